@@ -1,10 +1,13 @@
-"""The modules of each crate use each other in one direction.
+"""The modules of each crate, and the files of most, use each other in one direction.
 
 A module is what `lib.rs` declares, a file or a folder. Who uses whom is read from paths that begin
-with `crate::`; tests of a module do not count.
+with `crate::`, and of files also from those with `super::` and of their own modules. A re-export is
+no use: who uses its name uses the file that declares it. Tests of a module do not count.
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +15,19 @@ import pytest
 CRATES = sorted(path.parent for path in Path(__file__).parents[2].glob("crates/*/src"))
 
 NOT_YET: dict[str, list[str]] = {
-    "link": ["pauses priority rates"],
     "scenario": ["read schema written"],
     "sim": ["attend duplicates end flow judging measure sim timeouts trace truth"],
     "tcp": ["config congestion event recovery reduction response rtt sender spurious"],
 }
-"""Known circles, by crate. Remove those that are resolved."""
+"""Known circles of modules, by crate. Remove those that are resolved."""
+
+FILES_NOT_YET = {"net", "packetdrill", "scenario", "sim", "tcp"}
+"""Crates with circles of files. Remove those that have none any more."""
+
+ModulePath = tuple[str, ...]
+"""A path within a crate: its modules, and perhaps a name in the last of them."""
+
+USE = re.compile(r"^\s*(pub(?:\([\w: ]*\))? )?use ([\w:{},\s*]+);", re.MULTILINE)
 
 
 def uses(crate: Path) -> dict[str, set[str]]:
@@ -36,13 +46,73 @@ def uses(crate: Path) -> dict[str, set[str]]:
     return found
 
 
-def circles(crate: Path) -> list[str]:
-    """The groups of modules each of which uses all others, directly or not."""
-    reached = uses(crate)
-    for via in reached:
-        for module, others in reached.items():
+def each_path(names: str) -> Iterator[ModulePath]:
+    """The paths that a `use` names: `a::{b, c::d}` is `a::b` and `a::c::d`."""
+    before, brace, rest = names.partition("{")
+    if not brace:
+        yield tuple(names.split(" as ", 1)[0].strip().split("::"))
+        return
+    for item in re.findall(r"(?:[^,{}]|\{(?:[^{}]|\{[^{}]*\})*\})+", rest[: rest.rindex("}")]):
+        if item.strip():
+            yield from each_path(before.strip() + item.strip())
+
+
+def sources(crate: Path) -> dict[ModulePath, str]:
+    """The code of each module, without comments and tests."""
+    found: dict[ModulePath, str] = {}
+    for file in (crate / "src").rglob("*.rs"):
+        parts = file.relative_to(crate / "src").with_suffix("").parts
+        if "tests" not in parts:
+            code = file.read_text().split("#[cfg(test)]\nmod tests {")[0]
+            module = parts[:-1] if parts[-1] in {"mod", "lib", "main"} else parts
+            found[module] = re.sub(r"//.*", "", code)
+    return found
+
+
+def absolute(path: ModulePath, module: ModulePath, code: dict[ModulePath, str]) -> ModulePath:
+    """The path as `module` writes it, from the root; empty if it leaves the crate."""
+    ups = path.count("super")
+    match path[0]:
+        case "crate":
+            return path[1:]
+        case "super" | "self":
+            return module[: len(module) - ups] + path[max(ups, 1) :]
+    return module + path if (*module, path[0]) in code else ()
+
+
+def uses_of_files(crate: Path) -> dict[str, set[str]]:
+    """The files that each file of the crate uses, named by their modules."""
+    code = sources(crate)
+    used: dict[ModulePath, set[ModulePath]] = defaultdict(set)
+    exported: dict[ModulePath, ModulePath] = {}
+    for module, text in code.items():
+        for names in re.findall(r"\b\w+(?:::\w+)+", USE.sub("", text)):
+            used[module].add(absolute(tuple(names.split("::")), module, code))
+        for public, names in USE.findall(text):
+            paths = {absolute(path, module, code) for path in each_path(names)} - {()}
+            exported |= {(*module, path[-1]): path for path in paths if public}
+            used[module] |= paths if not public else set()
+
+    def file(path: ModulePath) -> str:
+        for end in range(len(path), 0, -1):
+            if path[:end] in code:
+                return "/".join(path[:end])
+            if exported.get(path[:end], path[:end]) != path[:end]:
+                return file(exported[path[:end]] + path[end:])
+        return ""
+
+    return {
+        "/".join(module): {file(path) for path in used[module]} - {"", "/".join(module)}
+        for module in code
+    }
+
+
+def circles(reached: dict[str, set[str]]) -> list[str]:
+    """The groups each of which uses all others of it, directly or not."""
+    for via, beyond in reached.items():
+        for others in reached.values():
             if via in others:
-                reached[module] = others | reached[via]
+                others.update(beyond)
     groups = {
         frozenset(other for other in others if module in reached[other])
         for module, others in reached.items()
@@ -52,4 +122,10 @@ def circles(crate: Path) -> list[str]:
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
 def test_modules_use_each_other_in_one_direction(crate: Path) -> None:
-    assert circles(crate) == NOT_YET.get(crate.name, [])
+    assert circles(uses(crate)) == NOT_YET.get(crate.name, [])
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_files_use_each_other_in_one_direction(crate: Path) -> None:
+    found = circles(uses_of_files(crate))
+    assert bool(found) == (crate.name in FILES_NOT_YET), found

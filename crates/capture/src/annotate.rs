@@ -1,4 +1,4 @@
-//! A capture once more, with comments on its packets.
+//! A copy of a capture with comments on its packets.
 
 use std::io::{Read, Write};
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::reader::{ReadError, Reader, Step};
 use crate::writer::{WriteError, Writer};
 
-/// Why a capture could not be annotated, or not to its end.
+/// Why a capture could not be annotated completely.
 #[derive(Debug, Error)]
 pub enum AnnotateError {
     /// It could not be read.
@@ -18,9 +18,9 @@ pub enum AnnotateError {
     Write(#[from] WriteError),
 }
 
-/// Writes a pcapng file of what `input` holds, byte by byte, in which the packets that `comment`
-/// says something of, by their number in the file from 1, carry that beside what they carried
-/// before. Of a damaged capture, what comes before the damage is written.
+/// Writes the packets of `input` unchanged as a pcapng file, with the comments that `comment`
+/// returns for packets by number (from 1) in addition to their own. If the capture is damaged, it
+/// writes what precedes the damage.
 pub fn annotated<R: Read, W: Write>(
     input: R,
     out: W,

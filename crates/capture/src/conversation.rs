@@ -1,4 +1,4 @@
-//! One connection in a capture: the engine's segments to the wire's and back.
+//! One connection in a capture: the engine's segments to packets and back.
 
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
@@ -8,9 +8,9 @@ use crate::{Packet, RUN_START};
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The one that opens it.
+    /// The end that opens the connection.
     Client,
-    /// The other one.
+    /// The other end.
     Server,
 }
 
@@ -23,8 +23,8 @@ impl End {
     }
 }
 
-/// A connection between two endpoints: how they number what they send, as far as their packets
-/// have shown it. Packets must pass in the order of the capture.
+/// A connection between two endpoints and their sequence numbers, as far as the packets so far have
+/// shown them. Packets must come in the order of the capture.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     addresses: Addresses,
@@ -32,7 +32,7 @@ pub struct Conversation {
     ends: [EndState; 2],
 }
 
-/// What is known of one end.
+/// The state of one end.
 #[derive(Clone, Copy, Debug)]
 struct EndState {
     isn: Option<u32>,
@@ -41,15 +41,15 @@ struct EndState {
 }
 
 impl Conversation {
-    /// A connection that is to be written: addresses and ports as the client sends, the initial
-    /// sequence numbers of client and server. SYNs show the shifts of the windows.
+    /// A connection to write: addresses and ports of the client, and the initial sequence numbers
+    /// of client and server. Window scales follow from SYNs.
     pub fn new(addresses: Addresses, ports: Ports, isn: [u32; 2]) -> Self {
         Self { addresses, ports, ends: isn.map(|isn| EndState::new(Some(isn))) }
     }
 
-    /// The connection that a packet read belongs to; it comes from the client unless it is a
-    /// SYN-ACK. Where the capture begins in the middle of a connection, its first bytes become the
-    /// first ones behind the SYN, and windows stay as written.
+    /// The connection of a packet that was read, which comes from the client unless it is a
+    /// SYN-ACK. If the capture begins within a connection, its first bytes become the first after
+    /// the SYN, and windows stay unscaled.
     pub fn begun_by(packet: &Packet) -> Self {
         let Packet { addresses, segment: WireSegment { ports, flags, .. }, .. } = packet;
         let (addresses, ports) = match flags.has(Flags::SYN | Flags::ACK) {
@@ -59,8 +59,8 @@ impl Conversation {
         Self { addresses, ports, ends: [EndState::new(None); 2] }
     }
 
-    /// The packet that carries a segment; its time is [`RUN_START`], its identification 0, and it
-    /// has no comment.
+    /// The packet of a segment; its time is [`RUN_START`], its identification 0, and it has no
+    /// comment.
     pub fn packet(&mut self, from: End, segment: &Segment) -> Packet {
         let (addresses, ports) = match from {
             End::Client => (self.addresses, self.ports),
@@ -72,7 +72,7 @@ impl Conversation {
         Packet { at: RUN_START, addresses, identification: 0, codepoint, segment, comment: None }
     }
 
-    /// Who sent a packet, and its segment; `None` for a packet of another connection.
+    /// The sender of a packet, and its segment; `None` for a packet of another connection.
     pub fn segment(&mut self, packet: &Packet) -> Option<(End, Segment)> {
         let Packet { addresses, segment: wire, .. } = packet;
         let from = match (*addresses, wire.ports) {

@@ -1,4 +1,4 @@
-//! Fragments of IP packets, put together (RFC 791 section 3.2, RFC 8200 section 4.5).
+//! Reassembles IP fragments (RFC 791 section 3.2, RFC 8200 section 4.5).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,42 +7,41 @@ use rtolab_packet::{Fragment, Ip, IpHeader};
 use rtolab_tcp::wire::Addresses;
 use rtolab_time::{Duration, Instant};
 
-/// What has not become whole after so long never will (RFC 8200 section 4.5).
+/// The reassembly timeout (RFC 8200 section 4.5).
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// So many packets are put together at once, and so many bytes kept of them: beyond, the oldest is
-/// given up.
+/// Limits of the packets being reassembled, and of their bytes; beyond, the oldest is given up.
 const MOST_PACKETS: usize = 1024;
 const MOST_BYTES: usize = 16 << 20;
-/// What a fragment takes beside its bytes.
+/// The memory of a fragment in addition to its bytes.
 const KEPT_BESIDE: usize = 64;
-/// No IP packet has a longer payload.
+/// The longest payload of an IP packet.
 const LONGEST: usize = 65_535;
 
-/// What tells the fragments of one packet from those of others: addresses, protocol of IPv4 and
-/// identification. The addresses as octets, for they have an order.
+/// What the fragments of one packet share: addresses (as octets, which are ordered), the protocol
+/// for IPv4, and the identification.
 type Key = ([[u8; 16]; 2], u8, u32);
 
-/// What became of a fragment.
+/// The result of adding a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// It waits for others, or is of no use.
+    /// It waits for others, or is discarded.
     Kept,
-    /// All are there: see [`Fragments::whole`].
+    /// The packet is complete: see [`Fragments::whole`].
     Whole,
 }
 
-/// Packets of which some fragments have been seen.
+/// The packets being reassembled.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
     open: BTreeMap<Key, Pieces>,
-    /// In the order of their first fragments; what is not open any more is passed over.
+    /// In the order of their first fragments; some may be complete or given up.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
-    /// What was put together last.
+    /// The packet completed last.
     whole: Vec<u8>,
-    /// Fragments of packets that never became whole.
+    /// Fragments of packets that were never completed.
     pub given_up: u64,
-    /// Those of packets that were refused, because some of them overlap (RFC 5722).
+    /// Fragments of packets that were discarded because some overlap (RFC 5722).
     pub overlapping: u64,
 }
 
@@ -50,24 +49,24 @@ pub(crate) struct Fragments {
 #[derive(Debug)]
 struct Pieces {
     since: Instant,
-    /// Of the fragment with the first byte.
+    /// The header of the first fragment.
     head: Option<(IpHeader, IpNumber)>,
-    /// By their first byte: what was captured, and their length.
+    /// The captured bytes and the length of each fragment, by offset.
     parts: BTreeMap<usize, (Vec<u8>, usize)>,
-    /// Of the whole, once the last was seen.
+    /// The length of the whole payload, once the last fragment was seen.
     length: Option<usize>,
-    /// How much of it was seen.
+    /// The number of payload bytes seen.
     seen: usize,
-    /// The memory that the parts take.
+    /// The memory that the parts use.
     bytes: usize,
-    /// Fragments seen, those too that came again.
+    /// Fragments seen, duplicates included.
     count: u64,
-    /// As many of them, once two contradicted each other.
+    /// The number of fragments when two contradicted each other.
     refused: u64,
 }
 
 impl Fragments {
-    /// Takes a fragment that was seen at this time.
+    /// Adds a fragment that was captured at this time.
     pub fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Taken {
         self.expire(at);
         self.make_room(ip.payload.len() + KEPT_BESIDE);
@@ -83,7 +82,7 @@ impl Fragments {
         taken
     }
 
-    /// The packet that this fragment made whole; what was not captured of it ends it early.
+    /// The packet that this fragment completed, up to the first byte that was not captured.
     pub fn whole(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
         let pieces = self.remove(&key(ip, fragment))?;
         let ((header, protocol), length) = (pieces.head?, pieces.length?);
@@ -97,7 +96,7 @@ impl Fragments {
         Some(Ip { header, protocol, fragment: None, payload: &self.whole, length })
     }
 
-    /// Nothing more will come.
+    /// The capture ends.
     pub fn finish(&mut self) {
         for (_, pieces) in std::mem::take(&mut self.open) {
             self.given_up += pieces.waiting();
@@ -151,7 +150,7 @@ impl Pieces {
         }
     }
 
-    /// What is lost if no more come; those refused were told of already.
+    /// The fragments lost if no more come, without those counted as overlapping.
     const fn waiting(&self) -> u64 {
         self.count - self.refused
     }
@@ -161,7 +160,7 @@ impl Pieces {
         self.count += 1;
         let known = self.parts.get(&start);
         if known.is_some_and(|(bytes, length)| *length == ip.length && bytes == ip.payload) {
-            // As packets do that a capture holds twice.
+            // A duplicate, as of packets that are in a capture twice.
             return Taken::Kept;
         }
         if self.refused > 0 || !self.fits(start, end, fragment.is_last) {
@@ -199,7 +198,7 @@ impl Pieces {
     }
 }
 
-/// IPv6 tells the fragments of a packet by addresses and identification alone.
+/// IPv6 identifies a packet's fragments by addresses and identification alone.
 fn key(ip: &Ip<'_>, fragment: Fragment) -> Key {
     let (addresses, protocol) = match ip.header.addresses {
         Addresses::V4 { from, to } => {

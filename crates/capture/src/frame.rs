@@ -1,4 +1,4 @@
-//! One packet as bytes: IP around TCP, and what a link puts before it.
+//! One packet as bytes: IP around TCP, after a link-layer header.
 
 use rtolab_packet::protocol::EXTENSIONS;
 use rtolab_packet::{Ip, NoSegment, ip_header};
@@ -8,32 +8,32 @@ use rtolab_time::Instant;
 
 use crate::{Offer, Packet};
 
-/// How a capture's frames begin (<https://www.tcpdump.org/linktypes.html>).
+/// The link-layer header (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// With an Ethernet header.
+    /// Ethernet.
     Ethernet,
-    /// With the IP header.
+    /// None: raw IP.
     Raw,
-    /// With four bytes that name the address family: the BSDs' loopback.
+    /// Four bytes with the address family: the BSDs' loopback.
     Loopback,
-    /// With a header of 16 bytes: Linux's device "any".
+    /// 16 bytes: Linux's device "any".
     Cooked,
-    /// With its successor of 20 bytes.
+    /// 20 bytes: its successor.
     Cooked2,
 }
 
 impl Link {
-    /// What [`numbered`](Self::numbered) knows.
+    /// The types that [`numbered`](Self::numbered) knows.
     pub(crate) const KNOWN: &str = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, \
          108) and Linux cooked (113, 276)";
 
-    /// By the number that a file gives it.
+    /// The type with this number in a file.
     pub(crate) const fn numbered(link_type: u16) -> Option<Self> {
         match link_type {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
-            // The systems' own numbers of raw IP slip into files as well.
+            // Some files have a system's own number of raw IP.
             12 | 14 | 101 | 228 | 229 => Some(Self::Raw),
             113 => Some(Self::Cooked),
             276 => Some(Self::Cooked2),
@@ -42,27 +42,27 @@ impl Link {
     }
 }
 
-/// What the checksum of a segment says.
+/// The result of a checksum verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Checksum {
-    /// The segment is as it was sent.
     Good,
-    /// It is not, or its checksum was still to be filled in.
+    /// Wrong, or left to the network card.
     Bad,
     /// Not all of the segment was captured.
     Cut,
-    /// Nobody asked: see [`Reader::without_checksums`](crate::Reader::without_checksums).
+    /// Not verified: see [`Reader::without_checksums`](crate::Reader::without_checksums).
     Unread,
 }
 
-/// Are checksums of interest? They take a quarter of the time that long packets take to be read.
+/// Whether to verify checksums, which takes a quarter of the time to read long packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checksums {
     Read,
     Unread,
 }
 
-/// The IP and TCP headers of a packet whose payload is zeros; `None` if it would be too long for
+/// The IP and TCP headers of a packet with a payload of zeros; `None` if it would be too long for
 /// IP.
 pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
     let tcp = packet.segment.emit(packet.addresses, Payload::Zeros);
@@ -72,14 +72,14 @@ pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The IP packet in a frame of which `bytes` were captured and which had `original` bytes.
+/// The IP packet in a frame of `original` bytes, of which `bytes` were captured.
 pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, NoSegment> {
     let packet = network(link, bytes).ok_or(NoSegment::Other)?;
     let header = bytes.len() - packet.len();
     Ip::parse(packet, original.saturating_sub(header), EXTENSIONS)
 }
 
-/// What is behind the header of the link, if it is IP.
+/// The payload of the link-layer frame, if it is IP.
 fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
     let ether_type = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
     match link {
@@ -91,7 +91,7 @@ fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Past the tags of VLANs (IEEE 802.1Q, and what came before 802.1ad).
+/// Skips VLAN tags (IEEE 802.1Q, and what preceded 802.1ad).
 fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     while let (0x8100 | 0x88a8 | 0x9100, [_, _, high, low, rest @ ..]) = (ether_type, bytes) {
         (ether_type, bytes) = (u16::from_be_bytes([*high, *low]), rest);
@@ -99,7 +99,7 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
 }
 
-/// The segment in a whole IP packet; its time is left to the caller.
+/// The segment in a whole IP packet; the caller sets its time.
 pub(crate) fn segment(
     ip: &Ip<'_>,
     checksums: Checksums,

@@ -1,8 +1,8 @@
-//! Packet captures: pcap and pcapng, in and out; frames to segments and back.
+//! Reads pcap and pcapng captures, and writes pcapng.
 //!
 //! A [`Writer`] makes a pcapng file of [`Packet`]s, a [`Reader`] makes [`Packet`]s of a pcap or
-//! pcapng file. A [`Conversation`] leads between packets and the engine's segments: it knows how
-//! both ends of a connection number what they send.
+//! pcapng file. A [`Conversation`] converts between packets and the engine's segments: it knows the
+//! sequence numbers of both ends of a connection.
 //!
 //! ```
 //! use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, Reader, Writer};
@@ -56,25 +56,25 @@ pub use script::{Step, Way, packetdrill};
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 
-/// Where a run's start lies in the time of a file: a midnight, so that an analyser's time of day is
-/// the time of the run. Not that of 1970-01-01, for tcptrace takes time zero for no time.
+/// The time of a run's start in files: a midnight, so that an analyser's time of day is the time of
+/// the run. It is not that of 1970-01-01, because tcptrace treats time zero as no time.
 pub const RUN_START: Instant = Instant::from_nanos(86_400_000_000_000);
 
 /// A TCP segment in an IP packet, at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// When it was seen, since 1970-01-01 00:00 UTC; for a run see [`RUN_START`].
+    /// When it was captured, since 1970-01-01 00:00 UTC; for a run see [`RUN_START`].
     pub at: Instant,
-    /// Where it comes from and where it goes.
+    /// Source and destination addresses.
     pub addresses: Addresses,
-    /// The identification of IPv4, 0 in IPv6. Analysers take two packets that share it for one
-    /// packet that was captured twice: a copy needs one of its own.
+    /// The identification of IPv4; 0 for IPv6. Analysers treat packets with the same identification
+    /// as one packet captured twice, so a retransmission needs its own.
     pub identification: u16,
-    /// What the IP header says of congestion.
+    /// The ECN codepoint of the IP header.
     pub codepoint: Codepoint,
-    /// The segment.
+    /// The TCP segment.
     pub segment: WireSegment,
-    /// What the file says about this packet.
+    /// The file's comment on the packet.
     pub comment: Option<Cow<'static, str>>,
 }
 

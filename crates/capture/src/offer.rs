@@ -1,4 +1,4 @@
-//! How a SYN looks beside what it says: systems are told apart by that.
+//! The form of a SYN, by which systems differ.
 
 use arrayvec::ArrayVec;
 use rtolab_packet::Ip;
@@ -6,13 +6,13 @@ use rtolab_packet::Ip;
 /// TCP's header without options, in bytes.
 const FIXED: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
-/// So many options are noted.
+/// The most options that are recorded.
 const MOST_OPTIONS: usize = 12;
 
-/// How a SYN looks.
+/// The form of a SYN.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Time to live, or hop limit, as it passed the capture.
+    /// TTL or hop limit at the capture point.
     pub hops: u8,
     /// The kinds of its options in their order
     /// (<https://www.iana.org/assignments/tcp-parameters>); 0 ends the list, 1 pads.

@@ -1,4 +1,4 @@
-//! A pcap or pcapng file, packet by packet.
+//! Reads a pcap or pcapng file, packet by packet.
 
 mod error;
 mod in_order;
@@ -6,18 +6,17 @@ mod pcap;
 mod pcapng;
 mod source;
 
-use std::borrow::Cow;
 use std::io::Read;
 
 use rtolab_packet::NoSegment;
 use rtolab_packet::protocol::EXTENSIONS;
-use rtolab_time::Instant;
 
 pub use error::ReadError;
 pub use in_order::InOrder;
 use pcap::Header;
 use pcapng::Section;
 use source::Source;
+pub(crate) use source::{Record, Step};
 
 use crate::fragments::{Fragments, Taken};
 use crate::frame::{self, Checksum, Checksums, Link};
@@ -26,63 +25,37 @@ use crate::{Offer, Packet};
 /// A TCP packet of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Which of the file's packets this is, of any protocol, counted from 1 as analysers do; of one
-    /// that came in fragments, the one that made it whole.
+    /// Its number among all packets of the file, from 1, as analysers count; for a reassembled
+    /// packet that of the fragment which completed it.
     pub number: u64,
     /// The packet.
     pub packet: Packet,
-    /// Does TCP's checksum hold? In a capture made at the sending host it often does not: the
-    /// network card was to fill it in.
+    /// The verification of TCP's checksum. In a capture at the sending host it often fails, because
+    /// the network card was to fill it in.
     pub checksum: Checksum,
-    /// Of a SYN, how it looks.
+    /// The form of a SYN.
     pub offer: Option<Offer>,
 }
 
-/// How many packets of a file were passed over, and why.
+/// The numbers of skipped packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Not TCP over IPv4 or IPv6.
     pub other: u64,
-    /// Fragments of IP packets of which others were not seen within a minute, or whose number went
-    /// beyond what is kept.
+    /// Fragments of packets that were not completed within a minute, or that exceeded the limits.
     pub fragments: u64,
-    /// Fragments that overlap others of their packet, or do not end where they must: all of these are
-    /// refused (RFC 5722).
+    /// Fragments that overlap others of their packet or end in the wrong place: the whole packet is
+    /// discarded (RFC 5722).
     pub overlapping: u64,
-    /// Of an interface whose link type is not known here.
+    /// On an interface of unknown link type.
     pub unknown_link: u64,
     /// TCP without a whole header.
     pub malformed: u64,
-    /// In a block that keeps no time.
+    /// In a block without a time.
     pub untimed: u64,
 }
 
-/// A frame as the file holds it.
-pub(crate) struct Record<'a> {
-    pub(crate) at: Instant,
-    /// Where its record begins in the file.
-    offset: u64,
-    /// The number of the link's type, and which of the file's interfaces it is.
-    pub(crate) interface: (u16, u32),
-    /// What was captured of it.
-    pub(crate) bytes: &'a [u8],
-    /// Its length on the link, in bytes.
-    pub(crate) original: usize,
-    pub(crate) comment: Option<Cow<'static, str>>,
-}
-
-/// What the next record is.
-pub(crate) enum Step<'a> {
-    Frame(Record<'a>),
-    /// A frame whose time was not kept.
-    Untimed,
-    /// Nothing about frames.
-    Other,
-    End,
-}
-
-/// Reads the TCP packets of a pcap or pcapng file, one at a time, in its order. Behind an error
-/// there is nothing more.
+/// Reads the TCP packets of a pcap or pcapng file in order. After an error it ends.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: Source<R>,
@@ -95,11 +68,11 @@ pub struct Reader<R> {
     is_over: bool,
 }
 
-/// Which links the frames so far were of.
+/// The link types so far.
 #[derive(Debug, Default)]
 struct Links {
     any_known: bool,
-    /// Types not known here, and where the first frame of each stands in the file.
+    /// Unknown types, and the offsets of their first frames.
     unknown: Vec<(u16, u64)>,
 }
 
@@ -110,7 +83,7 @@ enum Format {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read; needs no buffering around `input`.
+    /// Begins to read; `input` needs no buffering.
     pub fn new(input: R) -> Result<Self, ReadError> {
         let (mut source, magic) = Source::open(input)?;
         let format = match pcapng::begins(&magic) {
@@ -129,13 +102,13 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The same, and no checksum is looked at.
+    /// Disables the verification of checksums.
     #[must_use]
     pub fn without_checksums(self) -> Self {
         Self { checksums: Checksums::Unread, ..self }
     }
 
-    /// The packets passed over so far.
+    /// The packets skipped so far.
     pub const fn skipped(&self) -> Skipped {
         let Fragments { given_up: fragments, overlapping, .. } = self.fragments;
         Skipped { fragments, overlapping, ..self.skipped }
@@ -146,7 +119,7 @@ impl<R: Read> Reader<R> {
         self.links.unknown.iter().map(|&(link_type, _)| link_type)
     }
 
-    /// The next record, whatever it is; packets are counted.
+    /// The next record of any kind; packets are counted.
     pub(crate) fn record(&mut self) -> Result<(u64, Step<'_>), ReadError> {
         self.source.next_record();
         let step = self.format.step(&mut self.source)?;
@@ -154,12 +127,12 @@ impl<R: Read> Reader<R> {
         Ok((self.number, step))
     }
 
-    /// How many bytes of the file were read.
+    /// The number of bytes read.
     pub fn offset(&self) -> u64 {
         self.source.offset()
     }
 
-    /// The next packet; `None` at the file's end.
+    /// The next packet; `None` at the end of the file.
     fn advance(&mut self) -> Result<Option<Captured>, ReadError> {
         loop {
             self.source.next_record();
@@ -201,7 +174,8 @@ impl Format {
 }
 
 impl Links {
-    /// That of a frame, if it is known. A file in which all have the same ends there if it is not.
+    /// The link type of a frame, if it is known. In a file with a single type an unknown one is an
+    /// error.
     fn of(&mut self, record: &Record<'_>, format: &Format) -> Result<Option<Link>, ReadError> {
         let (link_type, _) = record.interface;
         let known = Link::numbered(link_type);
@@ -215,7 +189,7 @@ impl Links {
         Ok(known)
     }
 
-    /// A file none of whose links is known cannot be read.
+    /// An error if none of the file's link types is known.
     fn at_end(&self) -> Result<(), ReadError> {
         match self.unknown[..] {
             [(found, offset), ..] if !self.any_known => Err(ReadError::LinkType { offset, found }),
@@ -224,7 +198,7 @@ impl Links {
     }
 }
 
-/// The segment that a frame holds, or makes whole; it is numbered by the caller.
+/// The segment in a frame, or in the packet that it completes; the caller numbers it.
 fn captured(
     (link, checksums): (Link, Checksums),
     record: Record<'_>,

@@ -1,7 +1,8 @@
-//! A connection as a script of packetdrill: what the application does, what leaves, what arrives.
+//! A connection as a packetdrill script: the application's calls, the packets that leave and those
+//! that arrive.
 //!
-//! The host under test opens the connection. What its application wrote, and when, is told by what
-//! left: all that leaves before nothing is outstanding any more was written at once.
+//! The host under test opens the connection. The script infers the writes of its application from
+//! the packets that leave: everything sent until no data is outstanding was one write.
 
 use std::fmt::Write as _;
 
@@ -10,16 +11,15 @@ use rtolab_time::Duration;
 
 /// A packet at the host under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Step {
-    /// When, since the first.
+    /// The time since the first packet.
     pub at: Duration,
-    /// Does it leave, or arrive?
     pub way: Way,
-    /// What it is.
     pub segment: Segment,
 }
 
-/// Does a packet leave the host under test, or arrive there?
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It leaves: packetdrill checks it.
@@ -28,15 +28,14 @@ pub enum Way {
     Arrives,
 }
 
-/// What the application does: before which step, and what.
+/// A call of the application, and the step before which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Write {
     before: usize,
     bytes: u64,
 }
 
-/// The script of `steps`, which begin with the SYN that leaves; `about` is the comment above it, a line
-/// each.
+/// The script of `steps`, which begin with the SYN that leaves; `about` is the comment above it.
 pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
     let mut script = String::new();
     for line in about {
@@ -70,7 +69,7 @@ const OPENING: &str = "
 0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
 ";
 
-/// How far the windows of both are shifted, once both have said so.
+/// The window scales of both ends, if both sent the option.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shifts {
     left: Option<u8>,
@@ -88,7 +87,7 @@ impl Shifts {
         }
     }
 
-    /// That of what arrives, but not of a SYN.
+    /// The scale of an arriving segment; none for a SYN.
     fn of_peer(self, segment: &Segment) -> u8 {
         match (self.left, self.arrived) {
             (Some(_), Some(shift)) if !segment.flags.has(Flags::SYN) => shift,
@@ -97,7 +96,7 @@ impl Shifts {
     }
 }
 
-/// What the application wrote.
+/// The writes of the application.
 fn writes(steps: &[Step]) -> Vec<Write> {
     let (mut una, mut max) = (Seq::FIRST + 1, Seq::FIRST + 1);
     let mut writes: Vec<Write> = Vec::new();
@@ -119,8 +118,8 @@ fn writes(steps: &[Step]) -> Vec<Write> {
     writes
 }
 
-/// Before which step the application closed: at once behind its last write where the FIN leaves with
-/// data, or while some are outstanding.
+/// The step before which the application closes: right after its last write if the FIN leaves with
+/// data or while data is outstanding.
 fn closes(steps: &[Step], writes: &[Write]) -> Option<usize> {
     let leaves = |step: &Step| step.way == Way::Leaves && step.segment.flags.has(Flags::FIN);
     let fin = steps.iter().position(leaves)?;
@@ -143,7 +142,7 @@ fn ends_write(segment: &Segment, writes: &[Write]) -> bool {
         })
 }
 
-/// One packet's line, without its time.
+/// The line of a packet, without its time.
 fn packet(segment: &Segment, way: Way, pushed: bool, shifts: Shifts) -> String {
     let mut line = String::from(if way == Way::Leaves { "> " } else { "< " });
     let push = if pushed { Flags::PSH } else { Flags::NONE };
@@ -164,7 +163,7 @@ fn packet(segment: &Segment, way: Way, pushed: bool, shifts: Shifts) -> String {
     line
 }
 
-/// packetdrill's letters of flags; that of ACK is a point.
+/// packetdrill's letters of flags; ACK is a dot.
 fn letters(flags: Flags) -> String {
     let known = [
         (Flags::SYN, 'S'),
@@ -178,7 +177,7 @@ fn letters(flags: Flags) -> String {
     known.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect()
 }
 
-/// The options as Linux orders and pads them.
+/// The options in Linux's order and padding.
 fn options(segment: &Segment) -> Vec<String> {
     let SynOptions { mss, window_scale, sack_permitted } = segment.syn_options();
     let mut options: Vec<String> = mss.iter().map(|mss| format!("mss {mss}")).collect();

@@ -1,4 +1,4 @@
-//! Captures that are packed: gzip and zstd.
+//! Compressed captures: gzip and zstd.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -7,7 +7,7 @@ use flate2::read::MultiGzDecoder;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The input, unpacked as it is read if it begins as a gzip or zstd file does.
+/// The input, decompressed while it is read if it begins like a gzip or zstd file.
 pub fn unpacked<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn Read + Send>> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     let mut magic = Vec::new();

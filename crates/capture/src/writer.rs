@@ -25,19 +25,19 @@ mod option {
     pub const TIME_RESOLUTION: u16 = 9;
 }
 
-/// Where packets are seen.
+/// The interface of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// What else there is to say.
+    /// A comment.
     pub comment: Option<String>,
     /// The most bytes kept of a packet; `None` keeps all, so that checksums can be verified.
     pub snaplen: Option<u32>,
 }
 
 impl Interface {
-    /// An interface with a name, and nothing else to say.
+    /// An interface with a name only.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -45,8 +45,8 @@ impl Interface {
 
 /// Why a packet or file could not be written.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum WriteError {
-    /// The output refused.
     #[error("cannot write the capture: {0}")]
     Io(#[from] io::Error),
     /// An IP packet has at most 65,535 bytes.
@@ -107,7 +107,7 @@ impl<W: Write> Writer<W> {
         self.captured(*at, (&bytes, original), comment.as_deref())
     }
 
-    /// Writes a packet of `original` bytes from its IP header on, of which these `bytes` are known.
+    /// Writes a packet of `original` bytes from its IP header on, of which `bytes` are known.
     pub fn captured(
         &mut self,
         at: Instant,
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
         self.end_block(ENHANCED_PACKET)
     }
 
-    /// Flushes and gives the output back.
+    /// Flushes and returns the output.
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.out.flush()?;
         Ok(self.out)
@@ -141,7 +141,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Describes another interface, of this link type.
+    /// Adds another interface of this link type.
     pub(crate) fn interface(&mut self, link_type: u16) -> Result<(), WriteError> {
         self.put(&link_type.to_le_bytes());
         self.put(&[0; 6]);
@@ -150,7 +150,7 @@ impl<W: Write> Writer<W> {
         self.end_block(INTERFACE_DESCRIPTION)
     }
 
-    /// Writes a frame of an interface as it was captured.
+    /// Writes a captured frame of an interface.
     pub(crate) fn frame(
         &mut self,
         interface: u32,
@@ -200,7 +200,7 @@ impl<W: Write> Writer<W> {
         self.put(&[0; 2]);
     }
 
-    /// Writes what was put as a block of its own.
+    /// Writes the collected bytes as a block.
     fn end_block(&mut self, kind: u32) -> Result<(), WriteError> {
         let length = (self.block.len() as u32 + 12).to_le_bytes();
         self.out.write_all(&kind.to_le_bytes())?;

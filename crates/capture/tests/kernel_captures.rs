@@ -25,7 +25,7 @@ fn captures(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What tshark is to print of each packet.
+/// tshark's fields of each packet.
 const FIELDS: [&str; 20] = [
     "frame.number",
     "frame.time_epoch",
@@ -49,7 +49,7 @@ const FIELDS: [&str; 20] = [
     "tcp.checksum.status",
 ];
 
-/// The same as the reader has it.
+/// The same fields as the reader has them.
 fn fields(captured: &Captured) -> [String; FIELDS.len()] {
     let Captured { number, packet, checksum, .. } = captured;
     let segment = &packet.segment;
@@ -95,7 +95,7 @@ fn tshark_sees_the_same_packets() {
     let files = captures(Path::new(FOLDER));
     assert_eq!(files.len(), 24, "captures in {FOLDER}");
     for path in files {
-        // An ICMP error quotes the head of a segment, and tshark dissects that too.
+        // An ICMP error quotes the beginning of a segment, and tshark dissects that too.
         let Some(rows) = tool::tshark(&path, "tcp && !icmp && !icmpv6", &FIELDS) else { return };
         let file = File::open(&path).expect("a file");
         let reader = Reader::new(unpacked(file).expect("gzip")).expect("a capture");

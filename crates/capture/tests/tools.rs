@@ -1,4 +1,4 @@
-//! The tools of the day agree with what is written: tshark and tcptrace on a small transfer.
+//! tshark and tcptrace agree with the written capture of a small transfer.
 
 mod tool;
 
@@ -12,8 +12,8 @@ use rtolab_time::Duration;
 
 const MSS: u32 = 1000;
 const NOT_NEEDED: &str = "retransmission, not needed";
-/// Initial sequence numbers of client and server: some that do not wrap; then the client's wrap
-/// within its third segment, the server's on its first byte.
+/// Initial sequence numbers of client and server without wrap; then the client's wraps within its
+/// third segment, the server's at its first byte.
 const ISNS: [[u32; 2]; 2] = [[1000, 2_000_000_000], [0xffff_f600, 0xffff_ffff]];
 
 /// A transfer as the client's side sees it.
@@ -30,9 +30,9 @@ impl Transfer {
         ISNS.into_iter().flat_map(|isn| [false, true].map(|timestamps| Self::new(timestamps, isn)))
     }
 
-    /// Ten segments, all acknowledged one by one. The second is lost and retransmitted on the
-    /// third duplicate ACK; the ninth and tenth are late, so that the ninth is retransmitted on a
-    /// timeout, in vain. Then the connection is closed from both sides.
+    /// Ten segments, each acknowledged. The second is lost and retransmitted on the third duplicate
+    /// ACK; the ninth and tenth are late, so a timeout retransmits the ninth unnecessarily. Then
+    /// both sides close the connection.
     fn new(timestamps: bool, isn: [u32; 2]) -> Self {
         let addresses = Addresses::V4 { from: [10, 0, 0, 1].into(), to: [10, 0, 1, 2].into() };
         let ports = Ports { from: 49_152, to: 5001 };
@@ -81,7 +81,7 @@ impl Transfer {
         self.pass(at, End::Client, segment);
     }
 
-    /// All up to segment `n` have arrived, and others by blocks.
+    /// Everything up to segment `n` has arrived, and the blocks after it.
     fn ack(&mut self, at: u64, n: u32, blocks: &[(u32, u32)]) {
         let mut segment = answer(Seq::FIRST + 1, first_byte(n + 1));
         if self.timestamps {
@@ -114,7 +114,7 @@ impl Transfer {
         self.packets.push(Packet { at, identification, ..packet });
     }
 
-    /// Writes the capture where the tests put their files, for one reader.
+    /// Writes the capture for one reader into the tests' folder.
     fn file(&self, reader: &str) -> PathBuf {
         let kind = if self.timestamps { "timestamps" } else { "plain" };
         let name = format!("{reader}-{kind}-{}.pcapng", self.isn[0]);
@@ -149,7 +149,7 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.join(",")
 }
 
-/// What tshark is to print of each packet.
+/// tshark's fields of each packet.
 const FIELDS: [&str; 18] = [
     "frame.time_epoch",
     "frame.interface_name",
@@ -171,7 +171,7 @@ const FIELDS: [&str; 18] = [
     "tcp.options.sack_re",
 ];
 
-/// The same of what was written.
+/// The same fields of the written packets.
 fn fields(packet: &Packet) -> [String; FIELDS.len()] {
     let Packet { at, identification, segment, comment, .. } = packet;
     let has_syn = segment.flags.has(Flags::SYN);
@@ -201,7 +201,7 @@ fn fields(packet: &Packet) -> [String; FIELDS.len()] {
     ]
 }
 
-/// What tshark notices, and in how many packets it should.
+/// tshark's observations, and the number of packets with each.
 const NOTICES: [(&str, usize); 10] = [
     ("_ws.malformed", 0),
     ("tcp.analysis.lost_segment", 0),
@@ -239,7 +239,7 @@ fn tcptrace_reads_pcapng_and_agrees() {
         let file = transfer.file("tcptrace");
         let options = ["-n", "-l", "--checksum", "--warn_printbadcsum"];
         let text = tool::output(tcptrace.args(options).arg(&file)).replace('\t', " ");
-        // What it says behind a label: once, or of the client and of the server.
+        // The value after a label: once, or of the client and of the server.
         let says = |label: &str| -> Vec<String> {
             let label = format!(" {label}:");
             let behind = text.split(&label).skip(1);
@@ -265,7 +265,7 @@ fn tcptrace_reads_pcapng_and_agrees() {
         ] {
             assert_eq!(says(label), values, "{label} in {file:?}");
         }
-        // Its comparison with the acknowledgment number knows no wraps.
+        // Its comparison with the acknowledgment number ignores wraps.
         if transfer.isn == ISNS[0] {
             assert_eq!(says("dsack pkts sent"), ["0", "1"], "{file:?}");
         }

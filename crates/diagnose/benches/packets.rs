@@ -1,5 +1,5 @@
-//! How many packets of a capture are diagnosed in a second: transfers side by side, each data segment
-//! acknowledged, one in a hundred sent again.
+//! Packets diagnosed per second: parallel transfers, each data segment acknowledged, one in a
+//! hundred retransmitted.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;

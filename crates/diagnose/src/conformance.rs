@@ -1,4 +1,4 @@
-//! Where a sender departs from the standards (Gurtov, "Effect of Delays on TCP Performance", 2001,
+//! Departures of a sender from the standards (Gurtov, "Effect of Delays on TCP Performance", 2001,
 //! section 5.3).
 
 use rtolab_tcp::{Flags, Flight, Segment, Seq};
@@ -10,28 +10,28 @@ use crate::trigger::Trigger;
 
 /// RFC 6928.
 const INITIAL_WINDOW: u64 = 10;
-/// At most this many frames are named for a finding.
+/// The most frames listed for a finding.
 const MOST_FRAMES: usize = 10;
 
-/// A departure from the standards, and where it shows.
+/// A departure from the standards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConformanceFinding {
-    /// Which end: `client` or `server`.
+    /// The end: `client` or `server`.
     pub from: &'static str,
-    /// What it is called.
+    /// The kind of departure.
     #[serde(rename = "habit")]
     pub kind: &'static str,
-    /// What was seen, in one sentence.
+    /// The observation, in one sentence.
     pub about: String,
-    /// Frames that show it, the first ten.
+    /// The first frames that show it.
     pub frames: Vec<u64>,
 }
 
-/// The departures of one end, as they show.
+/// The departures of one end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conformance {
     initial: Initial,
-    /// The right edge of the window offered by the peer.
+    /// The right edge of the peer's advertised window.
     edge: Option<Seq>,
     overruns: Frames,
     early_fast: Frames,
@@ -47,7 +47,7 @@ struct Initial {
     over: bool,
 }
 
-/// Frames that show something, and how many there are.
+/// Frames that show something, and their number.
 #[derive(Clone, Debug, Default)]
 struct Frames {
     count: u64,
@@ -64,7 +64,7 @@ impl Frames {
 }
 
 impl Conformance {
-    /// The end sends.
+    /// The end sends a segment.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
         self.initial.opened |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
@@ -83,7 +83,7 @@ impl Conformance {
         }
     }
 
-    /// The peer acknowledges.
+    /// The peer sends an ACK.
     pub fn acked(&mut self, segment: &Segment) {
         let edge = segment.ack + segment.window;
         self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));

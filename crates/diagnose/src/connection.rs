@@ -1,4 +1,4 @@
-//! One connection of a capture, both directions.
+//! One connection of a capture, in both directions.
 
 use rtolab_capture::{Captured, Conversation, End, Packet};
 use rtolab_tcp::{Flags, Segment, Seq};
@@ -10,10 +10,10 @@ use crate::history::Frame;
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
-/// What a handshake agreed on.
+/// The options of a handshake.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
-    /// The SYN of client and server, the last of each.
+    /// The last SYN of client and server.
     pub openings: [Option<Opening>; 2],
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     pub began: Instant,
     pub last: Instant,
     pub packets: u64,
-    /// Packets that the capture holds twice.
+    /// Packets that are in the capture twice.
     pub copies: u64,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
@@ -35,13 +35,13 @@ pub(crate) struct Connection {
     recent: [Recent; 2],
 }
 
-/// How far a connection has come to its end.
+/// The closing state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     Open,
     /// One end has sent its FIN.
     Half(End),
-    /// Both have, or one has sent a RST.
+    /// Both have sent a FIN, or one has sent a RST.
     Closed,
 }
 
@@ -63,7 +63,7 @@ impl Connection {
         }
     }
 
-    /// The next packet of the connection. `false` if it does not belong here.
+    /// Processes the next packet of the connection.
     pub fn packet(&mut self, captured: &Captured, at: Instant) {
         let Captured { number, packet, offer, .. } = captured;
         let number = *number;

@@ -9,24 +9,23 @@ use rtolab_time::{Duration, Instant};
 use crate::connection::{Connection, Over};
 use crate::report::{self, ConnectionReport, Summary};
 
-/// A connection is over when no packet passed for this time: a little more than the two hours after
-/// which keep-alives begin (RFC 9293 section 3.8.4).
+/// A connection without packets for this time is over: a little more than the two hours after which
+/// keep-alives begin (RFC 9293 section 3.8.4).
 const IDLE: Duration = Duration::from_secs(3 * 3600);
 /// A closed connection may still retransmit its last segments for this time.
 const LINGER: Duration = Duration::from_secs(60);
-/// At most this many connections are followed at once: beyond, the quarter that has been idle
-/// longest is taken to be over.
+/// The most open connections; beyond, the quarter that has been idle longest counts as over.
 const MOST_OPEN: usize = 1 << 17;
-/// So often the table is searched for what is over.
+/// Packets between two searches for connections that are over.
 const SWEEP: u64 = 1 << 16;
 /// No capture takes longer, whatever its clock says.
 const LONGEST: u64 = 1 << 58;
-/// At most this many connections without a retransmission are reported one by one.
+/// The most connections without a retransmission that are reported.
 const MOST_CLEAN: u64 = 10_000;
-/// At most this many retransmissions are reported one by one.
+/// The most retransmissions that are reported.
 const MOST_TOLD: u64 = 2_000_000;
 
-/// The two ends of a connection, the lower first, in words: few are quicker to look up.
+/// The two ends of a connection, the lower first, as a few words for fast comparison.
 type Key = [u64; 5];
 
 fn key(packet: &Packet) -> Key {
@@ -36,7 +35,7 @@ fn key(packet: &Packet) -> Key {
     [high, low, other_high, other_low, port << 32 | other_port]
 }
 
-/// An address, its port, and of which version of IP it is.
+/// The IP version, the address and the port.
 fn words(end: SocketAddr) -> [u64; 3] {
     let (address, version) = match end.ip() {
         IpAddr::V4(address) => (u128::from(address.to_bits()), 4),
@@ -45,7 +44,7 @@ fn words(end: SocketAddr) -> [u64; 3] {
     [(address >> 64) as u64, address as u64, version << 16 | u64::from(end.port())]
 }
 
-/// Takes the packets of a capture and tells of its connections.
+/// Diagnoses the packets of a capture, connection by connection.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
     open: HashMap<Key, Connection>,
@@ -57,12 +56,12 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Nothing seen yet.
+    /// An empty diagnosis.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next packet of the capture: the number of its connection.
+    /// Processes the next packet; returns the number of its connection.
     pub fn packet(&mut self, captured: &Captured) -> u64 {
         let packet = &captured.packet;
         let origin = *self.origin.get_or_insert_with(|| {
@@ -95,12 +94,12 @@ impl Diagnosis {
         self.summary.connections
     }
 
-    /// The next connection about which all is said.
+    /// The next connection whose report is complete.
     pub fn poll(&mut self) -> Option<ConnectionReport> {
         self.done.pop_front()
     }
 
-    /// The capture ends: so do all connections.
+    /// The capture ends, and with it all connections.
     pub fn finish(&mut self) -> Summary {
         let mut open: Vec<Connection> =
             self.open.drain().map(|(_, connection)| connection).collect();
@@ -131,7 +130,7 @@ impl Diagnosis {
         self.close_all(idle.into_iter().map(|(_, number, key)| (number, key)).collect());
     }
 
-    /// Closes these in the order of their numbers.
+    /// Closes connections in the order of their numbers.
     fn close_all(&mut self, mut over: Vec<(u64, Key)>) {
         over.sort_unstable();
         for (_, key) in over {

@@ -1,4 +1,4 @@
-//! Packets that a capture holds twice: mirrored ports and capturing on several interfaces do that.
+//! Packets that are in a capture twice, because of mirrored ports or several interfaces.
 
 use std::collections::VecDeque;
 
@@ -6,24 +6,24 @@ use rtolab_capture::Packet;
 use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 
-/// A packet is compared with this many before it in its direction.
+/// The number of earlier packets of its direction with which a packet is compared.
 const REMEMBERED: usize = 16;
-/// A copy with the same identification comes within this time.
+/// The longest time to a copy with the same IP identification.
 const COUNTED: Duration = Duration::from_millis(50);
-/// One of a sender that does not count its packets.
+/// The longest time to a copy if the sender does not number its packets.
 const UNCOUNTED: Duration = Duration::from_micros(100);
 
-/// What tells a packet from others.
+/// The identity of a packet.
 type Print = (u16, [u32; 8]);
 
-/// The last packets of one direction.
+/// The latest packets of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     packets: VecDeque<(Instant, Print)>,
 }
 
 impl Recent {
-    /// Is it one of the last packets once more?
+    /// Is it a copy of one of the latest packets?
     pub fn is_copy(&mut self, packet: &Packet, at: Instant) -> bool {
         let within = if packet.identification == 0 { UNCOUNTED } else { COUNTED };
         let print = print(packet);

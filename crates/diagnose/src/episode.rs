@@ -6,34 +6,32 @@ use rtolab_time::{Duration, Instant};
 use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
-/// At most this many episodes of a direction are reported.
+/// The most episodes reported per direction.
 const MOST_EPISODES: usize = 1 << 14;
 
-/// A timeout and what came of it.
+/// A timeout and its consequences.
 #[derive(Clone, Debug)]
 pub(crate) struct Episode {
-    /// When the first timeout came.
     pub start: Instant,
-    /// When all of before it was acknowledged.
+    /// When all data of before it was acknowledged.
     pub end: Option<Instant>,
     /// The frames of the first timeout and of the last ACK.
     pub frames: (u64, u64),
-    /// Since when data waited for its ACK, and none came.
+    /// Since when data waited for an ACK that did not come.
     pub stalled_from: Instant,
-    /// When new data was acknowledged again.
     pub stalled_to: Option<Instant>,
-    /// The episode ends with the ACK of this.
+    /// The sequence number whose ACK ends the episode.
     pub high: Seq,
-    /// Until this is acknowledged, retransmissions count as a consequence.
+    /// Until this is acknowledged, retransmissions count as consequences.
     wake: Seq,
     pub timeouts: u32,
     /// FlightSize before and after, in bytes.
     pub flight: (u64, u64),
-    /// When the last data before `high` was sent first.
+    /// When the last data before `high` was first sent.
     pub sent: Instant,
-    /// How long that usually took, if it had been measured.
+    /// How long ACKs usually took, if known.
     pub usual: Option<Duration>,
-    /// Packets of the other end during the stall; only some captures show both directions.
+    /// Packets from the other end during the stall; only some captures have both directions.
     pub heard: u32,
     pub is_syn: bool,
 }
@@ -44,8 +42,8 @@ impl Episode {
         Some(self.stalled_to?.since(self.stalled_from))
     }
 
-    /// Against a path that had gone on as before: all would have been acknowledged a round trip
-    /// after the last of it was sent. `least` is the shortest round trip of the connection.
+    /// The time lost compared with an undisturbed path, on which everything is acknowledged a round
+    /// trip after the last transmission. `least` is the shortest round trip of the connection.
     pub fn time_lost(&self, least: Option<Duration>) -> Option<Duration> {
         let usual = self.usual.or(least)?;
         let due = (self.sent + usual).max(self.stalled_from);
@@ -57,14 +55,14 @@ impl Episode {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
     progress: Option<Instant>,
-    /// Packets of the other end since then.
+    /// Packets of the other end since the last new ACK.
     heard: u32,
     open: Option<Episode>,
     pub closed: Vec<Episode>,
 }
 
 impl Episodes {
-    /// A retransmission is sent; `usual` is how long ACKs took before.
+    /// The end retransmits; `usual` is how long ACKs took before.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
@@ -97,18 +95,17 @@ impl Episodes {
         episode.wake = flight.max();
     }
 
-    /// The other end sends something.
     pub const fn heard(&mut self) {
         self.heard = self.heard.saturating_add(1);
     }
 
-    /// Something is acknowledged.
+    /// An ACK arrives.
     pub fn acked(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {
             return;
         }
         self.progress = Some(frame.at);
-        // The one that acknowledges is not of those that did not.
+        // Without the packet that carries this ACK.
         let heard = std::mem::take(&mut self.heard).saturating_sub(1);
         let Some(episode) = &mut self.open else { return };
         if episode.stalled_to.is_none() {
@@ -125,7 +122,6 @@ impl Episodes {
         }
     }
 
-    /// The capture ends.
     pub fn finish(&mut self) {
         if let Some(mut episode) = self.open.take() {
             if episode.stalled_to.is_none() {

@@ -1,4 +1,4 @@
-//! One direction of a connection: what its end sends, and the ACKs that come back.
+//! One direction of a connection: what its end sends, and the ACKs for it.
 
 use rtolab_tcp::spurious::{DetectorId, DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
@@ -17,11 +17,11 @@ use crate::second_pass;
 use crate::trigger::{Pace, Trigger};
 use crate::vantage::Vantage;
 
-/// With more segments outstanding the oldest are given up: the capture lacks the other direction,
-/// or ACKs.
+/// With more outstanding segments the oldest are given up: the capture lacks ACKs or the other
+/// direction.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
-/// Retransmitted ranges and detectors' verdicts of one direction that are reported. The rest is
+/// The most retransmitted ranges and verdicts per direction that are reported; the rest are only
 /// counted.
 const MOST_SETTLED: usize = 1 << 18;
 const MOST_JUDGMENTS: usize = 1 << 20;
@@ -38,18 +38,17 @@ pub(crate) struct HalfConnection {
     pub conformance: Conformance,
     /// Ranges about which later ACKs tell nothing more.
     pub settled: Vec<RetransmittedRange>,
-    /// How many more there are.
+    /// The number of further settled ranges.
     pub untold: u64,
     pub judgments: Vec<DetectorVerdict>,
-    /// Has the peer ever reported a duplicate?
+    /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
-    /// Bytes of payload seen, copies included.
+    /// Payload bytes seen, retransmissions included.
     pub bytes: u64,
     pub retransmissions: u64,
 }
 
 impl HalfConnection {
-    /// Begins with the first segment seen.
     pub fn new(first: Seq) -> Self {
         Self {
             judges: PassiveDetectors::new(DetectorId::all(), first),
@@ -72,7 +71,7 @@ impl HalfConnection {
         self.judges.flight()
     }
 
-    /// The end sends this; it takes sequence numbers.
+    /// The end sends a segment that takes sequence numbers.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
         let max = self.flight().max();
@@ -97,7 +96,7 @@ impl HalfConnection {
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
 
-    /// The end sends a segment again, at least in part.
+    /// The end retransmits a segment, at least in part.
     fn retransmit(
         &mut self,
         segment: &Segment,
@@ -178,7 +177,7 @@ impl HalfConnection {
         }
     }
 
-    /// Data that the capture lacks was sent at this time at the latest.
+    /// The capture lacks data up to `end`, which was sent by `at`.
     fn unseen(&mut self, end: Seq, at: Instant) {
         self.history.order.forget();
         let max = self.flight().max();
@@ -198,7 +197,7 @@ impl HalfConnection {
         self.judges.sent(segment, at, cause);
     }
 
-    /// No ACK comes: the older half counts as settled.
+    /// No ACK comes: settles the older half.
     fn give_up(&mut self, at: Instant) {
         let half = self.flight().segments_from(self.flight().una()).nth(MOST_OUTSTANDING / 2);
         let Some(seq) = half.map(|sent| sent.seq) else { return };
@@ -208,7 +207,7 @@ impl HalfConnection {
         self.arrivals.forget(seq);
     }
 
-    /// The other end acknowledges.
+    /// The other end sends an ACK.
     pub fn acked(&mut self, segment: &Segment, frame: &Frame) {
         if segment.ack > self.flight().max() {
             self.unseen(segment.ack, frame.at);
@@ -229,7 +228,7 @@ impl HalfConnection {
         self.episodes.acked(&facts, self.judges.flight(), frame);
     }
 
-    /// What the ACK says of retransmissions.
+    /// Evaluates what the ACK tells about retransmissions.
     fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
         self.take_judgments();
         if self.history.is_empty() {
@@ -265,7 +264,7 @@ impl HalfConnection {
         }
     }
 
-    /// The direction ends.
+    /// The connection ends.
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
         self.judges.finish(at);
         self.take_judgments();

@@ -1,10 +1,12 @@
 //! The path and the transfer that a capture shows.
 
+mod error;
 mod link;
 mod queue;
 mod rates;
 mod receiver_side;
 mod stalls;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod timer_slots;
@@ -13,73 +15,40 @@ use std::collections::{HashMap, HashSet};
 
 use rtolab_link::Interval;
 use rtolab_time::{Duration, Instant};
-use thiserror::Error;
 
 use crate::{Class, ConnectionReport, Necessity, Options, Passed, Vantage};
+use error::FEWEST_ANSWERS;
 use link::{Acked, BARE_ACK, Seen, Sent, acknowledge, window};
 use rates::Ack;
+use receiver_side::Row;
+use statistics::most_common;
 
+pub(crate) use error::MOST_PACKETS;
+pub use error::NotInferred;
 pub(crate) use link::{ACKS, DATA, Link, bits_per_second};
 pub(crate) use timer_slots::TimerSlots;
 
-/// What is read of a connection at most.
-pub(crate) const MOST_PACKETS: u64 = 50_000;
-/// From fewer ACKs that advance no path is inferred.
-const FEWEST_ANSWERS: usize = 4;
-/// This number of packets lost in a row, or a retransmission among them, is an outage.
+/// The fewest consecutive losses that are an outage; fewer are one if a retransmission is among
+/// them.
 const OUTAGE: usize = 3;
-/// What timestamps add to a header, in bytes.
+/// The timestamps option, in bytes.
 const TIMESTAMPS: u32 = 12;
-/// What a SYN's options add to it, about, in bytes.
+/// The options of a SYN, approximately, in bytes.
 const OPENING: u32 = 20;
 
-/// Why a path is not inferred.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum NotInferred {
-    #[error("the capture has no connection {0}")]
-    NoConnection(u64),
-    #[error("what if needs a capture at the sender or the receiver; this one: {0}")]
-    Vantage(&'static str),
-    #[error("what if needs the handshake, which the capture lacks")]
-    NoHandshake,
-    #[error("what if takes {MOST_PACKETS} packets; this one has {0}")]
-    TooLong(u64),
-    #[error("what if needs {FEWEST_ANSWERS} acknowledgments; this one has {0}")]
-    TooFewAcks(usize),
-    #[error("what if needs acknowledgments that advance, of which there are none")]
-    NoAdvance,
-    #[error("what if needs acknowledgments of whole packets, of which there are none")]
-    NoRoundTrip,
-    #[error("what if at the receiver needs timestamps, which the capture lacks")]
-    NoTimestamps,
-    #[error("what if at the receiver needs echoed timestamps, which the capture lacks")]
-    NoEchoes,
-    #[error("what if at the receiver: the sender's timestamps have no known clock")]
-    UnknownClock,
-    #[error("interrupted")]
-    Interrupted,
-    #[error("{0}")]
-    Scenario(String),
-}
-
-/// A packet with its number in the capture; a negative number is of one that the capture lacks.
-type Row = (Passed, i64);
-
-/// What both ends did, apart from how the sender recovers. Times are in seconds, sizes in bytes.
+/// The data transfer, without how the sender recovers. Times are in seconds, sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transfer {
     /// When the sender opened the connection.
     pub(crate) start: f64,
-    /// When all was acknowledged.
+    /// When all data was acknowledged.
     pub(crate) end: f64,
-    /// Of all data.
     pub(crate) size: u64,
-    /// As offered.
+    /// The smaller MSS option.
     pub(crate) mss: u32,
-    /// The largest that the receiver offered.
+    /// The largest window that the receiver advertised.
     pub(crate) window: i64,
-    /// Segments to an ACK.
+    /// Segments per ACK.
     pub(crate) ack_every: u32,
     /// ACKs of single segments at the beginning.
     pub(crate) quick_acks: usize,
@@ -91,23 +60,23 @@ pub(crate) struct Transfer {
 pub(crate) struct Inferred {
     pub(crate) link: Link,
     pub(crate) transfer: Transfer,
-    /// `None` if timeouts do not show any.
+    /// `None` if the timeouts show no slots.
     pub(crate) timer_slots: Option<TimerSlots>,
 }
 
-/// How a capture is read where it can be read in several ways.
+/// One of several ways to read an ambiguous capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// What retransmissions count as of which the capture does not tell.
+    /// The verdict to assume for retransmissions whose verdict is unknown.
     pub unknown: Necessity,
-    /// The rate counts as the same all the time.
+    /// Assume a constant rate.
     pub steady: bool,
-    /// What was lost may have met a full queue.
+    /// Assume that a full queue dropped lost packets if that is possible.
     pub overflows: bool,
 }
 
-/// What happened on the path of a connection that was captured at its sender, or with timestamps at
-/// its receiver: from `rows`, its packets, and what they were found to be.
+/// Infers the path of a connection from `rows`, its packets, and from its report. The capture was
+/// made at the sender or, if there are timestamps, at the receiver.
 pub(crate) fn infer(
     rows: &[Passed],
     connection: &ConnectionReport,
@@ -145,14 +114,14 @@ pub(crate) fn infer(
     let expired: Vec<(f64, f64)> = own.map(|one| (one.t - start, one.after)).collect();
     let seen = Seen { sent: &sides.sent, answers: &sides.answers };
     let (mut link, sent) = if reading.overflows {
-        // What a queue refuses does not keep the link busy, and what a stall holds fills it.
+        // Packets that the queue drops do not keep the link busy, and a stall fills the queue.
         let refused = queue::refuse_lost(seen.sent);
         let link = rates::settle_changes(link, Seen { sent: &refused, ..seen });
         let queue = queue::find_queue(&link, seen.sent, &unneeded);
         let sent = queue.as_ref().map_or(seen.sent, |(_, sent)| sent);
         let mut link = stalls::find_stalls(link, Seen { sent, ..seen }, &ack_lost);
         let queue = queue::find_queue(&link, seen.sent, &unneeded);
-        link.queue = queue.as_ref().map(|(room, _)| *room).filter(|room| *room > 0);
+        link.queue = queue.as_ref().map(|(room, _)| *room);
         (link, queue.map_or_else(|| seen.sent.to_vec(), |(_, sent)| sent))
     } else {
         let link = rates::settle_changes(link, seen);
@@ -165,22 +134,21 @@ pub(crate) fn infer(
     Ok(Inferred { link, transfer, timer_slots: timer_slots::find_timer_slots(&expired) })
 }
 
-/// What was sent and what was acknowledged; times are in seconds since the connection began.
+/// What was sent and acknowledged; times are in seconds since the connection began.
 struct Sides {
-    /// Packets with data.
     sent: Vec<Sent>,
-    /// How ACKs advanced.
+    /// ACKs that advance.
     answers: Vec<Acked>,
-    /// What ACKs show to have passed the link.
+    /// The data that had passed the link at each ACK.
     passed: Vec<Ack>,
-    /// Windows that the receiver offered, in bytes.
+    /// The windows that the receiver advertised, in bytes.
     windows: Vec<i64>,
-    /// Of most packets, in bytes.
+    /// The most frequent payload of a packet, in bytes.
     payload: i64,
 }
 
 impl Sides {
-    /// Of the packets of a connection that began at `start`, and the frames that were needed.
+    /// `needed` are the frames of needed retransmissions.
     fn of(rows: &[Row], (sender, start): (&str, f64), needed: &HashSet<i64>) -> Self {
         let lost = find_lost(rows, sender, needed);
         let opens = sender == "client";
@@ -226,7 +194,7 @@ impl Sides {
     }
 }
 
-/// The frames that never arrived: the copies before the last that was needed.
+/// The frames that never arrived: all copies before the last needed retransmission.
 fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> {
     let mut lost = HashSet::new();
     let mut copies: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -240,9 +208,9 @@ fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> 
     lost
 }
 
-/// Size, MSS, window, options and delayed ACKs, from the handshake and the ACKs: every second segment
-/// is acknowledged unless two thirds of all ACKs are of one; those of one before the first of
-/// several are quick ACKs.
+/// Size, MSS, window, options and delayed ACKs. Every second segment is acknowledged unless two
+/// thirds of all ACKs are for one segment; single-segment ACKs before the first other one are quick
+/// ACKs.
 fn find_transfer(
     connection: &ConnectionReport,
     options: Options,
@@ -274,8 +242,8 @@ fn find_transfer(
     })
 }
 
-/// Rate and delay: most ACKs come as fast as data passes the narrowest link, and the delay is half of
-/// the shortest round trip, less transmission.
+/// Rate and delay: most ACKs arrive at the rate of the bottleneck, and the delay is half of the
+/// shortest round trip without transmission times.
 fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, NotInferred> {
     let options = TIMESTAMPS * u32::from(transfer.options.timestamps);
     let overhead = BARE_ACK + options;
@@ -297,7 +265,7 @@ fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, N
     };
     let trip = sides.answers.iter().filter_map(trip).min_by(f64::total_cmp);
     link.delay = Duration::from_secs_f64(trip.ok_or(NotInferred::NoRoundTrip)? / 2.0);
-    // A change is seen when an ACK has come back.
+    // The sender sees a change when an ACK has returned.
     let soonest = Instant::START + link.delay;
     for change in &mut link.changes {
         change.at = Instant::START + change.at.since(soonest);
@@ -305,10 +273,10 @@ fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, N
     Ok(link)
 }
 
-/// Single packets by number, and outages by when packets were transmitted.
+/// Numbers of single losses, and outages in terms of transmission times.
 ///
-/// An outage is of [`OUTAGE`] packets in a row, or of a packet and its retransmission; it ends halfway
-/// between the last packet known to be lost and the first known to arrive.
+/// An outage is [`OUTAGE`] consecutive losses, or the loss of a packet and its retransmission. It
+/// ends halfway between the last packet known to be lost and the first known to arrive.
 fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32>, Vec<Interval>) {
     let (mut drops, mut outages) = (Vec::new(), Vec::new());
     let (mut run, mut seen) = (Vec::new(), HashSet::new());
@@ -332,39 +300,10 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
     (drops, outages)
 }
 
-/// The span, cut: ACKs are lost no longer than data that is lost at the same time.
+/// The span, cut so that ACKs are lost no longer than data at the same time.
 fn within(span: Interval, outages: &[Interval]) -> Interval {
     let end = |span: &Interval| span.at + span.length;
     let met = outages.iter().filter(|one| one.at < end(&span) && span.at < end(one));
     let cut = met.map(end).min().unwrap_or(Instant::NEVER).min(end(&span));
     Interval { length: cut.since(span.at), ..span }
-}
-
-/// The value that comes most often; the first of those that come as often.
-fn most_common(values: impl Iterator<Item = i64>) -> Option<i64> {
-    let mut counts: HashMap<i64, (u32, std::cmp::Reverse<usize>)> = HashMap::new();
-    for (index, value) in values.enumerate() {
-        counts.entry(value).or_insert((0, std::cmp::Reverse(index))).0 += 1;
-    }
-    counts.into_iter().max_by_key(|(_, rank)| *rank).map(|(value, _)| value)
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
-    if count > 0 { sum / f64::from(count) } else { 0.0 }
-}
-
-fn median(mut values: Vec<i64>) -> f64 {
-    values.sort_unstable();
-    let half = values.len() / 2;
-    match values.len() % 2 {
-        0 => (values[half - 1] + values[half]) as f64 / 2.0,
-        _ => values[half] as f64,
-    }
-}
-
-/// Where the value is least; the first place of several.
-fn first_least(values: &[f64]) -> usize {
-    let places = 0..values.len();
-    places.min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! The recorded clock: what each retransmission and each timeout in a capture was.
+//! The recorded clock: the verdict on each retransmission and each timeout in a capture.
 //!
 //! A [`Diagnosis`] takes the packets of a capture one by one, keeps a
 //! [`Flight`](rtolab_tcp::Flight) and the detectors of `rtolab-tcp` for each direction of each
-//! connection, and says what became of each [connection](ConnectionReport). It needs memory for the
-//! connections that are open, and for what it has to say.
+//! connection, and reports each [connection](ConnectionReport). Its memory grows with open
+//! connections and with findings.
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -1,15 +1,14 @@
-//! The round trips of one direction, by Karn's rule, as seen where the capture was made.
+//! The round-trip times of one direction as seen at the capture point, by Karn's rule.
 
 use rtolab_tcp::AckFacts;
 use rtolab_time::Duration;
 
-/// An ACK within this part of the smallest round trip is too soon to be an answer, in percent.
+/// An ACK within this percentage of the smallest round trip cannot be an answer.
 pub(crate) const TOO_SOON: u64 = 75;
 
-/// The least that Linux adds to a smoothed round trip for its timeout.
+/// Linux's minimum of the variance term of the RTO.
 const LEAST_VARIANCE: Duration = Duration::from_millis(200);
 
-/// Round trips so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrips {
     pub least: Option<Duration>,
@@ -19,7 +18,7 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Takes the round trip that an ACK measures, if it does.
+    /// Takes the round-trip time that an ACK measures, if any.
     pub fn measure(&mut self, facts: &AckFacts) {
         let (true, Some(newest), false) =
             (facts.is_new(), facts.newest_acked, facts.acks_retransmission)
@@ -42,17 +41,17 @@ impl RoundTrips {
         self.smoothed = Some((smoothed * 7 + rtt) / 8);
     }
 
-    /// Packets may overtake others that were sent by this much before them.
+    /// The largest reordering to expect.
     pub fn reordering(&self) -> Duration {
         self.least.map_or(Duration::from_millis(50), |least| least / 4)
     }
 
-    /// About what a retransmission timer is set to without back-off.
+    /// The approximate RTO without back-off.
     pub fn timeout(&self) -> Option<Duration> {
         self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(LEAST_VARIANCE))
     }
 
-    /// After this time an answer to what was sent is not to be expected any more.
+    /// After this time no answer is to be expected.
     pub fn patience(&self) -> Duration {
         let fallback = Duration::from_secs(3);
         self.timeout().map_or(fallback, |timeout| timeout * 2 + Duration::from_secs(1))

@@ -1,4 +1,4 @@
-//! A capture from its first byte to its last.
+//! Diagnoses a capture.
 
 use std::io::Read;
 
@@ -7,43 +7,43 @@ use serde::Serialize;
 
 use crate::{ConnectionReport, Diagnosis, Summary};
 
-/// What a capture holds, and how far it could be read.
+/// The contents of a capture, as far as it could be read.
 #[derive(Debug, Serialize)]
 pub struct Document {
-    /// Counts.
+    /// The totals.
     pub summary: Summary,
-    /// Packets that were passed over, by why.
+    /// The numbers of skipped packets, by reason.
     pub skipped: PassedOver,
     /// Why it was not read to its end.
     pub error: Option<String>,
-    /// Connections, as they ended.
+    /// Connections in the order of their ends.
     pub connections: Vec<ConnectionReport>,
 }
 
-/// How many packets were passed over.
+/// The numbers of skipped packets, by reason.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PassedOver {
     /// Not TCP over IP.
     pub other: u64,
-    /// Fragments of packets that did not become whole.
+    /// Fragments of packets that were not completed.
     pub fragments: u64,
-    /// Fragments that overlap others, and those others.
+    /// Fragments of packets that were discarded because some overlap.
     pub overlapping: u64,
     /// Without a whole TCP header.
     pub malformed: u64,
-    /// Whose time was not kept.
+    /// Without a time.
     pub untimed: u64,
-    /// Of interfaces whose link type is not known.
+    /// On interfaces of unknown link type.
     pub unknown_link: u64,
-    /// Those link types.
+    /// The unknown link types.
     pub link_types: Vec<u16>,
 }
 
-/// So often the reader is asked how far it is.
+/// Packets between two calls of `watch`.
 const WATCHED: u64 = 1 << 14;
 
-/// Diagnoses a capture; `watch` is told now and then how many bytes were read, and ends it by an
-/// error.
+/// Diagnoses a capture. `watch` is called now and then with the number of bytes read; its error
+/// ends the diagnosis.
 pub fn diagnose<R: Read, E>(
     input: R,
     mut watch: impl FnMut(u64) -> Result<(), E>,

@@ -1,5 +1,4 @@
-//! The second pass over settled ranges, when everything is known: what became of one range tells
-//! something of others.
+//! The second pass over settled ranges: the fate of one range is evidence about others.
 
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
@@ -9,10 +8,10 @@ use crate::evidence::{KINDS, Pair, Witness};
 use crate::history::RetransmittedRange;
 use crate::rtt::RoundTrips;
 
-/// The next range is looked for among at most this many that begin before it ends.
+/// The most ranges, of those that begin before one ends, among which its next range is searched.
 const NEARBY: usize = 1024;
 
-/// Asks the second pass of all settled ranges of a direction, and leaves them in order.
+/// Runs the second pass over all settled ranges of a direction, and leaves them in order.
 pub(crate) fn run(settled: &mut [RetransmittedRange], trips: &RoundTrips, sack: bool) {
     settled.sort_by_key(|range| (range.start, range.copies.len()));
     pairs(settled, trips);
@@ -24,8 +23,8 @@ pub(crate) fn run(settled: &mut [RetransmittedRange], trips: &RoundTrips, sack: 
     }
 }
 
-/// Ranges whose expected next range was retransmitted, too. The last one comes first, because each
-/// tells something of the one before it.
+/// Ranges whose expected next range was retransmitted too. The last comes first, because each is
+/// evidence about the one before it.
 fn pairs(settled: &mut [RetransmittedRange], trips: &RoundTrips) {
     for index in (0..settled.len()).rev() {
         let Some(other) = next(settled, index) else { continue };
@@ -50,7 +49,7 @@ fn next(settled: &[RetransmittedRange], index: usize) -> Option<usize> {
 }
 
 /// RFC 8985 without SACK: a copy of one range is known to have arrived when the next one, which its
-/// ACK expected, had not. Each range tells something of the next.
+/// ACK expected, had not. Each range is evidence about the next.
 fn in_turn(settled: &mut [RetransmittedRange], reordering: Duration) {
     for index in 0..settled.len() {
         let (Some(covering), Some(other)) = (settled[index].covering_ack, next(settled, index))
@@ -64,9 +63,9 @@ fn in_turn(settled: &mut [RetransmittedRange], reordering: Duration) {
     }
 }
 
-/// RFC 8985 once more: the witness is the newest copy known to have arrived before the range did.
+/// RFC 8985 again: the witness is the newest copy known to have arrived before the range did.
 fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
-    // The newest copy before the ACKs of this time, and at it.
+    // The newest copy before the ACKs of this time, and among them.
     let (mut before, mut now) = (None, None);
     let mut at = Instant::START;
     for (covered, _, index) in by_covering_ack(settled) {
@@ -83,14 +82,14 @@ fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
     }
 }
 
-/// The order of originals once more: the witness is the copy sent first of those known to have
-/// arrived after the range did.
+/// The order of originals again: the witness is the first copy sent of those known to have arrived
+/// after the range did.
 fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
-    // Without timestamps it is not known well enough what came first.
+    // Without timestamps the order of arrivals is not certain enough.
     if !settled.iter().flat_map(|range| &range.copies).any(|copy| copy.timestamp.is_some()) {
         return;
     }
-    // The copy sent first after ACKs of this time, and with them.
+    // The first copy sent of those after the ACKs of this time, and among them.
     let (mut after, mut now) = (None::<(Instant, u64)>, None);
     let mut at = Instant::NEVER;
     for (covered, _, index) in by_covering_ack(settled).into_iter().rev() {
@@ -112,7 +111,7 @@ fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
     }
 }
 
-/// The acknowledged ranges, by the time of their first covering ACK.
+/// The acknowledged ranges in the order of their first covering ACKs.
 fn by_covering_ack(settled: &[RetransmittedRange]) -> Vec<(Instant, Seq, usize)> {
     let covered = settled.iter().enumerate();
     let mut order: Vec<(Instant, Seq, usize)> = covered

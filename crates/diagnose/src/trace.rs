@@ -1,4 +1,4 @@
-//! The packets of some connections one by one, for pictures.
+//! The packets of selected connections, for figures.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -20,30 +20,30 @@ pub struct Passed {
     pub t: f64,
     /// `client` or `server`.
     pub from: &'static str,
-    /// Its first sequence number, counted from the SYN or the first byte seen.
+    /// Its first sequence number, relative to the SYN or to the first byte seen.
     pub seq: i64,
-    /// Sequence numbers that it takes.
+    /// The sequence numbers that it takes.
     pub len: u32,
-    /// Its acknowledgment number, counted likewise.
+    /// Its acknowledgment number, likewise relative.
     pub ack: Option<i64>,
-    /// Behind the window that it offers, counted likewise.
+    /// The right edge of its advertised window, likewise relative.
     pub edge: Option<i64>,
-    /// The ranges that it acknowledges selectively.
+    /// The SACK blocks, likewise relative.
     pub sack: Vec<[i64; 2]>,
-    /// Its timestamp, and the one that it echoes.
+    /// TSval and TSecr.
     pub stamps: Option<[u32; 2]>,
 }
 
-/// Reports and packets by number.
+/// Reports and packets by connection number.
 type Found = HashMap<u64, (Option<ConnectionReport>, Vec<Passed>)>;
 
 /// The packets of the connections with these numbers, as [`crate::diagnose`] counts them, at most
-/// `limit` of each. What follows damage is left out.
+/// `limit` each, up to any damage of the file.
 pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, Vec<Passed>> {
     reported(input, numbers, limit).into_iter().map(|(number, (_, rows))| (number, rows)).collect()
 }
 
-/// The same with the reports of these connections.
+/// The packets and the reports of these connections.
 pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Found {
     let mut found: Found = numbers.iter().map(|&number| (number, (None, Vec::new()))).collect();
     let mut conversations = HashMap::new();

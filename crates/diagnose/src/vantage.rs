@@ -1,28 +1,25 @@
 //! Where a capture was made: at the sender, at the receiver or in between.
 //!
-//! An end that answers at once is near; one that takes a round trip is far.
+//! An end that answers at once is near; an end that takes a round trip is far.
 
 use rtolab_capture::End;
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::{Duration, Instant};
 use serde::Serialize;
 
-/// Where the capture was made, as seen by the end that sends.
+/// Where a capture was made, as seen by the sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Vantage {
-    /// At the sender.
     Sender,
-    /// At the receiver.
     Receiver,
-    /// Somewhere on the path.
     Between,
-    /// The capture does not show it.
     Unknown,
 }
 
 impl Vantage {
-    /// As tables say it.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sender => "sender",
@@ -33,12 +30,12 @@ impl Vantage {
     }
 }
 
-/// An end is near if it takes less than this part of the whole round trip to answer, in percent.
+/// An end is near if its answers take less than this percentage of the round trip.
 const NEAR: u64 = 15;
-/// Below this round trip both ends are in one place.
+/// Below this round-trip time both ends are in one place.
 const TOGETHER: Duration = Duration::from_micros(500);
 
-/// How fast each end answers what passes the capture.
+/// How fast each end answers packets that pass the capture point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turnarounds {
     ends: [Answers; 2],
@@ -47,10 +44,10 @@ pub(crate) struct Turnarounds {
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
     least: Option<Duration>,
-    /// A timestamp of the other end that waits for its echo, and when it passed.
+    /// The other end's TSval that waits for its echo, and when it passed.
     stamp: Option<(u32, Instant)>,
     newest_stamp: Option<u32>,
-    /// A SYN or SYN-ACK that waits for its answer; `None` if it was retransmitted.
+    /// When a SYN or SYN-ACK that waits for its answer passed; `None` if it was retransmitted.
     opening: Option<Instant>,
     opened: bool,
 }
@@ -94,7 +91,7 @@ impl Turnarounds {
         }
     }
 
-    /// An ACK by `end` came `after` the data that it acknowledges had passed.
+    /// An ACK by `end` came `after` its data had passed.
     pub fn acked(&mut self, end: End, after: Duration) {
         self.ends[end as usize].take(after);
     }

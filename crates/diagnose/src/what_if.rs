@@ -1,5 +1,4 @@
-//! What other senders would have done: the path of a capture is inferred, and they are simulated
-//! on it.
+//! Counterfactuals: infers the path of a capture and simulates other senders on it.
 
 mod replay;
 mod scenario;
@@ -7,15 +6,14 @@ mod scenario;
 use std::cmp::Ordering;
 use std::io::Read;
 
-use serde::{Serialize, Serializer};
-use serde_json::Value as Json;
+use serde::Serialize;
 
 use crate::infer::{Inferred, MOST_PACKETS, NotInferred, Reading, infer};
 use crate::trace::reported;
 use crate::{ConnectionReport, Necessity, Passed};
-use replay::{AS_INFERRED, Laboratory};
+use replay::{AS_INFERRED, Laboratory, Outcome, Settings};
 
-/// Textbook senders that take the captured one's place.
+/// Textbook senders to compare.
 const SENDERS: [&str; 9] = [
     "reno",
     "newreno",
@@ -28,13 +26,13 @@ const SENDERS: [&str; 9] = [
     "sack+dsack+rfc4015",
 ];
 const LINUX: &str = "linux";
-/// Senders that differ by so many retransmissions are not told apart.
+/// The largest insignificant difference in retransmissions.
 const UNCLEAR: u64 = 2;
-/// Nor by such a part of the time that they take.
+/// The largest insignificant difference in duration, as a part of it.
 const UNCLEAR_TIME: f64 = 0.03;
 
-/// A setting of Linux by its own name, its key, the key of what the receiver must do too, and its
-/// values, its own first.
+/// A sysctl of Linux, its key, the key of the receiver's counterpart, and its values, the default
+/// first.
 type Knob = (&'static str, &'static str, Option<&'static str>, &'static [&'static str]);
 
 const KNOBS: [Knob; 7] = [
@@ -47,59 +45,14 @@ const KNOBS: [Knob; 7] = [
     ("rto_min", "kernel.rto_min", None, &["200 ms", "1 s", "3 s"]),
 ];
 
-/// Settings by dotted key, in order; values as `--set` takes them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Settings(Vec<(&'static str, &'static str)>);
-
-impl Settings {
-    fn get(&self, key: &str) -> Option<&'static str> {
-        self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
-    }
-
-    /// The same with one set.
-    fn with(&self, key: &'static str, value: &'static str) -> Self {
-        let mut settings = self.clone();
-        match settings.0.iter_mut().find(|(name, _)| *name == key) {
-            Some(setting) => setting.1 = value,
-            None => settings.0.push((key, value)),
-        }
-        settings
-    }
-}
-
-impl Serialize for Settings {
-    /// Truths and numbers as such, all else as text.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let typed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, typed(value))))
-    }
-}
-
-/// What a sender makes of the path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct Outcome {
-    sender: &'static str,
-    /// What is set beside.
-    set: Settings,
-    unneeded: u64,
-    needed: u64,
-    timeouts: u64,
-    /// From its first packet until all is acknowledged, in seconds; `None` if that is never.
-    elapsed_s: Option<f64>,
-    /// How much longer that is than without what happened on the path, in seconds.
-    time_lost_s: Option<f64>,
-    /// How long after a timeout it was first found spurious, in seconds.
-    detected_s: Option<f64>,
-}
-
-/// What the capture shows of the sender that was captured.
+/// The captured sender's results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Captured {
     unneeded: u64,
     needed: u64,
-    /// Those of which the capture does not tell.
+    /// Retransmissions without a verdict.
     unknown: u64,
-    /// From its first packet until all is acknowledged, in seconds.
+    /// From its first packet until everything is acknowledged, in seconds.
     elapsed_s: f64,
 }
 
@@ -117,9 +70,9 @@ impl Captured {
         }
     }
 
-    /// How far another is from it, as a part of what it did; Linux where that is unclear.
+    /// The distance to a simulated sender, relative to the captured one; Linux wins ties.
     fn distance(&self, other: &Outcome) -> (f64, bool, u64, f64) {
-        // How far a count is from being at least this, and at most so many more.
+        // The distance of a count from the range `least..=least + unknown`.
         let beyond = |count: u64, least: u64| {
             least.saturating_sub(count).max(count.saturating_sub(least + self.unknown))
         };
@@ -131,16 +84,16 @@ impl Captured {
         (clear + (late - UNCLEAR_TIME).max(0.0), other.sender != LINUX, count, late)
     }
 
-    /// Is another so near that it may be the same?
+    /// Is the difference insignificant?
     fn agrees(&self, other: &Outcome) -> bool {
         self.distance(other).0 == 0.0
     }
 }
 
-/// Linux with a setting.
+/// Linux with one setting changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Changed {
-    /// The setting's name and value; `as captured` of the first.
+    /// The setting's name and value; `as captured` for the first row.
     setting: String,
     #[serde(flatten)]
     outcome: Outcome,
@@ -152,21 +105,21 @@ struct WhatIf {
     /// The path and the transfer, as TOML.
     scenario: String,
     captured: Captured,
-    /// The sender of the simulator that comes nearest to it.
+    /// The simulated sender that is nearest to the captured one.
     nearest: Outcome,
     /// Is it so near that it may be the same?
     agrees: bool,
-    /// Others in its place.
+    /// Other senders on the same path.
     senders: Vec<Outcome>,
     /// Linux with one setting changed.
     linux: Vec<Changed>,
 }
 
-/// What other senders would have made of the path of the connection with this number, as
-/// [`crate::diagnose`] counts them, as long as `goes_on` says so.
+/// The results of other senders on the path of the connection with this number, as
+/// [`crate::diagnose`] counts them. It stops once `goes_on` returns false.
 ///
 /// # Errors
-/// The capture does not show enough of the path, or `goes_on` ended it.
+/// The capture does not show enough of the path, or `goes_on` returned false.
 pub fn what_if<R: Read>(
     input: R,
     number: u64,
@@ -234,7 +187,7 @@ fn replayed(
     Ok(WhatIf { scenario, captured, nearest, agrees, senders, linux })
 }
 
-/// The path with the sender that comes nearest to the captured one on it.
+/// Finds the sender nearest to the captured one on this path.
 fn replay(
     inferred: Inferred,
     captured: &Captured,
@@ -251,9 +204,8 @@ fn replay(
     Ok((inferred, laboratory, nearest.ok_or(NotInferred::Interrupted)?))
 }
 
-/// How the capture is read, the likelier first: the usual way, and those that may explain what it
-/// does not. What the capture does not tell may have been unneeded; the rate may have changed; what
-/// was lost behind a long queue may have been lost by chance.
+/// The ways to read a capture, the most likely first. Retransmissions without a verdict may have
+/// been unneeded, the rate may have changed, and losses at a long queue may have been random.
 fn readings(connection: &ConnectionReport) -> Vec<Reading> {
     let own = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
     let some_unknown = own.clone().any(|one| one.verdict == Necessity::Unknown);
@@ -269,7 +221,7 @@ fn readings(connection: &ConnectionReport) -> Vec<Reading> {
     ways.into_iter().flat_map(read).collect()
 }
 
-/// The settings of Linux that the handshake shows, and timeouts.
+/// The settings of Linux that follow from the handshake and from timeouts.
 fn seen(inferred: &Inferred) -> Settings {
     let transfer = &inferred.transfer;
     let mut seen = Settings::default()
@@ -283,13 +235,14 @@ fn seen(inferred: &Inferred) -> Settings {
     }
 }
 
-/// What of these settings a textbook sender has: timestamps, if it does not go by them.
+/// The settings that apply to a textbook sender: timestamps, unless its detector sets them.
 fn set_for(sender: &str, seen: &Settings) -> Settings {
     let timestamps = seen.get("kernel.timestamps").filter(|_| !sender.contains("eifel"));
     Settings(timestamps.map(|value| ("tcp.timestamps", value)).into_iter().collect())
 }
 
-/// Who may have been captured: Linux with what does not show, or a textbook sender.
+/// The candidates for the captured sender: Linux with the settings that do not show, and textbook
+/// senders.
 fn guesses(seen: &Settings) -> Vec<(&'static str, Settings)> {
     let mut guesses = Vec::new();
     for frto in ["2", "0"] {
@@ -304,7 +257,7 @@ fn guesses(seen: &Settings) -> Vec<(&'static str, Settings)> {
     guesses
 }
 
-/// Linux as it was, and with each setting changed alone.
+/// Linux as captured, and with each setting changed alone.
 fn changes(base: &Settings) -> Vec<(String, Settings)> {
     let mut changes = vec![("as captured".to_string(), base.clone())];
     for (name, key, of_receiver, values) in KNOBS {

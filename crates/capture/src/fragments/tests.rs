@@ -5,7 +5,8 @@ use super::*;
 
 const LATER: Instant = Instant::from_nanos(61_000_000_000);
 
-/// A fragment of a packet with this identification: from where, how long, and is there more?
+/// A fragment of a packet with this identification: its offset, its length, and whether more
+/// follow.
 fn piece(identification: u16, offset: usize, length: usize, more: bool) -> Vec<u8> {
     let total = (20 + length) as u16;
     let place = (offset / 8) as u16 | u16::from(more) << 13;
@@ -29,7 +30,7 @@ fn take(
     }
 }
 
-/// What becomes whole of these, in this order.
+/// The packets completed by these fragments, in this order.
 fn put_together(pieces: &[Vec<u8>]) -> (Vec<Vec<u8>>, Fragments) {
     let mut fragments = Fragments::default();
     let took = |piece: &Vec<u8>| take(&mut fragments, piece, Instant::START).expect("a fragment");

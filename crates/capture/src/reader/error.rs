@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of a capture file.
 
 use std::io;
 
@@ -6,29 +6,26 @@ use thiserror::Error;
 
 use crate::frame::Link;
 
-/// Why a file could not be read, or not to its end.
+/// Why a file could not be read completely.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ReadError {
-    /// The input refused.
     #[error("cannot read on at byte {offset}: {source}")]
     Io {
-        /// How far reading got, in bytes.
+        /// The bytes read so far.
         offset: u64,
-        /// Why.
         source: io::Error,
     },
-    /// It has no byte.
     #[error("the file is empty, neither pcap nor pcapng")]
     Empty,
-    /// It begins as neither format does.
+    /// It begins like neither format.
     #[error("neither pcap nor pcapng: the file begins with {found}{hint}")]
     NotACapture {
-        /// Its first four bytes, or as many as there are, in hexadecimal.
+        /// Its first four bytes, or fewer, in hexadecimal.
         found: String,
         /// What it seems to be instead, and what to do.
         hint: &'static str,
     },
-    /// It ends too soon.
     #[error("the file ends inside the record that begins at byte {offset}")]
     Truncated {
         /// Where the record begins.
@@ -39,15 +36,12 @@ pub enum ReadError {
     Damaged {
         /// Where the record begins.
         offset: u64,
-        /// What is wrong with it.
         what: String,
     },
-    /// Frames of a link that is not known here.
     #[error("the packet at byte {offset} has link type {found}; {}", Link::KNOWN)]
     LinkType {
         /// Where the packet's record begins.
         offset: u64,
-        /// Its link type.
         found: u16,
     },
 }

@@ -1,4 +1,4 @@
-//! Packets of several interfaces in the order of their times: a file may hold them in batches.
+//! Sorts packets of several interfaces by time: a file may hold them in batches.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -6,11 +6,11 @@ use std::io::Read;
 
 use super::{Captured, Format, ReadError, Reader};
 
-/// So many packets are kept back at most, to see whether an earlier one follows.
+/// The most packets kept back to see whether an earlier one follows.
 const MOST_WAITING: usize = 4096;
 
-/// The packets of a file, sorted by time where several interfaces wrote it. Those of one interface
-/// keep their order, whatever its clock did.
+/// The packets of a file, sorted by time if several interfaces wrote it. Packets of one interface
+/// keep their order, whatever their times.
 #[derive(Debug)]
 pub struct InOrder<R> {
     reader: Reader<R>,
@@ -19,7 +19,7 @@ pub struct InOrder<R> {
     is_over: bool,
 }
 
-/// A packet, by its time and its number.
+/// A packet, ordered by its time and its number.
 #[derive(Debug, PartialEq, Eq)]
 struct Waiting(Captured);
 
@@ -28,12 +28,12 @@ impl<R: Read> InOrder<R> {
         Self { reader, waiting: BinaryHeap::new(), error: None, is_over: false }
     }
 
-    /// What reads: see [`Reader::skipped`] and [`Reader::offset`].
+    /// The reader: see [`Reader::skipped`] and [`Reader::offset`].
     pub const fn reader(&self) -> &Reader<R> {
         &self.reader
     }
 
-    /// Reads until a packet may be given.
+    /// Reads until a packet can be returned.
     fn fill(&mut self) {
         while !self.is_over && self.waiting.len() < MOST_WAITING {
             match self.reader.next() {
@@ -73,7 +73,7 @@ impl PartialOrd for Waiting {
 }
 
 impl<R: Read> Reader<R> {
-    /// The same, sorted by time where several interfaces wrote the file.
+    /// Sorts packets by time if several interfaces wrote the file.
     pub fn in_order(self) -> InOrder<R> {
         InOrder::of(self)
     }

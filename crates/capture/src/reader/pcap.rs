@@ -7,11 +7,12 @@ use pcap_parser::{
 };
 use rtolab_time::Instant;
 
-use super::{ReadError, Record, Source, Step};
+use super::error::ReadError;
+use super::source::{Record, Source, Step};
 
 const LENGTH: usize = 24;
 
-/// What the file says of all its records.
+/// The header of the file.
 #[derive(Debug)]
 pub(super) struct Header(PcapHeader);
 
@@ -50,7 +51,7 @@ impl Header {
             (false, false) => parse_pcap_frame(record),
         };
         let (_, frame) = parsed.map_err(|_| ReadError::damaged(offset, "its lengths disagree"))?;
-        // The upper half of the link type tells of frame check sequences.
+        // The upper half of the link type concerns frame check sequences.
         let link_type = header.network.0 & 0xffff;
         let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         let nanos =

@@ -9,13 +9,14 @@ use pcap_parser::pcapng::{
 };
 use rtolab_time::Instant;
 
-use super::{ReadError, Record, Source, Step};
+use super::error::ReadError;
+use super::source::{Record, Source, Step};
 
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 const OBSOLETE_PACKET: u32 = 2;
-/// Type, length, and the length again.
+/// The block type, its length, and the length again.
 const MIN_BLOCK: u32 = 12;
 
 /// Does a file that begins like this consist of blocks?
@@ -23,7 +24,7 @@ pub(super) fn begins(magic: &[u8]) -> bool {
     magic == SECTION_HEADER
 }
 
-/// What holds for the blocks that follow.
+/// The state of a section.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     big_endian: bool,
@@ -34,7 +35,7 @@ pub(super) struct Section {
 struct Interface {
     link_type: u16,
     ticks_per_second: u64,
-    /// What is to be added to its times, in seconds.
+    /// The offset of its times, in seconds.
     offset_s: i64,
 }
 
@@ -94,11 +95,11 @@ impl Section {
     }
 }
 
-/// What is wrong with a block, wherever it stands.
+/// An error in a block.
 struct Damage(String);
 
 impl Interface {
-    /// The library reads no powers of two, and offsets only in little-endian: both are read here.
+    /// The library reads no resolutions in powers of two, and offsets only in little-endian.
     fn described(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Result<Self, Damage> {
         let resolution = block.if_tsresol;
         let exponent = u32::from(resolution & 0x7f);
@@ -138,7 +139,7 @@ impl Interface {
         })
     }
 
-    /// What comes before 1970 is put there.
+    /// Times before 1970 become its beginning.
     fn time(&self, ticks: u64) -> Instant {
         let nanos = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second)
             + i128::from(self.offset_s) * 1_000_000_000;

@@ -1,32 +1,59 @@
 //! The bytes of a file, record by record.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-use super::ReadError;
+use rtolab_time::Instant;
+
+use super::error::ReadError;
 
 /// Longer records than this are damage: no link has packets of more than 128 MB.
 const MAX_RECORD: u32 = 128 << 20;
-/// So many bytes are read at once.
+/// The initial size of the buffer.
 const BUFFER: usize = 1 << 18;
-/// So many bytes tell what a file is.
+/// The number of bytes that identify a format.
 const MAGIC: usize = 4;
 
-/// A file being read. Records are looked at where they were read to.
+/// A frame in the file.
+pub(crate) struct Record<'a> {
+    pub(crate) at: Instant,
+    /// The offset of its record in the file.
+    pub(super) offset: u64,
+    /// The number of the link type, and the index of the interface.
+    pub(crate) interface: (u16, u32),
+    /// The captured bytes.
+    pub(crate) bytes: &'a [u8],
+    /// Its length on the link, in bytes.
+    pub(crate) original: usize,
+    pub(crate) comment: Option<Cow<'static, str>>,
+}
+
+/// The next record.
+pub(crate) enum Step<'a> {
+    Frame(Record<'a>),
+    /// A frame without a time.
+    Untimed,
+    /// No frame.
+    Other,
+    End,
+}
+
+/// A file being read. Records are parsed in the buffer.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where in the buffer the present record begins, and how much of it was asked for.
+    /// The current record in the buffer: its beginning, and the length requested so far.
     start: usize,
     length: usize,
-    /// Where in the buffer what was read ends.
+    /// The end of the data in the buffer.
     end: usize,
-    /// Where in the file the record begins.
+    /// The offset of the record in the file.
     offset: u64,
 }
 
 impl<R: Read> Source<R> {
-    /// The file before its first record, and its first four bytes, if it has so many.
+    /// The file before its first record, and its first four bytes, or fewer.
     pub(super) fn open(input: R) -> Result<(Self, Vec<u8>), ReadError> {
         let buffer = vec![0; BUFFER];
         let mut source = Self { input, buffer, start: 0, length: 0, end: 0, offset: 0 };
@@ -41,7 +68,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Leaves the record behind.
+    /// Moves to the next record.
     pub(super) const fn next_record(&mut self) {
         self.offset += self.length as u64;
         self.start += self.length;
@@ -56,7 +83,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads `more` bytes behind what was read of the record, and gives all of it.
+    /// Reads `more` bytes of the record, and returns all of it.
     pub(super) fn rest(&mut self, more: u32) -> Result<&[u8], ReadError> {
         if more > MAX_RECORD {
             return Err(ReadError::damaged(self.offset, format!("it claims {more} bytes more")));
@@ -82,13 +109,14 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// Reads until `length` bytes of the record are there.
+    /// Reads until `length` bytes of the record are in the buffer.
     #[cold]
     fn fill(&mut self, length: usize) -> Result<(), ReadError> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         while self.end < length {
-            // What a damaged file claims is believed no further than its bytes go.
+            // The buffer grows only with the bytes read, because a damaged file may claim any
+            // length.
             if self.end == self.buffer.len() {
                 self.buffer.resize(self.end * 2, 0);
             }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
+use rtolab_time::Instant;
 
 mod by_hand;
 mod far;
@@ -42,7 +43,7 @@ fn packet(at: u64, addresses: Addresses, len: u32) -> Packet {
     }
 }
 
-/// The IP packet, whole, as the writer makes it.
+/// The whole IP packet, as the writer makes it.
 fn ip(packet: &Packet) -> Vec<u8> {
     let mut bytes = frame::headers(packet).expect("not too long");
     bytes.resize(bytes.len() + packet.segment.len as usize, 0);
@@ -311,7 +312,7 @@ fn a_file_that_ends_too_soon_gives_what_is_whole() {
     }
 }
 
-/// Gives a byte at a time, and fails after some.
+/// Reads a byte at a time, and fails after some.
 struct Reluctant<'a>(&'a [u8]);
 
 impl Read for Reluctant<'_> {

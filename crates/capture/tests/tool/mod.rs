@@ -1,4 +1,4 @@
-//! The analysers that others use, as judges.
+//! Other analysers, as references.
 
 use std::env;
 use std::io::Write;
@@ -17,12 +17,12 @@ pub fn installed(name: &str) -> Option<Command> {
     None
 }
 
-/// Says on the terminal, even from a test that passes, what was not tested.
+/// Reports on the terminal, even from a test that passes, what was not tested.
 pub fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// What the tool prints.
+/// The output of the tool.
 pub fn output(command: &mut Command) -> String {
     let output = command.output().expect("it is installed");
     let errors = String::from_utf8_lossy(&output.stderr);

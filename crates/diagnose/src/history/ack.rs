@@ -1,22 +1,23 @@
-//! An ACK in its surroundings, just after the flight took it.
+//! An ACK in its context, just after the flight processed it.
 
 use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
 use rtolab_time::Instant;
 
 use crate::rtt::RoundTrips;
 
-/// An ACK in its surroundings.
+/// An ACK in its context.
 pub(crate) struct Ack<'a> {
     pub segment: &'a Segment,
     pub facts: &'a AckFacts,
     pub frame: u64,
     pub flight: &'a Flight,
     pub trips: &'a RoundTrips,
-    /// Duplicate ACKs before it, since the last new one.
+    /// Earlier duplicate ACKs since the last new one.
     pub duplicates: u32,
     /// When an ACK last reported a gap.
     pub gap: Option<Instant>,
-    /// When the newest segment was sent that was sent once and that this ACK reports first.
+    /// When the newest segment was sent of those that were sent once and that this ACK reports
+    /// first.
     pub delivered_original: Option<Instant>,
 }
 
@@ -28,20 +29,20 @@ impl Ack<'_> {
         end <= self.facts.ack || blocks.any(|block| block.start <= start && end <= block.end)
     }
 
-    /// Does it repeat the ACK before it, with no news?
+    /// Does it repeat the previous ACK?
     pub fn repeats(&self) -> bool {
         let facts = self.facts;
         let nothing_new = facts.ack == facts.una_before && facts.newly_sacked == 0;
         nothing_new && (facts.duplicate || facts.dsack.is_some())
     }
 
-    /// When the segment at the acknowledgment number was sent first, if anything is outstanding.
+    /// When the segment at the acknowledgment number was first sent, if data is outstanding.
     pub fn next_sent(&self) -> Option<Instant> {
         self.flight.head().map(|head| head.first_sent)
     }
 }
 
-/// When the newest segment was sent that was sent once and that these facts report first.
+/// When the newest segment was sent of those that were sent once and that these facts report first.
 pub(crate) fn delivered_original(facts: &AckFacts, flight: &Flight) -> Option<Instant> {
     let newest = facts.newest_acked.filter(|sent| !sent.was_retransmitted());
     let newest = newest.map(|sent| sent.first_sent);

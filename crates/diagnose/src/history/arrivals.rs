@@ -1,4 +1,4 @@
-//! Which bytes of a direction the capture has seen, to find those that come twice or late.
+//! The bytes of a direction that the capture has seen, to find segments that come twice or late.
 
 use rtolab_tcp::{Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -6,34 +6,35 @@ use rtolab_time::{Duration, Instant};
 use super::frame::Frame;
 use crate::rtt::RoundTrips;
 
-/// At most this many gaps are remembered at once.
+/// The most gaps remembered at once.
 const MOST_GAPS: usize = 256;
-/// Networks seldom reorder by more; a retransmission comes later.
+/// Networks seldom reorder by more than this; a retransmission comes later.
 const REORDERING: Duration = Duration::from_millis(20);
 
-/// How a segment comes, seen from the capture.
+/// How the capture sees a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Above all that was seen.
+    /// Above all bytes seen.
     New,
     /// Some of its bytes were seen before.
     Again,
-    /// None of its bytes were, though later ones were: the capture or the network lost it before.
+    /// Below other bytes, but none of its own were seen: its original was lost before the capture
+    /// point.
     FillsHole,
-    /// As before, and it was sent before those: the network reordered it.
+    /// Below other bytes, but sent before them: the network reordered it.
     Reordered,
-    /// All of it is of before the capture.
+    /// All of it precedes the capture.
     Earlier,
-    /// As before, and it had been acknowledged.
+    /// None of its bytes were seen, but they had been acknowledged.
     Acknowledged,
 }
 
-/// Bytes below the highest that were not seen.
+/// A gap in the bytes seen.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     start: Seq,
     end: Seq,
-    /// The packet that opened it.
+    /// The packet that opened the gap.
     opened: Opened,
 }
 
@@ -50,9 +51,9 @@ pub(crate) struct Arrivals {
     first: Seq,
     max: Seq,
     gaps: Vec<Gap>,
-    /// What was acknowledged, as far as the capture has it.
+    /// The highest acknowledgment number in the capture.
     acked: Option<Seq>,
-    /// Bytes that the capture lacks, and that were acknowledged.
+    /// Acknowledged bytes that the capture lacks.
     pub missed: u64,
 }
 
@@ -61,7 +62,7 @@ impl Arrivals {
         Self { first, max: first, gaps: Vec::new(), acked: None, missed: 0 }
     }
 
-    /// Takes a segment that takes sequence numbers.
+    /// Processes a segment that takes sequence numbers.
     pub fn take(&mut self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if start >= self.max {
@@ -83,7 +84,7 @@ impl Arrivals {
     fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if end <= self.first {
-            // It can only be a retransmission, whether or not its original arrived.
+            // It can only be a retransmission, whether its original arrived or not.
             let known = self.acked.is_some_and(|acked| end <= acked);
             return if known { Arrival::Acknowledged } else { Arrival::Earlier };
         }
@@ -108,7 +109,7 @@ impl Arrivals {
         self.gaps = self.gaps.iter().flat_map(rest).take(MOST_GAPS).collect();
     }
 
-    /// All below is acknowledged: the capture lacks what is missing of it.
+    /// Everything below is acknowledged: the capture lacks what is missing there.
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
         if self.gaps.is_empty() {
@@ -122,7 +123,7 @@ impl Arrivals {
         }
     }
 
-    /// The capture lacks data that is acknowledged up to here.
+    /// Data up to `ack` is acknowledged that the capture lacks.
     pub fn missed(&mut self, ack: Seq) {
         self.missed += ack.since(self.max);
         self.max = self.max.max(ack);
@@ -130,8 +131,8 @@ impl Arrivals {
 }
 
 impl Opened {
-    /// Was the packet that opened the gap sent after `segment`, which comes only now? A sender
-    /// counts its packets and stamps them; where it does neither, time tells.
+    /// Was the packet that opened the gap sent after `segment`? The sender's IP identification or
+    /// timestamps tell, and otherwise the time.
     fn overtook(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> bool {
         let stamped = segment.timestamps().map(|timestamps| timestamps.value);
         if let (Some(own), Some(other)) = (stamped, self.timestamp) {
@@ -141,7 +142,7 @@ impl Opened {
         }
         if frame.identification != 0 && self.identification != 0 {
             let distance = frame.identification.wrapping_sub(self.identification) as i16;
-            // Far apart, they were counted by different counters or drawn at random.
+            // Distant identifications come from different counters, or are random.
             if distance.unsigned_abs() < 4096 {
                 return distance < 0;
             }

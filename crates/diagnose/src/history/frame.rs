@@ -1,8 +1,8 @@
-//! A packet as the capture numbers it.
+//! A packet with its number in the capture.
 
 use rtolab_time::Instant;
 
-/// A packet as the capture numbers it.
+/// A packet with its number in the capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub number: u64,

@@ -1,5 +1,5 @@
-//! The retransmission history of one direction: its ranges that were sent more than once, each copy
-//! of them, and what ACKs reported of them. It records facts; [`crate::evidence`] reads them.
+//! The retransmission history of one direction: its retransmitted ranges, each copy of them, and
+//! what ACKs reported of them. It records facts; [`crate::evidence`] evaluates them.
 
 mod ack;
 mod arrivals;
@@ -26,29 +26,28 @@ use unanswered::Unanswered;
 
 use crate::rtt::TOO_SOON;
 
-/// At most this many ranges are followed at once; beyond it the oldest is settled as it is.
+/// The most ranges followed at once; beyond it the oldest is settled.
 const MOST_RANGES: usize = 4096;
 
-/// At most this many copies of a range are followed; the next one begins another range.
+/// The most copies followed per range; the next one begins a new range.
 const MOST_COPIES: usize = 256;
 
-/// When the newest transmission was sent that the latest ACK shows to have arrived.
+/// When the newest transmissions were sent that the latest ACK shows to have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
-    /// Of retransmissions.
+    /// The newest retransmission.
     pub copy: Option<Instant>,
-    /// Of all.
+    /// The newest of all transmissions.
     pub any: Option<Instant>,
-    /// Without SACK, the place in the order of the transmission whose arrival made the cumulative
-    /// ACK advance.
+    /// Without SACK, the index of the transmission whose arrival advanced the cumulative ACK.
     pub answered: Option<usize>,
 }
 
-/// All ranges of a direction that are not settled yet, in the order of their first retransmission.
+/// The ranges of a direction that are not settled, in the order of their first retransmission.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetransmissionHistory {
     ranges: Vec<RetransmittedRange>,
-    /// The earliest time at which a range may be settled.
+    /// When the next range may be settled.
     due: Option<Instant>,
     awaits_ack: bool,
     /// When an ACK last reported a duplicate or data out of order.
@@ -57,7 +56,7 @@ pub(crate) struct RetransmissionHistory {
     pub order: TransmissionOrder,
     /// What the latest ACK shows to have arrived.
     pub delivered: Delivered,
-    /// When the newest transmission left of all known to have arrived, and the frame that shows it.
+    /// When the newest transmission known to have arrived was sent, and the frame that shows it.
     pub newest: Option<(Instant, u64)>,
 }
 
@@ -66,7 +65,7 @@ impl RetransmissionHistory {
         self.ranges.is_empty()
     }
 
-    /// Can the next ACK tell more of a range?
+    /// Can the next ACK tell more about a range?
     pub const fn awaits_ack(&self) -> bool {
         self.awaits_ack
     }
@@ -79,13 +78,12 @@ impl RetransmissionHistory {
         self.ranges.iter_mut()
     }
 
-    /// Notes evidence about the range at `index`.
+    /// Adds evidence about the range at `index`.
     pub fn note(&mut self, index: usize, sign: Sign) {
         self.ranges[index].note(sign);
     }
 
-    /// The copies of exactly this range, the new one last. `original` is what the flight knows of
-    /// the first one.
+    /// Adds a copy of exactly this range. `original` is what the flight knows of the first one.
     pub fn retransmitted(
         &mut self,
         (start, end): (Seq, Seq),
@@ -102,7 +100,7 @@ impl RetransmissionHistory {
                 Some(range) => range.copies.iter().take(MOST_COPIES / 2).copied().collect(),
                 None => vec![first_copy(original)],
             };
-            // They are retransmissions of the other range, and reported there.
+            // These are retransmissions of the other range, and reported there.
             for copy in &mut copies {
                 copy.retransmission = None;
             }
@@ -127,7 +125,7 @@ impl RetransmissionHistory {
         range
     }
 
-    /// Counts the duplicates that an ACK reports, and duplicate ACKs.
+    /// Counts D-SACKs and duplicate ACKs.
     pub fn count_duplicates(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
         if let Some(block) = facts.dsack {
@@ -148,7 +146,7 @@ impl RetransmissionHistory {
         }
     }
 
-    /// Notes the first covering ACK of ranges. Are there any?
+    /// Notes ranges that this ACK is the first to cover. Are there any?
     pub fn cover(&mut self, ack: &Ack<'_>) -> bool {
         let mut covers = false;
         for range in self.ranges.iter_mut().filter(|range| range.covering_ack.is_none()) {
@@ -160,7 +158,7 @@ impl RetransmissionHistory {
         covers
     }
 
-    /// Notes what the ACK shows to have arrived, by the evidence so far.
+    /// Notes what arrived according to the ACK and the evidence so far.
     pub fn note_delivered(&mut self, ack: &Ack<'_>, covers: bool) {
         let covered = self.ranges.iter().filter(|range| range.is_covered_by(ack.frame));
         let copies = || covered.filter_map(RetransmittedRange::delivered_copy).max();
@@ -191,7 +189,7 @@ impl RetransmissionHistory {
         }
     }
 
-    /// The ACK is evaluated: what later ones can still tell.
+    /// Updates what later ACKs can still tell.
     pub fn finish_ack(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
         if !ack.flight.uses_sack() && facts.is_new() {
@@ -223,12 +221,12 @@ impl RetransmissionHistory {
         self.look_over();
     }
 
-    /// When a covered range is to be settled.
+    /// Schedules the settlement of a covered range.
     pub fn settle_at(&mut self, due: Instant) {
         self.due = Some(self.due.map_or(due, |earliest| earliest.min(due)));
     }
 
-    /// Takes the ranges about which later ACKs tell nothing more.
+    /// Removes the ranges about which later ACKs tell nothing more.
     pub fn settled(&mut self, at: Instant) -> Vec<RetransmittedRange> {
         let over = self.ranges.len() > MOST_RANGES;
         if !over && self.due.is_none_or(|due| at < due) {
@@ -251,13 +249,13 @@ impl RetransmissionHistory {
         settled
     }
 
-    /// Takes all that is left, at the end.
+    /// Removes all ranges, at the end.
     pub fn take_all(&mut self) -> Vec<RetransmittedRange> {
         self.due = None;
         std::mem::take(&mut self.ranges)
     }
 
-    /// Updates what is still expected, and when the next range may be settled.
+    /// Updates what is expected, and when the next range may be settled.
     fn look_over(&mut self) {
         let awaits = |range: &RetransmittedRange| {
             range.awaits_next || range.covering_ack.is_none_or(|ack| ack.is_awaited())
@@ -268,11 +266,10 @@ impl RetransmissionHistory {
     }
 }
 
-/// Notes the first covering ACK of the range.
 fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
     let facts = ack.facts;
     let again = range.first_retransmitted().unwrap_or(facts.at);
-    // What had been reported before is no news.
+    // Without what had been reported before.
     let news = facts.advanced.saturating_sub(facts.sacked_before);
     range.covering_ack = Some(CoveringAck {
         at: facts.at,
@@ -282,7 +279,7 @@ fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
         jumps: news > 2 * range.end.since(range.start),
         duplicate: DuplicateAck::Awaited,
     });
-    // Where a queue has grown, duplicates take as long as their originals.
+    // If a queue has grown, duplicates take as long as their originals.
     let waited = facts.at.since(again.min(facts.at));
     range.due = facts.at + ack.trips.patience().max(waited * 2);
     if range.end <= facts.ack {
@@ -291,7 +288,7 @@ fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
     }
 }
 
-/// The original; of one that the capture lacks only that it was sent before all others.
+/// The original; if the capture lacks it, a copy before all others.
 fn first_copy(original: Option<&Sent>) -> Transmission {
     Transmission {
         at: original.map_or(Instant::START, |sent| sent.first_sent),

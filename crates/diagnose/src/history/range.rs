@@ -1,4 +1,4 @@
-//! A range that was sent more than once: its copies, its first covering ACK, and the evidence.
+//! A retransmitted range: its copies, its first covering ACK, and the evidence.
 
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
@@ -13,40 +13,38 @@ pub(crate) struct Transmission {
     pub at: Instant,
     /// TSval.
     pub timestamp: Option<u32>,
-    /// What is known of it as a retransmission; `None` of the original.
+    /// `None` if it is the original.
     pub retransmission: Option<Retransmission>,
 }
 
-/// A retransmission as the capture has it.
+/// A retransmission in the capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retransmission {
     pub frame: u64,
     pub identification: u16,
     /// The sequence number on the wire.
     pub raw: u32,
-    /// Payload in bytes.
+    /// The payload in bytes.
     pub len: u32,
     pub trigger: Trigger,
-    /// The detectors' episode to which a timeout belongs.
+    /// The detectors' episode to which the timeout belongs.
     pub judged: Option<u32>,
-    /// How long after the last event that restarts a retransmission timer.
+    /// The time since the last event that restarts a retransmission timer.
     pub idle: Duration,
-    /// Had the capture seen these bytes before?
     pub arrival: Arrival,
 }
 
-/// The first ACK of a range.
+/// The first ACK that covers a range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoveringAck {
     pub at: Instant,
     pub frame: u64,
-    /// Does it report the range as received twice?
+    /// Does it report the range by D-SACK?
     pub reports_duplicate: bool,
-    /// Does it acknowledge all that was sent before the first retransmission?
+    /// Does it acknowledge everything sent before the first retransmission?
     pub all: bool,
-    /// Does it acknowledge far more than the range, of which nothing had been reported?
+    /// Does it acknowledge far more than the range, of which nothing was reported before?
     pub jumps: bool,
-    /// Whether a duplicate ACK followed.
     pub duplicate: DuplicateAck,
 }
 
@@ -57,18 +55,16 @@ impl CoveringAck {
     }
 }
 
-/// The duplicate ACK of the copies after the first that arrived.
+/// The duplicate ACK that later copies cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DuplicateAck {
-    /// None has come yet.
     Awaited,
-    /// One came, or more.
     Came,
-    /// Later transmissions have arrived, and none had come.
+    /// Later transmissions have arrived, but no duplicate ACK came.
     Missing,
 }
 
-/// Whether an original arrived.
+/// Did the original arrive?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Original {
     Arrived,
@@ -76,30 +72,28 @@ pub(crate) enum Original {
     Unknown,
 }
 
-/// A range that was sent more than once.
+/// A retransmitted range.
 #[derive(Clone, Debug)]
 pub(crate) struct RetransmittedRange {
     pub start: Seq,
     pub end: Seq,
     pub is_syn: bool,
-    /// In the order of sending, the original first, which the capture may lack.
+    /// In the order of transmission, from the original, which the capture may lack.
     pub copies: Vec<Transmission>,
     pub signs: Vec<Sign>,
     pub covering_ack: Option<CoveringAck>,
-    /// How often the receiver reported it as received twice.
+    /// How often the receiver reported it by D-SACK.
     pub duplicates: usize,
-    /// The acknowledgment number of the first cumulative ACK: whether the original there arrives
+    /// The acknowledgment number of the first cumulative ACK: if the original there arrives, that
     /// tells which copy of this range did.
     pub expected_next: Option<Seq>,
-    /// Is that still to be acknowledged?
+    /// Is that still unacknowledged?
     pub awaits_next: bool,
-    /// When it may be settled.
     pub due: Instant,
 }
 
 impl RetransmittedRange {
-    /// What follows from the evidence that carries more: `(most, least)` bounds of the first copy
-    /// that arrived.
+    /// Upper and lower bounds of the first copy that arrived, from the evidence that carries more.
     pub fn bounds(&self) -> (Option<usize>, usize) {
         let (mut most, mut least) = (None, 0);
         for sign in self.signs.iter().filter(|sign| sign.kind.carries) {
@@ -111,7 +105,6 @@ impl RetransmittedRange {
         (most, least)
     }
 
-    /// Did the original arrive, as far as is known?
     pub fn original(&self) -> Original {
         match self.bounds() {
             (Some(0), 1..) => Original::Unknown,
@@ -121,7 +114,7 @@ impl RetransmittedRange {
         }
     }
 
-    /// When its last copy was sent, if that must have been the one to arrive.
+    /// When its last copy was sent, if that must be the one that arrived.
     pub fn delivered_copy(&self) -> Option<Instant> {
         let (most, least) = self.bounds();
         let last = self.copies.len() - 1;
@@ -143,7 +136,6 @@ impl RetransmittedRange {
         self.covering_ack.is_some_and(|ack| ack.frame == frame)
     }
 
-    /// When the first retransmission was sent.
     pub fn first_retransmitted(&self) -> Option<Instant> {
         self.copies.get(1).map(|copy| copy.at)
     }
@@ -152,7 +144,7 @@ impl RetransmittedRange {
         self.start <= seq && seq < self.end
     }
 
-    /// Notes evidence; the same twice is noted once.
+    /// Adds evidence, unless it is already there.
     pub fn note(&mut self, sign: Sign) {
         let known = |known: &Sign| known.kind == sign.kind && known.bound == sign.bound;
         if !self.signs.iter().any(known) {

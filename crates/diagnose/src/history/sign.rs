@@ -1,17 +1,17 @@
-//! What speaks for or against a retransmission.
+//! Evidence about retransmissions.
 //!
-//! A capture can say only one thing of a range that was sent several times: which of its copies was
-//! the first, in the order of sending, to arrive. Later copies were unneeded, it and earlier ones
-//! needed. Each piece of evidence bounds that copy from one side.
+//! A capture can tell only one thing about a range that was sent several times: which copy, in the
+//! order of transmission, was the first to arrive. Later copies were unneeded; that one and earlier
+//! ones were needed. Each piece of evidence bounds that copy from one side.
 
 use std::ptr;
 
-/// A kind of evidence: one `static` each, equal to itself alone.
+/// A kind of evidence: one `static` each, equal only to itself.
 #[derive(Debug)]
 pub struct Kind {
-    /// As documents name it.
+    /// The name in documents.
     pub name: &'static str,
-    /// How far it can be trusted, between 0 and 1.
+    /// Its reliability, between 0 and 1.
     pub confidence: f64,
     /// Can other evidence build on it?
     pub carries: bool,
@@ -29,7 +29,7 @@ impl PartialEq for Kind {
     }
 }
 
-/// Which copies may have been the first, in the order of sending, to arrive; the original is 0.
+/// The copies, in the order of transmission, that may be the first to arrive; the original is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// This one or an earlier one.
@@ -39,13 +39,13 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// The same bound with the frame that shows it.
+    /// The bound with the frame that shows it.
     pub const fn shown_by(self, frame: u64) -> Found {
         Found { bound: self, frame }
     }
 }
 
-/// What a look for one kind of evidence found.
+/// The result of a search for one kind of evidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub bound: Bound,
@@ -53,7 +53,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// A sign of this kind.
+    /// Evidence of this kind.
     pub const fn of(self, kind: &'static Kind) -> Sign {
         Sign { kind, bound: self.bound, frame: self.frame }
     }

@@ -1,44 +1,44 @@
-//! The queue before the link: how much it holds, inferred from how long it was at each loss.
+//! The limit of the queue before the link, inferred from its length at each loss.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::link::{Link, Sent};
 
-/// From fewer packets lost before a full queue none is inferred.
+/// The fewest drops from which a queue is inferred.
 const FEWEST: usize = 2;
-/// What a queue refuses makes it shorter: it is looked at again at most so often.
+/// The most iterations: each drop shortens the queue.
 const MOST_ROUNDS: u32 = 8;
-/// Of what was lost so much at least must have met a full queue.
+/// The smallest part of the losses that a full queue must explain.
 const SHARE: f64 = 0.5;
-/// The most packets that may contradict a full queue.
+/// The largest number of contradictions, as a part of the drops.
 const ASTRAY: f64 = 0.1;
-/// What leaves so soon, as a part of the time that a packet takes, leaves before what comes now:
-/// packets come as ACKs do, and those as packets left, at the times when others leave.
+/// The tolerance for simultaneous events, as a part of a packet's transmission time: ACK clocking
+/// makes packets arrive when others leave.
 const JUST: f64 = 0.25;
 
-/// A packet that came to the queue.
+/// A packet that arrives at the queue.
 struct Arrival {
     packet: Sent,
     size: u32,
-    /// How long it would make the queue, in bytes; zero if it need not wait.
+    /// The length of the queue with it, in bytes; zero if it need not wait.
     length: u32,
 }
 
 impl Arrival {
-    /// Is it too much, or was it lost where one packet less would have been? Where one leaves just
-    /// as another comes, nobody knows which was first.
+    /// Does it exceed the limit, or was it lost where one packet less would have been? If one
+    /// packet leaves as another arrives, their order is unknown.
     fn is_refused(&self, room: u32, undecided: &HashSet<i64>) -> bool {
         let lost = self.packet.lost && self.length + self.size > room;
         lost || undecided.contains(&self.packet.frame) && self.length > room
     }
 }
 
-/// The room of the drop-tail queue, in bytes, that explains most of what was lost before the link,
-/// and the packets with those that it refused; `None` if none does. `undecided` are frames that may
-/// have arrived or not, since they were unneeded.
+/// The limit of the drop-tail queue in bytes that explains most losses, and the packets with those
+/// that it dropped. `None` if no limit does. `undecided` are frames that may have been lost,
+/// because their retransmissions were unneeded.
 ///
-/// The room lies between the longest queue that took a packet and the shortest that did not, so it
-/// is known to a packet's size. Losses before a short queue are not its own.
+/// The limit lies between the longest queue that took a packet and the shortest that dropped one,
+/// so it is known to a packet's size. Losses while the queue is short have other causes.
 pub(crate) fn find_queue(
     link: &Link,
     sent: &[Sent],
@@ -64,15 +64,15 @@ pub(crate) fn find_queue(
     let against = |one: &&Arrival| !one.packet.refused && one.length > room + one.size;
     let astray = arrivals.iter().filter(against).count() as f64;
     let enough = refused >= FEWEST && refused as f64 >= SHARE * lost as f64;
-    (enough && astray <= ASTRAY * refused as f64).then_some((room, tried))
+    (room > 0 && enough && astray <= ASTRAY * refused as f64).then_some((room, tried))
 }
 
-/// The packets as if a queue had refused all that were lost.
+/// The packets as if a queue had dropped all lost ones.
 pub(crate) fn refuse_lost(sent: &[Sent]) -> Vec<Sent> {
     sent.iter().map(|packet| Sent { refused: packet.lost, ..*packet }).collect()
 }
 
-/// What each packet met: those before it whose transmission had not begun yet.
+/// The arrivals: each finds the packets whose transmission had not begun.
 fn find_arrivals(link: &Link, sent: &[Sent]) -> Vec<Arrival> {
     let mut waiting: VecDeque<(f64, u32)> = VecDeque::new();
     let (mut length, mut idle_from) = (0, 0.0);
@@ -97,12 +97,12 @@ fn find_arrivals(link: &Link, sent: &[Sent]) -> Vec<Arrival> {
     sent.iter().zip(link.departures(sent)).map(meet).collect()
 }
 
-/// The room, in bytes, that tells lost packets best from others; what is undecided does not count.
+/// The limit in bytes that best separates lost packets from others, without undecided ones.
 fn find_room(arrivals: &[Arrival], undecided: &HashSet<i64>) -> u32 {
     let mut ordered: Vec<&Arrival> =
         arrivals.iter().filter(|one| !undecided.contains(&one.packet.frame)).collect();
     ordered.sort_by_key(|one| one.length);
-    // A room for nothing leaves astray all that waited and was not lost.
+    // A limit of zero contradicts every packet that waited and was not lost.
     let mut astray = ordered.iter().filter(|one| !one.packet.lost && one.length > 0).count() as i64;
     let mut found = (astray, 0);
     for (at, one) in ordered.iter().enumerate().filter(|(_, one)| one.length > 0) {

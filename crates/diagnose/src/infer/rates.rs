@@ -1,43 +1,45 @@
-//! The link's rate and when it changes: how fast ACKs come.
+//! The link's rate and its changes, inferred from the pace of ACKs.
 
 use rtolab_time::Instant;
 
+use super::error::NotInferred;
 use super::link::{Acked, Link, Seen};
 use super::stalls::{LATE, expected};
-use super::{NotInferred, first_least, mean};
+use super::statistics::{first_least, mean};
 
-/// The fewest ACKs that distinguish two rates.
+/// The fewest ACKs that establish a rate.
 const FEWEST: usize = 12;
-/// Changes of a rate told of at most.
+/// With more changes the rate counts as constant.
 const MOST_CHANGES: usize = 8;
 /// The smallest ratio of two different rates.
 const APART: f64 = 1.5;
-/// The ratio between neighbouring candidates for a rate.
+/// The ratio of neighbouring candidates for a rate.
 const FINE: f64 = 1.1;
-/// By such a part at least a change must bring the paces nearer to the rates.
+/// The smallest improvement of the fit that justifies a change, as a part of the total error.
 const WORTH: f64 = 0.05;
-/// An ACK may wait for others, but none comes before its packet can: that counts so much more.
+/// The weight of ACKs that come too early: an ACK may be delayed, but none precedes its packet.
 const TOO_SOON: f64 = 4.0;
-/// How far a change may be off at first: the time of this number of packets, of this size in bytes.
+/// The largest initial error of a change: the transmission time of this number of packets of this
+/// size in bytes.
 const FEW: f64 = 4.0;
 const FULL: u32 = 1500;
-/// The steps either way, and the rounds, of the search for a change; each round is finer.
+/// Steps in either direction, and rounds, of the search for a change; each round is finer.
 const STEPS: i32 = 8;
 const ROUNDS: u32 = 3;
 
 /// A pure ACK, or an ACK that advances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ack {
-    /// When it came, in seconds.
+    /// In seconds.
     pub(crate) t: f64,
-    /// Its acknowledgment number; of [`delivered`], the bytes that had passed the link.
+    /// The acknowledgment number; as [`delivered`] returns it, the bytes that had passed the link.
     pub(crate) ack: i64,
-    /// What it acknowledges left no sooner than the ACK before came: the time between the two tells
-    /// nothing of the link's rate.
+    /// What it acknowledges was sent after the previous ACK arrived, so the time between the two
+    /// ACKs does not show the link's rate.
     pub(crate) idle: bool,
 }
 
-/// From an ACK to the next.
+/// The pace between two ACKs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pace {
     /// When it begins, in seconds.
@@ -48,10 +50,10 @@ pub(crate) struct Pace {
     weight: i64,
 }
 
-/// What had passed the link at each ACK, in bytes, inferred from ACKs with duplicates among them.
+/// The bytes that had passed the link at each ACK, duplicate ACKs included.
 ///
-/// Above a gap each packet causes one duplicate. What fills the gap is one packet more, however
-/// much is acknowledged with it. `payload` is that of most packets, in bytes.
+/// Each packet above a gap causes one duplicate ACK. The ACK that fills the gap stands for one
+/// packet, whatever it acknowledges. `payload` is that of most packets, in bytes.
 pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
     let (mut total, mut reported, mut highest, mut duplicates) = (0, 0, 0, 0);
     let pass = |ack: &Ack| {
@@ -74,8 +76,7 @@ pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
     acks.iter().map(pass).collect()
 }
 
-/// The pace of all ACKs but the first, of those between which the link was busy; of all where there
-/// are fewer than [`FEWEST`] of these.
+/// The paces while the link was busy; all paces if there are fewer than [`FEWEST`] of these.
 pub(crate) fn paces(passed: &[Ack], payload: i64, overhead: i64) -> Vec<Pace> {
     let pairs = passed.windows(2).map(|pair| (pair[0], pair[1]));
     let told = pairs.filter(|(before, after)| before.ack > 1 && after.t > before.t);
@@ -90,7 +91,7 @@ pub(crate) fn paces(passed: &[Ack], payload: i64, overhead: i64) -> Vec<Pace> {
     all.into_iter().filter(|(_, idle)| !(is_enough && *idle)).map(|(pace, _)| pace).collect()
 }
 
-/// The rate, in bit/s, than which half of all bytes were acknowledged no faster.
+/// The median rate in bit/s, weighted by acknowledged bytes.
 pub(crate) fn median_rate(paces: &[Pace]) -> Result<f64, NotInferred> {
     let mut half = paces.iter().map(|one| one.weight).sum::<i64>() as f64 / 2.0;
     let mut ordered: Vec<&Pace> = paces.iter().collect();
@@ -102,9 +103,9 @@ pub(crate) fn median_rate(paces: &[Pace]) -> Result<f64, NotInferred> {
     found.map(|one| one.rate).ok_or(NotInferred::NoAdvance)
 }
 
-/// The rates, in bit/s, that explain the paces, each from a time in seconds on; the first from the
-/// start. At most [`MOST_CHANGES`] changes, by a factor of [`APART`] or more, of which each part
-/// has [`FEWEST`] ACKs; where there are more, the rate counts as steady.
+/// The rates in bit/s that explain the paces, each from a time in seconds on. There are at most
+/// [`MOST_CHANGES`] changes, each by a factor of [`APART`] or more, and each part has [`FEWEST`]
+/// ACKs or more; with more changes the rate counts as constant.
 pub(crate) fn find_rates(paces: &[Pace]) -> Result<Vec<(f64, f64)>, NotInferred> {
     let mut parts = parts(paces)?;
     if parts.len() > MOST_CHANGES + 1 {
@@ -116,7 +117,8 @@ pub(crate) fn find_rates(paces: &[Pace]) -> Result<Vec<(f64, f64)>, NotInferred>
         .collect()
 }
 
-/// The paces, cut where that costs less than what they are off otherwise, rates apart.
+/// Cuts the paces where a cut costs less than the error without it, and joins parts of similar
+/// rates.
 fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
     if paces.len() < 2 * FEWEST {
         return Ok(vec![paces.to_vec()]);
@@ -142,8 +144,8 @@ fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
     Ok(if joined.is_empty() { vec![paces.to_vec()] } else { joined })
 }
 
-/// Before which paces the rate changes, at this price each: the cheapest way through a trellis of
-/// rates [`FINE`] apart (Viterbi), where a pace costs its bytes times its distance in logarithms.
+/// The indices before which the rate changes at this price: the cheapest path through a trellis of
+/// rates [`FINE`] apart (Viterbi). A pace costs its bytes times its logarithmic distance.
 fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
     let logs: Vec<f64> = paces.iter().map(|one| libm::log(one.rate)).collect();
     let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -174,10 +176,10 @@ fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
     cuts
 }
 
-/// The link whose changes of the rate come when that explains the ACKs best.
+/// Moves each change of the rate to the time that explains the ACKs best.
 ///
-/// Where a sender waits for ACKs, their pace shows a change only later, or sooner: by four delays,
-/// a delayed ACK and [`FEW`] packets at most.
+/// If the sender waits for ACKs, their pace shows a change early or late: by four delays, a delayed
+/// ACK and [`FEW`] packets at most.
 pub(crate) fn settle_changes(mut link: Link, seen: Seen<'_>) -> Link {
     for index in 0..link.changes.len() {
         let at = link.change_at(index);
@@ -193,7 +195,7 @@ pub(crate) fn settle_changes(mut link: Link, seen: Seen<'_>) -> Link {
     link
 }
 
-/// The link as it is, and with a change sooner or later, in order.
+/// The link, and variants with the change moved within its neighbours.
 fn moved(link: &Link, index: usize, reach: f64) -> Vec<Link> {
     let start = if index > 0 { link.change_at(index - 1) } else { 0.0 };
     let (at, end) = (link.change_at(index), link.change_at(index + 1));
@@ -206,7 +208,7 @@ fn moved(link: &Link, index: usize, reach: f64) -> Vec<Link> {
     std::iter::once(link.clone()).chain(others).collect()
 }
 
-/// How far ACKs are from where they are expected, since then and until the next change, in seconds.
+/// The mean error of the expected ACK times from `since` to the next change, in seconds.
 fn off(link: &Link, seen: Seen<'_>, index: usize, since: f64) -> f64 {
     let end = link.change_at(index + 1);
     let expected = expected(&link.answers(seen.sent), seen.answers);

@@ -1,28 +1,31 @@
-//! What passed the sender, inferred from a capture at its receiver: timestamps tell when packets left.
+//! The packets at the sender, inferred from timestamps in a capture at the receiver.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{NotInferred, Row};
+use super::error::NotInferred;
 use crate::Passed;
 
-/// Ticks of a timestamp in a second (RFC 7323 section 5.4 allows 1 to 1000).
+/// Timestamp clocks in Hz (RFC 7323 section 5.4 allows 1 to 1000).
 const CLOCKS: [f64; 4] = [10.0, 100.0, 250.0, 1000.0];
-/// A clock is one of these if it is off by no larger part.
+/// The largest relative error of a clock.
 const NEAR: f64 = 0.1;
-/// An ACK that the sender knows so much later than it could was held up, in seconds.
+/// An ACK known to the sender this much later than possible was held, in seconds.
 const LATE: f64 = 0.25;
-/// What a FIN takes, in sequence numbers: data take more.
+/// The sequence numbers of a FIN; a longer segment carries data.
 const LEAST_DATA: u32 = 1;
 const WRAP: i64 = 1 << 32;
 
-/// A packet with its timestamp and the one that it echoes.
+/// A packet with its number in the capture; the number is negative if the capture lacks the packet.
+pub(super) type Row = (Passed, i64);
+
+/// A packet with its TSval and TSecr.
 type Stamped<'a> = (&'a Passed, [u32; 2]);
 
-/// The packets as they passed the sender, in order, and the smallest round trip, in seconds.
+/// The packets at the sender, in order, and the smallest round-trip time in seconds.
 ///
-/// A packet leaves when its timestamp's tick comes, known to a tick; an ACK arrives half a round
-/// trip later, or when the sender first echoes it. A packet whose retransmission was needed has
-/// passed there once more, right after the packet before it, with a negative number.
+/// A packet leaves at its timestamp, to within a tick. An ACK arrives half a round trip later, or
+/// when the sender first echoes it. Before a needed retransmission the lost packet is added, with a
+/// negative number, right after the packet that precedes it.
 pub(crate) fn at_sender(
     rows: &[Row],
     sender: &str,
@@ -45,7 +48,7 @@ pub(crate) fn at_sender(
     Ok((moved, trip))
 }
 
-/// Timestamps that go on where they begin anew.
+/// Timestamps without wrap-around.
 fn unwrapped(stamps: impl Iterator<Item = u32>) -> Vec<i64> {
     let near = |last: &mut Option<i64>, stamp: u32| {
         let stamp = i64::from(stamp);
@@ -56,7 +59,7 @@ fn unwrapped(stamps: impl Iterator<Item = u32>) -> Vec<i64> {
     stamps.scan(None, near).collect()
 }
 
-/// None of these is less than one before it.
+/// The running maximum.
 fn rising<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     let rise = |last: &mut Option<T>, value: T| {
         *last = Some(last.filter(|last| *last >= value).unwrap_or(value));
@@ -65,7 +68,7 @@ fn rising<T: PartialOrd + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.scan(None, rise).collect()
 }
 
-/// From an ACK to the first packet that echoes its timestamp, the shortest, in seconds.
+/// The shortest time in seconds from an ACK to the first packet that echoes its timestamp.
 fn round_trip(data: &[Stamped<'_>], answers: &[Stamped<'_>]) -> Option<f64> {
     let mut first: HashMap<u32, f64> = HashMap::new();
     for (row, stamps) in answers {
@@ -75,7 +78,7 @@ fn round_trip(data: &[Stamped<'_>], answers: &[Stamped<'_>]) -> Option<f64> {
     data.iter().filter_map(trip).filter(|trip| *trip > 0.0).min_by(f64::total_cmp)
 }
 
-/// When packets left by the sender's clock: the quickest took half of the shortest round trip.
+/// Departure times by the sender's clock; the fastest packet took half of the shortest round trip.
 fn departures(data: &[Stamped<'_>], duration: f64, trip: f64) -> Option<Vec<f64>> {
     let stamps = unwrapped(data.iter().map(|(_, stamps)| stamps[0]));
     let ticks = (stamps[stamps.len() - 1] - stamps[0]) as f64 / duration;
@@ -89,19 +92,19 @@ fn departures(data: &[Stamped<'_>], duration: f64, trip: f64) -> Option<Vec<f64>
     Some(rising(stamps.iter().map(|&stamp| stamp as f64 / clock + offset - trip / 2.0)))
 }
 
-/// When ACKs arrived: half a round trip later, or when the sender first shows that it knows them.
+/// Arrival times of ACKs: half a round trip later, or when the sender first shows that it has them.
 fn arrivals(
     answers: &[Stamped<'_>],
     (data, left): (&[Stamped<'_>], &[f64]),
     trip: f64,
 ) -> Vec<f64> {
-    // A SYN echoes nothing; and a sender with nothing left to send shows nothing.
+    // A SYN echoes nothing, and a sender without data to send shows nothing.
     let shows = |((row, stamps), _): &(&Stamped<'_>, &f64)| stamps[1] != 0 && row.len > LEAST_DATA;
     let (echoes, left): (Vec<u32>, Vec<f64>) =
         data.iter().zip(left).filter(shows).map(|((_, stamps), t)| (stamps[1], *t)).unzip();
     let echoes = rising(unwrapped(echoes.into_iter()).into_iter());
     let stamps = unwrapped(answers.iter().map(|(_, stamps)| stamps[0]));
-    // Both begin somewhere, perhaps on different sides of a wrap.
+    // The first timestamps may lie on different sides of a wrap.
     let apart = echoes.first().map_or(0, |echo| echo - stamps[0]);
     let turns = (apart as f64 / WRAP as f64).round_ties_even() as i64 * WRAP;
     let arrive = |((row, _), stamp): (&Stamped<'_>, i64)| {
@@ -112,7 +115,7 @@ fn arrivals(
     rising(answers.iter().zip(stamps).map(arrive))
 }
 
-/// The packets that were retransmitted because they had never come.
+/// The lost packets that needed retransmissions repeat.
 fn lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> Vec<Row> {
     let own = rows.iter().filter(|(row, _)| row.from == sender);
     let mut sent: Vec<(i64, f64)> = own.map(|(row, _)| (row.seq, row.t)).collect();

@@ -1,22 +1,22 @@
-//! Stalls and lost ACKs: what makes the ACKs come when they came.
+//! Stalls and lost ACKs, inferred from late ACKs.
 
 use super::link::{ACKS, Acked, BARE_ACK, DATA, Link, Seen, window};
-use super::{first_least, mean, median};
+use super::statistics::{first_least, mean, median};
 
-/// Stalls that are inferred of a connection at most.
+/// The most stalls inferred per connection.
 const MOST_STALLS: usize = 32;
-/// ACKs later than this wait for more than a delayed ACK, in seconds.
+/// ACKs later than this, in seconds, are not merely delayed ACKs.
 pub(crate) const LATE: f64 = 0.25;
-/// Tolerance: an explanation is as good as the best one up to this multiple of its error in ACKs.
+/// An explanation is as good as the best up to this multiple of its error.
 const NEARLY: f64 = 1.1;
-/// An ACK that advances by this multiple of the usual follows others that were lost.
+/// Before an ACK that advances by this multiple of the median, others were lost.
 const JUMP: f64 = 4.0;
 
-/// The link with the stalls, of data, of ACKs or of both, and the losses of ACKs that explain every
-/// ACK which comes more than [`LATE`] after the link would have delivered it.
+/// Adds the stalls (of data, of ACKs, or of both) and the losses of ACKs that explain every ACK
+/// later than [`LATE`].
 ///
-/// `ack_lost` are the times, in seconds, of timeouts that lost ACKs caused. At most [`MOST_STALLS`]
-/// are found; those shorter than [`LATE`] do not show.
+/// `ack_lost` are the times, in seconds, of timeouts that lost ACKs caused. Lost ACKs show only if
+/// the sender then stops: otherwise later ACKs cover what they would have, and are on time.
 pub(crate) fn find_stalls(mut link: Link, seen: Seen<'_>, ack_lost: &[f64]) -> Link {
     for _ in 0..MOST_STALLS {
         let expected = expected(&link.answers(seen.sent), seen.answers);
@@ -39,24 +39,24 @@ pub(crate) fn find_stalls(mut link: Link, seen: Seen<'_>, ack_lost: &[f64]) -> L
     link
 }
 
-/// Does this ACK advance so far that others before it must have been lost?
+/// Does this ACK advance so far that earlier ones must have been lost?
 fn jumps(answers: &[Acked], index: usize) -> bool {
     let steps: Vec<i64> = answers.windows(2).map(|pair| pair[1].ack - pair[0].ack).collect();
     index > 0 && steps[index - 1] as f64 > JUMP * median(steps)
 }
 
-/// Where the ACKs stop.
+/// A gap in the ACKs.
 struct Gap {
-    /// The first missing ACK was due between these, in seconds.
+    /// The range in seconds in which the first missing ACK was due.
     from: f64,
     to: f64,
-    /// The ACK that ends it.
+    /// The index of the ACK that ends it.
     index: usize,
-    /// ACKs were lost in it.
+    /// Were ACKs lost in it?
     acks_lost: bool,
 }
 
-/// The link with the one event that explains the gap best; `None` if nothing helps.
+/// The link with the one event that explains the gap best; `None` if none helps.
 fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
     let after = seen.answers[gap.index].t;
     let delay = link.delay.secs_f64();
@@ -80,7 +80,7 @@ fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
     (errors[best] < error(link, seen, gap.index)).then(|| candidates.swap_remove(best))
 }
 
-/// How far ACKs are from where they are expected, from this one on and soon after, in seconds.
+/// The mean error of the expected times of this ACK and those soon after, in seconds.
 fn error(link: &Link, seen: Seen<'_>, index: usize) -> f64 {
     let expected = expected(&link.answers(seen.sent), seen.answers);
     let until = seen.answers[index].t + 4.0 * link.delay.secs_f64() + LATE;
@@ -88,7 +88,7 @@ fn error(link: &Link, seen: Seen<'_>, index: usize) -> f64 {
     mean(pairs.filter(|(one, _)| one.t <= until).map(|(one, at)| (one.t - at).abs()))
 }
 
-/// When as much was to be acknowledged as each ACK does; what never is counts as on time.
+/// When each ACK is expected; an ACK of more data than the link delivers counts as on time.
 pub(crate) fn expected(foreseen: &[Acked], answers: &[Acked]) -> Vec<f64> {
     let mut foreseen = foreseen.iter().peekable();
     let expect = |answer: &Acked| {

@@ -21,13 +21,12 @@ fn history(lost: &[i64]) -> Vec<Sent> {
     sent
 }
 
-/// The spans of stalls of data and of ACKs and of lost ACKs, in seconds, that are found where the
-/// packets of `history` met this link.
-fn found(truth: &Link, ack_lost: &[f64]) -> [Vec<[f64; 2]>; 3] {
-    let sent = history(&[]);
-    let mut answers = truth.answers(&sent);
+/// The stalls of data and of ACKs and the losses of ACKs, in seconds, inferred from the ACKs of
+/// these packets over this link.
+fn found(sent: &[Sent], truth: &Link, ack_lost: &[f64]) -> [Vec<[f64; 2]>; 3] {
+    let mut answers = truth.answers(sent);
     answers.dedup_by_key(|answer| answer.ack);
-    let found = find_stalls(link(), Seen { sent: &sent, answers: &answers }, ack_lost);
+    let found = find_stalls(link(), Seen { sent, answers: &answers }, ack_lost);
     let [stalls, [_, lost]] = [found.stalls, found.outages];
     let [data, acks] = stalls;
     [data, acks, lost].map(|spans| {
@@ -43,17 +42,37 @@ fn assert_near(found: &[[f64; 2]], expected: [f64; 2]) {
 
 #[test]
 fn a_stall_is_found_with_its_length_and_direction() {
-    let span = window(5.0, 8.0);
-    let [data, acks, lost] = found(&link().stalled(span, &[DATA, ACKS]), &[]);
+    let (sent, span) = (history(&[]), window(5.0, 8.0));
+    let found = |truth: &Link| found(&sent, truth, &[]);
+    let [data, acks, lost] = found(&link().stalled(span, &[DATA, ACKS]));
     assert_near(&data, [5.0, 8.0]);
     assert_eq!((&data, lost.len()), (&acks, 0));
-    let [data, acks, _] = found(&link().stalled(span, &[DATA]), &[]);
+    let [data, acks, _] = found(&link().stalled(span, &[DATA]));
     assert_near(&data, [5.0, 8.0]);
     assert!(acks.is_empty());
-    let [data, acks, _] = found(&link().stalled(span, &[ACKS]), &[]);
+    let [data, acks, _] = found(&link().stalled(span, &[ACKS]));
     assert_near(&acks, [5.0, 8.0]);
     assert!(data.is_empty());
-    assert!(found(&link(), &[]).iter().all(Vec::is_empty));
+    assert!(found(&link()).iter().all(Vec::is_empty));
+}
+
+#[test]
+fn lost_acks_are_found_if_the_sender_stops_and_retransmits() {
+    let mut truth = link();
+    truth.outages[ACKS].push(window(4.0, 7.0));
+    let mut sent = history(&[]);
+    // While the sender goes on, a later ACK covers what the lost ones would have: nothing is late.
+    assert!(found(&sent, &truth, &[6.0]).iter().all(Vec::is_empty));
+    // Here the last two ACKs are lost, and a timeout at 7 s retransmits.
+    sent.truncate(100);
+    sent.push(packet(7.0, 98_000, 99_000));
+    acknowledge(&mut sent);
+    let [data, acks, lost] = found(&sent, &truth, &[7.0]);
+    assert_near(&lost, [4.065, 7.1]);
+    assert!(data.is_empty() && acks.is_empty());
+    // A stall would explain it as well: it is the timeout that tells of lost ACKs.
+    let [data, acks, lost] = found(&sent, &truth, &[]);
+    assert!(lost.is_empty() && !(data.is_empty() && acks.is_empty()));
 }
 
 /// ACKs of a packet of 1460 B each, by their number and the seconds between them.
@@ -100,8 +119,10 @@ fn the_room_of_a_queue_lies_between_what_it_took_and_what_it_refused() {
     let (room, sent) = queue::find_queue(&link(), &sent, &HashSet::new()).unwrap();
     assert!((5 * 1040..6 * 1040).contains(&room), "{room}");
     assert!(sent.iter().all(|packet| packet.refused == packet.lost));
-    // One loss tells no queue.
-    assert_eq!(queue::find_queue(&link(), &history(&[50]), &HashSet::new()), None);
+    // One loss is no evidence of a queue, nor are losses of packets that need not wait.
+    for lost in [&[50][..], &[50, 120, 200]] {
+        assert_eq!(queue::find_queue(&link(), &history(lost), &HashSet::new()), None);
+    }
 }
 
 #[test]

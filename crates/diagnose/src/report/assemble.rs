@@ -1,4 +1,4 @@
-//! A connection that is over, as a report.
+//! The report of a connection that is over.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
-/// At least this many unneeded retransmissions after a timeout are called go-back-N.
+/// From this number of unneeded retransmissions after a timeout on, the report speaks of go-back-N.
 const GOES_BACK: usize = 3;
 
 pub(crate) const fn name(end: End) -> &'static str {
@@ -30,7 +30,6 @@ pub(crate) const fn name(end: End) -> &'static str {
     }
 }
 
-/// The report of a connection.
 pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);
@@ -55,7 +54,7 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
     let vantage = connection.turnarounds.vantage(sender);
     let known = timeouts.filter(|timeout| timeout.class != Class::Unknown);
-    // Elsewhere than at the sender the path has moved what its timers did.
+    // Only at the sender do timers show unchanged by the path.
     let behaviour = (vantage == Vantage::Sender).then(|| Behaviour {
         probes_tails: resent
             .map(|one| one.trigger)
@@ -123,7 +122,7 @@ fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Ret
     for range in &sending.settled {
         for (index, copy, again) in range.retransmissions() {
             let judged = weigh(&range.signs, index);
-            // Far from the sender its reasons do not show, whatever it looked like at first.
+            // Far from the sender its reasons do not show, whatever the first look suggested.
             let hidden = vantage == Vantage::Receiver && !range.is_syn;
             let trigger = if hidden { Trigger::Unknown } else { again.trigger };
             let again = &Retransmission { trigger, ..*again };
@@ -179,15 +178,15 @@ fn retransmission(
     }
 }
 
-/// What a timeout was: would an ACK have come without the retransmission?
+/// The class of a timeout: would an ACK have come without the retransmission?
 fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Class {
     match judged.verdict {
         Necessity::Needed => Class::Genuine,
         Necessity::Unknown => Class::Unknown,
         Necessity::Unneeded => match range.covering_ack {
-            // The first ACK to come answers a duplicate: those before were lost.
+            // The first ACK answers a duplicate: the ACKs before it were lost.
             Some(covering) if covering.reports_duplicate => Class::AckLost,
-            // It may be of a duplicate, where the receiver reports none (RFC 3522 section 3.3).
+            // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
             Some(covering) if may_answer_copy(judged) && range.duplicates == 0 => {
                 let weak = judged.evidence.iter().all(|sign| sign.kind == &NO_GAP_REPORTED);
                 match answers_copy(range, covering.at, trips) {
@@ -203,7 +202,7 @@ fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Cl
     }
 }
 
-/// Does nothing say that it was an original's own ACK that came?
+/// Is there no evidence that the ACK is an original's own?
 fn may_answer_copy(judged: &Weighed) -> bool {
     judged.evidence.iter().all(|sign| OF_EITHER_ACK.contains(&sign.kind))
 }
@@ -218,7 +217,7 @@ fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) 
 
 type Verdicts = BTreeMap<&'static str, &'static str>;
 
-/// What the detectors said, by episode.
+/// The detectors' verdicts by episode.
 fn verdicts(judgments: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
     let mut said: BTreeMap<u32, Verdicts> = BTreeMap::new();
     for DetectorVerdict { episode, detector, verdict, .. } in judgments {
@@ -229,7 +228,7 @@ fn verdicts(judgments: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
     said
 }
 
-/// The conformance findings, with those that only the verdicts show.
+/// The conformance findings, with those that follow from verdicts only.
 fn findings(
     sending: &HalfConnection,
     (retransmissions, timeouts): (&[RetransmissionReport], &[TimeoutReport]),

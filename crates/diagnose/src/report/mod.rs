@@ -1,4 +1,4 @@
-//! What is said of a connection: its rows, and how they are made and told.
+//! The report of a connection: its rows, and how they are made and written.
 
 mod assemble;
 mod rows;

@@ -1,4 +1,4 @@
-//! An episode in two or three plain sentences.
+//! The description of an episode in two or three sentences.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::evidence::Necessity;
 use crate::half_connection::HalfConnection;
 use crate::trigger::Trigger;
 
-/// Less time than this is not worth telling of, in seconds.
+/// The description omits shorter times, in seconds.
 const NO_TIME: f64 = 0.001;
 
-/// What was found of a direction.
+/// The retransmissions and the timeouts of a direction.
 type Found<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 
-/// What the story of an episode needs.
+/// What the description of an episode needs.
 struct Told<'a> {
     from: &'static str,
     episode: &'a Episode,
@@ -25,13 +25,13 @@ struct Told<'a> {
     cost: Cost,
 }
 
-/// The episodes of a direction, with what they cost.
+/// The episodes of a direction, with their costs.
 pub(crate) fn episodes(
     sending: &HalfConnection,
     (retransmissions, timeouts): Found<'_>,
     from: &'static str,
 ) -> Vec<EpisodeReport> {
-    // What is sorted by time, where several interfaces wrote it, may not be by frames.
+    // Packets sorted by time, of several interfaces, may not be in the order of frames.
     let mut starts: Vec<_> = sending.episodes.closed.iter().map(|one| one.frames.0).collect();
     starts.sort_unstable();
     let mut reports = Vec::new();
@@ -82,7 +82,7 @@ impl Told<'_> {
         story
     }
 
-    /// What stalled, and how long.
+    /// The stall and its length.
     fn stall(&self) -> String {
         let Episode { is_syn, heard, .. } = *self.episode;
         let times = match self.cost.timeouts {
@@ -115,7 +115,7 @@ impl Told<'_> {
         )
     }
 
-    /// What was sent needlessly.
+    /// The unneeded retransmissions.
     fn waste(&self) -> String {
         let count =
             |verdict| self.resent.iter().filter(|resent| resent.verdict == verdict).count() as u64;
@@ -155,7 +155,7 @@ impl Told<'_> {
         }
     }
 
-    /// What the timeouts were, if all that is known of them is one thing.
+    /// The class of the timeouts, if all have the same.
     fn why(&self) -> &'static str {
         let is = |class| self.timeouts.iter().any(|timeout| timeout.class == class);
         match (is(Class::Spurious), is(Class::AckLost), is(Class::Genuine)) {
@@ -166,7 +166,7 @@ impl Told<'_> {
         }
     }
 
-    /// When it was over, what it had cost, and what came in its wake.
+    /// The end, the cost and the consequences.
     fn outcome(&self) -> String {
         let [before, after] = self.cost.flight;
         let Some(end) = self.episode.end else {
@@ -213,7 +213,6 @@ fn were(parts: &[String], unneeded: u64, needed: u64) -> String {
     }
 }
 
-/// A number of things.
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,23 +1,71 @@
-//! Senders over an inferred path, with and without what happened on it.
+//! Simulates senders on an inferred path, with and without its disturbances.
 
 use rtolab_record::{Recording, TimeoutKind};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe, Ran, Sim};
+use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
 
-use super::{Outcome, Settings, scenario};
+use super::scenario;
 use crate::infer::{Inferred, NotInferred};
 
 /// The seed of all runs: nothing on an inferred path is random.
 const SEED: u64 = 1;
 
-/// Runs senders over a path, each only once.
+/// Settings by dotted key, in order, with values as for `--set`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Settings(pub(super) Vec<(&'static str, &'static str)>);
+
+impl Settings {
+    pub(super) fn get(&self, key: &str) -> Option<&'static str> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
+    }
+
+    /// The settings with one changed.
+    pub(super) fn with(&self, key: &'static str, value: &'static str) -> Self {
+        let mut settings = self.clone();
+        match settings.0.iter_mut().find(|(name, _)| *name == key) {
+            Some(setting) => setting.1 = value,
+            None => settings.0.push((key, value)),
+        }
+        settings
+    }
+}
+
+impl Serialize for Settings {
+    /// Booleans and numbers as such, everything else as text.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let typed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, typed(value))))
+    }
+}
+
+/// The results of a sender on the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Outcome {
+    pub(super) sender: &'static str,
+    /// Its settings.
+    pub(super) set: Settings,
+    pub(super) unneeded: u64,
+    pub(super) needed: u64,
+    pub(super) timeouts: u64,
+    /// From its first packet until everything is acknowledged, in seconds; `None` if that never
+    /// happens.
+    pub(super) elapsed_s: Option<f64>,
+    /// The additional time because of the disturbances, in seconds.
+    pub(super) time_lost_s: Option<f64>,
+    /// The time from a timeout to the first verdict that it was spurious, in seconds.
+    pub(super) detected_s: Option<f64>,
+}
+
+/// Simulates senders on a path, each only once.
 pub(super) struct Laboratory {
-    /// The path and the transfer, as TOML; and the same without what happened on the path.
+    /// The path and the transfer as TOML, with and without the disturbances.
     pub(super) scenarios: [String; 2],
     outcomes: [Vec<Outcome>; 2],
 }
 
-/// The places of the two.
+/// Indices of the two scenarios.
 pub(super) const AS_INFERRED: usize = 0;
 const UNDISTURBED: usize = 1;
 
@@ -30,7 +78,7 @@ impl Laboratory {
         Self { scenarios, outcomes: Default::default() }
     }
 
-    /// What a sender makes of one of the paths, without `time_lost_s`.
+    /// The results of a sender on one of the paths, without `time_lost_s`.
     pub(super) fn simulate(
         &mut self,
         path: usize,
@@ -61,7 +109,7 @@ impl Laboratory {
         Ok(outcome)
     }
 
-    /// The same of the path inferred, beside the path without what happened there.
+    /// The results of a sender on the inferred path, compared with the undisturbed one.
     pub(super) fn compare(
         &mut self,
         sender: &'static str,

@@ -1,4 +1,4 @@
-//! A path and a transfer, written as a scenario.
+//! Writes a path and a transfer as a scenario.
 
 use rtolab_link::{Interval, RateChange};
 use rtolab_time::{Duration, Instant};
@@ -6,9 +6,9 @@ use rtolab_time::{Duration, Instant};
 use crate::Options;
 use crate::infer::{ACKS, DATA, Inferred, Transfer, bits_per_second};
 
-/// The largest window that needs no scale, in bytes.
+/// The largest window without scaling, in bytes.
 const LARGEST_UNSCALED: i64 = 65_535;
-/// Spans that touch within the digits that are written are one.
+/// Spans that touch within the written precision are merged.
 const APART: Duration = Duration::from_micros(2);
 
 const SHIFTED: &str = "\
@@ -16,8 +16,8 @@ const SHIFTED: &str = "\
 # length (tcp.rto.timer).
 ";
 
-/// The scenario, as TOML. All is later by as much as lets slots of Linux's timers begin at multiples
-/// of their length.
+/// The scenario as TOML, shifted so that slots of Linux's timers begin at multiples of their
+/// length.
 pub(super) fn write(inferred: &Inferred) -> String {
     let Inferred { link, transfer, timer_slots } = inferred;
     let Transfer { start, end, size, mss, window, ack_every, quick_acks, options } = transfer;
@@ -86,7 +86,7 @@ start = "{start}"
     )
 }
 
-/// The spans in order; those that overlap are one.
+/// The spans in order; those that overlap are merged.
 fn merged(spans: &[Interval]) -> Vec<Interval> {
     let mut spans = spans.to_vec();
     spans.sort_by_key(|span| span.at);

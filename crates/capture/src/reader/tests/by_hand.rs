@@ -1,6 +1,6 @@
 //! Files as other programs write them.
 
-/// How a file's numbers are written.
+/// The byte order of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
     Little,

@@ -1,8 +1,8 @@
-//! Files longer than what is read at once.
+//! Files longer than the buffer.
 
 use super::*;
 
-/// Gives so many bytes at a time.
+/// Reads this number of bytes at a time.
 struct Portions<'a>(&'a [u8], usize);
 
 impl Read for Portions<'_> {
@@ -15,7 +15,7 @@ impl Read for Portions<'_> {
     }
 }
 
-/// A file of 700 packets, which is more than what is read at once.
+/// A file of 700 packets, which exceeds the buffer.
 fn long() -> (Vec<Packet>, Vec<u8>) {
     let packets: Vec<_> = (0..700_u32).map(|n| packet(AT + u64::from(n), V4, 900 + n)).collect();
     let frame = |n: &Packet| Order::Little.frame(0, 0, &ip(n));

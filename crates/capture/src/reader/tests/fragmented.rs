@@ -1,10 +1,10 @@
-//! Segments in fragments of IP packets.
+//! Segments in fragmented IP packets.
 
 use super::*;
 
 const LEN: u32 = 3000;
 
-/// An IPv4 packet in pieces whose payloads end at these bytes.
+/// An IPv4 packet in fragments whose payloads end at these bytes.
 fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, payload) = whole.split_at(20);
     pieces(payload, ends)
@@ -18,7 +18,7 @@ fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// An IPv6 packet likewise; destination options stand before TCP in the first.
+/// An IPv6 packet in fragments; destination options precede TCP in the first.
 fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, segment) = whole.split_at(40);
     let payload = [&[6, 0, 1, 4, 0, 0, 0, 0][..], segment].concat();
@@ -29,7 +29,7 @@ fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
             head[6] = 0;
             let place = (start as u16 & !7) | u16::from(more);
             let [high, low] = place.to_be_bytes();
-            // Hop-by-hop options, then the header of fragments.
+            // Hop-by-hop options, then the fragment header.
             head.extend([44, 0, 1, 4, 0, 0, 0, 0]);
             head.extend([60, 0, high, low, 9, 9, 9, 9]);
             [&head[..], part].concat()
@@ -37,7 +37,8 @@ fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Parts of a payload that end at these bytes and at its end: from where, what, and is there more?
+/// The parts of a payload that end at these bytes and at its end: offset, bytes, and whether more
+/// follow.
 fn pieces<'a>(
     payload: &'a [u8],
     ends: &'a [usize],

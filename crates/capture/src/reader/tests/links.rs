@@ -1,4 +1,4 @@
-//! What links put before IP, and links that are not known.
+//! Link-layer headers, and unknown link types.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn frames_of_every_link() {
             (113, cooked_vlan),
             (276, cooked2),
         ] {
-            // Short Ethernet frames are filled up: what is behind the IP packet is none of it.
+            // Short Ethernet frames are padded; the padding is not part of the IP packet.
             let frame = [&header[..], &bytes, &[0xee; 6]].concat();
             let file = Order::Little.pcap(0xa1b2_c3d4, link_type, [0, 0], &frame);
             assert_eq!(read_whole(&file), [packet(0, addresses, 10)], "link type {link_type}");
@@ -53,7 +53,7 @@ fn a_frame_that_is_cut_anywhere_is_passed_over_or_keeps_what_it_says() {
         file[36..40].copy_from_slice(&(frame.len() as u32).to_le_bytes());
         let (packets, error, skipped) = read(&file);
         assert!(error.is_none());
-        // With the fixed header of TCP and without its options much is known already.
+        // TCP's fixed header suffices without its options.
         let whole = captured >= 22 + 20 + 20;
         assert_eq!(packets.len(), usize::from(whole), "{captured}");
         assert_eq!(skipped.other + skipped.malformed, u64::from(!whole));

@@ -1,0 +1,38 @@
+//! Why a path cannot be inferred.
+
+use thiserror::Error;
+
+/// Longer connections are not inferred.
+pub(crate) const MOST_PACKETS: u64 = 50_000;
+/// The fewest ACKs that advance from which a path is inferred.
+pub(super) const FEWEST_ANSWERS: usize = 4;
+
+/// Why a path is not inferred.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum NotInferred {
+    #[error("the capture has no connection {0}")]
+    NoConnection(u64),
+    #[error("what if needs a capture at the sender or the receiver; this one: {0}")]
+    Vantage(&'static str),
+    #[error("what if needs the handshake, which the capture lacks")]
+    NoHandshake,
+    #[error("what if takes {MOST_PACKETS} packets; this one has {0}")]
+    TooLong(u64),
+    #[error("what if needs {FEWEST_ANSWERS} acknowledgments; this one has {0}")]
+    TooFewAcks(usize),
+    #[error("what if needs acknowledgments that advance, of which there are none")]
+    NoAdvance,
+    #[error("what if needs acknowledgments of whole packets, of which there are none")]
+    NoRoundTrip,
+    #[error("what if at the receiver needs timestamps, which the capture lacks")]
+    NoTimestamps,
+    #[error("what if at the receiver needs echoed timestamps, which the capture lacks")]
+    NoEchoes,
+    #[error("what if at the receiver: the sender's timestamps have no known clock")]
+    UnknownClock,
+    #[error("interrupted")]
+    Interrupted,
+    #[error("{0}")]
+    Scenario(String),
+}

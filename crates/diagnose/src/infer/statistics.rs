@@ -1,0 +1,33 @@
+//! Averages and extremes.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// The most frequent value; of several as frequent the first.
+pub(super) fn most_common(values: impl Iterator<Item = i64>) -> Option<i64> {
+    let mut counts: HashMap<i64, (u32, Reverse<usize>)> = HashMap::new();
+    for (index, value) in values.enumerate() {
+        counts.entry(value).or_insert((0, Reverse(index))).0 += 1;
+    }
+    counts.into_iter().max_by_key(|(_, rank)| *rank).map(|(value, _)| value)
+}
+
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    if count > 0 { sum / f64::from(count) } else { 0.0 }
+}
+
+pub(super) fn median(mut values: Vec<i64>) -> f64 {
+    values.sort_unstable();
+    let half = values.len() / 2;
+    match values.len() % 2 {
+        0 => (values[half - 1] + values[half]) as f64 / 2.0,
+        _ => values[half] as f64,
+    }
+}
+
+/// The index of the least value; of several the first.
+pub(super) fn first_least(values: &[f64]) -> usize {
+    let places = 0..values.len();
+    places.min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or_default()
+}
