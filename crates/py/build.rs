@@ -1,10 +1,11 @@
-//! Tells the extension from which commit it is built, for `rtolab --version`.
+//! Tells the extension the commit from which it is built, for `rtolab --version`.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // Unpacked within somebody else's repository, it would be theirs.
+    // In a source archive unpacked within another repository, the commit would be that
+    // repository's.
     let ours = git(&["ls-files", "--error-unmatch", "build.rs"]);
     let commit = ours.and_then(|_| git(&["rev-parse", "--short=12", "HEAD"]));
     println!("cargo:rustc-env=RTOLAB_COMMIT={}", commit.unwrap_or_default());
@@ -16,7 +17,7 @@ fn main() {
     }
 }
 
-/// What git prints, if there is git, a repository, and an answer.
+/// The output of git, if git and a repository are there.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let printed = String::from_utf8(output.stdout).ok()?;

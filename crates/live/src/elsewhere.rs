@@ -1,23 +1,23 @@
-//! What there is on other systems than Linux: a word that it needs Linux.
+//! Other systems than Linux: every call is an error.
 
 use rtolab_record::Run;
 
-use crate::emulation::{Emulation, Keep, Ran};
+use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 
-pub(crate) fn run(_: &Emulation<'_>, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
+pub(crate) fn run(_: &Emulator<'_>, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
     Err(Error::NotLinux)
 }
 
 pub(crate) fn command(
-    _: &Emulation<'_>,
+    _: &Emulator<'_>,
     _: (&[String], Keep),
     _: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
     Err(Error::NotLinux)
 }
 
-/// Says that this is not Linux.
+/// Not supported on this system.
 ///
 /// # Errors
 /// Always.

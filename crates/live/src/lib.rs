@@ -1,9 +1,8 @@
-//! The wall clock: the same links that the simulator uses, between real kernels.
+//! The wall clock: the simulator's links between real kernels.
 //!
-//! [`Emulation`] makes a network namespace of each of a scenario's hosts and joins them by
-//! [`Channel`]s. It runs the scenario's flows with the kernels' own sockets and leaves the tables
-//! that a simulated run leaves, or it runs a command. Needs Linux, root, `/dev/net/tun` and
-//! iproute2.
+//! [`Emulator`] makes a network namespace for each host of a scenario and joins them by
+//! [`Channel`]s. It runs the scenario's flows on the kernels' own sockets and returns the tables of
+//! a simulated run, or it runs a command. It needs Linux, root, `/dev/net/tun` and iproute2.
 //!
 //! [`Channel`]: rtolab_link::Channel
 
@@ -19,7 +18,7 @@ mod report;
 
 use rtolab_record::Run;
 
-pub use emulation::{Emulation, Keep, Ran};
+pub use emulation::{Emulator, Keep, Ran};
 pub use error::Error;
 pub use gateway::{
     Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Refusal, SynAnswer, Takes,
@@ -28,33 +27,33 @@ pub use gateway::{
 pub use linux::clean;
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};
 
-impl Emulation<'_> {
-    /// Runs the scenario's flows to their end with the kernel's own sockets; `run` names the run.
-    /// `interrupted` is asked ten times a second; once it says yes, what there is until then is
-    /// given.
+impl Emulator<'_> {
+    /// Runs the scenario's flows to their end on the kernel's own sockets; `run` names the run.
+    /// `interrupted` is called ten times a second; once it returns true, the results so far are
+    /// returned.
     ///
     /// # Errors
-    /// When something is missing ([`Error`] says what), a kernel is not as the scenario wants it, or
-    /// the system refuses. All is taken down then, too.
+    /// Something is missing ([`Error`] says what), a kernel does not have a setting of the
+    /// scenario, or the system returns an error. Everything is taken down then, too.
     pub fn run(&self, run: Run, interrupted: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
         linux::run(self, run, interrupted)
     }
 
-    /// Runs `command` to its end, then takes all down again. The tables hold its connections, of
-    /// TCP and UDP, as far as their packets were kept. `interrupted` is asked ten times a second
-    /// and after every signal; once it says yes, the command is ended and its report given.
+    /// Runs `command` to its end, then takes everything down. The tables hold its TCP and UDP
+    /// connections, as far as their packets were kept. `interrupted` is called ten times a second
+    /// and after every signal; once it returns true, the command is ended and its report returned.
     ///
-    /// It runs in the namespace of the first link's first host with the caller's standard streams.
-    /// In its arguments `{peer}` stands for the address of the first link's second host, and any
-    /// host's name in braces for its address. Its environment holds `RTOLAB_PEER`, the peer's
-    /// address, `RTOLAB_PEER_NETNS`, the peer's namespace, where `ip netns exec` can run a server,
-    /// and `RTOLAB_NETNS`, which with a host's name behind it is the namespace of that. Where the
-    /// scenario leaves a host to a program, that attaches to the TUN device `stack0` there. A process
-    /// runs one command at a time.
+    /// The command runs in the namespace of the first link's first host with the caller's standard
+    /// streams. In its arguments `{peer}` stands for the address of the first link's second host,
+    /// and the name of a host in braces for its address. Its environment has `RTOLAB_PEER`, the
+    /// peer's address, `RTOLAB_PEER_NETNS`, the peer's namespace, in which `ip netns exec` can run
+    /// a server, and `RTOLAB_NETNS`, the prefix of every host's namespace before its name. If the
+    /// scenario leaves a host to a program, that program attaches to the TUN device `stack0` there.
+    /// A process runs one command at a time.
     ///
     /// # Errors
-    /// As of [`Emulation::run`], and when there is no such command. What a killed process left
-    /// behind is taken down by the next run, and by [`clean`](crate::clean).
+    /// Those of [`Emulator::run`], and if the command cannot be run. The next run and
+    /// [`clean`](crate::clean) take down what a killed process left behind.
     pub fn command(
         &self,
         command: &[String],

@@ -1,4 +1,4 @@
-//! What an emulation leaves.
+//! The report of an emulation.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -7,108 +7,108 @@ use std::process::ExitStatus;
 use rtolab_link::{Direction, Stats};
 use rtolab_time::Duration;
 
-/// Counts of a kernel by name, such as `TcpExtTCPTimeouts`.
+/// A kernel's counters by name, for example `TcpExtTCPTimeouts`.
 pub type Counts = BTreeMap<String, u64>;
 
-/// What was found effective: names and values.
+/// The increments between two readings, without counts that did not grow.
+pub(crate) fn since(before: &Counts, after: &Counts) -> Counts {
+    let grown = after.iter().filter_map(|(name, now)| {
+        let grown = now.saturating_sub(before.get(name).copied().unwrap_or(0));
+        (grown > 0).then(|| (name.clone(), grown))
+    });
+    grown.collect()
+}
+
+/// Effective settings: names and values.
 pub type Effective = Vec<(String, String)>;
 
-/// How an emulation ended and what links and hosts did.
+/// How an emulation ended, and the statistics of links and hosts.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Report {
-    /// How it ended.
     pub ended: Ended,
-    /// How long it took, from time 0 of the links.
+    /// Its duration, from time 0 of the links.
     pub elapsed: Duration,
-    /// The links, those of the scenario first, then the access links of flows.
+    /// The links of the scenario, then the access links of flows.
     pub links: Vec<LinkReport>,
     /// The hosts, in the order of the scenario's nodes.
     pub hosts: Vec<HostReport>,
-    /// What each flow's connection was found to be: names and values.
+    /// The effective settings of each flow's connection.
     pub connections: Vec<(String, Effective)>,
-    /// Packets that came out of a link and that the kernel did not take.
+    /// Packets that came out of a link but that the kernel refused.
     pub refused: u64,
-    /// How much later than the links said packets came out.
+    /// How late packets came out of links.
     pub lateness: Lateness,
-    /// How long packets may have waited in a host's device before the thread that carries them read
-    /// them: since it had last found the device empty, or since it was ready to run again.
+    /// How long packets may have waited in a host's device before the forwarding thread read them:
+    /// the time since it found the device empty, or since it was ready to run.
     pub waited: Lateness,
-    /// How late one packet in a hundred may be without changing the result.
+    /// The lateness of one packet in a hundred that does not change the result.
     pub allowed: Duration,
-    /// The shortest round trip of a flow over idle links, without the time to send anything.
+    /// The shortest round-trip time of a flow over idle links, without transmission times.
     pub round_trip: Duration,
-    /// Did the thread that carries packets run before all others?
+    /// Did the forwarding thread have real-time priority?
     pub real_time: bool,
 }
 
 impl Report {
-    /// What happened to the packets of one direction of a link.
+    /// The statistics of one direction of a link.
     pub fn stats(&self, link: usize, direction: Direction) -> &Stats {
         &self.links[link].stats[direction.index()]
     }
 }
 
-/// What a link did.
+/// The report of a link.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct LinkReport {
-    /// Its name.
     pub name: String,
-    /// The names of the nodes that it joins; of an access link none.
+    /// The names of its nodes; `None` for an access link.
     pub ends: Option<[String; 2]>,
-    /// What happened to the packets of either direction, the forward one first.
+    /// The statistics of both directions, the forward one first.
     pub stats: [Stats; 2],
     /// Packets still inside at the end.
     pub inside: [usize; 2],
 }
 
-/// A host: how it was set, and what its kernel counted.
+/// A host: its settings and its kernel's counters.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct HostReport {
-    /// Its name.
     pub name: String,
-    /// Its address.
     pub address: Ipv4Addr,
-    /// What was found effective: names and values.
     pub effective: Effective,
-    /// Its counters before.
+    /// Its counters before the run.
     pub before: Counts,
-    /// Its counters after.
+    /// Its counters after the run.
     pub after: Counts,
 }
 
 impl HostReport {
-    /// What its kernel counted during the run, without what it did not count.
+    /// The increments of its counters during the run.
     pub fn counted(&self) -> Counts {
-        let grown = self.after.iter().filter_map(|(name, now)| {
-            let grown = now.saturating_sub(self.before.get(name).copied().unwrap_or(0));
-            (grown > 0).then(|| (name.clone(), grown))
-        });
-        grown.collect()
+        since(&self.before, &self.after)
     }
 }
 
 /// Why an emulation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Ended {
-    /// The command did.
+    /// The command exited.
     Exited(ExitStatus),
-    /// All flows did.
+    /// All flows ended.
     Over,
-    /// The scenario's duration did, as it does where flows have no end.
+    /// The scenario's duration ended.
     Duration,
-    /// The caller wanted it.
     Interrupted,
 }
 
-/// How late this process was, to two digits.
+/// How late packets were, to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Lateness {
-    /// The packets measured.
     pub packets: u64,
-    /// Half of them were not later than this.
     pub p50: Duration,
-    /// 99 in 100 were not later than this.
     pub p99: Duration,
-    /// None was later than this.
     pub max: Duration,
 }

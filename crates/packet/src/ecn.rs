@@ -1,4 +1,4 @@
-//! Marks of congestion in IPv4 headers (RFC 3168 section 5).
+//! Congestion marks in IPv4 headers (RFC 3168 section 5).
 
 /// Sets CE in an IPv4 header, and corrects the header's checksum (RFC 1624 equation 3).
 pub fn mark_congestion(packet: &mut [u8]) {
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn a_marked_header_has_the_right_checksum() {
-        // The example of RFC 1071's usual illustrations, ECT(0) set.
+        // A widely used example header for RFC 1071's checksum, with ECT(0) set.
         let mut header = [
             0x45, 0x02, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x5f, 0xc0, 0xa8, 0,
             1, 0xc0, 0xa8, 0, 0xc7,

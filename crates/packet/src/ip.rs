@@ -1,4 +1,4 @@
-//! Reading: RFC 791, RFC 8200.
+//! Parses IP headers: RFC 791, RFC 8200.
 
 use etherparse::{
     IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeader, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
@@ -8,11 +8,11 @@ use rtolab_tcp::wire::{Addresses, Ports};
 
 use crate::IPV6_HEADER;
 
-/// What may follow in an IP header (<https://www.iana.org/assignments/protocol-numbers>).
+/// Protocol numbers (<https://www.iana.org/assignments/protocol-numbers>).
 pub mod protocol {
     pub use etherparse::IpNumber;
 
-    /// Extension headers of IPv6 that an observer passes.
+    /// IPv6 extension headers that an observer skips.
     pub const EXTENSIONS: &[IpNumber] = &[
         IpNumber::IPV6_HEADER_HOP_BY_HOP,
         IpNumber::IPV6_ROUTE_HEADER,
@@ -22,7 +22,7 @@ pub mod protocol {
         IpNumber::SHIM6,
         IpNumber::AUTHENTICATION_HEADER,
     ];
-    /// Extension headers of IPv6 that a host may ignore.
+    /// IPv6 extension headers that a host may ignore.
     pub const OPTIONS: &[IpNumber] =
         &[IpNumber::IPV6_HEADER_HOP_BY_HOP, IpNumber::IPV6_DESTINATION_OPTIONS];
 }
@@ -36,49 +36,49 @@ pub enum NoSegment {
     Malformed,
 }
 
-/// An IP packet, or a fragment of one.
+/// An IP packet or a fragment of one.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Ip<'a> {
-    /// The fields of its header.
     pub header: IpHeader,
     /// The protocol of its payload.
     pub protocol: IpNumber,
-    /// Which part of a packet it is, if it is not a whole one.
+    /// Its position, if it is a fragment.
     pub fragment: Option<Fragment>,
-    /// As much of the payload as was captured.
+    /// The captured part of the payload.
     pub payload: &'a [u8],
     /// The length of the whole payload, in bytes.
     pub length: usize,
 }
 
-/// The fields of an IP header that are of interest.
+/// The fields of an IP header that rtolab uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeader {
     /// Source and destination.
     pub addresses: Addresses,
-    /// Of IPv4, 0 in IPv6.
+    /// The identification of IPv4; 0 for IPv6.
     pub identification: u16,
     /// Explicit congestion notification.
     pub codepoint: Codepoint,
-    /// Time to live, or hop limit.
+    /// TTL or hop limit.
     pub hops: u8,
 }
 
-/// Which part of a packet a fragment is.
+/// The position of a fragment in its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// Shared by all fragments of a packet.
     pub identification: u32,
-    /// Of its first byte in the payload of the whole packet.
+    /// The offset of its first byte in the payload of the whole packet.
     pub offset: usize,
-    /// Is it the packet's end?
+    /// Is it the last fragment?
     pub is_last: bool,
 }
 
 impl<'a> Ip<'a> {
-    /// The packet that `bytes` begin with, behind extension headers of these kinds. The packet had
-    /// `original` bytes on the link, padding included: that is its length where the header leaves
-    /// it to the network card and says zero.
+    /// The packet that `bytes` begin with, after extension headers of these kinds. The packet had
+    /// `original` bytes on the link, padding included: that is its length if the header leaves it
+    /// to the network card and says zero.
     pub fn parse(
         bytes: &'a [u8],
         original: usize,
@@ -134,7 +134,7 @@ impl<'a> Ip<'a> {
         })
     }
 
-    /// Past extension headers of these kinds, up to a header of a fragment (RFC 8200 section 4).
+    /// Skips extension headers of these kinds, up to a fragment header (RFC 8200 section 4).
     pub fn behind_extensions(mut self, extensions: &[IpNumber]) -> Result<Self, NoSegment> {
         if matches!(self.header.addresses, Addresses::V4 { .. }) {
             return Ok(self);
@@ -156,7 +156,7 @@ impl<'a> Ip<'a> {
             self.protocol = IpNumber(self.payload[0]);
             (self.payload, self.length) = (payload, length);
             match self.fragment {
-                // Whole though it has the header (RFC 6946).
+                // An atomic fragment is a whole packet (RFC 6946).
                 Some(Fragment { offset: 0, is_last: true, .. }) => self.fragment = None,
                 Some(_) => return Ok(self),
                 None => {}
@@ -169,7 +169,7 @@ impl<'a> Ip<'a> {
         self.protocol == IpNumber::TCP
     }
 
-    /// The ports of TCP and UDP, which the first fragment of a packet has.
+    /// The ports of TCP or UDP, which only the first fragment of a packet has.
     pub fn ports(&self) -> Option<Ports> {
         let starts = self.fragment.is_none_or(|fragment| fragment.offset == 0);
         let [a, b, c, d] = *self.payload.first_chunk()?;
@@ -189,13 +189,13 @@ impl Fragment {
     }
 }
 
-/// The length of an extension header, which says by how many `units` it exceeds `least` of them.
+/// The length of an extension header, which gives it in `units` beyond the `least` number of them.
 fn extension(bytes: &[u8], least: usize, unit: usize) -> Result<usize, NoSegment> {
     let more = *bytes.get(1).ok_or(NoSegment::Other)?;
     Ok((usize::from(more) + least) * unit)
 }
 
-/// What is behind `header` bytes: as captured, and its length of all that was on the link.
+/// The payload after `header` bytes: the captured part, and its whole length.
 fn cut(bytes: &[u8], header: usize, whole: usize) -> Result<(&[u8], usize), NoSegment> {
     let length = whole.checked_sub(header).ok_or(NoSegment::Malformed)?;
     let captured = bytes.get(header..bytes.len().min(whole)).ok_or(NoSegment::Other)?;

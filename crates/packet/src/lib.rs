@@ -1,6 +1,6 @@
-//! IP packets with TCP in them, as bytes: the one place that reads and writes IP headers.
+//! IP packets that carry TCP, as bytes: the only place that reads and writes IP headers.
 //!
-//! The TCP header is the engine's own ([`rtolab_tcp::wire`]), which has no need of IP.
+//! The TCP header is the engine's ([`rtolab_tcp::wire`]), which does not depend on IP.
 #![forbid(unsafe_code)]
 
 mod ecn;
@@ -28,15 +28,14 @@ const HOP_LIMIT: u8 = 64;
 
 /// The addresses and ports of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Path {
-    /// The IP addresses.
     pub addresses: Addresses,
-    /// The ports.
     pub ports: Ports,
 }
 
 impl Path {
-    /// The path of the other direction.
+    /// The path in the other direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { addresses: self.addresses.reversed(), ports: self.ports.reversed() }
@@ -61,8 +60,8 @@ impl Path {
     }
 }
 
-/// The IP header before a TCP segment of `length` bytes; `None` if it is too long for IP. The
-/// packet may not be fragmented, so that the identification may be anything (RFC 6864).
+/// The IP header of a TCP segment of `length` bytes; `None` if that is too long for IP. The packet
+/// may not be fragmented, so any identification is valid (RFC 6864).
 pub fn ip_header(
     addresses: Addresses,
     codepoint: Codepoint,
@@ -94,7 +93,7 @@ pub fn ip_header(
     }
 }
 
-/// Does the checksum of the IP header hold that `packet` begins with? That of IPv6 has none.
+/// Is the checksum of `packet`'s IP header correct? IPv6 has none.
 pub fn header_checksum_holds(packet: &[u8]) -> bool {
     let v4 = Ipv4HeaderSlice::from_slice(packet);
     v4.is_ok_and(|ip| Sum16BitWords::new().add_slice(ip.slice()).ones_complement() == 0)

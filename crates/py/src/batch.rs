@@ -1,4 +1,4 @@
-//! Many pieces of work side by side, with results that do not depend on how many at a time.
+//! Parallel work whose results do not depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// How often the caller is told how far the work is.
+/// The interval of progress reports.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Says whether a piece of work goes on; one that does not may give `None`.
+/// Whether a piece of work is to continue; if not, it may return `None`.
 pub(crate) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The results of `work(0)` .. `work(total - 1)` in this order, or the first error in this order.
 ///
-/// Meanwhile the calling thread hands `watch` the count of what is done; an error from there ends
-/// the whole: nothing more begins, and what has begun is told to stop.
+/// Meanwhile the calling thread passes the number of finished pieces to `watch`. If that returns an
+/// error, no piece begins any more, and running ones are asked to stop.
 pub(crate) fn batch<T: Send, E: Send>(
     pool: &ThreadPool,
     total: usize,
@@ -24,7 +24,7 @@ pub(crate) fn batch<T: Send, E: Send>(
     mut watch: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
     let done = AtomicUsize::new(0);
-    // What has an index from here on need not begin any more, nor go on.
+    // Pieces from this index on need not begin or continue.
     let end = AtomicUsize::new(total);
     let one = &|index| {
         let is_wanted = || index < end.load(Ordering::Relaxed);
@@ -64,9 +64,10 @@ pub(crate) fn batch<T: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The same on the calling thread, which asks `watch` when a piece of work asks whether to go on.
+/// [`run`] on the calling thread, which calls `watch` whenever a piece of work asks whether to
+/// continue.
 ///
-/// A thread that is one of many callers, each with a batch of its own, needs no more threads.
+/// A thread that is one of many callers, each with its own batch, needs no more threads.
 pub(crate) fn one_by_one<T, E>(
     total: usize,
     work: impl Fn(usize, GoesOn<'_>) -> Result<Option<T>, E>,

@@ -1,4 +1,4 @@
-//! A run that goes another way from one timeout on.
+//! A counterfactual: a run that continues differently after one timeout.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::prototype::unless_raised;
 use crate::simulate::{Asked, lab, loaded, reach};
 
-/// Which timeout, of which run.
+/// Identifies a timeout of a run.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Timeout {
@@ -23,8 +23,8 @@ pub(crate) struct Timeout {
     seq: i64,
 }
 
-/// The run of this sender and seed as it would have gone on from that timeout of its flow's, had it
-/// not happened, or had `other` gone on from there: with every packet; `None` if there is none.
+/// Continues the run of this sender and seed from that timeout as if it had not happened, or with
+/// the sender `other`, and traces it; `None` if there is no such timeout.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), timeout, other=None, confined=false))]
 pub(crate) fn branch(

@@ -1,4 +1,4 @@
-//! `diagnose`: what each retransmission in a capture was.
+//! `diagnose`: the verdict on each retransmission in a capture.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,10 +17,10 @@ use rtolab_diagnose::{
 use crate::error::{CaptureError, Error, guard, raise};
 use crate::table::Table;
 
-/// What `-` names.
+/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What a capture holds: rows, as one JSON document and as tables.
+/// The diagnosis of a capture: its rows, as one JSON document and as tables.
 #[pyclass(frozen, module = "rtolab._rtolab")]
 pub(crate) struct Diagnosis(Document);
 
@@ -44,7 +44,7 @@ impl Diagnosis {
 }
 
 /// Diagnoses the capture at `path`, `-` for standard input. `progress` is called now and then with
-/// the bytes read, unpacked, and of the file.
+/// the bytes read, after decompression, and with the size of the file.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
 pub(crate) fn diagnose(
@@ -69,7 +69,7 @@ pub(crate) fn diagnose(
     })
 }
 
-/// Writes a pcapng copy of the capture at `path` to `out` with these comments on its packets, by
+/// Writes a pcapng copy of the capture at `path` to `out`, with these comments on packets by
 /// number.
 #[pyfunction]
 pub(crate) fn annotate(
@@ -90,8 +90,7 @@ pub(crate) fn annotate(
     })
 }
 
-/// The packets of the connections with these numbers, at most `limit` of each, as one JSON
-/// document.
+/// The packets of the connections with these numbers, at most `limit` each, as a JSON document.
 #[pyfunction]
 pub(crate) fn trace(
     py: Python<'_>,
@@ -109,8 +108,8 @@ pub(crate) fn trace(
     })
 }
 
-/// What other senders would have made of the path of the connection with this number: one JSON
-/// document, or why the capture does not show that path.
+/// The results of other senders on the path of the connection with this number as a JSON document,
+/// or why the path cannot be inferred.
 #[pyfunction]
 pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<String> {
     guard(|| {
@@ -130,7 +129,7 @@ pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<St
     })
 }
 
-/// The path and the transfer of the connection with this number: a scenario in TOML.
+/// The path and the transfer of the connection with this number as a TOML scenario.
 #[pyfunction]
 #[pyo3(signature = (path, number, *, steady=true))]
 pub(crate) fn infer_scenario(
@@ -150,7 +149,7 @@ pub(crate) fn infer_scenario(
     })
 }
 
-/// The capture, how many bytes it has where that is known, and who ends its reading.
+/// The capture, its size if that is known, and the check that can end its reading.
 fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
     let interrupt = Interrupt::default();
     let (input, size): (Box<dyn Read + Send>, u64) = if path == Path::new(STANDARD_INPUT) {
@@ -165,18 +164,17 @@ fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
     Ok((unpacked.map_err(|error| named(path, &error))?, size, interrupt))
 }
 
-/// What Python made of a signal while a read waited: Ctrl-C, as a rule.
+/// The exception of a signal handler while a read waited, usually Ctrl-C.
 #[derive(Clone, Default)]
 struct Interrupt(Arc<Mutex<Option<PyErr>>>);
 
 impl Interrupt {
-    /// Did one end the reading?
     fn told(&self) -> PyResult<()> {
         self.0.lock().ok().and_then(|mut told| told.take()).map_or(Ok(()), Err)
     }
 }
 
-/// Reads from what may give nothing for long, a pipe: a signal is answered while it does.
+/// Reads from a pipe that may be idle for long, and handles signals meanwhile.
 struct Interruptible {
     input: Box<dyn Read + Send>,
     interrupt: Interrupt,

@@ -1,4 +1,4 @@
-//! What runs took.
+//! The cost of runs.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_sim::Counters;
 
-/// What one run took, or several together.
+/// The cost of one run, or of several together.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Effort {
     /// Before the first event.
@@ -17,7 +17,7 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// Together with that of another run.
+    /// Adds the cost of another run.
     pub(crate) fn with(self, other: Self) -> Self {
         let (own, others) = (self.counters, other.counters);
         Self {
@@ -42,7 +42,7 @@ impl Effort {
     }
 }
 
-/// The most memory that this process has had resident, in MB; `None` where the system does not say.
+/// The peak resident memory of this process in MB; `None` if the system does not report it.
 fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

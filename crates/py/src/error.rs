@@ -1,4 +1,4 @@
-//! What Python sees when something is wrong: one tree under `rtolab.Error`.
+//! The tree of Python exceptions under `rtolab.Error`.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -21,7 +21,7 @@ create_exception!(rtolab, GatewayError, Error, "There can be no such gateway her
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
 
-/// Adds the tree to the module.
+/// Adds the exceptions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", py.get_type::<Error>())?;
@@ -34,7 +34,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", py.get_type::<InternalError>())
 }
 
-/// The Python error `E` that says what `error` says.
+/// The Python exception `E` with the message of `error`.
 pub(crate) fn raise<E: PyTypeInfo>(error: &impl ToString) -> PyErr {
     PyErr::new::<E, _>(error.to_string())
 }

@@ -16,7 +16,7 @@ use rtolab_time::Duration;
 use crate::emulate::Signals;
 use crate::error::{GatewayError, ScenarioError, SenderError, guard, raise};
 
-/// What `gateway` is asked for.
+/// The arguments of `gateway`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {
@@ -88,11 +88,11 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9) as u64)
 }
 
-/// Runs a gateway until a signal comes or its time is over; `ready` is called once it is there, with
-/// whether it takes IPv4 alone, for IPv6 is disabled.
+/// Runs a gateway until a signal comes or its time is over. `ready` is called once it is there,
+/// with whether it takes IPv4 only because IPv6 is disabled.
 ///
-/// Ctrl-C ends it and gives what it has counted; what another signal's handler raises is raised when
-/// all is taken down.
+/// Ctrl-C ends it and returns its counts; an exception of another signal's handler is raised after
+/// everything is taken down.
 #[pyfunction]
 #[pyo3(signature = (asked, *, ready=None))]
 pub(crate) fn gateway(

@@ -7,11 +7,10 @@ use pyo3::prelude::*;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-/// How a program exits that Ctrl-C ended.
+/// The exit status of a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 128 + SIGINT;
 
-/// From here on a second Ctrl-C ends this process at once, whatever it is doing; the first one is
-/// Python's, as before.
+/// From now on a second Ctrl-C ends this process at once; Python handles the first one.
 #[pyfunction]
 pub(crate) fn end_at_second_interrupt() -> PyResult<()> {
     let came = Arc::new(AtomicBool::new(false));

@@ -1,11 +1,11 @@
-//! What there is to choose from, as dictionaries.
+//! The available senders, receivers and detectors, as dictionaries.
 
 use pyo3::prelude::*;
 use rtolab_tcp::profile::{self, PROFILES};
 use rtolab_tcp::specification;
 use rtolab_tcp::spurious::DETECTORS;
 
-/// A term of a sender's name.
+/// A term of a sender specification.
 #[derive(IntoPyObject)]
 pub(crate) struct Policy {
     name: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Policy {
     behaviours: Vec<Behaviour>,
 }
 
-/// A receiver as a system shipped it.
+/// A receiver of a system.
 #[derive(IntoPyObject)]
 pub(crate) struct Receiver {
     name: &'static str,
@@ -24,14 +24,14 @@ pub(crate) struct Receiver {
     behaviours: Vec<Behaviour>,
 }
 
-/// A documented behaviour of a system.
+/// A parameter of a system.
 #[derive(IntoPyObject)]
 pub(crate) struct Behaviour {
     about: &'static str,
     source: &'static str,
 }
 
-/// A detector that may judge.
+/// A detector that can run passively.
 #[derive(IntoPyObject)]
 pub(crate) struct Detector {
     name: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Detector {
     source: &'static str,
 }
 
-/// What a sender may be composed of: policies, and behind them profiles.
+/// The terms of sender specifications: policies, then profiles.
 #[pyfunction]
 pub(crate) fn policies() -> Vec<Policy> {
     let policies = specification::policies().map(|policy| Policy {
@@ -59,7 +59,7 @@ pub(crate) fn policies() -> Vec<Policy> {
     policies.chain(profiles).collect()
 }
 
-/// The systems that a receiver may be.
+/// The available receivers.
 #[pyfunction]
 pub(crate) fn receivers() -> Vec<Receiver> {
     let receivers = PROFILES.iter().map(|profile| Receiver {
@@ -71,7 +71,7 @@ pub(crate) fn receivers() -> Vec<Receiver> {
     receivers.collect()
 }
 
-/// The detectors that may judge.
+/// The detectors that can run passively.
 #[pyfunction]
 pub(crate) fn detectors() -> Vec<Detector> {
     let detectors = DETECTORS.iter();

@@ -1,7 +1,7 @@
 //! The bindings: arguments in, Arrow tables out, and nothing else.
 //!
-//! What Python calls is declared in `python/rtolab/_rtolab.pyi`. Every entry that computes passes
-//! through `error::guard`, so that a defect here surfaces as `rtolab.InternalError` there.
+//! `python/rtolab/_rtolab.pyi` declares them. Every entry that computes passes through
+//! `error::guard`, so that a defect becomes an `rtolab.InternalError`.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -10,6 +10,7 @@
 
 mod batch;
 mod branch;
+mod budget;
 mod diagnose;
 mod effort;
 mod emulate;
@@ -21,7 +22,6 @@ mod outcome;
 mod panic;
 mod pcapng;
 mod prototype;
-mod room;
 mod script;
 mod simulate;
 mod table;
@@ -42,14 +42,14 @@ fn schema() -> PyResult<String> {
     guard(|| Ok(format!("{:#}", Scenario::schema())))
 }
 
-/// The lines of the keys of a TOML text.
+/// The lines of the keys in a TOML text.
 #[pyfunction]
 fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
     guard(|| rtolab_scenario::lines(text, file).map_err(|error| raise::<Error>(&error)))
 }
 
-/// Raises what `simulate` would raise for this scenario and these senders, and what is wrong with
-/// keys that are set but overridden by the profiles of all senders.
+/// Raises the errors that `simulate` would raise for this scenario and these senders, and reports
+/// keys that the profiles of all senders override.
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
 fn check(

@@ -1,4 +1,4 @@
-//! What `simulate` returns: the recordings of all runs, shown as tables when asked for.
+//! The results of `simulate`: the recordings of all runs, converted to tables on demand.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub(crate) struct Outcome {
     recordings: Vec<Recording>,
     traced: bool,
     effort: Effort,
-    /// In the order of [`TABLES`]; made once, and only if asked for.
+    /// In the order of [`TABLES`]; each is made once, on demand.
     made: [OnceLock<RecordBatch>; TABLES.len()],
 }
 
@@ -42,15 +42,15 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// What all runs took together: `set_up_s` and `run_s` in s of the processors, the counts
-    /// `data_packets_delivered` and `events`, and `peak_memory_mb`, the most memory that this
-    /// process has had resident, in MB.
+    /// The cost of all runs together: `set_up_s` and `run_s` in seconds of processor time, the
+    /// counts `data_packets_delivered` and `events`, and `peak_memory_mb`, the peak resident memory
+    /// of this process in MB.
     #[getter]
     fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.effort.document(py)
     }
 
-    /// The table of this name: see `TABLES`.
+    /// The table with this name: see `TABLES`.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         let kinds = TABLES.iter().zip(&self.made);
         let kind = kinds.into_iter().find(|(kind, _)| kind.name == name);
@@ -59,8 +59,7 @@ impl Outcome {
         guard(|| Ok(Table(py.detach(table))))
     }
 
-    /// The packets of a traced run as a capture at one side, `sender` or `receiver`, would show
-    /// them: a pcapng file.
+    /// The packets of a traced run as a capture at `sender` or `receiver`: a pcapng file.
     fn pcapng<'py>(
         &self,
         py: Python<'py>,
@@ -78,7 +77,7 @@ impl Outcome {
         })
     }
 
-    /// The first flow of a traced run as a script of packetdrill for its sender.
+    /// The first flow of a traced run as a packetdrill script for its sender.
     fn packetdrill(&self, py: Python<'_>, run: usize) -> PyResult<String> {
         guard(|| {
             let recording = self.recording(run)?;

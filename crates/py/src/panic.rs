@@ -7,12 +7,12 @@ thread_local! {
     static LAST: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// From here on a panic prints nothing; [`caught`] hands on what it says.
+/// From now on a panic prints nothing; [`caught`] returns its message.
 pub(crate) fn silence() {
     panic::set_hook(Box::new(|info| LAST.set(Some(describe(info)))));
 }
 
-/// What `work` returns, or what it said when it panicked, and where in the source.
+/// The result of `work`, or the message and the place of its panic.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work))
         .map_err(|_| LAST.take().unwrap_or_else(|| "a panic in another thread".into()))

@@ -1,4 +1,4 @@
-//! A traced run as a capture: the packets that left and arrived at one side, in their order.
+//! A traced run as a capture of the packets sent and received at one side.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -15,16 +15,16 @@ const SERVER_PORT: u16 = 5001;
 /// The dynamic ports of RFC 6335 section 6.
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The capture at `place` as a file: what real hosts sent as they sent it, without its payload. Each
-/// flow that was simulated has a port of its own, and initial sequence numbers that only it and the
-/// seed decide. Packets say in a comment what became of them if that is not the usual.
+/// The capture at `place` as a file: packets as real hosts would send them, without payload. Each
+/// simulated flow has its own port, and initial sequence numbers that depend only on the flow and
+/// the seed. Comments on packets report unusual fates.
 pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
     let run = &recording.run;
     let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
     let interface = Interface { comment: Some(comment), ..Interface::named(place.name()) };
     let mut writer = Writer::new(Vec::new(), &interface)?;
     let mut conversations: Vec<Conversation> = Vec::new();
-    // Datagrams are no part of a TCP conversation.
+    // Datagrams are not part of a TCP conversation.
     let segments = recording.segments.iter().filter(|row| row.segment.flags != Flags::NONE);
     for row in segments.filter(|row| row.place == place) {
         let (at, comment) = (RUN_START + row.at.since(Instant::START), comment_on(row));
@@ -55,7 +55,7 @@ fn conversation(flow: u32, seed: u64) -> Conversation {
     Conversation::new(addresses, ports, [isn as u32, (isn >> 32) as u32])
 }
 
-/// SplitMix64's finaliser: a number that looks like no other.
+/// The finaliser of SplitMix64.
 const fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

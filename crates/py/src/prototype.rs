@@ -1,7 +1,7 @@
-//! Detectors, responses and stages written in Python: the engine asks them as any other.
+//! Detectors, responses and stages written in Python, which the engine calls like its own.
 //!
-//! What one raises cannot pass through the engine. It is kept until the run is over, and nothing
-//! more is asked meanwhile: a run is on one thread from its beginning to its end.
+//! An exception cannot pass through the engine. It is kept until the run ends, and no prototype is
+//! called meanwhile: a run stays on one thread.
 
 mod detector;
 mod facts;
@@ -31,20 +31,20 @@ pub(crate) use random::PyRandom;
 pub(crate) use situation::{PyPosture, PySituation};
 pub(crate) use stage::PyFrame;
 
-/// A class that is a prototype, as Python describes it.
+/// A prototype class, as Python describes it.
 #[derive(FromPyObject)]
 pub(crate) struct Class {
     name: String,
-    /// What it is: "detector", "response" or "stage".
+    /// Its kind: "detector", "response" or "stage".
     kind: String,
-    /// Makes one that has seen nothing yet.
+    /// Makes a new object.
     make: Py<PyAny>,
-    /// The methods that it has of those that it may do without.
+    /// The optional methods that it has.
     methods: Vec<String>,
 }
 
 impl Class {
-    /// All of them, none under another's name.
+    /// All prototypes; each name may occur once.
     pub(crate) fn all(classes: Vec<Self>) -> PyResult<Prototypes> {
         let mut all = Prototypes::default();
         let mut taken = Vec::new();

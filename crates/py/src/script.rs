@@ -1,10 +1,10 @@
-//! A traced run as a script of packetdrill: what left and arrived at its sender, for the first flow.
+//! A traced run as a packetdrill script: the packets of its first flow at the sender.
 
 use rtolab_capture::{Step, Way, packetdrill};
 use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_tcp::Flags;
 
-/// The script, and above it how to run it on the engine.
+/// The script, with a comment on how to run it on the engine.
 pub(crate) fn script(recording: &Recording) -> String {
     let rows: Vec<_> = recording
         .segments

@@ -12,16 +12,17 @@ use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::{Config, specification};
 
 use crate::batch::{GoesOn, batch, one_by_one};
+use crate::budget::MemoryBudget;
 use crate::effort::Effort;
 use crate::error::{Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 use crate::prototype::{Class, unless_raised};
-use crate::room::Room;
 
 /// Runs the scenario with each sender and each seed, all seeds of the first sender first.
 ///
-/// Without `senders` the scenario's own. On `jobs` threads, 0 for one a core; the outcome does not
-/// depend on how many. `progress` is called now and then with the counts of runs done and of all.
+/// Without `senders`, the scenario's own are used. `jobs` is the number of threads, 0 for one per
+/// core; the results do not depend on it. `progress` is called now and then with the numbers of
+/// finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), senders=Vec::new(), seeds, trace=false, windows=false,
                     judges=Vec::new(), what_if=Vec::new(), prototypes=Vec::new(), jobs=0,
@@ -50,11 +51,11 @@ pub(crate) fn simulate(
             let labs = labs((&path, reach(confined)), &set, &senders, &asked)?;
             let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
-            let room = Room::of_this_process();
+            let budget = MemoryBudget::of_this_process();
             let one = |run: usize, goes_on: GoesOn<'_>| {
                 let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
-                let mut recorded = room.shared();
-                let mut goes_on = |sim: &Sim| recorded.has_room(sim.recorded_bytes()) && goes_on();
+                let mut recorded = budget.recording();
+                let mut goes_on = |sim: &Sim| recorded.fits(sim.recorded_bytes()) && goes_on();
                 let named = (lab, run as u32, seed);
                 let ran = guard(|| unless_raised(|| timed(named, observe, &mut goes_on)))?;
                 recorded.check()?;
@@ -73,7 +74,7 @@ pub(crate) fn simulate(
     })
 }
 
-/// A run from its beginning to its end, and what it took; `None` if it was stopped.
+/// A complete run and its cost; `None` if it was stopped.
 fn timed(
     (lab, run, seed): (&Lab, u32, u64),
     observe: Observe,
@@ -90,18 +91,18 @@ fn timed(
     Some((lab.record(sim, lab.named(run, seed)), effort))
 }
 
-/// What judged runs are asked; runs of which nothing is asked are not judged.
+/// The additional evaluation of runs; empty for none.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// Detectors that ride along.
+    /// Passive detectors.
     pub judges: Vec<String>,
-    /// Senders that go on from each timeout.
+    /// Senders that continue from each timeout.
     pub what_if: Vec<String>,
-    /// What is written in Python and may be named.
+    /// Python prototypes that may be named.
     pub prototypes: Prototypes,
 }
 
-/// Which files a scenario may name.
+/// The files that a scenario may name.
 pub(crate) const fn reach(confined: bool) -> Reach {
     match confined {
         true => Reach::Within,
@@ -109,7 +110,7 @@ pub(crate) const fn reach(confined: bool) -> Reach {
     }
 }
 
-/// The scenario made ready for each sender, or for its own if there are none.
+/// The scenario prepared for each sender, or for its own if there are none.
 pub(crate) fn labs(
     file: (&Path, Reach),
     set: &[(String, String)],
@@ -133,7 +134,7 @@ pub(crate) fn loaded(
     scenario.map_err(|error| raise::<ScenarioError>(&error))
 }
 
-/// A sender must be one, even where every flow has its own.
+/// The sender must be valid even if every flow has its own.
 pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
     let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
     for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
@@ -156,7 +157,7 @@ fn threads(count: usize) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| raise::<Error>(&error))
 }
 
-/// Ctrl-C is an error here, and so is what `progress` raises.
+/// Raises on Ctrl-C, and what `progress` raises.
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, runs: (usize, usize)) -> PyResult<()> {
     py.check_signals()?;
     progress.map_or(Ok(()), |progress| progress.call1(py, runs).map(drop))

@@ -1,4 +1,4 @@
-//! A table as Python gets it: columns in Arrow's format, handed over without copying.
+//! A table for Python: Arrow columns, passed without copying.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use pyo3::types::PyCapsule;
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
-/// Rows and columns in Arrow's format; `polars.DataFrame`, `pandas.DataFrame.from_arrow` and
-/// `pyarrow.table` open it.
+/// A table in Arrow's format; `polars.DataFrame`, `pandas.DataFrame.from_arrow` and `pyarrow.table`
+/// accept it.
 #[pyclass(frozen, module = "rtolab._rtolab")]
 pub(crate) struct Table(pub RecordBatch);
 

@@ -1,4 +1,4 @@
-//! The batch without Python: linking the bindings would need one.
+//! Tests of batches without Python: linking the bindings would need it.
 
 #[path = "../src/batch.rs"]
 mod batch;
@@ -41,8 +41,8 @@ fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
     }
 }
 
-/// Runs a thousand pieces of work with a watcher that ends them at its third look: how many had
-/// begun, and what it saw.
+/// Runs a thousand pieces of work with a watcher that stops them at its third call. Returns how
+/// many had begun, and what the watcher saw.
 fn ended_by_the_watcher(
     run: impl FnOnce(Work<'_>, Watch<'_>) -> Result<Vec<()>, String>,
 ) -> (usize, Vec<usize>) {
@@ -106,7 +106,7 @@ fn one_by_one_an_error_of_the_watcher_ends_the_work() {
     assert!(seen[0] > 0);
 }
 
-/// Work that would never end by itself.
+/// Work that never ends by itself.
 #[expect(clippy::unnecessary_wraps, reason = "as all work is")]
 fn endless(_: usize, goes_on: GoesOn<'_>) -> Result<Option<()>, String> {
     while goes_on() {

@@ -1,4 +1,4 @@
-//! Panics without Python: linking the bindings would need one.
+//! Tests of panics without Python: linking the bindings would need it.
 
 #[path = "../src/panic.rs"]
 mod panic;

@@ -1,4 +1,4 @@
-//! Captures of traced runs without Python: linking the bindings would need one.
+//! Captures of traced runs without Python: linking the bindings would need it.
 
 #[path = "../src/pcapng.rs"]
 mod pcapng;
@@ -143,8 +143,8 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Every build and machine gives these bytes; `tests/runs/test_captures.py` holds the built extension
-/// to them, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` writes the hashes anew.
+/// Every build and machine gives these bytes; `tests/runs/test_captures.py` checks the built
+/// extension, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` updates the hashes.
 #[test]
 fn the_captures_of_a_run_are_as_they_were() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR"));

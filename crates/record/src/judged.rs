@@ -1,5 +1,4 @@
-//! The scores of retransmissions: ground truth from forks of the run, and the verdicts of
-//! detectors.
+//! What copies of a run and judges tell about its retransmissions.
 
 use std::sync::Arc;
 
@@ -8,52 +7,51 @@ use rtolab_time::Instant;
 
 use crate::kinds::{Place, TimeoutKind, Truth};
 
-/// The result of a transfer at its end, or at the end of the run or fork.
+/// How a transfer went, or would have gone, to its end or that of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
     /// When the ACK of the FIN arrived at the sender; `None` if the run ended before.
     pub end: Option<Instant>,
     /// Data segments (with payload) sent, retransmissions included, from the beginning on.
     pub segments: u64,
-    /// Payload bytes that the application at the other end read.
+    /// Payload bytes that the application at the other end got.
     pub bytes: u64,
 }
 
-/// The same transfer in the run and in a fork that differs in one thing.
+/// The run as it was, and a copy of it in which one thing is different.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// The run.
     pub original: Rest,
-    /// The fork.
+    /// The copy.
     pub other: Rest,
 }
 
 impl Comparison {
-    /// How much later the transfer ended in the run than in the fork, in seconds; `None` unless
-    /// both ended.
+    /// How much later the run ended than the copy, in seconds; `None` unless both did.
     pub fn later_s(&self) -> Option<f64> {
         Some(self.original.end?.secs_f64() - self.other.end?.secs_f64())
     }
 
-    /// How many more segments were sent in the run.
+    /// How many segments more were sent in the run.
     pub const fn more_segments(&self) -> i64 {
         self.original.segments as i64 - self.other.segments as i64
     }
 }
 
-/// Counts of retransmissions by ground truth.
+/// How many retransmissions were what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truths {
-    /// Spurious: the ACK was only late.
+    /// Those whose acknowledgment was only late.
     pub spurious: u64,
-    /// Caused by lost ACKs.
+    /// Those of which every acknowledgment was lost.
     pub ack_lost: u64,
-    /// Genuine: the segment was lost.
+    /// Those that were needed.
     pub genuine: u64,
 }
 
 impl Truths {
-    /// Counts a retransmission.
+    /// Counts one.
     pub const fn count(&mut self, truth: Truth) {
         *match truth {
             Truth::Spurious => &mut self.spurious,
@@ -63,47 +61,47 @@ impl Truths {
     }
 }
 
-/// `verdicts`: one row per timeout or fast retransmit and passive detector.
+/// `verdicts`: one row a timeout or fast retransmit and judge.
 #[derive(Clone, Debug)]
 pub struct VerdictRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// The end that retransmitted.
+    /// Which end retransmitted.
     pub end: Place,
-    /// When it retransmitted.
+    /// When the retransmission was.
     pub at: Instant,
     /// Timeout or fast retransmit.
     pub kind: TimeoutKind,
     /// The relative sequence number of the segment retransmitted (SYN is 0).
     pub seq: i64,
-    /// The ground truth.
+    /// What a copy of the run shows.
     pub truth: Option<Truth>,
-    /// The detector.
+    /// The judge.
     pub detector: DetectorId,
-    /// Its verdict: `spurious`, `genuine`, `open` or `blind`.
+    /// What it says: `spurious`, `genuine`, `open` or `blind`.
     pub verdict: &'static str,
-    /// Why it is `blind`.
+    /// Why it is blind.
     pub why: Option<&'static str>,
-    /// When it reached the verdict.
+    /// When it made up its mind.
     pub verdict_at: Option<Instant>,
 }
 
-/// Why a receiver sent a duplicate ACK.
+/// What made a receiver send a duplicate acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupackCause {
-    /// A segment arrived while an earlier one was missing, and no copy of that one that was sent
-    /// before the segment ever arrives.
+    /// A segment came while an earlier one was missing, no copy of which arrived that had been sent
+    /// before it.
     Loss,
-    /// A segment arrived before one that was sent earlier and arrives later.
+    /// A segment came before one that had been sent earlier and arrived, too.
     Reordering,
-    /// A segment arrived of which another copy had arrived.
+    /// A segment came of which the sender had sent another copy that arrived first.
     Retransmission,
     /// A link delivered a packet twice.
     Network,
 }
 
 impl DupackCause {
-    /// Its name in the tables.
+    /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -114,20 +112,20 @@ impl DupackCause {
     }
 }
 
-/// `duplicates`: one row per duplicate ACK that reached a sender.
+/// `duplicates`: one row a duplicate acknowledgment that reached a sender.
 #[derive(Clone, Debug)]
 pub struct DuplicateRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// When it arrived.
+    /// When.
     pub at: Instant,
-    /// The relative ACK number.
+    /// The relative acknowledgment number.
     pub ack: i64,
-    /// Why it was sent; `None` if no arriving segment caused it, and for kernels.
+    /// Why it was sent; `None` if no segment that arrived called for it, and of a kernel's receiver.
     pub cause: Option<DupackCause>,
 }
 
-/// `what_if`: one row per timeout and alternative sender.
+/// `what_if`: one row a timeout and sender that went on from there.
 #[derive(Clone, Debug)]
 pub struct WhatIfRow {
     /// The flow's name.
@@ -136,10 +134,10 @@ pub struct WhatIfRow {
     pub at: Instant,
     /// The relative sequence number of the segment that timed out.
     pub seq: i64,
-    /// The ground truth about the timeout.
+    /// What the timeout was.
     pub truth: Option<Truth>,
-    /// The alternative, a sender specification.
+    /// The sender that continued, as a sender specification.
     pub sender: Arc<str>,
-    /// The transfer with either sender.
+    /// What came of it.
     pub comparison: Comparison,
 }

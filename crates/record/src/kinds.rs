@@ -1,18 +1,18 @@
-//! The enumerations of the tables.
+//! What the words of the tables mean.
 
-/// Why a sender retransmitted.
+/// What made a sender retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// The retransmission timer expired.
     Timeout,
     /// Loss recovery began.
     FastRetransmit,
-    /// A tail loss probe (RFC 8985 section 7).
+    /// A tail loss probe: nothing was heard for a while (RFC 8985 section 7).
     Probe,
 }
 
 impl TimeoutKind {
-    /// Its name in the tables.
+    /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -22,19 +22,19 @@ impl TimeoutKind {
     }
 }
 
-/// The ground truth about a retransmission, from a fork of the run that goes on without it.
+/// Was a retransmission right? Known from a copy of the run that goes on without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// An ACK that covers the segment arrives in the fork: it was only late.
+    /// An acknowledgment that covers the segment arrives in the copy, too: it was only late.
     Spurious,
-    /// No ACK arrives in the fork, although an earlier copy of the segment reached the receiver.
+    /// None does, though an earlier copy of the segment reached the receiver.
     AckLost,
-    /// No ACK arrives in the fork, and no earlier copy reached the receiver.
+    /// None does, and no earlier copy reached the receiver.
     Genuine,
 }
 
 impl Truth {
-    /// Its name in the tables.
+    /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Spurious => "spurious",
@@ -44,20 +44,20 @@ impl Truth {
     }
 }
 
-/// One end of a flow.
+/// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// The host that sends the data.
+    /// At the host that sends the data.
     Sender,
-    /// The host that receives the data.
+    /// At the host that receives the data.
     Receiver,
 }
 
 impl Place {
-    /// Both ends, the sender first.
+    /// Both, the sender first.
     pub const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
 
-    /// The other end.
+    /// The other one.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -66,12 +66,12 @@ impl Place {
         }
     }
 
-    /// 0 for the sender, 1 for the receiver.
+    /// 0 at the sender, 1 at the receiver.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Its name in the tables.
+    /// As the tables say it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sender => "sender",

@@ -1,5 +1,5 @@
 //! Two sockets exchange a file over a channel that loses every tenth packet, in virtual time. A
-//! program would give the packets to its device and sleep until the next timer.
+//! real program would pass the packets to its device and sleep until the next timer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const TO_SERVER: Addresses =
     Addresses::V4 { from: std::net::Ipv4Addr::new(10, 0, 0, 1), to: std::net::Ipv4Addr::LOCALHOST };
 const PORTS: Ports = Ports { from: 49_152, to: 80 };
 
-/// All that leaves a socket now, as bytes.
+/// All packets that leave a socket now.
 fn packets(socket: &mut Socket, (addresses, ports): (Addresses, Ports), at: Instant) -> Packets {
     let segments: Vec<_> = socket.transmit(at).collect();
     let packet = |segment| {
@@ -29,7 +29,7 @@ fn packets(socket: &mut Socket, (addresses, ports): (Addresses, Ports), at: Inst
 
 type Packets = VecDeque<Vec<u8>>;
 
-/// Bytes arrive: the header, if it is undamaged, and the payload.
+/// Receives a packet: the header, if it is undamaged, and the payload.
 fn parse(packet: &[u8], addresses: Addresses) -> Option<(WireSegment, &[u8])> {
     let wire = WireSegment::parse(packet, packet.len()).ok()?;
     let payload = &packet[packet.len() - wire.len as usize..];

@@ -1,52 +1,52 @@
-//! What the engine does not keep: the bytes of one direction of a connection.
+//! The bytes of one direction of a connection, which the engine does not store.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::iter;
 
-/// A stretch of a stream of bytes, from one offset of it on. Nothing is allocated for an empty one.
+/// A part of a byte stream from some offset on. An empty one allocates nothing.
 #[derive(Debug, Default)]
-pub struct Bytes {
+pub struct ByteStore {
     /// The offset of the first byte.
     base: u64,
     bytes: VecDeque<u8>,
 }
 
-impl Bytes {
+impl ByteStore {
     /// The offset of the first byte.
     pub const fn base(&self) -> u64 {
         self.base
     }
 
-    /// The offset behind the last one.
+    /// The offset after the last byte.
     pub fn end(&self) -> u64 {
         self.base + self.bytes.len() as u64
     }
 
-    /// Is there none?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// How many bytes there are, gaps included.
+    /// The number of bytes, gaps included.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// What is allocated, in bytes.
+    /// The allocated bytes.
     #[cfg(test)]
     pub fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Adds `bytes` at the end; `most` is as much as there ever will be.
+    /// Appends `bytes`; there will never be more than `most`.
     pub fn append(&mut self, bytes: &[u8], most: usize) {
         self.reserve(self.bytes.len() + bytes.len(), most);
         self.bytes.extend(bytes);
     }
 
-    /// Puts `bytes` at `offset`; what lies between is zero until it comes, what lies below the first
-    /// byte is not kept.
+    /// Stores `bytes` at `offset`. Gaps are filled with zeros until their bytes come; bytes before
+    /// the first one are not stored.
     pub fn insert(&mut self, offset: u64, bytes: &[u8], most: usize) {
         let skip = self.base.saturating_sub(offset).min(bytes.len() as u64) as usize;
         let bytes = &bytes[skip..];
@@ -61,7 +61,7 @@ impl Bytes {
         self.append(beyond, most);
     }
 
-    /// Room for `length` bytes: twice as much as before, so that it is seldom asked for, but no more
+    /// Makes space for `length` bytes: doubles the allocation, up to `most`.
     /// than `most`.
     fn reserve(&mut self, length: usize, most: usize) {
         if length > self.bytes.capacity() {
@@ -70,13 +70,13 @@ impl Bytes {
         }
     }
 
-    /// The first of the bytes that lie side by side, up to `length` of them.
+    /// The contiguous bytes from the first on, up to `length`.
     pub fn front(&self, length: usize) -> &[u8] {
         let (front, _) = self.bytes.as_slices();
         &front[..length.min(front.len())]
     }
 
-    /// Adds the `length` bytes from `offset` on to `packet`; zeros where there is nothing.
+    /// Appends the `length` bytes from `offset` on to `packet`; missing bytes are zero.
     pub fn copy_to(&self, packet: &mut Vec<u8>, offset: u64, length: usize) {
         let whole = packet.len() + length;
         let below = self.base.saturating_sub(offset).min(length as u64);
@@ -87,7 +87,7 @@ impl Bytes {
         packet.resize(whole, 0);
     }
 
-    /// Forgets what lies below `offset`.
+    /// Discards the bytes before `offset`.
     pub fn forget_below(&mut self, offset: u64) {
         let count = offset.saturating_sub(self.base).min(self.bytes.len() as u64);
         if count == 0 {
@@ -100,7 +100,7 @@ impl Bytes {
         }
     }
 
-    /// Forgets all.
+    /// Discards all bytes.
     pub fn clear(&mut self) {
         self.forget_below(self.end());
     }
@@ -116,7 +116,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Append(Vec<u8>),
-        /// So far behind the first byte.
+        /// An index relative to the first byte.
         Insert(u64, Vec<u8>),
         Forget(u64),
     }
@@ -131,10 +131,10 @@ mod tests {
     }
 
     proptest! {
-        /// Beside a model that keeps the whole stream.
+        /// Compares with a model that stores the whole stream.
         #[test]
         fn what_was_put_in_comes_out(steps in vec(step(), 0..60)) {
-            let mut store = Bytes::default();
+            let mut store = ByteStore::default();
             let (mut stream, mut base) = (Vec::new(), 0_usize);
             for step in steps {
                 match step {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn it_grows_no_larger_than_it_may_and_an_empty_one_has_nothing() {
-        let mut store = Bytes::default();
+        let mut store = ByteStore::default();
         for _ in 0..100 {
             store.append(&[7; 100], 10_000);
         }

@@ -1,6 +1,5 @@
-//! A socket that carries bytes: the engine's [`Connection`] with what that leaves to its host, the
-//! sequence numbers of the wire and both streams' bytes. Addresses, timers and packets are its
-//! owner's.
+//! A socket that carries bytes: the engine's [`Connection`] with the wire's sequence numbers and
+//! the bytes of both streams. Addresses, timers and packets belong to its owner.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -16,33 +15,33 @@ use rtolab_tcp::wire::{Near, Numbering, Ports, Side, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Flags, Segment, Seq, State, SynOptions};
 use rtolab_time::Instant;
 
-pub use bytes::Bytes;
+pub use bytes::ByteStore;
 
-/// A successor's initial sequence number is so far above all that was sent.
+/// The distance of a successor's initial sequence number from the highest sequence number sent.
 const ISN_STEP: u32 = 65_536;
 
 /// One connection, with its bytes.
 #[derive(Debug)]
 pub struct Socket {
-    /// The engine's part. Bytes are written and read by the socket, not by this.
+    /// The engine's connection. The socket, not this, writes and reads bytes.
     pub connection: Connection,
-    /// From here to the peer.
+    /// The path to the peer.
     numbering: Numbering,
     /// The options of its own SYN.
     offer: SynOptions,
-    /// The largest window that it offers, in bytes.
+    /// The largest window that it advertises, in bytes.
     window: usize,
-    outgoing: Bytes,
-    incoming: Bytes,
+    outgoing: ByteStore,
+    incoming: ByteStore,
 }
 
-/// Where in its direction's stream a sequence number lies; the SYN is before the first byte.
+/// The offset of a sequence number in its stream; the SYN precedes the first byte.
 pub fn offset(seq: Seq) -> u64 {
     seq.since(Seq::FIRST + 1)
 }
 
 impl Socket {
-    /// Opens a connection that begins with this initial sequence number.
+    /// Opens a connection with this initial sequence number.
     pub fn open(config: &Arc<Config>, isn: u32) -> Self {
         let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
         Self::new(config, Connection::open(config.clone()), numbering)
@@ -64,12 +63,12 @@ impl Socket {
             numbering,
             offer: offer(config),
             window: config.receiver.buffer as usize,
-            outgoing: Bytes::default(),
-            incoming: Bytes::default(),
+            outgoing: ByteStore::default(),
+            incoming: ByteStore::default(),
         }
     }
 
-    /// A segment that arrived, in the engine's numbers: for [`on_segment`](Self::on_segment).
+    /// A received segment in the engine's numbers, for [`on_segment`](Self::on_segment).
     pub fn widen(&mut self, wire: &WireSegment, codepoint: Codepoint) -> Segment {
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
             self.numbering.to.isn = wire.seq;
@@ -88,72 +87,72 @@ impl Socket {
         wire.widen(&self.numbering.reversed(), near)
     }
 
-    /// A segment arrived with this payload, of which the bytes are kept that the engine takes.
+    /// Processes a segment with this payload, and stores the bytes that the engine accepts.
     pub fn on_segment(&mut self, segment: &Segment, payload: &[u8], at: Instant) {
         let start = segment.seq;
         let len = if segment.flags.has(Flags::SYN) { 0 } else { segment.len };
         let mut missing = self.connection.receiver().missing(start..start + len);
-        // Seldom more than one: then nothing is allocated.
+        // Usually one: then nothing is allocated.
         let (first, others): (_, Vec<_>) = (missing.next(), missing.collect());
         self.connection.on_segment(segment, at);
         for part in first.into_iter().chain(others) {
             let receiver = self.connection.receiver();
-            // What lies beyond the window is not taken.
+            // Bytes beyond the window are not accepted.
             let end = receiver.missing(part.clone()).next().map_or(part.end, |it| it.start);
             let bytes = &payload[part.start.since(start) as usize..end.since(start) as usize];
             self.incoming.insert(offset(part.start), bytes, self.window);
         }
     }
 
-    /// May a SYN that arrived begin another connection in place of this one?
+    /// May a SYN begin another connection in place of this one?
     pub fn yields_to(&self, syn: &WireSegment) -> bool {
         self.connection.yields_to(&self.widened(syn))
     }
 
-    /// An initial sequence number for the connection after this one.
+    /// An initial sequence number for the next connection.
     pub fn next_isn(&self) -> u32 {
         let max = self.connection.sender().flight().max();
         max.narrow(self.numbering.from.isn).wrapping_add(ISN_STEP)
     }
 
-    /// Writes `bytes`; `most` is the most that there may be to keep, in bytes.
+    /// Writes `bytes`; at most `most` bytes are kept.
     pub fn write(&mut self, bytes: &[u8], most: usize) {
         self.outgoing.append(bytes, most);
         self.connection.write(bytes.len() as u64);
     }
 
-    /// All that was ever written, in bytes.
+    /// The number of bytes ever written.
     pub fn written(&self) -> u64 {
         self.outgoing.end()
     }
 
-    /// How much of it is acknowledged, in bytes.
+    /// The number of acknowledged bytes.
     pub fn acknowledged(&self) -> u64 {
         offset(self.connection.sender().flight().una()).min(self.written())
     }
 
-    /// Forgets what is acknowledged.
+    /// Discards acknowledged bytes.
     pub fn forget_acknowledged(&mut self) {
         self.outgoing.forget_below(self.acknowledged());
     }
 
-    /// Forgets all bytes, of a connection that has failed.
+    /// Discards all bytes of a connection that has failed.
     pub fn clear(&mut self) {
         self.outgoing.clear();
         self.incoming.clear();
     }
 
-    /// What it keeps to send and of what arrived, gaps included, in bytes.
+    /// The bytes kept in both directions, gaps included.
     pub fn kept(&self) -> [usize; 2] {
         [self.outgoing.len(), self.incoming.len()]
     }
 
-    /// The next bytes of the peer's, as far as they lie side by side.
+    /// The next contiguous bytes from the peer.
     pub fn readable(&self) -> &[u8] {
         self.incoming.front(self.connection.readable() as usize)
     }
 
-    /// So many of the readable bytes were taken.
+    /// Discards this number of readable bytes.
     pub fn consume(&mut self, bytes: usize) {
         self.connection.read(bytes as u64);
         self.incoming.forget_below(self.incoming.base() + bytes as u64);
@@ -171,12 +170,12 @@ impl Socket {
         bytes
     }
 
-    /// A segment that leaves, as its header is written.
+    /// The header of a segment that leaves.
     pub fn narrow(&self, segment: &Segment, ports: Ports) -> WireSegment {
         WireSegment::narrow(segment, &self.numbering, ports)
     }
 
-    /// Adds the payload of a segment that leaves to `packet`.
+    /// Appends the payload of a segment that leaves to `packet`.
     pub fn copy_payload(&self, segment: &Segment, packet: &mut Vec<u8>) {
         if segment.len > 0 {
             self.outgoing.copy_to(packet, offset(segment.seq), segment.len as usize);

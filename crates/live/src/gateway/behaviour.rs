@@ -1,22 +1,22 @@
-//! How the engine behaves to clients, from a scenario and a sender's name.
+//! The configuration of a gateway's engine, from a scenario and a sender specification.
 
 use rtolab_scenario::{Flow, Scenario};
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
 
-/// The sender where none is named.
+/// The default sender.
 const SENDER: &str = "linux";
-/// The most that a client may have under way, where nobody says, in bytes.
+/// The default of the most unacknowledged bytes from a client.
 const BUFFER: u32 = 256 * 1024;
 
-/// How an end behaves that sends as `sender` says and receives as a host of its kind: with a
-/// `scenario` as the sending host of its first flow sends and as the receiving host receives, and
-/// without as the system that the sender's name begins with. `buffer` is the most that a client may
-/// have under way, in bytes.
+/// The configuration of an end that sends according to `sender`, and receives like a host of its
+/// kind. With a `scenario` it sends like the sending host of its first flow and receives like the
+/// receiving host; without, like the system that begins the sender's name. `buffer` is the most
+/// unacknowledged data from a client, in bytes.
 ///
 /// # Errors
-/// When `sender` is no valid specification.
+/// `sender` is no valid sender specification.
 pub fn behaviour(
     scenario: Option<&Scenario>,
     sender: Option<&str>,
@@ -48,7 +48,7 @@ fn of_system(name: &str) -> Result<Config, SpecificationError> {
         system.apply_to_receiver(&mut config);
     }
     config.receiver.buffer = BUFFER;
-    // As much as the device's packets have room for.
+    // As large as the device's packets allow.
     config.mss = u16::MAX;
     config.window_scale = Some(0);
     Ok(config)

@@ -1,9 +1,9 @@
-//! What a gateway has done.
+//! The counts of a gateway.
 
-/// Counters with their names, which reports give them, too.
+/// Declares the counters with their names in reports.
 macro_rules! counters {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// What a gateway has done, counted.
+        /// The counts of a gateway.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Counts {
             $($(#[$about])* pub $name: u64,)*
@@ -21,43 +21,43 @@ macro_rules! counters {
 counters! {
     /// SYNs that began a connection.
     opened,
-    /// Of these, handshakes that clients completed.
+    /// Handshakes that clients completed.
     established,
     /// Connections that both ends closed.
     closed,
-    /// That clients reset.
+    /// Connections that clients reset.
     reset_by_client,
-    /// That servers refused, or whose servers could not be reached.
+    /// Connections that servers refused, or whose servers were unreachable.
     refused_by_server,
-    /// That servers reset.
+    /// Connections that servers reset.
     reset_by_server,
-    /// That were given up, for the client did not answer.
+    /// Connections given up because the client did not answer.
     timed_out,
-    /// That moved nothing for too long.
+    /// Connections reset because they were idle too long.
     idle,
-    /// Half-open ones that made room for others.
+    /// Half-open connections removed to make space for others.
     overrun,
-    /// That were cut off as the gateway ended.
+    /// Connections reset when the gateway ended.
     cut,
-    /// Clients that were turned away, for there were too many connections.
+    /// Clients rejected because there were too many connections.
     over_connections,
-    /// Turned away, for there was no memory to promise them.
+    /// Clients rejected because there was no memory.
     over_memory,
-    /// Turned away, for the system gave no socket.
+    /// Clients rejected because the system provided no socket.
     over_sockets,
-    /// The most connections at once, those in TIME-WAIT left out.
+    /// The most simultaneous connections, without those in TIME-WAIT.
     most_connections,
-    /// The most payload kept at once, in bytes.
+    /// The most payload buffered, in bytes.
     most_kept,
-    /// Payload that servers took, in bytes.
+    /// Payload that servers accepted, in bytes.
     bytes_up,
     /// Payload that clients acknowledged, in bytes.
     bytes_down,
-    /// TCP segments that arrived.
+    /// TCP segments received.
     segments_in,
-    /// Segments that left.
+    /// TCP segments sent.
     segments_out,
-    /// Of these, those that had left before.
+    /// Retransmitted segments.
     retransmissions,
     /// Retransmission timeouts.
     timeouts,
@@ -65,25 +65,24 @@ counters! {
     fast_retransmits,
     /// Tail loss probes.
     probes,
-    /// Timeouts that the sender found spurious, and answered as its response says.
+    /// Timeouts that the sender found spurious, and answered by its response.
     spurious_timeouts,
     /// Fast retransmits that it found spurious.
     spurious_fast_retransmits,
-    /// Of the spurious ones, those after which the congestion window was larger than before the
-    /// verdict.
+    /// Spurious timeouts and fast retransmits after which cwnd was larger than before the verdict.
     undone,
-    /// Packets that were not whole TCP segments.
+    /// Packets without a whole TCP segment.
     not_tcp,
     /// Fragments, which are dropped.
     fragments,
-    /// Packets whose checksums do not hold.
+    /// Packets with wrong checksums.
     damaged,
-    /// Packets from or for addresses that no host has.
+    /// Packets from or to invalid addresses.
     martian,
-    /// Segments that would have made too many pieces.
+    /// Segments that would have made too many out-of-order pieces.
     pieces,
-    /// Segments of no connection, and no beginning of one.
+    /// Segments that neither belong to a connection nor begin one.
     stray,
-    /// Packets that the device did not take.
+    /// Packets that the device refused.
     undelivered,
 }

@@ -1,4 +1,4 @@
-//! What there is on other systems than Linux: a word that it needs Linux.
+//! Other systems than Linux: every call is an error.
 
 use super::error::GatewayError;
 use super::{Gateway, GatewayCounts, Takes};

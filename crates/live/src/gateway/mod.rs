@@ -1,6 +1,6 @@
-//! A gateway between a link and the rest of the world: each connection is two, one of the engine's
-//! with the client and one of the kernel's with the server (Pan, Mark and Shen 2002, the split connection
-//! of figure 1(b); RFC 3135 section 2.4).
+//! A gateway between a link and the rest of the network: it splits each connection into one of the
+//! engine's with the client and one of the kernel's with the server (Pan, Mark and Shen 2002, the
+//! split connection of figure 1(b); RFC 3135 section 2.4).
 
 mod behaviour;
 mod counts;
@@ -19,12 +19,13 @@ pub use error::GatewayError;
 pub use settings::{Device, Gateway, GatewayLimits, Refusal, SynAnswer, Takes, WithoutIpv6};
 
 impl Gateway {
-    /// Runs until `interrupted`, which is asked ten times a second and after every signal, says yes, or
-    /// the time is over. `ready` is called once the device is there, with what the gateway takes.
+    /// Runs until the time is over or `interrupted` returns true, which is called ten times a
+    /// second and after every signal. `ready` is called once the device exists, with the families
+    /// that the gateway takes.
     ///
     /// # Errors
-    /// When the device cannot be made ([`GatewayError`] says why), a setting is impossible or the
-    /// system refuses. The device is gone then, too, and all connections are reset.
+    /// The device cannot be made ([`GatewayError`] says why), a setting is impossible, or the
+    /// system returns an error. The device is removed then, too, and all connections are reset.
     pub fn run(
         &self,
         ready: &mut dyn FnMut(Takes),

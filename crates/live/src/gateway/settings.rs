@@ -1,4 +1,4 @@
-//! What a gateway is asked to be.
+//! The settings of a gateway.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -8,108 +8,107 @@ use rtolab_time::Duration;
 
 /// A split-connection proxy on a TUN device.
 ///
-/// TCP connections whose packets come from the device are ended here, by the engine, whatever address
-/// and port they are for, and carried on by the kernel's own sockets: to the same address and port, or
-/// to one for all. Bytes go on as fast as the other half takes them, an end becomes an end, a reset a
-/// reset.
+/// The engine terminates TCP connections whose packets come from the device, whatever their
+/// destination. The kernel's own sockets continue them to the same destination, or to one for all.
+/// Bytes are relayed with back-pressure; closes and resets are propagated.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// Where packets come from.
+    /// The device from which packets come.
     pub device: Device,
-    /// How the engine behaves to clients, both as a sender and as a receiver. Of the segment size as
-    /// much is used as the device's MTU has room for, and of the buffer as much as there is memory.
+    /// The engine's configuration toward clients. Its segment size is limited by the device's MTU,
+    /// and its buffer by memory.
     pub config: Config,
-    /// Where all connections are carried on to; `None`: where their clients meant to go.
+    /// The server of all connections; `None`: the destination that each client chose.
     pub to: Option<SocketAddr>,
-    /// When a client's SYN is answered.
+    /// When to answer a client's SYN.
     pub handshake: SynAnswer,
-    /// What a client gets that is turned away.
+    /// How to reject clients.
     pub refusal: Refusal,
-    /// The resource limits of a gateway.
+    /// How much is too much.
     pub limits: GatewayLimits,
-    /// A pcapng file for the headers of what passes the device.
+    /// A pcapng file for the headers of packets on the device.
     pub pcap: Option<PathBuf>,
-    /// How long it runs; `None`: until it is told to end.
+    /// How long to run; `None`: until interrupted.
     pub duration: Option<Duration>,
 }
 
-/// The TUN device that packets come from.
+/// The TUN device.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Device {
-    /// Its name.
     pub name: String,
-    /// This machine's addresses on it, with the lengths of their networks' prefixes.
+    /// This machine's addresses on it, with prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
     /// Networks that are reached through it.
     pub routes: Vec<(IpAddr, u8)>,
-    /// What becomes of those of IPv6 where the system has none.
+    /// How to treat IPv6 addresses and routes if the system has no IPv6.
     pub without_ipv6: WithoutIpv6,
-    /// The largest packet, in bytes.
+    /// The MTU in bytes.
     pub mtu: u16,
-    /// The network namespace that it is in, by the name that `ip netns` knows; `None`: the process's
-    /// own. The sockets are always in the process's own.
+    /// The network namespace of the device, by the name that `ip netns` knows; `None`: that of the
+    /// process. The sockets are always in the process's own.
     pub namespace: Option<String>,
 }
 
-/// What becomes of addresses and routes of IPv6 where IPv6 is disabled.
+/// How to treat IPv6 addresses and routes if IPv6 is disabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WithoutIpv6 {
-    /// They are left out.
+    /// Ignore them.
     #[default]
     LeftOut,
-    /// There is no gateway: somebody wants them.
+    /// Fail.
     Refused,
 }
 
-/// What a gateway takes.
+/// The families of addresses that a gateway takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// What it was asked to.
+    /// All that were requested.
     All,
-    /// IPv4 alone: what it was to take of IPv6 is left out, for IPv6 is disabled.
+    /// Only IPv4: IPv6 was requested, but is disabled.
     Ipv4Alone,
 }
 
-/// When a client's SYN is answered.
+/// When to answer a client's SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SynAnswer {
-    /// When the server has answered: a refused connection is refused, an unreachable server gives
-    /// no answer but a reset, as if nobody stood between.
+    /// After the server has answered: a client sees refused connections and unreachable servers as
+    /// without a gateway.
     #[default]
     AfterServer,
-    /// At once; the server is asked when the client's handshake is complete. That is one round trip
-    /// less, and forged SYNs never reach a server; a connection that the server refuses is reset after
+    /// At once; the server is contacted after the client's handshake. That saves a round trip and
+    /// keeps forged SYNs from the server, but a connection that the server refuses is reset after
     /// it was open.
     BeforeServer,
 }
 
-/// What a client gets that is turned away.
+/// How to reject clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refusal {
-    /// A reset: it knows at once.
+    /// By a reset, so that the client knows at once.
     #[default]
     Reset,
-    /// Nothing: it tries again.
+    /// Silently, so that the client tries again.
     Silence,
 }
 
-/// The resource limits of a gateway.
+/// The limits of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatewayLimits {
-    /// The most connections at once, half-open ones included, those in TIME-WAIT not.
+    /// The most simultaneous connections, half-open ones included, without those in TIME-WAIT.
     pub connections: usize,
-    /// The most half-open connections; one more takes the place of the oldest.
+    /// The most half-open connections; the next one replaces the oldest.
     pub half_open: usize,
-    /// The most connections in TIME-WAIT; one more takes the place of the oldest.
+    /// The most connections in TIME-WAIT; the next one replaces the oldest.
     pub time_wait: usize,
-    /// The most payload kept for all connections, both ways together, in bytes.
+    /// The most payload buffered for all connections in both directions, in bytes.
     pub memory: u64,
-    /// The most payload kept for one client that its server has sent, in bytes.
+    /// The most payload buffered from a server for its client, in bytes.
     pub send_buffer: u32,
-    /// A connection that moves nothing for so long is reset.
+    /// A connection that is idle this long is reset.
     pub idle: Duration,
-    /// So long it is tried to reach a client that does not answer (R2 of RFC 9293 section 3.8.3), where
-    /// the configuration does not say.
+    /// How long to try to reach a client that does not answer (R2 of RFC 9293 section 3.8.3),
+    /// unless the configuration says.
     pub give_up: Duration,
 }
 

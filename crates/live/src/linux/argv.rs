@@ -1,15 +1,15 @@
-//! The words of a command, with addresses in place of names.
+//! The arguments of a command, with addresses instead of names.
 
 use rtolab_scenario::Scenario;
 
 use super::host::address;
 
-/// The host where a command runs and its peer: the ends of the first link.
+/// The host of a command and its peer: the ends of the first link.
 pub(crate) fn ends(scenario: &Scenario) -> (usize, usize) {
     scenario.links.first().map_or((0, 0), |link| link.ends)
 }
 
-/// `{peer}` and the names of hosts, in braces, become addresses.
+/// Replaces `{peer}` and the names of hosts in braces by addresses.
 pub(crate) fn filled(scenario: &Scenario, command: &[String]) -> Vec<String> {
     let (_, peer) = ends(scenario);
     let names = scenario.nodes.iter().enumerate();

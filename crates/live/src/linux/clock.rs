@@ -1,4 +1,4 @@
-//! The time of the links, and how long the thread that carries packets had to wait for a processor.
+//! The time of the links, and how long the forwarding thread waited for a processor.
 
 use std::fs::File;
 use std::io;
@@ -8,14 +8,14 @@ use std::time::Instant as Wall;
 use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 
-/// The wall clock from the moment at which the links' time begins; until then it is their beginning.
+/// The wall clock since time 0 of the links; time 0 until it starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     begin: Option<Wall>,
 }
 
 impl Clock {
-    /// One that runs, or one that waits for [`start`](Self::start).
+    /// A clock that runs, or that waits for [`start`](Self::start).
     pub(crate) fn new(begin: Begin) -> Self {
         let begin = match begin {
             Begin::AtOnce => Some(Wall::now()),
@@ -24,7 +24,7 @@ impl Clock {
         Self { begin }
     }
 
-    /// It runs from now on, if it did not before.
+    /// Starts the clock unless it runs.
     pub(crate) fn start(&mut self) {
         self.begin.get_or_insert_with(Wall::now);
     }
@@ -35,24 +35,24 @@ impl Clock {
     }
 }
 
-/// How long a thread was ready to run and did not, as the scheduler counts it.
+/// How long a thread was runnable but not running, according to the scheduler.
 #[derive(Debug)]
 pub(crate) struct RunQueue(Option<File>);
 
 impl RunQueue {
-    /// That of the calling thread. Where the kernel does not count, it is never told of.
+    /// That of the calling thread; always zero if the kernel does not count it.
     pub(crate) fn of_this_thread() -> Self {
         Self(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// All of it so far.
+    /// The total so far.
     pub(crate) fn waited(&self) -> Duration {
         let read = self.0.as_ref().and_then(|file| read(file).ok());
         Duration::from_nanos(read.unwrap_or(0))
     }
 }
 
-/// The second of the file's numbers, in nanoseconds.
+/// The second number of the file, in nanoseconds.
 fn read(file: &File) -> io::Result<u64> {
     let mut text = [0; 64];
     let length = file.read_at(&mut text, 0)?;

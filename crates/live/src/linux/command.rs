@@ -20,20 +20,20 @@ use super::recording;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
 use super::workload::{self, counts};
-use crate::emulation::{Emulation, Keep, Ran};
+use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 use crate::report::Ended;
 
-/// How often the caller is asked whether to go on.
+/// The interval at which the caller is asked whether to continue.
 const ASK: Duration = Duration::from_millis(100);
-/// More packets than this are not kept: a command may run for long, and fast.
+/// Further packets are not kept: a command may run for long.
 const MOST_PACKETS: usize = 2_000_000;
 /// How long an interrupted command may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs the command and carries packets until it is over.
+/// Runs the command and forwards packets until it ends.
 pub(crate) fn run(
-    emulation: &Emulation<'_>,
+    emulation: &Emulator<'_>,
     (argv, keep): (&[String], Keep),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
@@ -79,7 +79,7 @@ pub(crate) fn run(
     Ok(Ran { recording, report })
 }
 
-/// The command while it runs; it does not outlive this.
+/// A running command; dropping this ends it.
 struct Running {
     child: Child,
     /// Readable once the command has ended.
@@ -98,7 +98,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end, or for the caller to want it, or for the links to be broken.
+    /// Waits until it ends, the caller interrupts it, or forwarding fails.
     fn wait(
         mut self,
         interrupted: &mut dyn FnMut() -> bool,
@@ -107,7 +107,7 @@ impl Running {
         loop {
             let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
             match poll(&mut fds, Some(&timespec(ASK))) {
-                // A signal: perhaps the caller knows what it means.
+                // A signal: the caller may know its meaning.
                 Ok(0) | Err(Errno::INTR) if interrupted() || broken() => {
                     return Ok(Ended::Interrupted);
                 }
@@ -125,7 +125,7 @@ impl Drop for Running {
         if let Ok(Some(_)) = self.child.try_wait() {
             return;
         }
-        // An error here means that it is gone already.
+        // An error means that it is gone.
         let _ = pidfd_send_signal(&self.watch, Signal::TERM);
         let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
         if !matches!(poll(&mut fds, Some(&timespec(GRACE))), Ok(1)) {

@@ -1,4 +1,4 @@
-//! What a kernel counts: `/proc/net/snmp` and `/proc/net/netstat` of a namespace.
+//! A kernel's counters: `/proc/net/snmp` and `/proc/net/netstat` of a namespace.
 
 use std::fs::File;
 use std::io;
@@ -14,14 +14,14 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Those of the calling thread's namespace, whoever reads them later.
+    /// Opens those of the calling thread's namespace; any thread can read them later.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = |name| File::open(format!("/proc/thread-self/net/{name}"));
         let files = open("snmp").and_then(|snmp| Ok([snmp, open("netstat")?]));
         Ok(Self { files: files.map_err(Error::system("read the kernel's counters"))? })
     }
 
-    /// All that concern TCP.
+    /// The counters of TCP.
     pub(crate) fn read(&self) -> io::Result<Counts> {
         let mut counts = Counts::new();
         for file in &self.files {
@@ -47,7 +47,7 @@ fn whole(file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Two lines for each protocol: the names, then the numbers.
+/// Each protocol has two lines: the names, then the numbers.
 fn parse(text: &str, counts: &mut Counts) {
     let lines: Vec<_> = text.lines().collect();
     for pair in lines.chunks_exact(2) {
@@ -67,18 +67,10 @@ fn parse(text: &str, counts: &mut Counts) {
     }
 }
 
-/// What was counted between `before` and `after`, without what was not.
-pub(crate) fn since(before: &Counts, after: &Counts) -> Counts {
-    let grown = after.iter().filter_map(|(name, now)| {
-        let grown = now.saturating_sub(before.get(name).copied().unwrap_or(0));
-        (grown > 0).then(|| (name.clone(), grown))
-    });
-    grown.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::since;
 
     #[test]
     fn counters_are_named_by_the_line_before_them() {

@@ -1,4 +1,4 @@
-//! What the emulator promises of its clock and its speed, measured. These want an idle machine:
+//! Measurements of the emulator's clock and speed, which need an idle machine:
 //!
 //! `cargo test -p rtolab-live --release figures -- --ignored --nocapture --test-threads=1`
 
@@ -14,11 +14,12 @@ use rtolab_time::Instant;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::forwarder::{Forwarder, timespec};
-use super::host::{Host, Origin};
+use super::host::Host;
 use super::log::Log;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
 use super::sys::real_time;
+use super::workload::hosts;
 
 /// A link from `here` to `there` with these keys.
 fn scenario(keys: &str) -> Scenario {
@@ -39,15 +40,7 @@ fn scenario(keys: &str) -> Scenario {
     Scenario::parse(&text, "x.toml", &[]).unwrap()
 }
 
-fn hosts(scenario: &Scenario) -> Vec<Host> {
-    let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
-    let host = |(number, (name, kernel)): (usize, (&String, _))| {
-        Host::new((number, name), kernel, Origin::Anonymous).unwrap()
-    };
-    nodes.map(host).collect()
-}
-
-/// A datagram socket of a host that sends to the other.
+/// A UDP socket of the first host that sends to the second.
 fn socket(hosts: &[Host]) -> UdpSocket {
     let (here, there) = (hosts[0].address, hosts[1].address);
     let made = hosts[0].within(|| Ok(UdpSocket::bind(SocketAddrV4::new(here, 7000)).unwrap()));
@@ -56,7 +49,7 @@ fn socket(hosts: &[Host]) -> UdpSocket {
     socket
 }
 
-/// Sends datagrams of so many bytes, headers included, as `pace` says, until told to end.
+/// Sends datagrams of this size, headers included, at the interval `pace`, until `end`.
 fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) {
     let payload = vec![0; bytes - 28];
     let begin = Wall::now();
@@ -64,7 +57,7 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
         if end.load(Ordering::Relaxed) {
             return;
         }
-        // What the host's own queue has no room for is not sent.
+        // The host's queue drops what exceeds it.
         let _ = socket.send(&payload);
         if let Some(pace) = pace {
             thread::sleep((pace * number).saturating_sub(begin.elapsed()));
@@ -72,7 +65,7 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
     }
 }
 
-/// Runs a pump over the link for so long beside a sender; gives it as it is then.
+/// Forwards over the link for a while beside a sender; `read` then evaluates the forwarder.
 fn forward_for<T>(
     keys: &str,
     span: Span,
@@ -80,7 +73,7 @@ fn forward_for<T>(
     read: impl FnOnce(&Forwarder<'_>) -> T,
 ) -> T {
     let scenario = scenario(keys);
-    let hosts = hosts(&scenario);
+    let hosts = hosts(&scenario).unwrap();
     let routes = Routes::new(&scenario).unwrap();
     let socket = socket(&hosts);
     let all = (1, (Instant::START, Instant::NEVER), Begin::AtOnce);
@@ -98,10 +91,10 @@ fn forward_for<T>(
     read(&forwarder)
 }
 
-/// Packets a second from one TUN device to another with nothing between.
+/// Packets per second from one TUN device to another without a link.
 fn bare_rate(span: Span) -> f64 {
     let scenario = scenario("");
-    let hosts = hosts(&scenario);
+    let hosts = hosts(&scenario).unwrap();
     let socket = socket(&hosts);
     let end = AtomicBool::new(false);
     let copied = thread::scope(|scope| {
@@ -131,7 +124,7 @@ fn copy_for(hosts: &[Host], span: Span) -> u64 {
 #[test]
 #[ignore = "wants an idle machine"]
 fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
-    // 80 Mbit/s of packets of 1,500 B: the link is never full.
+    // 80 Mbit/s of packets of 1,500 B do not fill the link.
     let keys = "rate = '100 Mbit/s'\ndelay = '10 ms'";
     let pace = Span::from_micros(150);
     let (late, real_time) =
@@ -147,11 +140,11 @@ fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
 #[ignore = "takes a minute of an idle machine"]
 fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
     const UDP: u8 = 17;
-    // Twice what the link can take, so that it is never idle; the queue is 20 s long.
+    // Twice the link's rate, so that it is never idle; the queue is 20 s long.
     let keys = "rate = '28.8 kbit/s'\ndelay = '200 ms'\nqueue = '72 kB'";
     let pace = Span::from_millis(80);
     let rate = forward_for(keys, Span::from_secs(62), (576, Some(pace)), |forwarder| {
-        // The other host says that nobody listens, at the same length: that is no datagram.
+        // ICMP errors of the other host have the same length, but are no datagrams.
         let ours = forwarder.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
         let arrived = ours.filter(|sent| sent.fate == Fate::Delivered);
         let all = arrived.filter_map(|sent| sent.fate_at);

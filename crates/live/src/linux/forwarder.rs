@@ -1,5 +1,5 @@
-//! The loop that carries packets: one thread, which sleeps until a packet comes or nearly until one
-//! is due, and watches the clock for the rest.
+//! The forwarding loop: one thread, which sleeps until a packet comes or is almost due, and then
+//! polls the clock.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -26,32 +26,31 @@ use super::sys;
 use super::watch::Watch;
 use crate::error::Error;
 
-/// Before a packet is due the clock is watched for so long: a sleep may end late by as much.
+/// How long to poll the clock before a packet is due: a sleep may end late by this much.
 const WATCHED: Duration = Duration::from_micros(80);
-/// Packets taken from one host before the others have their turn.
+/// The most packets read from one host before the others have their turn.
 const BATCH: usize = 64;
 /// The longest IPv4 packet.
 const LONGEST: usize = 65_535;
-/// How long packets under way have to arrive once all is over.
+/// How long packets in flight have to arrive once all flows have ended.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What carries packets between hosts.
+/// Forwards packets between hosts.
 pub(crate) struct Forwarder<'a> {
     pub clock: Clock,
     pub log: Log,
     pub watches: Vec<Option<Watch<'a>>>,
     pub channels: Vec<Channel<Packet>>,
-    /// How much later than the links said packets came out.
+    /// How late packets came out of links.
     pub late: LatenessMeter,
     /// How long packets may have waited in a host's device before they were read.
     pub waited: LatenessMeter,
-    /// When it had carried all that it was to carry.
     pub ended: Instant,
-    /// Packets that came out of a link and that the kernel did not take.
+    /// Packets that came out of a link but that the kernel refused.
     pub refused: u64,
-    /// Does this thread run before all others?
+    /// Has this thread real-time priority?
     pub real_time: bool,
-    /// The part of the run that is measured, and the links' counts at its beginning and its end.
+    /// The beginning and the end of the measured part, and the links' counts then.
     parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
     hosts: &'a [Host],
     routes: &'a Routes,
@@ -59,12 +58,12 @@ pub(crate) struct Forwarder<'a> {
     buffer: Vec<u8>,
     spare: Vec<Vec<u8>>,
     copies: u64,
-    /// When all devices were last known to hold nothing.
+    /// When all devices were last known to be empty.
     emptied: Instant,
 }
 
 impl<'a> Forwarder<'a> {
-    /// Between these hosts, over these roads, whose links draw from `seed`.
+    /// A forwarder between these hosts, whose links draw from `seed`.
     pub(crate) fn new(
         (hosts, routes): (&'a [Host], &'a Routes),
         (seed, measured, begin): (u64, (Instant, Instant), Begin),
@@ -98,10 +97,10 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// Carries packets until `stop` says otherwise.
+    /// Forwards packets until `stop` signals the end.
     pub(crate) fn run(&mut self, stop: &Stop) -> Result<(), Error> {
         self.real_time = sys::real_time().is_ok();
-        // In real time there is none; without, the least there is.
+        // Real-time threads have no timer slack; for others this is the least.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let carried = self.carry(stop);
         self.ended = self.clock.now();
@@ -115,7 +114,7 @@ impl<'a> Forwarder<'a> {
             let now = self.clock.now();
             self.mark(now);
             self.deliver_due(now);
-            // Later than what was handed out, for it may hold the answer to that.
+            // After the deliveries, because hosts may answer these at once.
             let took = self.receive().map_err(Error::system("read from a TUN device"))?;
             match stop.signal() {
                 StopSignal::Run => {}
@@ -132,7 +131,7 @@ impl<'a> Forwarder<'a> {
             if took == 0 && due > now && !free.is_zero() {
                 let before = queue.waited();
                 self.sleep(free, stop)?;
-                // A packet that woke this thread came when it became ready to run.
+                // A packet that woke this thread came when the thread became ready to run.
                 let waited = queue.waited() - before;
                 let ready = self.clock.now().since(Instant::START).saturating_sub(waited);
                 self.emptied = Instant::START + ready;
@@ -140,7 +139,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// Notes the links' counts where a part begins or ends that is measured.
+    /// Notes the links' counts at the beginning and the end of the measured part.
     fn mark(&mut self, now: Instant) {
         for (at, counts) in &mut self.parts {
             if counts.is_none() && now >= *at {
@@ -149,7 +148,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// A link's counts at the beginning and at the end of what is measured.
+    /// A link's counts at the beginning and the end of the measured part.
     pub(crate) fn measured(&self, link: usize) -> [[Stats; 2]; 2] {
         let now = || stats(&self.channels[link]);
         self.parts.each_ref().map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
@@ -162,7 +161,7 @@ impl<'a> Forwarder<'a> {
 
     fn sleep(&self, span: Duration, stop: &Stop) -> Result<(), Error> {
         let devices = self.hosts.iter().map(|host| host.device.as_fd());
-        // Once told to end, there is nothing more to be told.
+        // After a stop signal no other follows.
         let told = Some(stop.as_fd()).filter(|_| stop.signal() == StopSignal::Run);
         let fds = devices.chain(told).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let mut fds: Vec<_> = fds.collect();
@@ -172,8 +171,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// Takes what the hosts have for the links, as if all of it had come now; returns how much it
-    /// was.
+    /// Reads the hosts' packets as if all had arrived now; returns their number.
     fn receive(&mut self) -> io::Result<usize> {
         let (now, mut took, mut rest) = (self.clock.now(), 0, false);
         for host in 0..self.hosts.len() {
@@ -202,8 +200,8 @@ impl<'a> Forwarder<'a> {
         Ok(took)
     }
 
-    /// A packet, the first bytes of the buffer, comes from a host; what has no way is dropped in
-    /// silence.
+    /// Sends a packet, the first `length` bytes of the buffer, into the first link of its route;
+    /// silently drops it if there is none.
     fn enter(&mut self, host: usize, length: usize, now: Instant) {
         let Some(ip) = ipv4(&self.buffer[..length], length) else { return };
         let to = number(ip.header.addresses.to());
@@ -226,7 +224,7 @@ impl<'a> Forwarder<'a> {
         self.forward(packet, now);
     }
 
-    /// Hands out what is due, of all links in the order of time.
+    /// Takes all due packets out of the links, in order of time.
     fn deliver_due(&mut self, now: Instant) {
         loop {
             let dues = self.channels.iter().enumerate();
@@ -249,7 +247,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// To the next link, or to the host at the end of the way.
+    /// Sends a packet into the next link, or delivers it after the last one.
     fn forward(&mut self, packet: Packet, at: Instant) {
         match packet.hop() {
             Some(hop) => self.channels[hop.link].send(hop.direction, packet, at),
@@ -275,7 +273,7 @@ impl<'a> Forwarder<'a> {
         self.keep(packet);
     }
 
-    /// Keeps its memory for another packet.
+    /// Keeps a packet's buffer for another packet.
     fn keep(&mut self, packet: Packet) {
         if self.spare.len() < BATCH {
             let mut bytes = packet.bytes;
@@ -284,8 +282,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// What happened to the packets of a link's directions, the forward one first, and how many are
-    /// still inside.
+    /// The statistics of both directions of a link, the forward one first, and the packets inside.
     pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
         let channel = &self.channels[link];
         Direction::BOTH.map(|direction| (*channel.stats(direction), channel.inside(direction)))
@@ -296,8 +293,8 @@ fn stats(channel: &Channel<Packet>) -> [Stats; 2] {
     Direction::BOTH.map(|direction| *channel.stats(direction))
 }
 
-/// The sequence number of a TCP segment and the length of what it takes of the sequence space; of
-/// anything else nothing.
+/// The sequence number of a TCP segment and the sequence numbers it takes; (0, 0) for other
+/// packets.
 fn sequence(ip: &Ip<'_>) -> (u32, u32) {
     let tcp = Some(ip).filter(|ip| ip.is_tcp());
     let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());

@@ -1,5 +1,4 @@
-//! The connections of a command, found in the packets: of TCP, and of UDP what two ports send to
-//! each other.
+//! The connections of a command, found in its packets: TCP connections, and UDP between two ports.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,10 +10,10 @@ use rtolab_record::Place;
 use super::log::{Log, Sent};
 use super::recording::Known;
 
-/// The protocol, the end that sends and the one that receives.
+/// The protocol, the sending end and the receiving end.
 type Ends = (IpNumber, [SocketAddr; 2]);
 
-/// Both ends of a connection, in the order in which its first packet went, and what each sent.
+/// The ends of a connection, that of its first packet first, and what each sent.
 struct Connection {
     protocol: IpNumber,
     ends: [SocketAddr; 2],
@@ -22,8 +21,8 @@ struct Connection {
     packets: Vec<(usize, usize)>,
 }
 
-/// Says of every packet which connection it belongs to, and names the connections. The end that
-/// sends more data is the sender.
+/// Assigns every packet to a connection, and names the connections. The end that sends more is the
+/// sender.
 pub(crate) fn connections(log: &mut Log) -> Vec<Known> {
     let mut numbers = BTreeMap::new();
     let mut found: Vec<Connection> = Vec::new();
@@ -63,7 +62,7 @@ impl Connection {
     }
 }
 
-/// Where a TCP segment or a datagram comes from and where it goes.
+/// The protocol and the ends of a TCP segment or a datagram.
 fn ends(sent: &Sent) -> Option<Ends> {
     let ip = sent.ip()?;
     let path = Path { addresses: ip.header.addresses, ports: ip.ports()? };

@@ -1,4 +1,4 @@
-//! One host: a network namespace with a TUN device in it.
+//! A host: a network namespace with a TUN device.
 
 use std::fs::File;
 use std::io::Write;
@@ -19,14 +19,14 @@ use crate::report::Effective;
 
 /// The device's name inside its namespace.
 const DEVICE: &str = "link0";
-/// The device of a program that is the host, where the kernel only forwards.
+/// The device of a program in the host's place, for which the kernel only forwards.
 const STACK: &str = "stack0";
 /// The network of all hosts.
 const NETWORK: [u8; 2] = [10, 83];
-/// What waits for this process to take it, in packets: as much as a window of any size.
+/// The device's queue in packets: enough for a window of any size.
 const DEVICE_QUEUE: u32 = 10_000;
 
-/// A host, gone with its last file: nobody else knows its namespace, unless it has a name.
+/// A host. Without a name its namespace disappears with its last file.
 pub(crate) struct Host {
     pub name: String,
     pub address: Ipv4Addr,
@@ -36,17 +36,17 @@ pub(crate) struct Host {
     namespace: OwnedFd,
 }
 
-/// Where a host's namespace comes from.
+/// The origin of a host's namespace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin<'a> {
-    /// A new one without a name: it goes with this process, however that ends.
+    /// A new namespace without a name: it disappears with this process, however that ends.
     Anonymous,
-    /// One that `ip netns` knows by this name.
+    /// The namespace that `ip netns` knows by this name.
     Named(&'a str),
 }
 
 impl Host {
-    /// Makes the host of this number, from 0, as `kernel` says.
+    /// Makes the host of this number, from 0.
     pub(crate) fn new(
         (number, name): (usize, &str),
         kernel: &Kernel,
@@ -61,7 +61,7 @@ impl Host {
         })
     }
 
-    /// The same, in the namespace that the calling thread has entered.
+    /// Makes it in the namespace of the calling thread.
     fn in_this_thread(
         (number, name): (usize, &str),
         kernel: &Kernel,
@@ -86,7 +86,7 @@ impl Host {
         Ok(Self { name: name.to_string(), address, device, counters, effective, namespace })
     }
 
-    /// Does something inside, sockets for example, which stay there.
+    /// Runs `act` in the namespace; sockets made there stay there.
     pub(crate) fn within<T: Send>(
         &self,
         act: impl FnOnce() -> Result<T, Error> + Send,
@@ -101,14 +101,13 @@ impl Host {
     }
 }
 
-/// The address of the host of this number.
 pub(crate) fn address(number: usize) -> Ipv4Addr {
     let [first, second] = NETWORK;
     let [high, low] = (number as u16 + 1).to_be_bytes();
     Ipv4Addr::new(first, second, high, low)
 }
 
-/// The number of the host that has this address, if any may.
+/// The number of the host with this address, if any.
 pub(crate) fn number(address: IpAddr) -> Option<usize> {
     let IpAddr::V4(address) = address else { return None };
     let [first, second, high, low] = address.octets();
@@ -143,7 +142,7 @@ fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {
     let offload = if kernel.offload { "" } else { " gso_max_segs 1" };
     let mtu = kernel.mtu;
     let route = settings::route(kernel).join(" ");
-    // Where a program has the address, the kernel has none.
+    // If a program has the address, the kernel has none.
     let (owner, source) = match kernel.tun {
         true => (
             format!(
@@ -173,14 +172,14 @@ pub(crate) fn ip_batch(lines: &str) -> Result<(), Error> {
     let mut child = command.spawn().map_err(Error::of_ip)?;
     let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(lines.as_bytes()));
     let output = child.wait_with_output().map_err(Error::of_ip)?;
-    // What it did not read, it has said why.
+    // If `ip` did not read everything, its own error explains why.
     match output.status.success() {
         true => written.map_err(Error::of_ip),
         false => Err(Error::ip(lines.trim().replace('\n', "; "), &output.stderr)),
     }
 }
 
-/// What `ip` says with these arguments, in the calling thread's namespace.
+/// The output of `ip`, in the calling thread's namespace.
 pub(crate) fn ip(arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new("ip").args(arguments).output().map_err(Error::of_ip)?;
     match output.status.success() {

@@ -1,16 +1,16 @@
-//! How late packets are.
+//! The lateness of packets.
 
 use hdrhistogram::Histogram;
 use rtolab_time::Duration;
 
 use crate::report::Lateness;
 
-/// Gathers a [`Lateness`] in constant memory.
+/// Collects a [`Lateness`] in constant memory.
 #[derive(Debug)]
 pub(crate) struct LatenessMeter(Histogram<u64>);
 
 impl LatenessMeter {
-    /// What is later than an hour counts as an hour.
+    /// Anything later counts as an hour.
     const HOUR: u64 = 3_600_000_000_000;
 
     pub(crate) fn new() -> Self {
@@ -21,7 +21,6 @@ impl LatenessMeter {
         self.0.saturating_record(late.nanos());
     }
 
-    /// The same of so many packets.
     pub(crate) fn record_many(&mut self, late: Duration, packets: usize) {
         self.0.saturating_record_n(late.nanos(), packets as u64);
     }

@@ -1,4 +1,4 @@
-//! What became of every packet.
+//! The fate of every packet.
 
 use rtolab_link::DropCause;
 use rtolab_packet::Ip;
@@ -7,16 +7,14 @@ use rtolab_time::{Duration, Instant};
 
 use super::packet::{Packet, ipv4};
 
-/// A packet that left a host.
+/// A packet that a host sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    /// The flow that it belongs to, and the end at which it was sent.
+    /// Its flow, and the end that sent it.
     pub flow: Option<(usize, Place)>,
     pub at: Instant,
-    /// Its length in bytes.
     pub length: u32,
     pub fate: Fate,
-    /// When it arrived or was lost.
     pub fate_at: Option<Instant>,
     /// How long links held it.
     pub held: Duration,
@@ -24,39 +22,37 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Its first bytes.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head[..HEAD.min(self.length as usize)]
     }
 
-    /// The packet, as far as its first bytes tell.
+    /// The packet, as far as its first bytes show it.
     pub(crate) fn ip(&self) -> Option<Ip<'_>> {
         ipv4(self.head(), self.length as usize)
     }
 
-    /// Its first bytes, with zeros behind it where it is shorter.
+    /// Its first bytes, padded with zeros.
     pub(crate) const fn padded_head(&self) -> [u8; HEAD] {
         self.head
     }
 }
 
-/// All packets of a run, by their copy's number.
+/// All packets of a run, indexed by copy number.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub sent: Vec<Sent>,
-    /// Copies that a link doubled, and when the second of each arrived.
+    /// Copies that a link duplicated, and when the second of each arrived.
     pub second: Vec<(u64, Instant)>,
-    /// Packets beyond these are not kept.
+    /// The number of packets to keep.
     room: usize,
 }
 
 impl Log {
-    /// A log that keeps up to `room` packets; 0 for none.
     pub(crate) fn new(room: usize) -> Self {
         Self { room, ..Self::default() }
     }
 
-    /// A packet leaves its host; copies are numbered in this order.
+    /// Adds a packet that leaves its host; copies are numbered in this order.
     pub(crate) fn leaves(&mut self, packet: &Packet, at: Instant) {
         if self.sent.len() >= self.room {
             return;
@@ -82,7 +78,7 @@ impl Log {
         }
     }
 
-    /// It came to its destination.
+    /// The packet reached its destination.
     pub(crate) fn arrives(&mut self, packet: &Packet, at: Instant) {
         let fate = if packet.damaged { Fate::Corrupt } else { Fate::Delivered };
         let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };

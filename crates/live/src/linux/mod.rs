@@ -32,14 +32,14 @@ mod workload;
 
 use rtolab_record::Run;
 
-use crate::emulation::{Emulation, Keep, Ran};
+use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 
 pub use namespace::clean;
 
 /// The scenario's flows.
 pub(crate) fn run(
-    emulation: &Emulation<'_>,
+    emulation: &Emulator<'_>,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
@@ -49,7 +49,7 @@ pub(crate) fn run(
 
 /// A command.
 pub(crate) fn command(
-    emulation: &Emulation<'_>,
+    emulation: &Emulator<'_>,
     (command, keep): (&[String], Keep),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {

@@ -1,7 +1,7 @@
-//! Network namespaces that have names, so that a command and its servers can be run in them.
+//! Named network namespaces, so that a command and its servers can run in them.
 //!
-//! A name outlives the process that made it. So somebody stands by who takes them down when that
-//! process is gone, however it went; and what both could not, [`clean`] takes down later.
+//! A named namespace outlives the process that made it. Therefore a guardian process takes it down
+//! when that process is gone; [`clean`] takes down what neither could.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -13,10 +13,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::host::ip;
 use crate::error::Error;
 
-/// What the namespaces of all runs begin with.
+/// The prefix of the namespaces of all runs.
 const PREFIX: &str = "rtolab-";
 
-/// The namespaces of one run, as long as this exists.
+/// The namespaces of one run, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
     names: Vec<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// One for each of the hosts' names.
+    /// Makes a namespace for each host.
     pub(crate) fn new(hosts: &[String]) -> Result<Self, Error> {
         clean()?;
         let prefix = Self::prefix();
@@ -38,7 +38,7 @@ impl Namespaces {
         Ok(made)
     }
 
-    /// What their names begin with; the hosts' names follow.
+    /// The prefix of their names; the hosts' names follow.
     pub(crate) fn prefix() -> String {
         format!("{PREFIX}{}-", process::id())
     }
@@ -47,7 +47,6 @@ impl Namespaces {
         &self.names[host]
     }
 
-    /// A command that runs in the namespace of a host.
     pub(crate) fn command(&self, host: usize, argv: &[String]) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.name(host)]).args(argv);
@@ -58,10 +57,11 @@ impl Namespaces {
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.names {
-            // There is nobody to tell; a later run takes down what this one could not.
+            // There is nobody to report an error to; a later run takes down what this one could
+            // not.
             let _ = take_down(name);
         }
-        // The guardian goes when it is told that all is done.
+        // The guardian ends when it reads that everything is done.
         if let Some(mut told) = self.guardian.stdin.take() {
             let _ = told.write_all(b"done\n");
         }
@@ -69,8 +69,8 @@ impl Drop for Namespaces {
     }
 }
 
-/// Stands by until its standard input ends, which it does with this process, and then takes down
-/// what is there. A namespace may still be in the making, so it looks for a while.
+/// The guardian waits until its standard input ends, as it does with this process, and then takes
+/// down what is there. It tries repeatedly, because a namespace may just be being made.
 const GUARDIAN: &str = "trap '' INT TERM HUP
 read -r done && exit
 for again in 1 2 3 4 5; do
@@ -86,7 +86,7 @@ fn guard(names: &[String]) -> std::io::Result<Child> {
     let mut command = Command::new("sh");
     command.args(["-c", GUARDIAN, "rtolab-guardian"]).args(names);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C is for the others.
+    // In its own process group it does not receive Ctrl-C.
     command.process_group(0).spawn()
 }
 
@@ -101,7 +101,7 @@ fn take_down(name: &str) -> Result<(), Error> {
     ip(&["netns", "delete", name]).map(drop)
 }
 
-/// Takes down what processes left that were killed before they could; returns the names.
+/// Takes down the namespaces that killed processes left; returns their names.
 ///
 /// # Errors
 /// When `ip` is missing or refuses.
@@ -118,7 +118,7 @@ pub fn clean() -> Result<Vec<String>, Error> {
     Ok(gone)
 }
 
-/// The process that made a namespace, if it is one of ours.
+/// The process that made a namespace, if it is one of rtolab's.
 fn owner(name: &str) -> Option<u32> {
     let (pid, host) = name.strip_prefix(PREFIX)?.split_once('-')?;
     (!host.is_empty()).then(|| pid.parse().ok())?

@@ -1,4 +1,4 @@
-//! Is all there that an emulation needs?
+//! Checks what an emulation needs.
 
 use std::env;
 use std::path::Path;
@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
 
-/// Root, TUN and iproute2.
+/// Checks root, TUN and iproute2.
 pub(crate) fn check() -> Result<(), Error> {
     let user = rustix::process::geteuid();
     if !user.is_root() {
@@ -23,14 +23,13 @@ pub(crate) fn check() -> Result<(), Error> {
     Ok(())
 }
 
-/// Many runs at a time have more files open than a process may by default; if it may not have more,
-/// the one too many will say so.
+/// Raises the limit of open files for many simultaneous runs. If that fails, opening a file will.
 pub(crate) fn allow_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-/// A command, and one that can be run.
+/// Checks that there is a command, and that it can be run.
 pub(crate) fn check_command(argv: &[String]) -> Result<(), Error> {
     let program = argv.first().ok_or(Error::NoCommand)?;
     match can_run(program) {

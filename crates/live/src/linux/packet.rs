@@ -1,4 +1,4 @@
-//! An IPv4 packet on its way through the links.
+//! An IPv4 packet in the links.
 
 use std::sync::Arc;
 
@@ -8,25 +8,24 @@ use rtolab_packet::{Ip, mark_congestion};
 use rtolab_record::Place;
 use rtolab_tcp::wire::{Addresses, Ports};
 
-/// The port at which the first flow of a scenario arrives; the next flow has the next one.
+/// The destination port of a scenario's first flow; further flows have the following ports.
 const RECEIVER_PORTS: u16 = 10_000;
-/// The port from which the first flow leaves.
+/// The source port of the first flow.
 const SENDER_PORTS: u16 = 30_000;
-/// More flows than ports between these.
+/// The number of ports between these.
 pub(crate) const MOST_FLOWS: usize = 1_000;
 
-/// A packet, and where it is on its way.
+/// A packet and its position on its route.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub bytes: Vec<u8>,
     pub copy: CopyId,
-    /// The links of its way.
+    /// The links of its route.
     pub hops: Arc<[Hop]>,
-    /// Which of them it passes now.
+    /// The index of its current link.
     pub step: usize,
-    /// Whose it is, and where it was sent.
+    /// Its flow, and the end that sent it.
     pub flow: Option<(usize, Place)>,
-    /// A link has damaged it.
     pub damaged: bool,
 }
 
@@ -45,7 +44,7 @@ impl Frame for Packet {
         self.copy
     }
 
-    /// The two low bits of the second byte (RFC 3168 section 5).
+    /// The ECN field: the two low bits of the second byte (RFC 3168 section 5).
     fn takes_marks(&self) -> bool {
         self.bytes[1] & 3 != 0
     }
@@ -63,13 +62,13 @@ impl Frame for Packet {
     }
 }
 
-/// The IPv4 packet that `bytes` begin with, of `length` bytes; no other reaches a link.
+/// The IPv4 packet of `length` bytes that begins with `bytes`; links carry no other packets.
 pub(crate) fn ipv4(bytes: &[u8], length: usize) -> Option<Ip<'_>> {
     let ip = Ip::parse(bytes, length, &[]).ok()?;
     matches!(ip.header.addresses, Addresses::V4 { .. }).then_some(ip)
 }
 
-/// The flow that a packet with these ports belongs to, and at which of its ends it is sent.
+/// The flow of a packet with these ports, and the end that sends it.
 pub(crate) fn flow(Ports { from, to }: Ports) -> Option<(usize, Place)> {
     let number = |port: u16, first: u16| {
         port.checked_sub(first).map(usize::from).filter(|number| *number < MOST_FLOWS)
@@ -80,7 +79,6 @@ pub(crate) fn flow(Ports { from, to }: Ports) -> Option<(usize, Place)> {
     sender.or(returns.map(|flow| (flow, Place::Receiver)))
 }
 
-/// The port of a flow at one of its ends.
 pub(crate) fn port(flow: usize, place: Place) -> u16 {
     let first = match place {
         Place::Sender => SENDER_PORTS,

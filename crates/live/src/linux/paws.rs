@@ -1,14 +1,14 @@
-//! Which segments a receiver drops as old (PAWS, RFC 7323 section 5), told from the order in which
-//! packets came to it and left it.
+//! Segments that a receiver drops as old (PAWS, RFC 7323 section 5), inferred from the order of its
+//! packets.
 //!
-//! No packet says so. But TS.Recent follows from the packets, so that it is known which segments
-//! find it newer than they are: kernels count as many (`TcpExtPAWSEstab`).
+//! No packet reports that. But TS.Recent follows from the packets, so the segments that find a
+//! newer one are known; kernels count the same number (`TcpExtPAWSEstab`).
 
 use rtolab_tcp::Flags;
 
 use super::seen::{Ranges, Seen};
 
-/// Marks the segments of a flow whose data were dropped as old.
+/// Marks the segments of a flow whose data was dropped as old.
 pub(crate) fn mark(seen: &mut [Seen]) {
     let arrivals = (0..seen.len()).filter_map(|index| Some((seen[index].arrived()?, index)));
     let departures = (0..seen.len()).map(|index| (seen[index].sent, index));
@@ -26,14 +26,14 @@ pub(crate) fn mark(seen: &mut [Seen]) {
     }
 }
 
-/// What an end answers leaves after it arrived.
+/// An end sends its answer after the packet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happened {
     Arrived,
     Left,
 }
 
-/// An end as one that receives.
+/// An end as a receiver.
 #[derive(Default)]
 struct Host {
     /// TS.Recent.
@@ -50,7 +50,7 @@ impl Host {
         }
     }
 
-    /// Does it drop data that it does not have, since they are old?
+    /// Does it drop new data because of an old timestamp?
     fn drops(&mut self, one: &Seen) -> bool {
         let range = one.range();
         let Some(value) = one.segment.timestamps().map(|timestamps| timestamps.value) else {
@@ -61,7 +61,7 @@ impl Host {
         if old {
             return !range.is_empty() && !self.taken.hold(&range);
         }
-        // What is wholly old data is dropped before its timestamp is looked at.
+        // Entirely old data is dropped before its timestamp is checked.
         if one.segment.flags.has(Flags::SYN) || (range.start..=range.end).contains(&self.acked) {
             self.recent = Some(value);
         }
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// A packet that leaves and arrives at these milliseconds, with when it left in its timestamp.
+    /// A packet sent and arriving at these milliseconds, with the time of sending as its timestamp.
     fn packet(from: Place, mut segment: Segment, (sent, arrived): (u32, u32)) -> Seen {
         let at = |millis: u32| Instant::START + Duration::from_millis(millis.into());
         segment.set_timestamps(Timestamps { value: sent, echo: 0 });
@@ -97,13 +97,13 @@ mod tests {
         }
     }
 
-    /// The segment of that number, from 0.
+    /// The segment of this number, from 0.
     fn data(number: u32, times: (u32, u32)) -> Seen {
         let seq = Seq::FIRST + 1 + 100 * number;
         packet(Place::Sender, Segment::new(seq, 100, Flags::ACK), times)
     }
 
-    /// An acknowledgment of all segments below that number.
+    /// An ACK of all segments below this number.
     fn ack(number: u32, sent: u32) -> Seen {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
         segment.ack = Seq::FIRST + 1 + 100 * number;
@@ -117,10 +117,11 @@ mod tests {
 
     #[test]
     fn data_that_left_before_what_filled_a_hole_below_is_dropped_as_old() {
-        // 1 is late. 0 is sent again meanwhile and fills the hole below, so that TS.Recent is 300.
+        // 1 is late. 0 is retransmitted meanwhile and fills the hole before it, so TS.Recent is
+        // 300.
         let late = |at| vec![ack(0, 0), data(1, (10, at)), data(0, (300, 400)), ack(1, 400)];
         assert_eq!(dropped(late(700)), [1]);
-        // It comes before, out of order, and is taken.
+        // It arrives before, out of order, and is accepted.
         assert_eq!(dropped(late(350)), [0; 0]);
     }
 
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn neither_a_duplicate_nor_what_is_out_of_order_makes_others_old() {
-        // 0 comes again when 0 and 1 are acknowledged, and 3 before 2.
+        // 0 arrives again when 0 and 1 are acknowledged, and 3 before 2.
         let mut seen = vec![ack(0, 0), data(0, (10, 110)), data(1, (20, 120)), ack(2, 120)];
         seen.extend([data(0, (300, 400)), data(3, (310, 410)), data(2, (30, 700))]);
         assert_eq!(dropped(seen), [0; 0]);

@@ -1,4 +1,4 @@
-//! From the packets of a log to those of its flows.
+//! The packets of each flow, from the packets of a log.
 
 use rtolab_capture::{Conversation, Packet, RUN_START};
 use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
@@ -11,10 +11,10 @@ use super::log::{Log, Sent};
 use super::paws;
 use super::seen::{Ranges, Seen};
 
-/// IPv4's and UDP's headers, in bytes.
+/// The headers of IPv4 and UDP, in bytes.
 pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
 
-/// The packets of each of so many flows, in the order in which they left.
+/// The packets of each flow, in the order in which they were sent.
 pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
     let mut readers: Vec<_> = (0..flows).map(|_| Reader::default()).collect();
     for (copy, sent) in log.sent.iter().enumerate() {
@@ -25,11 +25,11 @@ pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
     readers.into_iter().map(|reader| judged(reader.seen)).collect()
 }
 
-/// The same, with what was sent again, and whether it had to be.
+/// Marks retransmissions, and those of them that were unneeded.
 fn judged(mut seen: Vec<Seen>) -> Vec<Seen> {
     paws::mark(&mut seen);
-    // Of either end: behind the highest sequence number sent, and what was delivered of what was
-    // sent so far, whenever that is.
+    // For either end: the sequence number after the highest sent, and what was ever delivered of
+    // the data sent so far.
     let mut ends: [(u64, Ranges); 2] = Default::default();
     for one in &mut seen {
         let (range, (max, delivered)) = (one.range(), &mut ends[one.from.index()]);

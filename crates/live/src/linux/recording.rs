@@ -1,4 +1,4 @@
-//! From what was seen of a run to the tables that a simulated one leaves.
+//! The tables of a simulated run, from the packets of a real one.
 
 use std::sync::Arc;
 
@@ -22,15 +22,15 @@ use super::sockets::Protocol;
 use super::tally::{Tally, tally};
 use super::truth::truth;
 use super::watch::{Episode, Sample};
-use crate::emulation::Emulation;
+use crate::emulation::Emulator;
 use crate::report::{Counts, Effective, Ended, HostReport, LinkReport, Report};
 
-/// A slow-start threshold from which on there is none.
+/// From this value on ssthresh is unlimited.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
 
-/// What links and hosts did.
+/// The report of links and hosts.
 pub(crate) fn report(
-    (emulation, routes): (&Emulation<'_>, &Routes),
+    (emulation, routes): (&Emulator<'_>, &Routes),
     forwarder: &Forwarder<'_>,
     (ended, connections): (Ended, Vec<(String, Effective)>),
     hosts: &[(&Host, (Counts, Counts))],
@@ -77,17 +77,16 @@ fn allowed(round_trip: Duration) -> Duration {
     Duration::from_millis(1).max(round_trip / 20)
 }
 
-/// What is known of a flow beside its packets.
+/// The properties of a flow that its packets do not show.
 pub(crate) struct Known {
-    /// Its name.
     pub name: Arc<str>,
-    /// What the tables call its sender.
+    /// The sender's name in tables.
     pub sender: Arc<str>,
     /// The set that it belongs to.
     pub set: Option<Arc<str>>,
-    /// What the receiving application read, in bytes; `None`: only the packets tell.
+    /// The bytes that the receiving application read; `None` if only the packets show them.
     pub bytes: Option<u64>,
-    /// Its pages, or questions with answers.
+    /// Its pages, or requests with responses.
     pub tasks: Vec<Task>,
 }
 
@@ -109,7 +108,6 @@ impl Known {
     }
 }
 
-/// The tables.
 pub(crate) fn recording(
     (scenario, routes): (&Scenario, &Routes),
     run: Run,
@@ -190,7 +188,7 @@ fn connection(
     })
 }
 
-/// Why a receiver repeated itself is known of simulated ones only.
+/// The cause of a duplicate ACK is known only in simulations.
 fn duplicates(name: &Arc<str>, tally: &Tally) -> impl Iterator<Item = DuplicateRow> {
     tally.dupacks.iter().map(|(at, ack)| DuplicateRow {
         flow: name.clone(),
@@ -236,7 +234,7 @@ fn window(name: &Arc<str>, Sample { at, info }: &Sample) -> WindowRow {
     }
 }
 
-/// Two rows a packet that arrived, one a packet that did not.
+/// Two rows for a packet that arrived, one for a packet that did not.
 fn segments<'a>(
     (index, name): (usize, &'a Arc<str>),
     seen: &'a [Seen],

@@ -1,16 +1,15 @@
-//! What the system says, as an [`Error`].
+//! Errors of the system as [`Error`]s.
 
 use std::io;
 
 use crate::error::Error;
 
 impl Error {
-    /// For `map_err`.
     pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::System { action, source: source.into() }
     }
 
-    /// The same for what takes rights that root may lack.
+    /// As `system`, for actions that need capabilities that root may lack.
     pub(crate) fn allowed<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         move |source| match source.into() {
@@ -21,7 +20,6 @@ impl Error {
         }
     }
 
-    /// `ip` could not be run.
     pub(crate) fn of_ip(source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::NotFound => Self::NoIp,
@@ -29,7 +27,6 @@ impl Error {
         }
     }
 
-    /// `ip` said so.
     pub(crate) fn ip(command: String, said: &[u8]) -> Self {
         let message = String::from_utf8_lossy(said).trim().replace('\n', "; ");
         Self::Ip { command, message }

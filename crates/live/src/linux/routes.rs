@@ -1,4 +1,4 @@
-//! Which links a packet passes from one host to another.
+//! The links that a packet passes from one host to another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ type Changes = Vec<(Instant, Arc<[Hop]>)>;
 /// All routes between hosts.
 pub(crate) struct Routes {
     between: BTreeMap<(usize, usize), Changes>,
-    /// The same for flows that have an access link: by flow and where packets leave.
+    /// Routes of flows with an access link, by flow and sending end.
     of_flows: BTreeMap<(usize, usize), Changes>,
-    /// The links by name, those of the scenario first, then the access links of flows.
+    /// The links by name: those of the scenario, then the access links of flows.
     pub links: Vec<(Arc<str>, ChannelConfig)>,
 }
 
@@ -59,7 +59,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The way of a packet that leaves now; `None`: there is none.
+    /// The route of a packet sent at `now`, if there is one.
     pub(crate) fn way(
         &self,
         ends: (usize, usize),
@@ -73,7 +73,7 @@ impl Routes {
         Some(hops.clone())
     }
 
-    /// The shortest round trip of a flow over idle links, without the time to send anything.
+    /// The shortest round-trip time of a flow over idle links, without transmission times.
     pub(crate) fn round_trip(&self, scenario: &Scenario) -> Duration {
         let flows = scenario.flows.iter().enumerate();
         let round_trips = flows.filter_map(|(number, flow)| {
@@ -88,7 +88,7 @@ impl Routes {
     }
 }
 
-/// The shortest routes between all nodes, and from some time on those that are given.
+/// The shortest routes between all nodes, and the scripted routes from their times on.
 fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize), Changes> {
     let mut between = BTreeMap::new();
     let nodes = scenario.nodes.len();

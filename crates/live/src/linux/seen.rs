@@ -1,4 +1,4 @@
-//! The packets of a flow as the engine's segments, with what became of each.
+//! The packets of a flow as the engine's segments, with their fates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) struct Seen {
     pub copy: u64,
     /// The end at which it was sent.
     pub from: Place,
-    /// Without flags: a datagram.
+    /// Without flags it is a datagram.
     pub segment: Segment,
     pub sent: Instant,
     /// With IP and TCP or UDP headers.
@@ -22,37 +22,37 @@ pub(crate) struct Seen {
     pub fate: Fate,
     pub fate_at: Option<Instant>,
     pub held: Duration,
-    /// It arrived, and its receiver dropped its data for its timestamp.
+    /// It arrived, but its receiver dropped its data because of its timestamp.
     pub dropped_as_old: bool,
-    /// Was (part of) it sent before?
+    /// Was a part of it sent before?
     pub retransmission: bool,
-    /// Of a retransmission: earlier copies delivered every byte of it.
+    /// For a retransmission: had earlier copies delivered every byte of it?
     pub unneeded: bool,
 }
 
 impl Seen {
-    /// When it arrived; `None`: it did not.
+    /// When it arrived, if it did.
     pub(crate) fn arrived(&self) -> Option<Instant> {
         self.fate_at.filter(|_| self.fate == Fate::Delivered)
     }
 
-    /// When it brought its receiver its data, if these had not come before; `None`: it did not.
+    /// When it delivered its data to its receiver, if it did.
     pub(crate) fn delivered(&self) -> Option<Instant> {
         self.arrived().filter(|_| !self.dropped_as_old)
     }
 
-    /// What it takes of the sequence space of its sender.
+    /// The sequence numbers that it takes.
     pub(crate) fn range(&self) -> Range<u64> {
         self.segment.seq.value()..self.segment.end().value()
     }
 }
 
-/// Parts of a sequence space.
+/// A set of ranges of sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds a part.
+    /// Adds a range.
     pub(crate) fn add(&mut self, range: Range<u64>) {
         let Range { mut start, mut end } = range;
         while let Some((from, to)) = self.0.range(..=end).next_back().map(|(f, t)| (*f, *t)) {
@@ -65,12 +65,12 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
-    /// Is all of it there?
+    /// Is all of the range in the set?
     pub(crate) fn hold(&self, range: &Range<u64>) -> bool {
         self.0.range(..=range.start).next_back().is_some_and(|(_, end)| *end >= range.end)
     }
 
-    /// Behind the part that begins at or before `start`; `start` if there is none.
+    /// The end of the range that contains or precedes `start`, but at least `start`.
     pub(crate) fn reach(&self, start: u64) -> u64 {
         self.0.range(..=start).next_back().map_or(start, |(_, end)| start.max(*end))
     }

@@ -1,4 +1,4 @@
-//! A flow's applications, on the kernel's sockets.
+//! A flow's applications on the kernel's sockets.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -34,19 +34,19 @@ pub(crate) struct Session {
 /// What one end has written and read.
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// What is still to be written, in bytes.
+    /// The bytes still to write.
     unwritten: u64,
     written: u64,
     read: u64,
-    /// Nothing will be written beyond that.
+    /// Nothing is written after that.
     closing: bool,
     finished: bool,
-    /// The other end has said that it has nothing more.
+    /// The other end has closed.
     ended: bool,
 }
 
 impl Session {
-    /// Of the flow, which draws from the run's `stream` as it does in a simulation.
+    /// The session of a flow, which draws from the run's `stream` as in a simulation.
     pub(crate) fn new(pair: Pair, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
         let spread = Distribution::Uniform(rtolab_time::Duration::ZERO, flow.start_jitter);
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    /// The socket that sends.
+    /// The sending socket.
     pub(crate) fn sender(&self) -> &Arc<OwnedFd> {
         &self.pair.sender
     }
@@ -79,7 +79,7 @@ impl Session {
         self.pair.protocol
     }
 
-    /// Payload that the receiving application read, in bytes.
+    /// The payload that the receiving application read, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.ends[1].read
     }
@@ -88,7 +88,7 @@ impl Session {
         self.application.as_ref().map_or(&[], Application::tasks)
     }
 
-    /// When it wants to be asked again, if nothing happens before.
+    /// When to call it again if no event happens before.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         match self.begun {
             false => Some(self.begin),
@@ -96,13 +96,13 @@ impl Session {
         }
     }
 
-    /// Does somebody wait for acknowledgments, of which no socket tells?
+    /// Does the application wait for ACKs, of which sockets do not notify?
     pub(crate) fn is_curious(&self) -> bool {
         matches!(self.application, Some(Application::Pages(_) | Application::Requests(_)))
             || self.ends[0].finished
     }
 
-    /// The sockets to wait for, and for what.
+    /// The sockets to wait for, and their events.
     pub(crate) fn waits(&self) -> Vec<(&OwnedFd, PollFlags)> {
         let mut waits: Vec<(&OwnedFd, PollFlags)> = Vec::new();
         if self.broken || !self.begun {
@@ -127,8 +127,8 @@ impl Session {
         waits
     }
 
-    /// Does what is to be done now; returns what the sender's `TCP_INFO` was if its handshake has
-    /// just been completed.
+    /// Does everything due now; returns the sender's `TCP_INFO` if its handshake has just been
+    /// completed.
     pub(crate) fn go_on(
         &mut self,
         now: Instant,
@@ -160,7 +160,7 @@ impl Session {
             return None;
         }
         let info = tcp_info(std::os::fd::AsFd::as_fd(&*self.pair.sender)).ok()?;
-        // A handshake that fails is given up: then there is no connection any more.
+        // A failed handshake is given up: then there is no connection.
         self.broken = info.state == 7;
         self.established = info.is_established();
         self.established.then_some(info)
@@ -189,7 +189,7 @@ impl Session {
                         end.closing = true;
                     }
                     Moved::Later => break,
-                    // Before the handshake there is no connection to be broken.
+                    // Before the handshake there is no connection to break.
                     Moved::Broken if place == Place::Sender && !self.established => break,
                     Moved::Broken => {
                         self.broken = self.pair.protocol == Protocol::Tcp;
@@ -213,7 +213,7 @@ impl Session {
             match action {
                 Action::Write { at, bytes } => self.ends[at.index()].unwritten += bytes,
                 Action::Close => self.ends[0].closing = true,
-                // What does not fit into the host's queue is lost, as with any datagram.
+                // Datagrams that exceed the host's queue are lost.
                 Action::Datagram { bytes } => {
                     let payload = u64::from(bytes.saturating_sub(DATAGRAM_HEADERS));
                     sockets::write(&self.pair.sender, payload);

@@ -1,7 +1,7 @@
-//! A host's kernel as the scenario wants it, and whether it took that.
+//! The settings of a host's kernel, and whether they are in effect.
 //!
-//! A namespace may refuse a setting in silence, a congestion control above all. So all is read
-//! back: system controls and routes here, what a connection negotiated from its `TCP_INFO`.
+//! A namespace may silently refuse a setting, above all a congestion control. Therefore all are
+//! read back: system controls and routes here, negotiated options from a connection's `TCP_INFO`.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -18,7 +18,7 @@ use crate::report::Effective;
 const HEADERS: u32 = (IPV4_HEADER + TCP_HEADER) as u32;
 /// The timestamps option, in bytes.
 const TIMESTAMPS: u32 = 12;
-/// Memory for what arrives and waits, in bytes: no connection lacks any.
+/// Buffer memory in bytes: enough for any connection.
 const MEMORY: u64 = 4 << 20;
 
 /// The system controls of a namespace, below `net`, and their values.
@@ -34,7 +34,7 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
         ("ipv4/tcp_reordering", kernel.reordering.to_string()),
         ("ipv4/tcp_ecn", kernel.ecn.to_string()),
         ("ipv4/tcp_slow_start_after_idle", u8::from(kernel.slow_start_after_idle).to_string()),
-        // Everything that an application has to send is there to be sent.
+        // The send buffer holds everything that an application writes.
         ("ipv4/tcp_wmem", format!("4096\t{MEMORY}\t{}", 8 * MEMORY)),
     ];
     if let Some(timeouts) = kernel.syn_linear_timeouts {
@@ -51,7 +51,7 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
     controls
 }
 
-/// Sets the calling thread's namespace, and reads back what became of it.
+/// Applies the settings to the calling thread's namespace, and reads them back.
 pub(crate) fn apply(kernel: &Kernel, host: &str) -> Result<Effective, Error> {
     // A machine without IPv6 lacks this one.
     let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
@@ -87,7 +87,7 @@ fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) -> Result<(),
     })
 }
 
-/// The attributes of a route by which a host reaches the others.
+/// The attributes of a host's routes.
 pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
     let Kernel { congestion, rto_min, window, initial_window, .. } = kernel;
     let mut words = vec!["rto_min".to_string(), format!("{}ms", millis(*rto_min))];
@@ -97,13 +97,13 @@ pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
     words
 }
 
-/// The route keeps whole milliseconds.
+/// Routes keep whole milliseconds.
 const fn millis(span: Duration) -> u64 {
     let millis = span.nanos().div_ceil(1_000_000);
     if millis == 0 { 1 } else { millis }
 }
 
-/// Does the device's and the route's description, as `ip` shows them, have what is wanted?
+/// Checks the descriptions of the device and the route, as `ip` shows them.
 pub(crate) fn check_shown(
     kernel: &Kernel,
     host: &str,
@@ -131,7 +131,7 @@ pub(crate) fn check_shown(
     Ok(effective)
 }
 
-/// Of times, which `ip` shows as it likes, one spelling: microseconds.
+/// Converts times, which `ip` shows in various units, to microseconds.
 fn spelt(value: &str) -> String {
     let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
     let number = |(unit, scale): &(&str, f64)| {
@@ -141,14 +141,14 @@ fn spelt(value: &str) -> String {
     micros.map_or_else(|| value.to_string(), |micros| format!("{micros} us"))
 }
 
-/// The word after `name`, which `ip` may say is locked.
+/// The word after `name`, without `lock`.
 fn after<'a>(shown: &'a str, name: &str) -> Option<&'a str> {
     let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
     words.find(|word| *word != "lock")
 }
 
-/// Is the connection of a flow what the settings of both its hosts make of it? `congestion` is what
-/// its socket says.
+/// Checks a flow's connection against the settings of both hosts. `congestion` is its socket's
+/// congestion control.
 pub(crate) fn check_connection(
     flow: &str,
     (sender, receiver): (&Kernel, &Kernel),
@@ -166,7 +166,7 @@ pub(crate) fn check_connection(
         ("mss", mss.to_string(), info.snd_mss.to_string()),
     ];
     let host = format!("flow `{flow}`");
-    // No segment is larger than half of the window that is announced.
+    // No segment is larger than half of the advertised window.
     let halved = receiver.window.is_some_and(|window| window < 2 * mss) && info.snd_mss < mss;
     for (name, wanted, found) in &wanted {
         if !(*name == "mss" && halved) {

@@ -16,10 +16,9 @@ use super::host::Host;
 use super::packet::port;
 use crate::error::Error;
 
-/// Read and written at once, in bytes.
+/// The bytes of one read or write.
 const CHUNK: usize = 1 << 16;
 
-/// How the sockets of a flow speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Tcp,
@@ -40,13 +39,13 @@ pub(crate) struct Pair {
     pub protocol: Protocol,
     /// At the sending host.
     pub sender: Arc<OwnedFd>,
-    /// At the receiving host: of TCP the one that listens.
+    /// At the receiving host; for TCP the listening socket.
     pub receiver: OwnedFd,
     to: SocketAddrV4,
 }
 
 impl Pair {
-    /// Those of the flow of this number, from 0.
+    /// The sockets of the flow of this number, from 0.
     pub(crate) fn new(hosts: &[Host], number: usize, flow: &Flow) -> Result<Self, Error> {
         let protocol = Protocol::of(&flow.workload);
         let at = |node: usize, place| SocketAddrV4::new(hosts[node].address, port(number, place));
@@ -67,7 +66,7 @@ impl Pair {
         }
     }
 
-    /// The connection at the receiving host, once it is there.
+    /// The connection at the receiving host, once it is established.
     pub(crate) fn accept(&self) -> Option<OwnedFd> {
         accept_with(&self.receiver, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC).ok()
     }
@@ -85,20 +84,20 @@ fn open(protocol: Protocol, at: SocketAddrV4) -> Result<OwnedFd, Error> {
     Ok(socket)
 }
 
-/// What became of reading or writing.
+/// The result of a read or a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
-    /// So many bytes.
+    /// The number of bytes.
     Bytes(u64),
-    /// The other end has nothing more.
+    /// The other end has closed.
     End,
-    /// Not now.
+    /// It would block.
     Later,
     /// The connection is broken.
     Broken,
 }
 
-/// Writes up to so many bytes, all zero.
+/// Writes up to `most` zero bytes.
 pub(crate) fn write(socket: &OwnedFd, most: u64) -> Moved {
     static ZEROS: [u8; CHUNK] = [0; CHUNK];
     let part = &ZEROS[..most.min(CHUNK as u64) as usize];
@@ -109,7 +108,7 @@ pub(crate) fn write(socket: &OwnedFd, most: u64) -> Moved {
     }
 }
 
-/// Reads what is there.
+/// Reads the available bytes.
 pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
     match recv(socket, buffer, RecvFlags::empty()) {
         Ok((_, 0)) => Moved::End,
@@ -119,17 +118,17 @@ pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
     }
 }
 
-/// Room to read into.
+/// A buffer for reads.
 pub(crate) fn buffer() -> Vec<u8> {
     vec![0; CHUNK]
 }
 
-/// Nothing more will be written. A connection that is broken does not mind.
+/// Closes the sending side. The error of a broken connection does not matter.
 pub(crate) fn finish(socket: &OwnedFd) {
     let _ = shutdown(socket, Shutdown::Write);
 }
 
-/// What the socket's congestion control is called.
+/// The name of the socket's congestion control.
 pub(crate) fn congestion(socket: &OwnedFd) -> Result<String, Error> {
     sockopt::tcp_congestion(socket).map_err(Error::system("ask for the congestion control"))
 }

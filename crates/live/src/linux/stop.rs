@@ -1,4 +1,4 @@
-//! How the loop that carries packets is told to end.
+//! The signal that ends the forwarding loop.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -7,17 +7,17 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::Error;
 
-/// What is wanted of it.
+/// The state of the signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopSignal {
     Run,
-    /// To end when the links are empty, or soon.
+    /// End when the links are empty, or soon.
     Drain,
-    /// To end at once.
+    /// End at once.
     Stop,
 }
 
-/// A wish, and something to wait for that is readable once it changes.
+/// A signal, and a file descriptor that becomes readable when it changes.
 pub(crate) struct Stop {
     signal: AtomicU8,
     event: OwnedFd,
@@ -39,7 +39,7 @@ impl Stop {
 
     pub(crate) fn tell(&self, signal: StopSignal) {
         self.signal.store(signal as u8, Ordering::Relaxed);
-        // It cannot fail: nobody adds up to 2^64.
+        // It cannot fail: the counter never reaches 2^64.
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 }

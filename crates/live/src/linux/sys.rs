@@ -1,4 +1,4 @@
-//! What only the system's own interface offers: three calls, and nothing else here is unsafe.
+//! System calls that no safe crate wraps; only this file is unsafe.
 #![expect(unsafe_code, reason = "system calls that no safe crate wraps")]
 
 use std::io;
@@ -6,22 +6,20 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rtolab_time::Duration;
 
-/// What a connection tells of itself: the part of `struct tcp_info` that is used here.
+/// A connection's own state: the part of `struct tcp_info` that is used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
-    /// Of the connection, as the kernel numbers them.
+    /// As the kernel numbers them.
     pub state: u8,
     /// Of loss recovery: 3 in recovery, 4 after a timeout.
     pub ca_state: u8,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     pub retransmits: u8,
-    /// How often the timer is backed off.
+    /// The number of back-offs.
     pub backoff: u8,
-    /// Bits of what was negotiated.
+    /// Bits of the negotiated options.
     pub options: u8,
-    /// The timeout in force.
     pub rto: Duration,
-    /// The largest segment that it sends, in bytes.
     pub snd_mss: u32,
     /// In segments.
     pub unacked: u32,
@@ -33,19 +31,17 @@ pub(crate) struct TcpInfo {
     pub ssthresh: u32,
     /// In segments.
     pub cwnd: u32,
-    /// Data that the peer acknowledged, SYN and FIN included, in bytes.
+    /// Acknowledged sequence numbers, SYN and FIN included.
     pub bytes_acked: u64,
 }
 
 impl TcpInfo {
-    /// Recovery from losses that duplicate ACKs told of.
+    /// Recovery after duplicate ACKs.
     pub const RECOVERY: u8 = 3;
-    /// Timestamps are in use.
     pub const TIMESTAMPS: u8 = 1;
-    /// Selective acknowledgments are in use.
     pub const SACK: u8 = 2;
 
-    /// Its own FIN is acknowledged, or there is no connection any more.
+    /// Its FIN is acknowledged, or the connection is closed.
     pub const fn is_closed(&self) -> bool {
         matches!(self.state, 5..=7)
     }
@@ -54,7 +50,7 @@ impl TcpInfo {
         self.state == 1
     }
 
-    /// From the bytes that the kernel gives, as many as it knows.
+    /// Parses the kernel's structure.
     fn read(bytes: &[u8; TCP_INFO]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
@@ -77,10 +73,10 @@ impl TcpInfo {
     }
 }
 
-/// Room for what is read of `struct tcp_info` (linux/tcp.h).
+/// The bytes that are read of `struct tcp_info` (linux/tcp.h).
 const TCP_INFO: usize = 128;
 
-/// Asks a TCP socket what it knows of its connection.
+/// Reads the state of a TCP socket.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut bytes = [0_u8; TCP_INFO];
     let mut length = TCP_INFO as libc::socklen_t;
@@ -100,7 +96,7 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     }
 }
 
-/// The calling thread gets a network namespace of its own.
+/// Moves the calling thread into a new network namespace.
 pub(crate) fn unshare_network() -> io::Result<()> {
     // SAFETY: a network namespace has no part in what memory or files this thread sees.
     match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
@@ -109,7 +105,7 @@ pub(crate) fn unshare_network() -> io::Result<()> {
     }
 }
 
-/// The calling thread runs before all that is not in real time, its children do not.
+/// Gives the calling thread real-time priority, but not its children.
 pub(crate) fn real_time() -> io::Result<()> {
     const PRIORITY: i32 = 10;
     let parameters = libc::sched_param { sched_priority: PRIORITY };

@@ -1,4 +1,4 @@
-//! What is counted of a flow, packet by packet in the order of time.
+//! The statistics of a flow, packet by packet in order of time.
 
 use rtolab_record::{Delays, Fate, Losses, Measured, Place};
 use rtolab_tcp::{Flags, Seq};
@@ -6,44 +6,43 @@ use rtolab_time::Instant;
 
 use super::seen::{Ranges, Seen};
 
-/// The headers of IPv4, in bytes.
+/// The IPv4 header, in bytes.
 const IP: u32 = 20;
 
-/// What is counted of a flow's data, and of what answers it.
+/// The statistics of a flow's data and of its ACKs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    /// When its first packet left.
+    /// When its first packet was sent.
     pub start: Option<Instant>,
-    /// When the acknowledgment of its FIN arrived.
+    /// When the ACK of its FIN arrived.
     pub end: Option<Instant>,
-    /// What a part of the run can be measured of.
+    /// The counts that can be measured for a part of the run.
     pub counts: Measured,
     pub header_bytes: u64,
     pub retransmissions: u64,
     pub unneeded: u64,
     pub lost: Losses,
     pub acks: u64,
-    /// The duplicate acknowledgments that reached the sender: when, and their relative numbers.
+    /// The duplicate ACKs that reached the sender: times and relative numbers.
     pub dupacks: Vec<(Instant, i64)>,
     pub delay: Delays,
-    /// The data segments sent for the first time, by their ends, that no acknowledgment covers yet.
+    /// The ends of new data segments without a covering ACK.
     outstanding: std::collections::BTreeSet<u64>,
     una: u64,
     max: u64,
-    /// The end of the data, once a FIN was seen.
+    /// The end of the data, if a FIN was sent.
     fin: Option<u64>,
     window: u32,
     arrived: Ranges,
 }
 
-/// Something that happened to a packet.
 #[derive(Clone, Copy, Debug)]
 enum Happened {
     Left,
     Arrived,
 }
 
-/// Counts all of it; `parts` are two instants, and what was counted until then is told, too.
+/// The statistics at the end, and the counts at the two instants `parts`.
 pub(crate) fn tally(seen: &[Seen], parts: (Instant, Instant)) -> (Tally, [Measured; 2]) {
     let left = seen.iter().map(|one| (one.sent, Happened::Left, one));
     let arrived = seen.iter().filter_map(|one| Some((one.arrived()?, Happened::Arrived, one)));

@@ -1,8 +1,9 @@
-//! Was a retransmission right? Told from the fates of all packets.
+//! The ground truth about a retransmission, from the fates of all packets.
 //!
-//! A simulated run is asked by a copy of it that goes on without the retransmission. A kernel cannot
-//! be copied, but its packets tell the same: an acknowledgment of the segment that the receiver sent
-//! before any later copy reached it, or upon an earlier copy, would have come without them, too.
+//! A simulation forks the run and continues it without the retransmission. A kernel cannot be
+//! forked, but its packets show the same: if the receiver acknowledged the segment before any later
+//! copy reached it, or because of an earlier copy, that ACK would have come without the
+//! retransmission.
 
 use rtolab_record::Truth;
 use rtolab_tcp::Flags;
@@ -10,7 +11,6 @@ use rtolab_time::Instant;
 
 use super::seen::Seen;
 
-/// The truth about the retransmission `seen[index]`.
 pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
     let again = &seen[index];
     let range = again.range();
@@ -20,7 +20,7 @@ pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
     };
     let arrivals = |part: &[Seen]| part.iter().filter(copies).filter_map(Seen::delivered).min();
     let Some(earlier) = arrivals(&seen[..index]) else { return Truth::Genuine };
-    // Acknowledgments from then on are of the retransmission as well, unless the other came first.
+    // Later ACKs may answer the retransmission, unless the first copy arrives after it.
     let later = arrivals(&seen[index..]).filter(|later| *later > earlier);
     match acknowledged(seen, again, (earlier, later)) {
         true => Truth::Spurious,
@@ -28,9 +28,9 @@ pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
     }
 }
 
-/// Does an acknowledgment arrive after the retransmission that was sent between these two, or, where
-/// there is no second, at any time after the first? One that was still being delayed when the second
-/// copy came would have been sent then.
+/// Does an ACK that was sent between `from` and `to`, or after `from` if there is no `to`, arrive
+/// after the retransmission was sent? An ACK that was still delayed when the second copy arrived
+/// would have been sent then.
 fn acknowledged(seen: &[Seen], again: &Seen, (from, to): (Instant, Option<Instant>)) -> bool {
     let covers = |ack: &&Seen| {
         let flags = ack.segment.flags;
@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// A packet that leaves and arrives at these milliseconds; 0 for one that is lost.
+    /// A packet sent and arriving at these milliseconds; it is lost if the second is 0.
     fn seen(from: Place, segment: Segment, (sent, arrived): (u64, u64)) -> Seen {
         let at = |millis| Instant::START + Duration::from_millis(millis);
         Seen {
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn a_late_acknowledgment_makes_it_spurious() {
-        // The data is held until 3 s, its retransmission of 1 s comes behind it.
+        // The data is held until 3 s; the retransmission of 1 s arrives after it.
         let all = [data((0, 3000)), data((1000, 3010)), ack((3000, 3200)), ack((3010, 3210))];
         assert_eq!(truth(&all, 1), Truth::Spurious);
-        // Only the acknowledgment is held.
+        // Only the ACK is held.
         let all = [data((0, 200)), ack((200, 3000)), data((1000, 1200)), ack((1200, 3001))];
         assert_eq!(truth(&all, 2), Truth::Spurious);
     }
@@ -95,7 +95,7 @@ mod tests {
     fn what_did_not_arrive_had_to_be_sent_again() {
         let all = [data((0, 0)), data((1000, 1200)), ack((1200, 1400))];
         assert_eq!(truth(&all, 1), Truth::Genuine);
-        // Nor does a later copy change that.
+        // A later copy does not change that.
         let all = [data((0, 0)), data((1000, 0)), data((3000, 3200)), ack((3200, 3400))];
         assert_eq!([truth(&all, 1), truth(&all, 2)], [Truth::Genuine; 2]);
     }

@@ -1,9 +1,8 @@
-//! A kernel's sender while it sends: its windows and timeouts, from its `TCP_INFO` after every
-//! packet.
+//! The windows and timeouts of a kernel's sender, from its `TCP_INFO` after every packet.
 //!
-//! A packet does not say why it was sent. The kernel's own state does: it counts timeouts in a row
-//! and says when it is in recovery, and what it retransmits first after that is what the timeout or
-//! the fast retransmit sent. Whether it took one back it tells in its counters.
+//! A packet does not show why it was sent, but the kernel's state does: it counts consecutive
+//! timeouts and reports recovery. The first retransmission after such a change is that of the
+//! timeout or of the fast retransmit. The kernel's counters show whether it was undone.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -12,9 +11,9 @@ use rtolab_record::TimeoutKind;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
-use super::counters::{Counters, since};
+use super::counters::Counters;
 use super::sys::{TcpInfo, tcp_info};
-use crate::report::Counts;
+use crate::report::{Counts, since};
 
 /// A timeout or fast retransmit.
 #[derive(Clone, Debug)]
@@ -23,13 +22,13 @@ pub(crate) struct Episode {
     pub at: Instant,
     /// The copy that it sent.
     pub copy: u64,
-    /// The timeout that expired, or was in force.
+    /// The RTO that expired, or was in effect.
     pub rto: Duration,
     /// How often the timer had been backed off before.
     pub backoff: u32,
-    /// The congestion window before, in bytes.
+    /// cwnd before, in bytes.
     pub cwnd: u64,
-    /// What took it back, and when that was seen.
+    /// The detector that caused the undo, and when that was seen.
     pub undone: Option<(DetectorId, Instant)>,
 }
 
@@ -40,14 +39,14 @@ pub(crate) struct Sample {
     pub info: TcpInfo,
 }
 
-/// What is seen of one sender.
+/// The observations of one sender.
 pub(crate) struct Watch<'a> {
     socket: Arc<OwnedFd>,
     counters: &'a Counters,
-    /// Behind the highest sequence number that it sent.
+    /// The sequence number after the highest sent.
     sent_max: Option<u32>,
     before: TcpInfo,
-    /// What has begun and has not yet sent its packet, and the state before.
+    /// An episode that has not sent its packet yet, and the state before it.
     begun: Option<(TimeoutKind, TcpInfo)>,
     counts: Counts,
     pub episodes: Vec<Episode>,
@@ -55,7 +54,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Of the socket that sends, in the namespace that has these counters.
+    /// Watches the sending socket, in the namespace with these counters.
     pub(crate) fn new(socket: Arc<OwnedFd>, counters: &'a Counters) -> Self {
         Self {
             socket,
@@ -69,7 +68,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// It sent this part of its sequence space.
+    /// The sender sent these sequence numbers.
     pub(crate) fn sent(&mut self, copy: u64, (seq, length): (u32, u32), at: Instant) {
         self.look(at);
         if length == 0 {
@@ -88,7 +87,7 @@ impl<'a> Watch<'a> {
         self.counts = self.counters.read().unwrap_or_default();
     }
 
-    /// Something reached it.
+    /// A packet reached the sender.
     pub(crate) fn received(&mut self, at: Instant) {
         self.look(at);
     }
@@ -110,14 +109,14 @@ impl<'a> Watch<'a> {
         self.samples.push(Sample { at, info });
     }
 
-    /// Could that be the restoring of a window?
+    /// May this change be an undo?
     fn restored(&self, before: &TcpInfo, info: &TcpInfo) -> bool {
         let open = self.episodes.last().is_some_and(|episode| episode.undone.is_none());
         let left = before.ca_state >= TcpInfo::RECOVERY && info.ca_state < TcpInfo::RECOVERY;
         open && (left || info.ssthresh > before.ssthresh || info.cwnd > before.cwnd + 3)
     }
 
-    /// Asks the kernel's counters whether the last timeout or fast retransmit was taken back.
+    /// Checks by the kernel's counters whether the last episode was undone.
     fn ask(&mut self, at: Instant, info: &TcpInfo) {
         let Ok(now) = self.counters.read() else { return };
         let grown = since(&self.counts, &now);
@@ -136,16 +135,16 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What the kernel goes by when it takes a retransmission back.
+/// The basis of the kernel's undo.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Frto,
     Dsack,
-    /// Timestamps if there are any, or else that everything was reported as duplicate.
+    /// Timestamps if they are in use, otherwise D-SACKs of all retransmissions.
     Either,
 }
 
-/// The counters that tell, the clearest first.
+/// The counters of undo events, the most specific first.
 const UNDONE: &[(&str, By)] = &[
     ("TcpExtTCPSpuriousRTOs", By::Frto),
     ("TcpExtTCPDSACKUndo", By::Dsack),

@@ -1,4 +1,4 @@
-//! The scenario's flows with the kernel's own sockets.
+//! The scenario's flows on the kernel's own sockets.
 
 use std::os::fd::AsFd;
 use std::thread;
@@ -23,19 +23,19 @@ use super::sockets::{self, Pair, Protocol};
 use super::stop::{Stop, StopSignal};
 use super::sys::TcpInfo;
 use super::watch::Watch;
-use crate::emulation::{Emulation, Ran};
+use crate::emulation::{Emulator, Ran};
 use crate::error::Error;
 use crate::report::{Counts, Effective, Ended};
 
-/// How often the caller is asked whether to go on.
+/// The interval at which the caller is asked whether to continue.
 const ASK: Duration = Duration::from_millis(100);
-/// How often acknowledgments are looked for where somebody waits for them.
+/// The interval at which ACKs are polled while a session waits for them.
 const LOOK: Duration = Duration::from_millis(5);
-/// More packets than this are not kept.
+/// Further packets are not kept.
 const MOST_PACKETS: usize = 20_000_000;
 
 pub(crate) fn run(
-    emulation: &Emulation<'_>,
+    emulation: &Emulator<'_>,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
@@ -84,7 +84,7 @@ pub(crate) fn run(
     Ok(Ran { recording, report })
 }
 
-/// What the emulator does not have.
+/// Rejects what the emulator does not support.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     let wrong = |found: String, expected| Err(Error::Unsupported { found, expected });
     if let Some(agent) = scenario.agents.first() {
@@ -115,7 +115,7 @@ fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
     }
 }
 
-fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Error> {
+pub(crate) fn hosts(scenario: &Scenario) -> Result<Vec<Host>, Error> {
     let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();
     let host = |(number, (name, kernel)): (usize, (&String, _))| {
         Host::new((number, name), kernel, Origin::Anonymous)
@@ -128,17 +128,17 @@ pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
     counts.map(|read| read.map_err(Error::system("read the kernel's counters"))).collect()
 }
 
-/// Where the flows are played.
+/// Runs the flows.
 struct Stage<'a> {
     scenario: &'a Scenario,
     sessions: &'a mut [Session],
     clock: Clock,
-    /// What the connections were found to be.
+    /// The effective settings of connections.
     effective: Vec<(String, Effective)>,
 }
 
 impl Stage<'_> {
-    /// Plays them to their end.
+    /// Runs them to their end.
     fn play(
         &mut self,
         interrupted: &mut dyn FnMut() -> bool,
@@ -182,7 +182,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Is the connection what its hosts' settings make of it?
+    /// Checks the connection against its hosts' settings.
     fn check(&mut self, number: usize, info: &TcpInfo) -> Result<(), Error> {
         let flow = &self.scenario.flows[number];
         let kernels = (&self.scenario.kernels[flow.from], &self.scenario.kernels[flow.to]);

@@ -1,21 +1,23 @@
-//! UDP datagrams of one size at a constant rate.
+//! Datagrams of one size at a constant rate (UDP).
 
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::Action;
 
-/// An endless source of datagrams.
+/// A source of datagrams that never ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagrams {
     begin: Instant,
     rate: Rate,
     packet: u32,
+    /// How many have left.
     sent: u64,
     next: Instant,
 }
 
 impl Datagrams {
-    /// The first leaves at `begin`. `packet` and `rate` include headers.
+    /// The first leaves at `begin`; each is of `packet` bytes with its headers, as the rate counts
+    /// them.
     pub const fn new(begin: Instant, rate: Rate, packet: u32) -> Self {
         Self { begin, rate, packet, sent: 0, next: begin }
     }
@@ -25,7 +27,7 @@ impl Datagrams {
             return None;
         }
         self.sent += 1;
-        // Counted from the beginning, so that rounding does not accumulate.
+        // Counted from the beginning, so that no fraction of a nanosecond is ever lost.
         let bits = u128::from(self.sent) * u128::from(self.packet) * 8;
         let nanos = bits * 1_000_000_000 / u128::from(self.rate.bits_per_second());
         self.next = self.begin + Duration::from_nanos(nanos.try_into().unwrap_or(u64::MAX));

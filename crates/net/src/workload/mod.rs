@@ -1,5 +1,5 @@
-//! Applications as state machines: from the time and the progress of a flow to what is written, and
-//! to the next timer.
+//! What the hosts' applications do: told how far a flow has come and what time it is, they say what
+//! to write and when they want to be asked again.
 
 mod datagrams;
 mod on_off;
@@ -21,68 +21,68 @@ pub use requests::Requests;
 
 /// The applications at both ends of a flow.
 ///
-/// After each [`Application::on_progress`], and when its timer expires, call [`Application::poll`]
-/// until it returns `None`.
+/// After each [`Application::on_progress`], and whenever its timer is due, ask
+/// [`Application::poll`] until it has no more to say.
 #[derive(Clone, Debug)]
 pub enum Application {
     /// Pages, one after the other.
     Pages(Pages),
-    /// Requests and responses.
+    /// Questions and answers.
     Requests(Requests),
-    /// Data at a rate during on periods.
+    /// Data at a rate, now and then.
     OnOff(OnOff),
     /// Datagrams at a rate.
     Datagrams(Datagrams),
 }
 
-/// An action of an application.
+/// What an application wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Write data.
+    /// It has more to send.
     Write {
-        /// The end that writes.
+        /// The end at which it writes.
         at: Place,
-        /// Bytes of payload.
+        /// How much.
         bytes: u64,
     },
-    /// Close the sending end.
+    /// It has nothing more to send at the sending end.
     Close,
-    /// Send a datagram.
+    /// It sends a datagram.
     Datagram {
-        /// Its size with IPv4 and UDP headers.
+        /// With its IPv4 and UDP headers, in bytes.
         bytes: u32,
     },
 }
 
-/// The progress of a flow, in payload bytes since its beginning.
+/// How far a flow has come: all counts are of payload bytes since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Is the connection open at the receiving end?
     pub open: bool,
-    /// Bytes that the sending end wrote and that are acknowledged.
+    /// What the sending end wrote and knows acknowledged.
     pub acknowledged: u64,
-    /// Bytes read at the sending end.
+    /// What reached the application at the sending end.
     pub at_sender: u64,
-    /// Bytes read at the receiving end.
+    /// What reached the application at the receiving end.
     pub at_receiver: u64,
 }
 
-/// A page, or a request with its response.
+/// A page, or a question with its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// When it was due.
+    /// When it was to begin.
     pub due: Instant,
     /// When it was written.
     pub start: Instant,
-    /// When its last byte was read.
+    /// When its last byte reached the other application.
     pub end: Option<Instant>,
     /// Its payload.
     pub bytes: u64,
 }
 
 impl Application {
-    /// The application of a flow that begins `at`, with segments of up to `segment` bytes and a
-    /// random `stream` of its own. `None` if everything is written when the flow begins.
+    /// The application of a flow that begins `at` and whose segments carry up to `segment` bytes.
+    /// `stream` belongs to it alone. `None`: everything is written at once when the flow begins.
     pub fn new(workload: &Workload, at: Instant, segment: u32, stream: &Stream) -> Option<Self> {
         Some(match *workload {
             Workload::Bulk { .. } => return None,
@@ -110,7 +110,7 @@ impl Application {
         }
     }
 
-    /// The next action, if there is one now.
+    /// What is to be done now; `None`: nothing more.
     pub fn poll(&mut self, at: Instant) -> Option<Action> {
         match self {
             Self::Pages(pages) => pages.poll(at),
@@ -120,7 +120,7 @@ impl Application {
         }
     }
 
-    /// When [`Application::poll`] has the next action without further progress.
+    /// When there will next be something to do, if nothing happens before.
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Pages(pages) => pages.next_timer(),
@@ -130,7 +130,7 @@ impl Application {
         }
     }
 
-    /// The pages, or requests with their responses, that have begun.
+    /// The pages, or questions with their answers, that have begun.
     pub fn tasks(&self) -> &[Task] {
         match self {
             Self::Pages(pages) => pages.tasks(),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{Emulation, Keep, Ran};
+use rtolab_live::{Emulator, Keep, Ran};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
@@ -30,8 +30,8 @@ fn load(path: &std::path::Path, set: &Set) -> PyResult<Scenario> {
 /// Runs `command` at the first host of the scenario's first link, in real time; with `keep` the
 /// tables hold its TCP connections.
 ///
-/// Ctrl-C ends the command and gives the report; what another signal's handler raises is raised
-/// when all is taken down.
+/// Ctrl-C ends the command and returns the report; an exception of another signal's handler is
+/// raised after everything is taken down.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), seed=1, command, keep=false))]
 pub(crate) fn emulate(
@@ -44,14 +44,14 @@ pub(crate) fn emulate(
 ) -> PyResult<(Outcome, EmulationReport)> {
     guard(|| {
         let scenario = load(&path, &set)?;
-        let emulation = Emulation { scenario: &scenario, seed };
+        let emulation = Emulator { scenario: &scenario, seed };
         let mut signals = Signals::default();
         let wanted = if keep { Keep::Packets } else { Keep::Nothing };
         let done = py.detach(|| {
             let mut came = || Python::attach(|py| signals.came(py));
             emulation.command(&command, wanted, &mut came)
         });
-        // Ctrl-C reaches `ip` and the command, too, and either may have ended of it first.
+        // Ctrl-C also reaches `ip` and the command, and either may have ended because of it.
         signals.came(py);
         let interrupted = signals.interrupted(py)?;
         match done {
@@ -65,11 +65,11 @@ pub(crate) fn emulate(
     })
 }
 
-/// Runs the scenario's flows with the kernels' own sockets: with each of the `variants` and each
-/// seed, all seeds of the first variant first, so many at a time.
+/// Runs the scenario's flows on the kernels' own sockets: with each of the `variants` and each
+/// seed, all seeds of the first variant first, `jobs` at a time.
 ///
-/// A variant is what the tables call the sender, and what is set for it besides. `progress` is
-/// called now and then with the counts of runs done and of all.
+/// A variant is the sender's name in tables, and its settings. `progress` is called now and then
+/// with the numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (path, *, variants, seeds, parallel=1, progress=None))]
 pub(crate) fn emulate_flows(
@@ -89,7 +89,7 @@ pub(crate) fn emulate_flows(
             let ((name, scenario), seed) =
                 (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };
-            let emulation = Emulation { scenario, seed };
+            let emulation = Emulator { scenario, seed };
             let began = Instant::now();
             let ran = emulation.run(run, &mut || interrupted.load(Ordering::Relaxed));
             ran.map(|ran| Some((ran, began.elapsed())))
@@ -125,18 +125,18 @@ fn counters(ran: &Ran) -> Counters {
     Counters { events: 0, data_packets_delivered: data }
 }
 
-/// Takes down what killed processes left; returns the names of their namespaces.
+/// Takes down what killed processes left behind; returns the names of their namespaces.
 #[pyfunction]
 pub(crate) fn clean_up() -> PyResult<Vec<String>> {
     guard(|| rtolab_live::clean().map_err(|error| raise::<EmulationError>(&error)))
 }
 
-/// What Python's signal handlers raised.
+/// The exceptions of Python's signal handlers.
 #[derive(Default)]
 pub(crate) struct Signals(Option<PyErr>);
 
 impl Signals {
-    /// Did one of them raise something, now or before?
+    /// Has a handler raised an exception, now or before?
     pub(crate) fn came(&mut self, py: Python<'_>) -> bool {
         if self.0.is_none() {
             self.0 = py.check_signals().err();

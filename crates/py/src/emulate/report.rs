@@ -1,4 +1,4 @@
-//! What an emulation leaves, as a dictionary.
+//! The report of an emulation, as a dictionary.
 
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
@@ -54,7 +54,7 @@ impl EmulationReport {
     }
 }
 
-/// As Python's `subprocess` has it: a signal is a negative number.
+/// As in Python's `subprocess`: a signal is a negative number.
 #[cfg(unix)]
 fn returncode(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
@@ -66,7 +66,6 @@ fn returncode(status: ExitStatus) -> Option<i32> {
     status.code()
 }
 
-/// A host: how it was set, and what its kernel counted.
 #[derive(IntoPyObject)]
 struct Host {
     name: String,
@@ -90,7 +89,7 @@ impl Host {
     }
 }
 
-/// One direction's packets, as in the table `links`.
+/// The statistics of one direction, as in the table `links`.
 #[derive(IntoPyObject)]
 struct Carried {
     link: String,
@@ -140,7 +139,7 @@ impl Carried {
     }
 }
 
-/// How much later than the links said packets came out.
+/// How late packets came out of links.
 #[derive(IntoPyObject)]
 struct Lateness {
     packets: u64,
@@ -163,7 +162,6 @@ impl Lateness {
     }
 }
 
-/// How late packets were.
 #[derive(IntoPyObject)]
 struct Late {
     packets: u64,

@@ -1,166 +1,80 @@
-//! What a detector written in Python is told: as the engine has it, with times as nanoseconds since
-//! the run began and sequence numbers counted from the SYN.
+//! The arguments of a Python detector: those of the engine, with times in nanoseconds since the
+//! beginning of the run, and with sequence numbers relative to the SYN.
 
 use pyo3::prelude::*;
 use rtolab_tcp::spurious::{Episode, EpisodeKind};
 use rtolab_tcp::{AckFacts, Cause, Sent, Seq};
 use rtolab_time::Duration;
 
+/// The getters of a Python class, of what it wraps as `$it`, and its representation.
+macro_rules! getters {
+    (
+        $class:ident |$it:ident| { $($name:ident: $type:ty = $value:expr;)* }
+        $repr:literal, $($shown:ident),*
+    ) => {
+        #[pymethods]
+        impl $class {
+            $(
+                #[getter]
+                fn $name(&self) -> $type {
+                    let $it = &self.0;
+                    $value
+                }
+            )*
+
+            fn __repr__(&self) -> String {
+                format!($repr, $(self.$shown()),*)
+            }
+        }
+    };
+}
+pub(super) use getters;
+
 /// An acknowledgment.
 #[pyclass(frozen, name = "Ack", module = "rtolab._rtolab")]
 pub(crate) struct PyAck(pub AckFacts);
 
-#[pymethods]
-impl PyAck {
-    #[getter]
-    fn at(&self) -> u64 {
-        self.0.at.nanos()
+getters! {
+    PyAck |it| {
+        at: u64 = it.at.nanos();
+        ack: i64 = it.ack.relative();
+        una_before: i64 = it.una_before.relative();
+        max: i64 = it.max.relative();
+        advanced: u64 = it.advanced;
+        is_new: bool = it.is_new();
+        oldest_acked: Option<PySent> = it.oldest_acked.map(PySent);
+        newest_acked: Option<PySent> = it.newest_acked.map(PySent);
+        acks_retransmission: bool = it.acks_retransmission;
+        sacked_before: u64 = it.sacked_before;
+        newly_sacked: u64 = it.newly_sacked;
+        sacked_end: Option<i64> = it.sacked_end.map(Seq::relative);
+        original: Option<i64> = it.original.map(Seq::relative);
+        dsack: Option<(i64, i64)> =
+            it.dsack.map(|range| (range.start.relative(), range.end.relative()));
+        duplicate: bool = it.duplicate;
+        answers_retransmission: bool = it.answers_retransmission;
+        echo: Option<u32> = it.echo;
     }
-
-    #[getter]
-    fn ack(&self) -> i64 {
-        self.0.ack.relative()
-    }
-
-    #[getter]
-    fn una_before(&self) -> i64 {
-        self.0.una_before.relative()
-    }
-
-    #[getter]
-    fn max(&self) -> i64 {
-        self.0.max.relative()
-    }
-
-    #[getter]
-    fn advanced(&self) -> u64 {
-        self.0.advanced
-    }
-
-    #[getter]
-    fn is_new(&self) -> bool {
-        self.0.is_new()
-    }
-
-    #[getter]
-    fn oldest_acked(&self) -> Option<PySent> {
-        self.0.oldest_acked.map(PySent)
-    }
-
-    #[getter]
-    fn newest_acked(&self) -> Option<PySent> {
-        self.0.newest_acked.map(PySent)
-    }
-
-    #[getter]
-    fn acks_retransmission(&self) -> bool {
-        self.0.acks_retransmission
-    }
-
-    #[getter]
-    fn sacked_before(&self) -> u64 {
-        self.0.sacked_before
-    }
-
-    #[getter]
-    fn newly_sacked(&self) -> u64 {
-        self.0.newly_sacked
-    }
-
-    #[getter]
-    fn sacked_end(&self) -> Option<i64> {
-        self.0.sacked_end.map(Seq::relative)
-    }
-
-    #[getter]
-    fn original(&self) -> Option<i64> {
-        self.0.original.map(Seq::relative)
-    }
-
-    #[getter]
-    fn dsack(&self) -> Option<(i64, i64)> {
-        self.0.dsack.map(|range| (range.start.relative(), range.end.relative()))
-    }
-
-    #[getter]
-    fn duplicate(&self) -> bool {
-        self.0.duplicate
-    }
-
-    #[getter]
-    fn answers_retransmission(&self) -> bool {
-        self.0.answers_retransmission
-    }
-
-    #[getter]
-    fn echo(&self) -> Option<u32> {
-        self.0.echo
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Ack {} at {} ns>", self.ack(), self.at())
-    }
+    "<Ack {} at {} ns>", ack, at
 }
 
 /// A segment that was sent.
 #[pyclass(frozen, name = "Sent", module = "rtolab._rtolab")]
 pub(crate) struct PySent(pub Sent);
 
-#[pymethods]
-impl PySent {
-    #[getter]
-    fn seq(&self) -> i64 {
-        self.0.seq.relative()
-    }
-
-    #[getter]
-    fn end(&self) -> i64 {
-        self.0.end().relative()
-    }
-
-    #[getter]
-    fn first_sent(&self) -> u64 {
-        self.0.first_sent.nanos()
-    }
-
-    #[getter]
-    fn last_sent(&self) -> u64 {
-        self.0.last_sent.nanos()
-    }
-
-    #[getter]
-    fn timestamp(&self) -> u32 {
-        self.0.timestamp
-    }
-
-    #[getter]
-    fn first_timestamp(&self) -> u32 {
-        self.0.first_timestamp
-    }
-
-    #[getter]
-    fn transmissions(&self) -> u16 {
-        self.0.transmissions
-    }
-
-    #[getter]
-    fn was_retransmitted(&self) -> bool {
-        self.0.was_retransmitted()
-    }
-
-    #[getter]
-    fn is_sacked(&self) -> bool {
-        self.0.is_sacked()
-    }
-
-    #[getter]
-    fn marked(&self) -> bool {
-        self.0.marked
-    }
-
-    #[getter]
-    fn cause(&self) -> &'static str {
-        match self.0.cause {
+getters! {
+    PySent |it| {
+        seq: i64 = it.seq.relative();
+        end: i64 = it.end().relative();
+        first_sent: u64 = it.first_sent.nanos();
+        last_sent: u64 = it.last_sent.nanos();
+        timestamp: u32 = it.timestamp;
+        first_timestamp: u32 = it.first_timestamp;
+        transmissions: u16 = it.transmissions;
+        was_retransmitted: bool = it.was_retransmitted();
+        is_sacked: bool = it.is_sacked();
+        marked: bool = it.marked;
+        cause: &'static str = match it.cause {
             Cause::New => "new",
             Cause::Timeout => "timeout",
             Cause::FastRetransmit => "fast_retransmit",
@@ -169,100 +83,34 @@ impl PySent {
             Cause::Probe => "probe",
             Cause::Answer => "answer",
             Cause::Unknown => "unknown",
-        }
+        };
     }
-
-    fn __repr__(&self) -> String {
-        format!("<Sent {} to {}, {} times>", self.seq(), self.end(), self.transmissions())
-    }
+    "<Sent {} to {}, {} times>", seq, end, transmissions
 }
 
 /// A timeout or fast retransmit, and what the sender did since.
 #[pyclass(frozen, name = "Episode", module = "rtolab._rtolab")]
 pub(crate) struct PyEpisode(pub Episode);
 
-#[pymethods]
-impl PyEpisode {
-    #[getter]
-    fn number(&self) -> u32 {
-        self.0.number
-    }
-
-    #[getter]
-    fn kind(&self) -> &'static str {
-        match self.0.kind {
+getters! {
+    PyEpisode |it| {
+        number: u32 = it.number;
+        kind: &'static str = match it.kind {
             EpisodeKind::Timeout => "timeout",
             EpisodeKind::FastRetransmit => "fast_retransmit",
-        }
+        };
+        began: u64 = it.began.nanos();
+        seq: i64 = it.seq.relative();
+        max: i64 = it.max.relative();
+        high: i64 = it.high.relative();
+        min_rtt: Option<u64> = it.min_rtt.map(Duration::nanos);
+        srtt: Option<u64> = it.srtt.map(Duration::nanos);
+        spacing: Option<u64> = it.spacing.map(Duration::nanos);
+        dsack_seen: bool = it.dsack_seen;
+        sack: bool = it.sack;
+        timeouts: u32 = it.timeouts;
+        retransmissions: u32 = it.retransmissions;
+        new_segments: u32 = it.new_segments;
     }
-
-    #[getter]
-    fn began(&self) -> u64 {
-        self.0.began.nanos()
-    }
-
-    #[getter]
-    fn seq(&self) -> i64 {
-        self.0.seq.relative()
-    }
-
-    #[getter]
-    fn max(&self) -> i64 {
-        self.0.max.relative()
-    }
-
-    #[getter]
-    fn high(&self) -> i64 {
-        self.0.high.relative()
-    }
-
-    #[getter]
-    fn min_rtt(&self) -> Option<u64> {
-        self.0.min_rtt.map(Duration::nanos)
-    }
-
-    #[getter]
-    fn srtt(&self) -> Option<u64> {
-        self.0.srtt.map(Duration::nanos)
-    }
-
-    #[getter]
-    fn spacing(&self) -> Option<u64> {
-        self.0.spacing.map(Duration::nanos)
-    }
-
-    #[getter]
-    fn dsack_seen(&self) -> bool {
-        self.0.dsack_seen
-    }
-
-    #[getter]
-    fn sack(&self) -> bool {
-        self.0.sack
-    }
-
-    #[getter]
-    fn timeouts(&self) -> u32 {
-        self.0.timeouts
-    }
-
-    #[getter]
-    fn retransmissions(&self) -> u32 {
-        self.0.retransmissions
-    }
-
-    #[getter]
-    fn new_segments(&self) -> u32 {
-        self.0.new_segments
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "<Episode {}: {} of {} at {} ns>",
-            self.number(),
-            self.kind(),
-            self.seq(),
-            self.began()
-        )
-    }
+    "<Episode {}: {} of {} at {} ns>", number, kind, seq, began
 }

@@ -1,4 +1,4 @@
-//! Texts that tables hold as long as the process lives.
+//! Strings that tables reference as long as the process lives.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,12 +9,12 @@ use rtolab_tcp::spurious::DetectorId;
 
 use crate::error::PrototypeError;
 
-/// How many different ones there may be: they are kept for ever.
+/// The most different strings: they are never freed.
 const MOST: usize = 1000;
 
 static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// The text, kept.
+/// The string with static lifetime.
 pub(super) fn kept(text: &str) -> PyResult<&'static str> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = kept.get(text) {

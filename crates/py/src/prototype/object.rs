@@ -1,4 +1,4 @@
-//! An object of Python that the engine asks, and copies with the run.
+//! A Python object that the engine calls, and that is copied with the run.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,31 +11,31 @@ use pyo3::prelude::*;
 use crate::error::PrototypeError;
 
 thread_local! {
-    /// What a prototype has raised in the run of this thread.
+    /// The exception that a prototype raised in the run of this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// The outcome of a run that may have asked prototypes.
+/// The result of a run that may have called prototypes.
 pub(crate) fn unless_raised<T>(run: impl FnOnce() -> T) -> PyResult<T> {
     RAISED.take();
     let outcome = run();
     RAISED.take().map_or(Ok(outcome), Err)
 }
 
-/// What all objects of a class have in common.
+/// What all objects of a class share.
 pub(super) struct Kind {
     pub name: &'static str,
-    /// Makes one that has seen nothing yet.
+    /// Makes a new object.
     pub make: Py<PyAny>,
-    /// Those of the methods that it may do without and has: the others need no call.
+    /// The optional methods that it has: the others need no call.
     pub methods: Vec<String>,
 }
 
-/// An object of Python. Copies share it until one of them is asked.
+/// A Python object. Copies share it until one of them is called.
 #[derive(Clone)]
 pub(super) struct Object {
     kind: Arc<Kind>,
-    /// `None`: it has not been asked anything yet.
+    /// `None` until the first call.
     state: Option<Arc<Py<PyAny>>>,
 }
 
@@ -46,17 +46,17 @@ impl fmt::Debug for Object {
 }
 
 impl Object {
-    /// One that has seen nothing yet.
+    /// A new object.
     pub fn new(kind: Kind) -> Self {
         Self { kind: Arc::new(kind), state: None }
     }
 
-    /// Has it this method, without which it could do?
+    /// Has it this optional method?
     pub fn has(&self, method: &str) -> bool {
         self.kind.methods.iter().any(|own| own == method)
     }
 
-    /// What `call` says of the object that is this copy's alone; `None` where it raises.
+    /// The result of `call` on this copy's own object; `None` if it raises.
     pub fn ask<T>(
         &mut self,
         method: &str,
@@ -83,7 +83,7 @@ impl Object {
         Ok(self.state.insert(Arc::new(object)).bind(py).clone())
     }
 
-    /// What ends a process, such as Ctrl-C, stays what it is.
+    /// Exceptions that end a process, such as Ctrl-C, are kept unchanged.
     fn keep(&self, py: Python<'_>, method: &str, error: PyErr) {
         if !error.is_instance_of::<PyException>(py) {
             return RAISED.set(Some(error));

@@ -7,7 +7,7 @@ use rtolab_time::Duration;
 
 use super::response::LONGEST;
 
-/// The numbers of one stage in one run. Each call takes one 64-bit number.
+/// The random numbers of one stage in one run. Each call draws one 64-bit number.
 #[pyclass(name = "Random", module = "rtolab._rtolab")]
 pub(crate) struct PyRandom(pub Rng);
 

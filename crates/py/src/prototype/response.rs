@@ -10,10 +10,10 @@ use rtolab_time::Duration;
 use super::PySituation;
 use super::object::Object;
 
-/// The largest window that may be set, in bytes: far beyond any that can be offered.
+/// The largest window that may be set, in bytes: far above any advertised window.
 const LARGEST_WINDOW: u64 = 1 << 40;
 
-/// The longest span that may be set, in nanoseconds: twelve days.
+/// The longest time that may be set, in nanoseconds: twelve days.
 pub(super) const LONGEST: u64 = 1 << 50;
 
 #[derive(Clone, Debug)]

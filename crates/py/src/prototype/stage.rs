@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use rtolab_link::{Direction, Rng, SentFrame, Stage, Treatment};
+use rtolab_link::{Direction, FrameAction, Rng, SentFrame, Stage};
 use rtolab_time::Duration;
 
 use super::PyRandom;
@@ -28,34 +28,34 @@ impl Stage for PyStage {
         self.object.ask("random", |object| object.setattr("random", PyRandom(rng)));
     }
 
-    fn on_frame(&mut self, frame: &SentFrame) -> Treatment {
+    fn on_frame(&mut self, frame: &SentFrame) -> FrameAction {
         let frame = PyFrame { frame: *frame, direction: self.direction };
         let said = self.object.ask("on_frame", |object| {
             let name = intern!(object.py(), "on_frame");
             treatment(&object.call_method1(name, (frame,))?)
         });
-        said.unwrap_or(Treatment::Pass)
+        said.unwrap_or(FrameAction::Pass)
     }
 }
 
-/// A `rtolab.Treatment`, a `rtolab.Hold` with its length, or `None` to pass.
-fn treatment(said: &Bound<'_, PyAny>) -> PyResult<Treatment> {
+/// A `rtolab.FrameAction`, a `rtolab.Hold` with its length, or `None` to pass.
+fn treatment(said: &Bound<'_, PyAny>) -> PyResult<FrameAction> {
     if said.is_none() {
-        return Ok(Treatment::Pass);
+        return Ok(FrameAction::Pass);
     }
     match said.extract::<&str>() {
-        Ok("pass") => return Ok(Treatment::Pass),
-        Ok("drop") => return Ok(Treatment::Drop),
+        Ok("pass") => return Ok(FrameAction::Pass),
+        Ok("drop") => return Ok(FrameAction::Drop),
         _ => {}
     }
     match said.getattr(intern!(said.py(), "length")).and_then(|length| length.extract::<u64>()) {
-        Ok(length) if length <= LONGEST => Ok(Treatment::Hold(Duration::from_nanos(length))),
+        Ok(length) if length <= LONGEST => Ok(FrameAction::Hold(Duration::from_nanos(length))),
         Ok(length) => {
             let told = format!("found Hold({length}); expected {LONGEST} nanoseconds at most");
             Err(PyValueError::new_err(told))
         }
         Err(_) => Err(PyTypeError::new_err(format!(
-            "found the treatment {}; expected a Treatment, Hold(nanoseconds) or None",
+            "found the treatment {}; expected a FrameAction, Hold(nanoseconds) or None",
             said.repr()?
         ))),
     }

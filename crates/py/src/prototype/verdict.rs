@@ -1,4 +1,4 @@
-//! What a detector written in Python says.
+//! The results of a Python detector.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -7,7 +7,7 @@ use rtolab_tcp::spurious::{Verdict, Why};
 
 use super::names::kept;
 
-/// A `rtolab.Verdict`, a `rtolab.Blind` with its reason, or `None` for nothing yet.
+/// A `rtolab.Verdict`, a `rtolab.Blind` with its reason, or `None` if it is undecided.
 pub(super) fn of(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     if said.is_none() {
         return Ok(Verdict::Open);

@@ -21,7 +21,7 @@ WITHOUT = "without delays"
 
 
 def throughput(which: str, connections: str) -> Callable[[Runs], pl.Series]:
-    """The throughput of the fastest or slowest connection of a set, per run."""
+    """Of the fastest or slowest connection of a set, a value a run."""
     return lambda runs: fairness(runs).filter(pl.col("set") == connections)[f"{which}_bps"]
 
 

@@ -1,4 +1,4 @@
-//! How the engine behaves in a gateway, for each family of addresses and each window.
+//! The engine's configurations for each address family and each window.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use super::memory::FLOOR;
 use crate::gateway::error::GatewayError;
 use crate::gateway::settings::Gateway;
 
-/// How long a segment lives: TIME-WAIT lasts a minute, as in Linux and BSD.
+/// The MSL: TIME-WAIT lasts a minute, as in Linux and BSD.
 const MSL: Duration = Duration::from_secs(30);
-/// The largest window that 16 bits and a shift can tell of (RFC 7323 section 2.3).
+/// The largest window that 16 bits and a scale can express (RFC 7323 section 2.3).
 const LARGEST_WINDOW: u32 = 65_535 << 14;
 
-/// What connections behave as.
+/// The configurations of connections.
 pub(crate) struct Configs {
     base: Config,
     mtu: u16,
-    /// By the window, and whether it is IPv6.
+    /// By window and IPv6.
     made: BTreeMap<(u32, bool), Arc<Config>>,
 }
 
 impl Configs {
-    /// Of a gateway, with the key of its initial sequence numbers.
+    /// The configurations of a gateway, with the key of its initial sequence numbers.
     pub(crate) fn new(gateway: &Gateway, secret: Secret) -> Result<Self, GatewayError> {
         let mtu = gateway.device.mtu;
         let has_ipv6 = gateway.device.addresses.iter().any(|(address, _)| address.is_ipv6());
@@ -35,7 +35,7 @@ impl Configs {
             return Err(GatewayError::Mtu(mtu));
         }
         let mut base = Config { secret, msl: MSL, push: true, ..gateway.config.clone() };
-        // A packet has no more room where there are timestamps.
+        // Timestamps reduce the payload of a packet.
         base.timestamp.in_mss = true;
         base.connection.after_close = AfterClose::Reads;
         let limits = &mut base.connection.limits;
@@ -62,7 +62,7 @@ impl Configs {
         }
     }
 
-    /// The most bytes that a client may have under way.
+    /// The most unacknowledged bytes from a client.
     pub(crate) const fn largest_window(&self) -> u32 {
         self.base.receiver.buffer
     }
@@ -71,12 +71,12 @@ impl Configs {
         self.base.secret
     }
 
-    /// What a packet has room for behind such an IP header.
+    /// The TCP payload of a packet with an IP header of this length.
     fn segment(&self, ip: usize) -> usize {
         usize::from(self.mtu) - ip - TCP_HEADER
     }
 
-    /// For a connection of these addresses, with that window.
+    /// The configuration of a connection with these addresses and this window.
     pub(crate) fn of(&mut self, addresses: Addresses, window: u32) -> Arc<Config> {
         let is_ipv6 = matches!(addresses, Addresses::V6 { .. });
         let room = self.segment(if is_ipv6 { IPV6_HEADER } else { IPV4_HEADER }) as u16;
@@ -85,7 +85,7 @@ impl Configs {
             let mut config = Config { mss: base.mss.min(room), ..base.clone() };
             config.receiver.buffer = window;
             let shift = (0..14).find(|shift| window <= 65_535 << shift).unwrap_or(14);
-            // Where there is to be no scaling, there is none.
+            // Without scaling the option is not sent.
             config.window_scale = base.window_scale.map(|own| own.max(shift));
             Arc::new(config)
         };

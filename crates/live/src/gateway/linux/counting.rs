@@ -1,4 +1,4 @@
-//! What is counted at once, wherever it happens.
+//! Counts events of connections.
 
 use rtolab_tcp::Event;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
@@ -16,7 +16,7 @@ impl Counts {
         } += 1;
     }
 
-    /// Something that a connection tells of its recovery from losses.
+    /// Counts an event of loss recovery.
     pub(in crate::gateway) fn event(&mut self, event: Event) {
         match event {
             Event::Timeout(_) => self.timeouts += 1,

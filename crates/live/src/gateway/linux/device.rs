@@ -1,4 +1,4 @@
-//! The TUN device that clients' packets come from.
+//! The TUN device of the clients.
 
 use std::fs::File;
 use std::net::IpAddr;
@@ -13,12 +13,12 @@ use crate::gateway::error::GatewayError;
 use crate::gateway::settings::{Device, Takes, WithoutIpv6};
 use crate::linux::host::ip_batch;
 
-/// What waits for this process to take it, in packets.
+/// The queue of the device, in packets.
 const QUEUE: u32 = 10_000;
 /// The longest name of a device, in bytes.
 const LONGEST_NAME: usize = 15;
 
-/// Makes the device, with its addresses and routes; it goes with the last handle of it.
+/// Makes the device with its addresses and routes; it disappears with its last handle.
 pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> {
     let name = &device.name;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -31,7 +31,7 @@ pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError>
     if !Path::new("/dev/net/tun").exists() {
         return Err(GatewayError::NoTun);
     }
-    // A thread that enters a namespace stays there, so it is one of its own.
+    // A thread that enters a namespace stays there, so it needs its own.
     thread::scope(|scope| {
         let made = scope.spawn(|| {
             if let Some(namespace) = &device.namespace {
@@ -63,7 +63,7 @@ fn in_this_thread(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> 
     Ok((made, takes))
 }
 
-/// Can it have all that it was asked for?
+/// Checks the settings before the device is made.
 fn takes(device: &Device) -> Result<Takes, GatewayError> {
     let Device { name, addresses, routes, without_ipv6, .. } = device;
     let asked = addresses.iter().chain(routes).any(|(one, _)| one.is_ipv6());
@@ -87,7 +87,7 @@ fn commands(device: &Device, takes: Takes) -> String {
     let taken = |(one, _): &&(IpAddr, u8)| takes == Takes::All || one.is_ipv4();
     let lo = if namespace.is_some() { "link set dev lo up\n" } else { "" };
     let address = |(address, prefix): &(IpAddr, u8)| {
-        // Nobody else is on the link who could have the same.
+        // No other host on the link can have the same address.
         let unique = if address.is_ipv6() { " nodad" } else { "" };
         format!("address add {address}/{prefix} dev {name}{unique}\n")
     };

@@ -1,18 +1,18 @@
-//! How much may be kept, by all connections together.
+//! The memory budget of all connections.
 
-/// What a connection may always keep for its client, in bytes.
+/// The bytes that a connection may always buffer for its client.
 pub(crate) const FLOOR: u32 = 16 * 1024;
-/// The smallest window that is offered, in bytes: few segments, but enough for fast retransmit.
+/// The smallest advertised window in bytes: a few segments, enough for fast retransmit.
 const SMALLEST_WINDOW: u32 = 16 * 1024;
 
-/// The payload that all connections may keep, in two halves that never exceed it.
+/// The payload that all connections may buffer, in two halves.
 ///
-/// One half is promised: to each connection its window, which a client may fill at any time, and
-/// [`FLOOR`] bytes of what the server sends. Windows become smaller as less is left to be promised. The
-/// other half is shared by connections whose servers send faster than their clients take: none keeps
-/// more beyond the floor than an eighth of what is free of it (Choudhury and Hahne, "Dynamic queue
-/// length thresholds for shared-memory packet switches", 1998), so that some that take nothing leave
-/// room to others.
+/// One half is promised: each connection gets its window, which a client may fill at any time, and
+/// [`FLOOR`] bytes from the server. Windows shrink as less remains to be promised. The other half
+/// is shared by connections whose servers send faster than their clients receive: each may buffer,
+/// beyond the floor, an eighth of the free part (Choudhury and Hahne, "Dynamic queue length
+/// thresholds for shared-memory packet switches", 1998), so that stalled clients leave memory to
+/// others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     half: u64,
@@ -21,19 +21,19 @@ pub(crate) struct Memory {
     kept: u64,
 }
 
-/// A window is at most this part of what can still be promised.
+/// A window is at most this part of the memory that can still be promised.
 const WINDOW_PART: u64 = 256;
-/// What a connection keeps beyond the floor is at most this part of what is free.
+/// A connection buffers, beyond the floor, at most this part of the free memory.
 const SHARED_PART: u64 = 8;
 
 impl Memory {
-    /// Of so many bytes.
+    /// A budget in bytes.
     pub(crate) const fn new(bytes: u64) -> Self {
         Self { half: bytes / 2, promised: 0, shared: 0, kept: 0 }
     }
 
-    /// The window to promise to a new connection, `largest` halved as often as need be; `None`: there
-    /// is nothing left to promise.
+    /// The window for a new connection: `largest`, halved as often as necessary; `None` if no
+    /// memory can be promised.
     pub(crate) fn window(&self, largest: u32) -> Option<u32> {
         let free = self.half - self.promised;
         let mut window = largest;
@@ -43,31 +43,32 @@ impl Memory {
         (u64::from(window) + u64::from(FLOOR) <= free).then_some(window)
     }
 
-    /// A connection with such a window begins.
+    /// Reserves the memory of a connection with this window.
     pub(crate) fn promise(&mut self, window: u32) {
         self.promised += u64::from(window) + u64::from(FLOOR);
     }
 
-    /// It is over.
+    /// Releases the memory of a connection.
     pub(crate) fn release(&mut self, window: u32) {
         self.promised -= u64::from(window) + u64::from(FLOOR);
     }
 
-    /// How much a connection may keep for its client that keeps so much, `most` at most.
+    /// How much a connection may buffer for its client that now buffers `kept` bytes, at most
+    /// `most`.
     pub(crate) fn room(&self, kept: usize, most: usize) -> usize {
-        // With what it has itself: so much that eight times as much is free then.
+        // Its own bytes included: eight times as much is then free.
         let free = self.half - self.shared + Self::beyond_floor(kept);
         most.min(FLOOR as usize + (free / (SHARED_PART + 1)) as usize)
     }
 
-    /// A connection keeps `now` for its client and of it, which it did `before`.
+    /// Updates the bytes that a connection buffers.
     pub(crate) fn keeps(&mut self, before: [usize; 2], now: [usize; 2]) {
         self.shared = self.shared - Self::beyond_floor(before[0]) + Self::beyond_floor(now[0]);
         let all = |[down, up]: [usize; 2]| (down + up) as u64;
         self.kept = self.kept - all(before) + all(now);
     }
 
-    /// What all keep, in bytes.
+    /// The bytes that all connections buffer.
     pub(crate) const fn kept(&self) -> u64 {
         self.kept
     }
@@ -113,7 +114,7 @@ mod tests {
         assert!(kept[0] > 3 << 20, "{}", kept[0]);
         let beyond: u64 = kept.iter().map(|kept| kept - u64::from(FLOOR)).sum();
         assert!(beyond <= 32 << 20, "{beyond}");
-        // Who has its share already gets no more of it.
+        // A connection that has its share gets no more.
         assert!(memory.room(kept[0] as usize, most) <= kept[0] as usize + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The gateway itself, for which it takes Linux.
+//! The gateway on Linux.
 
 mod configs;
 mod counting;

@@ -1,4 +1,4 @@
-//! IP packets with TCP in them: what arrives from the device, and what leaves.
+//! Parses and builds IP packets with TCP segments.
 
 use std::net::IpAddr;
 
@@ -10,28 +10,28 @@ use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 /// A segment that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrived<'a> {
-    /// As it came: from the client to the server.
+    /// The path from the client to the server.
     pub path: Path,
     pub segment: WireSegment,
     pub codepoint: Codepoint,
     pub payload: &'a [u8],
 }
 
-/// Why a packet is dropped in silence.
+/// Why a packet is silently dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// Neither IPv4 nor IPv6, another protocol, or not all of it.
+    /// Neither IPv4 nor IPv6, another protocol, or incomplete.
     NotTcp,
-    /// A part of a packet only.
+    /// A fragment.
     Fragment,
-    /// A checksum does not hold, or a header is impossible.
+    /// A wrong checksum, or an impossible header.
     Damaged,
-    /// From or for an address that no host on a network has.
+    /// From or to an address that no host on a network has.
     Martian,
 }
 
 impl<'a> Arrived<'a> {
-    /// Reads a packet as the device gives it.
+    /// Parses a packet from the device.
     pub(crate) fn read(packet: &'a [u8]) -> Result<Self, Unfit> {
         let ip = Ip::parse(packet, 0, OPTIONS).map_err(|error| match error {
             NoSegment::Other => Unfit::NotTcp,
@@ -64,8 +64,8 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// May a host on a network have this address? The kernel would take the unspecified address and those
-/// of loopback for this machine itself, to which a client on the other side of a link has no way.
+/// Can a host on a network have this address? The kernel treats the unspecified address and those
+/// of loopback as this machine, which a client behind a link cannot reach.
 fn speaks(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -79,13 +79,13 @@ fn speaks(address: IpAddr) -> bool {
             !(v6.is_unspecified()
                 || v6.is_loopback()
                 || v6.is_multicast()
-                // An IPv4 address in disguise, to which a socket of IPv6 would connect.
+                // An IPv4-mapped address, to which an IPv6 socket would connect.
                 || v6.to_ipv4_mapped().is_some())
         }
     }
 }
 
-/// Writes the headers of `packet`, at the end of which its payload already lies.
+/// Writes the headers of `packet`, whose payload is already at its end.
 pub(crate) fn complete(
     packet: &mut [u8],
     path: &Path,
@@ -94,7 +94,7 @@ pub(crate) fn complete(
     let payload = packet.len() - segment.len as usize;
     let tcp = segment.emit(path.addresses, Payload::Bytes(&packet[payload..]));
     let length = tcp.len() + segment.len as usize;
-    // No path is so wide that a packet were too long for IP.
+    // No path has an MTU above the limit of IP.
     let Some(ip) = ip_header(path.addresses, codepoint, 0, length) else { return };
     packet[payload - tcp.len()..payload].copy_from_slice(&tcp);
     packet[..ip.len()].copy_from_slice(&ip);
@@ -102,7 +102,7 @@ pub(crate) fn complete(
 
 /// A packet without payload.
 pub(crate) fn bare(path: &Path, segment: &WireSegment) -> Vec<u8> {
-    // Such as no connection sends: without options.
+    // A segment as no connection sends: without options.
     let mut packet = vec![0; path.ip_header() + TCP_HEADER];
     complete(&mut packet, path, (segment, Codepoint::NotEct));
     packet
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_fragment_is_one_and_headers_before_tcp_are_passed() {
         let mut fragment = packet(v4([10, 0, 0, 1], [10, 0, 0, 2]), b"payload");
-        // What the flags lose the identification has, so that the checksum holds.
+        // The identification compensates for the flags, so that the checksum is correct.
         (fragment[4], fragment[6]) = (0x20, 0x20);
         assert_eq!(Arrived::read(&fragment).map(drop), Err(Unfit::Fragment));
 

@@ -1,4 +1,4 @@
-//! One connection: a leg of the engine's and a socket of the kernel's, and how far they are.
+//! A proxied connection: a socket of the engine's, a socket of the kernel's, and their states.
 
 use rtolab_tcp::State;
 use rtolab_tcp::wire::WireSegment;
@@ -9,38 +9,34 @@ use super::socket_side::SocketSide;
 use super::tcp_side::TcpSide;
 use rtolab_packet::Path;
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The client's handshake, or the way to the server, is not complete.
+    /// The client's handshake or the connection to the server is not complete.
     Opening,
-    /// Both halves are open, or one is still to be served.
+    /// Established, or one half is still open.
     Open,
-    /// Nothing is left but to answer late segments.
+    /// Only late segments are answered.
     Lingers,
 }
 
-/// The half of the client.
+/// The state of the client's half.
 pub(crate) enum Client {
-    /// Its SYN waits to be answered.
+    /// Its SYN is not answered yet.
     Waits(Box<WireSegment>),
-    /// It is answered.
     Answered(Box<TcpSide>),
 }
 
-/// The half of the server.
+/// The state of the server's half.
 pub(crate) enum Server {
-    /// It has not been asked.
     Unasked,
-    /// It is being connected to.
     Connecting(Socket),
-    /// It is connected.
     Connected(Socket, SocketSide),
-    /// Nothing more is to be had of it, or told it.
+    /// Closed in both directions.
     Gone,
 }
 
-/// What a connection was last seen to have moved, and when it moved more than before.
+/// The bytes that a connection had moved at the last check, and when that number last grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     pub up: u64,
@@ -48,9 +44,8 @@ pub(crate) struct Moved {
     pub at: Instant,
 }
 
-/// One connection.
 pub(crate) struct Proxied {
-    /// From the client to the server.
+    /// The path from the client to the server.
     pub path: Path,
     pub stage: Stage,
     pub client: Client,
@@ -58,20 +53,20 @@ pub(crate) struct Proxied {
     /// Is the client's handshake complete?
     pub connected: bool,
     pub moved: Moved,
-    /// What its own numbers begin with, where it succeeds another of the same ends.
+    /// The initial sequence number, if it succeeds another connection of the same ends.
     pub isn: Option<u32>,
-    /// The most bytes that it may keep of the client's.
+    /// The most bytes that it may buffer from the client.
     pub window: u32,
-    /// What it keeps for the client and of it, as was last counted.
+    /// The bytes that it buffered at the last count.
     pub kept: [usize; 2],
-    /// The earliest time that it asked to be woken at.
+    /// The earliest time at which it asked for a wake-up.
     pub asked: Option<Instant>,
-    /// Is it on the list of those to be served?
+    /// Is it in the list of connections to process?
     pub touched: bool,
 }
 
 impl Proxied {
-    /// Of a SYN.
+    /// The connection of a SYN.
     pub(crate) fn new(path: Path, syn: WireSegment, window: u32, now: Instant) -> Self {
         Self {
             path,
@@ -95,24 +90,24 @@ impl Proxied {
         }
     }
 
-    /// Is nothing left of it but to answer late segments?
+    /// Are only late segments to be answered?
     pub(crate) fn lingers(&self) -> bool {
         let quiet = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::TimeWait);
         quiet && matches!(self.server, Server::Gone)
     }
 
-    /// Is nothing left of it?
+    /// Is it over?
     pub(crate) fn is_over(&self) -> bool {
         let closed = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::Closed);
         closed && matches!(self.server, Server::Gone | Server::Unasked)
     }
 
-    /// Have both ends closed it, rather than one of them broken it off?
+    /// Have both ends closed it, instead of resetting it?
     pub(crate) fn has_closed(&self) -> bool {
         matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.failure().is_none())
     }
 
-    /// Notes what it has moved; the difference to what was noted before, up and down.
+    /// Updates the moved bytes; returns the increments in both directions.
     pub(crate) fn note_moved(&mut self, now: Instant) -> (u64, u64) {
         let before = self.moved;
         let Some(tcp_side) = self.tcp_side() else { return (0, 0) };

@@ -1,5 +1,5 @@
-//! The loop of a gateway: one thread, which sleeps until a packet comes, a socket is ready or a timer
-//! expires.
+//! The event loop of a gateway: one thread, which sleeps until a packet, a socket or a timer needs
+//! it.
 
 mod admission;
 mod serve;
@@ -28,20 +28,20 @@ use crate::gateway::error::GatewayError;
 use crate::gateway::settings::{Gateway, Takes};
 use crate::linux::forwarder::timespec;
 
-/// How often the caller is asked whether to go on.
+/// The interval at which the caller is asked whether to continue.
 const ASK: Duration = Duration::from_millis(100);
-/// Packets taken before sockets have their turn.
+/// The most packets read before sockets have their turn.
 const BATCH: usize = 64;
-/// Sockets told of at once.
+/// The most socket events read at once.
 const EVENTS: usize = 256;
 /// The longest IP packet.
 const LONGEST: usize = 65_535;
-/// Read from a socket at once, in bytes.
+/// The bytes of one read from a socket.
 const CHUNK: usize = 1 << 16;
-/// What the device is known by; no connection has this id.
+/// The id of the device among sockets; no connection has it.
 const DEVICE: u64 = u64::MAX;
 
-/// Runs a gateway until `interrupted` says yes.
+/// Runs a gateway until `interrupted` returns true.
 pub(crate) fn run(
     gateway: &Gateway,
     ready: &mut dyn FnMut(Takes),
@@ -58,7 +58,7 @@ pub(crate) fn run(
     Ok(counts)
 }
 
-/// All that a gateway has.
+/// The state of a gateway.
 struct Relay<'a> {
     gateway: &'a Gateway,
     begin: Wall,
@@ -68,15 +68,15 @@ struct Relay<'a> {
     table: Table<Box<Proxied>>,
     timers: Timers,
     memory: Memory,
-    /// In the order in which they began; some may be open or gone.
+    /// In the order of their beginnings; some may be open or gone.
     opening: VecDeque<Id>,
     half_open: usize,
-    /// In the order in which they ended; some may be gone.
+    /// In the order of their ends; some may be gone.
     lingering: VecDeque<Id>,
     lingers: usize,
-    /// Whom something happened to.
+    /// The connections to process.
     touched: Vec<Id>,
-    /// What leaves, and what was read.
+    /// Buffers for packets to send, and for reads.
     packet: Vec<u8>,
     buffer: Vec<u8>,
     trace: Option<Trace>,
@@ -141,7 +141,7 @@ impl<'a> Relay<'a> {
                 Some(&timespec(next.since(now))),
             ) {
                 Ok(_) => {}
-                // A signal: perhaps the caller knows what it means.
+                // A signal: the caller may know its meaning.
                 Err(Errno::INTR) => ask = Instant::START,
                 Err(refused) => return Err(GatewayError::system("wait for packets")(refused)),
             }
@@ -159,7 +159,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Takes what the device has.
+    /// Reads the device's packets.
     fn receive(&mut self, packet: &mut [u8]) -> Result<(), GatewayError> {
         for _ in 0..BATCH {
             let length = match self.device.recv(packet) {
@@ -180,7 +180,7 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Wakes whose time has come.
+    /// Wakes the connections whose timers have expired.
     fn expire(&mut self) {
         let now = self.now();
         while let Some((due, id)) = self.timers.pop(now) {
@@ -199,7 +199,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Something happened to a connection: it is to be served.
+    /// Schedules the processing of a connection.
     fn touch(&mut self, id: Id) {
         if let Some(proxied) = self.table.get_mut(id) {
             if !std::mem::replace(&mut proxied.touched, true) {
@@ -209,10 +209,10 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// A key that nobody else knows (RFC 6528 section 3).
+/// A secret key (RFC 6528 section 3).
 fn secret() -> Result<Secret, GatewayError> {
     let mut bytes = [0_u8; 16];
-    // So few bytes come at once, or not at all.
+    // So few bytes are read at once, or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(GatewayError::system("get random numbers"))?;
     let number = u128::from_ne_bytes(bytes);

@@ -1,4 +1,4 @@
-//! The wired half of a splice: a socket of the kernel's.
+//! The server's half of a proxied connection: a socket of the kernel's.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,13 +13,13 @@ use rustix::net::{
 
 use crate::linux::sockets::Moved;
 
-/// What a splice carries bytes to and from.
+/// The server's end of a proxied connection.
 pub(crate) trait Pipe {
-    /// Reads what is there.
+    /// Reads the available bytes.
     fn read(&mut self, into: &mut [u8]) -> Moved;
-    /// Writes as much as is taken.
+    /// Writes as much as the socket accepts.
     fn write(&mut self, from: &[u8]) -> Moved;
-    /// Nothing more will be written.
+    /// Closes the sending side.
     fn finish(&mut self);
 }
 
@@ -35,7 +35,7 @@ impl Socket {
         };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
-        // What came in one piece goes on in one piece; the client has had its say in what is small.
+        // Bytes are forwarded in the pieces in which they arrived: the client decides about delays.
         sockopt::set_tcp_nodelay(&socket, true)?;
         match connect(&socket, &to) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(Self(socket)),
@@ -43,14 +43,14 @@ impl Socket {
         }
     }
 
-    /// What became of connecting, once that is over.
+    /// The result of connecting, once it is known.
     pub(crate) fn connected(&self) -> Result<(), Errno> {
         sockopt::socket_error(&self.0).unwrap_or_else(Err)
     }
 
-    /// Gives the connection up: the server gets a reset.
+    /// Resets the connection to the server.
     pub(crate) fn reset(self) {
-        // Else it is closed as any other.
+        // Otherwise closing would end it gracefully.
         let _ = sockopt::set_socket_linger(&self.0, Some(Duration::ZERO));
     }
 }
@@ -80,7 +80,7 @@ impl Pipe for Socket {
     }
 
     fn finish(&mut self) {
-        // A connection that is broken does not mind.
+        // The error of a broken connection does not matter.
         let _ = shutdown(&self.0, Shutdown::Write);
     }
 }

@@ -1,45 +1,44 @@
-//! What joins the two halves of a connection: bytes go on as fast as the other half takes them, an end
-//! becomes an end, and a break a break.
+//! Relays bytes between both halves with back-pressure, and propagates half-closes and resets.
 
 use super::socket::Pipe;
 use super::tcp_side::TcpSide;
 use crate::linux::sockets::Moved;
 
-/// What is known of the wired half without asking it.
+/// The known state of the server's half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketSide {
     /// There may be something to read.
     pub readable: bool,
-    /// It may take something.
+    /// It may accept bytes.
     pub writable: bool,
-    /// The server has said that it has nothing more.
+    /// The server has closed.
     ended: bool,
-    /// It was told that the client has nothing more.
+    /// The client's close was passed on.
     finished: bool,
-    /// The kernel has said that it is no more.
+    /// The kernel has reported that it is closed.
     pub broken: bool,
 }
 
-/// What becomes of the wired half.
+/// What to do with the server's half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It goes on.
+    /// Continue.
     Goes,
-    /// Both have said all.
+    /// Close: both ends have closed.
     Over,
-    /// It is to be broken off, for the client is gone.
+    /// Reset it, because the client is gone.
     Reset,
     /// It broke; the client has been reset.
     Broken,
 }
 
 impl SocketSide {
-    /// Of a connection that was just made.
+    /// The state of a new connection.
     pub(crate) const OPEN: Self =
         Self { readable: true, writable: true, ended: false, finished: false, broken: false };
 
-    /// Carries over what can be, both ways: what the server sends up to `room` bytes kept for the
-    /// client, through `buffer`.
+    /// Relays bytes in both directions; at most `room` bytes from the server are buffered for the
+    /// client. `buffer` is scratch memory.
     pub(crate) fn carry(
         &mut self,
         tcp_side: &mut TcpSide,
@@ -49,9 +48,9 @@ impl SocketSide {
         if tcp_side.socket.connection.failure().is_some() {
             return Fate::Reset;
         }
-        // What was acknowledged makes room.
+        // Acknowledged bytes free memory.
         tcp_side.forget();
-        // Reading what it sent before would have told so, if that were not over.
+        // Unless that is over, a read would have reported it.
         let broken = self.broken && self.ended && !self.finished;
         if broken
             || self.send_up(tcp_side, pipe).is_err()
@@ -106,5 +105,5 @@ impl SocketSide {
     }
 }
 
-/// The wired half broke.
+/// The server's half broke.
 struct Broken;

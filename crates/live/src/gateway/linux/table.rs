@@ -1,10 +1,10 @@
-//! All connections, by their ends and by their numbers.
+//! All connections, by their ends and by their ids.
 
 use std::collections::HashMap;
 
 use rtolab_packet::Path;
 
-/// A connection's place, and whose turn in it: a place is used again, an id is not.
+/// The slot of a connection and its generation: slots are reused, ids are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id {
     place: u32,
@@ -17,25 +17,25 @@ impl Id {
         Self { place, turn }
     }
 
-    /// In 64 bits, for the kernel to keep.
+    /// The id in 64 bits, for the kernel.
     pub(crate) const fn to_bits(self) -> u64 {
         (self.turn as u64) << 32 | self.place as u64
     }
 
-    /// Of 64 bits.
+    /// The id from 64 bits.
     pub(crate) const fn from_bits(bits: u64) -> Self {
         Self { place: bits as u32, turn: (bits >> 32) as u32 }
     }
 }
 
-/// A place for a connection.
+/// A slot for a connection.
 struct Place<T> {
     turn: u32,
     held: Option<T>,
 }
 
-/// Connections by their ends, as their clients see them. The hash has a key of this process's own, so
-/// that nobody outside can choose ends that fall together; nothing is served in its order.
+/// Connections by their ends as clients see them. The hash has a random key, so that nobody outside
+/// can choose ends that collide; no order depends on it.
 pub(crate) struct Table<T> {
     ids: HashMap<Path, Id>,
     places: Vec<Place<T>>,
@@ -51,12 +51,12 @@ impl<T> Table<T> {
         self.ids.len()
     }
 
-    /// Whose ends these are.
+    /// The connection with these ends.
     pub(crate) fn find(&self, path: &Path) -> Option<Id> {
         self.ids.get(path).copied()
     }
 
-    /// Adds what has these ends, which nothing else has.
+    /// Adds a connection with new ends.
     pub(crate) fn insert(&mut self, path: Path, held: T) -> Id {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { turn: 0, held: None });
@@ -79,7 +79,7 @@ impl<T> Table<T> {
         slot.held.as_mut()
     }
 
-    /// Takes out what has this id and these ends.
+    /// Removes the connection with this id and these ends.
     pub(crate) fn remove(&mut self, id: Id, path: &Path) -> Option<T> {
         let slot = self.places.get_mut(id.place as usize).filter(|slot| slot.turn == id.turn)?;
         let held = slot.held.take()?;
@@ -92,7 +92,7 @@ impl<T> Table<T> {
         Some(held)
     }
 
-    /// All ids, in the order of their places.
+    /// All ids, in the order of their slots.
     pub(crate) fn ids(&self) -> Vec<Id> {
         let held = self.places.iter().enumerate().filter(|(_, slot)| slot.held.is_some());
         held.map(|(place, slot)| Id { place: place as u32, turn: slot.turn }).collect()

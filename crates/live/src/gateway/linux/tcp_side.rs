@@ -1,4 +1,4 @@
-//! The wireless half of a connection: a socket of the engine's, and its packets.
+//! The client's half of a proxied connection: a socket of the engine's, and its packets.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use rtolab_time::Instant;
 
 use super::packet::{self, Arrived};
 
-/// More pieces above a gap are not taken: each costs time whenever a segment arrives, and a client
-/// can make one of every other byte.
+/// The most out-of-order pieces: each costs time at every segment, and a client can make one of
+/// every other byte.
 pub(crate) const MOST_PIECES: usize = 1_000;
 
-/// One connection of the engine's, with its bytes.
+/// A connection of the engine's, with its bytes.
 pub(crate) struct TcpSide {
     pub socket: Socket,
-    /// From here to the client.
+    /// The path to the client.
     path: Path,
     /// The largest IP packet, in bytes.
     mtu: usize,
-    /// What is left of a segment that was too long with its options.
+    /// The rest of a segment that was too long with its options.
     rest: Option<Segment>,
-    /// What was read of what came from the client, in bytes.
+    /// The bytes read from the client.
     pub taken: u64,
-    /// Segments that were retransmitted.
+    /// Retransmitted segments.
     pub retransmitted: u64,
 }
 
 impl TcpSide {
-    /// Answers a SYN; its own numbers begin with `isn`.
+    /// Answers a SYN; `isn` is the initial sequence number of the answer.
     pub(crate) fn accept(config: &Arc<Config>, syn: &WireSegment, to: Path, isn: u32) -> Self {
         Self::new(config, Socket::accept(config, syn, isn), to)
     }
@@ -40,7 +40,7 @@ impl TcpSide {
         Self { socket, path, mtu, rest: None, taken: 0, retransmitted: 0 }
     }
 
-    /// A segment arrived; `false`: it was dropped, for there are too many pieces already.
+    /// Processes a segment; `false` if it was dropped because of too many out-of-order pieces.
     pub(crate) fn on_segment(&mut self, arrived: &Arrived<'_>, at: Instant) -> bool {
         let segment = self.socket.widen(&arrived.segment, arrived.codepoint);
         let receiver = self.socket.connection.receiver();
@@ -51,13 +51,13 @@ impl TcpSide {
         true
     }
 
-    /// So many of the readable bytes were taken.
+    /// Consumes this number of readable bytes.
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.socket.consume(bytes);
         self.taken += bytes as u64;
     }
 
-    /// What is acknowledged need not be kept; of a connection that has failed, nothing.
+    /// Discards acknowledged bytes, and all bytes of a failed connection.
     pub(crate) fn forget(&mut self) {
         if self.socket.connection.failure().is_some() {
             self.socket.clear();
@@ -67,7 +67,7 @@ impl TcpSide {
         }
     }
 
-    /// Puts the next packet that leaves now into `packet`; `false`: none does.
+    /// Builds the next packet to send in `packet`; `false` if there is none.
     pub(crate) fn poll(&mut self, at: Instant, packet: &mut Vec<u8>) -> bool {
         let next = self.rest.take().or_else(|| self.next(at));
         let Some(segment) = next.map(|segment| self.cut(segment)) else { return false };
@@ -88,8 +88,7 @@ impl TcpSide {
         Some(segment)
     }
 
-    /// A full segment with SACK blocks beside its data is longer than a packet may be: it leaves as
-    /// two.
+    /// A full segment with SACK blocks exceeds the MTU, so it is sent as two.
     fn cut(&mut self, mut segment: Segment) -> Segment {
         let room = self.mtu - self.path.ip_header() - segment.header_bytes() as usize;
         if segment.len as usize > room {

@@ -1,5 +1,5 @@
-//! A splice without a kernel: a client behind a channel that loses, doubles and delays, and a server
-//! that takes and gives as it likes.
+//! A proxied connection without a kernel: the client is behind a channel that loses, duplicates and
+//! delays packets, and the server reads and writes as it likes.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -21,16 +21,16 @@ use super::socket::Pipe;
 use super::socket_side::{Fate, SocketSide};
 use crate::linux::sockets::Moved;
 
-/// What becomes of a packet; delays in milliseconds.
+/// The fate of a packet; delays in milliseconds.
 #[derive(Clone, Copy, Debug)]
 enum Luck {
     Arrives(u64),
     Lost,
-    /// It comes again, with other bytes than it had.
+    /// Duplicated with other bytes.
     ComesBackForged(u64, u64),
 }
 
-/// What a server does each time that it is asked: how much it takes or gives, 0: nothing now.
+/// What a server reads or writes at each call; 0: nothing now.
 #[derive(Clone, Debug)]
 struct Whims(Vec<usize>, usize);
 
@@ -41,13 +41,13 @@ impl Whims {
     }
 }
 
-/// A server: what it sends, what it has got.
+/// A server: what it sends, and what it has received.
 struct Server {
     sends: Vec<u8>,
     given: usize,
     got: Vec<u8>,
-    told_end: bool,
-    /// It closes only when the client has.
+    closed: bool,
+    /// It closes only after the client.
     waits: bool,
     takes: Whims,
     gives: Whims,
@@ -58,7 +58,7 @@ impl Pipe for Server {
         let left = &self.sends[self.given..];
         let count = self.gives.next().min(into.len()).min(left.len());
         match (left.len(), count) {
-            (0, _) if self.waits && !self.told_end => Moved::Later,
+            (0, _) if self.waits && !self.closed => Moved::Later,
             (0, _) => Moved::End,
             (_, 0) => Moved::Later,
             _ => {
@@ -70,7 +70,7 @@ impl Pipe for Server {
     }
 
     fn write(&mut self, from: &[u8]) -> Moved {
-        assert!(!self.told_end, "nothing comes behind the end");
+        assert!(!self.closed, "nothing comes behind the end");
         match self.takes.next().min(from.len()) {
             0 => Moved::Later,
             count => {
@@ -81,15 +81,15 @@ impl Pipe for Server {
     }
 
     fn finish(&mut self) {
-        assert!(!self.told_end, "the end is told once");
-        self.told_end = true;
+        assert!(!self.closed, "it closes only once");
+        self.closed = true;
     }
 }
 
 #[derive(Clone, Debug)]
 struct Plan {
     senders: [&'static str; 2],
-    /// What the client sends, and the server, in bytes.
+    /// The bytes that the client and the server send.
     lengths: [usize; 2],
     isns: [u32; 2],
     buffer: u32,
@@ -97,7 +97,7 @@ struct Plan {
     lucks: Vec<Luck>,
     takes: Vec<usize>,
     gives: Vec<usize>,
-    /// Who closes only when the other has: the client, the server, or neither.
+    /// Who closes only after the other: the client, the server, or neither.
     waits: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ const PATH: Path = Path {
     ports: Ports { from: 49_152, to: 80 },
 };
 
-/// The largest packet that both ends send.
+/// The largest packet of both ends.
 const MTU: usize = 740;
 
 fn config(sender: &str, buffer: u32) -> Arc<Config> {
@@ -114,12 +114,12 @@ fn config(sender: &str, buffer: u32) -> Arc<Config> {
     let mut config = specification::sender(sender, &base).unwrap();
     config.receiver.buffer = buffer;
     config.window_scale = Some(2);
-    // Who closes still reads, as after `shutdown`.
+    // After closing an end still reads, as after `shutdown`.
     config.connection.after_close = AfterClose::Reads;
     Arc::new(config)
 }
 
-/// A stream of bytes of which no two stretches are alike.
+/// A byte stream without repeated sections.
 fn stream(seed: u64, length: usize) -> Vec<u8> {
     let mixed = |index: u64| (seed << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let byte =
@@ -130,7 +130,7 @@ fn stream(seed: u64, length: usize) -> Vec<u8> {
 struct World {
     plan: Plan,
     client: TcpSide,
-    /// The gateway's, once the SYN has come.
+    /// The gateway's half, once the SYN has arrived.
     tcp_side: Option<TcpSide>,
     socket_side: SocketSide,
     fate: Fate,
@@ -141,7 +141,7 @@ struct World {
     wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
     sent: usize,
     at: Instant,
-    /// The most that the gateway kept each way.
+    /// The most bytes that the gateway buffered in each direction.
     most: [usize; 2],
 }
 
@@ -153,7 +153,7 @@ impl World {
             sends: stream(2, plan.lengths[1]),
             given: 0,
             got: Vec::new(),
-            told_end: false,
+            closed: false,
             waits: plan.waits == Some(1),
             takes: Whims(plan.takes.clone(), 0),
             gives: Whims(plan.gives.clone(), 0),
@@ -190,13 +190,13 @@ impl World {
         (self.client.socket.connection.state(), tcp_side, self.fate, self.socket_side)
     }
 
-    /// What happens next: a packet, a timer, or the server can do something again.
+    /// Processes the next event: a packet, a timer, or a server that can continue.
     fn step(&mut self) {
         let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
         let timer =
             |tcp_side: &TcpSide| tcp_side.socket.connection.next_timer().unwrap_or(Instant::NEVER);
         let timers = [timer(&self.client), self.tcp_side.as_ref().map_or(Instant::NEVER, timer)];
-        // A server that wanted nothing for now changes its mind.
+        // A server that wanted nothing continues later.
         let asleep =
             self.fate == Fate::Goes && !(self.socket_side.readable && self.socket_side.writable);
         let mind = match asleep {
@@ -264,7 +264,7 @@ impl World {
         }
     }
 
-    /// The client writes all at once, reads at once, and closes in its time.
+    /// The client writes everything at once, reads at once, and closes in time.
     fn use_client(&mut self) {
         if !self.client_sends.is_empty() {
             let bytes = std::mem::take(&mut self.client_sends);
@@ -279,7 +279,7 @@ impl World {
     }
 
     fn carries(&mut self, to: usize, bytes: Vec<u8>) {
-        // With SACK blocks beside a full segment's data, too.
+        // Even with SACK blocks beside the data of a full segment.
         assert!(bytes.len() <= MTU, "a packet of {} bytes", bytes.len());
         let luck = self.plan.lucks.get(self.sent).copied().unwrap_or(Luck::Arrives(10));
         let after = |delay| self.at + Duration::from_millis(delay);
@@ -296,7 +296,7 @@ impl World {
     }
 }
 
-/// The same packet with other bytes in it, and checksums that hold.
+/// The same packet with other bytes and correct checksums.
 fn forge(packet: &[u8]) -> Vec<u8> {
     let arrived = Arrived::read(packet).unwrap();
     let mut forged = packet.to_vec();
@@ -338,7 +338,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever the channel does to packets, and however the server takes and gives.
+    /// For all fates of packets, and all servers.
     #[test]
     fn the_bytes_that_come_out_are_those_that_went_in(plan in plan()) {
         let (lengths, buffer, room) = (plan.lengths, plan.buffer as usize, plan.room);
@@ -353,13 +353,13 @@ proptest! {
         let (got, sent) = (&world.client_got, stream(2, lengths[1]));
         let at = got.iter().zip(&sent).position(|(got, sent)| got != sent);
         prop_assert!(*got == sent, "down: {} bytes of {}, at {at:?}", got.len(), sent.len());
-        prop_assert!(world.server.told_end);
-        // What is kept is bounded by the window, and by what may be kept.
+        prop_assert!(world.server.closed);
+        // The buffered bytes are limited by the window and by the budget.
         prop_assert!(world.most[0] <= buffer && world.most[1] <= room, "{:?}", world.most);
     }
 }
 
-/// Two legs whose handshake is complete.
+/// Both halves after the handshake.
 fn connected() -> (TcpSide, TcpSide) {
     let config = config("sack+frto", 60_000);
     let mut client = TcpSide::new(&config, Socket::open(&config, 7), PATH);
@@ -405,13 +405,13 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
         assert!(take(2 * number + 1, 1));
     }
     assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
-    // What comes next in order is taken all the same, and what it joins is there.
+    // The next bytes in order are accepted nevertheless, and join the pieces.
     assert!(take(0, 2));
     assert_eq!(tcp_side.socket.readable(), [2, 1]);
     assert_eq!(tcp_side.socket.connection.receiver().pieces(), MOST_PIECES - 1);
 }
 
-/// A server that has gone.
+/// A server that is gone.
 struct Gone;
 
 impl Pipe for Gone {

@@ -1,4 +1,4 @@
-//! When each connection wants to be woken.
+//! The wake-up times of connections.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,17 +7,16 @@ use rtolab_time::Instant;
 
 use super::table::Id;
 
-/// So many times that nobody waits for are let be.
+/// Up to this number obsolete times are not removed.
 const SPARE: usize = 1024;
 
-/// The times at which connections asked to be woken, the earliest first. Who asks for another time
-/// leaves the one before where it is; it is looked at when it comes up.
+/// The wake-up times of connections, the earliest first. A new time does not remove the previous
+/// one; that is checked when it comes.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(BinaryHeap<Reverse<(Instant, Id)>>);
 
 impl Timers {
-    /// `id` wants to be woken at `due`; `asked` is the earliest time that it has asked for and not
-    /// been woken at.
+    /// Connection `id` is to be woken at `due`; `asked` is its earliest pending time.
     pub(crate) fn ask(&mut self, id: Id, asked: &mut Option<Instant>, due: Option<Instant>) {
         let Some(due) = due else { return };
         if asked.is_none_or(|asked| due < asked) {
@@ -26,7 +25,7 @@ impl Timers {
         }
     }
 
-    /// Who asked for a time that has come, and for which.
+    /// The next connection whose time has come, and that time.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, Id)> {
         let Reverse((due, _)) = self.0.peek()?;
         if *due > now {
@@ -35,8 +34,8 @@ impl Timers {
         self.0.pop().map(|Reverse(asked)| asked)
     }
 
-    /// Forgets the times at which nobody `wants` to be woken any more, where they are more than those
-    /// of so many connections: they may lie hours ahead.
+    /// Removes the times that no connection `wants` any more, if there are more than those of the
+    /// connections: they may lie hours ahead.
     pub(crate) fn prune(&mut self, connections: usize, wants: impl Fn(Instant, Id) -> bool) {
         if self.0.len() > 2 * connections + SPARE {
             self.0.retain(|Reverse((due, id))| wants(*due, *id));
@@ -44,7 +43,7 @@ impl Timers {
         }
     }
 
-    /// When the next time comes.
+    /// The next time.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.0.peek().map(|Reverse((due, _))| *due)
     }

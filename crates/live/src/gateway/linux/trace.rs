@@ -1,4 +1,4 @@
-//! A capture of what passes the device.
+//! A capture of the device's packets.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -11,14 +11,14 @@ use rtolab_time::{Duration, Instant};
 use super::packet::Arrived;
 use crate::gateway::error::GatewayError;
 
-/// What is kept of a packet, in bytes: all of its headers.
+/// The bytes kept of a packet: all of its headers.
 const SNAPLEN: u32 = 128;
 
-/// A pcapng file that is being written.
+/// A pcapng file being written.
 pub(crate) struct Trace {
     writer: Writer<BufWriter<File>>,
     path: PathBuf,
-    /// When the gateway began, since 1970.
+    /// The beginning of the gateway, since 1970.
     began: Duration,
     packets: u16,
 }
@@ -34,7 +34,7 @@ impl Trace {
         Ok(Self { writer, path: path.into(), began, packets: 0 })
     }
 
-    /// A packet passes the device; what is no TCP is left out.
+    /// Records a packet on the device, if it is TCP.
     pub(crate) fn note(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
         let Ok(arrived) = Arrived::read(packet) else { return Ok(()) };
         self.packets = self.packets.wrapping_add(1);
@@ -49,7 +49,7 @@ impl Trace {
         self.writer.packet(&packet).map_err(|error| refused(&self.path, error))
     }
 
-    /// Writes what is not written yet.
+    /// Flushes the file.
     pub(crate) fn finish(self) -> Result<(), GatewayError> {
         let Self { writer, path, .. } = self;
         writer.finish().map(drop).map_err(|error| refused(&path, error))

@@ -1,4 +1,4 @@
-//! Who comes in, and who has to go for it.
+//! Admission of connections, and eviction.
 
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::Side;
@@ -29,7 +29,7 @@ impl Relay<'_> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
         match proxied.tcp_side() {
-            // A client asks for the same connection again.
+            // The client retransmits its SYN.
             None if opens => Ok(()),
             None => {
                 self.counts.stray += 1;
@@ -44,7 +44,8 @@ impl Relay<'_> {
         }
     }
 
-    /// A segment of no connection. One that it succeeds asks that its numbers begin with `isn`.
+    /// Processes a segment of no connection. `isn` is the initial sequence number that a
+    /// predecessor requires.
     fn on_stranger(
         &mut self,
         arrived: &Arrived<'_>,
@@ -75,10 +76,10 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Is there room for one more connection? Then this is its window.
+    /// The window of a new connection, if there is space for one.
     fn admits(&mut self) -> Option<u32> {
         let limits = &self.gateway.limits;
-        // One more half-open one takes the place of another.
+        // A new half-open connection replaces another.
         let replaces = usize::from(self.half_open >= limits.half_open);
         if self.table.len() - self.lingers - replaces >= limits.connections {
             self.counts.over_connections += 1;
@@ -96,7 +97,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Answers by a reset, unless it is one.
+    /// Answers with a reset, unless the segment is one.
     fn turn_away(&mut self, arrived: &Arrived<'_>, now: Instant) -> Result<(), GatewayError> {
         match arrived.segment.refuse() {
             Some(reset) => self.send(&packet::bare(&arrived.path.reversed(), &reset), now),
@@ -104,8 +105,8 @@ impl Relay<'_> {
         }
     }
 
-    /// The oldest half-open connections go where there are too many: those of a flood do not stay for
-    /// the timeouts that a client gets who is only slow.
+    /// Evicts the oldest half-open connections if there are too many: those of a SYN flood must not
+    /// stay for the timeouts of slow clients.
     fn make_room(&mut self) {
         while self.half_open >= self.gateway.limits.half_open.max(1) {
             let Some(oldest) = self.opening.pop_front() else { return };
@@ -114,7 +115,7 @@ impl Relay<'_> {
                 self.counts.overrun += 1;
             }
         }
-        // Those that have opened meanwhile are in nobody's way, but not for ever.
+        // Open connections are skipped, but must not accumulate.
         if self.opening.len() > 2 * self.gateway.limits.half_open {
             let table = &self.table;
             let opens = |id: &Id| table.get(*id).is_some_and(|it| it.stage == Stage::Opening);
@@ -160,7 +161,7 @@ impl Relay<'_> {
         proxied.client = Client::Answered(Box::new(TcpSide::accept(&config, syn, to, isn)));
     }
 
-    /// There is no server for it: the client is told so.
+    /// The server is unreachable: informs the client.
     pub(super) fn deny(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         proxied.server = Server::Gone;

@@ -1,4 +1,4 @@
-//! What is done for a connection once something has happened to it.
+//! Processes connections after events.
 
 use rtolab_tcp::Event;
 use rtolab_tcp::spurious::Verdict;
@@ -33,7 +33,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// A socket tells something.
+    /// An event of a socket.
     pub(super) fn on_socket(&mut self, id: Id, flags: EventFlags) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         let broken = flags.intersects(EventFlags::HUP | EventFlags::ERR);
@@ -59,9 +59,9 @@ impl Relay<'_> {
         self.touch(id);
     }
 
-    /// Serves all that were touched, in the order in which they were.
+    /// Processes all scheduled connections in order.
     pub(super) fn serve(&mut self) -> Result<(), GatewayError> {
-        // Who is served may touch itself: what was broken off is still to be told.
+        // Processing may schedule the connection again: a reset is still to be sent.
         while !self.touched.is_empty() {
             for id in std::mem::take(&mut self.touched) {
                 let now = self.now();
@@ -97,7 +97,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Carries over what can be.
+    /// Relays bytes between both halves.
     fn carry(&mut self, id: Id) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         let Proxied { client: Client::Answered(tcp_side), server, connected, .. } = &mut **proxied
@@ -112,7 +112,7 @@ impl Relay<'_> {
                 socket_side.carry(tcp_side, socket, (room, &mut self.buffer))
             }
             Server::Gone if *connected && !failed && tcp_side.socket.connection.is_writable() => {
-                // It could not be reached, though the client was answered.
+                // The server was unreachable, but the client had been answered.
                 self.counts.refused_by_server += 1;
                 tcp_side.socket.connection.abort();
                 return;
@@ -131,7 +131,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Sends what is to leave.
+    /// Sends all pending packets.
     pub(super) fn transmit(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let mut packet = std::mem::take(&mut self.packet);
         while let Some(tcp_side) = self.table.get_mut(id).and_then(|proxied| proxied.tcp_side()) {
@@ -146,7 +146,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// A packet leaves; what the device does not take is lost, as on any link.
+    /// Sends a packet; the device drops what it does not accept, as any link.
     pub(super) fn send(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
         self.counts.segments_out += 1;
         if let Some(trace) = &mut self.trace {
@@ -156,7 +156,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Counts what it has moved and what it keeps.
+    /// Updates the counts of moved and buffered bytes.
     fn account(&mut self, id: Id, now: Instant) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         let (up, down) = proxied.note_moved(now);
@@ -170,7 +170,7 @@ impl Relay<'_> {
         self.counts.most_kept = self.counts.most_kept.max(self.memory.kept());
     }
 
-    /// A connection may be further than before, or at its end.
+    /// Updates the state of a connection.
     fn advance(&mut self, id: Id, now: Instant) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         if proxied.stage == Stage::Opening && proxied.connected {
@@ -194,7 +194,7 @@ impl Relay<'_> {
         self.sleep(id, now);
     }
 
-    /// It sleeps until a timer of its own expires, or it has moved nothing for too long.
+    /// Schedules the next wake-up: a timer of its own, or the idle timeout.
     fn sleep(&mut self, id: Id, now: Instant) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         let patience = match proxied.stage {
@@ -217,7 +217,7 @@ impl Relay<'_> {
         self.timers.ask(id, &mut proxied.asked, Some(due).filter(|due| *due < Instant::NEVER));
     }
 
-    /// The oldest of those that linger go where there are too many.
+    /// Evicts the oldest lingering connections if there are too many.
     fn make_end(&mut self) {
         while self.lingers > self.gateway.limits.time_wait {
             let Some(oldest) = self.lingering.pop_front() else { return };
@@ -225,7 +225,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Takes a connection out; its socket is reset if there still is one.
+    /// Removes a connection, and resets its socket if there still is one.
     pub(super) fn remove(&mut self, id: Id) {
         let Some(path) = self.table.get(id).map(|proxied| proxied.path) else { return };
         let Some(proxied) = self.table.remove(id, &path) else { return };
@@ -260,7 +260,7 @@ impl Relay<'_> {
     }
 }
 
-/// Takes what a connection tells of itself. Before it, its congestion window was as large as that.
+/// Counts a connection's events. `cwnd` is that before them.
 fn note_events(proxied: &mut Proxied, cwnd: u64, counts: &mut Counts) {
     let mut connected = proxied.connected;
     let Some(tcp_side) = proxied.tcp_side() else { return };
