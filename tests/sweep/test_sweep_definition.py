@@ -43,7 +43,7 @@ WRONG = [
     ('["100 ms", "200 ms"]', '"100 ms"', ':8: grid.link.wireless.delay: found "100 ms"; expected'),
     ('["100 ms", "200 ms"]', "[]", ":8: grid.link.wireless.delay: found []; expected a list of"),
     ('"200 ms"', '"100 ms"', ':8: grid.link.wireless.delay: found "100 ms" twice; expected each'),
-    ('"200 ms"', '"fast"', ':8: grid.link.wireless.delay: found "fast", which is no number with'),
+    ('"200 ms"', '"fast"', ':8: grid.link.wireless.delay: found "fast", which is not a number'),
     ("wireless.delay", "wireles.delay", ":8: grid.link.wireles.delay: found no "),
     ("wireless.delay", "wireless.dely", ":8: grid.link.wireless.dely: found an unknown key"),
     ("[grid]", "[set]\ntcp.rto.k = 0.1\n[grid]", ":8: set.tcp.rto.k: found 0.1"),

@@ -2,17 +2,20 @@
 
 use core::fmt;
 use core::iter::Sum;
+use core::num::TryFromIntError;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
 use crate::quantity::{self, Dimension, ParseError};
 
-/// A span of time in nanoseconds; never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A span of time in whole nanoseconds, up to 584 years; never negative.
+///
+/// Sums and products saturate. It converts into [`core::time::Duration`], and back if that fits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
-/// A point in time: nanoseconds since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A point in time: whole nanoseconds since the start of the run.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Duration {
@@ -21,37 +24,37 @@ impl Duration {
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of so many nanoseconds.
+    /// A span in nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of so many microseconds.
+    /// A span in microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of so many milliseconds.
+    /// A span in milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of so many whole seconds.
+    /// A span in whole seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// A span of so many seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    /// A span in seconds, rounded to the nearest nanosecond. Zero for negative numbers and NaN.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * 1e9 + 0.5) as u64)
     }
 
-    /// In nanoseconds.
+    /// The number of nanoseconds.
     pub const fn nanos(self) -> u64 {
         self.0
     }
 
-    /// In seconds.
+    /// The number of seconds.
     pub fn secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -80,12 +83,12 @@ impl Instant {
     /// Later than any event.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// So many nanoseconds after the start of the run.
+    /// A point in nanoseconds after the start of the run.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// So many seconds after the start of the run, rounded to the nearest nanosecond.
+    /// A point in seconds after the start of the run, rounded to the nearest nanosecond.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self(Duration::from_secs_f64(secs).nanos())
     }
@@ -183,21 +186,53 @@ impl Sum for Duration {
 impl FromStr for Duration {
     type Err = ParseError;
 
-    /// Reads `"200 ms"`, `"3.5 s"`, `"10 us"` or `"2 min"`, exactly.
+    /// Parses `"200 ms"`, `"3.5 s"`, `"10 us"` or `"2 min"`, without rounding.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         quantity::parse(text, Dimension::Time).map(Self)
     }
 }
 
 impl fmt::Display for Duration {
-    /// Exactly, in the largest unit up to the second that it reaches.
+    /// Writes the exact span in the largest unit that it reaches, up to the second: `1.05 us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
         quantity::write(f, self.0, &units)
     }
 }
 
+impl fmt::Debug for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Duration> for core::time::Duration {
+    fn from(span: Duration) -> Self {
+        Self::from_nanos(span.0)
+    }
+}
+
+impl TryFrom<core::time::Duration> for Duration {
+    type Error = TryFromIntError;
+
+    /// Fails above [`Duration::MAX`].
+    fn try_from(span: core::time::Duration) -> Result<Self, TryFromIntError> {
+        span.as_nanos().try_into().map(Self)
+    }
+}
+
+impl fmt::Debug for Instant {
+    /// Writes the exact time since the start of the run, as [`Duration`] does: `8.75 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NEVER => f.write_str("never"),
+            Self(nanos) => Duration(nanos).fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for Instant {
+    /// Writes seconds since the start of the run, rounded to microseconds: `8.750000 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NEVER => f.write_str("never"),

@@ -1,7 +1,4 @@
-//! Time, rates and sizes with their units.
-//!
-//! All of rtolab counts time in whole nanoseconds since the start of a run and rates in whole
-//! bits a second: integers, so that a run is the same on every machine.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]

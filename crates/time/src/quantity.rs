@@ -1,4 +1,4 @@
-//! Numbers with units: what is read, and what is wrong with what cannot be.
+//! Numbers with units: how they are parsed and written, and why a text is not one.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,9 +9,9 @@ use core::fmt;
 pub enum Dimension {
     /// A span of time, counted in nanoseconds.
     Time,
-    /// Bits a second.
+    /// A rate, counted in bits per second.
     Rate,
-    /// Bytes.
+    /// An amount of data, counted in bytes.
     Size,
 }
 
@@ -42,7 +42,7 @@ const SIZE: &[Unit] = &[
 impl Dimension {
     const ALL: [Self; 3] = [Self::Time, Self::Rate, Self::Size];
 
-    /// Its name with its article.
+    /// Its name with an article, such as `a time`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Time => "a time",
@@ -51,7 +51,7 @@ impl Dimension {
         }
     }
 
-    /// How a quantity of it may be written.
+    /// An example of a quantity, such as `200 ms`.
     pub const fn example(self) -> &'static str {
         match self {
             Self::Time => "200 ms",
@@ -78,7 +78,7 @@ impl Dimension {
     }
 }
 
-/// Why a text is not the quantity that is wanted.
+/// Why a text is not a quantity of the expected dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     found: String,
@@ -100,13 +100,13 @@ pub(crate) enum Problem {
 }
 
 impl ParseError {
-    /// What was found and what is wrong with it: `"200 ms", a time`.
+    /// What was found and what is wrong with it, for messages: `"200 ms", a time`.
     pub fn found(&self) -> String {
         let found = &self.found;
         match self.problem {
-            Problem::NoQuantity => format!("{found:?}, which is no number with a unit"),
+            Problem::NoQuantity => format!("{found:?}, which is not a number with a unit"),
             Problem::NoUnit => format!("{found:?}, a number without a unit"),
-            Problem::UnknownUnit => format!("{found:?}, whose unit is not known"),
+            Problem::UnknownUnit => format!("{found:?}, whose unit is unknown"),
             Problem::Other(dimension) => format!("{found:?}, {}", dimension.name()),
             Problem::Negative => format!("{found:?}, which is negative"),
             Problem::Zero => format!("{found:?}"),
@@ -115,7 +115,7 @@ impl ParseError {
         }
     }
 
-    /// What would be right: `a rate such as "28.8 kbit/s"`.
+    /// What would be right, for messages: `a rate such as "28.8 kbit/s"`.
     pub fn expected(&self) -> String {
         let (name, example) = (self.wanted.name(), self.wanted.example());
         let smallest = self.wanted.table()[0].0;
@@ -144,7 +144,7 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// The quantity that `text` names, in the smallest unit of `wanted`; never rounded.
+/// Parses a quantity and returns it in the smallest unit of `wanted`, without rounding.
 pub(crate) fn parse(text: &str, wanted: Dimension) -> Result<u64, ParseError> {
     let wrong = |problem| ParseError::new(text, wanted, problem);
     let (negative, magnitude) = match text.trim().strip_prefix(['-', '−']) {
@@ -172,7 +172,7 @@ pub(crate) fn parse(text: &str, wanted: Dimension) -> Result<u64, ParseError> {
     }
 }
 
-/// `whole.fraction` times `worth`.
+/// Returns `whole.fraction` times `worth`.
 fn scale(whole: &str, fraction: &str, worth: u64) -> Result<u64, Problem> {
     let whole = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(worth));
     let whole = whole.ok_or(Problem::TooLarge)?;
@@ -190,7 +190,7 @@ fn scale(whole: &str, fraction: &str, worth: u64) -> Result<u64, Problem> {
     }
 }
 
-/// Writes `count` of the smallest unit exactly, in the largest of `units` that it reaches; each is
+/// Writes `count` of the smallest unit exactly, in the largest of `units` that it reaches. Each is
 /// worth a power of ten.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, count: u64, units: &[Unit]) -> fmt::Result {
     let reached = units.iter().rev().find(|(_, worth)| count >= *worth);

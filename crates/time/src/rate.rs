@@ -1,4 +1,4 @@
-//! How fast a link sends.
+//! Rates of links.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,12 +6,12 @@ use core::str::FromStr;
 use crate::Duration;
 use crate::quantity::{self, Dimension, ParseError, Problem};
 
-/// A rate in bits a second; never zero.
+/// A rate in whole bits per second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// So many bits a second; `None` for zero.
+    /// A rate in bits per second; `None` for zero.
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         match bits {
             0 => None,
@@ -19,12 +19,12 @@ impl Rate {
         }
     }
 
-    /// In bits a second.
+    /// The number of bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// How long `bytes` take to send, rounded up to a whole nanosecond.
+    /// The transmission time of `bytes`, rounded up to a whole nanosecond.
     pub const fn time_for(self, bytes: u32) -> Duration {
         Duration::from_nanos((bytes as u64 * 8_000_000_000).div_ceil(self.0))
     }
@@ -33,7 +33,7 @@ impl Rate {
 impl FromStr for Rate {
     type Err = ParseError;
 
-    /// Reads `"28.8 kbit/s"`, `"10 Mbit/s"` or `"9600 bit/s"`, exactly; zero is no rate.
+    /// Parses `"28.8 kbit/s"`, `"10 Mbit/s"` or `"9600 bit/s"`, without rounding. Fails for zero.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let bits = quantity::parse(text, Dimension::Rate)?;
         Self::from_bits_per_second(bits)
@@ -42,7 +42,7 @@ impl FromStr for Rate {
 }
 
 impl fmt::Display for Rate {
-    /// Exactly, in the largest unit that it reaches.
+    /// Writes the exact rate in the largest unit that it reaches.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units =
             [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];

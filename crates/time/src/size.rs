@@ -1,4 +1,4 @@
-//! How much data.
+//! Amounts of data.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,12 +10,12 @@ use crate::quantity::{self, Dimension, ParseError};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// So many bytes.
+    /// This number of bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// As a number.
+    /// The number.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -24,14 +24,14 @@ impl Bytes {
 impl FromStr for Bytes {
     type Err = ParseError;
 
-    /// Reads `"1776 B"`, `"64 kB"` (64,000 bytes) or `"64 KiB"` (65,536).
+    /// Parses `"1776 B"`, `"64 kB"` (64,000 bytes) or `"64 KiB"` (65,536).
     fn from_str(text: &str) -> Result<Self, ParseError> {
         quantity::parse(text, Dimension::Size).map(Self)
     }
 }
 
 impl fmt::Display for Bytes {
-    /// In the largest decimal unit of which it is a whole number.
+    /// Writes it in the largest decimal unit of which it is a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             n if n > 0 && n % 1_000_000_000 == 0 => write!(f, "{} GB", n / 1_000_000_000),

@@ -1,11 +1,11 @@
-//! What quantities read and write.
+//! How quantities are parsed and written.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use proptest::prelude::*;
 
-use crate::{Bytes, Duration, Rate};
+use crate::{Bytes, Duration, Instant, Rate};
 
 fn nanos(text: &str) -> u64 {
     text.parse::<Duration>().unwrap().nanos()
@@ -83,19 +83,19 @@ fn a_wrong_quantity_says_what_is_wrong() {
     assert_eq!(rate("5"), format!(r#"found "5", a number without a unit; {expected}"#));
     assert_eq!(
         rate("fast"),
-        format!(r#"found "fast", which is no number with a unit; {expected}"#)
+        format!(r#"found "fast", which is not a number with a unit; {expected}"#)
     );
-    assert_eq!(rate(""), format!(r#"found "", which is no number with a unit; {expected}"#));
+    assert_eq!(rate(""), format!(r#"found "", which is not a number with a unit; {expected}"#));
     for number in [".5 s", "5. s", "1.2.3 s", "+5 s", "--5 s", "e5 s", "."] {
-        assert!(time(number).contains("which is no number with a unit"), "{number}");
+        assert!(time(number).contains("which is not a number with a unit"), "{number}");
     }
     assert_eq!(
         rate("5 kbps"),
-        r#"found "5 kbps", whose unit is not known; expected a rate such as "28.8 kbit/s" "#
+        r#"found "5 kbps", whose unit is unknown; expected a rate such as "28.8 kbit/s" "#
             .to_string()
             + "(units: bit/s, kbit/s, Mbit/s, Gbit/s)"
     );
-    assert!(time("1e3 s").contains("whose unit is not known"));
+    assert!(time("1e3 s").contains("whose unit is unknown"));
     assert!(size("64 KB").ends_with("(units: B, kB, MB, GB, KiB, MiB, GiB)"));
     assert!(time("5 S").ends_with("(units: ns, us, µs, ms, s, min, h)"));
 }
@@ -131,6 +131,23 @@ fn display_is_short_where_it_can_be() {
     assert_eq!(Bytes::new(1_776).to_string(), "1776 B");
     assert_eq!(Bytes::new(64_000).to_string(), "64 kB");
     assert_eq!(Bytes::new(0).to_string(), "0 B");
+}
+
+#[test]
+fn times_print_with_their_unit() {
+    let at = Instant::from_nanos(8_750_000_001);
+    assert_eq!(format!("{at:?} or {at}"), "8.750000001 s or 8.750000 s");
+    assert_eq!(format!("{:?} or {0}", Instant::NEVER), "never or never");
+    assert_eq!(format!("{:?}", Duration::from_millis(200)), "200 ms");
+}
+
+#[test]
+fn durations_convert_to_those_of_core_and_back_if_they_fit() {
+    use core::time::Duration as Core;
+    let longest = Core::from(Duration::MAX);
+    assert_eq!(Core::from(Duration::from_millis(200)), Core::from_millis(200));
+    assert_eq!(Duration::try_from(longest), Ok(Duration::MAX));
+    assert!(Duration::try_from(longest + Core::from_nanos(1)).is_err());
 }
 
 proptest! {

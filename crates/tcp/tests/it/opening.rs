@@ -28,7 +28,7 @@ fn t_b_1_who_listens_answers_a_syn() {
     let Answer::Accepted(accepted) = listens(&base(), &active.sends_one(0)) else {
         panic!("not accepted")
     };
-    let mut passive = End::new(*accepted);
+    let mut passive = End::new(accepted);
     assert_eq!(passive.connection.state(), State::SynReceived);
     active.gets(&passive.sends_one(0), 0);
     passive.gets(&active.sends_one(0), 0);
