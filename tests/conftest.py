@@ -20,6 +20,20 @@ pytest_plugins = ["browser_fixtures"]
 """What tests of the explorer in a browser share."""
 
 
+SLOW = {"test_control", "test_hangs", "test_notebook", "test_recorded", "test_site"}
+"""Modules whose tests take minutes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        marks = {"root": "hosts" in fixtures, "browser": "browser" in fixtures}
+        for mark, is_one in (marks | {"slow": item.path.stem in SLOW}).items():
+            if is_one:
+                item.add_marker(mark)
+
+
 @pytest.fixture
 def hosts() -> None:
     """What tests of emulated hosts need."""

@@ -151,7 +151,7 @@ def test_every_workload_is_played(tmp_path: Path) -> None:
 def test_json_has_the_whole_report() -> None:
     set_ = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
     with start_emulation("kernel-stall", "--json", "--seed", "5", *set_) as process:
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=600)
     document = json.loads(output)
     assert errors == ""
     assert process.returncode == (0 if document["good"] else 1)
@@ -167,7 +167,7 @@ def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     with pytest.raises(rtolab.EmulationError, match=r"congctl nosuch"):
         emulate("kernel-stall", set={"kernel.congestion": "nosuch"})
     with start_emulation("kernel-stall", "--set", "kernel.congestion=nosuch") as process:
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=600)
     assert (process.returncode, output) == (2, "")
     assert errors.startswith("rtolab: `ip ")
 
@@ -216,7 +216,7 @@ def test_clean_removes_what_a_killed_guardian_left() -> None:
         process.communicate(timeout=20)
     # Another run that begins meanwhile cleans as well.
     with start_emulation("--clean") as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
     assert process.returncode == 0
     assert gone_soon(processes, marks) == []
 
@@ -250,7 +250,7 @@ def test_clean_removes_what_other_runs_left() -> None:
     name = f"rtolab-{gone.pid}-near"
     subprocess.run(["ip", "netns", "add", name], check=True)
     with start_emulation("--clean") as process:
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=600)
     # Another run that begins meanwhile cleans as well.
     assert output.startswith("removed: ")
     assert name in output or "nothing" in output

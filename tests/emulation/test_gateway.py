@@ -177,7 +177,7 @@ def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> 
         )
         time.sleep(1)
         one.end(number)
-        _, err = client.communicate(timeout=30)
+        _, err = client.communicate(timeout=600)
         assert "ConnectionResetError" in err
         devices = execute("ip", "-n", one.client, "link", check=True)
         assert "rto0" not in devices.stdout

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from prerequisites import no_hosts, require_hosts
 from program import execute
 
@@ -53,6 +55,7 @@ def test_unneeded_retransmissions_of_a_capture_fail_a_test(tmp_path: Path) -> No
     assert "frame " in output
 
 
+@pytest.mark.root
 def test_a_stack_is_compared_with_its_stored_scores(tmp_path: Path) -> None:
     code, output = ran(tmp_path, SCORES, "--rtolab-store")
     if no_hosts():

@@ -145,7 +145,7 @@ def stopped_in_the_middle(out: Path, how: signal.Signals) -> tuple[int, str]:
     with start(out) as process:
         wait_for(lambda: bool(records(out)), process)
         process.send_signal(how)
-        _, words = process.communicate(timeout=60)
+        _, words = process.communicate(timeout=600)
     return process.returncode, words
 
 
@@ -169,7 +169,7 @@ def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
     for out in (killed, interrupted, calm):
         kept = len(records(out))
         with start(out) as process:
-            said, _ = process.communicate(timeout=120)
+            said, _ = process.communicate(timeout=600)
         assert process.returncode == 0
         assert said.count("kept from an earlier run") == kept
     assert without_wall(killed) == without_wall(interrupted) == without_wall(calm)

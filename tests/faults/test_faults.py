@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from prerequisites import small_disk
+from prerequisites import require_hosts, small_disk
 from program import SCRATCH, environment, shell, start, wait_for
 from rtolab import run
 
@@ -245,6 +245,8 @@ def placed(arguments: list[str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("command", PIPED)
 def test_a_reader_may_close_the_pipe(tmp_path: Path, command: str) -> None:
     """As in `rtolab ... | true`: it ends by SIGPIPE or never notices, and prints nothing."""
+    if command == "emulate":
+        require_hosts()
     process = start(*placed(PIPED[command], tmp_path), cwd=tmp_path)
     assert process.stdout
     process.stdout.close()
@@ -322,6 +324,7 @@ WRITES = {
 }
 
 
+@pytest.mark.root
 @pytest.mark.parametrize("command", WRITES)
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -> None:
     arguments = placed(WRITES[command], tmp_path)
@@ -336,6 +339,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
     assert not [path for path in whole if path.suffix in (".html", ".pcapng", ".pkt")]
 
 
+@pytest.mark.root
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "small"
     with small_disk(out, "8k"):

@@ -62,6 +62,7 @@ def test_a_page_without_descriptors_is_not_begun(tmp_path: Path, most: int) -> N
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.root
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
 def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
     """As a user without other processes, because no limit binds root."""

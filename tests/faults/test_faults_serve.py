@@ -33,6 +33,7 @@ def answer_of(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tu
         return error.code, json.loads(error.read())["error"]["message"]
 
 
+@pytest.mark.root
 def test_a_full_disk_fails_one_request_and_not_the_next(tmp_path: Path) -> None:
     complaints = tmp_path / "complaints"
     disk = tmp_path / "small"

@@ -49,7 +49,7 @@ class Session:
 
     def sh(self, block: Block) -> str:
         bash = ("bash", "-e", "-u", "-o", "pipefail", "-c", block.text)
-        done = execute(*bash, cwd=self.folder, env=self.environment, timeout=100)
+        done = execute(*bash, cwd=self.folder, env=self.environment, timeout=1000)
         assert done.returncode == block.status, f"{block.place}: {done.stdout}{done.stderr}"
         return str(done.stdout)
 

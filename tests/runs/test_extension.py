@@ -115,7 +115,7 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"judges": ["eiffel"]}, "unknown detector `eiffel`; known are eifel"),
+        ({"judges": ["eiffel"]}, r"unknown detector `eiffel`; expected one of \d+, such as eifel"),
         ({"what_if": ["sack+eiffel"]}, "unknown policy `eiffel`"),
         ({"what_if": ["sack+eifel"]}, r"`sack\+eifel` cannot go on from `newreno`: .*timestamps"),
     ],
@@ -252,6 +252,6 @@ def test_control_c_ends_the_runs(scenario: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")

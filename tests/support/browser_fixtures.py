@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
+PATIENCE_S = 300
+"""What a busy machine may take for a step that takes a tenth of a second alone."""
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     with server() as (address, _):
@@ -40,6 +44,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The page at 1280x800 in the light theme; an error that it reports fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     said: list[str] = []
     asked: list[str] = []
@@ -71,11 +76,11 @@ def runs(page: Page) -> int:
     return int(page.evaluate("document.body.dataset.runs"))
 
 
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+def until(holds: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
     """Playwright's own way evaluates text, which the page's policy forbids."""
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, "the page never gets there"
         time.sleep(0.02)
 
 

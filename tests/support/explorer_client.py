@@ -76,7 +76,7 @@ def server(*options: str, **how: Any) -> Iterator[tuple[str, int]]:
         yield found[0], process.pid
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(300)
         process.stdout.close()
 
 

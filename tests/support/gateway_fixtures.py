@@ -38,11 +38,11 @@ class Lab:
     def end(self, number: int = signal.SIGINT) -> None:
         """Ends the gateway, and reads its counts and what the server printed."""
         self.gateway.send_signal(number)
-        out, err = self.gateway.communicate(timeout=30)
+        out, err = self.gateway.communicate(timeout=600)
         assert "Traceback" not in err, err
         self.counts = json.loads(out) if out else {}
         self.serving.kill()
-        self.told = self.serving.communicate(timeout=30)[0]
+        self.told = self.serving.communicate(timeout=600)[0]
 
 
 def ip(*arguments: str) -> None:

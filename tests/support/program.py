@@ -51,7 +51,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
 
 
 def wait_for(
-    holds: Callable[[], bool], process: subprocess.Popen[Any] | None = None, within_s: float = 60
+    holds: Callable[[], bool], process: subprocess.Popen[Any] | None = None, within_s: float = 600
 ) -> None:
     """Waits until it holds, or the process ends."""
     until = time.monotonic() + within_s

@@ -52,5 +52,5 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
 
 def command(*arguments: str | Path) -> tuple[int, str, str]:
     """`rtolab sweep` as a process of its own: how it ended, and what it printed."""
-    done = program.run("sweep", *arguments, env=program.environment(), timeout=120)
+    done = program.run("sweep", *arguments, env=program.environment(), timeout=600)
     return done.returncode, done.stdout, done.stderr

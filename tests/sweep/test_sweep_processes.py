@@ -94,7 +94,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str,
         with pytest.raises(Error, match="another `rtolab sweep` is at work here"):
             run(tmp_path, MANY)
         process.send_signal(signal.SIGINT)
-        _, complained = process.communicate(timeout=60)
+        _, complained = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "the same command goes on from there" in complained
     assert found.running == 2
@@ -106,6 +106,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str,
     assert files(out) == undisturbed
 
 
+@pytest.mark.root
 def test_a_full_disk_is_reported_and_finished_chunks_are_kept(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_full_disk_is_reported_and_finished_chunks_are_kept(
         assert files(out) == undisturbed
 
 
+@pytest.mark.root
 def test_a_folder_that_cannot_be_written_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,7 +204,7 @@ def test_a_cluster_that_loses_a_worker_computes_the_same(
         wait_for(lambda: finished(out) >= CHUNKS // 2, process)
         lost.kill()
         at_loss = finished(out)
-        said, complained = process.communicate(timeout=60)
+        said, complained = process.communicate(timeout=600)
     assert (process.returncode, complained) in [(0, ""), (0, waiting_message(dask))]
     assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in said
     assert at_loss < CHUNKS

@@ -137,7 +137,7 @@ fn whatever_is_damaged_what_is_before_it_is_reported() {
         let (bytes, first) = one.damaged(&mut numbers, other);
         let began = std::time::Instant::now();
         let document = read(&bytes);
-        assert!(began.elapsed().as_secs() < 60, "round {round} takes too long");
+        assert!(began.elapsed().as_secs() < 300, "round {round} takes too long");
         let before = one.records.partition_point(|&start| start <= first) - 1;
         let whole = (before as u64).saturating_sub(2);
         assert!(document.summary.packets >= whole.min(1), "round {round}");

@@ -1,4 +1,4 @@
-//! From rows to columns: a table is written down as a list of names, each with what it shows.
+//! From rows to columns: a table is a list of names, each with its cells.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 
 use crate::{Recording, Run};
 
-/// A table in the making: rows, each with what it belongs to, and the columns named so far.
+/// A builder for a table: rows, each with its owner, and the columns so far.
 pub struct Table<'a, R, Owner = Run> {
     rows: Vec<(&'a Owner, &'a R)>,
     fields: Vec<Field>,
@@ -17,7 +17,7 @@ pub struct Table<'a, R, Owner = Run> {
 }
 
 impl<'a, R> Table<'a, R> {
-    /// The rows that `rows` picks of each recording, with the columns that every table begins with.
+    /// The `rows` of each recording, with the columns of the run in front.
     pub(crate) fn of(recordings: &'a [Recording], rows: impl Fn(&'a Recording) -> &'a [R]) -> Self {
         Self::new(
             recordings
@@ -31,28 +31,28 @@ impl<'a, R> Table<'a, R> {
 }
 
 impl<'a, R, Owner> Table<'a, R, Owner> {
-    /// These rows, each with what it belongs to.
+    /// These rows, each with its owner.
     pub fn new(rows: impl Iterator<Item = (&'a Owner, &'a R)>) -> Self {
         Self { rows: rows.collect(), fields: Vec::new(), columns: Vec::new() }
     }
 
-    /// A column with `cell` of each row.
+    /// Adds a column with `cell` of each row.
     #[must_use]
     pub fn column<C: Cell>(self, name: &str, cell: impl Fn(&'a R) -> C) -> Self {
         self.add(name, |(_, row)| cell(row))
     }
 
-    /// A column with `cell` of what each row belongs to.
+    /// Adds a column with `cell` of each row's owner.
     #[must_use]
     pub fn owner<C: Cell>(self, name: &str, cell: impl Fn(&'a Owner) -> C) -> Self {
         self.add(name, |(owner, _)| cell(owner))
     }
 
-    /// All columns together.
+    /// The table.
     ///
     /// # Panics
     ///
-    /// Never: every column has a cell of every row.
+    /// Never: every column has a cell for every row.
     pub fn finish(self) -> RecordBatch {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
             .expect("every column has a cell of every row")
@@ -66,7 +66,7 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
     }
 }
 
-/// What a column can hold; an `Option` of it where a cell may be null.
+/// A value that a column can hold, or an `Option` of one where a cell may be null.
 pub trait Cell {
     /// May a cell be null?
     const NULLABLE: bool;

@@ -1,4 +1,5 @@
-//! What copies of a run and judges tell about its retransmissions.
+//! The scores of retransmissions: ground truth from forks of the run, and the verdicts of
+//! detectors.
 
 use std::sync::Arc;
 
@@ -7,51 +8,52 @@ use rtolab_time::Instant;
 
 use crate::kinds::{Place, TimeoutKind, Truth};
 
-/// How a transfer went, or would have gone, to its end or that of the run.
+/// The result of a transfer at its end, or at the end of the run or fork.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
     /// When the ACK of the FIN arrived at the sender; `None` if the run ended before.
     pub end: Option<Instant>,
     /// Data segments (with payload) sent, retransmissions included, from the beginning on.
     pub segments: u64,
-    /// Payload bytes that the application at the other end got.
+    /// Payload bytes that the application at the other end read.
     pub bytes: u64,
 }
 
-/// The run as it was, and a copy of it in which one thing is different.
+/// The same transfer in the run and in a fork that differs in one thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// The run.
     pub original: Rest,
-    /// The copy.
+    /// The fork.
     pub other: Rest,
 }
 
 impl Comparison {
-    /// How much later the run ended than the copy, in seconds; `None` unless both did.
+    /// How much later the transfer ended in the run than in the fork, in seconds; `None` unless
+    /// both ended.
     pub fn later_s(&self) -> Option<f64> {
         Some(self.original.end?.secs_f64() - self.other.end?.secs_f64())
     }
 
-    /// How many segments more were sent in the run.
+    /// How many more segments were sent in the run.
     pub const fn more_segments(&self) -> i64 {
         self.original.segments as i64 - self.other.segments as i64
     }
 }
 
-/// How many retransmissions were what.
+/// Counts of retransmissions by ground truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truths {
-    /// Those whose acknowledgment was only late.
+    /// Spurious: the ACK was only late.
     pub spurious: u64,
-    /// Those of which every acknowledgment was lost.
+    /// Caused by lost ACKs.
     pub ack_lost: u64,
-    /// Those that were needed.
+    /// Genuine: the segment was lost.
     pub genuine: u64,
 }
 
 impl Truths {
-    /// Counts one.
+    /// Counts a retransmission.
     pub const fn count(&mut self, truth: Truth) {
         *match truth {
             Truth::Spurious => &mut self.spurious,
@@ -61,47 +63,47 @@ impl Truths {
     }
 }
 
-/// `verdicts`: one row a timeout or fast retransmit and judge.
+/// `verdicts`: one row per timeout or fast retransmit and passive detector.
 #[derive(Clone, Debug)]
 pub struct VerdictRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// Which end retransmitted.
+    /// The end that retransmitted.
     pub end: Place,
-    /// When the retransmission was.
+    /// When it retransmitted.
     pub at: Instant,
     /// Timeout or fast retransmit.
     pub kind: TimeoutKind,
     /// The relative sequence number of the segment retransmitted (SYN is 0).
     pub seq: i64,
-    /// What a copy of the run shows.
+    /// The ground truth.
     pub truth: Option<Truth>,
-    /// The judge.
+    /// The detector.
     pub detector: DetectorId,
-    /// What it says: `spurious`, `genuine`, `open` or `blind`.
+    /// Its verdict: `spurious`, `genuine`, `open` or `blind`.
     pub verdict: &'static str,
-    /// Why it is blind.
+    /// Why it is `blind`.
     pub why: Option<&'static str>,
-    /// When it made up its mind.
+    /// When it reached the verdict.
     pub verdict_at: Option<Instant>,
 }
 
-/// What made a receiver send a duplicate acknowledgment.
+/// Why a receiver sent a duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupackCause {
-    /// A segment came while an earlier one was missing, no copy of which arrived that had been sent
-    /// before it.
+    /// A segment arrived while an earlier one was missing, and no copy of that one that was sent
+    /// before the segment ever arrives.
     Loss,
-    /// A segment came before one that had been sent earlier and arrived, too.
+    /// A segment arrived before one that was sent earlier and arrives later.
     Reordering,
-    /// A segment came of which the sender had sent another copy that arrived first.
+    /// A segment arrived of which another copy had arrived.
     Retransmission,
     /// A link delivered a packet twice.
     Network,
 }
 
 impl DupackCause {
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -112,20 +114,20 @@ impl DupackCause {
     }
 }
 
-/// `duplicates`: one row a duplicate acknowledgment that reached a sender.
+/// `duplicates`: one row per duplicate ACK that reached a sender.
 #[derive(Clone, Debug)]
 pub struct DuplicateRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// When.
+    /// When it arrived.
     pub at: Instant,
-    /// The relative acknowledgment number.
+    /// The relative ACK number.
     pub ack: i64,
-    /// Why it was sent; `None` if no segment that arrived called for it, and of a kernel's receiver.
+    /// Why it was sent; `None` if no arriving segment caused it, and for kernels.
     pub cause: Option<DupackCause>,
 }
 
-/// `what_if`: one row a timeout and sender that went on from there.
+/// `what_if`: one row per timeout and alternative sender.
 #[derive(Clone, Debug)]
 pub struct WhatIfRow {
     /// The flow's name.
@@ -134,10 +136,10 @@ pub struct WhatIfRow {
     pub at: Instant,
     /// The relative sequence number of the segment that timed out.
     pub seq: i64,
-    /// What the timeout was.
+    /// The ground truth about the timeout.
     pub truth: Option<Truth>,
-    /// The sender that continued, as a sender specification.
+    /// The alternative, a sender specification.
     pub sender: Arc<str>,
-    /// What came of it.
+    /// The transfer with either sender.
     pub comparison: Comparison,
 }

@@ -1,18 +1,18 @@
-//! What the words of the tables mean.
+//! The enumerations of the tables.
 
-/// What made a sender retransmit.
+/// Why a sender retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// The retransmission timer expired.
     Timeout,
     /// Loss recovery began.
     FastRetransmit,
-    /// A tail loss probe: nothing was heard for a while (RFC 8985 section 7).
+    /// A tail loss probe (RFC 8985 section 7).
     Probe,
 }
 
 impl TimeoutKind {
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -22,19 +22,19 @@ impl TimeoutKind {
     }
 }
 
-/// Was a retransmission right? Known from a copy of the run that goes on without it.
+/// The ground truth about a retransmission, from a fork of the run that goes on without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// An acknowledgment that covers the segment arrives in the copy, too: it was only late.
+    /// An ACK that covers the segment arrives in the fork: it was only late.
     Spurious,
-    /// None does, though an earlier copy of the segment reached the receiver.
+    /// No ACK arrives in the fork, although an earlier copy of the segment reached the receiver.
     AckLost,
-    /// None does, and no earlier copy reached the receiver.
+    /// No ACK arrives in the fork, and no earlier copy reached the receiver.
     Genuine,
 }
 
 impl Truth {
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Spurious => "spurious",
@@ -44,20 +44,20 @@ impl Truth {
     }
 }
 
-/// Where a packet was seen.
+/// One end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// At the host that sends the data.
+    /// The host that sends the data.
     Sender,
-    /// At the host that receives the data.
+    /// The host that receives the data.
     Receiver,
 }
 
 impl Place {
-    /// Both, the sender first.
+    /// Both ends, the sender first.
     pub const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
 
-    /// The other one.
+    /// The other end.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -66,12 +66,12 @@ impl Place {
         }
     }
 
-    /// 0 at the sender, 1 at the receiver.
+    /// 0 for the sender, 1 for the receiver.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sender => "sender",

@@ -1,5 +1,4 @@
-//! What a scenario may ask for at most: more is a slip of the pen, or somebody's malice, and would
-//! take longer to read than anybody waits.
+//! Limits of a scenario. More is a typo or an attack, and would take too long to read.
 
 /// The text of a scenario, in bytes.
 pub(crate) const TEXT: u64 = 4 << 20;

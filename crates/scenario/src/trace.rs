@@ -1,4 +1,4 @@
-//! Traces that others recorded: opportunities to send, and delays.
+//! Parsers for recorded traces: delivery opportunities and delays.
 
 use rtolab_link::Opportunities;
 use rtolab_time::Duration;
@@ -8,8 +8,8 @@ use crate::files::Fault;
 #[cfg(test)]
 mod tests;
 
-/// A trace of mahimahi (`mm-link`): a line for each opportunity to send 1500 bytes, its time in
-/// milliseconds. The trace begins again at its last time.
+/// A mahimahi trace (`mm-link`): one line for each opportunity to send 1500 bytes, with its time in
+/// milliseconds. The trace repeats with its last time as period.
 pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
     let mut at = Vec::<Duration>::new();
     let mut last = Duration::ZERO;
@@ -35,8 +35,8 @@ pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
     Ok(Opportunities { at, period: last })
 }
 
-/// Delays, each with the time from which on it holds: from lines of seconds and milliseconds or
-/// from what `ping -D` printed. The times ascend from zero.
+/// Delays, each with its start: from lines of seconds and milliseconds, or from the output of
+/// `ping -D`. The times ascend from zero.
 pub(crate) fn delays(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
     let steps = match text.lines().any(is_reply) {
         true => replies(text)?,
@@ -48,7 +48,7 @@ pub(crate) fn delays(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
     }
 }
 
-/// What a line of a series is.
+/// The format of a line of a series.
 const STEP: &str = "lines of seconds and milliseconds such as \"0.5 120\"";
 
 /// Lines of seconds and milliseconds.
@@ -80,13 +80,13 @@ fn series(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
     Ok(steps)
 }
 
-/// Is this the line of a reply in what ping printed?
+/// Is this a reply in the output of ping?
 fn is_reply(line: &str) -> bool {
     line.contains(" bytes from ")
 }
 
-/// The replies in what `ping -D` printed; all else that it says is passed over. A delay counts from
-/// when its ping was sent: the replies of many may arrive together.
+/// The replies in the output of `ping -D`; other lines are ignored. Each delay holds from when its
+/// ping was sent, because several replies may arrive together.
 fn replies(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
     let mut sent = Vec::new();
     let replies = lines(text).filter(|(_, line)| is_reply(line) && !line.contains("(DUP!)"));
@@ -103,7 +103,7 @@ fn replies(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
     Ok(sent.into_iter().map(|(at, delay)| (at - first, delay)).collect())
 }
 
-/// When a reply arrived and how long it took.
+/// When a reply arrived, and its delay.
 fn reply(line: &str) -> Option<(Duration, Duration)> {
     let (arrived, rest) = line.strip_prefix('[')?.split_once(']')?;
     let (_, time) = rest.split_once(" time=")?;
@@ -121,13 +121,13 @@ fn milliseconds(number: &str) -> Option<Duration> {
     format!("{number} ms").parse().ok()
 }
 
-/// The lines that say something, counted from 1.
+/// The lines that are not empty, with their numbers from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// As much of a line as a message has room for.
+/// The beginning of a line, for a message.
 fn start_of(line: &str) -> &str {
     line.char_indices().nth(60).map_or(line, |(end, _)| &line[..end])
 }

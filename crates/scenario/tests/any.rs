@@ -1,4 +1,4 @@
-//! Whatever is read, it is a scenario or an error, never a panic.
+//! Any text is a scenario or an error, never a panic.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -11,7 +11,7 @@ const SHIPPED: &[&str] = &[
     include_str!("everything.toml"),
 ];
 
-/// Pieces of scenarios, right and wrong.
+/// Pieces of scenarios, valid and invalid.
 const TOKENS: &[&str] = &[
     "rate",
     "link",
@@ -52,7 +52,7 @@ fn token() -> impl Strategy<Value = String> {
     prop_oneof![4 => select(TOKENS).prop_map(str::to_string), 1 => "\\PC{0,8}"]
 }
 
-/// A shipped scenario in which some lines are cut, doubled or written over.
+/// A shipped scenario in which some lines are cut, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
     let change = (any::<Index>(), any::<Index>(), token(), 0..4);
     (select(SHIPPED), prop::collection::vec(change, 1..4)).prop_map(|(text, changes)| {

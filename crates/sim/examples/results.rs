@@ -1,4 +1,4 @@
-//! What runs of the shipped scenarios give, a line with a hash each: the same on every machine.
+//! Hashes of the results of runs, one line each, which are the same on every machine.
 //!
 //! usage: results SCENARIO.toml...
 
@@ -8,14 +8,14 @@ use std::path::Path;
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// One of each kind: how losses are found and repaired, what timeouts lead to, what undoes them.
+/// Senders that cover each kind of policy.
 const SENDERS: &[&str] = &["newreno+frto", "sack+eifel+rfc4015", "rack", "linux", "freebsd-14"];
 const SEED: u64 = 1;
 const OBSERVE: Observe = Observe { trace: true, windows: true };
-/// Enough of what is as long as it is lest it be over at once.
+/// The longest run, long enough for several recoveries.
 const LONGEST: &str = "20 s";
 
-/// FNV-1a of 64 bits, of all that is written to it.
+/// The 64-bit FNV-1a hash of a text.
 struct Hash(u64);
 
 impl fmt::Write for Hash {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let path = Path::new(&file);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let set = [("duration".to_string(), LONGEST.to_string())];
-        // What begins later than that is run as it is.
+        // A scenario whose flows start later keeps its own duration.
         let scenario = Scenario::load(path, &set).or_else(|_| Scenario::load(path, &[]))?;
         for sender in SENDERS {
             let recording = Lab::new(&scenario, Some(sender))?.run(0, SEED, OBSERVE);

@@ -47,8 +47,8 @@ pub struct Receiver {
     /// The right edge of the largest window advertised.
     edge: Seq,
     due: AckDue,
-    /// The flags that acknowledgments carry: RXT_ECHO until a segment with RXT is answered, ECE until
-    /// the peer sends CWR.
+    /// The flags that acknowledgments carry: RXT_ECHO until a segment with RXT is answered, ECE
+    /// until the peer sends CWR.
     echoes: Flags,
     /// Delayed duplicate acknowledgments to be sent now, in addition to the one that is due.
     released: u32,
@@ -160,7 +160,8 @@ impl Receiver {
         self.dupacks.is_some()
     }
 
-    /// Is everything acknowledged that arrived, and would the next segment advertise the same window?
+    /// Is everything acknowledged that arrived, and would the next segment advertise the same
+    /// window?
     pub(crate) fn is_answered(&self, mss: u32) -> bool {
         self.due == AckDue::No
             && self.offered() == self.window(mss)
@@ -319,14 +320,14 @@ impl Receiver {
         segment.end() <= self.edge
     }
 
-    /// Updates TS.Recent from the segment by the configured rule; to be called before the segment is
-    /// acknowledged (RFC 7323 section 4.3).
+    /// Updates TS.Recent from the segment by the configured rule; to be called before the segment
+    /// is acknowledged (RFC 7323 section 4.3).
     pub fn note_timestamp(&mut self, segment: &Segment, at: Instant) {
         self.echo.note(segment, self.nxt, at);
     }
 
-    /// Completes the acknowledgment in `segment`, whose acknowledgment number, window and timestamps
-    /// are set: adds SACK blocks if the peer permits them, and records that it is sent.
+    /// Completes the acknowledgment in `segment`, whose acknowledgment number, window and
+    /// timestamps are set: adds SACK blocks if the peer permits them, and records that it is sent.
     #[inline]
     pub fn acknowledge(&mut self, segment: &mut Segment, sack: SackUse) {
         self.edge = self.edge.max(self.nxt + segment.window);

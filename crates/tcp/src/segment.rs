@@ -31,8 +31,8 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
-    /// The segment is a retransmission (RXT, draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft never got
-    /// a bit; this one is reserved in RFC 9293, and only this implementation assigns it.
+    /// The segment is a retransmission (RXT, draft-ludwig-tsvwg-tcp-rxt-flag-03). The draft never
+    /// got a bit; this one is reserved in RFC 9293, and only this implementation assigns it.
     pub const RXT: Self = Self(0x200);
     /// The acknowledgment answers a segment with [`Flags::RXT`]. As in Ludwig and Katz 2000 it is a
     /// separate bit, because data may flow both ways.
@@ -83,7 +83,8 @@ impl BitOrAssign for Flags {
 }
 
 impl fmt::Display for Flags {
-    /// The letters of packet analysers, such as `SA` for SYN and ACK; `X` for RXT, `Y` for its echo.
+    /// The letters of packet analysers, such as `SA` for SYN and ACK; `X` for RXT, `Y` for its
+    /// echo.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X', 'Y'];
         (0..letters.len())

@@ -169,8 +169,8 @@ pub fn sender_on(name: &str, base: &Config, kernel: &Sysctl) -> Result<Config, S
     sender_with(name, base, kernel, &CustomPolicies::default())
 }
 
-/// As [`sender_on`], where the specification may name `custom` policies after its loss recovery. The
-/// response of `base` applies if the specification has none.
+/// As [`sender_on`], where the specification may name `custom` policies after its loss recovery.
+/// The response of `base` applies if the specification has none.
 pub fn sender_with(
     name: &str,
     base: &Config,
@@ -246,8 +246,8 @@ impl Policy {
         Some(self.detector()?.acting()?.family)
     }
 
-    /// Does it exclude the other? Only one detector of a family is allowed, and F-RTO excludes DualRTT,
-    /// which waits for the ACK of a second retransmission.
+    /// Does it exclude the other? Only one detector of a family is allowed, and F-RTO excludes
+    /// DualRTT, which waits for the ACK of a second retransmission.
     fn rules_out(&self, other: &Self) -> bool {
         match (self.question, other.question) {
             (Question::Spurious | Question::Timeout, Question::Spurious | Question::Timeout) => {

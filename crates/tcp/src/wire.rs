@@ -1,9 +1,9 @@
 //! Segments as bytes and back: the TCP header with its options and checksum (RFC 9293 section 3.1).
 //!
-//! The conversion has two steps. [`WireSegment`] holds the header fields of the wire: 32-bit sequence
-//! numbers and the scaled window. `narrow` and `widen` convert between it and the engine's
-//! [`Segment`], `emit` and `parse` between it and bytes. A segment without a connection, to LISTEN or
-//! CLOSED, stays a [`WireSegment`].
+//! The conversion has two steps. [`WireSegment`] holds the header fields of the wire: 32-bit
+//! sequence numbers and the scaled window. `narrow` and `widen` convert between it and the engine's
+//! [`Segment`], `emit` and `parse` between it and bytes. A segment without a connection, to LISTEN
+//! or CLOSED, stays a [`WireSegment`].
 
 mod bytes;
 mod isn;
@@ -162,8 +162,8 @@ pub struct WireSegment {
 }
 
 impl WireSegment {
-    /// Converts a segment to the wire's numbers. A window that does not fit becomes the largest that
-    /// does; it is rounded down to the unit of its shift.
+    /// Converts a segment to the wire's numbers. A window that does not fit becomes the largest
+    /// that does; it is rounded down to the unit of its shift.
     pub fn narrow(segment: &Segment, numbering: &Numbering, ports: Ports) -> Self {
         let has_ack = segment.flags.has(Flags::ACK);
         let shift = window_shift(segment.flags, numbering);
@@ -190,8 +190,8 @@ impl WireSegment {
     }
 
     /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
-    /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere, and
-    /// empty SACK blocks.
+    /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
+    /// and empty SACK blocks.
     pub fn widen(&self, numbering: &Numbering, near: Near) -> Segment {
         let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
         let mut segment = Segment::new(seq, self.len, self.flags);

@@ -1,5 +1,5 @@
-//! What the hosts' applications do: told how far a flow has come and what time it is, they say what
-//! to write and when they want to be asked again.
+//! Applications as state machines: from the time and the progress of a flow to what is written, and
+//! to the next timer.
 
 mod datagrams;
 mod on_off;
@@ -21,68 +21,68 @@ pub use requests::Requests;
 
 /// The applications at both ends of a flow.
 ///
-/// After each [`Application::on_progress`], and whenever its timer is due, ask
-/// [`Application::poll`] until it has no more to say.
+/// After each [`Application::on_progress`], and when its timer expires, call [`Application::poll`]
+/// until it returns `None`.
 #[derive(Clone, Debug)]
 pub enum Application {
     /// Pages, one after the other.
     Pages(Pages),
-    /// Questions and answers.
+    /// Requests and responses.
     Requests(Requests),
-    /// Data at a rate, now and then.
+    /// Data at a rate during on periods.
     OnOff(OnOff),
     /// Datagrams at a rate.
     Datagrams(Datagrams),
 }
 
-/// What an application wants.
+/// An action of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It has more to send.
+    /// Write data.
     Write {
-        /// The end at which it writes.
+        /// The end that writes.
         at: Place,
-        /// How much.
+        /// Bytes of payload.
         bytes: u64,
     },
-    /// It has nothing more to send at the sending end.
+    /// Close the sending end.
     Close,
-    /// It sends a datagram.
+    /// Send a datagram.
     Datagram {
-        /// With its IPv4 and UDP headers, in bytes.
+        /// Its size with IPv4 and UDP headers.
         bytes: u32,
     },
 }
 
-/// How far a flow has come: all counts are of payload bytes since its beginning.
+/// The progress of a flow, in payload bytes since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Is the connection open at the receiving end?
     pub open: bool,
-    /// What the sending end wrote and knows acknowledged.
+    /// Bytes that the sending end wrote and that are acknowledged.
     pub acknowledged: u64,
-    /// What reached the application at the sending end.
+    /// Bytes read at the sending end.
     pub at_sender: u64,
-    /// What reached the application at the receiving end.
+    /// Bytes read at the receiving end.
     pub at_receiver: u64,
 }
 
-/// A page, or a question with its answer.
+/// A page, or a request with its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// When it was to begin.
+    /// When it was due.
     pub due: Instant,
     /// When it was written.
     pub start: Instant,
-    /// When its last byte reached the other application.
+    /// When its last byte was read.
     pub end: Option<Instant>,
     /// Its payload.
     pub bytes: u64,
 }
 
 impl Application {
-    /// The application of a flow that begins `at` and whose segments carry up to `segment` bytes.
-    /// `stream` belongs to it alone. `None`: everything is written at once when the flow begins.
+    /// The application of a flow that begins `at`, with segments of up to `segment` bytes and a
+    /// random `stream` of its own. `None` if everything is written when the flow begins.
     pub fn new(workload: &Workload, at: Instant, segment: u32, stream: &Stream) -> Option<Self> {
         Some(match *workload {
             Workload::Bulk { .. } => return None,
@@ -110,7 +110,7 @@ impl Application {
         }
     }
 
-    /// What is to be done now; `None`: nothing more.
+    /// The next action, if there is one now.
     pub fn poll(&mut self, at: Instant) -> Option<Action> {
         match self {
             Self::Pages(pages) => pages.poll(at),
@@ -120,7 +120,7 @@ impl Application {
         }
     }
 
-    /// When there will next be something to do, if nothing happens before.
+    /// When [`Application::poll`] has the next action without further progress.
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Pages(pages) => pages.next_timer(),
@@ -130,7 +130,7 @@ impl Application {
         }
     }
 
-    /// The pages, or questions with their answers, that have begun.
+    /// The pages, or requests with their responses, that have begun.
     pub fn tasks(&self) -> &[Task] {
         match self {
             Self::Pages(pages) => pages.tasks(),

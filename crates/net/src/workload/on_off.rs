@@ -1,4 +1,4 @@
-//! An application that has data at a rate while it is on (ns-2: exponential on/off traffic).
+//! On/off traffic: data at a rate during on periods (ns-2: exponential on/off traffic).
 
 use rtolab_link::{Distribution, Rng};
 use rtolab_record::Place;
@@ -6,31 +6,31 @@ use rtolab_time::{Duration, Instant, Rate};
 
 use super::Action;
 
-/// A source that writes a segment whenever so much has come together while it is on, and never
-/// ends. What an on span leaves of a segment is filled up in the next.
+/// An endless source that collects data at a rate during on periods and writes it in full segments.
+/// The next on period completes a partial segment.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     on: Distribution,
     off: Distribution,
     rng: Rng,
     segment: u32,
-    /// How long a segment takes to come together.
+    /// The time in which a segment is complete.
     every: Duration,
-    /// The end of the on span under way when the next segment is complete.
+    /// The end of the on period in which the next segment is complete.
     on_until: Instant,
-    /// When that is; never if it is never on.
+    /// When that is; never if the source is never on.
     next: Instant,
 }
 
 impl OnOff {
-    /// On and off for spans of these distributions, the first on span from `begin`; data comes at
-    /// the rate of payload and is written in segments of so many bytes.
+    /// On and off periods of these distributions, the first on period from `begin`; the rate is of
+    /// payload.
     pub fn new(
         begin: Instant,
         (on, off, rng): (Distribution, Distribution, Rng),
         (rate, segment): (Rate, u32),
     ) -> Self {
-        // At least a moment, so that time goes on.
+        // At least 1 ns, so that time advances.
         let every = rate.time_for(segment).max(Duration::from_nanos(1));
         let mut source = Self { on, off, rng, segment, every, on_until: begin, next: begin };
         if on.mean().is_zero() || segment == 0 {
@@ -42,7 +42,7 @@ impl OnOff {
         source
     }
 
-    /// When the next segment is complete of which the first byte comes at `start`.
+    /// When a segment is complete whose first byte comes at `start`.
     fn complete_from(&mut self, start: Instant) -> Instant {
         let (mut at, mut needed) = (start, self.every);
         loop {

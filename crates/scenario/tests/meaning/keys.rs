@@ -1,4 +1,4 @@
-//! Every key of a scenario, with what it does not go without.
+//! Every key of a scenario, with the keys that it needs.
 
 /// The keys of a direction, each with a value that is not its default.
 pub const DIRECTION: &[(&str, &str)] = &[
@@ -40,7 +40,7 @@ const ON_OFF: &str =
 /// Keys and their values.
 type Set = &'static [(&'static str, &'static str)];
 
-/// What keys that begin so do not go without.
+/// The keys that keys with this prefix need.
 const COMPANIONS: &[(&str, Set)] = &[
     ("link.link.red", &[("link.link.queue", "50 packets"), ("link.link.rate", "2 Mbit/s")]),
     ("link.link.red.", &[("link.link.red", RED)]),
@@ -80,7 +80,7 @@ const COMPANIONS: &[(&str, Set)] = &[
     ),
 ];
 
-/// All that `key` does not go without.
+/// The keys that `key` needs.
 pub fn companions(key: &str) -> Vec<(&'static str, &'static str)> {
     let needed = COMPANIONS.iter().filter(|(start, _)| key.starts_with(start));
     needed.flat_map(|(_, set)| set.iter().copied()).collect()

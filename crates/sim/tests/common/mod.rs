@@ -1,4 +1,4 @@
-//! Small scenarios for tests: links in a row between named nodes, and one flow to be changed.
+//! Small scenarios for tests: a chain of links, and one flow that tests change.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod worlds;
@@ -10,7 +10,7 @@ use rtolab_scenario::{Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
 use rtolab_time::{Duration, Instant, Rate};
 
-/// So many milliseconds after the start.
+/// The instant `millis` after the start.
 pub fn at(millis: u64) -> Instant {
     Instant::START + Duration::from_millis(millis)
 }
@@ -23,9 +23,9 @@ pub fn rate(kilobits: u64) -> Rate {
     Rate::from_bits_per_second(1000 * kilobits).unwrap()
 }
 
-/// Links as `name a b`, `key = value` and so on, apart by `;`: "near left mid; delay = \"10 ms\"".
-/// One endless flow, `flow`, leads from the first node to the last. Segments carry 1000 bytes, and
-/// nothing but the links limits them.
+/// A chain of links, each as `name a b; key = value; ...`, such as `near left mid; delay = "10
+/// ms"`. One endless flow, `flow`, leads from the first node to the last. Segments carry 1000
+/// bytes, and only the links limit them.
 pub fn scenario(duration: &str, links: &[&str]) -> Scenario {
     let mut text = format!("title = \"A small network\"\nduration = \"{duration}\"\n");
     let (mut first, mut last) = ("", "");
@@ -47,7 +47,7 @@ pub fn scenario(duration: &str, links: &[&str]) -> Scenario {
     Scenario::parse(&text, "small.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The scenario with that workload in its flow.
+/// The scenario with another workload.
 pub fn with(mut scenario: Scenario, workload: Workload) -> Scenario {
     scenario.flows[0].workload = workload;
     scenario
@@ -73,7 +73,7 @@ pub fn connection<'a>(recording: &'a Recording, flow: &str) -> &'a ConnectionRow
     recording.connections.iter().find(|row| &*row.flow == flow).unwrap()
 }
 
-/// The data packets that arrived: when each had been sent, and when it arrived.
+/// The data packets that arrived: when each was sent, and when it arrived.
 pub fn journeys(recording: &Recording) -> Vec<(Instant, Instant)> {
     let sent =
         |row: &&SegmentRow| row.event == rtolab_record::PacketEvent::Sent && row.segment.len > 0;

@@ -1,4 +1,4 @@
-//! Small worlds in which senders and knobs make a difference, and what was done in them.
+//! Small scenarios (worlds) in which senders and keys make a difference.
 
 use rtolab_record::{PacketEvent, Place};
 use rtolab_scenario::Scenario;
@@ -6,9 +6,8 @@ use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::Segment;
 use rtolab_time::Instant;
 
-/// A short transfer over a slow path on which nothing goes wrong. Timestamps are on, so that a
-/// policy which turns them on makes no difference by that alone, and the sender is told of the path,
-/// for policies that go by it.
+/// A short transfer over a slow path without disturbances. Timestamps are on, so that a policy
+/// which needs them makes no difference by them alone, and the sender knows the path.
 const QUIET: &str = r#"
 title = "A small world"
 duration = "60 s"
@@ -34,7 +33,7 @@ bytes = "120 kB"
 /// A change of a key.
 pub type Key = (&'static str, &'static str);
 
-/// What goes wrong in a world.
+/// The disturbances of a world.
 pub struct World {
     pub name: &'static str,
     set: &'static [Key],
@@ -63,7 +62,7 @@ const FREE: Key = ("link.link.order", "free");
 const DSACK: Key = ("receiver.dsack", "true");
 const LARGE: Key = ("flow.flow.bytes", "300 kB");
 
-/// Simple ones first: the first in which two things differ is enough.
+/// Simple worlds first: the first one in which two things differ is enough.
 pub const WORLDS: &[World] = &[
     World { name: "a stall", set: &[STALL] },
     World { name: "stalls", set: &[STALLS] },
@@ -94,10 +93,10 @@ const NO_BUGFIX: Key = ("tcp.recovery.bugfix", "none");
 const STEADY: Key = ("tcp.newreno.timer", "slow-but-steady");
 const RFC3517: Key = ("tcp.sack_recovery.rules", "rfc3517");
 
-/// The packets that one end sent: when, and what.
+/// The packets that one end sent, with their times.
 pub type Sent = Vec<(Instant, Segment, u32)>;
 
-/// What the sender and the receiver did in a world; `None`: the specification is invalid.
+/// The packets of the sender and the receiver in a world; `None` if the specification is invalid.
 pub fn run(world: &World, keys: &[Key], spec: &str) -> Option<[Sent; 2]> {
     let set: Vec<_> = world.set.iter().chain(keys).collect();
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();

@@ -1,4 +1,4 @@
-//! What a sender did in the scenario of the hiccup, act by act, in the time of ns-2.
+//! The acts of a sender in the hiccup scenario, on the clock of ns-2.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use rtolab_record::{PacketEvent, Place, Recording, SegmentRow, TimeoutKind};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// When the first segment leaves in the scenario, in seconds; in ns-2 at zero, for it has no
-/// handshake.
+/// When the first segment leaves in the scenario, in seconds. In ns-2 that is zero, because it has
+/// no handshake.
 pub const BEGINS: f64 = 2.9;
 
-/// What a sender did.
+/// An act of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Send(i64),
@@ -20,28 +20,28 @@ pub enum Act {
     FastRetransmit,
 }
 
-/// When it did what, in seconds since the first segment left.
+/// The acts with their times, in seconds since the first segment left.
 pub type History = Vec<(f64, Act)>;
 
-/// That file beside the crate.
+/// A file relative to the crate.
 pub fn near(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The scenario of the hiccup, with what is `set` otherwise.
+/// The hiccup scenario, with `set` on top of it.
 pub fn hiccup(set: &[(String, String)]) -> Scenario {
     let text = fs::read_to_string(near("../../scenarios/dualrtt2004-hiccup.toml")).unwrap();
     let scenario = Scenario::parse(&text, "dualrtt2004-hiccup.toml", set);
     scenario.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What that sender does in the scenario.
+/// A traced run of the scenario with `sender`.
 pub fn run(scenario: &Scenario, sender: &str) -> Recording {
     Lab::new(scenario, Some(sender)).unwrap().run(0, 1, Observe { trace: true, windows: false })
 }
 
-/// The acts of a run whose first data left at `begins`. What expired or was found lost comes before
-/// what is sent for it.
+/// The acts of a run whose first data left at `begins`. A timeout or detected loss comes before the
+/// retransmission for it.
 pub fn history(recording: &Recording, begins: f64) -> History {
     let timeouts = recording.timeouts.iter().map(|row| {
         let act = match row.kind {

@@ -389,7 +389,8 @@ impl Flight {
     }
 }
 
-/// The least capacity, in segments, of a flight with more than a SYN, so that the ring grows rarely.
+/// The least capacity, in segments, of a flight with more than a SYN, so that the ring grows
+/// rarely.
 const CAPACITY: usize = 4;
 
 /// The TSval of a segment, zero without timestamps.

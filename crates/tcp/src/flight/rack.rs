@@ -29,8 +29,8 @@ impl Sent {
 }
 
 impl Flight {
-    /// The segment that a tail loss probe retransmitted, unless it was acknowledged or retransmitted
-    /// since.
+    /// The segment that a tail loss probe retransmitted, unless it was acknowledged or
+    /// retransmitted since.
     pub(crate) fn probed(&self) -> Option<&Sent> {
         self.segments.iter().rev().find(|sent| sent.cause == Cause::Probe)
     }

@@ -27,7 +27,8 @@ impl Flight {
         below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
     }
 
-    /// Marks the segments that lie wholly within `block` as SACKed, and adds the new ones to `facts`.
+    /// Marks the segments that lie wholly within `block` as SACKed, and adds the new ones to
+    /// `facts`.
     pub(super) fn mark_sacked(
         &mut self,
         block: &Range<Seq>,

@@ -236,7 +236,8 @@ impl Sysctl {
         }
         if let Some(floor) = self.rto_min {
             config.rto.floor = RtoFloor::Variance(floor);
-            // A probe of a single segment allows the same time for a delayed ACK (`tcp_rto_min_us`).
+            // A probe of a single segment allows the same time for a delayed ACK
+            // (`tcp_rto_min_us`).
             config.recovery.rack.max_ack_delay = floor;
         }
     }

@@ -2,8 +2,8 @@
 //! acknowledgements: a TCP-unaware approach to improve performance of TCP over wireless" (2002).
 //!
 //! A link with local retransmission fills most gaps by itself. To give it time, the receiver sends
-//! the first two duplicate acknowledgments at once and holds all further ones for the same delay. It
-//! discards them when the gap is filled; otherwise it sends them together.
+//! the first two duplicate acknowledgments at once and holds all further ones for the same delay.
+//! It discards them when the gap is filled; otherwise it sends them together.
 
 use rtolab_time::{Duration, Instant};
 

@@ -104,8 +104,8 @@ pub(super) const RECOVERIES: &[Policy] = &[
 ];
 
 /// The policies for the other questions except detectors. A new algorithm is one file and one row
-/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers, followed by its
-/// name, description and source, and by what it sets.
+/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers, followed by
+/// its name, description and source, and by what it sets.
 pub(super) const OTHERS: &[Policy] = &[
     response("none", "nothing changes, to compare with", "this laboratory", |c| {
         c.response = Some(Response::None);

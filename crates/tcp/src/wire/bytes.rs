@@ -106,8 +106,8 @@ impl WireSegment {
     }
 
     /// Parses a header. `bytes` are the captured part of the segment; `length` is the length of
-    /// header and payload by the IP header. The options end at one of a wrong length, and at the end
-    /// of `bytes`. The checksum is not verified: see [`checksum_holds`].
+    /// header and payload by the IP header. The options end at one of a wrong length, and at the
+    /// end of `bytes`. The checksum is not verified: see [`checksum_holds`].
     pub fn parse(bytes: &[u8], length: usize) -> Result<Self, WireError> {
         let fixed: &[u8; MIN_HEADER] =
             bytes.first_chunk().ok_or(WireError::Short { found: bytes.len() })?;

@@ -106,7 +106,7 @@ fn t_br_1_an_acknowledgment_within_half_a_round_trip() {
 }
 
 #[test]
-fn t_br_2_after_a_second_timeout_it_tells_nothing() {
+fn t_br_2_after_a_second_timeout_it_is_inconclusive() {
     let setup = Script::sender("newreno+badrexmit").cwnd(4).ssthresh(4).handshake_takes(400);
     let mut s = setup.sent(1..=4);
     s.timeout().expect([1]);
@@ -137,7 +137,7 @@ fn t_ei_1_to_3_by_rfc_3522_and_its_safe_variant() {
 }
 
 #[test]
-fn t_ei_1_the_safe_variant_wants_the_original_s_own_timestamp() {
+fn t_ei_1_the_safe_variant_requires_the_timestamp_of_the_original() {
     let mut s = eifel("eifel:safe");
     s.echoing(9).ack(1).expect([2, 3]).verdict(Verdict::Genuine);
     s.judged("eifel:rfc3522", SPURIOUS);
@@ -156,7 +156,7 @@ fn t_ei_5_the_guard_does_not_help_where_not_all_is_acknowledged() {
 }
 
 #[test]
-fn t_ei_7_a_needless_fast_retransmit_is_undone() {
+fn t_ei_7_a_spurious_fast_retransmit_is_undone() {
     let setup = Script::sender("newreno+eifel:rfc3522").cwnd(6).ssthresh(8).at_millis(10);
     let mut s = setup.sent(1..=6);
     s.at(20).echoing(9).ack(0).echoing(9).ack(0).expect_nothing();
@@ -185,7 +185,7 @@ fn reordered(detector: &str) -> Script {
 
 #[test]
 fn t_ds_1_a_fast_retransmit_for_reordering() {
-    // RFC 3708 waits for the end of the window, Linux does not.
+    // RFC 3708 waits for the end of the window; Linux does not.
     let mut s = reordered("dsack");
     s.sacks(4, [1..=1]).expect_nothing().undecided();
     s.ack(6).expect(8..=12).verdict(SPURIOUS).cwnd(6.0).ssthresh(6);
@@ -193,7 +193,7 @@ fn t_ds_1_a_fast_retransmit_for_reordering() {
     s.sacks(4, [1..=1]).expect(8..=10).verdict(SPURIOUS).cwnd(6.0).ssthresh(6);
 }
 
-/// Six segments, a needless timeout, and all are sent again.
+/// Six segments, a spurious timeout, and go-back-N retransmits all of them.
 fn gone_back_n(detector: &str) -> Script {
     let mut s = Script::sender(&format!("sack+{detector}")).cwnd(6).ssthresh(6).sent(1..=6);
     s.timeout().expect([1]).ssthresh(3);
@@ -239,7 +239,7 @@ fn t_ds_4_one_of_three_was_lost() {
 }
 
 #[test]
-fn t_ds_5_a_duplicate_that_was_never_sent_again() {
+fn t_ds_5_a_duplicate_that_was_never_retransmitted() {
     let mut s = Script::sender("sack+dsack").cwnd(6).ssthresh(6).sent(1..=6);
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
@@ -313,7 +313,7 @@ fn eifel_comes_before_f_rto() {
 
 #[test]
 fn f_rto_finds_what_eifel_does_not() {
-    // The receiver echoes the retransmission: all acknowledgments of the originals came late.
+    // The receiver echoes the retransmission; all acknowledgments of the originals are late.
     let setup = Script::sender("newreno+frto+eifel").cwnd(6).ssthresh(8).rto_of(40);
     let mut s = setup.at_millis(10).sent(1..=6);
     s.timeout().expect([1]);

@@ -26,7 +26,7 @@ enum Op {
     Timer,
     /// Milliseconds pass, whatever timers there are.
     Wait(u64),
-    /// The clock is set back by so many milliseconds.
+    /// The clock is set back by this many milliseconds.
     SetBack(u64),
     Write(u32),
     Read(u32),
@@ -269,7 +269,7 @@ impl Beset {
         self.connection.on_segment(segment, self.at);
     }
 
-    /// All that leaves and all that is told, each looked at.
+    /// Checks all segments sent and all events.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..2_000 {
             let Some(segment) = self.connection.poll_transmit(self.at) else {
@@ -325,7 +325,7 @@ impl Beset {
         let closed = connection.state() == State::Closed;
         prop_assert!(!self.over || closed, "it is over, and comes back");
         self.over = closed;
-        prop_assert_eq!(self.ends, usize::from(closed), "ends are told once");
+        prop_assert_eq!(self.ends, usize::from(closed), "an end is reported once");
         prop_assert!(!closed || connection.next_timer().is_none());
         prop_assert!(closed || connection.failure().is_none());
         Ok(())

@@ -1,6 +1,6 @@
 //! From whatever numbers two ends begin, they do the same: the trace of a transfer is that of the
-//! same transfer from 0, but for the offset. For every specification, over channels that lose, delay, repeat
-//! and reorder.
+//! same transfer from 0, but for the offset. For every specification, over channels that lose,
+//! delay, repeat and reorder.
 //!
 //! Where sequence numbers may wrap, and what looks there:
 //!

@@ -164,7 +164,7 @@ fn a_forged_segment_does_not_move_the_timestamp() {
     assert_eq!(b.connection.readable(), 100);
 }
 
-/// So many segments of each kind are tried, evenly over all 2^32 numbers.
+/// The number of segments of each kind, spread evenly over all 2^32 numbers.
 const BLIND: u32 = 50_000;
 
 /// The n-th of them; none is the right one.

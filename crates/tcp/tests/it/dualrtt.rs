@@ -142,7 +142,7 @@ impl Watched {
         }
     }
 
-    /// So many segments, acknowledged after `rtt` each, 92 ms apart.
+    /// `count` segments, each acknowledged after `rtt`, 92 ms apart.
     fn transfer(&mut self, count: u32, rtt: u64) -> &mut Self {
         let (began, first) = (self.now, self.next);
         self.next += count;
@@ -302,7 +302,7 @@ fn online_is_cautious_on_a_path_of_less_than_half_the_length() {
 }
 
 #[test]
-fn online_does_not_notice_what_no_timeout_came_with() {
+fn online_ignores_a_change_without_a_timeout() {
     let mut path = Watched::new();
     path.transfer(9, 2800).transfer(20, 6000);
     assert_eq!(path.bound(), Some(205));

@@ -1,4 +1,4 @@
-//! What duplicates come from that the receiver reports by D-SACK: Pan, Mark and Shen, section 5.3.
+//! The causes of duplicates that the receiver reports by D-SACK: Pan, Mark and Shen, section 5.3.
 
 use crate::script;
 use crate::script::Script;
@@ -13,7 +13,7 @@ fn six_outstanding(sender: &str) -> Script {
 }
 
 #[test]
-fn t_ds_1_what_a_fast_retransmit_repeats_was_reordered() {
+fn t_ds_1_a_duplicate_of_a_fast_retransmit_shows_reordering() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).ssthresh(3).fast_retransmits(1);
@@ -22,7 +22,7 @@ fn t_ds_1_what_a_fast_retransmit_repeats_was_reordered() {
 }
 
 #[test]
-fn t_ds_2_what_a_timeout_repeats_and_is_acknowledged_timed_out_too_soon() {
+fn t_ds_2_an_acknowledged_duplicate_of_a_timeout_shows_a_premature_timeout() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.timeout().expect([1]).ssthresh(3);
     s.ack(1).expect([2, 3]);
@@ -38,7 +38,7 @@ fn t_ds_2_what_a_timeout_repeats_and_is_acknowledged_timed_out_too_soon() {
 }
 
 #[test]
-fn t_ds_7_what_a_timeout_repeats_and_is_not_acknowledged_lost_its_acknowledgments() {
+fn t_ds_7_an_unacknowledged_duplicate_of_a_timeout_shows_ack_loss() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.timeout().expect([1]);
     s.sacks(6, [1..=1]).duplicate(AckLoss).verdict(Verdict::Genuine);
@@ -47,22 +47,22 @@ fn t_ds_7_what_a_timeout_repeats_and_is_not_acknowledged_lost_its_acknowledgment
 }
 
 #[test]
-fn t_ds_5_what_was_never_sent_again_the_network_has_duplicated() {
+fn t_ds_5_a_duplicate_without_retransmission_is_the_networks() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
     s.sacks(5, [4..=4]).duplicate(Network).undecided().expect([6, 7, 8]);
-    // That says nothing of what was sent again, of which the others do.
+    // That says nothing about the retransmissions, which the other reports cover.
     s.sacks(6, [1..=1]).duplicate(PrematureTimeout).take();
     s.sacks(6, [2..=2]).duplicate(PrematureTimeout).undecided().take();
     s.sacks(6, [3..=3]).duplicate(PrematureTimeout).undecided().take();
     s.sacks(6, [6..=6]).duplicate(PrematureTimeout).verdict(SPURIOUS).take();
-    // RFC 3708 has given up at the first.
+    // RFC 3708 gives up at the first.
     s.judged("dsack", Verdict::Blind(rtolab_tcp::spurious::Why::NetworkDuplicates));
 }
 
 #[test]
-fn a_second_report_of_one_retransmission_is_of_what_the_network_duplicated() {
+fn a_second_report_of_one_retransmission_is_the_networks() {
     let mut s = six_outstanding("sack");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
@@ -73,7 +73,7 @@ fn a_second_report_of_one_retransmission_is_of_what_the_network_duplicated() {
 }
 
 #[test]
-fn a_segment_that_two_things_had_sent_again_is_reported_for_each() {
+fn a_segment_retransmitted_for_two_causes_is_reported_for_each() {
     let mut s = six_outstanding("sack");
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]);
@@ -84,7 +84,7 @@ fn a_segment_that_two_things_had_sent_again_is_reported_for_each() {
 }
 
 #[test]
-fn a_report_is_waited_for_while_two_windows_more_are_acknowledged() {
+fn a_report_may_come_two_windows_later() {
     for (acked, cause) in [(6, PrematureTimeout), (7, Network)] {
         let mut s = Script::sender("sack").cwnd(2).ssthresh(2).sent(1..=2);
         s.timeout().expect([1]);
@@ -96,7 +96,7 @@ fn a_report_is_waited_for_while_two_windows_more_are_acknowledged() {
 }
 
 #[test]
-fn another_sender_knows_what_was_reported_before() {
+fn a_reconfigured_sender_keeps_the_earlier_reports() {
     let mut s = six_outstanding("sack+dsack");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);

@@ -15,7 +15,7 @@ fn capable() -> Config {
     config
 }
 
-/// Two ends that use ECN, with so many segments sent by the first.
+/// Two ends that use ECN, with `segments` sent by the first.
 fn sending(segments: u64) -> (End, End, Vec<Segment>) {
     let (mut active, passive) = connected(&capable(), &capable(), 0);
     active.connection.write(segments * 1000);

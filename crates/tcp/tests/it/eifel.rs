@@ -1,7 +1,7 @@
 //! Eifel detection by timestamps with its full response: Ludwig and Katz 2000, in the form of
 //! report C-2002-07 section 5, for timeouts.
 //!
-//! The timestamp clock ticks in milliseconds. T-EI-7, a needless fast retransmit, is not of this
+//! The timestamp clock ticks in milliseconds. T-EI-7, a spurious fast retransmit, is not of this
 //! form. What RFC 3522 would decide otherwise is said at the case.
 
 use crate::script::pair::{End, connected};
@@ -22,7 +22,7 @@ fn t_ei_1_an_older_echo_restores_the_windows() {
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     assert_eq!(s.clock(), 50);
     s.echoing(10).ack(1).expect([7]).verdict(Verdict::Spurious).cwnd(6.0).ssthresh(8);
-    // Nothing is sent again; slow start goes on where it was.
+    // Nothing is retransmitted; slow start continues where it was.
     s.echoing(10).ack(2).expect([8, 9]).undecided().cwnd(7.0);
 }
 

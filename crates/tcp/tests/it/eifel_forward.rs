@@ -1,6 +1,6 @@
-//! Eifel that retransmits as F-RTO does (report C-2002-07 section 6): the echo of an older timestamp
-//! leads to two new segments, and the second acknowledgment decides. `eifel.rs` has the same cases
-//! for Eifel alone.
+//! Eifel that retransmits as F-RTO does (report C-2002-07 section 6): the echo of an older
+//! timestamp leads to two new segments, and the second acknowledgment decides. `eifel.rs` has the
+//! same cases for Eifel alone.
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, number_of};
@@ -13,7 +13,7 @@ fn setup() -> Setup {
     Script::sender("newreno+eifel:forward").cwnd(6).ssthresh(8).rto_of(40).at_millis(10)
 }
 
-/// And the first of them sent again at 50 ms.
+/// And the first of them retransmitted at 50 ms.
 fn timed_out() -> Script {
     let mut s = setup().sent(1..=6);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
@@ -70,7 +70,7 @@ fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
 
 #[test]
 fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
-    // No false positive here, and no fast retransmit to repair it: 6 is sent again at once.
+    // No false positive here, and no fast retransmit: 6 is retransmitted at once.
     let mut s = timed_out();
     s.echoing(10).ack(5).expect([7, 8]).undecided();
     s.echoing(10).ack(5).expect([6, 7, 8]).verdict(Verdict::Genuine).cwnd(3.0).ssthresh(3);
@@ -128,8 +128,8 @@ fn t_ei_chain_the_second_acknowledgment_unmasks_the_duplicate() {
     let numbers = |left: &[Segment]| left.iter().map(|s| number_of(s.seq)).collect::<Vec<_>>();
     let (.., left) = after_the_chain("sack:rfc3517+eifel");
     assert_eq!(numbers(&left), [9, 10, 11]);
-    // Two instead, of which the first brings a duplicate: what was lost is sent again at once, and
-    // no third timeout is needed.
+    // Two instead, of which the first brings a duplicate: the lost segment is retransmitted at
+    // once, and no third timeout is needed.
     let (mut sender, mut receiver, left) = after_the_chain("sack:rfc3517+eifel:forward");
     assert_eq!(numbers(&left), [9, 10]);
     let duplicate = receiver.answers(&left[0], 4000)[0];

@@ -1,7 +1,8 @@
 //! F-RTO as in report C-2002-07 section 3: six segments outstanding, plenty of new data.
 //!
-//! T-FR-12 to T-FR-14 are of other forms of F-RTO; T-FR-16, sequence numbers that wrap, is in
-//! `wrap.rs`, for only the wire knows of it.
+//! T-FR-12 to T-FR-14 belong to other forms of F-RTO. T-FR-16, with wrapping sequence numbers, is
+//! in
+//! `wrap.rs`, because only the wire has them.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::config::RecoverOnUndo;
@@ -56,7 +57,8 @@ fn t_fr_3_a_duplicate_second_goes_back_n_from_three_segments() {
     }
     s.ack(2).expect([5]).cwnd(3.33);
     s.ack(3).expect([6]);
-    // The two new segments come up again, for a sender without SACK cannot know that they arrived.
+    // The two new segments are due again, because a sender without SACK cannot know that they
+    // arrived.
     s.ack(4).expect([7]);
     s.ack(5).expect([8, 9]);
     s.ack(8).expect([10, 11, 12]).fast_retransmits(0);
@@ -73,7 +75,7 @@ fn t_fr_4_an_acknowledgment_of_all_is_a_first_one_like_any() {
 }
 
 #[test]
-fn t_fr_4_nothing_of_the_lost_window_is_left_to_send_again() {
+fn t_fr_4_nothing_of_the_lost_window_is_left_to_retransmit() {
     // Step 3 ii has the unacknowledged segments retransmitted "similarly to the conventional
     // recovery", for one of the last window must be lost. Here none of it is outstanding, only the
     // two new segments are, and a conventional sender would not send those again for a duplicate.
@@ -112,7 +114,7 @@ fn t_fr_5_one_new_segment_is_enough() {
 }
 
 #[test]
-fn t_fr_6_what_is_sent_again_is_what_counts() {
+fn t_fr_6_the_flight_begins_at_the_rolled_back_snd_nxt() {
     // The engine counts from SND.UNA to the rolled-back SND.NXT: three may leave. A sender that
     // counts all that is outstanding and not SACKed, as Linux does, has segment 8 in the network
     // and sends two.
@@ -123,7 +125,7 @@ fn t_fr_6_what_is_sent_again_is_what_counts() {
     s.sacks(1, [7..=8]).expect_nothing();
     s.sacks(2, [7..=8]).expect([5]);
     s.sacks(3, [7..=8]).expect([6]);
-    // With SACK what arrived is not sent again: 7 and 8 are passed over.
+    // With SACK nothing that arrived is retransmitted: 7 and 8 are skipped.
     s.sacks(4, [7..=8]).expect([9]).outstanding(3);
 }
 
@@ -147,7 +149,7 @@ fn t_fr_7_a_jump_releases_a_burst_of_three_at_most() {
 }
 
 #[test]
-fn t_fr_8_a_window_update_tells_nothing() {
+fn t_fr_8_a_window_update_is_no_evidence() {
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.offering(55).ack(0).expect_nothing().undecided().cwnd(6.0);
@@ -216,9 +218,9 @@ fn three_timeouts_in_one_spike(recover: RecoverOnUndo) -> Script {
 }
 
 #[test]
-fn t_fr_17_three_retransmissions_start_a_needless_fast_retransmit() {
+fn t_fr_17_three_retransmissions_start_a_spurious_fast_retransmit() {
     // "Only one segment was retransmitted" (the report, section 3) is not so here, and without
-    // send_high three duplicates are enough: four retransmissions more, all needless.
+    // send_high three duplicates are enough: four more retransmissions, all unneeded.
     let mut s = three_timeouts_in_one_spike(RecoverOnUndo::Reset);
     s.expect([7, 11]).fast_retransmits(1).ssthresh(2).cwnd(5.0);
     s.ack(7).expect([8, 12]);

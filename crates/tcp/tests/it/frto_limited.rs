@@ -27,8 +27,8 @@ fn sender(spec: &str, limited: WindowLimited) -> Setup {
     Script::sender(spec).cwnd(6).set(|config| config.frto_window_limited = limited)
 }
 
-/// Six segments outstanding and no data behind them; the first was sent again. A judge sees that
-/// the sender does not what F-RTO would.
+/// Six segments outstanding and no more data; the first was retransmitted. A passive detector sees
+/// that the sender does not what F-RTO would.
 fn without_data(spec: &str, limited: WindowLimited) -> Script {
     let mut s = sender(spec, limited).segments(6).sent(1..=6);
     s.unjudged().timeout().expect([1]);

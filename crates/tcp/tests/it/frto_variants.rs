@@ -1,5 +1,5 @@
 //! F-RTO by the RFCs, Linux and ns-2, where it differs from the report's of `frto.rs`: six segments
-//! outstanding, plenty of new data. A judge of the same form looks on and has to agree.
+//! outstanding, plenty of new data. A passive detector of the same form has to agree.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::spurious::{Verdict, Why};
@@ -23,7 +23,7 @@ fn six(spec: &str) -> Script {
     Script::sender(spec).cwnd(6).ssthresh(6).sent(1..=6)
 }
 
-/// And the first of them sent again.
+/// And the first of them retransmitted by a timeout.
 fn timed_out(spec: &str) -> Script {
     let mut s = six(spec);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
@@ -39,7 +39,7 @@ fn two_new_sent(spec: &str) -> Script {
 
 #[test]
 fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
-    // The windows: half, half but up to what it was in slow start, and as it was.
+    // The windows: half, slow start from half up to the former one, and the former one.
     let halved: &[(f64, &[u32])] = &[(3.33, &[]), (3.63, &[]), (3.91, &[]), (4.16, &[9])];
     let towards_pipe: &[(f64, &[u32])] = &[(3.0, &[]), (4.0, &[]), (5.0, &[9]), (6.0, &[10, 11])];
     let undone: &[(f64, &[u32])] = &[(6.0, &[]), (6.17, &[9]), (6.33, &[10]), (6.49, &[11])];
@@ -73,7 +73,7 @@ fn t_fr_2_a_duplicate_first_goes_back_n() {
 }
 
 #[test]
-fn t_fr_2_a_duplicate_first_says_nothing_where_sack_is_read() {
+fn t_fr_2_a_first_duplicate_is_inconclusive_with_sack() {
     for spec in [SACK, LINUX, NS2_SACK] {
         let mut s = timed_out(spec);
         s.ack(0).expect_nothing().undecided().cwnd(1.0);
@@ -106,7 +106,7 @@ fn t_fr_3_a_duplicate_second_goes_back_n() {
 }
 
 #[test]
-fn t_fr_4_a_retransmission_that_fills_the_only_hole_tells_nothing() {
+fn t_fr_4_a_retransmission_that_fills_the_only_hole_is_no_evidence() {
     for spec in [RFC4138, RFC5682, SACK, LINUX, NS2, NS2_SACK] {
         let mut s = timed_out(spec);
         s.ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
@@ -120,7 +120,7 @@ fn t_fr_4_linux_knows_what_was_reported_before_the_timeout() {
     s.sacks(0, [2..=3]).expect_nothing();
     s.timeout().expect([1]);
     s.ack(3).expect([4, 5]).verdict(Verdict::Genuine).judged("originals", Verdict::Genuine);
-    // Of what was not, it takes the acknowledgment for that of an original.
+    // Without a report, it attributes the acknowledgment to an original.
     let mut s = timed_out(LINUX_SACK);
     s.ack(6).expect([7, 8, 9, 10, 11, 12]).verdict(Verdict::Spurious).cwnd(6.0);
 }
@@ -283,7 +283,7 @@ fn t_fr_11_linux_goes_back_and_still_waits_for_an_original() {
     let half = s.pure_ack(start_of(1) + 500);
     s.arrives(&half).expect([7, 8]);
     s.ack(1).expect([2, 3]).undecided().cwnd(2.5);
-    // Without SACK those that were sent again prove nothing, nor do others beside them.
+    // Without SACK neither the retransmitted segments nor others with them prove anything.
     s.ack(2).expect([4, 5]).undecided().cwnd(3.5);
     s.ack(3).expect([6]).undecided().cwnd(3.79);
     s.ack(6).expect([7, 8, 9, 10]).verdict(Verdict::Genuine).cwnd(4.05);
@@ -297,7 +297,7 @@ fn t_fr_12_a_loss_and_a_delay() {
         s.ack(0).expect_nothing().verdict(Verdict::Genuine);
     }
     // With SACK the duplicates say nothing yet. It comes before the last three: they were not lost,
-    // so that nothing but it need be sent again, though the timeout was needed.
+    // so that nothing else has to be retransmitted, though the timeout was needed.
     let mut s = timed_out(SACK);
     s.sacks(0, [2..=2]).expect_nothing().undecided();
     s.sacks(0, [2..=3]).expect_nothing().undecided();
@@ -331,7 +331,7 @@ fn t_fr_13_sack_sees_through_reordering() {
 fn t_fr_13_a_block_above_the_recovery_point_is_a_new_segment() {
     let mut s = timed_out(SACK);
     s.ack(3).expect([7, 8]);
-    // The other new segment is sent again, too, for nothing yet says that it arrived.
+    // The other new segment is retransmitted, too, because nothing shows yet that it arrived.
     s.sacks(3, [5..=5, 7..=7]).expect([4, 6, 8]).verdict(Verdict::Genuine).cwnd(3.0);
     // And one without news below it may be of the retransmission.
     let mut s = two_new_sent(SACK);

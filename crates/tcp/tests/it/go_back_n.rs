@@ -7,7 +7,7 @@ fn six_outstanding(spec: &str) -> Script {
 }
 
 #[test]
-fn t_gbn_1_a_needless_timeout_sends_the_window_again() {
+fn t_gbn_1_a_spurious_timeout_retransmits_the_window() {
     let mut s = six_outstanding("newreno");
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.ack(1).expect([2, 3]).cwnd(2.0);

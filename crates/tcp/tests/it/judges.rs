@@ -1,6 +1,5 @@
-//! Detectors that look on, told of no more than a capture shows: what was sent, what was
-//! acknowledged, and when the timer expired. Segments are numbered from 1; times are in
-//! milliseconds.
+//! Passive detectors, which see what a capture shows: the segments, the acknowledgments, and when
+//! the timer expired. Segments are numbered from 1; times are in milliseconds.
 
 #[path = "judges/bench.rs"]
 mod bench;
@@ -98,8 +97,8 @@ fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
 
 #[test]
 fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
-    // The form of 2000 takes the answer to the duplicate for one to the original; RFC 3522 does
-    // not, where the acknowledgment covers all.
+    // The form of 2000 attributes the answer to the duplicate to the original. RFC 3522 does not if
+    // the acknowledgment covers everything.
     let mut bench = Bench::new().with_timestamps();
     bench.sends(10, 1..=6).timeout(1000, 1);
     bench.echo(1100, 6, 10);
@@ -108,20 +107,20 @@ fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
         (Some(Spurious), Some(Genuine))
     );
 
-    // Nor where it says itself that it is for a duplicate.
+    // Nor does it if the acknowledgment has a D-SACK.
     let mut bench = Bench::new().with_timestamps();
     bench.sends(10, 1..=6).timeout(1000, 1);
     bench.acks(1100, 5, Some(10), [1..=1]);
     assert_eq!(bench.verdict("eifel:rfc3522"), Some(Genuine));
 
-    // Of a peer that reports duplicates, no report means that there was none.
+    // If the peer reports duplicates, no report means no duplicate.
     bench.ack(1200, 6).sends(2000, 7..=8).timeout(3000, 7);
     bench.echo(3100, 8, 2000);
     assert_eq!(bench.said("eifel:rfc3522"), Some((Spurious, 3100)));
 }
 
 #[test]
-fn t_ei_7_a_needless_fast_retransmit() {
+fn t_ei_7_a_spurious_fast_retransmit() {
     let mut bench = Bench::new().with_timestamps();
     bench.sends(10, 1..=4);
     bench.echo(100, 0, 9).echo(100, 0, 9).echo(100, 0, 9);
@@ -141,8 +140,8 @@ fn eifel_is_blind_without_timestamps() {
 }
 
 #[test]
-fn an_original_tells_of_any_sender() {
-    // It goes back, and yet: segment 3 is acknowledged before it is sent again.
+fn an_original_is_evidence_for_any_sender() {
+    // The sender performs go-back-N, but segment 3 is acknowledged before it is retransmitted.
     let mut bench = Bench::new();
     bench.sends(0, 1..=6).timeout(1000, 1);
     bench.ack(1100, 1).sends(1100, 2..=2);
@@ -153,7 +152,7 @@ fn an_original_tells_of_any_sender() {
     bench.ack(1102, 4);
     assert_eq!(bench.said("originals"), Some((Spurious, 1102)));
 
-    // All was sent again: nothing tells.
+    // Everything was retransmitted: there is no evidence.
     let mut bench = Bench::new();
     bench.sends(0, 1..=3).timeout(1000, 1);
     bench.ack(1100, 1).sends(1100, 2..=3).ack(1200, 3);
@@ -169,7 +168,7 @@ fn an_original_tells_of_any_sender() {
 }
 
 #[test]
-fn a_timeout_that_somebody_has_judged_is_not_the_same_as_the_next() {
+fn the_timeout_after_a_verdict_is_a_new_episode() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=6).ack(900, 1).sends(900, 7..=7);
     assert_eq!(bench.timeout(1000, 2), 0);
@@ -193,7 +192,7 @@ fn a_retransmission_of_several_segments_is_each_of_them() {
 }
 
 #[test]
-fn of_a_syn_nobody_can_tell() {
+fn a_syn_is_inconclusive_for_every_detector() {
     let mut bench = Bench::new().with_timestamps();
     bench.judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST);
     let syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
@@ -207,7 +206,7 @@ fn of_a_syn_nobody_can_tell() {
 }
 
 #[test]
-fn what_is_open_at_the_end_stays_so() {
+fn an_open_verdict_stays_open_at_the_end() {
     let mut bench = Bench::new().with_timestamps();
     bench.sends(0, 1..=6).timeout(1000, 1);
     bench.judges.finish(instant(2000));
@@ -219,7 +218,7 @@ fn what_is_open_at_the_end_stays_so() {
 }
 
 #[test]
-fn acknowledgments_of_nothing_known_are_passed_over() {
+fn acknowledgments_of_unknown_data_are_ignored() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=2).ack(100, 1).timeout(1000, 2);
     bench.ack(1001, 0).ack(1002, 9);
@@ -227,17 +226,17 @@ fn acknowledgments_of_nothing_known_are_passed_over() {
 }
 
 #[test]
-fn an_unknown_detector_is_told_from_known_ones() {
+fn an_unknown_detector_is_an_error_with_the_known_ones() {
     let message = "eifle".parse::<DetectorId>().unwrap_err().to_string();
     let known = "unknown detector `eifle`; known are eifel, eifel:rfc3522, frto, frto:rfc4138, ";
     assert!(message.starts_with(known), "{message}");
     assert!(DETECTORS.iter().all(|kind| message.contains(kind.name)), "{message}");
 }
 
-/// What may happen at a sender, in any order.
+/// Any event at a sender.
 #[derive(Clone, Debug)]
 enum Op {
-    /// So many segments more leave, or one again.
+    /// New segments, or one retransmission.
     Send(u32),
     Again(u32),
     Timeout(u32),
@@ -260,7 +259,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 proptest! {
     #[test]
-    fn each_detector_says_one_thing_of_each_episode(ops in prop::collection::vec(op(), 0..60)) {
+    fn each_detector_has_one_verdict_per_episode(ops in prop::collection::vec(op(), 0..60)) {
         let (mut bench, mut next, mut episodes) = (Bench::new().with_timestamps(), 1, 0);
         let mut said = Vec::new();
         for (op, millis) in ops.iter().zip(1..) {

@@ -30,7 +30,7 @@ fn told(answers: &[Segment]) -> Vec<u64> {
     answers.iter().map(|ack| ack.ack.since(Seq::FIRST + 1)).collect()
 }
 
-/// What the sender found about what it sent again, after all of its first
+/// The verdict of the sender on its retransmissions, after all of its first
 /// four segments but these were lost.
 fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
     let (mut a, mut b, sent) = facing(lie, sender);
@@ -80,7 +80,7 @@ fn an_optimist_does_without_what_is_lost() {
     let (_, mut b, sent) = facing(Lie::Optimistic, "sack");
     assert_eq!(told(&b.answers(&sent[0], 20)), [1250]);
     assert_eq!(told(&b.answers(&sent[3], 20)), [5000]);
-    // What comes again is told the truth, lest both wait for ever.
+    // A retransmission is acknowledged truthfully, so that neither end waits for ever.
     assert_eq!(told(&b.answers(&sent[1], 30)), [4000]);
     assert_eq!(b.connection.receiver().available(), 4000);
 }

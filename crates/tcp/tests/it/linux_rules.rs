@@ -124,8 +124,8 @@ fn for_a_second_after_cubic_begins_no_round_trip_counts() {
         let grown = s.connection.sender().window().cwnd - before;
         (grown as f64 / 1000.0) / f64::from(acked)
     };
-    // What was outstanding from the beginning; then by one for every second segment, as fast as CUBIC
-    // ever is, and a second later not any more.
+    // What was outstanding from the beginning; then by one for every second segment, as fast as
+    // CUBIC ever is, and a second later not any more.
     grown_by(1..2, &mut s);
     let first = grown_by(2..4, &mut s);
     let then = grown_by(12..14, &mut s);

@@ -1,5 +1,5 @@
-//! A floor on the timeout for delayed acknowledgments only: Psaras and Tsaoussidis, "The TCP Minimum
-//! RTO Revisited", 2007, section 4.
+//! A floor on the timeout for delayed acknowledgments only: Psaras and Tsaoussidis, "The TCP
+//! Minimum RTO Revisited", 2007, section 4.
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::RtoFloor;
@@ -35,7 +35,7 @@ impl Pairs {
         pairs
     }
 
-    /// So many pairs.
+    /// Sends `count` pairs.
     fn send(&mut self, count: u32) {
         for _ in 0..count {
             let Self { script, at, last } = self;

@@ -38,14 +38,14 @@ fn t_cc_4_one_loss_of_eight() {
 #[test]
 fn t_cc_7_divided_acknowledgments_gain_nothing() {
     let mut s = Script::sender("newreno").cwnd(2).sent(1..=2);
-    // As much as one acknowledgment of the whole segment, with as many segments for it.
+    // The window grows, and segments are sent, as for one acknowledgment of the whole segment.
     for (quarter, left) in [(1, None), (2, Some(3)), (3, None), (4, Some(4))] {
         let part = s.pure_ack(start_of(1) + 250 * quarter);
         s.arrives(&part).expect(left).cwnd(2.0 + 0.25 * f64::from(quarter));
     }
 }
 
-/// A needless timeout: the acknowledgments of six originals clock out six retransmissions, and
+/// A spurious timeout: the acknowledgments of six originals clock out six retransmissions, and
 /// four new segments.
 fn gone_back_n(spec: &str) -> Script {
     going_back_n(Script::sender(spec))
@@ -215,7 +215,7 @@ fn t_nr_3_a_jump_over_what_was_sent_again_does_not() {
 #[test]
 fn t_nr_3_the_timestamp_heuristic_tells_whether_the_last_sending_was_answered() {
     let timestamps = || with_bugfix(Bugfix::TimestampHeuristic).set(|c| c.timestamps = true);
-    // What was sent again at 1 s is what is acknowledged.
+    // The acknowledgment is for the retransmission at 1 s.
     let mut s = going_back_n(timestamps());
     s.ack(6).expect_nothing();
     s.ack(6).expect_nothing();

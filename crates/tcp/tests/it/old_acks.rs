@@ -1,12 +1,13 @@
-//! Acknowledgments that another has overtaken, by their timestamps: RFC 7323 section 5.3, and Linux.
+//! Acknowledgments that another has overtaken, by their timestamps: RFC 7323 section 5.3, and
+//! Linux.
 
 use crate::script::base;
 use crate::script::pair::connected;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::OldAcks;
 
-/// How many answers each of three old acknowledgments has: one that repeats the last one, and two that
-/// acknowledge less.
+/// How many answers each of three old acknowledgments has: one that repeats the last one, and two
+/// that acknowledge less.
 fn answers(old_acks: OldAcks) -> [usize; 3] {
     let mut config = Config { timestamps: true, sack: true, ..base() };
     config.connection.old_acks = old_acks;

@@ -1,5 +1,5 @@
-//! How a connection begins when not one end alone opens it: LISTEN, CLOSED, and both at once (RFC 9293
-//! sections 3.5 and 3.10.7).
+//! How a connection begins when not one end alone opens it: LISTEN, CLOSED, and both at once (RFC
+//! 9293 sections 3.5 and 3.10.7).
 
 use std::sync::Arc;
 
@@ -152,7 +152,7 @@ fn t_b_6_a_peer_that_has_forgotten_resets() {
 #[test]
 fn t_b_6_a_peer_that_has_forgotten_and_connects_anew_finds_out() {
     // RFC 9293 section 3.5.1, figure 9: the half-open end challenges the SYN; by the answer to that
-    // it learns of the crash, and the SYN, which comes again, is for whoever listens.
+    // it learns of the crash, and the retransmitted SYN is for the listener.
     let (_, mut b) = connected(&base(), &base(), 0);
     let mut a = End::open(&base());
     let mut syn = a.sends_one(100);

@@ -38,7 +38,7 @@ fn the_first_syns_are_repeated_evenly() {
     }
 }
 
-/// The window after so many timeouts of a SYN, the `answered` of which is the one that arrived.
+/// The window after this many timeouts of a SYN, of which the one numbered `answered` arrived.
 fn window_after(timeouts: u32, answered: usize) -> u64 {
     let mut config = linux();
     config.connection.syn_linear_timeouts = 4;

@@ -108,7 +108,8 @@ impl World {
         self.drain(to);
     }
 
-    /// Has it answered where it lies, if it is one of those; only what may have more to do is drained.
+    /// Has it answered where it lies, if it is one of those; only what may have more to do is
+    /// drained.
     fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
         let Some(end) = &mut self.ends[to] else { return false };
         match end.answer(segment, self.at) {
@@ -203,7 +204,8 @@ fn data_behind_a_gap_are_answered_where_they_lie_too() {
     let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
     let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
     assert!(behind > 10, "{behind} of {}", world.sent.len());
-    // What arrives behind a gap is acknowledged with SACK blocks: nearly none of it goes the long way.
+    // What arrives behind a gap is acknowledged with SACK blocks: nearly none of it goes the long
+    // way.
     let (lost, answered) = (4, world.answered[1] as usize);
     assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} behind gaps");
 }

@@ -35,19 +35,19 @@ fn t_os_3_freebsd_sends_a_whole_window_at_once() {
     assert!(sent.iter().all(|segment| segment.len == 256));
 }
 
-/// A needless timeout with eighteen segments outstanding, after which ten new ones are: how often segments that were sent after it
-/// are retransmitted.
-fn after_a_needless_timeout(profile: &str) -> usize {
+/// A spurious timeout with eighteen segments outstanding, after which ten new ones are: how often
+/// segments that were sent after it are retransmitted.
+fn unneeded_after_a_spurious_timeout(profile: &str) -> usize {
     let mut s = Script::sender(profile).sent(1..=2);
     for number in 1..=16 {
         s.ack(number).expect([2 * number + 1, 2 * number + 2]);
     }
     s.timeout().expect([17]).cwnd(1.0);
     let mut sent = 34;
-    let mut needless = 0;
+    let mut unneeded = 0;
     let mut count = |left: Vec<u32>| {
         for number in left {
-            needless += usize::from((35..=sent).contains(&number));
+            unneeded += usize::from((35..=sent).contains(&number));
             sent = sent.max(number);
         }
         sent
@@ -61,14 +61,14 @@ fn after_a_needless_timeout(profile: &str) -> usize {
     for number in 35..=60 {
         count(s.ack(number).take());
     }
-    needless
+    unneeded
 }
 
 #[test]
 fn t_os_4_linux_2_2_retransmits_ten_more_and_linux_2_4_none() {
-    // The needless fast retransmit, and nine for its partial acknowledgments.
-    assert_eq!(after_a_needless_timeout("linux-2.2"), 10);
-    assert_eq!(after_a_needless_timeout("linux-2.4"), 0);
+    // The spurious fast retransmit, and nine for its partial acknowledgments.
+    assert_eq!(unneeded_after_a_spurious_timeout("linux-2.2"), 10);
+    assert_eq!(unneeded_after_a_spurious_timeout("linux-2.4"), 0);
 }
 
 #[test]

@@ -147,8 +147,8 @@ fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
     }
 }
 
-/// Segment 1 was sent again as a probe. Segments 2 to 9 left a millisecond apart, and 3 was overtaken by
-/// none but 2.
+/// Segment 1 was retransmitted as a probe. Segments 2 to 9 left a millisecond apart, and 3 was
+/// overtaken by none but 2.
 fn reordered(rules: RackRules) -> Script {
     let mut s = setup(rules).segments(1).sent(1..=1);
     s.early_timer().expect([1]);
@@ -218,7 +218,7 @@ fn slow_start_ends_by_round_trips_of_what_is_sacked() {
 fn more_duplicates_than_retransmissions_are_not_believed() {
     for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {
         let mut s = reordered(rules);
-        // Two segments at once, where one was sent again.
+        // Two segments at once, after one was retransmitted.
         s.at(705).sacks(3, [2..=3]).expect_nothing();
         s.at(706).sacks(3, [5..=5]).expect_nothing().deadline(602 + 103 + quarters * 25);
     }

@@ -242,7 +242,7 @@ fn the_age_of_what_is_sent_again_says_nothing() {
     s.at(1_200).ack(1).expect([2, 3]).deadline(3_200);
     // From then on its own age counts: 3 has left at 1.2 s, too.
     s.at(1_300).ack(2).expect([4]).deadline(3_200);
-    // A partial acknowledgment that has the next hole sent again.
+    // A partial acknowledgment, which retransmits the next hole.
     let setup = Script::sender("newreno:steady").cwnd(8).ssthresh(4).rto_of(1000).set(oldest);
     let mut s = setup.sent(1..=8);
     s.at(600).ack(0).ack(0).ack(0).expect([1]);

@@ -1,5 +1,6 @@
 //! How a receiver answers segments that say that they are retransmissions: at once
-//! (draft-ludwig-tsvwg-tcp-rxt-flag-03), or in the acknowledgment that comes anyway (Ludwig and Katz
+//! (draft-ludwig-tsvwg-tcp-rxt-flag-03), or in the acknowledgment that comes anyway (Ludwig and
+//! Katz
 //! 2000).
 
 use crate::script::pair::{End, connected};

@@ -19,14 +19,14 @@ fn t_rk_5_a_probe_repairs_a_lost_tail_and_reduces_the_window_once() {
     s.at(200).ack(1).deadline(200 + 200 + 200).cwnd(11.0);
     s.early_timer().expect([2]).probes(1).cwnd(11.0).deadline(600 + 1000);
     s.at(700).ack(2).expect_nothing().deadline(None).cwnd(12.0);
-    // That the probe repaired something shows when more is acknowledged than it.
+    // An acknowledgment beyond the probe shows that the probe filled a loss.
     s.at(800).write(2).expect([3, 4]).cwnd(12.0);
     s.at(900).ack(3).cwnd(2.5).ssthresh(2).fast_retransmits(0);
     s.at(901).ack(4).cwnd(2.9);
 }
 
 #[test]
-fn t_rk_6_a_needless_probe_costs_nothing() {
+fn t_rk_6_an_unneeded_probe_costs_nothing() {
     for dsack in [true, false] {
         let mut s = setup("rack").segments(2).sent(1..=2);
         // A delay of 250 ms.
@@ -192,7 +192,7 @@ fn what_a_probe_sent_again_does_not_show_f_rto_a_spurious_timeout() {
 }
 
 #[test]
-fn who_is_woken_late_takes_the_timers_in_their_order() {
+fn a_late_wakeup_runs_the_timers_in_order() {
     let mut s = setup("rack").segments(3).sent(1..=3);
     // The probe was due at 300 ms, and the timeout a second behind it.
     let late = Instant::START + Duration::from_millis(1299);
@@ -206,7 +206,7 @@ fn who_is_woken_late_takes_the_timers_in_their_order() {
     once.on_timer(late + Duration::from_millis(1));
     let events: Vec<_> = std::iter::from_fn(|| once.poll_event()).collect();
     assert!(matches!(events[..], [.., Event::Probe(_), Event::Timeout(_)]), "{events:?}");
-    // The probe has not left: what timed out leaves in its place.
+    // The probe was not sent yet: the timeout retransmits in its place.
     let at = late + Duration::from_millis(1);
     let left: Vec<_> = std::iter::from_fn(|| once.poll_transmit(at)).collect();
     assert_eq!(left.iter().map(|left| left.seq).collect::<Vec<_>>(), [start_of(1)]);

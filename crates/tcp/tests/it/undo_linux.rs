@@ -141,8 +141,8 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
 
 #[test]
 fn in_loss_the_echo_is_asked_at_every_advance() {
-    // The first acknowledgment is the retransmission's, the next that of an original. Eifel has decided
-    // by then.
+    // The first acknowledgment is the retransmission's, the next that of an original. Eifel has
+    // decided by then.
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]).ssthresh(3);
     s.ack(1).undecided().expect([2, 3]);

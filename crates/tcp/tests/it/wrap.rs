@@ -89,7 +89,7 @@ impl Wire {
         left.iter().map(|segment| number_of(segment.seq)).collect()
     }
 
-    /// Six segments leave, and the timer of the first expires so many times: the originals and the
+    /// Six segments leave, and the timer of the first expires `times` times: the originals and the
     /// last retransmission.
     fn times_out(&mut self, millis: u64, times: u32) -> (Vec<Segment>, Segment, u64) {
         self.sender.connection.write(100_000);

@@ -1,4 +1,4 @@
-"""Sections 4.2 and 4.3, Figures 5 and 6: what local retransmission costs in traffic and delay."""
+"""Sections 4.2 and 4.3, Figures 5 and 6: costs of local retransmission in traffic and delay."""
 
 from rtolab.experiments.arq2002.gains import FIG4_PAIRS, both, on
 from rtolab.experiments.arq2002.metrics import (
@@ -28,13 +28,13 @@ from rtolab.experiments.measured import Measured
 
 
 def goodput_change(measured: Measured, delay: int, per: float = 1.0) -> float:
-    """By how many percent local retransmission changes effective goodput."""
+    """The change of effective goodput by local retransmission, in percent."""
     pair = on(per, delay)
     return 100 * (ratio_of(measured, pair("arq"), pair("drop"), GOODPUT).value - 1)
 
 
 def spread(measured: Measured, local: Local) -> float:
-    """From the lowest to the highest effective goodput over delays at a PER of 1 %, in percent."""
+    """The range of effective goodput over delays at a PER of 1 %, in percent."""
     values = [mean(measured, on(1.0, delay)(local), GOODPUT) for delay in DELAYS]
     return 100 * (max(values) / min(values) - 1)
 
@@ -99,7 +99,7 @@ def delay_of(measured: Measured, local: Local, delay: int, per: float) -> float:
 
 
 def longer(measured: Measured, local: Local, delays: tuple[int, int], per: float) -> float:
-    """By how much the average packet delay of the longer link exceeds that of the shorter, in s."""
+    """The average packet delay of the longer link minus that of the shorter one, in s."""
     short, long = delays
     return delay_of(measured, local, long, per) - delay_of(measured, local, short, per)
 

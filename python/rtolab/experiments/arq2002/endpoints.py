@@ -106,13 +106,13 @@ SLOPE_PERS = (0.3, 1.0, 3.0, 5.0, 10.0)
 
 
 def small(per: float, delay: int = 10) -> tuple[Case, Case]:
-    """With packets of 296 B, of which three overtake a repair at 10 ms."""
+    """Packets of 296 B, three of which overtake a local retransmission at 10 ms."""
     arq, drop = Setting(per, "arq", delay), Setting(per, "drop", delay)
     return SMALL.on(arq), SMALL.on(drop)
 
 
 def dupack_ratios() -> list[Check]:
-    """Fast retransmits with local retransmission over without, where packets are overtaken."""
+    """Ratios of fast retransmits with and without local retransmission, under reordering."""
     checks = []
     for per in DUPACK_PERS:
         settings = [
@@ -133,13 +133,13 @@ def dupack_ratios() -> list[Check]:
 
 
 def slope(measured: Measured, delay: int) -> float:
-    """How many fast retransmits more per 100 acknowledged for a percent more errors, 0.3 to 5 %."""
+    """The increase of fast retransmits per 100 segments and percent of errors, 0.3 to 5 %."""
     low, high = (mean(measured, on(per, delay)("arq"), DUPACKS_100) for per in (0.3, 5.0))
     return (high - low) / (5.0 - 0.3)
 
 
 def more_dupacks(measured: Measured, longer: int, shorter: int) -> list[Estimate]:
-    """By what factor the longer link has more of them, at PERs of 1 % and beyond."""
+    """The ratio of fast retransmits on the longer and the shorter link, at PERs from 1 % on."""
     ratios = [
         dupack_ratio(measured, on(per, longer)("arq"), on(per, shorter)("arq"))
         for per in SLOPE_PERS
@@ -235,7 +235,7 @@ CLAIM_PERS = (1.0, 3.0, 10.0)
 
 
 def rare(measured: Measured, per: float) -> float:
-    """Fast retransmits less ten times the timeouts, per 100 acknowledged, lowest over delays."""
+    """The least excess, over delays, of fast retransmits over ten times the timeouts, per 100."""
     return min(
         mean(measured, on(per, delay)("arq"), DUPACKS_100)
         - 10 * mean(measured, on(per, delay)("arq"), TIMEOUTS_100)

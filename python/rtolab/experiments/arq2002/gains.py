@@ -1,4 +1,4 @@
-"""Section 4.1, Figure 4: what local retransmission gains, by delay, rate, errors and route."""
+"""Section 4.1, Figure 4: gain of local retransmission by delay, rate, errors and route."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -39,10 +39,10 @@ from rtolab.experiments.measured import Measured
 from rtolab.stats import Estimate
 
 Pair = Callable[[Local], Case]
-"""The same with and without local retransmission."""
+"""A variant with and without local retransmission."""
 
 CERTAIN_PERS = tuple(per for per in PERS if per >= 1)
-"""Below 1 % the gain is smaller than what 20 runs scatter."""
+"""Below 1 % the gain is smaller than the scatter of 20 runs."""
 
 NEAR_GAIN, FAR_GAIN = 37.6, 6.8
 """Section 4.2: percent at 384 kbit/s and a PER of 1 %, at 10 and at 100 ms."""
@@ -59,7 +59,7 @@ def both(pairs: Iterable[Pair]) -> tuple[Case, ...]:
 
 
 def gain_of(measured: Measured, pair: Pair) -> Estimate:
-    """Its gain, in percent."""
+    """The gain of a pair, in percent."""
     return gain(measured, pair("arq"), pair("drop"))
 
 
@@ -75,7 +75,7 @@ def always_positive(name: str, pairs: Sequence[Pair], explained: str = "") -> Ch
 
 
 def smaller(name: str, less: Pair, more: Pair, **parts: str) -> Check:
-    """One gain is below another for certain: so is the high end of their difference's interval."""
+    """One gain is significantly below another: the interval of their difference is below 0."""
     return Check(
         f"gain, {name}, high end, %",
         "order",
@@ -86,7 +86,7 @@ def smaller(name: str, less: Pair, more: Pair, **parts: str) -> Check:
 
 
 def difference(measured: Measured, minuend: Pair, subtrahend: Pair) -> Estimate:
-    """Of two gains, in percent; the errors of both are taken to be independent."""
+    """The difference of two gains, in percent; their errors count as independent."""
     one, other = gain_of(measured, minuend), gain_of(measured, subtrahend)
     value = one.value - other.value
     below = hypot(one.value - one.low, other.high - other.value)
@@ -95,7 +95,7 @@ def difference(measured: Measured, minuend: Pair, subtrahend: Pair) -> Estimate:
 
 
 def average(estimates: Sequence[Estimate]) -> Estimate:
-    """Of several; their errors are taken to be independent."""
+    """The average of several gains; their errors count as independent."""
     count = len(estimates)
     value = sum(one.value for one in estimates) / count
     below = hypot(*(one.value - one.low for one in estimates)) / count
@@ -111,13 +111,13 @@ def gain_value(
 
 
 def where_gain_is(measured: Measured, level: float) -> float | None:
-    """The PER in percent at which the gain at 10 ms is so much."""
+    """The PER in percent at which the gain at 10 ms is `level`."""
     gains = [gain_of(measured, on(per)).value for per in PERS]
     return crossing(PERS, gains, level)
 
 
 def shrinks(rate: int) -> Check:
-    """At a PER of 1 %, over the delays at which three packets overtake a repair."""
+    """The gain shrinks over the delays with reordering, at a PER of 1 %."""
     long_enough = [delay for delay in DELAYS if is_overtaken(Setting(1.0, "arq", delay, rate))]
     shortest, longest = min(long_enough), max(long_enough)
     return smaller(
@@ -277,7 +277,7 @@ def gains_under(measured: Measured, sender: Sender) -> list[Value]:
 
 
 def both_come_out(sender: Sender) -> list[Check]:
-    """Both figures under one setting."""
+    """Both published gains hold for this sender."""
     names = ((10, Bounds(30, 45)), (100, Bounds(0, 20)))
     return [
         Check(

@@ -31,7 +31,7 @@ from rtolab.stats import Estimate
 ROUTES = {WAN: "(a) wired WAN", LAN: "(b) wired LAN", LINK: "single link"}
 ROUTE_PERS = (1.0, 3.0)
 ROUTE_PLACES = tuple((per, delay) for delay in DELAYS for per in ROUTE_PERS)
-"""Where routes are compared: PER in percent and delay in ms."""
+"""Conditions in which routes are compared: PER in percent and delay in ms."""
 
 
 def route(name: str, per: float, delay: int) -> Pair:
@@ -40,12 +40,12 @@ def route(name: str, per: float, delay: int) -> Pair:
 
 
 def alike(estimate: Estimate) -> bool:
-    """May the difference be none?"""
+    """Does the interval of the difference contain 0?"""
     return estimate.low <= 0 <= estimate.high
 
 
 def on_average(measured: Measured, name: str, other: str) -> Estimate:
-    """By how many percentage points one route's gain exceeds another's, over delays and PERs."""
+    """The mean excess of one route's gain over another's, in percentage points."""
     return average(
         [
             difference(measured, route(name, per, delay), route(other, per, delay))
@@ -138,7 +138,7 @@ def fading(bad_ms: int, delay: int, profile: str = "light") -> Pair:
 FADES = [(bad, delay, "light") for bad in BAD_STATES for delay in (10, 100)] + [
     (1, delay, "heavy") for delay in (10, 100)
 ]
-"""At 1 % the heavy profile damages as much in both states: how long they last does not matter."""
+"""At 1 % both states of the heavy profile have equal error rates, whatever their duration."""
 
 RESIDENCE = experiment(
     id="arq2002/residence-times",

@@ -1,4 +1,4 @@
-"""What is measured of a link and its flow, as the paper defines it (sections 4 and 5)."""
+"""Metrics of a link and its flow, as the paper defines them (sections 4 and 5)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ PERCENT = 100.0
 
 
 def _column(frame: pl.DataFrame, column: str) -> pl.Series:
-    """A column a run, of the flow under investigation."""
+    """A column with a value per run, of the flow under investigation."""
     return frame.filter(pl.col("flow") != "background")[column].cast(pl.Float64)
 
 
@@ -33,13 +33,13 @@ def _delay(column: str) -> Callable[[Runs], pl.Series]:
 
 
 def _throughput(runs: Runs) -> pl.Series:
-    """What was acknowledged in the measured span, with headers."""
+    """The acknowledged data in the measured span, with headers."""
     carried = measures.normalized_throughput(runs, rate_bps=1.0, header=HEADER)
     return _column(carried, "normalized_throughput")
 
 
 def _effective_loss(runs: Runs) -> pl.Series:
-    """What the wireless downlink lost for good, of what it was offered."""
+    """The share of packets that the wireless downlink finally loses."""
     here = (pl.col("link") == "wireless") & (pl.col("direction") == "forward")
     lost = pl.col("dropped_error") + pl.col("dropped_retries")
     return runs.links.filter(here).select(lost / pl.col("offered"))["dropped_error"] * PERCENT
@@ -53,7 +53,7 @@ DUPACKS_100 = Metric(
     "dupacks_100", "Fast retransmits per 100 acknowledged", "", _triggers("fast_retransmits"), 2
 )
 TRIGGERED = (ACKED, TIMEOUTS_100, DUPACKS_100)
-"""How much arrives, and what makes the sender retransmit."""
+"""Throughput, and the triggers of retransmission."""
 LOSS = Metric("loss", "Loss that remains", "%", _effective_loss, digits=4)
 GOODPUT = Metric(
     "goodput",
@@ -108,7 +108,7 @@ def throughput(measured: Measured, case: Variant) -> float:
 
 
 def gain(measured: Measured, arq: Variant, drop: Variant) -> Estimate:
-    """By how many percent local retransmission raises the mean normalized throughput."""
+    """The increase of mean normalized throughput by local retransmission, in percent."""
     ratio = ratio_of_means(normalized(measured, arq), normalized(measured, drop))
     return Estimate(*(PERCENT * (end - 1.0) for end in (ratio.value, ratio.low, ratio.high)))
 
@@ -130,10 +130,7 @@ def dupack_ratio(measured: Measured, above: Variant, below: Variant) -> Estimate
 
 
 def crossing(xs: Sequence[float], ys: Sequence[float], level: float) -> float | None:
-    """Where `ys` first rises through `level`, between two `xs` in proportion to their logarithms.
-
-    `None` where it does not.
-    """
+    """Where `ys` first rises through `level`, interpolated over log `xs`; `None` if nowhere."""
     for (x0, y0), (x1, y1) in zip(
         zip(xs, ys, strict=True), zip(xs[1:], ys[1:], strict=True), strict=False
     ):

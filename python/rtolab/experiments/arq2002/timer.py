@@ -42,7 +42,7 @@ class Smoothed:
     rttvar: Fraction
 
     def after(self, rtt: Fraction, g1: Fraction = G1, g2: Fraction = G2) -> Smoothed:
-        """With one sample more."""
+        """The state after another sample."""
         error = rtt - self.srtt
         rttvar = self.rttvar + g2 * (abs(error) - self.rttvar)
         return Smoothed(self.srtt + g1 * error, rttvar)
@@ -56,20 +56,20 @@ SMALL, BURST = Fraction(1, 10), 10
 """Figure 8: t in s, and b."""
 
 START = Smoothed(Fraction(1), Fraction(1, 2))
-"""Figure 8: srtt is 1 s at first, rvtv half of it."""
+"""Figure 8: the initial srtt is 1 s, rvtv half of it."""
 
 SAMPLES = [SMALL] * 59 + [SMALL * BURST] * 2 + [SMALL] * 19
-"""The round trips: small ones until two bursts, the first of which is number 60."""
+"""The round trips: small ones, then two bursts (numbers 60 and 61), then small ones."""
 
 FIRST_BURST = 59
-"""Its place, from 0."""
+"""The index of the first burst, from 0."""
 
 WEIGHTS = (1, 2, 4, 8)
 """Section 5.1: the values of g3 that are compared."""
 
 
 def states() -> list[Smoothed]:
-    """Before each sample, and after the last."""
+    """The states before each sample, and after the last one."""
     found = [START]
     for sample in SAMPLES:
         found.append(found[-1].after(sample))
@@ -90,7 +90,7 @@ def numeric_points(_: Measured) -> list[Point]:
 
 
 AFTER_BURST = {1: 0.438, 2: 0.664, 4: 1.1145, 8: 2.016}
-"""The timeout after the first burst in s, worked out apart from this code."""
+"""The timeout after the first burst in s, computed independently of this code."""
 
 
 def fig8_values(_: Measured) -> list[Value]:
@@ -108,13 +108,13 @@ def fig8_values(_: Measured) -> list[Value]:
 
 
 def survives(g1: Fraction, g2: Fraction, g3: Fraction, burst: Fraction | int) -> bool:
-    """Does the timeout outlast a second burst, after a first one that ended a long calm?"""
+    """Does the timeout exceed a second burst, after many small samples and a first burst?"""
     calm = Smoothed(Fraction(1), Fraction(0))
     return calm.after(Fraction(burst), g1, g2).rto(g3) > burst
 
 
 def threshold() -> float:
-    """The smallest g3 with which it does, by halving the interval that holds it."""
+    """The smallest g3 for which it does, by bisection."""
     low, high = Fraction(0), Fraction(16)
     for _ in range(40):
         middle = (low + high) / 2
@@ -123,7 +123,7 @@ def threshold() -> float:
 
 
 def disagreements() -> int:
-    """For how many gains, weights and bursts condition and recurrence differ."""
+    """The number of gains, weights and bursts for which condition and recurrence differ."""
     gains = [Fraction(1, n) for n in (2, 4, 8, 16, 32)]
     weights = [Fraction(n, 2) for n in range(1, 33)]
     bursts = [Fraction(n, 2) for n in (3, 4, 20, 200)]
@@ -204,7 +204,7 @@ COARSE = {"tcp.rto.granularity": "100 ms", "tcp.rto.min": "200 ms"}
 
 
 def weighted(g3: int, local: Local, per: float, tick: str = "10 ms") -> Case:
-    """Reno with a weight of the variance (0 leaves it out), at 100 ms."""
+    """Reno with this weight of the variance (0 omits it), at 100 ms."""
     words = f"g3 = {g3}" if g3 else "no rvtv"
     coarse = COARSE if tick == "100 ms" else {}
     suffix = f", clock of {tick}" if coarse else ""
@@ -218,7 +218,7 @@ def timeouts(measured: Measured, case: Case) -> float:
 
 
 def weights_at(measured: Measured, tick: str) -> list[Value]:
-    """How many times as many timeouts as with g3 = 4, at a PER of 5 %."""
+    """The ratio of timeouts to those with g3 = 4, at a PER of 5 %."""
     usual = timeouts(measured, weighted(4, "arq", 5.0, tick))
     return [
         Value(
@@ -293,7 +293,7 @@ def ticking(tick: int, delay: int, local: Local) -> Case:
 
 
 def most(measured: Measured, cases: Sequence[Case]) -> float:
-    """Timeouts per 100 acknowledged, most of some cases."""
+    """The most timeouts per 100 acknowledged segments among the cases."""
     return max(timeouts(measured, case) for case in cases)
 
 

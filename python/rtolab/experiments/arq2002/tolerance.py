@@ -1,4 +1,4 @@
-"""Sections 5.2 and 5.3, Figure 11: D-SACK, and what else makes ends tolerate reordering."""
+"""Sections 5.2 and 5.3, Figure 11: D-SACK and other ways to tolerate reordering."""
 
 from rtolab.experiments.arq2002.metrics import (
     ACKED,
@@ -53,7 +53,7 @@ AFTERWARDS = (
 
 
 def fewer(name: str, metric: Metric, than: Local) -> Check:
-    """With D-SACK there are fewer of something at a PER of 1 %."""
+    """D-SACK reduces a metric at a PER of 1 %."""
     drop, arq, undoes = three(1.0)
     other = arq if than == "arq" else drop
     return Check(

@@ -45,7 +45,7 @@ FAR = 100
 FAR_PERS = (1.0, 3.0, 5.0, 10.0)
 
 TIE = 0.01
-"""What differs by less is a tie."""
+"""The largest difference that counts as a tie."""
 
 
 def at(sender: Sender, local: Local, per: float, delay: int = 10) -> Case:
@@ -54,7 +54,7 @@ def at(sender: Sender, local: Local, per: float, delay: int = 10) -> Case:
 
 
 def worst_ratio(better: Iterable[Case], worse: Iterable[Case], *, measured: Measured) -> float:
-    """The smallest throughput of some over the largest of others."""
+    """The smallest throughput of `better` over the largest of `worse`."""
     lowest = min(throughput(measured, case) for case in better)
     return lowest / max(throughput(measured, case) for case in worse)
 
@@ -62,7 +62,7 @@ def worst_ratio(better: Iterable[Case], worse: Iterable[Case], *, measured: Meas
 def over_pers(
     name: str, pers: Iterable[float], better: tuple[Sender, ...], worse: tuple[Sender, ...]
 ) -> Check:
-    """Without local retransmission some are better than others, at every one of these rates."""
+    """Without local retransmission, `better` outperform `worse` at each of these PERs."""
     rates = tuple(pers)
 
     def measure(measured: Measured) -> float:
@@ -86,7 +86,7 @@ def tahoe_to_reno(measured: Measured, per: float, delay: int) -> Estimate:
 
 
 def tahoe_to_lowest(measured: Measured) -> float:
-    """With local retransmission, where Tahoe comes off best."""
+    """The best ratio of Tahoe to the lowest sender, with local retransmission."""
     return max(
         throughput(measured, at(TAHOE, "arq", per))
         / min(throughput(measured, at(sender, "arq", per)) for sender in (RENO, NEWRENO, SACK))
@@ -122,7 +122,7 @@ def to_reno(sender: Sender) -> tuple[Check, Check]:
 
 
 def effective_loss(measured: Measured, pers: Iterable[float]) -> float:
-    """The most that local retransmission leaves, in percent of the packets."""
+    """The largest loss rate after local retransmission, in percent of the packets."""
     return max(
         sum(mean(measured, at(sender, "arq", per), LOSS) for sender in SENDERS) / len(SENDERS)
         for per in pers

@@ -22,13 +22,13 @@ from rtolab.experiments.delays2001.systems import BEYOND, overruns
 from rtolab.experiments.measured import Measured, Runs, median
 
 DELAY_AT, DELAY_FOR = 20.0, 13.0
-"""When the network is silent and how long, in s."""
+"""Begin and length of the network's silence, in s."""
 
 PING = Variant("sack", "Ping")
 
 
 def round_trips(runs: Runs) -> pl.DataFrame:
-    """When each question was asked and how long its answer took, in s."""
+    """The time of each request and its round trip, in s."""
     return runs.tasks.select("start_s", took_s=pl.col("end_s") - pl.col("start_s"))
 
 
@@ -38,7 +38,7 @@ def usual(runs: Runs) -> pl.Series:
 
 
 def spikes(runs: Runs) -> pl.Series:
-    """How often a round trip took ten seconds and more."""
+    """The number of round trips of at least ten seconds."""
     return pl.Series([float((round_trips(runs)["took_s"] >= 10.0).sum())])
 
 

@@ -1,4 +1,4 @@
-"""Figure 1 and section 4: a hold of 13 s, and what Reno, NewReno and a hasty timer make of it."""
+"""Figure 1 and section 4: a hold of 13 s with Reno, NewReno and an aggressive timer."""
 
 from rtolab.experiments.base import (
     Bounds,
@@ -27,7 +27,7 @@ from rtolab.experiments.delays2001.set_up import (
 from rtolab.experiments.measured import ALL_COMPLETE, Measured, derived, derived_difference
 
 HOLD_AT, HOLD_FOR = 36.0, 13.0
-"""When the link is held and how long, in s: the paper's timer expires at 42 s."""
+"""Begin and length of the link's hold, in s; the paper's timer expires at 42 s."""
 
 BSD_TIMER = (
     assumed("tcp.rto.granularity", "500 ms", "BSDi 3.0: a heartbeat of 500 ms"),
@@ -70,7 +70,7 @@ PATIENT = Variant("newreno:no-bugfix", "An aggressive timer", "restarted by dupl
 
 
 def derive(measured: Measured) -> list[Value]:
-    """How much NewReno adds, and what rule says how much."""
+    """The extra retransmissions of NewReno, and the rule that predicts them."""
     both = [measured.traces[variant.key] for variant in (RENO, NEWRENO)]
     reno, newreno = (unneeded_from(t, t.timeouts_from(HOLD_AT)[0]) for t in both)
     gone_back = resent_before_fast(both[0], both[0].timeouts_from(HOLD_AT)[0])

@@ -1,4 +1,4 @@
-"""Section 6: what strengthens TCP against spurious timeouts."""
+"""Section 6: remedies against spurious timeouts."""
 
 from typing import Any
 
@@ -161,5 +161,5 @@ def remedies() -> tuple[Experiment, ...]:
 
 
 def resent_besides(trace: Trace, timeout: Timeout) -> float:
-    """Unneeded retransmissions beyond one of each segment resent by going back."""
+    """Unneeded retransmissions beyond one per segment of the go-back-N."""
     return unneeded_from(trace, timeout) - resent_before_fast(trace, timeout)

@@ -1,4 +1,4 @@
-"""Set-up a: the emulated link of section 5.1, and what is counted on it."""
+"""Set-up a: the emulated link of section 5.1, and its metrics."""
 
 from functools import partial
 from itertools import pairwise
@@ -22,7 +22,7 @@ from rtolab.experiments.measured import Runs
 from rtolab.experiments.trace import Timeout, Trace
 
 HOLD_AT, HOLD_FOR = 5.0, 10.0
-"""When the link is held and how long, in s (section 5.1)."""
+"""Begin and length of the link's hold, in s (section 5.1)."""
 
 LINUX_22 = Variant("linux-2.2", "Linux 2.2.12")
 LINUX_24 = Variant("linux-2.4", "Linux 2.4.0")
@@ -37,7 +37,7 @@ SENT = Metric("sent", "Segments sent", "", lambda runs: runs.connections["segmen
 
 
 def duplicate_acks(runs: Runs) -> pl.Series:
-    """Duplicate ACKs that reached the sender, a run."""
+    """Duplicate ACKs that reached the sender, per run."""
     mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
     return runs.a_run(runs.result.duplicates.filter(mine))
 
@@ -60,7 +60,7 @@ HOLD = (
     assumed("receiver.ack_every", "2", "delayed ACKs"),
     assumed("receiver.delayed_ack", "200 ms", "delayed ACKs"),
 )
-"""What the tests of section 5 and the remedies of section 6 rest on."""
+"""The assumptions of section 5's tests and section 6's remedies."""
 
 SACK_OFF = stated("receiver.sack", "false", "5.1: the SACK option disabled")
 
@@ -78,14 +78,14 @@ OTHER_CHOICES = (
     Alternative("a queue of 64 packets", {"link.wireless.queue": "64 packets"}, "not stated"),
     Alternative("150 ms each way", {"link.wireless.delay": "150 ms"}, "300 ms may be both ways"),
 )
-"""What else might have been chosen where the paper is silent."""
+"""Other choices for values that the paper omits."""
 
 hold_experiment = partial(Experiment, scenario="delays2001-hold", metrics=METRICS)
 """An experiment with the held link."""
 
 
 def first_retransmission(_trace: Trace, timeout: Timeout) -> float:
-    """When the timer expired first, in s after the hold began."""
+    """The first expiry of the timer, in s after the begin of the hold."""
     return timeout.at - HOLD_AT
 
 
@@ -105,7 +105,7 @@ def in_fast_recovery(trace: Trace, timeout: Timeout) -> float:
 
 
 def outstanding_at_first_duplicate(trace: Trace, timeout: Timeout) -> float | None:
-    """Segments on the way when the first duplicate ACK after the timeout came."""
+    """Outstanding segments at the first duplicate ACK after the timeout."""
     acks = trace.acks_after(timeout)
     pairs = pairwise(acks)
     first = next((later for before, later in pairs if later.ack == before.ack), None)

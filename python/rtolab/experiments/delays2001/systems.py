@@ -1,4 +1,4 @@
-"""Section 5: four systems of the year 2000, and what is wrong with them."""
+"""Section 5: four systems of the year 2000 and their faults."""
 
 from rtolab.experiments.base import (
     TIME,
@@ -124,7 +124,7 @@ BEYOND = "segments beyond the window"
 
 
 def overruns(trace: Trace, _timeout: Timeout) -> float:
-    """Data segments that went beyond the window offered by the last ACK."""
+    """Data segments beyond the advertised window of the last ACK."""
     return trace.beyond_window()
 
 
@@ -144,7 +144,7 @@ def windows_checks() -> tuple[Check, ...]:
 
 
 def common() -> Experiment:
-    """What all four have in common."""
+    """The common behaviour of all four."""
     checks = []
     for variant in SYSTEMS:
         system = After(variant, HOLD_AT)
@@ -182,7 +182,7 @@ def common() -> Experiment:
 
 
 def conclusion_derived(measured: Measured) -> list[Value]:
-    """By how much NewReno's retransmissions increase."""
+    """The increase of NewReno's retransmissions."""
     traces = [measured.traces[variant.key] for variant in (LINUX_22, LINUX_24)]
     more, less = (unneeded_from(trace, trace.timeouts_from(HOLD_AT)[0]) for trace in traces)
     return [
@@ -196,12 +196,12 @@ def conclusion_derived(measured: Measured) -> list[Value]:
 
 
 def first_flight(trace: Trace, _timeout: Timeout) -> float:
-    """Bytes sent before the first ACK of data came."""
+    """Bytes sent before the first ACK of data."""
     return trace.first_flight()
 
 
 def duplicates_before_fast(trace: Trace, timeout: Timeout) -> float | None:
-    """Duplicate ACKs that the first fast retransmit waited for."""
+    """Duplicate ACKs before the first fast retransmit."""
     fast = trace.fast_retransmits_from(timeout.at)
     return trace.duplicates_until(fast[0].at) if fast else None
 

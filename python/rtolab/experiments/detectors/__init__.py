@@ -1,6 +1,6 @@
-"""Every detector as a judge: what it finds and what it takes for what it is not."""
+"""Study of all detectors as passive detectors: misses and false detections."""
 
 from rtolab.experiments.detectors.study import STUDY
 
 EXPERIMENTS = STUDY
-"""The study, and the same where packets are lost or reordered."""
+"""The study, and its versions with losses or reordering."""

@@ -1,4 +1,4 @@
-"""The study's tables and figures: a row or a line a detector."""
+"""The study's tables and figures, with a row or a line per detector."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, get_args
@@ -16,7 +16,7 @@ HEADS = {
     "delay": tuple(f"{1000 * delay:g} ms" for delay in DELAYS),
     "size": tuple(f"{size} B" for size in SIZES),
 }
-"""What the configurations differ in, as columns."""
+"""The parameters of the configurations, as columns."""
 
 Error = Literal["SMT", "TMS"]
 ERRORS: tuple[Error, ...] = get_args(Error)
@@ -25,7 +25,7 @@ VALUES = dict(zip(HEADS, (values for _, _, values in AXES), strict=True))
 
 
 def judges(measured: Measured) -> list[Score]:
-    """Every detector that judged anything, in the order of `rtolab list detectors`."""
+    """The score of every detector that judged a chain, in the order of `rtolab list detectors`."""
     by_name = scores(measured)
     return [by_name[name] for name in DETECTORS if not by_name[name].rows.is_empty()]
 
@@ -45,7 +45,7 @@ def tables(measured: Measured) -> list[Table]:
 
 
 def counts(caption: str, found: Iterable[Score], *, spurious: bool) -> Table:
-    """What each said, as often as it did."""
+    """The verdicts of each detector."""
     head = ("Detector", "carried by", "spurious", "genuine", "nothing", "blind")
     rows: list[tuple[Cell, ...]] = [
         (score.detector, carried(score.detector), *score.called(spurious=spurious))
@@ -55,14 +55,14 @@ def counts(caption: str, found: Iterable[Score], *, spurious: bool) -> Table:
 
 
 def carried(detector: str) -> str:
-    """By whom."""
+    """The sender that a detector observes, in words."""
     if detector in PART_OF:
         return f"{PART_OF[detector]}'s sender"
     return "its own sender" if detector in FORWARD else "the carrier"
 
 
 def errors(found: Iterable[Score]) -> Table:
-    """SMT and TMS with their intervals, and how long it took to know."""
+    """SMT and TMS with their intervals, and the delay of the verdicts."""
     head = ("Detector", "SMT, %", "where it sees, %", "TMS, %", "median delay, s")
     rows = [
         (score.detector, score.smt, score.smt_seeing, score.tms, seconds(score.delay_s))
@@ -77,7 +77,7 @@ def seconds(delay: float | None) -> str:
 
 
 def by(axis: str, error: Error, found: Iterable[Score]) -> Table:
-    """One error where the configurations differ in one thing, in percent."""
+    """One error by one parameter of the configurations, in percent."""
     rows = [(score.detector, *along(axis, error, score)) for score in found]
     return Table(f"{error} by {axis}, %", ("Detector", *HEADS[axis]), tuple(rows))
 
@@ -105,7 +105,7 @@ def ladder(measured: Measured) -> Table:
 
 
 def lines(error: Error) -> Callable[[Measured], list[Point]]:
-    """An error over the bandwidth, a line a detector; those that are alike share one."""
+    """An error over the bandwidth, a line per detector; equal detectors share one."""
 
     def points(measured: Measured) -> list[Point]:
         alike: dict[tuple[float | None, ...], list[str]] = {}
@@ -149,7 +149,7 @@ def both_by_threshold(measured: Measured) -> list[Point]:
 
 
 def both(measured: Measured) -> list[Point]:
-    """SMT over TMS: a point a detector, but one for those that are alike."""
+    """SMT over TMS, a point per detector; equal detectors share one."""
     alike: dict[tuple[Estimate, Estimate], list[str]] = {}
     for score in judges(measured):
         if (x := score.tms) and (y := score.smt):

@@ -1,4 +1,4 @@
-"""The best threshold of each configuration, and what a model fitted to them misses."""
+"""The best threshold of each configuration, and the errors of a model fitted to them."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -15,7 +15,7 @@ from rtolab.experiments.measured import Measured
 from rtolab.judging import WEIGHT_OF_TMS
 
 NEAR = 0.1 * (1 - WEIGHT_OF_TMS)
-"""An error is as good as the least that is above it by no more than a tenth of SMT is worth."""
+"""Errors within this distance of the smallest one, a tenth of SMT's weight, count as equal."""
 
 PLACE = ("bandwidth", "delay", "size")
 
@@ -32,7 +32,7 @@ def at_thresholds(measured: Measured) -> pl.DataFrame:
 def best(measured: Measured) -> dict[Combination, float]:
     """The smallest threshold that is as good as the best, by configuration.
 
-    Where fewer chains are found than NOTICED with any threshold there is none.
+    There is none if every threshold finds fewer chains than NOTICED.
     """
     spurious, genuine = pl.col("spurious"), ~pl.col("spurious")
     errors = (
@@ -53,7 +53,7 @@ def best(measured: Measured) -> dict[Combination, float]:
 
 
 def rounded(tau: float) -> tuple[float, float]:
-    """The next smaller and the next larger threshold that was tried, or the one there is."""
+    """The next smaller and the next larger tested threshold, or the only one."""
     below = [one for one in THRESHOLDS if one <= tau]
     above = [one for one in THRESHOLDS if one >= tau]
     return (below or above)[-1 if below else 0], (above or below)[0 if above else -1]
@@ -84,7 +84,7 @@ def means(optima: Mapping[Combination, float]) -> list[float]:
 
 
 def fit_values(measured: Measured) -> list[Value]:
-    """The thresholds, the fit, and what each way to choose one misses."""
+    """The thresholds, the fit, and the errors of each way to choose a threshold."""
     optima = best(measured)
     mean = means(optima)
     coefficients, fitted = fit(optima)
@@ -116,7 +116,7 @@ def fit_values(measured: Measured) -> list[Value]:
 def by_mean(
     optima: Mapping[Combination, float], mean: list[float], side: int
 ) -> dict[Combination, float]:
-    """The bandwidth's mean for each configuration that has a best threshold, rounded to a side."""
+    """The mean of its bandwidth for each configuration with a best threshold, rounded to `side`."""
     return {where: rounded(mean[BANDWIDTHS.index(where[0])])[side] for where in optima}
 
 

@@ -1,4 +1,4 @@
-"""Table 3 looked into: why Eifel by timestamps fails under bursty losses, and what would help."""
+"""Analysis of Table 3: why Eifel with timestamps fails under bursty losses, and remedies."""
 
 import polars as pl
 
@@ -17,11 +17,11 @@ from rtolab.experiments.frto2002.set_r import OUTAGES, SET_R
 from rtolab.experiments.measured import ALL_COMPLETE, Runs, mean, ratio
 
 MANY, ENOUGH = 300, 100
-"""From how many runs on ratios and counts are decided."""
+"""The fewest runs that decide ratios and counts."""
 
 
 def false_detections(runs: Runs) -> pl.Series:
-    """Timeouts that the sender found spurious and that were not, a run."""
+    """Genuine timeouts that the sender found spurious, per run."""
     wrong = (pl.col("verdict") == "spurious") & (pl.col("truth") != "spurious")
     return runs.a_run(runs.timeouts.filter(wrong))
 
@@ -64,7 +64,7 @@ def escapes(eifel: Variant, regular: Variant, what: str) -> list[Check]:
 
 
 def counted(variant: Variant, bounds: Bounds, explained: str = "") -> Check:
-    """False detections a run lie within bounds."""
+    """False detections per run lie within bounds."""
     name = f"falsely found spurious a run: {variant.title}"
     return mean(name, "count", (variant.key, FALSE), {ENOUGH: bounds}, explained=explained)
 

@@ -1,4 +1,4 @@
-"""What the report claims in words, judged on runs of its tables."""
+"""Claims of the report's text, checked on the runs of its tables."""
 
 import polars as pl
 
@@ -68,7 +68,7 @@ def claim_a_checks() -> tuple[Check, ...]:
 
 
 def acks_a_retransmission(trace: Trace, timeout: Timeout) -> float | None:
-    """ACKs of what was outstanding, after the first one, over the segments that were resent."""
+    """ACKs of outstanding data after the first one, over the retransmitted segments."""
     outstanding = trace.outstanding(timeout)
     last = [other for other in trace.timeouts_from(timeout.at) if other.seq == timeout.seq][-1]
     acks = trace.acks_after(last)
@@ -89,7 +89,7 @@ DISCOUNTED_SACK = Variant("sack+frto", "F-RTO w/ SACK", "duplicates discounted",
 
 
 def unneeded_fast(runs: Runs) -> pl.Series:
-    """Fast retransmits of what had arrived, a run."""
+    """Unneeded fast retransmits, per run."""
     fast = (pl.col("kind") == "fast_retransmit") & ~pl.col("needed")
     return runs.a_run(runs.timeouts.filter(fast))
 
@@ -98,7 +98,7 @@ SPURIOUS_FAST = Metric("spurious_fast", "Spurious fast rx", "", unneeded_fast)
 
 
 def claim_d_derived(measured: Measured) -> list[Value]:
-    """How many more unneeded copies NewReno sends."""
+    """The extra unneeded copies of NewReno."""
     newreno = measured.values(FRTO_NEWRENO.key, UNNEEDED)
     sack = measured.values(FRTO_SACK.key, UNNEEDED)
     more = mean_of(newreno - sack) if newreno.size == sack.size and sack.size else None

@@ -21,7 +21,7 @@ WITHOUT = "without delays"
 
 
 def throughput(which: str, connections: str) -> Callable[[Runs], pl.Series]:
-    """Of the fastest or slowest connection of a set, a value a run."""
+    """The throughput of the fastest or slowest connection of a set, per run."""
     return lambda runs: fairness(runs).filter(pl.col("set") == connections)[f"{which}_bps"]
 
 

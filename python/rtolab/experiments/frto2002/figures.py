@@ -48,8 +48,8 @@ congestion avoidance some 18 s into it; by 20 s both losses are repaired and the
 halved, is eight segments. The transfer lasts 35 s undisturbed."""
 
 STALL_FOR = 3.0
-"""How long, in s: the report's Figure 1. Longer than the timeout of some 2 s, shorter than it and
-the next one, backed off, together."""
+"""The length of the stall, in s (Figure 1): above the RTO of some 2 s, and below the sum of it and
+the next one, which is backed off."""
 
 START = 0.0
 """From when on Figure 3 looks for the timeout, in s: the lost retransmission's is the first."""
@@ -100,7 +100,7 @@ BURST = assumed(
 
 
 def finish_apart(measured: Measured) -> float | None:
-    """By how many round trips the two variants' ends differ."""
+    """The difference between the ends of both variants, in round trips."""
     regular, frto = measured.traces[SACK.key], measured.traces[FRTO.key]
     window = regular.window_at(BURST_AT)
     ends = regular.connection["end_s"], frto.connection["end_s"]
@@ -110,7 +110,7 @@ def finish_apart(measured: Measured) -> float | None:
 
 
 def spurious_timeout(variant: Variant) -> list[Check]:
-    """What a delay does to the regular recovery (section 2)."""
+    """The effect of a delay on the regular recovery (section 2)."""
     regular = After(variant, STALL_AT)
     return [
         regular.exactly(1, "timeouts from the stall on", timeouts),

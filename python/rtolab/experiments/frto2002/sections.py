@@ -1,4 +1,4 @@
-"""What sections 3 and 4 say of F-RTO in words, and what section 6 leaves to future work."""
+"""Statements on F-RTO in the text of sections 3 and 4, and section 6's future work."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ FRTO = Variant("sack+frto", "F-RTO w/ SACK")
 TRACED = (TIME, LOST, REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS, FOUND_SPURIOUS)
 
 LOST_AT = 150
-"""Which frame is lost in the large windows, long after slow start."""
+"""The frame that is lost in the large windows, long after slow start."""
 
 WINDOWS = (8, 16, 32, 64)
 """Offered windows, in segments. The window is full, so nothing new leaves until the retransmission
@@ -104,7 +104,7 @@ def large_windows() -> Experiment:
 
 
 def wrong_way(found: str, truth: str) -> Metric:
-    """Timeouts a run that were one thing and found to be the other."""
+    """Timeouts with ground truth `truth` that the sender found to be `found`, per run."""
 
     def of(runs: Runs) -> pl.Series:
         kind = pl.col("kind") == "timeout"

@@ -33,7 +33,7 @@ from rtolab.experiments.measured import (
 )
 
 MANY, FEW = 300, 30
-"""For how many runs a table's bounds hold: our default, and what the report had."""
+"""The runs for which bounds hold: our default, and the report's number."""
 
 VARIANTS = (
     Variant("sack+eifel", "Eifel w/ SACK"),
@@ -49,7 +49,7 @@ MORE_METRICS = (*METRICS, THROUGHPUT, UNNEEDED, FOUND_SPURIOUS)
 
 
 def published(*rows: tuple[float, float, float]) -> dict[tuple[str, str], float]:
-    """A table as printed: a row a variant, with time, lost and rexmits."""
+    """A printed table: a row per variant with time, lost and rexmits."""
     return {
         (variant.key, metric.name): value
         for variant, row in zip(VARIANTS, rows, strict=True)

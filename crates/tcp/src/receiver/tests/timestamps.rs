@@ -59,8 +59,8 @@ fn t_ts_3_a_wholly_duplicate_segment() {
 
 #[test]
 fn t_ts_3_a_duplicate_of_what_is_still_to_be_acknowledged() {
-    // Segment 2 waits for its acknowledgment, and comes again. Linux drops what ends before the last
-    // acknowledgment sent; BSD trims the segment first, so that it begins behind that.
+    // Segment 2 waits for its acknowledgment, and comes again. Linux drops what ends before the
+    // last acknowledgment sent; BSD trims the segment first, so that it begins behind that.
     for (rule, echo) in [
         (EchoRule::Rfc1323, 9),
         (EchoRule::Rfc7323, 1),

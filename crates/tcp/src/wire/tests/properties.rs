@@ -33,8 +33,8 @@ fn syn_options() -> impl Strategy<Value = SynOptions> {
 }
 
 prop_compose! {
-    /// A segment that a connection with this numbering may send; its window is a multiple of the unit
-    /// of its shift.
+    /// A segment that a connection with this numbering may send; its window is a multiple of the
+    /// unit of its shift.
     fn sent(numbering: Numbering)(
         (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u16>()),
         window in any::<u16>(),

@@ -16,7 +16,7 @@ const PORTS: Ports = Ports { from: 49_152, to: 80 };
 #[derive(Clone, Copy, Debug)]
 pub enum Reader {
     AtOnce,
-    /// So many bytes, after so many milliseconds each time.
+    /// Reads this many bytes, each time after this many milliseconds.
     Slow {
         every: u64,
         bytes: u64,

@@ -1,4 +1,4 @@
-//! A sender before judges, told of no more than a capture shows.
+//! A sender as passive detectors see it: only what a capture shows.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -17,11 +17,11 @@ pub fn instant(millis: u64) -> Instant {
     Instant::START + Duration::from_millis(millis)
 }
 
-/// What happens at a sender, before judges.
+/// A sender, as passive detectors see it.
 pub struct Bench {
     pub judges: PassiveDetectors,
     pub timestamps: bool,
-    /// What each detector said last, about which episode, and when.
+    /// The last verdict of each detector: its episode, the verdict and its time.
     pub said: BTreeMap<String, (u32, Verdict, u64)>,
 }
 
@@ -35,7 +35,7 @@ impl Bench {
         Self { judges, timestamps: false, said: BTreeMap::new() }
     }
 
-    /// The sender's segments carry the time as a timestamp.
+    /// TSval of the sender's segments is the time.
     pub fn with_timestamps(mut self) -> Self {
         self.timestamps = true;
         self
@@ -52,7 +52,7 @@ impl Bench {
         self
     }
 
-    /// The timer expires and the segment is sent again; the number of the episode.
+    /// The timer expires and the segment is retransmitted. Returns the number of the episode.
     pub fn timeout(&mut self, millis: u64, number: u32) -> u32 {
         let episode = self.judges.timeout(start_of(number), instant(millis));
         self.sends(millis, number..=number).listen();
@@ -140,7 +140,7 @@ pub fn goes_back(bench: &mut Bench) {
     bench.ack(42_991, 3).sends(42_991, 5..=6);
 }
 
-/// Six segments, a needless timeout, and all are sent again.
+/// Six segments, a spurious timeout, and go-back-N retransmits all of them.
 pub fn gone_back_n() -> Bench {
     let mut bench = Bench::new();
     bench.sends(0, 1..=6).timeout(1000, 1);

@@ -1,5 +1,5 @@
-//! A script of acknowledgments for one sender: what arrives, what must leave, and the state that
-//! the sender must then be in. Segments are whole, of 1,000 bytes, and numbered from 1.
+//! A script for one sender: what arrives, what must be sent, and the state that must follow.
+//! Segments are whole, of 1,000 bytes, and numbered from 1.
 #![allow(dead_code)]
 
 pub mod any;
@@ -35,8 +35,8 @@ pub fn number_of(seq: Seq) -> u32 {
     (seq.since(Seq::FIRST + 1) / u64::from(SEGMENT)) as u32 + 1
 }
 
-/// What the cases assume: growth by formula, no limited transmit, whole segments when a window is
-/// halved, a timeout of 1 s while round trips are short.
+/// The assumptions of the cases: growth by formula, no limited transmit, halving to whole segments,
+/// and an RTO of 1 s while round trips are short.
 pub fn base() -> Config {
     let mut config = Config { mss: SEGMENT as u16, ..Config::default() };
     config.timestamp.in_mss = false;
@@ -58,13 +58,11 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The initial window in segments.
     pub fn cwnd(mut self, segments: u32) -> Self {
         self.config.window.initial = InitialWindow::Segments(segments);
         self
     }
 
-    /// The initial slow-start threshold in segments.
     pub fn ssthresh(mut self, segments: u32) -> Self {
         self.config.window.initial_ssthresh = Some(segments);
         self
@@ -77,13 +75,13 @@ impl Setup {
         self
     }
 
-    /// How many segments the application has to send at first; without this, plenty.
+    /// The segments that the application writes at first; the default is plenty.
     pub fn segments(mut self, segments: u32) -> Self {
         self.segments = segments;
         self
     }
 
-    /// The window that the peer offers at first, in segments; without this, plenty.
+    /// The first window that the peer advertises, in segments; the default is plenty.
     pub fn offered(mut self, segments: u32) -> Self {
         self.offered = segments;
         self
@@ -95,25 +93,24 @@ impl Setup {
         self
     }
 
-    /// How long the handshake takes; without this, no time.
+    /// The duration of the handshake; the default is zero.
     pub fn handshake_takes(mut self, millis: u64) -> Self {
         self.handshake = Duration::from_millis(millis);
         self
     }
 
-    /// Any other knob.
     pub fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 
-    /// It acts on a detector that the registry does not list, which is passive besides.
+    /// The sender acts on an unlisted detector, which also runs passively.
     pub fn unlisted(mut self, kind: DetectorKind) -> Self {
         self.unlisted = Some(kind);
         self
     }
 
-    /// Connects and sends what the windows allow: exactly these segments.
+    /// Connects, and sends exactly these segments, which the windows allow.
     pub fn sent(self, expected: RangeInclusive<u32>) -> Script {
         let mut config = specification::sender(&self.spec, &self.config).unwrap();
         let unlisted = self.unlisted.as_ref().map(CustomDetector::from);
@@ -165,7 +162,7 @@ impl Setup {
     }
 }
 
-/// A sender that is told of acknowledgments and of time.
+/// A sender, driven by acknowledgments and timers.
 pub struct Script {
     pub connection: Connection,
     at: Instant,
@@ -174,17 +171,17 @@ pub struct Script {
     timestamps: bool,
     /// The timestamp that the next acknowledgment echoes; without one, the time of its arrival.
     echo: Option<u32>,
-    /// The segments that left for the last event.
+    /// The segments sent after the last event.
     left: Vec<u32>,
-    /// Did the script say what had to leave?
+    /// Were they expected?
     expected: bool,
     verdict: Option<Verdict>,
-    /// What the duplicate comes from that the last event reports.
+    /// The cause of the last reported duplicate.
     duplicate: Option<DuplicateCause>,
-    /// Detectors that look on, and what they have said.
+    /// The passive detectors and their verdicts.
     judges: PassiveDetectors,
     judgments: Vec<DetectorVerdict>,
-    /// Do the judges have the knobs of the sender's detectors?
+    /// Must they agree with the sender's detectors?
     alike: bool,
     timeouts: usize,
     fast_retransmits: usize,
@@ -193,7 +190,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A sender by its spec of policies.
+    /// A sender by its specification.
     pub fn sender(spec: &str) -> Setup {
         let (config, at) = (base(), Instant::START);
         Setup {
@@ -207,9 +204,9 @@ impl Script {
         }
     }
 
-    /// Every segment that left has to be expected before something else happens.
+    /// Every segment sent has to be expected before the next event.
     fn begin(&mut self) {
-        assert!(self.expected || self.left.is_empty(), "nobody expected {:?}", self.left);
+        assert!(self.expected || self.left.is_empty(), "unexpected segments {:?}", self.left);
         self.left.clear();
         self.expected = false;
         self.verdict = None;
@@ -250,13 +247,13 @@ impl Script {
         }
     }
 
-    /// What the sender's detector says, a judge who looks on says too, at the same time; but for a
-    /// sender that has nothing to send, of which the judge sees only what it sends instead.
+    /// A passive detector agrees with that of the sender, at the same time. It may differ if the
+    /// sender has nothing to send, because it sees only what is sent instead.
     fn judge_agrees(&self, detector: DetectorId, verdict: Verdict) {
         if self.alike && !matches!(verdict, Verdict::Blind(_)) {
             let said = self.judgments.iter().rfind(|said| said.detector == detector);
             let said = said.map(|said| (said.verdict, said.at));
-            assert_eq!(said, Some((verdict, self.at)), "the judge called {detector}");
+            assert_eq!(said, Some((verdict, self.at)), "the passive detector {detector}");
         }
     }
 
@@ -268,14 +265,13 @@ impl Script {
         Some(segment)
     }
 
-    /// What that detector, looking on, has said last.
+    /// The last verdict of that passive detector.
     pub fn judged(&mut self, detector: &str, verdict: impl Into<Option<Verdict>>) -> &mut Self {
         let said = self.judgments.iter().rfind(|said| said.detector == detector);
         assert_eq!(said.map(|said| said.verdict), verdict.into(), "{detector}");
         self
     }
 
-    /// A segment arrives.
     pub fn arrives(&mut self, segment: &Segment) -> &mut Self {
         self.begin();
         self.judges.acked(segment, self.at);
@@ -283,7 +279,7 @@ impl Script {
         self.drain()
     }
 
-    /// The pure acknowledgment of all up to `ack`.
+    /// The pure acknowledgment of everything up to `ack`.
     pub fn pure_ack(&mut self, ack: Seq) -> Segment {
         let mut segment = Segment::new(self.connection.receiver().nxt(), 0, Flags::ACK);
         (segment.ack, segment.window) = (ack, self.window);
@@ -320,7 +316,6 @@ impl Script {
         self.arrives(&segment)
     }
 
-    /// The retransmission timer expires.
     pub fn timeout(&mut self) -> &mut Self {
         self.begin();
         let timeouts = self.timeouts;
@@ -342,14 +337,13 @@ impl Script {
         self
     }
 
-    /// The application has so many segments more.
     pub fn write(&mut self, segments: u32) -> &mut Self {
         self.begin();
         self.connection.write(u64::from(segments * SEGMENT));
         self.drain()
     }
 
-    /// Time goes on to so many milliseconds, and no timer expires.
+    /// Advances the time to `millis`; no timer may expire before.
     pub fn at(&mut self, millis: u64) -> &mut Self {
         self.at = Instant::START + Duration::from_millis(millis);
         let timer = self.connection.next_timer();
@@ -357,13 +351,12 @@ impl Script {
         self
     }
 
-    /// PassiveDetectors need no longer say what the sender's detectors do, which have other knobs.
+    /// The passive detectors may differ from the sender's detectors from now on.
     pub fn unjudged(&mut self) -> &mut Self {
         self.alike = false;
         self
     }
 
-    /// The time since the start.
     pub fn millis(&self) -> u64 {
         self.at.since(Instant::START).nanos() / 1_000_000
     }
@@ -374,25 +367,24 @@ impl Script {
         self
     }
 
-    /// From now on acknowledgments offer so many segments.
+    /// The window of later acknowledgments, in segments.
     pub fn offering(&mut self, segments: u32) -> &mut Self {
         self.window = segments * SEGMENT;
         self
     }
 
-    /// The sender's timestamp clock.
     pub fn clock(&self) -> u32 {
         self.connection.sender().timestamp(self.at)
     }
 
-    /// Exactly these segments left, in this order.
+    /// Exactly these segments were sent, in this order.
     pub fn expect(&mut self, segments: impl IntoIterator<Item = u32>) -> &mut Self {
-        assert_eq!(self.left, segments.into_iter().collect::<Vec<_>>(), "segments that left");
+        assert_eq!(self.left, segments.into_iter().collect::<Vec<_>>(), "segments sent");
         self.expected = true;
         self
     }
 
-    /// Whatever left, for a test that counts.
+    /// The segments sent, whatever they are.
     pub fn take(&mut self) -> Vec<u32> {
         self.expected = true;
         self.left.clone()
@@ -409,57 +401,51 @@ impl Script {
         self
     }
 
-    /// The slow-start threshold in segments.
     pub fn ssthresh(&mut self, segments: u32) -> &mut Self {
         assert_eq!(self.connection.sender().window().ssthresh, u64::from(segments * SEGMENT));
         self
     }
 
-    /// What counts against the window, in segments.
+    /// The outstanding data that counts against the window, in segments.
     pub fn outstanding(&mut self, segments: u32) -> &mut Self {
         assert_eq!(self.connection.sender().outstanding(), u64::from(segments * SEGMENT));
         self
     }
 
-    /// A detector said this of the last timeout.
+    /// The verdict of the sender's detector after the last event.
     pub fn verdict(&mut self, verdict: Verdict) -> &mut Self {
         assert_eq!(self.verdict, Some(verdict));
         self
     }
 
-    /// What the duplicate comes from that was reported.
+    /// The cause of the reported duplicate.
     pub fn duplicate(&mut self, cause: DuplicateCause) -> &mut Self {
         assert_eq!(self.duplicate, Some(cause));
-        // Who looks on counts the same.
+        // The passive detectors count the same.
         assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
         self
     }
 
-    /// No detector found anything spurious.
     pub fn not_spurious(&mut self) -> &mut Self {
         assert_ne!(self.verdict, Some(Verdict::Spurious));
         self
     }
 
-    /// No detector said anything.
     pub fn undecided(&mut self) -> &mut Self {
         assert_eq!(self.verdict, None);
         self
     }
 
-    /// How many fast retransmits there were.
     pub fn fast_retransmits(&mut self, count: usize) -> &mut Self {
         assert_eq!(self.fast_retransmits, count, "fast retransmits");
         self
     }
 
-    /// How many tail loss probes were retransmissions.
     pub fn probes(&mut self, count: usize) -> &mut Self {
         assert_eq!(self.probes, count, "probes");
         self
     }
 
-    /// The timeout in force.
     pub fn rto(&mut self, millis: u64) -> &mut Self {
         assert_eq!(self.connection.sender().rto(), Duration::from_millis(millis));
         self

@@ -1,4 +1,4 @@
-//! Two ends of a connection, with nothing between them but the test.
+//! Two ends of a connection, connected by the test.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl End {
     }
 }
 
-/// So many milliseconds after the start.
+/// The instant `millis` after the start.
 pub fn at(millis: u64) -> Instant {
     Instant::START + Duration::from_millis(millis)
 }

@@ -104,7 +104,8 @@ impl Reversals {
             |e: &Event| matches!(e, Event::Verdict { verdict: Verdict::Spurious, .. });
         let begins = |e: &Event| matches!(e, Event::FastRetransmit(_));
         if events.iter().any(is_spurious) && !events.iter().any(begins) {
-            // The echo itself cuts the threshold to a part of what was outstanding, which may be more.
+            // The echo itself cuts the threshold to a part of what was outstanding, which may be
+            // more.
             let cut = if echo { before.outstanding } else { 0 };
             let mut window = before.window;
             window.ssthresh = window.ssthresh.max(cut);
@@ -122,14 +123,14 @@ impl Reversals {
         (self.timed_out, self.recovers) = (None, None);
         // More than an acknowledgment adds in slow start.
         let growth = acked + 3 * after.smss;
-        // Whoever goes on in congestion avoidance does so from the threshold, by rate halving from
-        // what is outstanding.
+        // A sender that continues in congestion avoidance starts from ssthresh; with rate halving
+        // it starts from the outstanding data.
         let halves =
             matches!(self.response, Some(Response::Linux26Halving | Response::Linux26Undo));
         let raised =
             !halves && after.cwnd > before.cwnd.max(before.ssthresh).saturating_add(growth);
         let reverses = raised || after.ssthresh > before.ssthresh;
-        // What is given back anew may be less than what the window has grown to.
+        // A second undo may restore less than the window has grown to.
         let lowered = after.cwnd < before.cwnd || after.ssthresh < before.ssthresh;
         let again = self.reversed && (reverses || lowered);
         prop_assert!(!again, "twice: {before:?} {after:?} {self:?}");
