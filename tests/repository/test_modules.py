@@ -17,7 +17,6 @@ CRATES = sorted(path.parent for path in Path(__file__).parents[2].glob("crates/*
 NOT_YET: dict[str, list[str]] = {
     "scenario": ["read schema written"],
     "sim": ["attend duplicates end flow judging measure sim timeouts trace truth"],
-    "tcp": ["config congestion event recovery reduction response rtt sender spurious"],
 }
 """Known circles of modules, by crate. Remove those that are resolved."""
 

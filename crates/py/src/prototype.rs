@@ -16,7 +16,7 @@ mod verdict;
 use pyo3::prelude::*;
 use rtolab_link::Staged;
 use rtolab_scenario::Prototypes;
-use rtolab_tcp::response::Prototype as Response;
+use rtolab_tcp::response::CustomResponse;
 use rtolab_tcp::spurious::CustomDetector;
 
 use crate::error::PrototypeError;
@@ -59,7 +59,7 @@ impl Class {
             match kind.as_str() {
                 "stage" => all.stages.push(Staged::new(name, PyStage::new(object))),
                 "response" => {
-                    all.policies.responses.push(Response::new(name, PyResponse(object)));
+                    all.policies.responses.push(CustomResponse::new(name, PyResponse(object)));
                 }
                 _ => {
                     let detector = Box::new(PyDetector(object));

@@ -3,7 +3,8 @@
 use rtolab_link::Staged;
 use rtolab_settings::Choice;
 use rtolab_tcp::config::Response;
-use rtolab_tcp::{response, specification};
+use rtolab_tcp::response::CustomResponse;
+use rtolab_tcp::specification;
 
 use crate::read::one_word_of;
 
@@ -18,7 +19,7 @@ pub struct Prototypes {
 
 impl Prototypes {
     /// The response of this name, or what would be right.
-    pub(crate) fn response(&self, name: &str) -> Result<&response::Prototype, String> {
+    pub(crate) fn response(&self, name: &str) -> Result<&CustomResponse, String> {
         let known = &self.policies.responses;
         known.iter().find(|known| known.name == name).ok_or_else(|| {
             let listed = Response::CHOICES.iter().map(|(word, ..)| *word);

@@ -12,10 +12,13 @@ mod window;
 use rtolab_settings::{Choice, Mss, Positive, Settings, Whole};
 use rtolab_time::Duration;
 
-use crate::response;
+use crate::response::CustomResponse;
 use crate::spurious::{DetectorId, Needs};
 
-pub use crate::spurious::FrtoVariant;
+pub use crate::response::Response;
+pub use crate::spurious::{
+    DualRttConfig, FirstAck, FrtoVariant, KnownPath, Logarithm, PathFact, Threshold,
+};
 pub use congestion::{
     CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
@@ -33,10 +36,7 @@ pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, Restarts, RtoConfig, RtoFloor,
     Sampling, TimerClock,
 };
-pub use spurious::{
-    Detectors, DualRttConfig, FirstAck, KnownPath, Logarithm, PathFact, Response, Threshold,
-    WindowLimited,
-};
+pub use spurious::{Detectors, WindowLimited};
 pub use window::{
     AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, LossWindow,
     RepeatedTimeout, SlowStart, Validation, WindowConfig,
@@ -112,9 +112,9 @@ pub struct Config {
     /// publication does.
     #[setting(open, unset = "what the publication of the detector does")]
     pub response: Option<Response>,
-    /// What stands in its place: a response that no table lists.
+    /// A user-defined response, which takes its place.
     #[setting(skip)]
-    pub responder: Option<response::Prototype>,
+    pub responder: Option<CustomResponse>,
 }
 
 /// The timestamps option (RFC 7323).

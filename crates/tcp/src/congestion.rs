@@ -1,6 +1,6 @@
 //! How fast? Slow start, congestion avoidance, and what a loss leaves of the window.
 //!
-//! A congestion control is a file and a row of `controls!`.
+//! A congestion control is a file, a row of `controls!` and a variant of [`CongestionAlgorithm`].
 
 mod cubic;
 mod hystart;
@@ -12,10 +12,11 @@ pub use window::Window;
 
 use alloc::boxed::Box;
 
-use rtolab_settings::Choice;
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Config, CongestionConfig, CubicGrowth, CubicUndo, Halves};
+use crate::config::{
+    Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, Halves,
+};
 use crate::seq::Seq;
 use cubic::{Cubic, LinuxCubic};
 use hystart::HyStart;
@@ -77,18 +78,12 @@ pub(crate) struct ControlTerm {
     pub set: fn(&mut Config),
 }
 
-/// Makes the table of congestion controls, and the enums that choose one and hold its state. A row
-/// is: what a scenario may choose, and what that is; the types of its state, and how that is made; and
-/// for senders the name, title and source of each form, and what it sets beside the choice.
+/// Makes the table of congestion controls, and the enum that holds the state of one. A row is: what a
+/// scenario chooses; the types of its state, and how that is made; and for senders the name, title
+/// and source of each form, and what it sets beside the choice.
 macro_rules! controls {
-    ($($(#[$attribute:meta])+ $choice:ident [$($state:ident),+] $new:expr
+    ($($choice:ident [$($state:ident),+] $new:expr
         $(, { $term:literal, $title:literal, $source:literal, $set:expr })*;)+) => {
-        /// How the window grows in congestion avoidance, and how far a loss cuts it.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
-        pub enum CongestionAlgorithm {
-            $($(#[$attribute])+ $choice,)+
-        }
-
         /// Every form of one that a sender may name.
         pub(crate) const CONTROL_TERMS: &[ControlTerm] = &[$($(ControlTerm {
             name: $term,
@@ -158,10 +153,7 @@ macro_rules! controls {
 }
 
 controls! {
-    /// By a segment a round trip, and by half (RFC 5681).
-    #[default]
     Reno [Reno] |_| Reno.into();
-    /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
     Cubic [Cubic, LinuxCubic] |config| match config.cubic.growth {
         CubicGrowth::Rfc9438 => Cubic::new(config.cubic).into(),
         CubicGrowth::Linux => LinuxCubic::new(config.cubic).into(),
@@ -172,8 +164,6 @@ controls! {
             config.congestion.cubic.growth = CubicGrowth::Linux;
             config.window.halves = Halves::CongestionWindow;
         }};
-    /// Not at all: only what the peer offers limits what is outstanding, as in stacks that leave
-    /// congestion control out (smoltcp).
     None [Unlimited] |_| Unlimited.into(),
         { "no-control", "no window but the one that is offered", "smoltcp 0.13, NoControl", |_| {} };
 }

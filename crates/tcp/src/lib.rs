@@ -65,6 +65,8 @@ extern crate alloc;
 pub mod config;
 pub mod congestion;
 pub mod connection;
+mod episode;
+mod estimate;
 pub mod event;
 pub mod flight;
 pub mod profile;

@@ -15,6 +15,8 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::{Arithmetic, Config, History, RtoConfig, RtoFloor, Sampling};
 use crate::seq::Seq;
+
+pub use crate::estimate::Estimate;
 pub(crate) use delayed_acks::DelayedAckTracker;
 use linux::LinuxDeviation;
 use ticks::Ticks;
@@ -54,15 +56,6 @@ impl Estimator {
             (Arithmetic::Exact, _) => Self::Rfc6298,
         }
     }
-}
-
-/// SRTT and RTTVAR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// The smoothed round-trip time.
-    pub srtt: Duration,
-    /// Its variation: smoothed, or with [`RtoFloor::Variance`] a quarter of what is added to SRTT.
-    pub rttvar: Duration,
 }
 
 /// What a sample makes of the estimate and of the timeout.

@@ -14,13 +14,13 @@ use alloc::string::{String, ToString};
 
 use thiserror::Error;
 
-use crate::config::{Config, Detectors, PathFact, Reduction};
+use crate::config::{Config, Detectors, PathFact, Reduction, Response};
 use crate::profile::{PROFILES, Profile, Sysctl};
 use crate::spurious::{DetectorError, DetectorId, DetectorKind, Family, Needs};
 
 pub use custom::CustomPolicies;
 use parse::parse;
-use policies::{OTHERS, RECOVERIES, controls};
+use policies::{OTHERS, RECOVERIES, controls, responses};
 
 /// A policy that a specification may name.
 #[derive(Clone, Copy)]
@@ -42,6 +42,7 @@ pub struct Policy {
 enum Sets {
     Config(fn(&mut Config)),
     Detector(DetectorId),
+    Response(Response),
 }
 
 /// The questions that the RFCs separate.
@@ -150,7 +151,8 @@ pub enum SpecificationError {
 /// policy, too.
 pub fn policies() -> impl Iterator<Item = Policy> {
     let detectors = DetectorId::all_acting().filter_map(Policy::of_detector);
-    RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(OTHERS.iter().copied())
+    let others = OTHERS.iter().copied();
+    RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(responses()).chain(others)
 }
 
 /// Every term that a specification may contain, profiles last.
@@ -196,6 +198,7 @@ pub fn sender_with(
         match policy.sets {
             Sets::Config(set) => set(&mut config),
             Sets::Detector(id) => config.act_on(id),
+            Sets::Response(response) => config.response = Some(response),
         }
     }
     for own in parsed.detectors {
@@ -237,7 +240,7 @@ impl Policy {
     const fn detector(&self) -> Option<DetectorId> {
         match self.sets {
             Sets::Detector(id) => Some(id),
-            Sets::Config(_) => None,
+            Sets::Config(_) | Sets::Response(_) => None,
         }
     }
 
@@ -294,7 +297,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor, Threshold};
-    use crate::response::{self, Responder, Situation};
+    use crate::response::{CustomResponse, Responder, ResponseAction, ResponseContext};
     use crate::spurious::{CustomDetector, DETECTORS};
     use alloc::boxed::Box;
     use alloc::vec::Vec;
@@ -391,7 +394,7 @@ mod tests {
     struct Keeps;
 
     impl Responder for Keeps {
-        fn on_spurious(&mut self, _: &Situation) -> Option<response::Answer> {
+        fn on_spurious(&mut self, _: &ResponseContext) -> Option<ResponseAction> {
             None
         }
     }
@@ -399,7 +402,7 @@ mod tests {
     #[test]
     fn a_specification_may_name_a_custom_response() {
         let detector = own();
-        let keeps = |name| response::Prototype { name, responder: Box::new(Keeps) };
+        let keeps = |name| CustomResponse { name, responder: Box::new(Keeps) };
         let custom = CustomPolicies {
             detectors: [detector].into(),
             responses: ["mine", "keeps"].map(keeps).into(),

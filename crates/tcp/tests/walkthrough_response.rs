@@ -5,34 +5,36 @@ mod halfway;
 #[path = "it/script/mod.rs"]
 mod script;
 
-use halfway::Halfway;
-use rtolab_tcp::Config;
-use rtolab_tcp::response::{self, Prototype};
+use rtolab_tcp::response::{self, CustomResponse, Responder, ResponseAction, ResponseContext};
 use rtolab_tcp::spurious::Verdict;
 use script::Script;
 
 const PAGE: &str = include_str!("../../../docs/prototype.md");
 
-/// A row as the table of policies makes it; the table itself keeps what it sets.
-struct Row {
-    name: &'static str,
-    set: fn(&mut Config),
+/// A row of the table of responses, which the script asks as a user-defined one.
+#[derive(Clone, Debug)]
+struct Row(fn(&ResponseContext) -> Option<ResponseAction>);
+
+impl Responder for Row {
+    fn on_spurious(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
+        self.0(context)
+    }
 }
 
-const fn response(
-    name: &'static str,
-    _about: &'static str,
-    _source: &'static str,
-    set: fn(&mut Config),
-) -> Row {
-    Row { name, set }
+macro_rules! responses {
+    ($(#[$doc:meta])+
+        $choice:ident, $about:literal, $source:literal, $state:ident, $respond:path;) => {
+        const NAME: &str = stringify!($choice);
+        const ROW: Row = Row($respond);
+    };
 }
 
-const POLICY: Row = include!("walkthrough/responses_row.rs");
+include!("walkthrough/responses_row.rs");
 
 /// Ten segments outstanding since 10 ms, as many as the window.
 fn ten_outstanding() -> Script {
-    let setup = Script::sender("newreno+eifel").set(POLICY.set);
+    let setup = Script::sender("newreno+eifel");
+    let setup = setup.set(|config| config.responder = Some(CustomResponse::new(NAME, ROW)));
     setup.cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
 }
 
@@ -48,5 +50,5 @@ fn the_page_shows_what_is_compiled_here() {
     for shown in compiled {
         assert!(PAGE.contains(&format!("```rust\n{shown}```")), "{shown}");
     }
-    assert_eq!(POLICY.name, "halfway");
+    assert_eq!(NAME, "Halfway");
 }

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use rtolab_tcp::response::{Answer, Growth, Reduction, Responder, Situation};
+use rtolab_tcp::response::{Growth, ReductionOutcome, Responder, ResponseAction, ResponseContext};
 use rtolab_tcp::rtt::Estimate;
 use rtolab_time::Duration;
 
@@ -20,21 +20,21 @@ pub(super) const LONGEST: u64 = 1 << 50;
 pub(super) struct PyResponse(pub Object);
 
 impl Responder for PyResponse {
-    fn on_spurious(&mut self, situation: &Situation) -> Option<Answer> {
+    fn on_spurious(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
         let said = self.0.ask("on_spurious", |object| {
             let name = intern!(object.py(), "on_spurious");
-            answer(&object.call_method1(name, (PySituation(*situation),))?)
+            answer(&object.call_method1(name, (PySituation(*context),))?)
         });
         said.flatten()
     }
 
-    fn on_genuine(&mut self, situation: &Situation) -> Option<Answer> {
+    fn on_genuine(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
         if !self.0.has("on_genuine") {
             return None;
         }
         let said = self.0.ask("on_genuine", |object| {
             let name = intern!(object.py(), "on_genuine");
-            answer(&object.call_method1(name, (PySituation(*situation),))?)
+            answer(&object.call_method1(name, (PySituation(*context),))?)
         });
         said.flatten()
     }
@@ -52,7 +52,7 @@ struct Said {
 }
 
 /// A `rtolab.Answer`, or `None` for nothing.
-fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<Answer>> {
+fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
     if said.is_none() {
         return Ok(None);
     }
@@ -72,13 +72,15 @@ fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<Answer>> {
         let expected = format!("expected spans of {LONGEST} nanoseconds at most");
         return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
     }
-    Ok(Some(Answer {
+    Ok(Some(ResponseAction {
         cwnd,
         ssthresh,
         estimate: estimate.map(measured),
         adapt_from: adapt_from.map(measured),
-        reduction: if undo { Reduction::Undone } else { Reduction::Stands },
+        restarts_validation: adapt_from.is_some(),
+        reduction: if undo { ReductionOutcome::Undone } else { ReductionOutcome::Stands },
         growth: if grow { Growth::Usual } else { Growth::Withheld },
+        ..ResponseAction::default()
     }))
 }
 

@@ -1,7 +1,7 @@
 //! The arguments of a Python response.
 
 use pyo3::prelude::*;
-use rtolab_tcp::response::{Posture, Situation};
+use rtolab_tcp::response::{ResponseContext, SenderState};
 use rtolab_tcp::spurious::EpisodeKind;
 
 use super::PyEpisode;
@@ -9,7 +9,7 @@ use super::facts::getters;
 
 /// The state of a sender when a detector decides.
 #[pyclass(frozen, name = "Situation", module = "rtolab._rtolab")]
-pub(crate) struct PySituation(pub Situation);
+pub(crate) struct PySituation(pub ResponseContext);
 
 getters! {
     PySituation |it| {
@@ -36,7 +36,7 @@ getters! {
 
 /// A sender's windows and estimates.
 #[pyclass(frozen, name = "Posture", module = "rtolab._rtolab")]
-pub(crate) struct PyPosture(pub Posture);
+pub(crate) struct PyPosture(pub SenderState);
 
 getters! {
     PyPosture |it| {

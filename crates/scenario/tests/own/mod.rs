@@ -2,7 +2,7 @@
 
 use rtolab_link::{Direction, FrameAction, Rng, SentFrame, Stage, Staged};
 use rtolab_scenario::Prototypes;
-use rtolab_tcp::response::{Answer, Prototype, Responder, Situation};
+use rtolab_tcp::response::{CustomResponse, Responder, ResponseAction, ResponseContext};
 use rtolab_tcp::specification;
 use rtolab_tcp::spurious::{CustomDetector, DETECTORS};
 
@@ -18,7 +18,7 @@ impl Stage for Nothing {
 }
 
 impl Responder for Nothing {
-    fn on_spurious(&mut self, _: &Situation) -> Option<Answer> {
+    fn on_spurious(&mut self, _: &ResponseContext) -> Option<ResponseAction> {
         None
     }
 }
@@ -29,7 +29,7 @@ pub fn prototypes() -> Prototypes {
     Prototypes {
         policies: specification::CustomPolicies {
             detectors: [keen].into(),
-            responses: [Prototype::new("mine", Nothing)].into(),
+            responses: [CustomResponse::new("mine", Nothing)].into(),
         },
         stages: [Staged::new("own", Nothing)].into(),
     }

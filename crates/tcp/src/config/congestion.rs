@@ -3,8 +3,6 @@
 
 use rtolab_settings::{Choice, Settings, Thousandths};
 
-pub use crate::congestion::CongestionAlgorithm;
-
 /// Which congestion control, and its knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct CongestionConfig {
@@ -15,6 +13,19 @@ pub struct CongestionConfig {
     pub cubic: CubicConfig,
     /// What ends slow start, besides the threshold and a loss.
     pub slow_start_exit: SlowStartExit,
+}
+
+/// How the window grows in congestion avoidance, and how far a loss cuts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
+pub enum CongestionAlgorithm {
+    /// By a segment a round trip, and by half (RFC 5681).
+    #[default]
+    Reno,
+    /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
+    Cubic,
+    /// Not at all: only what the peer offers limits what is outstanding, as in stacks that leave
+    /// congestion control out (smoltcp).
+    None,
 }
 
 /// Knobs of CUBIC (RFC 9438).

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::validation::WindowValidation;
-use super::{SendPermission, Sender, frto_of, responder_of, tracker_of};
+use super::{SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Needs};
@@ -71,7 +71,7 @@ impl Sender {
         }
         if (&config.detectors, config.dualrtt) != (&self.config.detectors, self.config.dualrtt) {
             let before = self.detectors.take().map_or_else(DetectorSet::default, |set| *set);
-            self.detectors = Some(Box::new(before.replaced(DetectorSet::acting(&config))));
+            self.detectors = Some(Box::new(before.replaced(detectors_of(&config))));
         }
         if config.responder != self.config.responder {
             self.responder = responder_of(&config);

@@ -5,10 +5,10 @@ use alloc::boxed::Box;
 
 use rtolab_time::Instant;
 
-use super::{SendPermission, Sender};
+use super::responding::Detection;
+use super::{SendPermission, Sender, detectors_of};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
-use crate::response::Detection;
 use crate::seq::Seq;
 use crate::spurious::{
     Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, Needs, Reopening, Resumption,
@@ -31,7 +31,7 @@ impl Sender {
     }
 
     fn detectors(&mut self) -> &mut DetectorSet {
-        self.detectors.get_or_insert_with(|| Box::new(DetectorSet::acting(&self.config)))
+        self.detectors.get_or_insert_with(|| Box::new(detectors_of(&self.config)))
     }
 
     /// Do retransmissions carry a mark?
@@ -57,10 +57,10 @@ impl Sender {
     /// episode; but for a segment that has just timed out, whose episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
         if !facts.duplicate && facts.newly_sacked == 0 && self.rack.is_none() {
-            self.discount.takes(facts);
+            self.spurious_dupacks.takes(facts);
             return self.recover(facts, settled);
         }
-        self.begin_where_lost(facts.at, |sender| match sender.discount.takes(facts) {
+        self.begin_where_lost(facts.at, |sender| match sender.spurious_dupacks.takes(facts) {
             true => sender.recover(&AckFacts { duplicate: false, ..*facts }, settled),
             false => sender.recover(facts, settled),
         });
@@ -131,7 +131,7 @@ impl Sender {
             match said.verdict {
                 Verdict::Spurious => found = found.or(Some(detection)),
                 Verdict::Genuine if self.responder.is_some() => {
-                    self.tell_genuine(&detection, facts);
+                    self.respond_to_genuine(&detection, facts);
                 }
                 _ => {}
             }
@@ -151,7 +151,7 @@ impl Sender {
         let detection = Detection { detector, episode, resumption: None };
         let settled = self.follow_frto(advice, &detection, facts);
         if verdict == Verdict::Genuine && self.responder.is_some() {
-            self.tell_genuine(&detection, facts);
+            self.respond_to_genuine(&detection, facts);
         }
         settled
     }
@@ -238,7 +238,7 @@ impl Sender {
 
 /// What detectors and F-RTO's advice made of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(super) enum Settled {
     /// Nothing.
     No,
     /// F-RTO said what to do: loss recovery and growth leave the window alone.
@@ -251,7 +251,7 @@ pub(crate) enum Settled {
 
 impl Settled {
     /// Do loss recovery and growth leave the window alone?
-    pub(crate) const fn freezes(self) -> bool {
+    pub(super) const fn freezes(self) -> bool {
         matches!(self, Self::Advised | Self::Restored)
     }
 

@@ -37,7 +37,7 @@ impl Sender {
             && self.adapting.is_none()
             && self.permission == SendPermission::Windows
             && !self.without_retransmission
-            && !self.discount.is_under_way()
+            && !self.spurious_dupacks.are_pending()
             && !self.awaits_verdict()
     }
 

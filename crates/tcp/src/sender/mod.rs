@@ -16,6 +16,7 @@ mod probes;
 mod progress;
 mod recovering;
 mod reducing;
+mod responding;
 mod timeout;
 mod timers;
 mod validation;
@@ -33,17 +34,18 @@ use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::recovery::{AnyRack, Recovery};
 use crate::reduction::WindowReduction;
-use crate::response::{Adapting, Discount, Responder, Saved};
+use crate::response::Responder;
 use crate::rtt::{DelayedAckTracker, RttEstimator};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{CanSend, DetectorSet, Duplicates, Fallback, Frto};
 use crate::timer::TimerTable;
 use ecn::Ecn;
+use responding::{Adapting, Saved, SpuriousDupacks};
 use validation::WindowValidation;
 
 pub use adopt::{AdoptError, Negotiated};
-pub(crate) use detection::Settled;
+use detection::Settled;
 pub use progress::Standing;
 
 /// What leaves next: a range of sequence space, before the header is filled in.
@@ -84,9 +86,9 @@ struct LastActivity {
     received: Option<Instant>,
 }
 
-/// The detectors of a sender that does as `config` says, if there are any.
-fn detectors_of(config: &Config) -> Option<Box<DetectorSet>> {
-    Some(DetectorSet::acting(config)).filter(|set| !set.is_empty()).map(Box::new)
+/// The detectors of a sender with this `config`.
+fn detectors_of(config: &Config) -> DetectorSet {
+    DetectorSet::acting(config.detectors.make(config.dualrtt), config.dualrtt.path)
 }
 
 /// The trains of a sender that does as `config` says, if it looks at them.
@@ -160,18 +162,18 @@ pub struct Sender {
     /// How often the timer of the SYN expired, in vain or not known to be.
     syn_timeouts: u32,
     /// The state before the last timeout or fast retransmit, once there was one.
-    pub(crate) saved: Option<Box<Saved>>,
+    saved: Option<Box<Saved>>,
     /// F-RTO, where it is asked for.
     frto: Option<Box<Frto>>,
     /// The other detectors that the sender acts on, and the episode that they are asked about:
     /// where there are none from the first episode on.
     detectors: Option<Box<DetectorSet>>,
     /// Duplicate acknowledgments that do not count.
-    pub(crate) discount: Discount,
+    spurious_dupacks: SpuriousDupacks,
     /// The next round trip of new data follows a spurious timeout.
-    pub(crate) adapting: Option<Box<Adapting>>,
+    adapting: Option<Box<Adapting>>,
     /// What it does where a detector has spoken, if no table lists that.
-    pub(crate) responder: Option<Box<dyn Responder>>,
+    responder: Option<Box<dyn Responder>>,
 }
 
 impl Sender {
@@ -200,9 +202,9 @@ impl Sender {
             timed_out_at: None,
             syn_timeouts: 0,
             frto: frto_of(&config),
-            detectors: detectors_of(&config),
+            detectors: Some(detectors_of(&config)).filter(|set| !set.is_empty()).map(Box::new),
             rack: AnyRack::of(&config, None),
-            discount: Discount::default(),
+            spurious_dupacks: SpuriousDupacks::default(),
             adapting: None,
             responder: responder_of(&config),
             timed: None,

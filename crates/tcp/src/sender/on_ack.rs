@@ -29,7 +29,7 @@ impl Sender {
             || segment.sack_count() > 0
             || self.recovery.is_fast()
             || self.config.recovery.reduction == Reduction::RateHalving
-            || self.discount.is_under_way()
+            || self.spurious_dupacks.are_pending()
             || self.awaits_verdict()
             || self.rack.is_some()
     }

@@ -127,7 +127,7 @@ impl Sender {
         let before = self.state_to_save();
         let repeated = repeated || self.times_out_in_window();
         if let (true, Some(saved)) = (repeated, &mut self.saved) {
-            saved.pipe = before.pipe;
+            saved.pipe_prev = before.pipe_prev;
         } else {
             self.save(before);
             self.save_control();

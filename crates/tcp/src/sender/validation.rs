@@ -174,7 +174,7 @@ impl Sender {
     /// What was waited for was only late: the sender was neither idle nor short of data. RFC 4015
     /// section 3.2 step 10 sets `T_last` for that, without which the first segment would halve the
     /// window; `T_prev`, which it does not name, would have the same effect with the last.
-    pub(crate) fn validate_anew(&mut self, at: Instant) {
+    pub(super) fn restart_validation(&mut self, at: Instant) {
         match self.validation.as_deref_mut() {
             Some(WindowValidation::Rfc2861(validation)) => {
                 (validation.t_last, validation.t_prev) = (Some(at), Some(at));

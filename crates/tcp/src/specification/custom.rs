@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::response;
+use crate::response::CustomResponse;
 use crate::spurious::CustomDetector;
 
 /// The user-defined policies that a specification may name.
@@ -11,14 +11,14 @@ pub struct CustomPolicies {
     /// Detectors of spurious retransmissions.
     pub detectors: Vec<CustomDetector>,
     /// Responses to them.
-    pub responses: Vec<response::Prototype>,
+    pub responses: Vec<CustomResponse>,
 }
 
 /// A term, split at its user-defined policies.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parts<'a, 't> {
     pub detector: Option<&'a CustomDetector>,
-    pub response: Option<&'a response::Prototype>,
+    pub response: Option<&'a CustomResponse>,
     /// The rest, to be looked up in the tables.
     pub rest: Option<&'t str>,
 }

@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use super::custom::Parts;
 use super::{CustomPolicies, Policy, Question, SpecificationError, policies, terms};
 use crate::profile::Profile;
-use crate::response;
+use crate::response::CustomResponse;
 use crate::spurious::{CustomDetector, DetectorError, DetectorId};
 
 /// The policies of a specification.
 pub(super) struct Parsed<'a> {
     pub policies: Vec<Policy>,
     pub detectors: Vec<&'a CustomDetector>,
-    pub response: Option<&'a response::Prototype>,
+    pub response: Option<&'a CustomResponse>,
 }
 
 /// The names of two policies that exclude each other.

@@ -1,5 +1,6 @@
 //! The table of policies.
 
+use rtolab_settings::Choice;
 use rtolab_time::Duration;
 
 use super::{Policy, Question, Sets};
@@ -8,6 +9,7 @@ use crate::config::{
     RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
 };
 use crate::congestion::CONTROL_TERMS;
+use crate::response::RESPONSES;
 
 /// The loss recoveries.
 pub(super) const RECOVERIES: &[Policy] = &[
@@ -103,87 +105,10 @@ pub(super) const RECOVERIES: &[Policy] = &[
     }),
 ];
 
-/// The policies for the other questions except detectors. A new algorithm is one file and one row
-/// here or in [`RECOVERIES`]. A row begins with the question that the policy answers, followed by
-/// its name, description and source, and by what it sets.
+/// The policies for the other questions except detectors and responses. A new algorithm is one file
+/// and one row here or in [`RECOVERIES`]. A row begins with the question that the policy answers,
+/// followed by its name, description and source, and by what it sets.
 pub(super) const OTHERS: &[Policy] = &[
-    response("none", "nothing changes, to compare with", "this laboratory", |c| {
-        c.response = Some(Response::None);
-    }),
-    response("stop-gbn", "new data in the reduced window", "this laboratory", |c| {
-        c.response = Some(Response::StopGbn);
-    }),
-    response("half", "new data in half the window", "report C-2002-07 section 3", |c| {
-        c.response = Some(Response::Half);
-    }),
-    response("full", "window and ssthresh as before", "Ludwig and Katz 2000", |c| {
-        c.response = Some(Response::Full);
-    }),
-    response(
-        "full:scaled",
-        "full, half or nothing by the number of timeouts",
-        "Ludwig and Katz 2000, from memory",
-        |c| {
-            c.response = Some(Response::FullScaled);
-        },
-    ),
-    response(
-        "ns2:full",
-        "the window is what was outstanding",
-        "ns-2.35, spurious_response_ 1",
-        |c| {
-            c.response = Some(Response::Ns2Full);
-        },
-    ),
-    response("ns2:half", "slow start from half the window", "ns-2.35, spurious_response_ 2", |c| {
-        c.response = Some(Response::Ns2Half);
-    }),
-    response(
-        "ns2:slow-start",
-        "slow start from one segment, with new data",
-        "ns-2.35, spurious_response_ 3",
-        |c| {
-            c.response = Some(Response::Ns2SlowStart);
-        },
-    ),
-    response(
-        "rfc4015",
-        "window for what is acknowledged, ssthresh as before",
-        "RFC 4015 section 3",
-        |c| {
-            c.response = Some(Response::Rfc4015);
-        },
-    ),
-    response(
-        "linux",
-        "nothing less than before, nor than now",
-        "Linux 6.1, tcp_undo_cwnd_reduction",
-        |c| {
-            c.response = Some(Response::Linux);
-        },
-    ),
-    response("linux2.6:halving", "rate halving", "Linux 2.6.24, tcp_frto_response 0", |c| {
-        c.response = Some(Response::Linux26Halving);
-    }),
-    response(
-        "linux2.6:conservative",
-        "half the window at once",
-        "Linux 2.6.24, tcp_frto_response 1",
-        |c| {
-            c.response = Some(Response::Linux26Conservative);
-        },
-    ),
-    response("linux2.6:undo", "twice half the window", "Linux 2.6.24, tcp_frto_response 2", |c| {
-        c.response = Some(Response::Linux26Undo);
-    }),
-    response(
-        "bsd",
-        "as before, with the recovery that was under way",
-        "FreeBSD, tcp_input.c",
-        |c| {
-            c.response = Some(Response::Bsd);
-        },
-    ),
     timer(
         "minrto",
         "a floor for delayed ACKs only",
@@ -246,6 +171,14 @@ pub(super) fn controls() -> impl Iterator<Item = Policy> {
     CONTROL_TERMS.iter().map(|term| congestion(term.name, term.title, term.source, term.set))
 }
 
+/// The responses, which are rows of `responses!` in `response.rs`.
+pub(super) fn responses() -> impl Iterator<Item = Policy> {
+    RESPONSES.iter().zip(Response::CHOICES).map(|(row, (name, response, _))| {
+        let (question, sets) = (Question::Response, Sets::Response(*response));
+        Policy { name, question, about: row.about, source: row.source, sets }
+    })
+}
+
 /// Declares, for each question, the function that makes the rows that answer it.
 macro_rules! rows {
     ($($row:ident: $question:ident,)+) => {$(
@@ -262,7 +195,6 @@ macro_rules! rows {
 
 rows! {
     recovery: Recovery,
-    response: Response,
     timer: Timer,
     reduction: Reduction,
     congestion: Congestion,

@@ -2,8 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Detector, DetectorId, DetectorKind};
-use crate::config::DualRttConfig;
+use super::{Detector, DetectorId, DetectorKind, DualRttConfig};
 
 /// A user's detector that has seen nothing yet. Each connection takes a copy.
 #[derive(Clone, Debug)]

@@ -3,10 +3,11 @@
 use alloc::boxed::Box;
 
 use super::{
-    BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, Eifel, EifelRxt, EifelSafe,
-    FrtoVariant, Originals, PassiveFrto, Rfc3522, UndoLinux,
+    BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, DualRttConfig, Eifel,
+    EifelRxt, EifelSafe, FrtoVariant, Logarithm, Originals, PassiveFrto, Rfc3522, Threshold,
+    UndoLinux,
 };
-use crate::config::{DualRttConfig, Logarithm, Response, Threshold};
+use crate::response::Response;
 
 /// A row of the registry.
 #[derive(Clone, Copy, Debug)]

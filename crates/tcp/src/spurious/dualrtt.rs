@@ -4,14 +4,15 @@
 //! A delay spike releases what it held back to back, so the acknowledgment of an original arrives
 //! impossibly soon after the retransmission that it seems to answer.
 
+mod config;
 mod tau;
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Detector, Episode, EpisodeKind, Verdict, Why};
-use crate::config::{DualRttConfig, FirstAck, KnownPath, Logarithm, Threshold};
+use super::{Detector, Episode, EpisodeKind, KnownPath, Verdict, Why};
 use crate::flight::{AckFacts, Cause, Sent};
 
+pub use config::{DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
 use tau::Tau;
 
 /// While nothing is known of the path (section V-B).

@@ -9,22 +9,10 @@ use core::str::FromStr;
 use thiserror::Error;
 
 use super::detectors::{Acting, Make};
-use super::{COMPOSITE_DETECTORS, DETECTORS, Detector, DetectorKind, FrtoVariant};
-use crate::config::{DualRttConfig, Threshold};
-
-/// Which detector. It prints as its name, and is parsed from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DetectorId(Which);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Which {
-    /// By its place in the registry.
-    Listed(usize),
-    /// DualRTT with a threshold in thousandths.
-    DualRtt(u16),
-    /// A user's, by its name.
-    Custom(&'static str),
-}
+use super::{
+    COMPOSITE_DETECTORS, DETECTORS, Detector, DetectorKind, DualRttConfig, FrtoVariant, Threshold,
+};
+use crate::episode::{DetectorId, Identity};
 
 /// Why a name is not that of a detector.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -67,7 +55,7 @@ impl DetectorId {
         let mut index = 0;
         while index < COUNT {
             if are_equal(row(index).name.as_bytes(), name.as_bytes()) {
-                return Self(Which::Listed(index));
+                return Self(Identity::Listed(index));
             }
             index += 1;
         }
@@ -76,17 +64,17 @@ impl DetectorId {
 
     /// That of a user's own detector.
     pub const fn custom(name: &'static str) -> Self {
-        Self(Which::Custom(name))
+        Self(Identity::Custom(name))
     }
 
     /// Those of [`DETECTORS`].
     pub fn all() -> impl ExactSizeIterator<Item = Self> + Clone {
-        (0..DETECTORS.len()).map(|index| Self(Which::Listed(index)))
+        (0..DETECTORS.len()).map(|index| Self(Identity::Listed(index)))
     }
 
     /// Those that a sender may act on.
     pub(crate) fn all_acting() -> impl Iterator<Item = Self> {
-        (0..COUNT).map(|index| Self(Which::Listed(index))).filter(|id| id.acting().is_some())
+        (0..COUNT).map(|index| Self(Identity::Listed(index))).filter(|id| id.acting().is_some())
     }
 
     /// That of a form of F-RTO.
@@ -114,9 +102,9 @@ impl DetectorId {
     /// Its row of the registry, but of a user's own.
     pub const fn kind(self) -> Option<&'static DetectorKind> {
         match self.0 {
-            Which::Listed(index) => Some(row(index)),
-            Which::DualRtt(_) => DUALRTT.kind(),
-            Which::Custom(_) => None,
+            Identity::Listed(index) => Some(row(index)),
+            Identity::DualRtt(_) => DUALRTT.kind(),
+            Identity::Custom(_) => None,
         }
     }
 
@@ -128,7 +116,7 @@ impl DetectorId {
     /// The threshold that it brings.
     pub(crate) fn threshold(self) -> Option<Threshold> {
         match (self.0, self.kind()?.make) {
-            (Which::DualRtt(thousandths), _) => Some(Threshold::Fixed(thousandths.into())),
+            (Identity::DualRtt(thousandths), _) => Some(Threshold::Fixed(thousandths.into())),
             (_, Make::DualRtt(threshold)) => threshold,
             _ => None,
         }
@@ -151,12 +139,12 @@ impl DetectorId {
 impl fmt::Display for DetectorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Which::Listed(index) => f.pad(row(index).name),
-            Which::DualRtt(thousandths) => {
+            Identity::Listed(index) => f.pad(row(index).name),
+            Identity::DualRtt(thousandths) => {
                 let name = alloc::format!("dualrtt:0.{thousandths:03}");
                 f.pad(name.trim_end_matches('0'))
             }
-            Which::Custom(name) => f.pad(name),
+            Identity::Custom(name) => f.pad(name),
         }
     }
 }
@@ -166,14 +154,14 @@ impl FromStr for DetectorId {
 
     fn from_str(name: &str) -> Result<Self, DetectorError> {
         if let Some(index) = (0..COUNT).find(|index| row(*index).name == name) {
-            return Ok(Self(Which::Listed(index)));
+            return Ok(Self(Identity::Listed(index)));
         }
         match name.strip_prefix("dualrtt:") {
             Some(number)
                 if number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
             {
                 let thousandths = thousandths(number).filter(|thousandths| *thousandths > 0);
-                let threshold = thousandths.map(|thousandths| Self(Which::DualRtt(thousandths)));
+                let threshold = thousandths.map(|thousandths| Self(Identity::DualRtt(thousandths)));
                 threshold.ok_or_else(|| DetectorError::Threshold(name.to_string()))
             }
             _ => Err(DetectorError::unknown(name)),

@@ -13,7 +13,6 @@ mod duplicates;
 pub mod eifel;
 mod eifel_rxt;
 mod eifel_safe;
-mod episode;
 pub mod frto;
 mod id;
 mod originals;
@@ -28,22 +27,23 @@ use core::fmt::Debug;
 
 use crate::flight::{AckFacts, Sent};
 
+pub use crate::episode::{DetectorId, Episode, EpisodeKind, KnownPath};
+
 pub use badrexmit::BadRetransmit;
 pub use custom::CustomDetector;
 pub use detectors::{COMPOSITE_DETECTORS, DETECTORS, DetectorKind, Family, Needs};
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;
-pub use dualrtt::DualRtt;
+pub use dualrtt::{DualRtt, DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
 pub use duplicates::{DuplicateCause, Duplicates};
 pub use eifel::Eifel;
 pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
-pub use episode::{Episode, EpisodeKind};
 pub use frto::{
     Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, PassiveFrto, Reopening, Resumption,
 };
-pub use id::{DetectorError, DetectorId};
+pub use id::DetectorError;
 pub use originals::Originals;
 pub use passive::{DetectorVerdict, PassiveDetectors};
 pub use rfc3522::Rfc3522;

@@ -6,8 +6,9 @@ use alloc::boxed::Box;
 use rtolab_time::Instant;
 
 use super::set::{Beginning, DetectorSet};
-use super::{Detector, DetectorId, Duplicates, EpisodeKind, Verdict, Why};
-use crate::config::{DualRttConfig, KnownPath};
+use super::{
+    Detector, DetectorId, DualRttConfig, Duplicates, EpisodeKind, KnownPath, Verdict, Why,
+};
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;

@@ -3,7 +3,7 @@
 
 use rtolab_time::{Duration, Instant, Rate};
 
-use crate::config::KnownPath;
+use super::KnownPath;
 use crate::flight::AckFacts;
 
 /// So many round trips show a path well enough.

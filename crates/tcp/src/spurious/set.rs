@@ -9,8 +9,7 @@ use rtolab_time::Instant;
 
 use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
-use super::{Detector, DetectorId, DetectorVerdict, Episode, EpisodeKind, Verdict};
-use crate::config::{Config, KnownPath};
+use super::{Detector, DetectorId, DetectorVerdict, Episode, EpisodeKind, KnownPath, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
@@ -64,10 +63,13 @@ impl DetectorSet {
         Self { slots, path, ..Self::default() }
     }
 
-    /// Those that a sender with this configuration acts on. F-RTO, which also says what to send, is
-    /// not among them.
-    pub fn acting(config: &Config) -> Self {
-        let mut set = Self::of(config.detectors.make(config.dualrtt)).knowing(config.dualrtt.path);
+    /// These detectors, which a sender acts on. F-RTO, which also says what to send, is not among
+    /// them.
+    pub fn acting(
+        detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
+        path: KnownPath,
+    ) -> Self {
+        let mut set = Self::of(detectors).knowing(path);
         for slot in &mut set.slots {
             slot.timeouts_only = slot.id.acting().is_some_and(|acting| acting.timeouts_only);
         }

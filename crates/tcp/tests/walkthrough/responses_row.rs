@@ -1,3 +1,4 @@
-response("halfway", "half the window, and slow start", "docs/prototype.md", |c| {
-    c.responder = Some(Prototype::new("halfway", Halfway));
-})
+responses! {
+    /// Half of the window of before, and slow start to the rest.
+    Halfway, "half the window, and slow start", "docs/prototype.md", Restored, halfway::halfway;
+}

@@ -5,7 +5,7 @@
 
 use rtolab_time::{Duration, Rate};
 
-use crate::config::Logarithm;
+use super::Logarithm;
 
 /// Bytes of the IP and TCP headers in the path MTU, without options.
 const HEADERS: u32 = 40;

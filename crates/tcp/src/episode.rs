@@ -1,9 +1,23 @@
-//! What a verdict is about.
+//! What a detector is asked about, and its name: plain data that detectors and responses share.
 
-use rtolab_time::{Duration, Instant};
+use rtolab_settings::Settings;
+use rtolab_time::{Duration, Instant, Rate};
 
-use crate::config::KnownPath;
 use crate::seq::Seq;
+
+/// The identity of a detector. It prints as its name, and is parsed from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DetectorId(pub(crate) Identity);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Identity {
+    /// Its row in the table of detectors.
+    Listed(usize),
+    /// DualRTT with a threshold in thousandths.
+    DualRtt(u16),
+    /// The name of a user-defined detector.
+    Custom(&'static str),
+}
 
 /// A timeout or fast retransmit, and what the sender did since.
 ///
@@ -55,4 +69,15 @@ pub enum EpisodeKind {
     Timeout,
     /// Duplicate acknowledgments said that a segment was lost.
     FastRetransmit,
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+pub struct KnownPath {
+    /// For a model that goes by it: the bandwidth of the path, which is that of its slowest link.
+    #[setting(key = "path_rate", example = "50 kbit/s")]
+    pub rate: Option<Rate>,
+    /// For a model that goes by it: the one-way delay of the path.
+    #[setting(key = "path_delay", example = "200 ms")]
+    pub delay: Option<Duration>,
 }

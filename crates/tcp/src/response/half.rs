@@ -1,0 +1,9 @@
+//! F-RTO as first published: report C-2002-07 section 3 step 3 i.
+
+use super::{Growth, ResponseAction, ResponseContext};
+
+/// `cwnd` is the halved `ssthresh`.
+pub(super) fn half(context: &ResponseContext) -> Option<ResponseAction> {
+    let cwnd = Some(context.now.ssthresh);
+    Some(ResponseAction { cwnd, growth: Growth::Usual, ..ResponseAction::default() })
+}

@@ -1,0 +1,130 @@
+//! Knobs of DualRTT (Fu and Atiquzzaman 2004).
+
+use rtolab_settings::{Choice, Setting, Settings, Thousandths, WrittenOption};
+
+use crate::episode::KnownPath;
+
+/// Knobs of DualRTT (Fu and Atiquzzaman 2004).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+pub struct DualRttConfig {
+    /// What an acknowledgment must be sooner than.
+    #[setting(flatten)]
+    pub threshold: Threshold,
+    /// How the first acknowledgment after a timeout is judged.
+    pub first: FirstAck,
+    /// What the sender is told of its path.
+    #[setting(flatten)]
+    pub path: KnownPath,
+}
+
+impl DualRttConfig {
+    /// What the threshold goes by and the sender is not told, if anything.
+    pub const fn lacks(&self) -> Option<PathFact> {
+        self.threshold.lacks(self.path)
+    }
+}
+
+/// One of the things to know of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFact {
+    /// [`KnownPath::rate`].
+    Rate,
+    /// [`KnownPath::delay`].
+    Delay,
+}
+
+/// What fraction of the smallest round trip DualRTT's threshold is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Threshold {
+    /// So many thousandths.
+    #[choice(skip)]
+    Fixed(u32),
+    /// One and a half times the spacing of acknowledgments, and at most nine tenths of the smallest
+    /// round trip: held segments leave the bottleneck one serialisation time apart.
+    Physical,
+    /// The paper's model (equations 3 and 6) of the path that the sender is told of, with this
+    /// logarithm: the paper names none.
+    #[choice(
+        "paper-ln",
+        Self::Paper(Logarithm::Natural),
+        "The paper's equation 3 with natural logarithms, for path_rate and path_delay."
+    )]
+    #[choice(
+        "paper-log10",
+        Self::Paper(Logarithm::Decimal),
+        "The paper's equation 3 with decimal logarithms, for path_rate and path_delay."
+    )]
+    Paper(Logarithm),
+    /// The best of Table V for the bandwidth that the sender is told of: that of the row whose
+    /// bandwidth is nearest on a logarithmic axis. The table is for a delay of 200 ms.
+    Table,
+    /// The paper's model with the natural logarithm, of the path as the sender's acknowledgments
+    /// show it; a tenth as long as they show too little, at the start and on a new path
+    /// (section V-B).
+    Online,
+}
+
+impl Threshold {
+    /// What it goes by and is not known of the path, if anything.
+    pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
+        match (self, path.rate, path.delay) {
+            (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
+            (Self::Paper(_), _, None) => Some(PathFact::Delay),
+            (Self::Fixed(_) | Self::Physical | Self::Paper(_) | Self::Table | Self::Online, ..) => {
+                None
+            }
+        }
+    }
+}
+
+/// Which logarithm DualRTT's model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logarithm {
+    /// Of base e: thresholds about 0.2 on the paths of Table V.
+    Natural,
+    /// Of base 10: thresholds about 0.085 there.
+    Decimal,
+}
+
+impl Default for Threshold {
+    /// What the paper advises where nothing is known of the path (section V).
+    fn default() -> Self {
+        Self::Fixed(100)
+    }
+}
+
+impl Settings for Threshold {
+    fn about() -> &'static str {
+        "What fraction of the smallest round trip DualRTT's threshold is."
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
+        const RIVALS: [&str; 2] = ["threshold", "model"];
+        let about =
+            "An acknowledgment is too soon within this fraction of the smallest round trip.";
+        let mut fixed = match self {
+            Self::Fixed(thousandths) => Some(*thousandths),
+            _ => None,
+        };
+        let mut written = WrittenOption::<Thousandths, _>::new(&mut fixed);
+        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[0], about, &mut written) });
+        *self = fixed.map_or(*self, Self::Fixed);
+        let about = "Instead of `threshold`: what the fraction goes by.";
+        let mut model = Some(*self).filter(|model| !matches!(model, Self::Fixed(_)));
+        let mut written = WrittenOption::<Self, _>::new(&mut model);
+        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[1], about, &mut written) });
+        *self = model.unwrap_or(*self);
+    }
+}
+
+/// How DualRTT judges the first new acknowledgment after a timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
+pub enum FirstAck {
+    /// As any: since the last retransmission of the segment (equation 1).
+    #[default]
+    Definition,
+    /// Since the segment was first sent, as in Table III.
+    Original,
+    /// Not at all.
+    Skip,
+}
