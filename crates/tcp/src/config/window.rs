@@ -40,6 +40,14 @@ pub struct WindowConfig {
     pub max_burst: Option<u32>,
     /// How the window grows in slow start.
     pub slow_start: SlowStart,
+    /// With [`SlowStart::Delivered`]: does the window grow for the acknowledgment that ends fast
+    /// recovery (Linux, `tcp_cong_control`)?
+    #[setting(skip)]
+    pub grows_when_recovered: bool,
+    /// With RACK: does data that D-SACK reports as received twice count as delivered, in whole
+    /// segments (Linux, `tcp_dsack_seen`)?
+    #[setting(skip)]
+    pub counts_dsacked: bool,
     /// When the window begins anew after an idle time.
     pub idle_restart: IdleRestart,
     /// What becomes of a window that is not used.

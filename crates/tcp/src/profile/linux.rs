@@ -48,6 +48,7 @@ const SENDS: &[Behaviour] = &[
             c.recovery.rack.max_ack_delay = Duration::from_millis(200);
             c.recovery.rack.round_trip = RackRoundTrip::LookedAtLast;
             c.recovery.rack.rules = RackRules::Linux;
+            (c.window.grows_when_recovered, c.window.counts_dsacked) = (true, true);
             c.window.loss_window = LossWindow::BeyondPipe;
             c.connection.ecn_fallback = EcnFallback::Capable;
             c.recovery.limited_transmit = true;

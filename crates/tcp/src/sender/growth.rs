@@ -3,7 +3,7 @@
 use rtolab_time::{Duration, Instant};
 
 use super::{Sender, Settled};
-use crate::config::{RackRules, SlowStart};
+use crate::config::SlowStart;
 use crate::congestion::{Acked, CongestionControl, Window};
 use crate::flight::AckFacts;
 
@@ -25,16 +25,16 @@ impl Sender {
         }
     }
 
-    /// Does the window grow for the acknowledgment that restored it, too (Linux, `tcp_cong_control`,
-    /// which comes after `tcp_fastretrans_alert`)?
+    /// Does the window grow for the acknowledgment that restored it (Linux, `tcp_cong_control`, which
+    /// follows `tcp_fastretrans_alert`)?
     pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
         settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
     }
 
-    /// And for the one that ends fast recovery?
+    /// Does the window grow for the acknowledgment that ends fast recovery?
     pub(super) fn grows_where_recovered(&self) -> bool {
-        let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        linux && self.config.window.slow_start == SlowStart::Delivered
+        let window = &self.config.window;
+        window.grows_when_recovered && window.slow_start == SlowStart::Delivered
     }
 
     /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
@@ -56,11 +56,10 @@ impl Sender {
         }
     }
 
-    /// What is reported as received twice was delivered, too: to Linux in whole segments
-    /// (`tcp_dsack_seen`), to others not.
-    pub(crate) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
-        let linux = self.config.recovery.rack.rules == RackRules::Linux;
-        let range = facts.dsack.filter(|_| linux && self.rack.is_some() && !facts.doubted);
+    /// What D-SACK reports as received twice, where that counts as delivered.
+    pub(super) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
+        let counts = self.config.window.counts_dsacked && self.rack.is_some();
+        let range = facts.dsack.filter(|_| counts && !facts.doubted);
         range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss))
     }
 

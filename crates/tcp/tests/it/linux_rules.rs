@@ -14,7 +14,11 @@ const BOTH: [RackRules; 2] = [RackRules::Linux, RackRules::Rfc8985];
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
 fn rack(rules: RackRules) -> Setup {
     let setup = Script::sender("rack").cwnd(10).handshake_takes(100);
-    setup.set(|config| config.recovery.rack.rules = rules)
+    setup.set(|config| {
+        let linux = rules == RackRules::Linux;
+        config.recovery.rack.rules = rules;
+        (config.window.grows_when_recovered, config.window.counts_dsacked) = (linux, linux);
+    })
 }
 
 fn in_proportion(rules: RackRules) -> Setup {

@@ -11,7 +11,11 @@ use rtolab_time::Duration;
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
 fn setup(rules: RackRules) -> Setup {
     let setup = Script::sender("rack").cwnd(10).handshake_takes(100);
-    setup.set(|config| config.recovery.rack.rules = rules)
+    setup.set(|config| {
+        let linux = rules == RackRules::Linux;
+        config.recovery.rack.rules = rules;
+        (config.window.grows_when_recovered, config.window.counts_dsacked) = (linux, linux);
+    })
 }
 
 fn restarting(restarts: Restarts) -> Setup {

@@ -271,6 +271,7 @@ fn variant() -> impl Strategy<Value = Config> {
         (knobs.timer_slack, knobs.rules) = (Duration::from_millis(rack.4), rack.5);
         if rack.5 == RackRules::Linux {
             config.window.loss_window = LossWindow::BeyondPipe;
+            (config.window.grows_when_recovered, config.window.counts_dsacked) = (true, true);
             config.connection.ecn_fallback = EcnFallback::Capable;
         }
         let rto = &mut config.rto;
