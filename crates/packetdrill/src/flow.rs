@@ -255,7 +255,7 @@ impl LinuxConnection {
     pub fn reconfigure(&mut self, config: Config) {
         self.config = Arc::new(config);
         // An option that was not negotiated cannot be enabled; then nothing changes.
-        let _ = self.socket.connection.adopt(self.config.clone());
+        let _ = self.socket.connection.reconfigure(self.config.clone());
     }
 
     /// The application reads up to `most` bytes.

@@ -103,7 +103,7 @@ fn verdict(row: &TimeoutRow, said: &DetectorVerdict) -> VerdictRow {
         detector: said.detector,
         verdict: said.verdict.name(),
         why: match said.verdict {
-            Verdict::Blind(why) => Some(why.name()),
+            Verdict::Inconclusive(why) => Some(why.name()),
             _ => None,
         },
         verdict_at: (said.verdict != Verdict::Open).then_some(said.at),

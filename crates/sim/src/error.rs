@@ -1,6 +1,6 @@
 //! What can be wrong with a scenario.
 
-use rtolab_tcp::sender::AdoptError;
+use rtolab_tcp::sender::ReconfigureError;
 use rtolab_tcp::specification::SpecificationError;
 use rtolab_tcp::spurious::DetectorError;
 use thiserror::Error;
@@ -22,7 +22,7 @@ pub enum Error {
         /// The one that the connection began with.
         sender: String,
         /// Why not.
-        error: AdoptError,
+        error: ReconfigureError,
     },
     /// No links lead from one end of a flow to the other.
     #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]

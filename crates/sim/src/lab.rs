@@ -135,7 +135,7 @@ impl Lab {
                 timestamps: sender.timestamps && receiver.timestamps,
                 sack: sender.sack && receiver.sack,
             };
-            negotiated.serves(config).map_err(|error| Error::WhatIf {
+            negotiated.supports(config).map_err(|error| Error::WhatIf {
                 what_if: name.into(),
                 sender: leg.sender.to_string(),
                 error,

@@ -80,7 +80,7 @@ impl Sim {
         end: Instant,
     ) -> Option<Rest> {
         let Before { mut connection, stimulus } = before;
-        connection.adopt(config).ok()?;
+        connection.reconfigure(config).ok()?;
         let copy = self.fork((flow, place), connection, stimulus);
         Some(copy.finish((flow, place), end))
     }

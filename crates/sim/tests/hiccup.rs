@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use rtolab_record::{PacketEvent, Place, Recording, TimeoutKind};
 use rtolab_sim::{Lab, Observe};
-use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
+use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Reason, Verdict};
 use rtolab_tcp::{Cause, Seq};
 use rtolab_time::Instant;
 
@@ -90,15 +90,15 @@ fn t_dr_1_the_second_acknowledgment_tells() {
     // The first, at 42.90, answers 0.76 s after the second retransmission; the second, at 42.99,
     // 92 ms after 132 was sent again.
     let of_the_timeouts = [
-        (0, "eifel", Verdict::Blind(Why::NoTimestamps), 42.9),
-        (0, "eifel:rfc3522", Verdict::Blind(Why::NoTimestamps), 42.9),
-        (0, "eifel:safe", Verdict::Blind(Why::NoTimestamps), 42.9),
-        (0, "eifel:rxt", Verdict::Blind(Why::NotMarked), 42.9),
-        (0, "badrexmit", Verdict::Blind(Why::RetransmittedTwice), 42.9),
-        (0, "frto", Verdict::Blind(Why::DidOtherwise), 42.99),
+        (0, "eifel", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
+        (0, "eifel:rfc3522", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
+        (0, "eifel:safe", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
+        (0, "eifel:rxt", Verdict::Inconclusive(Reason::NotMarked), 42.9),
+        (0, "badrexmit", Verdict::Inconclusive(Reason::RetransmittedTwice), 42.9),
+        (0, "frto", Verdict::Inconclusive(Reason::DidOtherwise), 42.99),
         (0, "dualrtt", Verdict::Spurious, 42.99),
-        (0, "dsack", Verdict::Blind(Why::NoDsack), 45.8),
-        (0, "dsack:linux", Verdict::Blind(Why::NoDsack), 45.8),
+        (0, "dsack", Verdict::Inconclusive(Reason::NoDsack), 45.8),
+        (0, "dsack:linux", Verdict::Inconclusive(Reason::NoDsack), 45.8),
     ];
     let named = of_the_timeouts
         .map(|(episode, name, verdict, at)| (episode, DetectorId::named(name), verdict, at));

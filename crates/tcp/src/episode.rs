@@ -22,11 +22,11 @@ pub(crate) enum Identity {
 /// A timeout or fast retransmit, and what the sender did since.
 ///
 /// An episode begins with a timeout or a fast retransmit. Another timeout of the same segment
-/// belongs to it as long as nothing was acknowledged and no detector has spoken. It ends when data
+/// belongs to it as long as nothing was acknowledged and no detector has decided. It ends when data
 /// are acknowledged that were sent after its last retransmission, or when the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// Counts episodes of a connection, from 0.
+    /// Its number in the connection, from 0.
     pub number: u32,
     /// What it began with.
     pub kind: EpisodeKind,
@@ -42,12 +42,12 @@ pub struct Episode {
     pub min_rtt: Option<Duration>,
     /// The smoothed round-trip time when it began, by Karn's rule (RFC 6298 section 2).
     pub srtt: Option<Duration>,
-    /// The closest that acknowledgments of one segment each followed one another.
+    /// The smallest interval between two acknowledgments of one segment each.
     pub spacing: Option<Duration>,
-    /// What the sender is told of its path.
+    /// What the sender knows of its path, by configuration.
     pub known: KnownPath,
-    /// What the acknowledgments before it show of the path: all, or nothing while they are too few
-    /// or the path seems to be another than before.
+    /// What the acknowledgments before it show of the path: rate and delay, or neither while the
+    /// samples are too few or the path seems to have changed.
     pub estimated: KnownPath,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
@@ -55,8 +55,8 @@ pub struct Episode {
     pub sack: bool,
     /// How often the retransmission timer expired in it.
     pub timeouts: u32,
-    /// Segments retransmitted in it so far: more than one a timeout or fast retransmit, and the
-    /// sender went back or repairs.
+    /// Segments retransmitted in it so far. More than one for each timeout or fast retransmit shows
+    /// go-back-N or loss recovery.
     pub retransmissions: u32,
     /// Segments sent in it for the first time.
     pub new_segments: u32,

@@ -87,22 +87,22 @@ macro_rules! responses {
 }
 
 responses! {
-    /// Nothing, and what is outstanding is sent again.
+    /// Nothing changes: go-back-N retransmits the outstanding data.
     None, "nothing changes, to compare with", "this laboratory", Reduced, |_| None;
-    /// Nothing, but no more is sent again.
+    /// Nothing, but go-back-N ends.
     StopGbn, "new data in the reduced window", "this laboratory",
         Reduced, laboratory::stop_gbn;
     /// The window is the halved `ssthresh` (report C-2002-07 section 3 step 3 i).
     Half, "new data in half the window", "report C-2002-07 section 3", Reduced, half::half;
     /// Window and `ssthresh` as before (Ludwig and Katz 2000).
     Full, "window and ssthresh as before", "Ludwig and Katz 2000", Restored, full::full;
-    /// By how often the timer expired for the segment: once, as before; twice, half the window of
-    /// before is both; more often, as the timeouts left it. Ludwig and Katz 2000 from memory, not
-    /// checked against the paper.
+    /// By the number of timeouts of the segment. One: as before. Two: both are half of the former
+    /// window. More: as the timeouts left them. Ludwig and Katz 2000 from memory, not checked
+    /// against the paper.
     #[choice("full:scaled")]
     FullScaled, "full, half or nothing by the number of timeouts",
         "Ludwig and Katz 2000, from memory", Restored, full::scaled;
-    /// The window is what was outstanding and one segment, `ssthresh` the former window
+    /// The window is the outstanding data and one segment, `ssthresh` the former window
     /// (`spurious_response_` 1 of ns-2).
     #[choice("ns2:full")]
     Ns2Full, "the window is what was outstanding", "ns-2.35, spurious_response_ 1",
@@ -119,19 +119,19 @@ responses! {
     /// RFC 4015, with its timeout.
     Rfc4015, "window for what is acknowledged, ssthresh as before", "RFC 4015 section 3",
         Restored, rfc4015::respond;
-    /// Neither is less than before, nor than now (`tcp_undo_cwnd_reduction`).
+    /// Window and `ssthresh` are at least as before, and as now (`tcp_undo_cwnd_reduction`).
     Linux, "nothing less than before, nor than now", "Linux 6.1, tcp_undo_cwnd_reduction",
         Restored, linux::undo_cwnd_reduction;
-    /// Rate halving from what is outstanding to the halved `ssthresh` (`tcp_frto_response` 0 of
-    /// Linux 2.6.22 to 3.9).
+    /// Rate halving from FlightSize to the halved `ssthresh` (`tcp_frto_response` 0 of Linux 2.6.22
+    /// to 3.9).
     #[choice("linux2.6:halving")]
     Linux26Halving, "rate halving", "Linux 2.6.24, tcp_frto_response 0",
         Reduced, linux26::ratehalving_spur_to_response;
-    /// What is outstanding, but at most the halved `ssthresh` (`tcp_frto_response` 1).
+    /// FlightSize, but at most the halved `ssthresh` (`tcp_frto_response` 1).
     #[choice("linux2.6:conservative")]
     Linux26Conservative, "half the window at once", "Linux 2.6.24, tcp_frto_response 1",
         Reduced, linux26::conservative_spur_to_response;
-    /// Twice the halved `ssthresh`, and `ssthresh` not below three quarters of the window of before
+    /// Twice the halved `ssthresh`, and `ssthresh` is at least three quarters of the former window
     /// (`tcp_frto_response` 2).
     #[choice("linux2.6:undo")]
     Linux26Undo, "twice half the window", "Linux 2.6.24, tcp_frto_response 2",

@@ -157,7 +157,7 @@ impl RttEstimator {
     }
 
     /// From now on other rules hold, by which the next sample counts; the estimate stays.
-    pub(crate) fn adopt(&mut self, config: Arc<Config>) {
+    pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.estimator = match (Estimator::new(&config.rto), &self.estimator) {
             (Estimator::Ticks(_), _) => Estimator::Ticks(Ticks::of(self.estimate, &config.rto)),
             (Estimator::Linux(_), Estimator::Linux(before)) => Estimator::Linux(before.clone()),

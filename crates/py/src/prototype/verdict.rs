@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 
 use super::names::kept;
 
@@ -19,7 +19,7 @@ pub(super) fn of(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
         _ => {}
     }
     match said.getattr(intern!(said.py(), "why")).and_then(|why| why.extract::<String>()) {
-        Ok(why) => Ok(Verdict::Blind(Why::Other(kept(&why)?))),
+        Ok(why) => Ok(Verdict::Inconclusive(Reason::Other(kept(&why)?))),
         Err(_) => Err(PyTypeError::new_err(format!(
             "found the verdict {}; expected a Verdict, Blind(\"why\") or None",
             said.repr()?

@@ -62,7 +62,7 @@ impl Sim {
         let Before { mut connection, stimulus } = before;
         match &branching.configs {
             None => connection.suppress_retransmission(),
-            Some(configs) => connection.adopt(configs[flow][place.index()].clone()).ok()?,
+            Some(configs) => connection.reconfigure(configs[flow][place.index()].clone()).ok()?,
         }
         let mut copy = Box::new(self.clone());
         let end = copy.flows[flow].end_mut(place);

@@ -65,7 +65,7 @@ impl Window {
     }
 
     /// From now on the window grows and is halved as `config` says.
-    pub(crate) const fn adopt(&mut self, config: &WindowConfig) {
+    pub(crate) const fn reconfigure(&mut self, config: &WindowConfig) {
         (self.halving, self.avoidance) = (config.halving, config.avoidance);
         self.slow_start = config.slow_start;
     }

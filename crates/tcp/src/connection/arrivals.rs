@@ -131,7 +131,7 @@ impl Connection {
             let mut config = (*self.config).clone();
             (config.recovery.algorithm, config.sack) = (Algorithm::NewReno, false);
             self.config = Arc::new(config);
-            self.sender.adopt(self.config.clone());
+            self.sender.reconfigure(self.config.clone());
         }
     }
 

@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::event::Event;
 use crate::receiver::{AckDue, Receiver};
 use crate::segment::Segment;
-use crate::sender::{AdoptError, Negotiated, Sender};
+use crate::sender::{Negotiated, ReconfigureError, Sender};
 use crate::seq::Seq;
 use crate::timer::Timer;
 
@@ -220,14 +220,14 @@ impl Connection {
     /// For a what-if: from now on the sending half behaves as `config` says, with what is in flight
     /// and what was negotiated as they are: segment size, window scale, timestamps. A sender
     /// without SACK ignores the blocks that the peer sends. The receiving half stays as it is.
-    pub fn adopt(&mut self, config: Arc<Config>) -> Result<(), AdoptError> {
+    pub fn reconfigure(&mut self, config: Arc<Config>) -> Result<(), ReconfigureError> {
         if !self.connected {
-            return Err(AdoptError::NotConnected);
+            return Err(ReconfigureError::NotConnected);
         }
         let Agreed { timestamps, sack, .. } = self.agreed;
-        Negotiated { timestamps, sack }.serves(&config)?;
+        Negotiated { timestamps, sack }.supports(&config)?;
         self.fast_path = FastPath::None;
-        self.sender.adopt(config);
+        self.sender.reconfigure(config);
         Ok(())
     }
 

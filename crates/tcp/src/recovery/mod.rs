@@ -207,7 +207,7 @@ impl Recovery {
     }
 
     /// From now on `config` holds.
-    pub fn adopt(&mut self, config: &RecoveryConfig) {
+    pub fn reconfigure(&mut self, config: &RecoveryConfig) {
         let algorithm = AnyRecovery::of(config);
         if core::mem::discriminant(&algorithm) != core::mem::discriminant(&self.algorithm) {
             self.algorithm = algorithm;

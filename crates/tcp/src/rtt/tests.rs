@@ -191,7 +191,7 @@ fn another_arithmetic_under_way_goes_on_from_the_estimate() {
         granularity: Duration::from_millis(100),
         ..Config::default().rto
     };
-    rtt.adopt(Arc::new(Config { rto: config, ..Config::default() }));
+    rtt.reconfigure(Arc::new(Config { rto: config, ..Config::default() }));
     assert_eq!(rtt.rto(), Duration::from_millis(8700));
     feed(&mut rtt, 2900);
     assert_eq!(rtt.rto(), Duration::from_millis(7300));

@@ -1,4 +1,4 @@
-//! What leaves: retransmissions first, then new data, as the windows allow.
+//! What the sender sends: retransmissions first, then new data, as the windows allow.
 
 use rtolab_time::Instant;
 
@@ -34,7 +34,7 @@ impl Sender {
         };
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
-        // In ns-2 what fills a hole leaves the timer alone, and the segment that is timed.
+        // In ns-2 a retransmission in recovery affects neither the timer nor the timed segment.
         let fills = chunk.cause == Cause::Recovery && self.recovery.is_sack1();
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
         let restarts =
@@ -54,8 +54,8 @@ impl Sender {
         Some(chunk)
     }
 
-    /// Is nothing outstanding, and nothing waiting to be sent for the first time? So it is all the
-    /// time at an end that only receives.
+    /// Is nothing outstanding and nothing waiting? That is the normal state of an end that only
+    /// receives.
     #[inline]
     fn has_nothing_to_send(&self) -> bool {
         self.flight.max() == self.limit
@@ -84,7 +84,7 @@ impl Sender {
     }
 
     /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or
-    /// it is repaired by itself.
+    /// is a retransmission on its own.
     #[inline]
     fn note_train(&mut self, segment: &Segment, cause: Cause) {
         if !matches!(self.config.rto.floor, RtoFloor::DelayedAck(..)) || segment.len == 0 {
@@ -98,8 +98,7 @@ impl Sender {
         }
     }
 
-    /// After a long idle time nothing is known of the network: the window begins anew (RFC 5681
-    /// section 4.1).
+    /// After a long idle time the window restarts (RFC 5681 section 4.1).
     #[inline]
     pub(super) fn restart_after_idle(&mut self, at: Instant) {
         let since = match self.config.window.idle_restart {
@@ -147,8 +146,7 @@ impl Sender {
         self.choose_new()
     }
 
-    /// Go-back-N: what is outstanding is sent again from SND.NXT on, but for what was selectively
-    /// acknowledged since.
+    /// Go-back-N: retransmits from SND.NXT on, except for data SACKed since.
     #[inline(never)]
     fn choose_again(&mut self) -> Option<Chunk> {
         let Some(next) = self.next_again() else {
@@ -156,7 +154,7 @@ impl Sender {
             return self.choose_new();
         };
         self.nxt = next.seq;
-        // In ns-2 limited transmit sends what comes next, be it new or not (`send_one`).
+        // In ns-2 limited transmit also sends retransmissions (`send_one`).
         let limited = if self.recovery.is_sack1() { self.limited_transmit() } else { 0 };
         if self.outstanding() + u64::from(next.len) > self.window.cwnd + limited {
             return None;
@@ -241,7 +239,7 @@ impl Sender {
         connected && waits && self.new_chunk().is_none()
     }
 
-    /// The outstanding segment at `seq`, to be sent again.
+    /// The outstanding segment at `seq`, to be retransmitted.
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
         let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));

@@ -1,5 +1,6 @@
-//! Was the last timeout or fast retransmit wrong? The detectors that the sender acts on, in their
-//! order: Eifel, what comes too soon, F-RTO, D-SACK. The first to find it spurious is answered.
+//! Was the last timeout or fast retransmit spurious? The detectors that the sender acts on, in
+//! their order: Eifel, by time, F-RTO, D-SACK. The sender responds to the first that finds it
+//! spurious.
 
 use alloc::boxed::Box;
 
@@ -16,7 +17,7 @@ use crate::spurious::{
 };
 
 impl Sender {
-    /// The retransmission timer of `head` expired: it is about to be sent again.
+    /// The retransmission timer of `head` expired: it is about to be retransmitted.
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
@@ -39,8 +40,8 @@ impl Sender {
         self.config.detectors.need(Needs::Marks)
     }
 
-    /// The segment at `seq` was sent again. Of what the timer has sent again the detectors have
-    /// heard, when it expired.
+    /// The segment at `seq` was retransmitted. The detectors know of retransmissions by timeout
+    /// since the timer expired.
     pub(super) fn note_resent(&mut self, seq: Seq, cause: Cause) {
         if cause == Cause::Timeout {
             return;
@@ -53,8 +54,8 @@ impl Sender {
         }
     }
 
-    /// Loss recovery's part of an acknowledgment. Where it begins with a fast retransmit, so does an
-    /// episode; but for a segment that has just timed out, whose episode goes on.
+    /// Loss recovery's part of an acknowledgment. A fast retransmit begins an episode, unless its
+    /// segment has just timed out: then that episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
         if !facts.duplicate && facts.newly_sacked == 0 && self.rack.is_none() {
             self.spurious_dupacks.takes(facts);
@@ -66,7 +67,7 @@ impl Sender {
         });
     }
 
-    /// Loss recovery goes on, and where it begins with a fast retransmit, so does an episode.
+    /// Loss recovery goes on. A fast retransmit begins an episode.
     pub(super) fn begin_where_lost(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
         let before = self.state_to_save();
         let events = self.events.len();
@@ -81,15 +82,14 @@ impl Sender {
         }
     }
 
-    /// Does any detector want to hear of acknowledgments? A report of what arrived twice needs none
-    /// before it.
+    /// Does any detector look at acknowledgments? D-SACKs are counted without one.
     #[inline]
     pub(super) fn awaits_verdict(&self) -> bool {
         self.detectors.as_ref().is_some_and(|set| !set.is_empty())
             || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
     }
 
-    /// Asks the detectors about the last timeout or fast retransmit, and does as they advise.
+    /// Asks the detectors about the last timeout or fast retransmit, and responds.
     #[inline]
     pub(super) fn detect(&mut self, facts: &AckFacts) -> Settled {
         let asked = self.awaits_verdict() || facts.dsack.is_some();
@@ -188,8 +188,8 @@ impl Sender {
         }
     }
 
-    /// F-RTO found a timeout spurious, but that is not answered: on as after a second acknowledgment
-    /// that was a duplicate.
+    /// F-RTO found a timeout spurious, but there is no response: the sender goes on as after a
+    /// duplicate acknowledgment in step 3.
     fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
         match resumption {
             Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
@@ -201,14 +201,14 @@ impl Sender {
         }
     }
 
-    /// F-RTO gives up: what is outstanding is sent again, in a window of so many segments.
+    /// F-RTO ends: go-back-N in a window of this many segments.
     fn go_back(&mut self, segments: u32) -> Settled {
         self.permission = SendPermission::Windows;
         self.window.set_segments(segments);
         Settled::Advised
     }
 
-    /// Another detector than F-RTO was first: F-RTO has not reduced the window yet.
+    /// Another detector than F-RTO decided first, so F-RTO has not reduced the window yet.
     fn respond_to(&mut self, found: &Detection, facts: &AckFacts) -> Settled {
         if self.frto.as_ref().is_some_and(|frto| frto.awaits_first()) {
             self.window.set_segments(1);
@@ -220,7 +220,7 @@ impl Sender {
         settled
     }
 
-    /// What F-RTO had begun is over, and the windows hold.
+    /// F-RTO ends, and the windows limit what leaves.
     pub(crate) fn stop_frto(&mut self) {
         self.permission = SendPermission::Windows;
         if let Some(frto) = &mut self.frto {
@@ -228,7 +228,7 @@ impl Sender {
         }
     }
 
-    /// What that detector says of an episode of that kind.
+    /// Reports the verdict of a detector about an episode of that kind.
     fn tell(&mut self, (detector, kind): (DetectorId, EpisodeKind), verdict: Verdict, at: Instant) {
         if verdict != Verdict::Open {
             self.push_event(Event::Verdict { at, detector, kind, verdict });
@@ -236,16 +236,16 @@ impl Sender {
     }
 }
 
-/// What detectors and F-RTO's advice made of an acknowledgment.
+/// What the detectors and F-RTO have done for an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
     /// Nothing.
     No,
-    /// F-RTO said what to do: loss recovery and growth leave the window alone.
+    /// F-RTO has set the window: loss recovery and growth leave it alone.
     Advised,
-    /// A timeout was spurious, and the windows are as before it: they do not grow besides.
+    /// A timeout was spurious and the windows are restored: they do not grow besides.
     Restored,
-    /// A timeout was spurious, and the sender goes on in congestion avoidance.
+    /// A timeout was spurious, and the window may grow for this acknowledgment.
     Resumed,
 }
 
@@ -255,7 +255,7 @@ impl Settled {
         matches!(self, Self::Advised | Self::Restored)
     }
 
-    /// Does a spurious timeout end here?
+    /// Does the episode end here?
     pub(super) const fn ends(self) -> bool {
         matches!(self, Self::Restored | Self::Resumed)
     }

@@ -1,6 +1,6 @@
-//! The fast path of the sender: nothing is lost, retransmitted or judged (`TCP_CA_Open`), and the
-//! next data are acknowledged. What [`Sender::on_ack`] would find out is known, so that a
-//! round-trip sample, the growth of cwnd and the timer remain.
+//! The fast path of the sender: no loss, no retransmission, no episode (`TCP_CA_Open`), and an
+//! acknowledgment of the next data. Of [`Sender::on_ack`] only the round-trip sample, the growth of
+//! cwnd and the timer remain.
 
 use rtolab_time::Instant;
 
@@ -12,9 +12,9 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// Does nothing but slow start or congestion avoidance go on (`TCP_CA_Open`)? The slow path
-    /// finds out after an ACK of new data. It holds until a timer expires, anything but new data is
-    /// acknowledged, or another configuration is adopted.
+    /// Is the sender in slow start or congestion avoidance and nothing else (`TCP_CA_Open`)? The
+    /// slow path sets this after an ACK of new data. It ends when a timer expires, an ACK is not a
+    /// plain one of new data, or the configuration changes.
     #[inline]
     pub fn is_on_fast_path(&self) -> bool {
         debug_assert!(
@@ -164,7 +164,7 @@ impl Sender {
         self.flight.size() + self.window.smss > self.window.cwnd
     }
 
-    /// A whole segment behind which more data wait, if the offered window has room.
+    /// A whole segment that more data follow, if the advertised window has room.
     #[inline]
     fn next_full_chunk(&self) -> Option<Chunk> {
         let (seq, smss) = (self.flight.max(), self.window.smss);

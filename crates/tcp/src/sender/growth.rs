@@ -8,7 +8,7 @@ use crate::congestion::{Acked, CongestionControl, Window};
 use crate::flight::AckFacts;
 
 impl Sender {
-    /// Where there is no congestion control the window never limits, whatever reduced it.
+    /// Without congestion control the window never limits, whatever reduced it.
     #[inline]
     pub(super) fn open_window(&mut self) {
         if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Something arrived at `at`: slow start may end before it is known what it is.
+    /// An acknowledgment arrived at `at`: HyStart may end slow start before it is processed.
     #[inline]
     pub(super) fn watch_slow_start(&mut self, at: Instant) {
         if self.controller.is_some() {
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// A loss or a congestion mark: sets `ssthresh` to what is left of `bytes`; returns that, not
+    /// A loss or a congestion mark: sets `ssthresh` to what remains of `bytes`; returns that, not
     /// rounded.
     pub(crate) fn on_loss(&mut self, bytes: u64) -> u64 {
         if let Some(ecn) = &mut self.ecn {

@@ -1,5 +1,4 @@
-//! F-RTO where it has no new data to send (RFC 5682 appendix A): what is kept back for it, or sent
-//! in their place.
+//! F-RTO without new data to send (RFC 5682 appendix A): what is reserved for it, or sent instead.
 
 use super::{Chunk, SendPermission, Sender};
 use crate::config::WindowLimited;
@@ -9,9 +8,9 @@ use crate::seq::Seq;
 use crate::spurious::Fallback;
 
 impl Sender {
-    /// The right edge of what new data may fill: the offered window's, less what is reserved for
-    /// F-RTO where it is not F-RTO that asks. One segment may always be outstanding, else a small
-    /// window would be closed for ever.
+    /// The right edge for new data: that of the advertised window, less what is reserved for F-RTO
+    /// where F-RTO does not send itself. One segment may always be outstanding, or a small window
+    /// would never open.
     pub(super) fn usable_wnd_edge(&self) -> Seq {
         let overrun = u64::from(self.config.window.overrun) * self.window.smss;
         let edge = Seq::new(self.wnd_edge.value() + overrun);
@@ -39,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// The chunk that is sent in place of new segments; the probe is none.
+    /// The chunk that is sent in place of new segments. The probe is none.
     pub(super) fn choose_fallback(&mut self, fallback: Fallback) -> Option<Chunk> {
         let max = self.flight.max();
         let chunk = match fallback {

@@ -1,9 +1,8 @@
-//! The sending side: what is outstanding, how much may be, and what an acknowledgment changes.
+//! The sending side: the data in flight, how much may be, and what an acknowledgment changes.
 //!
-//! The way of an acknowledgment never turns back: facts, round-trip sample, detectors, response,
-//! loss recovery, growth, timer; then segments leave.
+//! An acknowledgment takes these steps in this order: facts, round-trip sample, detectors,
+//! response, loss recovery, growth, timer; then segments leave.
 
-mod adopt;
 mod departures;
 mod detection;
 pub(crate) mod ecn;
@@ -14,6 +13,7 @@ mod nagle;
 mod on_ack;
 mod probes;
 mod progress;
+mod reconfigure;
 mod recovering;
 mod reducing;
 mod responding;
@@ -44,9 +44,9 @@ use ecn::Ecn;
 use responding::{Adapting, Saved, SpuriousDupacks};
 use validation::WindowValidation;
 
-pub use adopt::{AdoptError, Negotiated};
 use detection::Settled;
 pub use progress::Standing;
+pub use reconfigure::{Negotiated, ReconfigureError};
 
 /// What leaves next: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,29 +91,29 @@ fn detectors_of(config: &Config) -> DetectorSet {
     DetectorSet::acting(config.detectors.make(config.dualrtt), config.dualrtt.path)
 }
 
-/// The trains of a sender that does as `config` says, if it looks at them.
+/// The delayed-ACK tracker of a sender with this `config`, if it needs one.
 fn tracker_of(config: &Config) -> Option<Box<DelayedAckTracker>> {
     matches!(config.rto.floor, RtoFloor::DelayedAck(..)).then(Box::default)
 }
 
-/// F-RTO, if a sender that does as `config` says has it.
+/// F-RTO, if `config` asks for it.
 fn frto_of(config: &Config) -> Option<Box<Frto>> {
     config.frto.map(Frto::new).map(Box::new)
 }
 
-/// The response of a sender that does as `config` says, if no table lists it.
+/// The user-defined response of `config`, if there is one.
 fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
     config.responder.as_ref().map(|prototype| prototype.responder.clone())
 }
 
 /// The sending half of a connection.
 ///
-/// Laid out as it stands: what every segment asks for comes first, side by side, and what is
-/// seldom needed is elsewhere, for with many connections the processor waits for memory.
+/// The order of the fields is the layout in memory. What every segment needs comes first, and what
+/// few need is boxed, because with many connections the processor waits for memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
-    /// Behind what the application has written; the FIN takes this offset.
+    /// The end of what the application has written; the FIN takes this sequence number.
     limit: Seq,
     /// The right edge of the advertised window: SND.UNA + SND.WND.
     wnd_edge: Seq,
@@ -130,49 +130,49 @@ pub struct Sender {
     pub(crate) without_retransmission: bool,
     /// Silly window syndrome avoidance is overridden: a segment may be as small as the window.
     override_silly_window: bool,
-    /// The head is to be sent again, whatever the windows say, and why.
+    /// The head is to be retransmitted whatever the windows allow, for this reason.
     pub(crate) resend_head: Option<Cause>,
     pub(crate) flight: Flight,
     pub(crate) config: Arc<Config>,
-    /// SND.NXT of go-back-N: what lies from here to SND.MAX is still to be sent again.
+    /// SND.NXT of go-back-N: the data from here to SND.MAX are still to be retransmitted.
     pub(crate) nxt: Seq,
     pub(crate) timers: TimerTable,
     events: Vec<Event>,
     pub(crate) window: Window,
-    /// What RACK knows, where loss is told by time.
+    /// RACK, where it is the loss recovery.
     pub(crate) rack: Option<Box<AnyRack>>,
-    /// How much of the window is used, where it is validated.
+    /// Congestion window validation, if configured.
     validation: Option<Box<WindowValidation>>,
     pub(crate) rtt: RttEstimator,
     /// The segment being timed, where one is at a time.
     timed: Option<(Seq, Instant)>,
-    /// What grows and cuts the window in place of Reno, where it is asked for.
+    /// The congestion control, where it is not Reno.
     controller: Option<Box<Controller>>,
-    /// Explicit congestion notification, where both ends use it.
+    /// Explicit congestion notification, if negotiated.
     pub(crate) ecn: Option<Box<Ecn>>,
-    /// Which segments' acknowledgments the receiver delays, where the timeout's floor asks for it.
+    /// The delayed-ACK tracker, where the timeout's floor needs it.
     delayed_acks: Option<Box<DelayedAckTracker>>,
-    /// Loss recovery under way, and what it has counted so far.
+    /// Loss recovery, except for RACK.
     pub(crate) recovery: Recovery,
-    /// How the window comes down, where that takes more than one ACK.
+    /// The reduction of cwnd, where that takes more than one ACK.
     pub(crate) reduction: WindowReduction,
     permission: SendPermission,
-    /// SND.UNA at the last timeout: another one there is a repetition, unless it was spurious.
+    /// SND.UNA at the last timeout. Another one there repeats it, unless it was spurious.
     pub(crate) timed_out_at: Option<Seq>,
-    /// How often the timer of the SYN expired, in vain or not known to be.
+    /// Timeouts of the SYN that are not known to be spurious.
     syn_timeouts: u32,
     /// The state before the last timeout or fast retransmit, once there was one.
     saved: Option<Box<Saved>>,
-    /// F-RTO, where it is asked for.
+    /// F-RTO, if configured.
     frto: Option<Box<Frto>>,
-    /// The other detectors that the sender acts on, and the episode that they are asked about:
-    /// where there are none from the first episode on.
+    /// The other detectors that the sender acts on, and their episode. Without any the set exists
+    /// from the first episode on.
     detectors: Option<Box<DetectorSet>>,
     /// Duplicate acknowledgments that do not count.
     spurious_dupacks: SpuriousDupacks,
-    /// The next round trip of new data follows a spurious timeout.
+    /// The estimate before a spurious timeout, until the first round trip of new data.
     adapting: Option<Box<Adapting>>,
-    /// What it does where a detector has spoken, if no table lists that.
+    /// The user-defined response, if there is one.
     responder: Option<Box<dyn Responder>>,
 }
 
@@ -219,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// The handshake told the segment size: `smss` bytes of payload. The windows start.
+    /// The handshake has settled the segment size, `smss` bytes of payload. The windows start.
     pub fn start(&mut self, smss: u32) {
         let syn_lost = match self.config.window.after_syn {
             AfterSyn::OneSegment => self.syn_timeouts > 0,
@@ -264,8 +264,8 @@ impl Sender {
         self.syn_timeouts > 0
     }
 
-    /// The SYN is acknowledged: an echo may show that it is the first one that is, and that its
-    /// timeouts were in vain (`tcp_try_undo_spurious_syn`).
+    /// The SYN is acknowledged: an echo of the first one shows that its timeouts were spurious
+    /// (`tcp_try_undo_spurious_syn`).
     fn judge_syn(&mut self, facts: &AckFacts) {
         let first = facts.newest_acked.map(|syn| syn.first_timestamp);
         if self.config.window.after_syn == AfterSyn::Linux && facts.echo == first {
@@ -277,13 +277,13 @@ impl Sender {
         self.on_fast_path = false;
     }
 
-    /// Has [`Sender::take_event`] something to tell?
+    /// Does [`Sender::take_event`] return an event?
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// What happened since this was last asked.
+    /// The next event.
     pub fn take_event(&mut self) -> Option<Event> {
         if self.events.is_empty() { None } else { Some(self.events.remove(0)) }
     }
@@ -328,18 +328,18 @@ impl Sender {
         self.largest_window
     }
 
-    /// When something that acknowledges arrived last.
+    /// When an acknowledgment arrived last.
     pub(crate) const fn last_received(&self) -> Option<Instant> {
         self.last_activity.received
     }
 
-    /// How many of the bytes that were written are not acknowledged.
+    /// Bytes written and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.limit.since(self.flight.una().max(Seq::FIRST + 1))
     }
 
-    /// Sets `ssthresh` to half of what the configuration says is halved, of which `flight_size` is
-    /// one choice; returns that half, not rounded.
+    /// Sets `ssthresh` to half of `flight_size`, or of what else is configured; returns that half,
+    /// not rounded.
     pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
         let whole = match self.config.window.halves {
             Halves::FlightSize => flight_size,
@@ -352,7 +352,7 @@ impl Sender {
         self.on_loss(whole)
     }
 
-    /// What a timeout or fast retransmit looks like from here.
+    /// The event of a timeout or fast retransmit.
     pub(crate) fn retransmission(&self, seq: Seq, at: Instant) -> Retransmission {
         let (rto, backoff) = (self.rto(), self.rtt.backoff());
         Retransmission { at, seq, rto, backoff, cwnd: self.window.cwnd }
@@ -360,7 +360,8 @@ impl Sender {
 
     pub(crate) fn push_event(&mut self, event: Event) {
         if self.events.capacity() == 0 {
-            // One is told before the next comes, as a rule; else there would be room for four.
+            // Usually one event is polled before the next occurs. `push` would reserve room for
+            // four.
             self.events.reserve_exact(1);
         }
         self.events.push(event);
@@ -374,13 +375,13 @@ impl Sender {
         }
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
-        // After a timeout what is SACKed need not be sent again, nor waited for.
+        // After a timeout SACKed data need not be retransmitted, and do not count.
         let skips = una < self.recovery.recover && !self.recovery.is_sack1();
         let sacked = if skips { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
     }
 
-    /// SRTT, RTTVAR and the timeout in force.
+    /// The estimator of SRTT, RTTVAR and the timeout.
     pub const fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -394,8 +395,8 @@ impl Sender {
         }
     }
 
-    /// May the receiver delay the acknowledgment of the segment that SND.UNA lies in? In fast
-    /// recovery every one counts as such (Psaras and Tsaoussidis 2007, section 4).
+    /// May the receiver delay the acknowledgment of the segment at SND.UNA? In fast recovery that
+    /// is assumed of every segment (Psaras and Tsaoussidis 2007, section 4).
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| {
@@ -413,7 +414,7 @@ impl Sender {
         &self.window
     }
 
-    /// What is outstanding.
+    /// The data in flight.
     pub const fn flight(&self) -> &Flight {
         &self.flight
     }

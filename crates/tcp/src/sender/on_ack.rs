@@ -1,4 +1,4 @@
-//! What an acknowledgment changes: the questions it raises, in order, and whose answers they are.
+//! What an acknowledgment changes: the steps, in order, and who takes them.
 
 use alloc::vec::Vec;
 
@@ -21,8 +21,7 @@ impl Sender {
         }
     }
 
-    /// Can the segment change anything here? Nothing is outstanding at an end that only receives,
-    /// and most of what arrives there acknowledges nothing.
+    /// Can the segment change anything here? At an end that only receives nothing is outstanding.
     #[inline]
     fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
@@ -70,7 +69,7 @@ impl Sender {
         self.enter_fast_path(&ack);
     }
 
-    /// What any acknowledgment changes.
+    /// Notes an acknowledgment of any kind.
     #[inline]
     fn note_received(&mut self, segment: &Segment, at: Instant) {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
@@ -94,8 +93,8 @@ impl Sender {
         }
     }
 
-    /// What the acknowledgment says, to the scoreboard and to RACK. And when the segments left that
-    /// it acknowledges, where each of those sent once is timed.
+    /// Updates the scoreboard and RACK. Returns the facts, and when the acknowledged segments left
+    /// where each of those sent once is timed.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
         let Self { flight, rack, recovery, config, window, .. } = self;
         let knobs = &config.recovery.rack;
@@ -123,7 +122,7 @@ impl Sender {
         (ack, timed)
     }
 
-    /// The peer echoes a mark, or the window is on its way down: is it not to grow?
+    /// Does the peer echo a mark or a reduction go on, so that the window does not grow?
     fn reduce_on_ack(&mut self, segment: &Segment, ack: &AckFacts) -> bool {
         let echoed = self.ecn.is_some() && is_echo(segment);
         if echoed {
@@ -216,8 +215,8 @@ impl Sender {
         }
     }
 
-    /// When that left whose round trip a report gives (`tcp_ack_update_rtt`): the report of nothing
-    /// new in order has no echo of its own.
+    /// When the segment left that gives the round trip (`tcp_ack_update_rtt`). An ACK that does not
+    /// advance SND.UNA has no echo of its own.
     fn reported(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
         let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
         let sent = oldest.map(|segment| segment.first_sent).or(facts.sacked_sent);

@@ -22,7 +22,8 @@ impl Sender {
         self.timers.arm(Timer::LossProbe, pto.map(|pto| pto.min(latest.unwrap_or(pto))));
     }
 
-    /// May a probe leave for what is `outstanding`? Not where losses are known or looked for.
+    /// May a probe leave with this many bytes `outstanding`? Not while losses are known or
+    /// suspected.
     pub(super) fn may_probe(&self, outstanding: u64) -> bool {
         let rack = self.rack.as_ref();
         rack.is_some_and(|rack| !rack.is_after_timeout() && !rack.probe.is_due())
@@ -56,12 +57,12 @@ impl Sender {
         self.restart_retransmission_timer(at);
     }
 
-    /// What a probe retransmitted and is not acknowledged.
+    /// The segment that a probe retransmitted, until it is acknowledged.
     pub(crate) fn outstanding_probe(&self) -> Option<Sent> {
         self.rack.as_ref().and_then(|_| self.flight.probed()).copied()
     }
 
-    /// The probe, if one is due: new data, else the last segment again.
+    /// The probe, if one is due: new data, else the last segment.
     pub(super) fn choose_probe(&mut self) -> Option<Chunk> {
         if !self.rack.as_mut()?.probe.take() {
             return None;

@@ -1,15 +1,15 @@
-//! How a sender stands, for whoever asks what a stack tells of itself (RFC 4898).
+//! The state of loss recovery, as a stack reports it (RFC 4898).
 
 use super::Sender;
 
-/// Where loss recovery stands, in Linux's words (`tcp_ca_state`).
+/// The state of loss recovery under Linux's names (`tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing is suspicious.
+    /// `TCP_CA_Open`: no sign of a loss.
     Open,
-    /// Something was received out of order; it may be a loss.
+    /// `TCP_CA_Disorder`: segments arrived out of order, perhaps because of a loss.
     Disorder,
-    /// The window comes down for another reason than a loss.
+    /// `TCP_CA_CWR`: cwnd is reduced for another reason than a loss.
     Reducing,
     /// Fast recovery.
     Recovery,
@@ -19,7 +19,7 @@ pub enum Standing {
 }
 
 impl Sender {
-    /// Where loss recovery stands.
+    /// The state of loss recovery.
     pub fn standing(&self) -> Standing {
         if self.recovery.is_fast() {
             Standing::Recovery

@@ -1,5 +1,5 @@
-//! What the sender does as loss recovery says: fast retransmits, the windows of fast recovery, and
-//! what leaves in it.
+//! How the sender follows loss recovery: fast retransmits, the windows of fast recovery, and what
+//! it sends.
 
 use rtolab_time::Instant;
 
@@ -12,7 +12,7 @@ use crate::reduction::WindowReduction;
 use crate::seq::Seq;
 use crate::timer::Timer;
 
-/// Where fast recovery stands after an acknowledgment.
+/// Fast recovery before and after an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Outside,
@@ -42,7 +42,7 @@ impl Sender {
         (&mut self.recovery, self.rack.as_deref_mut(), cx)
     }
 
-    /// Loss recovery's part of an acknowledgment, and where fast recovery stands then.
+    /// Loss recovery's part of an acknowledgment.
     pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, settled: Settled) -> Phase {
         let before = self.recovery.is_fast();
         self.recover_or_begin(ack, settled);
@@ -54,13 +54,13 @@ impl Sender {
         }
     }
 
-    /// What it does beside the detectors.
+    /// The loss recovery itself.
     #[inline]
     pub(super) fn recover(&mut self, ack: &AckFacts, settled: Settled) {
         if ack.is_new() {
             self.recovery.on_new_ack(ack);
         }
-        // After an undo RACK looks anew, or what is truly lost would stay unnoticed.
+        // After an undo RACK detects losses anew, or it would miss those that are real.
         match &mut self.rack {
             Some(rack) if settled == Settled::Restored => rack.on_undo(),
             _ if settled.freezes() => return,
@@ -89,7 +89,7 @@ impl Sender {
         self.restart_timer_from_head(at);
     }
 
-    /// A probe that repaired a loss does what fast recovery would have done to the window (RFC 8985
+    /// A probe that repaired a loss reduces the window as fast recovery would have (RFC 8985
     /// section 7.4.2).
     fn end_probe(&mut self, ack: &AckFacts) {
         let Some(rack) = &mut self.rack else { return };
@@ -134,7 +134,7 @@ impl Sender {
         self.push_event(Event::FastRetransmit(first));
         let flight_size = self.flight.size() - self.recovery.limited;
         let before = self.window;
-        // What a window reduction under way has halved is not halved again.
+        // A window reduction under way has halved it already.
         let half = match self.reduction.cwr_end() {
             None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh,
@@ -165,21 +165,21 @@ impl Sender {
         self.resend_head = Some(Cause::FastRetransmit);
     }
 
-    /// The retransmission timer expired, and RACK marks what is lost by time.
+    /// The retransmission timer expired: RACK marks losses.
     pub(super) fn on_rack_timeout(&mut self, at: Instant) {
         self.nxt = self.flight.max();
         let (_, Some(rack), mut cx) = self.loss_recovery(at) else { return };
         rack.on_timeout(&mut cx);
     }
 
-    /// Was the reordering that RACK has seen less than it seemed?
+    /// A timeout may show that RACK overestimates reordering (`tcp_enter_loss`).
     pub(super) fn doubt_reordering(&mut self) {
         if let (Some(rack), false) = (&mut self.rack, self.recovery.is_fast()) {
             rack.doubt_reordering(&self.flight, &self.config.recovery);
         }
     }
 
-    /// Nothing that RACK has marked lost is.
+    /// What RACK has marked lost was not.
     pub(crate) fn forget_rack_losses(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.forget_losses(&mut self.timers);
@@ -187,9 +187,9 @@ impl Sender {
         }
     }
 
-    /// From now on the sender does as `config` says. What go-back-N had to send again is lost, and
-    /// the other way round.
-    pub(super) fn adopt_rack(&mut self, config: &Config) {
+    /// Changes between loss recovery by time and by duplicates. What go-back-N had still to
+    /// retransmit is marked lost, and the reverse.
+    pub(super) fn reconfigure_rack(&mut self, config: &Config) {
         let first_lost = self.first_lost();
         let known = self.rack.take();
         let was_by_time = known.is_some();
@@ -214,12 +214,13 @@ impl Sender {
         self.reduction.end_prr();
     }
 
-    /// What a fast retransmit or timeout retransmits: the head, or the first that is lost by time.
+    /// What a fast retransmit or timeout retransmits: the head, or the first that RACK has marked
+    /// lost.
     pub(super) fn first_retransmission(&self) -> Seq {
         self.first_lost().unwrap_or(self.flight.una())
     }
 
-    /// The first segment that is lost by time and was not retransmitted since.
+    /// The first segment that RACK has marked lost and that was not retransmitted since.
     fn first_lost(&self) -> Option<Seq> {
         self.rack.as_ref()?.first_lost(&self.flight)
     }
@@ -234,7 +235,7 @@ impl Sender {
         }
     }
 
-    /// What loss recovery sends next, as long as the window has room for a whole segment.
+    /// What loss recovery sends next, while cwnd has room for a whole segment.
     pub(super) fn choose_next_seg(&mut self, now: Instant) -> Option<Chunk> {
         if self.outstanding() + self.window.smss > self.window.cwnd {
             return None;
@@ -255,7 +256,7 @@ impl Sender {
     }
 
     /// The `chunk` leaves: RACK notes a retransmission, and new data arm the probe timer. A probe
-    /// does not: none follows before it is answered.
+    /// does not, because it must be answered before the next.
     pub(super) fn on_rack_sends(&mut self, chunk: &Chunk, at: Instant) {
         let Some(rack) = &mut self.rack else { return };
         let max = self.flight.max();
@@ -272,8 +273,8 @@ impl Sender {
         self.recovery.limited_transmit(&self.config.recovery, self.window.smss)
     }
 
-    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
-    /// (Linux, `tcp_may_raise_cwnd`)?
+    /// Has RACK seen reordering beyond `dupthresh`, so that cwnd also grows for data that arrive
+    /// out of order (Linux, `tcp_may_raise_cwnd`)?
     pub(super) fn grows_out_of_order(&self, ack: &AckFacts) -> bool {
         let dupthresh = self.config.recovery.dupthresh;
         let reordered = self.rack.as_ref().is_some_and(|rack| rack.has_reordered_beyond(dupthresh));

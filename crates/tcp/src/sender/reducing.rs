@@ -86,15 +86,15 @@ impl Sender {
         }
     }
 
-    /// From a window of `cwnd` bytes, at least a segment, the window comes down to `ssthresh`, until
-    /// all that is outstanding is acknowledged (`tcp_enter_cwr`).
+    /// Rate halving begins with a window of `cwnd` bytes, at least a segment, and lasts until the
+    /// outstanding data are acknowledged (`tcp_enter_cwr`).
     pub(crate) fn begin_window_reduction(&mut self, cwnd: u64) {
         self.window.cwnd = cwnd.max(self.window.smss);
         self.reduction = WindowReduction::RateHalving(RateHalving::cwr(self.flight.max()));
     }
 
-    /// An ACK arrived: is the window on its way down outside fast recovery, so that it does not grow
-    /// (`tcp_cwnd_down`, `tcp_complete_cwr`)?
+    /// An ACK arrived: does rate halving go on outside fast recovery, so that the window does not
+    /// grow (`tcp_cwnd_down`, `tcp_complete_cwr`)?
     pub(crate) fn reduce_in_cwr(&mut self, facts: &AckFacts) -> bool {
         let Some(high_seq) = self.reduction.cwr_end() else { return false };
         if facts.ack > high_seq {
@@ -129,7 +129,7 @@ impl Sender {
             return;
         }
         let Losses { lost, retransmitted } = self.losses();
-        // What was retransmitted and has arrived counts in neither.
+        // A retransmission that has arrived counts in neither.
         let further = lost + before.retransmitted > before.lost + retransmitted;
         self.begin_prr(bound, flight_size, unsacked);
         // RFC 6937 computes it for every ACK, RFC 9937 where something is delivered.
@@ -138,8 +138,8 @@ impl Sender {
         }
     }
 
-    /// The peer echoes a mark, and the window of `cwnd` bytes comes down as in fast recovery, until
-    /// more than what is outstanding now is acknowledged (`tcp_enter_cwr` of Linux).
+    /// The peer echoes a mark: PRR reduces the window of `cwnd` bytes until more than the
+    /// outstanding data is acknowledged (`tcp_enter_cwr` of Linux).
     pub(crate) fn begin_prr_for_echo(&mut self, facts: &AckFacts, cwnd: u64) {
         self.count_anew(PrrBound::Linux, self.flight.max(), cwnd);
         let acked = facts.max.since(facts.una_before) - facts.sacked_before;
@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Does PRR bring the window down outside fast recovery?
+    /// Does PRR reduce the window outside fast recovery?
     pub(crate) fn is_reducing_for_echo(&self) -> bool {
         matches!(self.reduction, WindowReduction::Prr(_))
             && !self.recovery.is_fast()
@@ -168,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// Counts anew, unless this recovery is counted.
+    /// Starts PRR, unless it runs for this recovery.
     fn begin_prr(&mut self, bound: PrrBound, flight_size: u64, unsacked: u64) {
         let recover = self.recovery.recover;
         if !matches!(&self.reduction, WindowReduction::Prr(prr) if prr.counts(recover)) {

@@ -37,7 +37,7 @@ impl Sender {
         if expiry > at && !self.resends_head() { expiry } else { self.expiry(at) }
     }
 
-    /// Is the oldest segment about to be sent again, so that its age says nothing?
+    /// Is the oldest segment about to be retransmitted, so that its age does not count?
     pub(super) fn resends_head(&self) -> bool {
         let again = |head: &Sent| {
             head.seq >= self.nxt || (head.is_lost() && !head.is_retrans_out() && !head.is_sacked())
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// A duplicate acknowledgment restarts the timer where told.
+    /// A duplicate acknowledgment restarts the timer, if so configured.
     pub(super) fn restart_timer_on_duplicate(&mut self, facts: &AckFacts) {
         let restarts = match self.config.rto.restart_on_duplicate {
             RestartOnDuplicate::Never => false,
@@ -72,8 +72,7 @@ impl Sender {
         }
     }
 
-    /// What could leave has left: a train of segments is complete, and the timer may run for the
-    /// last one of it.
+    /// A train of segments has left, and the timer may run for its last one.
     #[inline]
     pub(super) fn end_train(&mut self, at: Instant) {
         if let RtoFloor::DelayedAck(_) = self.config.rto.floor {
@@ -91,7 +90,7 @@ impl Sender {
         }
     }
 
-    /// Tells them, where they are looked at.
+    /// Updates the delayed-ACK tracker, if there is one.
     #[inline]
     pub(super) fn track_delayed_acks(&mut self, tell: impl FnOnce(&mut DelayedAckTracker)) {
         if let Some(tracker) = &mut self.delayed_acks {
@@ -167,20 +166,19 @@ impl Sender {
         self.open_window();
     }
 
-    /// Is the timer not backed off, for `head` is a SYN that answers none and has not timed out
-    /// often?
+    /// Is the timer not backed off, because `head` is the SYN of an active open with few timeouts?
     fn repeats_syn_evenly(&self, head: &Sent) -> bool {
         let opens = head.flags.has(Flags::SYN) && !head.flags.has(Flags::ACK);
         opens && self.syn_timeouts < self.config.connection.syn_linear_timeouts
     }
 
-    /// Has fast recovery cut the window, and is that enough of a cut?
+    /// Has fast recovery reduced the window, and is one reduction a window enough?
     fn times_out_in_window(&self) -> bool {
         let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
         once && self.recovery.is_fast()
     }
 
-    /// F-RTO says what leaves beside the head; without it the window is one segment.
+    /// F-RTO decides what leaves beside the head. Without it the window is one segment.
     fn enter_frto(&mut self, expiry: &Expiry) {
         let entry = self.frto.as_mut().map_or(Entry::Conventional, |frto| frto.on_timeout(expiry));
         if entry != Entry::KeepsWindow {
@@ -196,7 +194,7 @@ impl Sender {
     }
 
     /// Until SND.UNA advances the timer does not expire, duplicate acknowledgments start no
-    /// recovery, and what was decided but has not left is not sent again: see
+    /// recovery, and a retransmission that has not left yet is dropped: see
     /// [`crate::Connection::suppress_retransmission`].
     pub fn suppress_retransmission(&mut self) {
         self.on_fast_path = false;

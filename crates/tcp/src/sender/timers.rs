@@ -1,5 +1,5 @@
-//! The timers of a sender, of which one runs at a time: RACK's, which come first, or that of
-//! retransmission (RFC 8985 section 7.2).
+//! The timers of a sender. Those of RACK come before the retransmission timer (RFC 8985 section
+//! 7.2).
 
 use rtolab_time::Instant;
 
@@ -21,10 +21,10 @@ impl Sender {
         self.timers.first(&[Timer::Reordering, Timer::LossProbe])
     }
 
-    /// A timer has expired: lets those expire that come before the one of retransmission, and says
-    /// whether that has expired, too.
+    /// A timer has expired: handles those that precede the retransmission timer. Returns whether
+    /// that has expired, too.
     pub fn has_timed_out(&mut self, at: Instant) -> bool {
-        // Who is woken late takes them in their order, and each as of its time.
+        // After a late wake-up they are handled in order, each as of its time.
         while let Some(due) = self.early_timer() {
             let rto = self.timers.get(Timer::Retransmission);
             if due > at || rto.is_some_and(|rto| rto < due) {
@@ -77,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// Where there is one timer for all, and it was another's: the timeout is that of the oldest
-    /// segment, since it left last (`tcp_rearm_rto`).
+    /// Linux has one timer for all: after another's use the timeout runs from the last transmission
+    /// of the oldest segment (`tcp_rearm_rto`).
     pub(crate) fn restart_timer_from_head(&mut self, at: Instant) {
         if let (Restarts::Linux, Some(head)) = (self.config.rto.restarts, self.flight.head()) {
             let since = if self.resends_head() { at } else { head.last_sent };
@@ -95,16 +95,16 @@ impl Sender {
         self.config.rto.restarts == Restarts::Linux && repairs && head && alone
     }
 
-    /// Does what `facts` tells to be SACKed restart the timer: it left before the oldest segment
-    /// left last (`tcp_clean_rtx_queue`)?
+    /// Do newly SACKed data restart the timer, because they left before the last transmission of
+    /// the oldest segment (`tcp_clean_rtx_queue`)?
     pub(super) fn restarts_by_sack(&self, facts: &AckFacts) -> bool {
         let head = self.flight.head().map(|head| head.last_sent);
         let older = facts.sacked_sent.zip(head).is_some_and(|(sacked, head)| sacked < head);
         self.config.rto.restarts == Restarts::Linux && older && self.early_timer().is_none()
     }
 
-    /// When a probe must leave at the latest behind new data that leave at `at`: as the timer of
-    /// the oldest segment expires (`tcp_rto_delta_us`), unless it is too late for that.
+    /// The latest time of a probe after new data that leave at `at`: when the timer of the oldest
+    /// segment expires (`tcp_rto_delta_us`), unless that has passed.
     pub(super) fn latest_probe(&self, at: Instant) -> Option<Instant> {
         match (self.config.rto.restarts, self.flight.head()) {
             (Restarts::Linux, Some(head)) => {

@@ -1,4 +1,4 @@
-//! Congestion window validation: a window that was not used says nothing of the path.
+//! Congestion window validation: a window that was not used is no evidence about the path.
 
 mod linux;
 mod rfc2861;
@@ -17,7 +17,7 @@ use linux::CwndUsage;
 use rfc2861::Rfc2861;
 use rfc7661::{DataAcked, Rfc7661};
 
-/// How much of the window is used.
+/// The state of window validation.
 #[derive(Clone, Debug)]
 pub(super) enum WindowValidation {
     Rfc2861(Rfc2861),
@@ -31,7 +31,7 @@ pub(super) struct DataSent {
     at: Instant,
     len: u64,
     flight_size: u64,
-    /// What the peer offers.
+    /// The advertised window.
     rwnd: u64,
     rto: Duration,
     initial_window: u64,
@@ -49,14 +49,13 @@ impl DataSent {
     }
 }
 
-/// `ssthresh` remembers three quarters of the window that is given up (both RFCs).
+/// `ssthresh` remembers three quarters of the former window (both RFCs).
 fn keep_in_ssthresh(window: &mut Window) {
     window.ssthresh = window.ssthresh.max(window.cwnd * 3 / 4);
 }
 
 impl WindowValidation {
-    /// Of a sender that does as `config` says, if that asks for it, and whose data left last at
-    /// `last`.
+    /// The one that `config` asks for, of a sender whose data left last at `last`.
     pub fn new(last: Option<Instant>, config: &Config) -> Option<Box<Self>> {
         match config.window.validation {
             Validation::Off => None,
@@ -68,7 +67,7 @@ impl WindowValidation {
 }
 
 impl Sender {
-    /// A segment has left, and why.
+    /// A segment has left for this `cause`.
     #[inline(always)]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len > 0 && self.validation.is_some() {
@@ -105,7 +104,7 @@ impl Sender {
                 validation.on_sent(&mut self.window, &sent);
             }
             Some(WindowValidation::Rfc7661(validation)) => {
-                // What is retransmitted a second time counts once.
+                // A segment counts once, however often it is retransmitted.
                 let resent = self.flight.segment_at(segment.seq);
                 if !is_new && resent.is_none_or(|resent| resent.transmissions == 2) {
                     validation.on_retransmission(sent.len);
@@ -171,9 +170,9 @@ impl Sender {
         }
     }
 
-    /// What was waited for was only late: the sender was neither idle nor short of data. RFC 4015
-    /// section 3.2 step 10 sets `T_last` for that, without which the first segment would halve the
-    /// window; `T_prev`, which it does not name, would have the same effect with the last.
+    /// A spurious timeout ended: the sender was neither idle nor short of data. RFC 4015 section
+    /// 3.2 step 10 sets `T_last`, or the first segment would halve the window. It does not name
+    /// `T_prev`, which would do the same with the last segment.
     pub(super) fn restart_validation(&mut self, at: Instant) {
         match self.validation.as_deref_mut() {
             Some(WindowValidation::Rfc2861(validation)) => {

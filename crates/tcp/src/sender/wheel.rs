@@ -7,7 +7,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-/// A slot of a level is so many times as long as one of the level below, as a power of two.
+/// A slot is two to this power times as long as one of the level below.
 const LEVEL_SHIFT: u32 = 3;
 
 /// The ticks that the lowest level reaches.

@@ -5,7 +5,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
 /// Calls a timeout spurious when new data are acknowledged within half a smoothed round trip of its
@@ -23,7 +23,7 @@ enum Window {
     /// `badrxtwin`: up to here.
     Until(Instant),
     /// The timer expired again, or there was no round trip yet.
-    Unknown(Why),
+    Unknown(Reason),
 }
 
 impl Detector for BadRetransmit {
@@ -32,15 +32,15 @@ impl Detector for BadRetransmit {
             return;
         }
         self.window = match episode.srtt {
-            _ if episode.timeouts > 1 => Window::Unknown(Why::RetransmittedTwice),
+            _ if episode.timeouts > 1 => Window::Unknown(Reason::RetransmittedTwice),
             Some(srtt) => Window::Until(sent.last_sent + srtt / 2),
-            None => Window::Unknown(Why::NoRoundTrip),
+            None => Window::Unknown(Reason::NoRoundTrip),
         };
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if episode.kind != EpisodeKind::Timeout {
-            return Verdict::Blind(Why::NotATimeout);
+            return Verdict::Inconclusive(Reason::NotATimeout);
         }
         if !ack.is_new() {
             return Verdict::Open;
@@ -49,7 +49,7 @@ impl Detector for BadRetransmit {
             Window::Closed => Verdict::Open,
             Window::Until(end) if ack.at < end => Verdict::Spurious,
             Window::Until(_) => Verdict::Genuine,
-            Window::Unknown(why) => Verdict::Blind(why),
+            Window::Unknown(why) => Verdict::Inconclusive(why),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{
     BadRetransmit, Detector, Dsack, DsackCauses, DsackLinux, DualRtt, DualRttConfig, Eifel,
-    EifelRxt, EifelSafe, FrtoVariant, Logarithm, Originals, PassiveFrto, Rfc3522, Threshold,
+    EifelRxt, EifelSafe, FrtoVariant, Logarithm, OrigAcked, PassiveFrto, Rfc3522, Threshold,
     UndoLinux,
 };
 use crate::response::Response;
@@ -132,7 +132,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         "originals",
         "an ACK for a segment that was sent only once",
         "Linux 6.1, FLAG_ORIG_SACK_ACKED",
-        || Box::new(Originals),
+        || Box::new(OrigAcked),
     ),
     dualrtt(
         "dualrtt",

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Detector, Episode, Verdict, Why};
+use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, DuplicateRange, Sent};
 use crate::seq::Seq;
 
@@ -42,12 +42,12 @@ impl Dsack {
         // A.4: it was never retransmitted.
         if meant.peek().is_none() {
             self.disabled = true;
-            return Verdict::Blind(Why::NetworkDuplicates);
+            return Verdict::Inconclusive(Reason::NetworkDuplicates);
         }
         for segment in meant {
             // A.3
             if segment.retransmissions > 1 && segment.episode == episode.number {
-                return Verdict::Blind(Why::RetransmittedTwice);
+                return Verdict::Inconclusive(Reason::RetransmittedTwice);
             }
             // A.2
             segment.reported = true;
@@ -86,7 +86,7 @@ impl Detector for Dsack {
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if self.disabled {
-            return Verdict::Blind(Why::NetworkDuplicates);
+            return Verdict::Inconclusive(Reason::NetworkDuplicates);
         }
         if let Some(range) = &ack.dsack {
             // A.1: all acknowledgments of a window were lost, which is a reason to slow down, too.
@@ -106,6 +106,6 @@ impl Detector for Dsack {
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
-        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Inconclusive(Reason::NoDsack) }
     }
 }

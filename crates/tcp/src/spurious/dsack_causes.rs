@@ -8,7 +8,7 @@
 //! retransmissions have to be reported; here they have to, as in RFC 3708 and Linux.
 
 use super::duplicates::{DuplicateCause, Retransmissions};
-use super::{Detector, Episode, Verdict, Why};
+use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Sent};
 
 /// Waits until as many duplicates that speak for it are reported as there were retransmissions in an
@@ -53,6 +53,6 @@ impl Detector for DsackCauses {
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
-        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Inconclusive(Reason::NoDsack) }
     }
 }

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Detector, Episode, Verdict, Why};
+use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, DuplicateRange, Sent};
 use crate::seq::Seq;
 
@@ -56,6 +56,6 @@ impl Detector for DsackLinux {
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
-        if episode.dsack_seen { Verdict::Open } else { Verdict::Blind(Why::NoDsack) }
+        if episode.dsack_seen { Verdict::Open } else { Verdict::Inconclusive(Reason::NoDsack) }
     }
 }

@@ -9,7 +9,7 @@ mod tau;
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Detector, Episode, EpisodeKind, KnownPath, Verdict, Why};
+use super::{Detector, Episode, EpisodeKind, KnownPath, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
 pub use config::{DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
@@ -92,13 +92,13 @@ impl Detector for DualRtt {
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if episode.kind != EpisodeKind::Timeout {
-            return Verdict::Blind(Why::NotATimeout);
+            return Verdict::Inconclusive(Reason::NotATimeout);
         }
         if episode.min_rtt.is_none() {
-            return Verdict::Blind(Why::NoRoundTrip);
+            return Verdict::Inconclusive(Reason::NoRoundTrip);
         }
         if self.config.threshold.lacks(episode.known).is_some() {
-            return Verdict::Blind(Why::PathUnknown);
+            return Verdict::Inconclusive(Reason::PathUnknown);
         }
         if !ack.is_new() {
             return Verdict::Open;

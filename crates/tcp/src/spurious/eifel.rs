@@ -5,7 +5,7 @@
 //! original. Unlike RFC 3522 this form asks nothing else, and so takes an acknowledgment of a
 //! duplicate for one of the original where all acknowledgments of the originals were lost.
 
-use super::{Detector, Episode, Verdict, Why};
+use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
 /// The timeout in question, if any.
@@ -31,7 +31,7 @@ impl Eifel {
         match ack.echo {
             Some(echo) if (echo.wrapping_sub(retransmitted) as i32) < 0 => Verdict::Spurious,
             Some(_) => Verdict::Genuine,
-            None => Verdict::Blind(Why::NoTimestamps),
+            None => Verdict::Inconclusive(Reason::NoTimestamps),
         }
     }
 }

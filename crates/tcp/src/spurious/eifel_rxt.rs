@@ -7,7 +7,7 @@
 //! acknowledgment that comes anyway, so that it may be delayed, carry data and cover originals
 //! besides: the sender may learn later that a timeout was needed, and never sooner that it was not.
 
-use super::{Detector, Episode, Verdict, Why};
+use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
 /// The timeout or fast retransmit in question.
@@ -35,7 +35,7 @@ impl Detector for EifelRxt {
         }
         match core::mem::take(self) {
             Self::Idle => Verdict::Open,
-            Self::Unmarked => Verdict::Blind(Why::NotMarked),
+            Self::Unmarked => Verdict::Inconclusive(Reason::NotMarked),
             Self::Marked if ack.answers_retransmission => Verdict::Genuine,
             Self::Marked => Verdict::Spurious,
         }

@@ -3,7 +3,7 @@
 //! Only the echo of the very timestamp that the original carried shows that the acknowledgment was
 //! made for it. A lost acknowledgment hides it: the next one echoes another segment.
 
-use super::{Detector, Episode, Verdict, Why, rfc3522};
+use super::{Detector, Episode, Reason, Verdict, rfc3522};
 use crate::flight::{AckFacts, Cause, Sent};
 
 /// The detection algorithm of RFC 3522 with a stricter fourth step.
@@ -26,7 +26,7 @@ impl Detector for EifelSafe {
         };
         self.timestamps = None;
         match ack.echo {
-            None => Verdict::Blind(Why::NoTimestamps),
+            None => Verdict::Inconclusive(Reason::NoTimestamps),
             Some(_) if rfc3522::of_a_duplicate(ack, episode) => Verdict::Genuine,
             // One tick for both says nothing.
             Some(echo) if echo == original && original != resent => Verdict::Spurious,

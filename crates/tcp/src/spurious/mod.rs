@@ -15,7 +15,7 @@ mod eifel_rxt;
 mod eifel_safe;
 pub mod frto;
 mod id;
-mod originals;
+mod orig_acked;
 mod passive;
 mod path;
 mod rfc3522;
@@ -44,7 +44,7 @@ pub use frto::{
     Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, PassiveFrto, Reopening, Resumption,
 };
 pub use id::DetectorError;
-pub use originals::Originals;
+pub use orig_acked::OrigAcked;
 pub use passive::{DetectorVerdict, PassiveDetectors};
 pub use rfc3522::Rfc3522;
 pub(crate) use set::{Beginning, DetectorSet};
@@ -60,7 +60,7 @@ pub enum Verdict {
     /// No sign of that: it is taken for needed.
     Genuine,
     /// What the sender did makes the question unanswerable.
-    Blind(Why),
+    Inconclusive(Reason),
 }
 
 impl Verdict {
@@ -70,14 +70,14 @@ impl Verdict {
             Self::Open => "open",
             Self::Spurious => "spurious",
             Self::Genuine => "genuine",
-            Self::Blind(_) => "blind",
+            Self::Inconclusive(_) => "blind",
         }
     }
 }
 
 /// Why a detector cannot tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum Reason {
     /// It needs new segments to be sent, and there was no data or no window for any.
     NothingNewToSend,
     /// It needs timestamps, and the peer sends none.
@@ -106,7 +106,7 @@ pub enum Why {
     Other(&'static str),
 }
 
-impl Why {
+impl Reason {
     /// As tables say it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 
 use super::set::{Beginning, DetectorSet};
 use super::{
-    Detector, DetectorId, DualRttConfig, Duplicates, EpisodeKind, KnownPath, Verdict, Why,
+    Detector, DetectorId, DualRttConfig, Duplicates, EpisodeKind, KnownPath, Reason, Verdict,
 };
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
@@ -158,7 +158,7 @@ impl PassiveDetectors {
         self.awaited = true;
         let syn = self.flight.segment_at(seq).is_some_and(|sent| sent.flags.has(Flags::SYN));
         if syn && before != Some(number) {
-            self.set.ask(at, |_| Verdict::Blind(Why::Handshake));
+            self.set.ask(at, |_| Verdict::Inconclusive(Reason::Handshake));
         }
         number
     }

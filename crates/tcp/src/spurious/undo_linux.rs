@@ -16,7 +16,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::{AckFacts, DuplicateRange, Sent};
 use crate::seq::Seq;
 
@@ -135,7 +135,7 @@ impl Detector for UndoLinux {
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         match self.heard && !self.echoed && !episode.dsack_seen {
-            true => Verdict::Blind(Why::NoTimestamps),
+            true => Verdict::Inconclusive(Reason::NoTimestamps),
             false => Verdict::Open,
         }
     }

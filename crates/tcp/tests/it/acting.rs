@@ -3,7 +3,7 @@
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{FirstAck, RecoverOnUndo, Response, Threshold};
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 
@@ -113,7 +113,7 @@ fn t_br_2_after_a_second_timeout_it_is_inconclusive() {
     s.timeout().expect([1]);
     let expired = s.millis();
     s.at(expired + 10).ack(1).expect([2, 3]);
-    s.verdict(Verdict::Blind(Why::RetransmittedTwice)).cwnd(2.0);
+    s.verdict(Verdict::Inconclusive(Reason::RetransmittedTwice)).cwnd(2.0);
 }
 
 /// Six segments sent at 10 ms, and the first times out at 50 ms.
@@ -243,7 +243,7 @@ fn t_ds_5_a_duplicate_that_was_never_retransmitted() {
     let mut s = Script::sender("sack+dsack").cwnd(6).ssthresh(6).sent(1..=6);
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
-    s.sacks(5, [4..=4]).verdict(Verdict::Blind(Why::NetworkDuplicates)).expect([6, 7, 8]);
+    s.sacks(5, [4..=4]).verdict(Verdict::Inconclusive(Reason::NetworkDuplicates)).expect([6, 7, 8]);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn t_ds_6_a_segment_retransmitted_twice() {
         s.sacks(2, [1..=1]).expect_nothing();
         match reports {
             2 => s.undecided().cwnd(2.0).ssthresh(2),
-            _ => s.verdict(Verdict::Blind(Why::RetransmittedTwice)),
+            _ => s.verdict(Verdict::Inconclusive(Reason::RetransmittedTwice)),
         };
         s.sacks(2, [1..=1]).expect_nothing();
         match reports {

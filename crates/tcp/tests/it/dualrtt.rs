@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::script;
 use crate::script::{Script, base};
 use rtolab_tcp::config::FirstAck;
-use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Verdict, Why};
+use rtolab_tcp::spurious::{DetectorId, PassiveDetectors, Reason, Verdict};
 use rtolab_tcp::{Cause, Config, Flags, Segment, Seq, specification};
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -255,7 +255,7 @@ fn a_judge_that_is_not_told_of_the_path_is_blind_where_it_goes_by_it() {
     path.transfer(9, 2800).hiccup(92);
     for name in ["dualrtt:paper-ln", "dualrtt:paper-log10", "dualrtt:table"] {
         let (verdict, _) = path.said[&(0, name.to_string())];
-        assert_eq!(verdict, Verdict::Blind(Why::PathUnknown), "{name}");
+        assert_eq!(verdict, Verdict::Inconclusive(Reason::PathUnknown), "{name}");
     }
     assert_eq!(path.said[&(0, "dualrtt:online".to_string())].0, SPURIOUS);
 }

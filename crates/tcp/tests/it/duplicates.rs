@@ -58,7 +58,7 @@ fn t_ds_5_a_duplicate_without_retransmission_is_the_networks() {
     s.sacks(6, [3..=3]).duplicate(PrematureTimeout).undecided().take();
     s.sacks(6, [6..=6]).duplicate(PrematureTimeout).verdict(SPURIOUS).take();
     // RFC 3708 gives up at the first.
-    s.judged("dsack", Verdict::Blind(rtolab_tcp::spurious::Why::NetworkDuplicates));
+    s.judged("dsack", Verdict::Inconclusive(rtolab_tcp::spurious::Reason::NetworkDuplicates));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_reconfigured_sender_keeps_the_earlier_reports() {
     s.ack(1).expect([2, 3]);
     s.sacks(3, [1..=1]).duplicate(PrematureTimeout).take();
     let config = rtolab_tcp::specification::sender("sack+dsack:causes", &script::base()).unwrap();
-    s.connection.adopt(std::sync::Arc::new(config)).unwrap();
+    s.connection.reconfigure(std::sync::Arc::new(config)).unwrap();
     s.sacks(3, [2..=2]).duplicate(PrematureTimeout).take();
     assert_eq!(s.connection.sender().duplicates().premature_timeout, 2);
 }

@@ -7,7 +7,7 @@
 use crate::script::pair::{End, connected};
 use crate::script::{Script, base, end_of, number_of};
 use rtolab_tcp::config::{EchoRule, Outstanding};
-use rtolab_tcp::spurious::{Eifel, Verdict, Why};
+use rtolab_tcp::spurious::{Eifel, Reason, Verdict};
 use rtolab_tcp::{Cause, Config, Flags, Flight, Segment, Seq, specification};
 use rtolab_time::Instant;
 
@@ -58,7 +58,7 @@ fn without_timestamps_it_is_blind() {
     let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
     ack.ack = Seq::FIRST + 1000;
     let facts = flight.acked(&ack, Instant::START);
-    assert_eq!(eifel.on_ack(&facts), Verdict::Blind(Why::NoTimestamps));
+    assert_eq!(eifel.on_ack(&facts), Verdict::Inconclusive(Reason::NoTimestamps));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, number_of};
 use rtolab_tcp::config::{InitialWindow, Outstanding};
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 use rtolab_tcp::{Segment, specification};
 
 /// Six segments sent at 10 ms; the timeout is 40 ms.
@@ -89,7 +89,7 @@ fn a_duplicate_before_the_first_decides_nothing() {
 fn without_new_data_it_goes_back_n() {
     let mut s = setup().segments(6).sent(1..=6);
     s.timeout().expect([1]);
-    let blind = Verdict::Blind(Why::NothingNewToSend);
+    let blind = Verdict::Inconclusive(Reason::NothingNewToSend);
     s.echoing(10).ack(1).expect([2, 3]).verdict(blind).cwnd(2.0);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::script;
 use crate::script::{Script, base};
 use rtolab_tcp::config::{Arithmetic, InitialWindow};
-use rtolab_tcp::sender::AdoptError;
+use rtolab_tcp::sender::ReconfigureError;
 use rtolab_tcp::{Config, Connection, specification};
 use rtolab_time::{Duration, Instant};
 
@@ -50,20 +50,20 @@ fn a_suppressed_sender_after_a_fast_retransmit_does_not_retransmit_for_it() {
     }
 }
 
-fn adopts(s: &mut Script, spec: &str) -> Result<(), AdoptError> {
-    s.connection.adopt(Arc::new(specification::sender(spec, &base()).unwrap()))
+fn reconfigures(s: &mut Script, spec: &str) -> Result<(), ReconfigureError> {
+    s.connection.reconfigure(Arc::new(specification::sender(spec, &base()).unwrap()))
 }
 
 #[test]
 fn another_sender_goes_on_from_what_is_in_flight() {
     // The timeout is the same; what it does is F-RTO's.
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
-    assert_eq!(adopts(&mut s, "newreno+frto"), Ok(()));
+    assert_eq!(reconfigures(&mut s, "newreno+frto"), Ok(()));
     s.timeout().expect([1]).cwnd(6.0).ssthresh(3);
     s.ack(1).expect([7, 8]).cwnd(3.0);
 
     // And back before F-RTO is done: the timeout has rolled SND.NXT back, and the windows rule.
-    assert_eq!(adopts(&mut s, "newreno"), Ok(()));
+    assert_eq!(reconfigures(&mut s, "newreno"), Ok(()));
     s.ack(2).expect([3, 4, 5]).undecided().cwnd(3.33);
 }
 
@@ -73,7 +73,7 @@ fn another_recovery_ends_the_one_under_way() {
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).ssthresh(4).cwnd(4.0);
-    assert_eq!(adopts(&mut s, "reno:no-bugfix"), Ok(()));
+    assert_eq!(reconfigures(&mut s, "reno:no-bugfix"), Ok(()));
     // A sender without SACK does not hear of blocks: three duplicates more, and inflation.
     s.sacks(0, [2..=5]).expect_nothing();
     s.sacks(0, [2..=6]).expect_nothing().outstanding(8);
@@ -87,18 +87,18 @@ fn other_rules_for_the_timeout_hold_from_the_next_sample_on() {
     config.rto.arithmetic = Arithmetic::Ns2;
     config.rto.granularity = Duration::from_millis(500);
     s.write(1);
-    assert_eq!(s.connection.adopt(Arc::new(config)), Ok(()));
+    assert_eq!(s.connection.reconfigure(Arc::new(config)), Ok(()));
     s.ack(1).expect([2, 3]).rto(1500);
 }
 
 #[test]
 fn what_was_not_negotiated_cannot_be_had() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
-    let wants = adopts(&mut s, "newreno+eifel").unwrap_err();
-    assert_eq!(wants, AdoptError::NoTimestamps);
+    let wants = reconfigures(&mut s, "newreno+eifel").unwrap_err();
+    assert_eq!(wants, ReconfigureError::NoTimestamps);
     assert!(wants.to_string().contains("timestamps, which were not negotiated"));
-    assert_eq!(adopts(&mut s, "newreno+eifel:forward"), Err(AdoptError::NoTimestamps));
-    assert_eq!(adopts(&mut s, "sack"), Err(AdoptError::NoSack));
+    assert_eq!(reconfigures(&mut s, "newreno+eifel:forward"), Err(ReconfigureError::NoTimestamps));
+    assert_eq!(reconfigures(&mut s, "sack"), Err(ReconfigureError::NoSack));
     // It goes on as before.
     s.timeout().expect([1]).cwnd(1.0);
 
@@ -106,7 +106,7 @@ fn what_was_not_negotiated_cannot_be_had() {
     let mut config = Config { timestamps: true, ..specification::sender("sack", &base()).unwrap() };
     config.window.initial = initial;
     let mut opening = Connection::open(Arc::new(config.clone()));
-    assert_eq!(opening.adopt(Arc::new(config)), Err(AdoptError::NotConnected));
+    assert_eq!(opening.reconfigure(Arc::new(config)), Err(ReconfigureError::NotConnected));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn with_timestamps_from_the_start_eifel_can_be_had() {
     let mut config = base();
     config.window.initial_ssthresh = Some(8);
     let eifel = specification::sender("newreno+eifel", &config).unwrap();
-    assert_eq!(s.connection.adopt(Arc::new(eifel)), Ok(()));
+    assert_eq!(s.connection.reconfigure(Arc::new(eifel)), Ok(()));
     s.timeout().expect([1]).cwnd(1.0);
     s.echoing(0).ack(1).expect([7]).cwnd(6.0);
 }

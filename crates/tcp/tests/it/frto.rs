@@ -6,9 +6,9 @@
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::config::RecoverOnUndo;
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 
-const BLIND: Verdict = Verdict::Blind(Why::NothingNewToSend);
+const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 
 fn six_outstanding() -> Script {
     Script::sender("newreno+frto").cwnd(6).sent(1..=6)

@@ -4,10 +4,10 @@
 use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, end_of, number_of, start_of};
 use rtolab_tcp::config::WindowLimited;
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 use rtolab_tcp::{Event, Flags, Segment, specification};
 
-const BLIND: Verdict = Verdict::Blind(Why::NothingNewToSend);
+const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 
 /// Every form and the window with which it goes back once the second acknowledgment has brought
 /// nothing: what Linux has then is that of a conventional sender.

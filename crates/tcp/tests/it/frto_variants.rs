@@ -2,10 +2,10 @@
 //! outstanding, plenty of new data. A passive detector of the same form has to agree.
 
 use crate::script::{Script, start_of};
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 
-const BLIND: Verdict = Verdict::Blind(Why::NothingNewToSend);
-const RECOVERING: Verdict = Verdict::Blind(Why::AlreadyRecovering);
+const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
+const RECOVERING: Verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
 
 const RFC4138: &str = "newreno+frto:rfc4138";
 const RFC5682: &str = "newreno+frto:rfc5682";

@@ -10,10 +10,10 @@ mod frto;
 
 use bench::{Bench, SEGMENT, goes_back, gone_back_n, hiccup, instant, start_of};
 use proptest::prelude::*;
-use rtolab_tcp::spurious::{DETECTORS, DetectorId, PassiveDetectors, Verdict, Why};
+use rtolab_tcp::spurious::{DETECTORS, DetectorId, PassiveDetectors, Reason, Verdict};
 use rtolab_tcp::{Cause, Flags, Segment, Seq, Timestamps};
 
-use Verdict::{Blind, Genuine, Open, Spurious};
+use Verdict::{Genuine, Inconclusive, Open, Spurious};
 
 #[test]
 fn t_dr_1_an_answer_within_a_tenth_of_the_smallest_round_trip() {
@@ -71,7 +71,7 @@ fn without_a_round_trip_dualrtt_has_nothing_to_compare() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=1).timeout(1000, 1);
     bench.ack(1001, 1);
-    assert_eq!(bench.verdict("dualrtt"), Some(Blind(Why::NoRoundTrip)));
+    assert_eq!(bench.verdict("dualrtt"), Some(Inconclusive(Reason::NoRoundTrip)));
 }
 
 #[test]
@@ -128,14 +128,14 @@ fn t_ei_7_a_spurious_fast_retransmit() {
     bench.sends(104, 5..=5).echo(105, 4, 10);
     assert_eq!(bench.said("eifel"), Some((Spurious, 105)));
     assert_eq!(bench.said("eifel:rfc3522"), Some((Spurious, 105)));
-    assert_eq!(bench.said("frto"), Some((Blind(Why::NotATimeout), 105)));
-    assert_eq!(bench.said("dualrtt"), Some((Blind(Why::NotATimeout), 105)));
+    assert_eq!(bench.said("frto"), Some((Inconclusive(Reason::NotATimeout), 105)));
+    assert_eq!(bench.said("dualrtt"), Some((Inconclusive(Reason::NotATimeout), 105)));
 }
 
 #[test]
 fn eifel_is_blind_without_timestamps() {
     let mut bench = gone_back_n();
-    assert_eq!(bench.said("eifel"), Some((Blind(Why::NoTimestamps), 1100)));
+    assert_eq!(bench.said("eifel"), Some((Inconclusive(Reason::NoTimestamps), 1100)));
     bench.sends(1250, 8..=8);
 }
 
@@ -201,7 +201,12 @@ fn a_syn_is_inconclusive_for_every_detector() {
     bench.judges.sent(&syn, instant(1000), Cause::Timeout);
     bench.listen();
     for kind in DETECTORS {
-        assert_eq!(bench.said(kind.name), Some((Blind(Why::Handshake), 1000)), "{}", kind.name);
+        assert_eq!(
+            bench.said(kind.name),
+            Some((Inconclusive(Reason::Handshake), 1000)),
+            "{}",
+            kind.name
+        );
     }
 }
 

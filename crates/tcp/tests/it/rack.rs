@@ -217,10 +217,10 @@ fn rack_and_the_others_take_over_from_each_other() {
     let mut s = setup("sack").rto_of(1000).segments(8).sent(1..=8);
     s.timeout().expect([1]);
     s.at(1200).ack(1).expect([2, 3]);
-    s.connection.adopt(rack("rack")).unwrap();
+    s.connection.reconfigure(rack("rack")).unwrap();
     s.unjudged().at(1300).ack(3).expect([4, 5, 6]);
     // And back.
-    s.connection.adopt(rack("newreno")).unwrap();
+    s.connection.reconfigure(rack("newreno")).unwrap();
     s.at(1400).ack(6).expect([7, 8]);
     s.at(1500).ack(8).expect_nothing().deadline(None);
 }

@@ -2,7 +2,7 @@
 //! the smallest round trip, so it is that of an original.
 
 use crate::AckFacts;
-use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
+use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};
 
 /// A timeout is spurious if new data is acknowledged within a quarter of the smallest round trip
 /// after it, and genuine if new data is acknowledged later.
@@ -12,12 +12,14 @@ pub struct Early;
 impl Detector for Early {
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if episode.kind != EpisodeKind::Timeout {
-            return Verdict::Blind(Why::NotATimeout);
+            return Verdict::Inconclusive(Reason::NotATimeout);
         }
         if episode.timeouts > 1 {
-            return Verdict::Blind(Why::RetransmittedTwice);
+            return Verdict::Inconclusive(Reason::RetransmittedTwice);
         }
-        let Some(min_rtt) = episode.min_rtt else { return Verdict::Blind(Why::NoRoundTrip) };
+        let Some(min_rtt) = episode.min_rtt else {
+            return Verdict::Inconclusive(Reason::NoRoundTrip);
+        };
         if !ack.is_new() {
             return Verdict::Open;
         }

@@ -9,7 +9,7 @@
 use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
-use crate::spurious::{Verdict, Why};
+use crate::spurious::{Reason, Verdict};
 
 /// What it remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,13 +35,13 @@ impl Forward {
             return Outcome::wait(Step::AwaitingFirst);
         }
         let (Some((_, retransmitted)), Some(echo)) = (self.retransmitted.take(), ack.echo) else {
-            return Self::given_up(Verdict::Blind(Why::NoTimestamps));
+            return Self::given_up(Verdict::Inconclusive(Reason::NoTimestamps));
         };
         if (echo.wrapping_sub(retransmitted) as i32) >= 0 {
             return Self::given_up(Verdict::Genuine);
         }
         match can_send {
-            CanSend::Nothing => Self::given_up(Verdict::Blind(Why::NothingNewToSend)),
+            CanSend::Nothing => Self::given_up(Verdict::Inconclusive(Reason::NothingNewToSend)),
             CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
         }
     }

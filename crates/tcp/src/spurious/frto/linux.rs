@@ -8,7 +8,7 @@
 use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
-use crate::spurious::{Verdict, Why};
+use crate::spurious::{Reason, Verdict};
 
 /// What it remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Linux {
             return Self::given_up(Verdict::Genuine);
         }
         match can_send {
-            CanSend::Nothing => Self::given_up(Verdict::Blind(Why::NothingNewToSend)),
+            CanSend::Nothing => Self::given_up(Verdict::Inconclusive(Reason::NothingNewToSend)),
             // Step 2 b, as the window permits: it has grown to two segments.
             CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
         }

@@ -10,7 +10,7 @@ use super::rfc5682::Basic;
 use super::sack::SackEnhanced;
 use crate::flight::AckFacts;
 use crate::seq::Seq;
-use crate::spurious::{Verdict, Why};
+use crate::spurious::{Reason, Verdict};
 
 /// Whose F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,14 +174,14 @@ impl Outcome {
     /// No new segment can be sent, so that nothing can be learnt; slow start, whose window is two
     /// segments after the first acknowledgment.
     pub(super) const fn nothing_new() -> Self {
-        let verdict = Verdict::Blind(Why::NothingNewToSend);
+        let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
     }
 
     /// What was sent in place of new segments may be what is acknowledged: nothing can be learnt,
     /// and slow start has the window that follows a duplicate.
     pub(super) const fn of_the_fallback() -> Self {
-        let verdict = Verdict::Blind(Why::NothingNewToSend);
+        let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
     }
 
@@ -273,7 +273,7 @@ impl Frto {
         let outcome = match self.step {
             Step::Idle => return (Advice::Usual, Verdict::Open),
             Step::Abstaining => {
-                let verdict = Verdict::Blind(Why::AlreadyRecovering);
+                let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
                 Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
             }
             // Neither new nor duplicate, a window update say: nothing is learnt.

@@ -3,7 +3,7 @@
 use super::{CanSend, Expiry, Frto, FrtoVariant, Step};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
-use crate::spurious::{Detector, Episode, EpisodeKind, Verdict, Why};
+use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};
 
 /// F-RTO as a judge: the sender need not have heard of it. Where the sender does not what F-RTO
 /// would, the acknowledgments that follow tell nothing.
@@ -69,11 +69,11 @@ impl Detector for PassiveFrto {
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if episode.kind != EpisodeKind::Timeout {
-            return Verdict::Blind(Why::NotATimeout);
+            return Verdict::Inconclusive(Reason::NotATimeout);
         }
         if self.machine.counts(ack) && self.disobeyed(episode) {
             self.machine.abandon(ack);
-            return Verdict::Blind(Why::DidOtherwise);
+            return Verdict::Inconclusive(Reason::DidOtherwise);
         }
         let before = self.machine.step;
         // What the sender could send shows in what it sends next.

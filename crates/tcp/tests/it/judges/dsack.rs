@@ -1,8 +1,8 @@
 //! D-SACK as a judge.
 
-use rtolab_tcp::spurious::{Verdict, Why};
+use rtolab_tcp::spurious::{Reason, Verdict};
 
-use Verdict::{Blind, Genuine, Open, Spurious};
+use Verdict::{Genuine, Inconclusive, Open, Spurious};
 
 use super::bench::{Bench, gone_back_n};
 
@@ -58,11 +58,11 @@ fn t_ds_5_a_duplicate_that_was_never_sent_again_ends_its_use() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=6).timeout(1000, 1);
     bench.ack(1100, 1).ack(1104, 5).sacks(1105, 5, [4..=4]);
-    assert_eq!(bench.said("dsack"), Some((Blind(Why::NetworkDuplicates), 1105)));
+    assert_eq!(bench.said("dsack"), Some((Inconclusive(Reason::NetworkDuplicates), 1105)));
     // For good: in the next episode all would be reported.
     bench.timeout(2000, 6);
     bench.ack(2100, 6);
-    assert_eq!(bench.said("dsack"), Some((Blind(Why::NetworkDuplicates), 2100)));
+    assert_eq!(bench.said("dsack"), Some((Inconclusive(Reason::NetworkDuplicates), 2100)));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn t_ds_6_a_segment_sent_three_times_tells_nothing() {
     bench.sends(0, 1..=2).timeout(1000, 1);
     bench.timeout(3000, 1);
     bench.ack(3100, 2).sacks(3101, 2, [1..=1]);
-    assert_eq!(bench.said("dsack"), Some((Blind(Why::RetransmittedTwice), 3101)));
+    assert_eq!(bench.said("dsack"), Some((Inconclusive(Reason::RetransmittedTwice), 3101)));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_peer_without_d_sack_leaves_the_judge_blind() {
         bench.ack(1200, 6);
     }
     bench.sends(1250, 8..=8).ack(1300, 7);
-    assert_eq!(bench.said("dsack"), Some((Blind(Why::NoDsack), 1300)));
+    assert_eq!(bench.said("dsack"), Some((Inconclusive(Reason::NoDsack), 1300)));
 }
 
 #[test]

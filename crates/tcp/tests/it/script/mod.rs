@@ -250,7 +250,7 @@ impl Script {
     /// A passive detector agrees with that of the sender, at the same time. It may differ if the
     /// sender has nothing to send, because it sees only what is sent instead.
     fn judge_agrees(&self, detector: DetectorId, verdict: Verdict) {
-        if self.alike && !matches!(verdict, Verdict::Blind(_)) {
+        if self.alike && !matches!(verdict, Verdict::Inconclusive(_)) {
             let said = self.judgments.iter().rfind(|said| said.detector == detector);
             let said = said.map(|said| (said.verdict, said.at));
             assert_eq!(said, Some((verdict, self.at)), "the passive detector {detector}");

@@ -2,17 +2,17 @@
 //! does: a segment of before the timeout that was sent once, and not reported before, is
 //! acknowledged. So not all was lost, and the timeout's segment is taken for late, too.
 
-use super::{Detector, Episode, EpisodeKind, Verdict, Why};
+use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::AckFacts;
 
 /// Waits for an acknowledgment of an original until all of before the timeout is acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub struct Originals;
+pub struct OrigAcked;
 
-impl Detector for Originals {
+impl Detector for OrigAcked {
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
         if episode.kind != EpisodeKind::Timeout {
-            return Verdict::Blind(Why::NotATimeout);
+            return Verdict::Inconclusive(Reason::NotATimeout);
         }
         // Without SACK one acknowledgment for an original and a retransmission may be the latter's.
         let proves = episode.sack || !ack.acks_retransmission;

@@ -1,4 +1,4 @@
-//! Another configuration under way: what would another sender do from here?
+//! A new configuration in mid-connection, for counterfactuals.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use crate::spurious::{DetectorSet, FrtoVariant, Needs};
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum AdoptError {
+pub enum ReconfigureError {
     /// The handshake is not complete.
     #[error("a sender can be replaced only when the handshake is complete")]
     NotConnected,
@@ -25,7 +25,7 @@ pub enum AdoptError {
     NoSack,
 }
 
-/// What the handshake settled that a sender may need.
+/// What was negotiated that a sender may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
     /// Both ends use timestamps.
@@ -35,32 +35,32 @@ pub struct Negotiated {
 }
 
 impl Negotiated {
-    /// Is it enough for a sender that does as `config` says?
-    pub fn serves(self, config: &Config) -> Result<(), AdoptError> {
+    /// Is it enough for a sender with this `config`?
+    pub fn supports(self, config: &Config) -> Result<(), ReconfigureError> {
         let by_timestamps =
             config.detectors.need(Needs::Timestamps) || config.frto == Some(FrtoVariant::Eifel);
         if by_timestamps && !self.timestamps {
-            return Err(AdoptError::NoTimestamps);
+            return Err(ReconfigureError::NoTimestamps);
         }
         let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if by_sack && !self.sack {
-            return Err(AdoptError::NoSack);
+            return Err(ReconfigureError::NoSack);
         }
         Ok(())
     }
 }
 
 impl Sender {
-    /// From now on the sender does as `config` says, with what is in flight and the windows as they
-    /// are. A recovery by other rules ends, and so does what F-RTO or Eifel had begun.
-    pub(crate) fn adopt(&mut self, config: Arc<Config>) {
+    /// Changes to `config`. The data in flight and the windows stay. A recovery by other rules
+    /// ends, and so do F-RTO and the detectors that change.
+    pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.on_fast_path = false;
         if config.recovery.algorithm != self.config.recovery.algorithm {
             self.window.cwnd = self.recovery.deflated(self.window.cwnd);
             self.recovery.leave();
         }
-        self.recovery.adopt(&config.recovery);
-        self.adopt_rack(&config);
+        self.recovery.reconfigure(&config.recovery);
+        self.reconfigure_rack(&config);
         let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if !by_sack || !config.sack {
             self.flight.clear_scoreboard();
@@ -82,11 +82,11 @@ impl Sender {
         if config.rto.floor != self.config.rto.floor {
             self.delayed_acks = tracker_of(&config);
         }
-        self.window.adopt(&config.window);
+        self.window.reconfigure(&config.window);
         if config.congestion != self.config.congestion {
             self.controller = Controller::new(&config.congestion);
         }
-        self.rtt.adopt(config.clone());
+        self.rtt.reconfigure(config.clone());
         self.config = config;
         self.open_window();
     }
