@@ -28,7 +28,7 @@ pub(crate) trait CongestionControl {
     /// New data are acknowledged in congestion avoidance: `window` grows.
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked);
 
-    /// A loss or a congestion mark: what is left of `bytes` for `ssthresh`, in bytes. `cwnd` is the
+    /// A loss or a congestion mark: what remains of `bytes` for `ssthresh`, in bytes. `cwnd` is the
     /// window before it, without what fast recovery added to it.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64;
 
@@ -40,7 +40,7 @@ pub(crate) trait CongestionControl {
         let _ = rtt;
     }
 
-    /// Does it leave out what round trips show at `at`?
+    /// Does it ignore round trips at `at`?
     fn ignores_rtt(&self, at: Instant) -> bool {
         let _ = at;
         false
@@ -183,7 +183,7 @@ pub(crate) struct Acked {
     pub oldest_sent: Option<Instant>,
 }
 
-/// What grows and cuts the window where plain Reno does not.
+/// Congestion control and HyStart of a sender that is not plain Reno.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Controller {
     pub state: ControlState,
@@ -201,8 +201,8 @@ impl Controller {
             .then(|| Box::new(Self { state: ControlState::new(config), hystart, idle_since: None }))
     }
 
-    /// New data are acknowledged, and nothing forbids that the window grows. Nothing is outstanding
-    /// since `idle_since`.
+    /// New data are acknowledged, and the window may grow. Nothing is outstanding since
+    /// `idle_since`.
     pub fn on_ack(&mut self, window: &mut Window, acked: &Acked, idle_since: Option<Instant>) {
         if let Some(since) = core::mem::replace(&mut self.idle_since, idle_since) {
             self.state.after_idle(acked.oldest_sent.unwrap_or(since) - since);
@@ -235,7 +235,7 @@ impl Controller {
         }
     }
 
-    /// Something arrived: it is not known yet whether the window grows for it.
+    /// An acknowledgment arrived: HyStart may end slow start before the window grows.
     pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_arrival(window, acked);

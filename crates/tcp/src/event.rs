@@ -1,4 +1,4 @@
-//! What a connection tells of itself, beside segments.
+//! The events of a connection.
 
 use rtolab_time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub enum Event {
     /// The peer did not answer for too long: the connection is over (R2 of RFC 9293 section 3.8.3,
     /// or keep-alive).
     TimedOut,
-    /// A segment was retransmitted so often that something is wrong (R1).
+    /// A segment was retransmitted R1 times.
     DeliveryProblem {
         /// When.
         at: Instant,
@@ -32,19 +32,19 @@ pub enum Event {
     Timeout(Retransmission),
     /// Loss recovery began.
     FastRetransmit(Retransmission),
-    /// A tail loss probe sends the last segment again (RFC 8985 section 7): neither a timeout nor a
+    /// A tail loss probe retransmits the last segment (RFC 8985 section 7): neither a timeout nor a
     /// sign of loss.
     Probe(Retransmission),
-    /// The peer reports by D-SACK that it got something twice.
+    /// The peer reports by D-SACK that it received data twice.
     Duplicate {
         /// When.
         at: Instant,
         /// Its first sequence number.
         seq: Seq,
-        /// What it comes from.
+        /// Its cause.
         cause: DuplicateCause,
     },
-    /// A detector made up its mind about the last timeout or fast retransmit.
+    /// A detector decided about the last timeout or fast retransmit.
     Verdict {
         /// When.
         at: Instant,
@@ -52,7 +52,7 @@ pub enum Event {
         detector: DetectorId,
         /// About which of the two.
         kind: EpisodeKind,
-        /// What it says; never [`Verdict::Open`].
+        /// Its verdict; never [`Verdict::Open`].
         verdict: Verdict,
     },
 }

@@ -1,4 +1,4 @@
-//! How does the window come down? From where a loss or a congestion mark finds it to `ssthresh`.
+//! How is cwnd reduced to `ssthresh` after a loss or a congestion mark?
 //!
 //! Each algorithm answers what `cwnd` becomes; `sender/reducing.rs` asks it and sets the window.
 
@@ -11,18 +11,18 @@ pub(crate) use rate_halving::RateHalving;
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// Brings `cwnd` down to `ssthresh`, ACK by ACK.
+/// Reduces `cwnd` to `ssthresh`, ACK by ACK.
 pub(crate) trait ReductionAlgorithm {
-    /// An ACK arrives while the window comes down. Returns `cwnd`.
+    /// An ACK arrives during the reduction. Returns `cwnd`.
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64;
 
-    /// `bytes` leave while the window comes down.
+    /// `bytes` leave during the reduction.
     fn on_sent(&mut self, bytes: u64) {
         let _ = bytes;
     }
 }
 
-/// What an ACK says to a reduction, in bytes.
+/// What an ACK means to a reduction, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReductionAck {
     /// What counts against `cwnd` after it.

@@ -32,13 +32,13 @@ pub struct RttEstimator {
     backoff: u32,
     /// How many samples a window is expected to give (RFC 7323 appendix G).
     expected_samples: u32,
-    /// Is the next sample taken for the first one?
+    /// Does the next sample count as the first?
     forgotten: bool,
     config: Arc<Config>,
     estimator: Estimator,
 }
 
-/// By what rules round trips are smoothed, and what they keep beside SRTT and RTTVAR.
+/// The rules that smooth round trips, with their state beside SRTT and RTTVAR.
 #[derive(Clone, Debug)]
 enum Estimator {
     Rfc6298,
@@ -105,8 +105,8 @@ impl RttEstimator {
         self.backed_off(floor, Duration::ZERO)
     }
 
-    /// The timeout, before its back-off not below `floor` and behind it not below `least`; what is
-    /// on top is not multiplied.
+    /// The timeout: not below `floor` before its back-off, nor below `least` after it. The slop is
+    /// not multiplied.
     fn backed_off(&self, floor: Duration, least: Duration) -> Duration {
         let slop = self.estimate.map_or(Duration::ZERO, |_| self.config.rto.slop);
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
@@ -156,7 +156,7 @@ impl RttEstimator {
         self.expected_samples = samples.clamp(1, 1 << 20) as u32;
     }
 
-    /// From now on other rules hold, by which the next sample counts; the estimate stays.
+    /// Changes to `config`. The estimate stays.
     pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.estimator = match (Estimator::new(&config.rto), &self.estimator) {
             (Estimator::Ticks(_), _) => Estimator::Ticks(Ticks::of(self.estimate, &config.rto)),
@@ -189,8 +189,8 @@ impl RttEstimator {
         Duration::from_nanos(ticks.max(least) * tick)
     }
 
-    /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. `una` and `max` tell
-    /// Linux's rule where a window ends.
+    /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. Linux's rule knows from
+    /// `una` and `max` where a window ends.
     #[inline(always)]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
@@ -215,7 +215,7 @@ impl RttEstimator {
         self.set(smoothed.rto, smoothed.min_rto);
     }
 
-    /// The estimate, unless many back-offs have had it forgotten.
+    /// The estimate, unless many back-offs have discarded it.
     fn remembered(&mut self) -> Option<Estimate> {
         let forgotten = core::mem::take(&mut self.forgotten);
         self.estimate.filter(|_| !forgotten)

@@ -2,8 +2,7 @@
 
 use rtolab_time::Instant;
 
-/// What a connection waits for. The delayed ACK is not among them: an acknowledgment that is due
-/// at once stands where one that waits does, in the receiver.
+/// A timer of a connection. The delayed ACK is not among them: the receiver has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Timer {

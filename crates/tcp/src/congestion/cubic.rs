@@ -16,7 +16,7 @@ pub(super) use linux::LinuxCubic;
 /// How steep the curve is (`C`, section 5), in segments a cubed second.
 const C: f64 = 0.4;
 
-/// No target is above so many windows (section 4.2).
+/// The largest target, in windows (section 4.2).
 const MOST_GROWTH: f64 = 1.5;
 
 /// A sender's place on the curve.
@@ -79,7 +79,7 @@ impl Cubic {
         C * t * t * t + self.curve.w_max
     }
 
-    /// `W_est`, after so many segments more (section 4.3, figure 4).
+    /// `W_est` after this many more segments (section 4.3, figure 4).
     fn reno_window(&mut self, cwnd: f64, segments: f64) -> Option<f64> {
         let (beta, prior) = (self.config.beta_cubic(), self.curve.cwnd_prior);
         let epoch = self.curve.epoch.as_mut()?;

@@ -19,11 +19,11 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 const L: u64 = 8;
 
-/// What may end slow start.
+/// What may end slow start, beside a loss. [`Form`] is the table of the ways out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HyStart {
     form: Form,
-    /// The round trip that the ACK at hand has shown.
+    /// The round trip of the current ACK.
     rtt: Option<Duration>,
 }
 
@@ -86,8 +86,8 @@ impl HyStart {
         }
     }
 
-    /// Something arrived: Linux uses its round trip before anything else (`cubictcp_acked`), whether
-    /// the window grows for it or not.
+    /// An acknowledgment arrived: Linux uses its round trip first (`cubictcp_acked`), whether the
+    /// window grows or not.
     pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
         let Form::Linux(linux) = &mut self.form else {
             return;

@@ -1,8 +1,7 @@
 //! What is lost? Loss recovery by duplicate acknowledgments or by time.
 //!
-//! Each algorithm is a type in a file of its own that implements [`LossRecovery`]. It is told what
-//! arrived, keeps its own state, and answers with a value: a [`Step`], a [`NextSeg`]. The sender
-//! acts.
+//! Each algorithm is a type in a file of its own that implements [`LossRecovery`]. It keeps its own
+//! state and answers an acknowledgment with a value: a [`Step`], a [`NextSeg`]. The sender acts.
 
 mod early_retransmit;
 mod newreno;
@@ -136,8 +135,8 @@ pub(crate) struct Recovery {
     algorithm: AnyRecovery,
 }
 
-/// The algorithms. RACK keeps its state in [`AnyRack`]: that is large, and an undo does not restore
-/// it.
+/// The algorithms. [`AnyRack`] holds the state of RACK: it is large, an undo must not restore it,
+/// and [`Recovery`] is copied whenever a reduction is saved.
 #[derive(Clone, Copy, Debug)]
 enum AnyRecovery {
     Tahoe(Tahoe),
@@ -163,7 +162,7 @@ impl AnyRecovery {
     }
 }
 
-/// Asks the algorithm at hand; RACK answers elsewhere.
+/// Asks the algorithm; `$rack` is the answer where [`AnyRack`] has it.
 macro_rules! ask {
     ($algorithm:expr, $owner:ident => $answer:expr, $rack:expr) => {
         match $algorithm {
@@ -206,7 +205,7 @@ impl Recovery {
         }
     }
 
-    /// From now on `config` holds.
+    /// Changes to `config`.
     pub fn reconfigure(&mut self, config: &RecoveryConfig) {
         let algorithm = AnyRecovery::of(config);
         if core::mem::discriminant(&algorithm) != core::mem::discriminant(&self.algorithm) {
@@ -229,12 +228,12 @@ impl Recovery {
         self.fast && matches!(self.algorithm, AnyRecovery::Sack(_) | AnyRecovery::Sack1(_))
     }
 
-    /// Is no fast recovery under way, and none begun to be counted towards?
+    /// Is there neither fast recovery nor a count of duplicates?
     pub const fn is_idle(&self) -> bool {
         !self.fast && self.dupacks == 0 && self.informative == 0 && self.limited == 0
     }
 
-    /// Keeps what the heuristics of RFC 6582 section 4 want to know.
+    /// Keeps the facts for the heuristics of RFC 6582 section 4.
     #[inline]
     pub fn note_newest(&mut self, clean: &CleanAck) {
         let answers_last_sending = clean.echo.is_some() && clean.echo == clean.newest_timestamp;
@@ -254,7 +253,7 @@ impl Recovery {
         step
     }
 
-    /// A new acknowledgment ends what was counted, and is what the heuristics look at.
+    /// A new acknowledgment resets the counts, and is kept for the heuristics.
     pub fn on_new_ack(&mut self, ack: &AckFacts) {
         if !self.fast {
             self.leave();

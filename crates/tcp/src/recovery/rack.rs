@@ -1,5 +1,6 @@
-//! RACK: RFC 8985 sections 5 and 6. A segment is lost when one that left later has arrived, and it
-//! has not although it had time to: the round trip of that one and the reordering window.
+//! RACK: RFC 8985 sections 5 and 6, its steps under their numbers. A segment is lost when one that
+//! left later has arrived, and it has not although it had time to: the round trip of that one and
+//! the reordering window.
 
 mod linux;
 
@@ -22,14 +23,14 @@ use linux::LinuxRack;
 /// The initial `RACK.reo_wnd_persist`, in recoveries.
 const REO_WND_PERSIST: u32 = 16;
 
-/// What RACK knows of a connection (RFC 8985 section 5.3).
+/// The variables of RACK (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Of what was delivered, when the segment sent last left (`RACK.xmit_ts`).
+    /// When the most recently sent segment left that has been delivered (`RACK.xmit_ts`).
     xmit_ts: Option<Instant>,
-    /// After its highest sequence number (`RACK.end_seq`).
+    /// Its ending sequence number (`RACK.end_seq`).
     end_seq: Seq,
-    /// The round trip of what was delivered last (`RACK.rtt`).
+    /// Its round trip (`RACK.rtt`).
     rtt: Duration,
     /// The smallest round trip, and when it was measured (`RACK.min_RTT`).
     min_rtt: Option<(Duration, Instant)>,
@@ -41,21 +42,20 @@ pub(crate) struct Rack {
     reo_wnd: Duration,
     /// Quarters of the smallest round trip in it (`RACK.reo_wnd_mult`).
     reo_wnd_mult: u64,
-    /// Recoveries for which that holds (`RACK.reo_wnd_persist`).
+    /// Recoveries until the multiplier is reset (`RACK.reo_wnd_persist`).
     reo_wnd_persist: u32,
-    /// Until this is acknowledged, D-SACKs belong to a round that has counted
+    /// SND.NXT at the last D-SACK that counted; those before it is acknowledged do not
     /// (`RACK.dsack_round`).
     dsack_round: Option<Seq>,
-    /// What the acknowledgment at hand has delivered so far.
+    /// What the current acknowledgment has delivered so far.
     delivery: Delivery,
-    /// By how many segments one was overtaken at most (`reordering` of Linux), where that is more
-    /// than `dupthresh`.
+    /// The greatest reordering seen, in segments (`reordering` of Linux).
     reordering: u64,
     /// Segments retransmitted since the connection began (`total_retrans` of Linux).
     total_retrans: u32,
-    /// Is what a timeout marked lost being retransmitted?
+    /// Are the losses that a timeout marked being retransmitted?
     timed_out: bool,
-    /// All below that is lost has been retransmitted.
+    /// All losses below have been retransmitted.
     retransmitted_up_to: Seq,
     pub probe: TailLossProbe,
 }
@@ -63,14 +63,13 @@ pub(crate) struct Rack {
 /// What one acknowledgment delivers.
 #[derive(Clone, Copy, Debug)]
 struct Delivery {
-    /// `RACK.min_RTT` and `RACK.fack` before it: what is reported at once, in blocks of any order,
-    /// has not overtaken each other.
+    /// `RACK.min_RTT` and `RACK.fack` before it: segments that one acknowledgment reports, in
+    /// blocks of any order, are not reordered among themselves.
     min_rtt: Option<Duration>,
     fack: Seq,
-    /// Of what it delivers for certain, the segment sent last.
+    /// The most recently sent segment that it delivers for certain.
     latest: Option<XmitKey>,
-    /// Of that, when the highest segment left that is acknowledged, and the highest SACKed:
-    /// whichever block comes first.
+    /// Of those, when the highest acknowledged segment left, and the highest SACKed.
     highest: [Option<(Seq, Instant)>; 2],
     /// The lowest segment that was delivered after one that left later.
     reordered: Option<Seq>,
@@ -128,7 +127,7 @@ fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
 }
 
 impl Rack {
-    /// An acknowledgment is about to be taken.
+    /// An acknowledgment is about to be processed.
     fn begin_ack(&mut self) {
         self.delivery = Delivery::after(self.min_rtt.map(|(least, _)| least), self.fack);
     }
@@ -160,7 +159,7 @@ impl LossRecovery for Rack {
 }
 
 impl Rack {
-    /// Step 1.
+    /// Step 1: `RACK_update_min_RTT`.
     fn update_min_rtt(&mut self, sent: &Sent, at: Instant, config: &RackConfig) {
         if sent.was_retransmitted() {
             return;
@@ -173,7 +172,7 @@ impl Rack {
         }
     }
 
-    /// Step 3.
+    /// Step 3: `RACK_detect_reordering`.
     fn detect_reordering(&mut self, sent: &Sent) {
         if !sent.was_retransmitted() && sent.end() < self.delivery.fack {
             self.delivery.note_reordered(sent.seq);
@@ -181,7 +180,8 @@ impl Rack {
         self.fack = self.fack.max(sent.end());
     }
 
-    /// All that the acknowledgment delivers has been looked at. Is a round trip known of it?
+    /// Step 2, its end: `RACK.xmit_ts`, `RACK.end_seq` and `RACK.rtt` follow from all that the
+    /// acknowledgment delivers. Has it given a round trip?
     fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
         let [acked, sacked] = self.delivery.highest;
         let left = match config.round_trip {
@@ -255,7 +255,7 @@ impl Rack {
         Some(losses)
     }
 
-    /// What is lost outside a recovery begins one.
+    /// A loss outside recovery begins fast recovery.
     fn enter_recovery(
         &self,
         losses: Option<RackLosses>,
@@ -270,7 +270,7 @@ impl Rack {
         }
     }
 
-    /// Where all that is lost is in flight again, nothing is retransmitted for it.
+    /// If all losses have been retransmitted already, nothing leaves for the entry.
     fn enter(&self, flight: &Flight, ends_timeout: bool) -> Step {
         let retransmit = match self.first_lost(flight) {
             Some(_) => Retransmit::Head,
@@ -279,7 +279,7 @@ impl Rack {
         Step::Enter(Entry { retransmit, ends_timeout, ..Entry::HEAD })
     }
 
-    /// Does the acknowledgment end a recovery, be it fast or from a timeout?
+    /// Does the acknowledgment end fast recovery, or the recovery from a timeout?
     fn leave_recovery(&mut self, recovery: &mut Recovery, ack: &AckFacts) -> bool {
         let recovering = self.timed_out || recovery.is_fast();
         let ends = recovering && ack.ack >= recovery.recover;
@@ -301,7 +301,7 @@ impl Rack {
         self.timed_out = true;
     }
 
-    /// Forgets which losses there were to repair.
+    /// Forgets the losses and stops the timers.
     pub fn forget_losses(&mut self, timers: &mut TimerTable) {
         self.timed_out = false;
         self.retransmitted_up_to = Seq::FIRST;
@@ -310,7 +310,7 @@ impl Rack {
         self.probe.stop();
     }
 
-    /// Is what a timeout marked lost being retransmitted?
+    /// Are the losses that a timeout marked being retransmitted?
     pub const fn is_after_timeout(&self) -> bool {
         self.timed_out
     }
@@ -320,7 +320,7 @@ impl Rack {
         flight.lost_from(self.retransmitted_up_to).map(|sent| sent.seq)
     }
 
-    /// The segment at `seq` leaves again.
+    /// The segment at `seq` is retransmitted.
     pub fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
         self.total_retrans = self.total_retrans.saturating_add(1);
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
@@ -334,8 +334,7 @@ impl Rack {
     }
 }
 
-/// Are as many segments SACKed, of whatever length, as show a loss without time
-/// (`RACK.segs_sacked`)?
+/// Are at least `dupthresh` segments SACKed (`RACK.segs_sacked`)?
 fn has_sacked_enough(flight: &Flight, config: &RecoveryConfig) -> bool {
     let enough = config.dupthresh as usize;
     let sacked = flight.segments_from(flight.una()).filter(|sent| sent.is_sacked());
@@ -377,8 +376,8 @@ impl LossRecovery for AnyRack {
         }
     }
 
-    /// What is neither SACKed nor lost, plus what was retransmitted. Without limited transmit what
-    /// is SACKed counts until recovery begins.
+    /// Data neither SACKed nor lost, plus retransmissions. Without limited transmit SACKed data
+    /// count until recovery begins.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
             true => flight.sacked(),
@@ -387,7 +386,7 @@ impl LossRecovery for AnyRack {
         Some(flight.size() - sacked - flight.lost() + flight.retrans_out())
     }
 
-    /// What is lost, then new data.
+    /// Lost segments, then new data.
     fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         let lost = self.first_lost(cx.flight).map(NextSeg::Retransmission);
         lost.or(cx.can_send_new.then_some(NextSeg::New))
@@ -395,7 +394,7 @@ impl LossRecovery for AnyRack {
 }
 
 impl AnyRack {
-    /// Of a sender that does as `config` says, if it goes by RACK; what was `known` stays known.
+    /// The one that `config` asks for, if any, with the state of the one `known` before.
     pub fn of(config: &Config, known: Option<Box<Self>>) -> Option<Box<Self>> {
         if config.recovery.algorithm != Algorithm::Rack {
             return None;
@@ -413,7 +412,7 @@ impl AnyRack {
         }
     }
 
-    /// An acknowledgment is about to be taken.
+    /// An acknowledgment is about to be processed.
     pub fn begin_ack(&mut self) {
         self.deref_mut().begin_ack();
         if let Self::Linux(linux) = self {
@@ -429,7 +428,7 @@ impl AnyRack {
         }
     }
 
-    /// All that it delivers has been told. Is its D-SACK nothing to go by?
+    /// All that the acknowledgment delivers has been reported. Is its D-SACK to be ignored?
     pub fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
         match self {
             Self::Rfc8985(rack) => {
@@ -459,15 +458,15 @@ impl AnyRack {
         }
     }
 
-    /// What was marked lost is not: losses are looked for with the next acknowledgment again.
+    /// The marked losses were not: the next acknowledgment detects losses again.
     pub const fn on_undo(&mut self) {
         if let Self::Linux(linux) = self {
             linux.on_undo();
         }
     }
 
-    /// Was a segment overtaken by so many that the window grows for what arrives out of order, too
-    /// (Linux, `tcp_may_raise_cwnd`)?
+    /// Was reordering seen beyond `dupthresh`, so that cwnd also grows for data that arrive out of
+    /// order (Linux, `tcp_may_raise_cwnd`)?
     pub fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
         matches!(self, Self::Linux(linux) if linux.rack.reordering > u64::from(dupthresh))
     }

@@ -45,7 +45,7 @@ impl LossRecovery for Sack {
         if let Some(hole) = self.hole_below(cx.flight.sacked_edge(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
-        // (4) once, the last segment, for nothing else may show that it was lost
+        // (4) once, the last segment, as the rescue retransmission
         let rescues = cx.config.recovery.sack.rules != SackRules::Rfc3517;
         if !rescues || cx.flight.una() <= self.rescue_rxt {
             return None;
@@ -80,8 +80,7 @@ impl Sack {
         Step::Enter(Entry::HEAD)
     }
 
-    /// The first hole from HighRxt on, if it lies below `edge`: where nothing does, nothing is
-    /// looked through.
+    /// The first hole from HighRxt on, if it lies below `edge`.
     fn hole_below(&self, edge: Seq, flight: &Flight) -> Option<Seq> {
         let from = self.high_rxt.max(flight.una());
         if from >= edge {

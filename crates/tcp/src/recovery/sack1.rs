@@ -1,8 +1,8 @@
 //! SACK recovery of ns-2.35 (tcp-sack1.cc, scoreboard-rq.cc), with its defaults: `partial_ack_`
 //! off.
 //!
-//! The pipe is a count that every acknowledgment lowers, whatever it reports, so that segments lost
-//! stay in it but for the three that began recovery. Every hole below the highest SACKed segment is
+//! The pipe is a count that every acknowledgment lowers, whatever it reports. Lost segments stay in
+//! it, except for the three that began recovery. Every hole below the highest SACKed segment is
 //! lost at once. The scoreboard lives from one new acknowledgment to the next, outside of recovery.
 
 use super::early_retransmit::dupthresh;
@@ -48,8 +48,8 @@ impl LossRecovery for Sack1 {
 }
 
 impl Sack1 {
-    /// Outside recovery: duplicate acknowledgments with new SACK information are counted, but for
-    /// those between a timeout and the first new acknowledgment after it.
+    /// Outside recovery: duplicate acknowledgments with new SACK information are counted, except
+    /// between a timeout and the first new acknowledgment.
     fn count(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if ack.is_new() || cx.timed_out {
             forget_sacked(cx.flight);
@@ -71,8 +71,8 @@ impl Sack1 {
         Step::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })
     }
 
-    /// In recovery: an acknowledgment takes one segment off the pipe, a partial one two, for the
-    /// retransmission that it answers was not counted where it left.
+    /// In recovery: an acknowledgment takes one segment off the pipe. A partial one takes two,
+    /// because the retransmission that it answers was not counted.
     fn recover(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if ack.ack >= recovery.recover {
             recovery.leave();

@@ -1,5 +1,5 @@
-//! Tail loss probes: RFC 8985 section 7. Where nothing is heard for two round trips, a segment
-//! leaves whose acknowledgment shows what is lost, before the retransmission timer would expire.
+//! Tail loss probes: RFC 8985 section 7. After two round trips without an acknowledgment a segment
+//! leaves, whose acknowledgment shows losses before the retransmission timer expires.
 
 use rtolab_time::Duration;
 
@@ -10,10 +10,10 @@ use crate::seq::Seq;
 /// The probe timeout without a round-trip sample (section 7.2).
 const INITIAL: Duration = Duration::from_secs(1);
 
-/// What is known of tail loss probes (section 5.3).
+/// The variables of TLP (section 5.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TailLossProbe {
-    /// SND.MAX after the probe, until it is known what became of it (`TLP.end_seq`).
+    /// SND.MAX after the probe, while it is in flight (`TLP.end_seq`).
     tlp_end_seq: Option<Seq>,
     /// Was the probe a retransmission (`TLP.is_retrans`)?
     tlp_is_retrans: bool,
@@ -78,7 +78,7 @@ impl TailLossProbe {
         self.tlp_end_seq == Some(end)
     }
 
-    /// Another recovery has begun: what became of the probe does not matter.
+    /// Another recovery has begun: the probe does not matter any more.
     pub const fn stop(&mut self) {
         (self.tlp_end_seq, self.due) = (None, false);
     }

@@ -1,29 +1,29 @@
-//! Proportional rate reduction: RFC 6937, and RFC 9937 after it. While the window comes down, what
-//! leaves is in proportion to what is delivered; once it is down, what leaves makes up for losses,
-//! within a bound.
+//! Proportional rate reduction: RFC 6937, and RFC 9937 after it. Until the pipe is at `ssthresh`,
+//! the sender sends in proportion to what is delivered. Below that it makes up for losses, within a
+//! bound.
 
 use super::{ReductionAck, ReductionAlgorithm};
 use crate::config::PrrBound;
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// One recovery as PRR sees it, in bytes.
+/// The variables of PRR in one recovery, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
     bound: PrrBound,
-    /// Where the recovery ends that is counted here.
+    /// Where this recovery ends.
     recover: Seq,
     /// Delivered in it.
     prr_delivered: u64,
     /// Sent in it.
     prr_out: u64,
-    /// What may be delivered in it (`RecoverFS`).
+    /// FlightSize when it began (`RecoverFS`).
     recover_fs: u64,
 }
 
 impl Prr {
-    /// A recovery begins that ends at `recover`. `recover_fs` is `ssthresh` at least: where the window
-    /// was smaller than that, no more leaves than is delivered.
+    /// A recovery begins that ends at `recover`. `recover_fs` is at least `ssthresh`: where cwnd
+    /// was smaller, no more leaves than is delivered.
     pub fn new(bound: PrrBound, recover: Seq, recover_fs: u64, ssthresh: u64) -> Self {
         Self { bound, recover, prr_delivered: 0, prr_out: 0, recover_fs: recover_fs.max(ssthresh) }
     }
@@ -68,7 +68,7 @@ impl ReductionAlgorithm for Prr {
             // sndcnt = MIN(ssthresh - pipe, limit)
             limit.min(ssthresh - pipe)
         };
-        // The fast retransmit leaves in any case.
+        // The fast retransmit always leaves.
         let sndcnt = if self.prr_out == 0 { sndcnt.max(smss) } else { sndcnt };
         (pipe + sndcnt).max(smss)
     }

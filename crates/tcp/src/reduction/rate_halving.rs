@@ -1,6 +1,6 @@
-//! Rate halving: the window comes down by a segment for every second ACK, so that new segments
-//! leave evenly. As in Linux 2.4 (`tcp_cwnd_down`; Sarolahti and Kuznetsov, "Congestion Control in
-//! Linux TCP", 2002).
+//! Rate halving: cwnd is reduced by a segment for every second ACK, so that new segments leave
+//! evenly. As in Linux 2.4 (`tcp_cwnd_down`; Sarolahti and Kuznetsov, "Congestion Control in Linux
+//! TCP", 2002).
 
 use super::{ReductionAck, ReductionAlgorithm};
 use crate::congestion::Window;
@@ -14,7 +14,7 @@ pub(crate) struct RateHalving {
     state: CaState,
 }
 
-/// In which of Linux's states the window comes down.
+/// The state of Linux that the reduction belongs to.
 #[derive(Clone, Copy, Debug)]
 enum CaState {
     /// `TCP_CA_Recovery`: the window in bytes, without what duplicate ACKs add to it.
@@ -29,7 +29,7 @@ impl RateHalving {
         Self { snd_cwnd_cnt: 0, state: CaState::Recovery { cwnd } }
     }
 
-    /// The window comes down outside fast recovery, until more than `high_seq` is acknowledged
+    /// A reduction outside fast recovery, until more than `high_seq` is acknowledged
     /// (`tcp_enter_cwr`).
     pub const fn cwr(high_seq: Seq) -> Self {
         Self { snd_cwnd_cnt: 0, state: CaState::Cwr { high_seq } }
@@ -44,11 +44,11 @@ impl RateHalving {
 }
 
 impl ReductionAlgorithm for RateHalving {
-    /// `tcp_cwnd_down`: down to half of `ssthresh`, and no ACK releases more than one segment.
+    /// `tcp_cwnd_down`: to half of `ssthresh`, and no ACK releases more than one segment.
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64 {
         let Window { mut cwnd, ssthresh, smss, .. } = *window;
         if ack.begins {
-            // The retransmission alone leaves at first.
+            // At first only the retransmission leaves.
             return cwnd.min(ack.pipe).max(smss);
         }
         let decr = self.snd_cwnd_cnt + 1;

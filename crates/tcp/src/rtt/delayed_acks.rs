@@ -17,14 +17,14 @@ pub(crate) struct DelayedAckTracker {
     set_odd: bool,
     /// Is the next segment the first one of slow start?
     begins: bool,
-    /// Does what leaves now belong to a train? What duplicate acknowledgments release does not: the
-    /// receiver holds a gap, and acknowledges at once.
+    /// Do the segments that leave now belong to a train? Those that duplicate acknowledgments
+    /// release do not: the receiver has a gap and acknowledges at once.
     counts: bool,
     /// Segments in the train under way.
     length: u64,
-    /// Behind the last of them.
+    /// The end of the last of them.
     last: Seq,
-    /// Behind each segment whose acknowledgment may be delayed, in ascending order.
+    /// The end of each segment whose acknowledgment may be delayed, in ascending order.
     delayed: VecDeque<Seq>,
 }
 

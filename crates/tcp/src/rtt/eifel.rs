@@ -26,7 +26,7 @@ use super::rfc6298::min_rto;
 use super::{Estimate, Smoothed, ewma};
 use crate::config::RtoConfig;
 
-/// One in so many is the gain with one sample a round trip, and the most that it is.
+/// The inverse of the gain with one sample a round trip, which is the largest gain.
 const LEAST_LOAD: u32 = 3;
 
 /// Takes a sample, of which `samples` are expected in a window.

@@ -18,7 +18,7 @@ pub(super) const FORGETS_AFTER: u32 = 3;
 /// SRTT and RTTVAR in scaled ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
-    /// SRTT times its gain and its fraction; zero: the next sample is taken for the first.
+    /// SRTT times its gain and its fraction; zero: the next sample counts as the first.
     srtt: i64,
     /// RTTVAR times its gain and its fraction.
     rttvar: i64,

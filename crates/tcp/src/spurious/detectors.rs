@@ -14,7 +14,7 @@ use crate::response::Response;
 pub struct DetectorKind {
     /// Its name.
     pub name: &'static str,
-    /// What it goes by, in at most 54 letters, so that a list has a line for it.
+    /// Its description, in at most 54 letters, so that it fits into a line of a list.
     pub about: &'static str,
     /// Who published it.
     pub source: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Acting {
     pub needs: Option<Needs>,
     /// The response of its publication, or of the stacks that have it.
     pub response: Response,
-    /// Does it hear of timeouts only, not of fast retransmits?
+    /// Does it see timeouts only, not fast retransmits?
     pub timeouts_only: bool,
 }
 
@@ -235,7 +235,7 @@ pub const DETECTORS: &[DetectorKind] = &[
     .needing(Needs::Dsack),
 ];
 
-/// Detectors that combine others of the table, to be asked for by name only.
+/// Detectors that combine others of the table; `all` leaves them out.
 pub const COMPOSITE_DETECTORS: &[DetectorKind] = &[DetectorKind::new(
     "undo:linux",
     "by timestamps and D-SACK, before F-RTO is asked",
@@ -298,7 +298,7 @@ impl DetectorKind {
         self
     }
 
-    /// One that has seen nothing yet. DualRTT has these knobs.
+    /// A new detector. DualRTT has these knobs.
     pub fn make(&self, dualrtt: DualRttConfig) -> Box<dyn Detector> {
         match self.make {
             Make::New(make) => make(),

@@ -13,7 +13,7 @@ use crate::seq::Seq;
 pub struct Dsack {
     /// What was retransmitted in this episode and the one before.
     segments: Vec<Resent>,
-    /// Does the network duplicate packets? Then this says nothing, for good.
+    /// Does the network duplicate packets? Then it cannot decide any more.
     disabled: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Dsack {
 struct Resent {
     start: Seq,
     end: Seq,
-    /// In which episode last.
+    /// The last episode in which it was.
     episode: u32,
     retransmissions: u16,
     reported: bool,
@@ -35,7 +35,7 @@ impl Resent {
 }
 
 impl Dsack {
-    /// Steps A.2 to A.4: what the report stands for.
+    /// Steps A.2 to A.4: what the report means.
     fn take(&mut self, range: &DuplicateRange, episode: &Episode) -> Verdict {
         let mut meant =
             self.segments.iter_mut().filter(|segment| segment.overlaps(range)).peekable();
@@ -55,7 +55,7 @@ impl Dsack {
         Verdict::Open
     }
 
-    /// Step B: was all that was retransmitted in this window reported?
+    /// Step B: are all retransmissions of this window reported?
     fn all_reported(&self, episode: &Episode) -> bool {
         let mut these = self.segments.iter().filter(|resent| resent.episode == episode.number);
         episode.retransmissions > 0 && these.all(|resent| resent.reported)

@@ -1,22 +1,21 @@
 //! By the causes of duplicates: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
 //! Retransmissions", section 5.3.
 //!
-//! A timeout or fast retransmit was spurious where each of its retransmissions is reported and comes
-//! from reordering or from a premature timeout. Where acknowledgments were lost it was not: that is
-//! a reason to slow down, as in step A.1 of RFC 3708. Duplicates that the network makes say nothing,
-//! whereas RFC 3708 gives up for good at the first of them. The paper does not say whether all
+//! A timeout or fast retransmit was spurious where each of its retransmissions is reported and
+//! comes from reordering or from a premature timeout. Where acknowledgments were lost it was not:
+//! that is a reason to slow down, as in step A.1 of RFC 3708. Duplicates that the network makes are
+//! ignored, whereas RFC 3708 gives up for good at the first. The paper does not say whether all
 //! retransmissions have to be reported; here they have to, as in RFC 3708 and Linux.
 
 use super::duplicates::{DuplicateCause, Retransmissions};
 use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Sent};
 
-/// Waits until as many duplicates that speak for it are reported as there were retransmissions in an
-/// episode.
+/// Waits until the duplicates of these causes are as many as the retransmissions in an episode.
 #[derive(Clone, Debug, Default)]
 pub struct DsackCauses {
     resent: Retransmissions,
-    /// Which episode is counted.
+    /// The current episode.
     episode: Option<u32>,
     /// Retransmissions not yet reported.
     left: u32,

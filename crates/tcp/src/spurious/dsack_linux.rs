@@ -1,7 +1,7 @@
-//! Undo by D-SACK as in Linux (`tcp_check_dsack` and `tcp_try_undo_dsack`): retransmissions are
-//! counted up, reports of duplicates down, and none is left when none was needed.
+//! Undo by D-SACK as in Linux (`tcp_check_dsack` and `tcp_try_undo_dsack`): a counter goes up for
+//! retransmissions and down for reported duplicates. It is zero when none was needed.
 //!
-//! Unlike RFC 3708 it takes a segment that was retransmitted twice, which needs two reports, and
+//! Unlike RFC 3708 it accepts a segment that was retransmitted twice, which needs two reports, and
 //! does not wait for the end of the window.
 
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::seq::Seq;
 /// Waits until as many duplicates are reported as there were retransmissions in an episode.
 #[derive(Clone, Debug, Default)]
 pub struct DsackLinux {
-    /// Which episode is counted.
+    /// The current episode.
     episode: Option<u32>,
     /// `undo_marker`: SND.UNA when it began.
     marker: Seq,

@@ -1,8 +1,8 @@
 //! DualRTT: Fu and Atiquzzaman, "DualRTT: Detecting Spurious Timeouts in Wireless Mobile
 //! Environments", 2004, section IV.
 //!
-//! A delay spike releases what it held back to back, so the acknowledgment of an original arrives
-//! impossibly soon after the retransmission that it seems to answer.
+//! After a delay spike the delayed segments arrive back to back. So the acknowledgment of an
+//! original arrives impossibly soon after the retransmission that it seems to answer.
 
 mod config;
 mod tau;
@@ -29,7 +29,7 @@ pub struct DualRtt {
 }
 
 impl DualRtt {
-    /// With these knobs; what is known of the path, an [`Episode`] says.
+    /// With these knobs. The path is that of the [`Episode`].
     pub const fn new(config: DualRttConfig) -> Self {
         Self { config, first: false }
     }
@@ -40,7 +40,7 @@ impl DualRtt {
         Self::new(DualRttConfig { threshold, first: FirstAck::Definition, path })
     }
 
-    /// With a threshold τ of so many thousandths.
+    /// With a threshold τ in thousandths.
     pub const fn with_tau(thousandths: u32) -> Self {
         Self::with(Threshold::Fixed(thousandths))
     }

@@ -1,11 +1,11 @@
-//! What a reported duplicate comes from: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
+//! The cause of a reported duplicate: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
 //! Retransmissions", section 5.3, by D-SACK (RFC 2883) and the history of what was sent.
 //!
-//! A duplicate of what was never sent again the network has made. One of what duplicate
-//! acknowledgments had sent again comes from reordering. One of what a timeout had sent again comes
-//! from a timeout that was premature, where its original is acknowledged by now; where it is not, the
-//! acknowledgments of the original were lost. With a receiver that delays acknowledgments the last
-//! two may be confused: it may have had no reason yet to acknowledge the original.
+//! The network has made a duplicate of a segment that was never retransmitted. After a fast
+//! retransmit the cause is reordering. After a timeout it is a premature timeout if the original is
+//! acknowledged by now; otherwise the acknowledgments of the original were lost. With a receiver
+//! that delays acknowledgments the last two may be confused: it may have had no reason yet to
+//! acknowledge the original.
 
 use alloc::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use crate::seq::Seq;
 /// Why a segment arrived twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateCause {
-    /// The network duplicated it: it was not sent again.
+    /// The network duplicated it: it was not retransmitted.
     Network,
     /// It arrived, but the acknowledgments that said so did not.
     AckLoss,
@@ -27,7 +27,7 @@ pub enum DuplicateCause {
 }
 
 impl DuplicateCause {
-    /// As tables say it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Network => "network",
@@ -41,13 +41,13 @@ impl DuplicateCause {
 /// How many duplicates were reported, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duplicates {
-    /// Of what was never sent again.
+    /// Duplicates that the network made.
     pub network: u32,
-    /// Of what arrived, but whose acknowledgments were lost.
+    /// Those of lost acknowledgments.
     pub ack_loss: u32,
-    /// Of what a premature timeout had sent again.
+    /// Those of premature timeouts.
     pub premature_timeout: u32,
-    /// Of what a fast retransmit for reordering had sent again.
+    /// Those of fast retransmits for reordering.
     pub reordering: u32,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Retransmissions(VecDeque<Resent>);
 struct Resent {
     start: Seq,
     end: Seq,
-    /// What had it sent again.
+    /// What retransmitted it.
     kind: EpisodeKind,
     /// In which episode, if in any.
     episode: Option<u32>,
@@ -82,7 +82,7 @@ struct Resent {
     until: Seq,
 }
 
-/// What a D-SACK says.
+/// What a D-SACK means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Report {
     pub cause: DuplicateCause,
@@ -91,8 +91,8 @@ pub(super) struct Report {
 }
 
 impl Retransmissions {
-    /// A segment was sent again in this episode. A report is waited for while what was sent after it
-    /// is acknowledged, and two windows more.
+    /// A segment was retransmitted in this episode. A report may come until the data sent after it
+    /// are acknowledged, and two windows more.
     pub fn note(&mut self, sent: &Sent, episode: &Episode) {
         let kind = match sent.cause {
             Cause::Timeout | Cause::GoBackN | Cause::Probe => EpisodeKind::Timeout,
@@ -102,7 +102,7 @@ impl Retransmissions {
         self.push(sent, (kind, Some(episode.number)), episode.high);
     }
 
-    /// A tail loss probe sent a segment again, in no episode.
+    /// A tail loss probe retransmitted a segment, in no episode.
     pub fn note_probe(&mut self, sent: &Sent, max: Seq) {
         self.push(sent, (EpisodeKind::Timeout, None), max);
     }
@@ -113,8 +113,8 @@ impl Retransmissions {
         self.0.push_back(Resent { start, end, kind, episode, reported: false, until });
     }
 
-    /// The receiver reports `range` when all up to `una_before` was acknowledged. Each report is taken
-    /// for the first retransmission of it that was not reported.
+    /// The receiver reports `range` when all up to `una_before` was acknowledged. Each report
+    /// counts for its first retransmission that was not reported.
     pub fn report(&mut self, range: &DuplicateRange, una_before: Seq) -> Report {
         let meant = |resent: &&mut Resent| {
             !resent.reported && resent.start < range.end && range.start < resent.end

@@ -1,9 +1,9 @@
 //! Eifel detection by a flag: draft-ludwig-tsvwg-tcp-rxt-flag-03, and as Ludwig and Katz 2000 have
 //! it, with two of the reserved bits.
 //!
-//! The sender marks retransmissions, and the receiver says so when it acknowledges one: an
-//! acknowledgment that does not say it was made for an original. In the draft the receiver answers
-//! each marked segment at once with a pure acknowledgment. Ludwig and Katz echo the mark in the
+//! The sender marks retransmissions, and the receiver echoes the mark when it acknowledges one. An
+//! acknowledgment without the echo was made for an original. In the draft the receiver answers each
+//! marked segment at once with a pure acknowledgment. Ludwig and Katz echo the mark in the
 //! acknowledgment that comes anyway, so that it may be delayed, carry data and cover originals
 //! besides: the sender may learn later that a timeout was needed, and never sooner that it was not.
 
@@ -16,7 +16,7 @@ pub enum EifelRxt {
     /// None.
     #[default]
     Idle,
-    /// It was sent again with the mark.
+    /// It was retransmitted with the mark.
     Marked,
     /// The sender marks nothing.
     Unmarked,

@@ -2,11 +2,11 @@
 //! Retransmission Timeouts", report C-2002-07, section 3.
 //!
 //! After a timeout only the first segment is retransmitted. If the next two acknowledgments both
-//! advance the window, the second of them is for a segment that was never retransmitted: it had
-//! only been late, and so had the timeout's.
+//! advance the window, the second is for a segment that was never retransmitted. It was only late,
+//! and so was that of the timeout.
 //!
-//! What the RFCs, Linux and ns-2 made of it differs in when it is entered, what each acknowledgment
-//! must cover and what follows: one file a source, over one [`Frto`] machine.
+//! The RFCs, Linux and ns-2 differ in when it is entered, what each acknowledgment must cover and
+//! what follows: one file each, over one [`Frto`] machine.
 
 mod eifel;
 mod linux;
@@ -25,7 +25,7 @@ pub use passive::PassiveFrto;
 
 use machine::{Outcome, Step};
 
-/// Entered at every timeout, it need not remember anything.
+/// Entered at every timeout, it has no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Report;
 
@@ -36,7 +36,7 @@ impl Report {
 
     /// Step 2.
     fn first(ack: &AckFacts, can_send: CanSend) -> Outcome {
-        // 2 ii
+        // 2 ii: "duplicate ACK, set the congestion window to one segment"
         if !ack.is_new() {
             return Outcome::genuine(1);
         }

@@ -1,4 +1,4 @@
-//! Was that retransmission wrong? Detectors, each a pure machine over facts.
+//! Was that retransmission spurious? Detectors, each a state machine over facts.
 //!
 //! A sender asks those that it acts on; [`PassiveDetectors`] ask any of them about any sender.
 
@@ -50,16 +50,16 @@ pub use rfc3522::Rfc3522;
 pub(crate) use set::{Beginning, DetectorSet};
 pub use undo_linux::UndoLinux;
 
-/// What a detector says of a retransmission.
+/// The decision of a detector about a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing yet.
     Open,
-    /// It was not needed: the original was only late.
+    /// The original was only late.
     Spurious,
-    /// No sign of that: it is taken for needed.
+    /// No sign of that: it was needed.
     Genuine,
-    /// What the sender did makes the question unanswerable.
+    /// The question cannot be answered, for this reason.
     Inconclusive(Reason),
 }
 
@@ -88,21 +88,21 @@ pub enum Reason {
     NotMarked,
     /// It needs a round-trip time, and there was none yet.
     NoRoundTrip,
-    /// It needs the sender to do something, and the sender did otherwise.
+    /// It needs the sender to act in a certain way, and the sender did not.
     DidOtherwise,
     /// A recovery was under way, which it stays out of.
     AlreadyRecovering,
-    /// It is made for timeouts only.
+    /// It is for timeouts only.
     NotATimeout,
-    /// It is made for data, and the segment was a SYN.
+    /// It is for data, and the segment was a SYN.
     Handshake,
     /// A segment was retransmitted twice, and what is reported may stand for either.
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
-    /// It needs to be told of the path, and was not.
+    /// It needs to know the path, and does not.
     PathUnknown,
-    /// What a [`CustomDetector`] says that no other detector does.
+    /// A reason of a [`CustomDetector`].
     Other(&'static str),
 }
 
@@ -127,29 +127,30 @@ impl Reason {
     }
 }
 
-/// Was that retransmission wrong? A detector is asked about one episode after the other.
+/// Was that retransmission spurious? A detector sees one episode after the other.
 pub trait Detector: CloneDetector + Debug + Send + Sync {
     /// A segment was retransmitted in this episode, the first one included.
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         let _ = (sent, episode);
     }
 
-    /// A tail loss probe (RFC 8985 section 7) has sent a segment again, in this episode or before it.
+    /// A tail loss probe (RFC 8985 section 7) has retransmitted a segment, in this episode or
+    /// before it.
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
         let _ = (sent, episode);
     }
 
-    /// An acknowledgment arrived in this episode, about which no verdict is known.
+    /// An acknowledgment arrived in this episode, which has no verdict yet.
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict;
 
-    /// The episode ends without a verdict: what is left to say of it.
+    /// The episode ends without a verdict: the last chance for one.
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         let _ = episode;
         Verdict::Open
     }
 }
 
-/// A copy of a detector whose type is not known.
+/// Makes a trait object of [`Detector`] clonable.
 pub trait CloneDetector {
     /// A copy with the same state.
     fn boxed(&self) -> Box<dyn Detector>;

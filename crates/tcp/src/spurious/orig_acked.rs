@@ -1,6 +1,6 @@
-//! What Linux 6.1 goes by (`FLAG_ORIG_SACK_ACKED` of `net/ipv4/tcp_input.c`), whatever the sender
-//! does: a segment of before the timeout that was sent once, and not reported before, is
-//! acknowledged. So not all was lost, and the timeout's segment is taken for late, too.
+//! The sign that Linux 6.1 uses (`FLAG_ORIG_SACK_ACKED` of `net/ipv4/tcp_input.c`), whatever the
+//! sender does: an ACK of a segment from before the timeout that was sent once and not reported
+//! before. Not all was lost, so the segment that timed out is assumed to be late, too.
 
 use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::AckFacts;

@@ -1,5 +1,5 @@
-//! Passive detectors: what each would say of a sender's timeouts and fast retransmits, whatever the
-//! sender makes of them.
+//! Passive detectors: their verdicts about a sender's timeouts and fast retransmits, whatever the
+//! sender's response.
 
 use alloc::boxed::Box;
 
@@ -15,9 +15,9 @@ use crate::seq::Seq;
 
 /// Detectors on which no sender acts.
 ///
-/// They are told what happens at the sender in its order: an acknowledgment before the timeout or
-/// fast retransmit that it leads to, and this before the segments that leave for it. Each says one
-/// thing at most of an [`Episode`](super::Episode).
+/// They take the events of the sender in their order: an acknowledgment before the fast retransmit
+/// that it leads to, and that before the segments that leave for it. Each has at most one verdict
+/// for an [`Episode`](super::Episode).
 #[derive(Clone, Debug)]
 pub struct PassiveDetectors {
     flight: Flight,
@@ -33,9 +33,9 @@ pub struct DetectorVerdict {
     pub episode: u32,
     /// Which detector.
     pub detector: DetectorId,
-    /// What it says; [`Verdict::Open`] where the episode ended without a word.
+    /// The verdict; [`Verdict::Open`] where the episode ended without one.
     pub verdict: Verdict,
-    /// When it said so.
+    /// When it decided.
     pub at: Instant,
 }
 
@@ -56,7 +56,7 @@ impl PassiveDetectors {
         Self { flight: Flight::starting_at(seq), set, awaited: false }
     }
 
-    /// The same, told of the path what the sender is told.
+    /// The same, with the sender's knowledge of the path.
     #[must_use]
     pub fn knowing(mut self, path: KnownPath) -> Self {
         self.set = self.set.knowing(path);
@@ -124,17 +124,17 @@ impl PassiveDetectors {
         self.set.duplicates()
     }
 
-    /// Nothing more will happen: what is left open is said to be.
+    /// The connection is over: what is open stays [`Verdict::Open`].
     pub fn finish(&mut self, at: Instant) {
         self.set.end(at);
     }
 
-    /// The next thing that a detector says.
+    /// The next verdict.
     pub fn poll(&mut self) -> Option<DetectorVerdict> {
         self.set.poll()
     }
 
-    /// What an episode's own retransmission is sent for, whoever saw it leave.
+    /// The cause of an episode's own retransmission, which a capture does not show.
     fn cause_of(&self, segment: &Segment, cause: Cause) -> Cause {
         match self.set.episode() {
             Some(episode) if self.awaited && covers(segment, episode.seq) => match episode.kind {

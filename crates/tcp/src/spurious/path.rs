@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant, Rate};
 use super::KnownPath;
 use crate::flight::AckFacts;
 
-/// So many round trips show a path well enough.
+/// Round trips that are enough to estimate a path.
 const ENOUGH: u32 = 8;
 
 /// What acknowledgments show of a path.
@@ -82,8 +82,8 @@ impl Path {
         }
     }
 
-    /// Does every round trip since the last timeout take more than twice the smallest before? A
-    /// sender is not told of a handover; this is how it notices.
+    /// Does every round trip since the last timeout take more than twice the smallest before? This
+    /// is how a sender notices a handover.
     fn is_left_behind(&self) -> bool {
         match (self.present.least, self.recent.least) {
             (Some(before), Some(since)) => since > before.saturating_mul(2),
@@ -100,7 +100,7 @@ impl Stretch {
     }
 }
 
-/// So many bytes in that time, without their headers; `None` for no time and for less than a bit a
+/// The rate of `bytes`, without headers, in `time`; `None` for no time and for less than a bit per
 /// second.
 fn rate(bytes: u64, time: Duration) -> Option<Rate> {
     let bits = bytes.saturating_mul(8_000_000_000).checked_div(time.nanos())?;

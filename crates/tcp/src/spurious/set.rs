@@ -1,5 +1,4 @@
-//! Detectors side by side, and the episodes that they are asked about: those that a sender acts on,
-//! or passive ones.
+//! Detectors side by side, and their episodes: those that a sender acts on, or passive ones.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -13,15 +12,14 @@ use super::{Detector, DetectorId, DetectorVerdict, Episode, EpisodeKind, KnownPa
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
-/// Detectors that are told of retransmissions and acknowledgments. Each says one thing at most of
-/// an [`Episode`].
+/// Detectors, each with at most one verdict for an [`Episode`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DetectorSet {
     slots: Vec<Slot>,
     episode: Option<Episode>,
     episodes: u32,
     known: KnownPath,
-    /// What acknowledgments show of the path, if there is anybody to ask.
+    /// What acknowledgments show of the path, if there is a detector.
     path: Option<Box<Path>>,
     dsack_seen: bool,
     resent: Retransmissions,
@@ -33,9 +31,9 @@ pub(crate) struct DetectorSet {
 struct Slot {
     id: DetectorId,
     detector: Box<dyn Detector>,
-    /// Does it hear of timeouts only?
+    /// Does it see timeouts only?
     timeouts_only: bool,
-    /// Has it spoken in this episode?
+    /// Has it decided in this episode?
     decided: bool,
 }
 
@@ -49,7 +47,7 @@ pub(crate) struct Beginning {
     pub max: Seq,
     /// Is SACK in use?
     pub sack: bool,
-    /// What a tail loss probe sent again and is not acknowledged.
+    /// The segment that a tail loss probe retransmitted, if it is not acknowledged.
     pub probe: Option<Sent>,
     pub at: Instant,
 }
@@ -76,7 +74,7 @@ impl DetectorSet {
         set
     }
 
-    /// The same, told of the path.
+    /// The same, with knowledge of the path.
     pub const fn knowing(mut self, path: KnownPath) -> Self {
         self.known = path;
         self
@@ -92,7 +90,7 @@ impl DetectorSet {
         self.duplicates
     }
 
-    /// Is there nobody to ask?
+    /// Is there no detector?
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -103,8 +101,8 @@ impl DetectorSet {
     }
 
     /// The retransmission timer expired or a fast retransmit was decided: the number of the
-    /// episode. Another timeout of the same segment belongs to the one under way, as long as no
-    /// detector has spoken.
+    /// episode. Another timeout of the same segment belongs to the current one, as long as no
+    /// detector has decided.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
         let Beginning { kind, seq, max, sack, probe, at } = beginning;
         let undecided = self.slots.iter().all(|slot| !slot.decided);
@@ -145,8 +143,8 @@ impl DetectorSet {
         number
     }
 
-    /// A segment was sent again; SND.MAX is `max`. All detectors hear of it, also those that have
-    /// spoken: they may need it later.
+    /// A segment was retransmitted; SND.MAX is `max`. Detectors that have decided see it, too,
+    /// because they may need it later.
     pub fn resent(&mut self, sent: &Sent, max: Seq) {
         let Some(episode) = &mut self.episode else {
             if sent.cause == Cause::Probe {
@@ -167,7 +165,8 @@ impl DetectorSet {
         }
     }
 
-    /// A tail loss probe has sent a segment again, which may be reported like any retransmission.
+    /// A tail loss probe has retransmitted a segment, which D-SACK may report like any
+    /// retransmission.
     fn probed(&mut self, sent: &Sent) {
         let Some(episode) = &mut self.episode else { return };
         episode.retransmissions += 1;
@@ -215,7 +214,7 @@ impl DetectorSet {
         }
     }
 
-    /// Asks those that have not spoken in this episode.
+    /// Asks those that have not decided in this episode.
     pub fn ask(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
         let Some(episode) = self.episode else { return };
         for slot in self.slots.iter_mut().filter(|slot| !slot.decided) {

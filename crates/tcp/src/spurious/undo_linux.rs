@@ -1,4 +1,4 @@
-//! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c`, and who asks it): one bookkeeping for
+//! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c`, and its callers): one state for
 //! timestamps and D-SACKs, in the kernel's order.
 //!
 //! | state                   | asked when            | undone if                                   |
@@ -9,10 +9,10 @@
 //! | Recovery, on the way    | anything arrives      | all is reported                             |
 //! | Open or Disorder, after | anything arrives      | all is reported                             |
 //!
-//! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All is
-//! reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss it is
-//! asked before F-RTO, which hears of what is left. A retransmission that is selectively
-//! acknowledged alone counts as out here until it is acknowledged cumulatively.
+//! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All
+//! is reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss
+//! it is asked before F-RTO. A retransmission that is selectively acknowledged alone counts as out
+//! here until it is acknowledged cumulatively.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ use crate::seq::Seq;
 /// Waits for an echo that is too old, or for a report of every retransmission.
 #[derive(Clone, Debug, Default)]
 pub struct UndoLinux {
-    /// Which episode is counted, and what it began with.
+    /// The current episode, and what it began with.
     episode: Option<(u32, EpisodeKind)>,
     /// `undo_marker`: SND.UNA when it began.
     marker: Seq,
@@ -40,10 +40,10 @@ pub struct UndoLinux {
     echoed: bool,
 }
 
-/// What an acknowledgment says of the retransmissions.
+/// What an acknowledgment shows of the retransmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Signs {
-    /// It was made for what left before the first of them (`tcp_packet_delayed`).
+    /// It was made for a segment that left before the first of them (`tcp_packet_delayed`).
     delayed: bool,
     /// All of them were duplicates.
     all_reported: bool,
@@ -103,7 +103,7 @@ impl UndoLinux {
             _ if open => all_reported,
             EpisodeKind::Timeout => ack.is_new() && (delayed || all_reported),
             EpisodeKind::FastRetransmit if ack.ack >= self.high => delayed || all_reported,
-            // What is on the way may yet be reported: nothing else is asked of this one.
+            // A retransmission in flight may still be reported, so nothing else decides here.
             EpisodeKind::FastRetransmit if ack.is_new() && delayed => !self.is_out(ack.ack),
             EpisodeKind::FastRetransmit => all_reported,
         }

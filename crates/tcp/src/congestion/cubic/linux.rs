@@ -25,7 +25,7 @@ const LEAST: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinuxCubic {
     config: CubicConfig,
-    /// The window grows by one for so many segments.
+    /// Segments acknowledged for each segment that the window grows by.
     cnt: f64,
     /// Segments counted towards that (`tcp_cong_avoid_ai`).
     snd_cwnd_cnt: f64,

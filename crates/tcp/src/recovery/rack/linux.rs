@@ -8,21 +8,21 @@ use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
 use crate::recovery::{Context, LossRecovery, Recovery, Step};
 use crate::timer::Timer;
 
-/// Linux does not widen the reordering window beyond so many quarters of a round trip.
+/// The largest reordering window, in quarters of a round trip.
 const MAX_REO_WND_MULT: u64 = 255;
 
-/// Linux does not count reordering beyond so many segments (`tcp_max_reordering`).
+/// The largest reordering, in segments (`tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;
 
 /// RACK of Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxRack {
     pub(super) rack: Rack,
-    /// Something has arrived (`advanced`): without that, nothing new is lost.
+    /// A segment was delivered (`advanced`): without that, no loss is detected.
     advanced: bool,
     /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
     dsack_seen: bool,
-    /// Of what the acknowledgment at hand delivers, when the last left.
+    /// When the most recently sent segment left that the current acknowledgment delivers.
     delivered: Option<Instant>,
     /// When a D-SACK last widened the reordering window (`last_delivered`).
     last_delivered: Option<Instant>,
@@ -31,13 +31,13 @@ pub(crate) struct LinuxRack {
 }
 
 impl Rack {
-    /// A segment was overtaken by so many others (`tcp_check_sack_reordering`).
+    /// This many later segments were delivered before one (`tcp_check_sack_reordering`).
     pub(super) fn note_reordering(&mut self, segments: u64) {
         self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
     }
 
-    /// The retransmission timer expired. If enough was SACKed for a loss, and none was seen, the
-    /// reordering was taken for more than it is (`tcp_enter_loss`).
+    /// The retransmission timer expired. If enough was SACKed for a loss and none was detected, the
+    /// reordering was overestimated (`tcp_enter_loss`).
     pub fn doubt_reordering(&mut self, flight: &Flight, config: &RecoveryConfig) {
         if !self.timed_out && has_sacked_enough(flight, config) {
             self.reordering = 0;
@@ -52,7 +52,7 @@ impl LossRecovery for LinuxRack {
         if core::mem::take(&mut self.advanced) {
             return self.detect_loss(recovery, cx);
         }
-        // The timer is another's now (`tcp_set_xmit_timer`).
+        // Linux has one timer, which another use has taken (`tcp_set_xmit_timer`).
         if ack.is_new() {
             cx.timers.stop(Timer::Reordering);
         }
@@ -86,7 +86,7 @@ impl LinuxRack {
         if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
             rack.delivery.update(sent, ack);
         }
-        // In fast recovery, the hole was filled by what was only late (`tcp_try_undo_partial`).
+        // In fast recovery, a late original filled the hole (`tcp_try_undo_partial`).
         let partial = recovery.is_fast() && ack.ack < recovery.recover;
         let filled = sent.was_retransmitted() && sent.seq < rack.delivery.fack;
         if partial && filled && echoes_earlier(echo, sent) {
@@ -104,8 +104,8 @@ impl LinuxRack {
         doubted
     }
 
-    /// May what is reported as received twice be what was retransmitted? Whatever is reported
-    /// beyond that is the network's doing, or the peer's (`tcp_dsack_seen`).
+    /// Can the reported duplicates come from retransmissions? More duplicates than retransmissions
+    /// come from the network or the peer (`tcp_dsack_seen`).
     fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
@@ -131,8 +131,7 @@ impl LinuxRack {
         rack.reo_wnd_persist = rack.reo_wnd_persist.saturating_sub(u32::from(recovered));
     }
 
-    /// Where a retransmission of a timeout is lost again, fast recovery begins
-    /// (`FLAG_LOST_RETRANS`).
+    /// If a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`).
     pub(super) fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
         let losses = self.rack.detect_loss(recovery, cx);
         let lost_again = losses.is_some_and(|losses| losses.lost_again);

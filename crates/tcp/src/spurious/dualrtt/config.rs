@@ -10,15 +10,15 @@ pub struct DualRttConfig {
     /// What an acknowledgment must be sooner than.
     #[setting(flatten)]
     pub threshold: Threshold,
-    /// How the first acknowledgment after a timeout is judged.
+    /// The rule for the first acknowledgment after a timeout.
     pub first: FirstAck,
-    /// What the sender is told of its path.
+    /// What the sender knows of its path.
     #[setting(flatten)]
     pub path: KnownPath,
 }
 
 impl DualRttConfig {
-    /// What the threshold goes by and the sender is not told, if anything.
+    /// The fact that the threshold needs and the configuration lacks, if any.
     pub const fn lacks(&self) -> Option<PathFact> {
         self.threshold.lacks(self.path)
     }
@@ -36,14 +36,14 @@ pub enum PathFact {
 /// What fraction of the smallest round trip DualRTT's threshold is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Threshold {
-    /// So many thousandths.
+    /// A fixed fraction in thousandths.
     #[choice(skip)]
     Fixed(u32),
     /// One and a half times the spacing of acknowledgments, and at most nine tenths of the smallest
     /// round trip: held segments leave the bottleneck one serialisation time apart.
     Physical,
-    /// The paper's model (equations 3 and 6) of the path that the sender is told of, with this
-    /// logarithm: the paper names none.
+    /// The paper's model (equations 3 and 6) of the configured path, with this logarithm: the paper
+    /// names none.
     #[choice(
         "paper-ln",
         Self::Paper(Logarithm::Natural),
@@ -55,8 +55,8 @@ pub enum Threshold {
         "The paper's equation 3 with decimal logarithms, for path_rate and path_delay."
     )]
     Paper(Logarithm),
-    /// The best of Table V for the bandwidth that the sender is told of: that of the row whose
-    /// bandwidth is nearest on a logarithmic axis. The table is for a delay of 200 ms.
+    /// The best of Table V for the configured bandwidth: the row whose bandwidth is nearest on a
+    /// logarithmic axis. The table is for a delay of 200 ms.
     Table,
     /// The paper's model with the natural logarithm, of the path as the sender's acknowledgments
     /// show it; a tenth as long as they show too little, at the start and on a new path
@@ -65,7 +65,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// What it goes by and is not known of the path, if anything.
+    /// The fact of the path that it needs and that is not known, if any.
     pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
         match (self, path.rate, path.delay) {
             (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
@@ -117,7 +117,7 @@ impl Settings for Threshold {
     }
 }
 
-/// How DualRTT judges the first new acknowledgment after a timeout.
+/// The rule of DualRTT for the first new acknowledgment after a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum FirstAck {
     /// As any: since the last retransmission of the segment (equation 1).

@@ -25,13 +25,13 @@ const MILLIONTHS: u32 = 1_000_000;
 pub(super) struct Tau(u32);
 
 impl Tau {
-    /// So many thousandths.
+    /// From thousandths.
     pub const fn thousandths(count: u32) -> Self {
         Self(count.saturating_mul(1000))
     }
 
-    /// Equation 3 for segments of so many bytes. On paths of several seconds it falls below zero,
-    /// and nothing is too soon; above one, a genuine loss would be.
+    /// Equation 3 for a `segment` in bytes. On paths of several seconds it falls below zero, where
+    /// no ACK is too soon. Above one, that of a genuine loss would be.
     pub fn of_model(logarithm: Logarithm, path: (Rate, Duration), segment: u32) -> Self {
         let (rate, delay) = path;
         // A delay of nothing has no logarithm; the clock tells no less than a nanosecond.

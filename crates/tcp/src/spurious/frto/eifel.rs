@@ -2,16 +2,16 @@
 //! Eifel TCP to avoid problems in the scenarios involving ACK losses".
 //!
 //! The echo of an older timestamp is only a hint: where acknowledgments were lost, it may be that
-//! of a duplicate (section 5.2). So the sender neither restores its window yet nor goes back, but
-//! sends two new segments as F-RTO does, and the second acknowledgment decides. What the echo of
-//! the retransmission says needs no second one. The windows in between are those of RFC 5682.
+//! of a duplicate (section 5.2). So the sender neither restores its window yet nor retransmits, but
+//! sends two new segments as F-RTO does, and the second acknowledgment decides. The echo of the
+//! retransmission needs no second one. The windows in between are those of RFC 5682.
 
 use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// What it remembers.
+/// Its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Forward {
     /// Which segment timed out, and RetransmitTS: the timestamp of its first retransmission.

@@ -1,9 +1,8 @@
 //! Linux 6.1: `tcp_enter_loss` and `tcp_process_loss` of `net/ipv4/tcp_input.c`.
 //!
-//! A segment remembers for ever that it was retransmitted. So any acknowledgment, cumulative or
-//! selective, of a segment of before the timeout that was sent once and not reported before proves
-//! the timeout spurious, be it the first and before any new segment was sent. The response undoes
-//! the timeout.
+//! A segment stays marked as retransmitted. So any acknowledgment, cumulative or selective, of a
+//! segment of before the timeout that was sent once and not reported before proves the timeout
+//! spurious, be it the first and before any new segment was sent. The response undoes the timeout.
 
 use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;

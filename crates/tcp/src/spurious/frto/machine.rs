@@ -1,6 +1,6 @@
-//! The machine that all forms of F-RTO share: what a sender tells it, what it advises, and the two
-//! acknowledgments that decide. It has two users: a sender that does as it is advised, and
-//! [`PassiveFrto`](super::PassiveFrto), who looks on.
+//! The machine that all forms of F-RTO share: its input, its advice, and the two acknowledgments
+//! that decide. It has two users: a sender that follows the advice, and
+//! [`PassiveFrto`](super::PassiveFrto).
 
 use super::Report;
 use super::eifel::Forward;
@@ -12,7 +12,7 @@ use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// Whose F-RTO.
+/// A published form of F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrtoVariant {
     /// Report C-2002-07 section 3.
@@ -36,7 +36,7 @@ pub enum FrtoVariant {
 pub struct Expiry {
     /// SND.UNA.
     pub una: Seq,
-    /// The sequence number behind the segment that is retransmitted.
+    /// The end of the segment that is retransmitted.
     pub end: Seq,
     /// SND.MAX.
     pub max: Seq,
@@ -46,18 +46,19 @@ pub struct Expiry {
     pub sack: bool,
     /// The timestamp (TSval) of the retransmission, zero without timestamps.
     pub timestamp: u32,
-    /// The first sequence number of what a tail loss probe (RFC 8985) sent again before.
+    /// The first sequence number of the segment that a tail loss probe (RFC 8985) retransmitted
+    /// before.
     pub probed: Option<Seq>,
 }
 
-/// What may be sent that was never sent, whatever the congestion window.
+/// The new data that may be sent, whatever cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CanSend {
-    /// Nothing: no data wait, or the offered window has no room.
+    /// Nothing: no data wait, or the advertised window has no room.
     Nothing,
-    /// The offered window has no room for a second segment.
+    /// The advertised window has no room for a second segment.
     OneByWindow,
-    /// What there is.
+    /// All that wait.
     Freely,
 }
 
@@ -68,7 +69,7 @@ pub enum Fallback {
     Probe,
     /// One byte of new data, beyond the offered window.
     OneByte,
-    /// The last segment that is outstanding, which begins here, once more.
+    /// A retransmission of the last outstanding segment, which begins here.
     Tail(Seq),
 }
 
@@ -83,10 +84,10 @@ pub enum Entry {
     Conventional,
 }
 
-/// What F-RTO wants its sender to do; a judge ignores it.
+/// What F-RTO has the sender do; the passive detector ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// Whatever the sender would do without F-RTO, with the window that it has.
+    /// What the sender would do without F-RTO, with its current window.
     Usual,
     /// Send nothing.
     Hold,
@@ -94,7 +95,7 @@ pub enum Advice {
     SendTwoNew(Reopening),
     /// Send this in their place, and set the window.
     SendInstead(Fallback, Reopening),
-    /// Retransmit from SND.UNA in slow start, with a window of so many segments.
+    /// Retransmit from SND.UNA in slow start, with this window.
     GoBackN {
         /// The congestion window in segments.
         cwnd: u32,
@@ -112,7 +113,7 @@ pub enum Reopening {
     Two,
 }
 
-/// With which windows a sender goes on after a spurious timeout.
+/// The windows of the sender after a spurious timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumption {
     /// In congestion avoidance, with the window that the timeout halved (the report, step 3 i).
@@ -129,7 +130,7 @@ pub enum Resumption {
     Restored,
 }
 
-/// How far F-RTO is.
+/// The step of F-RTO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Step {
     /// No timeout is in question.
@@ -154,7 +155,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing is learnt: the same acknowledgment is still awaited at `step`.
+    /// The acknowledgment does not count: `step` still awaits one.
     pub(super) const fn wait(step: Step) -> Self {
         Self { next: step, advice: Advice::Hold, verdict: Verdict::Open }
     }
@@ -165,21 +166,21 @@ impl Outcome {
         Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
     }
 
-    /// The timeout is taken for needed: back to slow start with so many segments.
+    /// The timeout was needed: slow start with this many segments.
     pub(super) const fn genuine(cwnd: u32) -> Self {
         let advice = Advice::GoBackN { cwnd };
         Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
     }
 
-    /// No new segment can be sent, so that nothing can be learnt; slow start, whose window is two
-    /// segments after the first acknowledgment.
+    /// No new segment can be sent, so F-RTO cannot decide: slow start, whose window is two segments
+    /// after the first acknowledgment.
     pub(super) const fn nothing_new() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
     }
 
-    /// What was sent in place of new segments may be what is acknowledged: nothing can be learnt,
-    /// and slow start has the window that follows a duplicate.
+    /// The acknowledgment may be of what was sent in place of new segments, so F-RTO cannot decide:
+    /// slow start has the window that follows a duplicate.
     pub(super) const fn of_the_fallback() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
@@ -199,11 +200,11 @@ pub struct Frto {
     form: Form,
     /// What was sent in step 2 b, where it was not new segments.
     sent_instead: Option<Fallback>,
-    /// What a tail loss probe sent again before the timeout.
+    /// The segment that a tail loss probe retransmitted before the timeout.
     probed: Option<Seq>,
 }
 
-/// What each source remembers.
+/// The state of each form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Report(Report),
@@ -239,7 +240,7 @@ impl Frto {
         self.step == Step::AwaitingFirst
     }
 
-    /// The timeout is no longer in question: another detector has spoken, and was heard.
+    /// The timeout is no longer in question: the sender has responded to another detector.
     pub(crate) const fn stop(&mut self) {
         self.step = Step::Idle;
     }
@@ -276,7 +277,7 @@ impl Frto {
                 let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
                 Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
             }
-            // Neither new nor duplicate, a window update say: nothing is learnt.
+            // Neither new nor duplicate, such as a window update.
             Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
@@ -291,7 +292,7 @@ impl Frto {
         (outcome.advice, outcome.verdict)
     }
 
-    /// The sender does otherwise: its recovery is one like any.
+    /// The sender does not follow: it recovers without F-RTO.
     pub(super) fn abandon(&mut self, ack: &AckFacts) {
         self.step = Step::Idle;
         match &mut self.form {
@@ -301,7 +302,7 @@ impl Frto {
         }
     }
 
-    /// Does the acknowledgment say anything of segments?
+    /// Does the acknowledgment report the arrival of a segment?
     pub(super) fn counts(&self, ack: &AckFacts) -> bool {
         let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
@@ -315,9 +316,9 @@ impl Frto {
         Outcome { advice: Advice::SendInstead(fallback, window), ..outcome }
     }
 
-    /// Does the acknowledgment reach a segment of before the timeout that was sent again in step
-    /// 2 b, or by a probe, which it reports alone? It says as little of an original as one of the segment of step 1. Linux knows which
-    /// segments it has sent once.
+    /// Does the acknowledgment reach a segment from before the timeout that step 2 b or a probe
+    /// retransmitted? Like one of the segment of step 1 it is no evidence of an original. Linux
+    /// knows which segments it has sent once.
     fn may_be_of_the_tail(&self, ack: &AckFacts) -> bool {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
         match (self.sent_instead, self.form) {

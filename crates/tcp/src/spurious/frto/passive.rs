@@ -1,12 +1,12 @@
-//! F-RTO as a judge.
+//! F-RTO as a passive detector.
 
 use super::{CanSend, Expiry, Frto, FrtoVariant, Step};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};
 
-/// F-RTO as a judge: the sender need not have heard of it. Where the sender does not what F-RTO
-/// would, the acknowledgments that follow tell nothing.
+/// F-RTO as a passive detector of any sender. Where the sender does not do what F-RTO would, the
+/// acknowledgments that follow are inconclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct PassiveFrto {
     machine: Frto,
@@ -16,7 +16,7 @@ pub struct PassiveFrto {
     went_back: bool,
     /// How many new segments it had sent when the first acknowledgment came.
     new_before: u32,
-    /// What a tail loss probe sent again.
+    /// The segment that a tail loss probe retransmitted.
     probed: Option<Seq>,
 }
 
@@ -27,7 +27,7 @@ impl PassiveFrto {
         Self { machine, fast_recovery: None, went_back: false, new_before: 0, probed: None }
     }
 
-    /// Did the sender do otherwise, up to the acknowledgment that comes now?
+    /// Has the sender acted differently from F-RTO before this acknowledgment?
     const fn disobeyed(&self, episode: &Episode) -> bool {
         match self.machine.step {
             Step::Idle | Step::Abstaining | Step::Lingering => false,
@@ -76,7 +76,7 @@ impl Detector for PassiveFrto {
             return Verdict::Inconclusive(Reason::DidOtherwise);
         }
         let before = self.machine.step;
-        // What the sender could send shows in what it sends next.
+        // What the sender sends next shows what it could send.
         let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
         if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
             self.new_before = episode.new_segments;

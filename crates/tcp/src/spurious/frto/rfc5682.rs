@@ -1,22 +1,22 @@
 //! The basic algorithm of RFC 5682 section 2.1, and of RFC 4138 section 2.1 before it.
 //!
-//! Unlike the report both ask in step 2 a that the first acknowledgment covers all that was
-//! retransmitted, and less than all that is outstanding: a retransmission that fills the only hole
-//! tells nothing. RFC 5682 besides stays out of a recovery that a timeout has begun before, in which
-//! segments may have been retransmitted that an acknowledgment would then speak of.
+//! Unlike the report both require in step 2 a that the first acknowledgment covers the whole
+//! retransmission, but not all outstanding data: a retransmission that fills the only hole is no
+//! evidence. RFC 5682 also stays out of a recovery that an earlier timeout has begun, because the
+//! acknowledgments may be of its retransmissions.
 
 use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 
-/// What the basic algorithm remembers.
+/// The state of the basic algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Basic {
     rfc: Rfc,
-    /// Behind the highest sequence number sent: before the timeout in RFC 4138, before the first
-    /// acknowledgment after it in RFC 5682, where it tells whether a recovery is under way.
+    /// SND.MAX: at the timeout in RFC 4138, at the first acknowledgment after it in RFC 5682, where
+    /// it shows whether a recovery is under way.
     recover: Seq,
-    /// Behind the segment that was retransmitted in step 1.
+    /// The end of the segment that step 1 retransmits.
     retransmitted: Seq,
     /// Did the timeout come in fast recovery?
     in_fast_recovery: bool,

@@ -8,11 +8,11 @@ use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 
-/// What it remembers.
+/// Its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SackEnhanced {
-    /// RecoveryPoint: behind the highest sequence number sent when the first new acknowledgment
-    /// came. A timeout of the same segment before it is none of a recovery under way.
+    /// RecoveryPoint: SND.MAX at the first new acknowledgment. A repeated timeout before that is
+    /// not one in recovery.
     recovery_point: Seq,
 }
 
