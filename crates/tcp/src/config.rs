@@ -1,4 +1,4 @@
-//! Every knob of a TCP endpoint: data, never a branch on a name.
+//! The settings of a TCP endpoint.
 
 mod congestion;
 mod connection;
@@ -70,23 +70,23 @@ pub struct Config {
     /// How the congestion window starts and grows.
     #[setting(table)]
     pub window: WindowConfig,
-    /// Which congestion control.
+    /// Congestion control.
     #[setting(table, tables(cubic))]
     pub congestion: CongestionConfig,
-    /// What duplicate acknowledgments do.
+    /// Loss recovery.
     #[setting(table, tables(newreno, sack_recovery = sack, rack))]
     pub recovery: RecoveryConfig,
-    /// F-RTO after a timeout, and whose.
+    /// F-RTO after a timeout, in one of its forms.
     #[setting(skip)]
     pub frto: Option<FrtoVariant>,
-    /// What F-RTO does where it has no new segments to send.
+    /// What F-RTO does without new segments to send.
     pub frto_window_limited: WindowLimited,
-    /// What becomes of `recover` (the report's `send_high`) once a timeout is found spurious.
+    /// The effect of a spurious timeout on `recover` (`send_high` of the report).
     pub recover_on_undo: RecoverOnUndo,
     /// The receiving side.
     #[setting(skip)]
     pub receiver: ReceiverConfig,
-    /// How a connection is kept, given up and guarded.
+    /// Keep-alive, limits of retransmission, and protection of the connection.
     #[setting(tables(keep_alive, give_up = limits))]
     pub connection: ConnectionConfig,
     /// Is a small segment held back while data are outstanding?
@@ -108,8 +108,8 @@ pub struct Config {
     /// Knobs of DualRTT.
     #[setting(table)]
     pub dualrtt: DualRttConfig,
-    /// What a spurious timeout or fast retransmit restores; `None`: what the detector's own
-    /// publication does.
+    /// What a spurious timeout or fast retransmit restores; `None`: as in the detector's own
+    /// publication.
     #[setting(open, unset = "what the publication of the detector does")]
     pub response: Option<Response>,
     /// A user-defined response, which takes its place.
@@ -131,20 +131,20 @@ pub struct TimestampConfig {
     pub echo: EchoRule,
 }
 
-/// When a receiver takes a segment's timestamp for its next echo.
+/// Which segments' timestamps a receiver echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum EchoRule {
     /// RFC 1323 section 3.4: only a segment that spans the last acknowledgment number sent.
     Rfc1323,
-    /// RFC 7323 section 4.3, behind the window test: a wholly duplicate segment is not echoed.
+    /// RFC 7323 section 4.3, after the window test: a wholly duplicate segment is not echoed.
     #[default]
     Rfc7323,
-    /// As RFC 7323, but of duplicates only those are left out that end below the last
-    /// acknowledgment number sent (`tcp_sequence`, which goes by `rcv_wup`).
+    /// As RFC 7323, but a duplicate is echoed unless it ends below the last acknowledgment number
+    /// sent (`tcp_sequence`, which uses `rcv_wup`).
     Linux,
-    /// After trimming, and by the end, too: of duplicates that is echoed which ends at the last
-    /// acknowledgment number. So it is in later FreeBSD; FreeBSD 4 does not ask for the end, and
-    /// echoes all duplicates below that number, as [`Self::Ns2bis`].
+    /// After trimming, and by the end, too: a duplicate is echoed if it ends at the last
+    /// acknowledgment number, as in later FreeBSD. FreeBSD 4 ignores the end and echoes all
+    /// duplicates below that number, as [`Self::Ns2bis`].
     Bsd,
     /// The default of ns-2: any segment at or below the last acknowledgment number, duplicates too.
     Ns2bis,
@@ -153,8 +153,7 @@ pub enum EchoRule {
 }
 
 impl Config {
-    /// A sender acts on this detector, and offers the timestamps that it needs; on one that no sender
-    /// can act on it does not.
+    /// The sender acts on this detector, if a sender can, and offers the timestamps that it needs.
     pub fn act_on(&mut self, id: DetectorId) {
         self.timestamps |=
             id.acting().is_some_and(|acting| acting.needs == Some(Needs::Timestamps));
@@ -165,7 +164,7 @@ impl Config {
         }
     }
 
-    /// Does loss recovery know of every acknowledgment how much it reports as delivered?
+    /// Does loss recovery know how much each acknowledgment reports as delivered?
     pub(crate) fn tells_delivered(&self) -> bool {
         match self.recovery.algorithm {
             Algorithm::Rack => true,

@@ -23,7 +23,8 @@ use hystart::HyStart;
 use reno::Reno;
 use unlimited::Unlimited;
 
-/// A congestion control: how the window grows in congestion avoidance, and what a loss leaves of it.
+/// A congestion control: how the window grows in congestion avoidance, and what a loss leaves of
+/// it.
 pub(crate) trait CongestionControl {
     /// New data are acknowledged in congestion avoidance: `window` grows.
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked);
@@ -78,9 +79,9 @@ pub(crate) struct ControlTerm {
     pub set: fn(&mut Config),
 }
 
-/// Makes the table of congestion controls, and the enum that holds the state of one. A row is: what a
-/// scenario chooses; the types of its state, and how that is made; and for senders the name, title
-/// and source of each form, and what it sets beside the choice.
+/// Makes the table of congestion controls, and the enum that holds the state of one. A row is: what
+/// a scenario chooses; the types of its state, and how that is made; and for senders the name,
+/// title and source of each form, and what it sets beside the choice.
 macro_rules! controls {
     ($($choice:ident [$($state:ident),+] $new:expr
         $(, { $term:literal, $title:literal, $source:literal, $set:expr })*;)+) => {

@@ -7,7 +7,7 @@ use rtolab_time::Duration;
 pub struct Estimate {
     /// The smoothed round-trip time.
     pub srtt: Duration,
-    /// Its variation: smoothed, or a quarter of what the timeout adds to SRTT where the floor is one
-    /// of the variance.
+    /// Its variation: smoothed, or a quarter of what the timeout adds to SRTT where the floor is
+    /// one of the variance.
     pub rttvar: Duration,
 }

@@ -81,8 +81,8 @@ pub enum SlowStartExit {
     /// `HyStart++`: round trips grow, also through five rounds of slower growth (RFC 9406).
     #[choice("hystart++")]
     HyStartPlusPlus,
-    /// The older `HyStart` of Linux: round trips grow, or a train of acknowledgments is half as long
-    /// as the smallest round trip (Ha and Rhee 2011, as `tcp_cubic.c` has it).
+    /// The older `HyStart` of Linux: round trips grow, or a train of acknowledgments is half as
+    /// long as the smallest round trip (Ha and Rhee 2011, as `tcp_cubic.c` has it).
     #[choice("hystart")]
     HyStart,
 }

@@ -75,16 +75,15 @@ pub enum RackRules {
     Rfc8985,
     /// Linux, `net/ipv4/tcp_input.c` and `tcp_recovery.c`:
     ///
-    /// - only where a retransmission is acknowledged in order is the echo looked at
-    ///   (`tcp_skb_spurious_retrans`), and otherwise the smallest round trip alone;
-    /// - in fast recovery a hole that is filled by what was only late shows reordering
-    ///   (`tcp_try_undo_partial`), without which a D-SACK does not widen the window
-    ///   (`tcp_dsack_seen`), and where more is reported than was sent again it is not believed;
-    /// - where the timer of probes expires and none may leave, that of the oldest segment goes on
-    ///   (`tcp_send_loss_probe`), and no round trip is asked for in between;
-    /// - where a retransmission of a timeout is lost again, fast recovery begins
-    ///   (`FLAG_LOST_RETRANS`);
-    /// - a timeout takes for lost what left a round trip ago, without the reordering window, and its
-    ///   window is a segment more than what is still under way (`tcp_enter_loss`).
+    /// - only an in-order ACK of a retransmission is checked by its echo
+    ///   (`tcp_skb_spurious_retrans`), any other by the smallest round trip alone;
+    /// - in fast recovery a hole that a late original fills shows reordering
+    ///   (`tcp_try_undo_partial`). Without reordering a D-SACK does not widen the window, and more
+    ///   duplicates than retransmissions are ignored (`tcp_dsack_seen`);
+    /// - where the probe timer expires and no probe may leave, the timer of the oldest segment goes
+    ///   on (`tcp_send_loss_probe`), and no round trip is required in between;
+    /// - if a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`);
+    /// - a timeout marks lost what left a round trip ago, without the reordering window, and its
+    ///   window is a segment more than the pipe (`tcp_enter_loss`).
     Linux,
 }

@@ -34,7 +34,8 @@ pub struct ReceiverConfig {
     /// there at most 16 (`TCP_MAX_QUICKACKS`).
     #[setting(format = Whole<0, { u32::MAX }>)]
     pub quick_acks: u32,
-    /// Is a segment with PSH acknowledged at once? See [`Config::push`](crate::Config::push) for who sets it.
+    /// Is a segment with PSH acknowledged at once? See [`Config::push`](crate::Config::push) for
+    /// who sets it.
     pub ack_pushed_at_once: bool,
     /// When a segment that fills a gap is acknowledged.
     pub gap_fill: GapFill,

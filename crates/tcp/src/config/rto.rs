@@ -156,8 +156,8 @@ pub enum Sampling {
     #[default]
     EveryAck,
     /// As Linux (`tcp_ack_update_rtt`): by the oldest segment that is acknowledged in order, unless
-    /// one of those was retransmitted; else by the first that is SACKed and was sent once; else by the
-    /// echo of an acknowledgment of new data.
+    /// one of those was retransmitted; else by the first that is SACKed and was sent once; else by
+    /// the echo of an acknowledgment of new data.
     #[choice(skip)]
     EveryReport,
     /// One segment at a time is timed, as in BSD; any retransmission discards the sample.

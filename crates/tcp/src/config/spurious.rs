@@ -1,5 +1,4 @@
-//! Knobs of a sender that finds a retransmission spurious: which detectors it acts on, and how it
-//! responds.
+//! The detectors that a sender acts on, and F-RTO without new data.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,8 +15,8 @@ pub struct Detectors {
 }
 
 impl Detectors {
-    /// Adds one of the registry, in place of another of its [`Family`]. Those that no sender can act
-    /// on, and F-RTO, which is [`Config::frto`](super::Config::frto), leave it as it is.
+    /// Adds one of the table, in place of another of its [`Family`]. One that no sender can act on,
+    /// and F-RTO, which is [`Config::frto`](super::Config::frto), change nothing.
     pub fn add(&mut self, id: DetectorId) {
         let family = |id: DetectorId| id.acting().map(|acting| acting.family);
         if family(id).is_none() || id.variant().is_some() {
@@ -32,12 +31,12 @@ impl Detectors {
         self.listed.insert(place, id);
     }
 
-    /// Adds a user's, which is asked after all of the registry.
+    /// Adds a user-defined one, which is asked last.
     pub fn add_custom(&mut self, custom: CustomDetector) {
         self.custom.push(custom);
     }
 
-    /// Which they are, in their order.
+    /// Their identities, in order.
     pub fn iter(&self) -> impl Iterator<Item = DetectorId> + '_ {
         self.listed.iter().copied().chain(self.custom.iter().map(CustomDetector::id))
     }
@@ -53,7 +52,7 @@ impl Detectors {
         self.listed.iter().any(|id| needs(*id))
     }
 
-    /// New ones, which have seen nothing yet.
+    /// New instances of them.
     pub(crate) fn make(
         &self,
         knobs: DualRttConfig,
@@ -65,31 +64,31 @@ impl Detectors {
     }
 }
 
-/// What F-RTO does where it has no new segments to send: the application has no data, or the offered
+/// What F-RTO does without new segments to send: the application has no data, or the advertised
 /// window no room (RFC 5682 appendix A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum WindowLimited {
-    /// It gives up: conventional recovery.
+    /// It ends: conventional recovery.
     #[default]
     Conventional,
-    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which comes
-    /// second where the timeout was needed.
+    /// It sends an empty segment below SND.UNA. The answer is a duplicate acknowledgment, which
+    /// arrives second if the timeout was needed.
     Probe,
-    /// It sends one byte of new data beyond the offered window; without data it gives up.
+    /// It sends one byte of new data beyond the advertised window. Without data it ends.
     OneByte,
-    /// It sends the last outstanding segment again.
+    /// It retransmits the last outstanding segment.
     Tail,
-    /// So many segments of the offered window are kept free for it at all times, but one that may
-    /// always be outstanding; without data it gives up.
+    /// This many segments of the advertised window are always reserved for it, except one that may
+    /// be outstanding. Without data it ends.
     #[choice(
         "reserve-1",
         Self::Reserve(1),
-        "One segment of the offered window is kept free for it."
+        "One segment of the advertised window is reserved for it."
     )]
     #[choice(
         "reserve-2",
         Self::Reserve(2),
-        "Two segments of the offered window are kept free for it."
+        "Two segments of the advertised window are reserved for it."
     )]
     Reserve(u32),
 }

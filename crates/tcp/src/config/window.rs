@@ -15,17 +15,17 @@ pub struct WindowConfig {
     /// The initial window.
     #[setting(default = InitialWindow::Rfc6928)]
     pub initial: InitialWindow,
-    /// What is left of it where the SYN timed out.
+    /// What remains of it after a timeout of the SYN.
     #[setting(skip)]
     pub after_syn: AfterSyn,
     /// The initial slow-start threshold in segments; `None`: as high as possible.
     #[setting(format = Segments, example = "20 segments")]
     pub initial_ssthresh: Option<u32>,
-    /// What is halved for `ssthresh`.
+    /// The quantity that is halved for `ssthresh`.
     pub halves: Halves,
-    /// In what a halved window is counted.
+    /// The unit of the halved window.
     pub halving: Halving,
-    /// What becomes of `ssthresh` when one segment times out again.
+    /// The effect of a repeated timeout of one segment on `ssthresh`.
     pub repeated_timeout: RepeatedTimeout,
     /// The window after a timeout.
     #[setting(skip)]
@@ -34,8 +34,9 @@ pub struct WindowConfig {
     pub avoidance: Avoidance,
     /// The window when fast recovery ends.
     pub full_ack: FullAck,
-    /// The most segments that one acknowledgment may release; where a recovery or a spurious
-    /// timeout ends, the window shrinks to what is outstanding and so many. `None`: no limit.
+    /// The most segments that one acknowledgment may release; at the end of a recovery or a
+    /// spurious timeout cwnd is also limited to FlightSize and this many segments. `None`: no
+    /// limit.
     #[setting(format = Segments, example = "3 segments")]
     pub max_burst: Option<u32>,
     /// How the window grows in slow start.
@@ -48,12 +49,12 @@ pub struct WindowConfig {
     /// segments (Linux, `tcp_dsack_seen`)?
     #[setting(skip)]
     pub counts_dsacked: bool,
-    /// When the window begins anew after an idle time.
+    /// When the window restarts after an idle time.
     pub idle_restart: IdleRestart,
-    /// What becomes of a window that is not used.
+    /// Congestion window validation.
     pub validation: Validation,
-    /// So many segments are sent beyond the offered window: a fault that Gurtov (2001, section 5.3)
-    /// saw in Windows 98 and NT. RFC 9293: 0.
+    /// Segments sent beyond the advertised window: a fault that Gurtov (2001, section 5.3) saw in
+    /// Windows 98 and NT. RFC 9293: 0.
     #[setting(format = Whole<0, 1000>)]
     pub overrun: u32,
 }
@@ -61,7 +62,7 @@ pub struct WindowConfig {
 /// The initial window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindow {
-    /// So many segments.
+    /// A number of segments.
     Segments(u32),
     /// RFC 3390: up to four segments, no more than 4380 bytes unless two segments need more.
     Rfc3390,
@@ -69,8 +70,8 @@ pub enum InitialWindow {
     Rfc6928,
     /// RFC 5681: two segments above 2190 bytes, three above 1095 bytes, four below.
     Rfc5681,
-    /// So many bytes, rounded down to whole segments, one at least: the whole window, as FreeBSD 4.1
-    /// to a peer on its network (Gurtov 2001, section 5.3).
+    /// A number of bytes, rounded down to whole segments, at least one. FreeBSD 4.1 uses the whole
+    /// window to a peer on its network (Gurtov 2001, section 5.3).
     Bytes(u32),
 }
 
@@ -113,28 +114,29 @@ impl Format for InitialWindow {
     }
 }
 
-/// What is halved for `ssthresh`.
+/// The quantity that is halved for `ssthresh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Halves {
-    /// FlightSize: what is outstanding (RFC 5681 equation 4).
+    /// FlightSize (RFC 5681 equation 4).
     #[default]
     FlightSize,
-    /// The smaller of congestion window and offered window (RFC 2001 section 4), as in ns-2.
+    /// The smaller of the congestion window and the advertised window (RFC 2001 section 4), as in
+    /// ns-2.
     Window,
-    /// The congestion window, whatever of it is in use, as in Linux.
+    /// The congestion window, used or not, as in Linux.
     CongestionWindow,
 }
 
-/// What becomes of `ssthresh` when one segment times out again.
+/// The effect of a repeated timeout of one segment on `ssthresh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum RepeatedTimeout {
     /// It stays as the first timeout left it (RFC 5681 section 3.1).
     #[default]
     Keeps,
-    /// It is halved anew, as in RFC 2001 and ns-2.
+    /// It is halved again, as in RFC 2001 and ns-2.
     Halves,
-    /// It stays, and so it does in a timeout of fast recovery, which has halved it: what is undone
-    /// then is both (`tcp_enter_loss` of Linux).
+    /// It stays, and also at a timeout in fast recovery, which has halved it. An undo then restores
+    /// the state before both (`tcp_enter_loss` of Linux).
     OncePerWindow,
 }
 
@@ -148,7 +150,7 @@ pub enum LossWindow {
     BeyondPipe,
 }
 
-/// In what half of the flight is counted for `ssthresh`.
+/// The unit of the halved window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Halving {
     /// Bytes (RFC 5681 equation 4).
@@ -164,25 +166,24 @@ pub enum Avoidance {
     /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
     #[default]
     Formula,
-    /// The same, and what is less than a byte of it adds up, too, as in ns-2, whose window is a
-    /// fraction of segments. Without it the window falls behind ns-2's by half a byte an
-    /// acknowledgment, and in time a segment leaves a round trip late.
+    /// The same, with fractions of a byte that add up, as in ns-2. Without them the window lags
+    /// that of ns-2 by half a byte per acknowledgment, and in time a segment leaves a round trip
+    /// late.
     Fraction,
-    /// One segment for every window acknowledged, counted in bytes (RFC 3465 section 2.1).
+    /// One segment for each acknowledged window, counted in bytes (RFC 3465 section 2.1).
     ByteCounting,
 }
 
 /// The window when fast recovery ends (RFC 6582 section 3.2 step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum FullAck {
-    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`; Reno, which has no such rule, takes
-    /// `ssthresh`.
+    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)`. Reno has no such rule and uses `ssthresh`.
     #[default]
     FlightSize,
     /// `ssthresh`.
     Ssthresh,
-    /// What the window was halved to, not rounded; and it grows for the acknowledgment that ends
-    /// fast recovery as for any other, as in ns-2.
+    /// Half of the former window, not rounded. It grows for the acknowledgment that ends fast
+    /// recovery as for any other, as in ns-2.
     Halved,
 }
 
@@ -198,50 +199,49 @@ pub enum SlowStart {
     TwoSegments,
     /// One segment, however little it acknowledges (RFC 2581 section 3.1).
     PerAck,
-    /// What it reports as delivered, acknowledged or SACKed, without a limit but `ssthresh` (Linux,
-    /// `tcp_slow_start`), also by the acknowledgment that finds a timeout spurious; congestion avoidance
-    /// counts so, too.
+    /// The bytes that it reports as delivered, acknowledged or SACKed, up to `ssthresh` (Linux,
+    /// `tcp_slow_start`). The acknowledgment that finds a timeout spurious counts, too, and so does
+    /// congestion avoidance.
     Delivered,
 }
 
-/// When a connection that was idle for longer than its timeout begins with the initial window anew
+/// When a connection that was idle for longer than its timeout restarts with the initial window
 /// (RFC 5681 section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum IdleRestart {
     /// Never.
     #[default]
     Off,
-    /// When it has not sent for so long (RFC 5681).
+    /// When it has not sent for that time (RFC 5681).
     LastSent,
-    /// When nothing has arrived for so long and nothing is outstanding, as in BSD.
+    /// When nothing has arrived for that time and nothing is outstanding, as in BSD.
     LastReceived,
 }
 
-/// What becomes of a congestion window that is not used: congestion window validation.
+/// Congestion window validation: what happens to a window that is not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum Validation {
     /// Nothing: it is kept, and grows (RFC 5681).
     #[default]
     Off,
-    /// It is halved for each timeout that nothing is sent, comes half the way down to what is used
-    /// where the application has no more to send for a timeout, and grows only where it is full
-    /// (RFC 2861).
+    /// It is halved for each timeout without data, moves half the way to the used part while the
+    /// application limits it for a timeout, and grows only while it is full (RFC 2861).
     Rfc2861,
-    /// For five minutes it is kept, but does not grow, and a loss halves what was used of it; then it
-    /// is halved (RFC 7661).
+    /// It is kept for five minutes without growth, and a loss halves the used part. Then it is
+    /// halved (RFC 7661).
     Rfc7661,
-    /// It is kept, and grows only where it was full since all was acknowledged last, or in slow start
-    /// more than half full (Linux, `tcp_is_cwnd_limited`).
+    /// It is kept, and grows only if it was full in the last round, or in slow start more than half
+    /// full (Linux, `tcp_is_cwnd_limited`).
     Linux,
 }
 
-/// What is left of the initial window where the timer of the SYN expired.
+/// The initial window after a timeout of the SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterSyn {
     /// One segment (RFC 5681 section 3.1).
     #[default]
     OneSegment,
-    /// One segment where it expired twice, and all of it where once, or where an echo shows that the
-    /// first SYN is answered (Linux, `tcp_init_transfer` and `tcp_try_undo_spurious_syn`).
+    /// One segment after two timeouts. The full window after one, or if an echo shows that the
+    /// first SYN was answered (Linux, `tcp_init_transfer` and `tcp_try_undo_spurious_syn`).
     Linux,
 }

@@ -113,8 +113,8 @@ impl HyStart {
 }
 
 impl HyStartPlusPlus {
-    /// cwnd = cwnd + (min (N, L * SMSS) / CSS_GROWTH_DIVISOR), where the divisor is for conservative
-    /// slow start.
+    /// cwnd = cwnd + (min (N, L * SMSS) / CSS_GROWTH_DIVISOR), where the divisor is for
+    /// conservative slow start.
     fn growth(&self, acked: u64, smss: u64) -> u64 {
         acked.min(L * smss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1 }
     }

@@ -1,5 +1,5 @@
-//! Reno's congestion control (RFC 5681 section 3.1). Its state is the [`Window`]'s, so that a sender with
-//! nothing else needs no [`super::Controller`].
+//! Reno's congestion control (RFC 5681 section 3.1). Its state is the [`Window`]'s, so that a
+//! sender with nothing else needs no [`super::Controller`].
 
 use super::{Acked, CongestionControl, Window};
 

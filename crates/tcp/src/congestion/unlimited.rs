@@ -1,5 +1,5 @@
-//! No congestion control: only what the peer offers limits what is outstanding, as in stacks that leave
-//! it out (smoltcp).
+//! No congestion control: only what the peer offers limits what is outstanding, as in stacks that
+//! leave it out (smoltcp).
 
 use super::{Acked, CongestionControl, Window};
 

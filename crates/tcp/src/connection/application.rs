@@ -1,4 +1,4 @@
-//! What an application may ask of its connection, and how it leaves.
+//! What an application may do with its connection, and how it closes it.
 
 use super::resets::Reset;
 use super::{Connection, Failure, FastPath, State};

@@ -72,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// Both ends have sent a SYN (RFC 9293 section 3.5, figure 8): it is sent again, and now it
+    /// Both ends have sent a SYN (RFC 9293 section 3.5, figure 8): it is retransmitted, and now
     /// acknowledges the other one.
     #[cold]
     fn on_crossing_syn(&mut self) {
@@ -123,8 +123,7 @@ impl Connection {
         self.state == State::SynSent && self.sender.syn_timed_out() && not_capable
     }
 
-    /// Loss recovery that goes by SACK is NewReno's where the peer has no SACK (RFC 6582 section
-    /// 1).
+    /// Without SACK at the peer NewReno replaces loss recovery by SACK (RFC 6582 section 1).
     fn fall_back(&mut self) {
         let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if by_sack && !self.agreed.sack {
@@ -147,7 +146,7 @@ impl Connection {
         self.push_event(Event::Connected);
     }
 
-    /// All states behind SYN-SENT (RFC 9293 section 3.10.7.4).
+    /// All states after SYN-SENT (RFC 9293 section 3.10.7.4).
     fn on_synchronised(&mut self, segment: &Segment, at: Instant) {
         let reset = segment.flags.has(Flags::RST);
         if !reset {
@@ -184,7 +183,7 @@ impl Connection {
             return;
         }
         if self.receiver.finished() {
-            // The peer said that there is no more.
+            // The peer has closed.
             self.receiver.ack_if_any(segment);
             return;
         }
@@ -218,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// A SYN below the window: the first one again, or in a simultaneous open its answer.
+    /// A SYN below the window: a retransmission, or in a simultaneous open its answer.
     fn on_syn_again(&mut self, segment: &Segment, at: Instant) {
         let flight = self.sender.flight();
         let (una, max) = (flight.una(), flight.max());
@@ -244,7 +243,7 @@ impl Connection {
     #[cold]
     fn on_syn(&mut self, at: Instant) {
         match (self.state, self.cold.opened) {
-            // Back to LISTEN, that is to whoever listens.
+            // Back to LISTEN, which is the [`Listener`](super::Listener).
             (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
             _ => self.challenge(at),
         }

@@ -1,13 +1,13 @@
-//! Challenge acknowledgments (RFC 5961 sections 3 to 5 and 7): a segment that would end or change
-//! the connection, and that somebody may have guessed, is answered by what only the true peer knows
-//! how to answer.
+//! Challenge acknowledgments (RFC 5961 sections 3 to 5 and 7): the answer to a segment that would
+//! end or change the connection and that an attacker may have guessed. Only the true peer can react
+//! to it.
 
 use rtolab_time::Instant;
 
 use super::Connection;
 use crate::config::ChallengeConfig;
 
-/// How many were sent of late.
+/// The challenge acknowledgments of the current period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Challenges {
     /// When the period under way began.
@@ -23,7 +23,7 @@ impl Default for Challenges {
 }
 
 impl Challenges {
-    /// May one more leave? If so, it counts.
+    /// May one more leave? If so, counts it.
     fn allow(&mut self, config: &ChallengeConfig, at: Instant) -> bool {
         if self.left == 0 || at - self.since >= config.period {
             *self = Self { since: at, left: 0 };
@@ -35,7 +35,7 @@ impl Challenges {
 }
 
 impl Connection {
-    /// Answers a doubtful segment, unless there were too many of late.
+    /// Answers a doubtful segment, within the limit.
     #[cold]
     pub(super) fn challenge(&mut self, at: Instant) {
         if self.cold.challenges.allow(&self.config.connection.challenge, at) {

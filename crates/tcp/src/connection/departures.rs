@@ -1,4 +1,4 @@
-//! What leaves: data, retransmissions, acknowledgments, each with the header that it needs.
+//! What a connection sends: data, retransmissions, acknowledgments, each with its header.
 
 use rtolab_time::Instant;
 
@@ -40,7 +40,8 @@ impl Connection {
         None
     }
 
-    /// Is it plain that nothing leaves now? Then [`Connection::poll_transmit`] need not be asked.
+    /// Is it certain that nothing leaves now? Then [`Connection::poll_transmit`] need not be
+    /// called.
     #[inline(always)]
     pub fn is_silent(&self) -> bool {
         !self.has_something_urgent()
@@ -100,7 +101,7 @@ impl Connection {
         if let Some(chunk) = self.sender.next_chunk_however_small(at) {
             return self.send(chunk, at);
         }
-        // What lies below the window is answered; a byte beyond it would be refused, and be
+        // A segment below the window is answered. A byte beyond it would be refused, and be
         // outstanding.
         let seq = self.sender.flight().max() - 1;
         self.with_ack(Segment::new(seq, 0, Flags::ACK), at)
@@ -126,7 +127,7 @@ impl Connection {
         if chunk.flags.has(Flags::SYN) {
             segment.set_syn_options(self.offer());
             segment.flags |= self.ecn_setup();
-            // Nothing but the SYN leaves before it is answered.
+            // Only the SYN leaves before it is answered.
             if self.state == State::SynSent {
                 return self.first_syn(segment, at);
             }
@@ -137,7 +138,7 @@ impl Connection {
         self.with_ack(segment, at)
     }
 
-    /// A SYN that answers none.
+    /// The SYN of an active open.
     #[cold]
     fn first_syn(&self, mut segment: Segment, at: Instant) -> Segment {
         segment.window = self.config.receiver.buffer.min(u32::from(u16::MAX));
@@ -148,8 +149,8 @@ impl Connection {
         segment
     }
 
-    /// What a SYN says of ECN (RFC 3168 section 6.1.1); one that is sent again says nothing, for
-    /// something on the path may drop those that do (section 6.1.1.1).
+    /// What a SYN says of ECN (RFC 3168 section 6.1.1); a retransmitted one has no ECN flags,
+    /// because the path may drop those that have (section 6.1.1.1).
     fn ecn_setup(&self) -> Flags {
         match self.state {
             State::SynSent if self.config.ecn && !self.sender.syn_timed_out() => {
@@ -213,7 +214,7 @@ impl Connection {
     }
 }
 
-/// What 16 bits can say of such a window.
+/// Such a window as 16 bits can express it.
 #[inline(always)]
 pub(super) fn in_units(window: u32, shift: u8) -> u32 {
     (window >> shift).min(u32::from(u16::MAX)) << shift

@@ -1,9 +1,9 @@
 //! The fast path: one segment arrives, one leaves, and nothing else happens.
 //!
-//! Between two segments that header prediction foresees, an end does the same every time. Once all
-//! is drained, [`Connection::enter_fast_path`] finds out whether that holds; anything else ends it.
-//! On the fast path a segment is answered in place, by the steps of any other segment without those
-//! that are known to change nothing.
+//! An end does the same for every segment that header prediction foresees. Once everything is
+//! drained, [`Connection::enter_fast_path`] checks whether only such segments can come next;
+//! anything else ends it. On the fast path a segment is answered in place, without the steps that
+//! are known to change nothing.
 
 use rtolab_time::Instant;
 
@@ -27,7 +27,7 @@ pub(super) enum FastPath {
     ReceiveOutOfOrder,
 }
 
-/// What [`Connection::answer`] has made of a segment.
+/// What [`Connection::answer`] has done with a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// It was not handled: [`Connection::on_segment`] takes it.

@@ -1,14 +1,14 @@
 //! Header prediction: Jacobson, "4BSD Header Prediction", ACM Computer Communication Review 20(2),
 //! 1990. Most segments are one of two: the next acknowledgment at an end that sends, or the next
-//! data at an end that only receives. Of those it is known what all the questions of RFC 9293
-//! section 3.10.7.4 come to.
+//! data at an end that only receives. For those the outcome of every check of RFC 9293 section
+//! 3.10.7.4 is known.
 
 use rtolab_time::Instant;
 
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
 
-/// What a segment is that brings no surprise.
+/// A segment that header prediction foresees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prediction {
     /// It acknowledges new data and carries none.
@@ -18,7 +18,7 @@ pub(super) enum Prediction {
 }
 
 impl Connection {
-    /// Is the segment one of those that were to be expected?
+    /// Is the segment one of those?
     #[inline(always)]
     pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
         let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
@@ -37,7 +37,7 @@ impl Connection {
         }
     }
 
-    /// A segment arrived that was to be expected.
+    /// A predicted segment arrived.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
         if self.agreed.timestamps {
@@ -53,7 +53,7 @@ impl Connection {
             Prediction::NextData => {
                 self.sender.on_pure_ack(segment, at);
                 self.receiver.take(segment, at);
-                // It may have been what an early FIN waited for.
+                // An early FIN may have waited for it.
                 if self.receiver.finished() {
                     self.on_fin(at);
                 }

@@ -1,5 +1,4 @@
-//! Keep-alive: a peer that has been silent for long is asked whether it is still there (RFC 9293
-//! section 3.8.4).
+//! Keep-alive: probes a peer that has been silent for long (RFC 9293 section 3.8.4).
 
 use rtolab_time::Instant;
 
@@ -7,17 +6,17 @@ use super::{Connection, Failure, State};
 use crate::event::Event;
 use crate::timer::Timer;
 
-/// The questions that were asked.
+/// The probes so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
     /// When the last one left.
     last: Option<Instant>,
-    /// How many had no answer.
+    /// Probes without an answer.
     unanswered: u32,
 }
 
 impl Connection {
-    /// The connection is established: from now on the peer may be too silent.
+    /// The connection is established: the keep-alive timer starts.
     pub(super) fn keep_alive(&mut self, at: Instant) {
         let due = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
         self.sender.timers.arm(Timer::Idle, due);
@@ -33,7 +32,8 @@ impl Connection {
         }
     }
 
-    /// Has the peer been silent for long? What it sends is not watched: the timer looks back.
+    /// Has the peer been silent for long? Its segments do not restart the timer, which compares
+    /// times when it expires.
     fn on_silence(&mut self, at: Instant) {
         let Some(knobs) = self.config.connection.keep_alive else { return };
         let heard = self.sender.last_received();
@@ -42,7 +42,7 @@ impl Connection {
             asked.unanswered = 0;
         }
         let due = heard.map_or(at, |heard| heard + knobs.idle);
-        // What is outstanding, or waits for a window, asks by itself.
+        // Outstanding data and a closed window have probes of their own.
         let asks = self.sender.flight().size() > 0 || self.sender.timers.is_running(Timer::Persist);
         if asks || (asked.unanswered == 0 && due > at) {
             self.sender.timers.set(Timer::Idle, if asks { at + knobs.idle } else { due });

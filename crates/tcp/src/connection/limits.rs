@@ -1,4 +1,4 @@
-//! R1 and R2: how often it is tried to reach the peer (RFC 9293 section 3.8.3).
+//! R1 and R2: the limits of retransmission (RFC 9293 section 3.8.3).
 
 use rtolab_time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::config::GiveUp;
 use crate::event::Event;
 use crate::segment::Flags;
 
-/// How long something was tried.
+/// The attempts so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
     pub(super) times: u32,
@@ -26,8 +26,8 @@ impl GiveUp {
 }
 
 impl Connection {
-    /// A timer of the sender's expired: where it is that of retransmission, the segment is sent
-    /// again, or enough was tried.
+    /// A timer of the sender expired. If it is the retransmission timer, the segment is
+    /// retransmitted, or the limit is reached.
     #[cold]
     pub(super) fn on_sender_timer(&mut self, at: Instant) {
         if !self.sender.has_timed_out(at) {
@@ -52,8 +52,8 @@ impl Connection {
         self.sender.on_timeout(at);
     }
 
-    /// The persist timer may have expired. A window may stay closed for ever, but somebody has to
-    /// say so (RFC 9293 section 3.8.6.1).
+    /// The persist timer may have expired. A window may stay closed without limit, as long as the
+    /// peer answers probes (RFC 9293 section 3.8.6.1).
     pub(super) fn on_persist_timer(&mut self, at: Instant) {
         let heard = self.sender.last_received();
         self.persist.on_timer(&mut self.sender.timers, at, (self.config.rto.max, heard));

@@ -1,5 +1,5 @@
-//! One end of a connection (RFC 9293): told of segments and of the time, it says what leaves and
-//! when it wants to be woken.
+//! One end of a connection (RFC 9293): it takes segments and the time, and answers what leaves and
+//! when its next timer expires.
 
 mod application;
 mod arrivals;
@@ -201,14 +201,15 @@ impl Connection {
 
     fn push_event(&mut self, event: Event) {
         if self.events.capacity() == 0 {
-            // One is told before the next comes, as a rule; else there would be room for four.
+            // Usually one event is polled before the next occurs. `push` would reserve room for
+            // four.
             self.events.reserve_exact(1);
         }
         self.events.push_back(event);
     }
 
-    /// For a judge: suppresses retransmissions until SND.UNA advances. The retransmission timer
-    /// does not expire, and duplicate acknowledgments start no recovery.
+    /// For counterfactuals: suppresses retransmissions until SND.UNA advances. The retransmission
+    /// timer does not expire, and duplicate acknowledgments start no recovery.
     ///
     /// A retransmission that is decided but has not left does not leave; the windows stay as its
     /// decision left them. To undo the decision too, call this on a clone from before it.
@@ -217,9 +218,9 @@ impl Connection {
         self.sender.suppress_retransmission();
     }
 
-    /// For a what-if: from now on the sending half behaves as `config` says, with what is in flight
-    /// and what was negotiated as they are: segment size, window scale, timestamps. A sender
-    /// without SACK ignores the blocks that the peer sends. The receiving half stays as it is.
+    /// For counterfactuals: the sending half changes to `config`. The data in flight and what was
+    /// negotiated stay: segment size, window scale, timestamps. A sender without SACK ignores the
+    /// blocks that the peer sends. The receiving half does not change.
     pub fn reconfigure(&mut self, config: Arc<Config>) -> Result<(), ReconfigureError> {
         if !self.connected {
             return Err(ReconfigureError::NotConnected);
@@ -231,7 +232,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What happened since this was last asked.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.sender.take_event().or_else(|| self.take_own_event())
     }
@@ -239,13 +240,13 @@ impl Connection {
     fn take_own_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front();
         if self.events.is_empty() {
-            // There are but a handful in the life of a connection, most of them at its ends.
+            // There are only a few in a connection, most of them at its start and end.
             self.events = VecDeque::new();
         }
         event
     }
 
-    /// Has [`Connection::poll_event`] something to tell?
+    /// Does [`Connection::poll_event`] return an event?
     #[inline]
     pub fn has_events(&self) -> bool {
         self.sender.has_events() || !self.events.is_empty()

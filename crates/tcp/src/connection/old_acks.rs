@@ -30,8 +30,8 @@ impl Connection {
             && (1..=offered).contains(&u64::from(segment.window))
     }
 
-    /// 1.2 times the retransmission timeout, in the milliseconds that Linux takes the peer's clock to
-    /// count (`tcp_tsval_replay`).
+    /// 1.2 times the retransmission timeout, in milliseconds, which Linux assumes to be the unit of
+    /// the peer's clock (`tcp_tsval_replay`).
     fn most_behind(&self) -> u32 {
         let tick = Duration::from_millis(1).nanos();
         u32::try_from((self.sender.rtt().rto() * 6 / 5).nanos() / tick).unwrap_or(u32::MAX)

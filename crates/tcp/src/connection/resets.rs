@@ -92,9 +92,9 @@ impl Connection {
         });
     }
 
-    /// CLOSED: a connection that this end gave up does not exist, as whoever writes to it is told.
-    /// One that both have closed says nothing here: who forgets it has [`refuse`], and who keeps it
-    /// spares the peer's TIME-WAIT a reset for each segment that was late.
+    /// CLOSED: a connection that this end gave up does not exist, and a segment to it is answered
+    /// by a reset. One that both have closed says nothing here: who forgets it has [`refuse`], and
+    /// who keeps it spares the peer's TIME-WAIT a reset for each segment that was late.
     #[cold]
     pub(super) fn on_closed(&mut self, segment: &Segment) {
         if matches!(self.cold.failure, Some(Failure::Aborted | Failure::TimedOut)) {

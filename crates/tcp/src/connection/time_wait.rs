@@ -14,7 +14,7 @@ impl Connection {
         self.sender.timers.set(Timer::Idle, at + self.time_wait());
     }
 
-    /// FIN-WAIT-2 begins: where nobody is there any more, the peer may not keep it up for ever.
+    /// FIN-WAIT-2 begins: without an application the peer must not keep it open without limit.
     pub(super) fn await_fin(&mut self, at: Instant) {
         let timeout = self.config.connection.fin_timeout.filter(|_| self.rcv_shutdown);
         if let Some(timeout) = timeout {
@@ -36,9 +36,9 @@ impl Connection {
     }
 
     /// Is the connection in TIME-WAIT, and does `syn` begin another one that nothing of this one
-    /// can be mistaken for (RFC 6191 section 2)? Then whoever has it may drop it and give the
-    /// segment to a [`Listener`](crate::Listener). The initial sequence number of the new one has
-    /// to lie above what this one has sent, which the clock of RFC 6528 sees to.
+    /// can be mistaken for (RFC 6191 section 2)? Then its owner may drop it and give the segment to
+    /// a [`Listener`](crate::Listener). The initial sequence number of the new one has to lie above
+    /// what this one has sent, which the clock of RFC 6528 sees to.
     pub fn yields_to(&self, syn: &Segment) -> bool {
         let opens = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
         if self.state != State::TimeWait || !opens {

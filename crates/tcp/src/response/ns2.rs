@@ -2,8 +2,8 @@
 
 use super::{ResponseAction, ResponseContext, reversal};
 
-/// `spurious_response_` 1: `t_seqno_ - prev_highest_ack_`, from the last segment acknowledged to the
-/// next that leaves.
+/// `spurious_response_` 1: `t_seqno_ - prev_highest_ack_`, from the last segment acknowledged to
+/// the next that leaves.
 pub(super) fn full(context: &ResponseContext) -> Option<ResponseAction> {
     let cwnd = context.flight_before_ack + context.smss;
     let before = context.before;

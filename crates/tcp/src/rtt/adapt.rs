@@ -5,8 +5,8 @@ use rtolab_time::Duration;
 use super::{Estimate, RttEstimator};
 
 impl RttEstimator {
-    /// The first round trip of data that were sent after a spurious timeout: SRTT and RTTVAR are not
-    /// below those of `before`. An estimator in scaled ticks, as of ns-2, keeps its own.
+    /// The first round trip of data that were sent after a spurious timeout: SRTT and RTTVAR are
+    /// not below those of `before`. An estimator in scaled ticks, as of ns-2, keeps its own.
     pub(crate) fn adapt(&mut self, before: Estimate, rtt: Duration) {
         let srtt = before.srtt.max(rtt);
         let rttvar = before.rttvar.max(rtt / 2);

@@ -1,8 +1,8 @@
-//! Which segments' acknowledgments the receiver delays: Psaras and Tsaoussidis, "The TCP Minimum RTO
-//! Revisited", 2007, section 4.
+//! Which segments' acknowledgments the receiver delays: Psaras and Tsaoussidis, "The TCP Minimum
+//! RTO Revisited", 2007, section 4.
 //!
-//! A receiver that acknowledges every second segment delays the acknowledgment of the last one of an
-//! odd number. The sender counts the segments of each train that it sends back to back, and only
+//! A receiver that acknowledges every second segment delays the acknowledgment of the last one of
+//! an odd number. The sender counts the segments of each train that it sends back to back, and only
 //! for such a last one the timeout has a floor.
 
 use alloc::collections::VecDeque;
@@ -70,15 +70,16 @@ impl DelayedAckTracker {
         }
     }
 
-    /// The segment that ends at `end` is retransmitted by itself: its acknowledgment may be delayed.
+    /// The segment that ends at `end` is retransmitted by itself: its acknowledgment may be
+    /// delayed.
     pub fn delay(&mut self, end: Seq) {
         if let Err(index) = self.delayed.binary_search(&end) {
             self.delayed.insert(index, end);
         }
     }
 
-    /// The train is complete (steps 2 to 5); `una` and `smss` tell how many segments from SND.UNA on
-    /// the receiver has not acknowledged. Whether there was a train at all.
+    /// The train is complete (steps 2 to 5); `una` and `smss` tell how many segments from SND.UNA
+    /// on the receiver has not acknowledged. Whether there was a train at all.
     pub fn end(&mut self, parity: Parity, una: Seq, smss: u64) -> bool {
         let length = core::mem::take(&mut self.length);
         if length == 0 {
@@ -113,8 +114,8 @@ mod tests {
 
     use super::*;
 
-    /// Sends trains of so many segments of one byte; which segment of each may be left waiting,
-    /// counted from one. The first segment of slow start is long gone.
+    /// Sends trains of segments of one byte: which segment of each may be left waiting, counted
+    /// from one. Slow start is over.
     fn left_waiting(parity: Parity, lengths: &[u32]) -> Vec<Option<u32>> {
         let mut tracker = DelayedAckTracker { begins: false, ..DelayedAckTracker::default() };
         let mut end = Seq::FIRST;

@@ -1,5 +1,5 @@
-//! The Eifel retransmission timer: Ludwig and Sklower, "The Eifel Retransmission Timer", ACM Computer
-//! Communication Review 30(3), July 2000.
+//! The Eifel retransmission timer: Ludwig and Sklower, "The Eifel Retransmission Timer", ACM
+//! Computer Communication Review 30(3), July 2000.
 //!
 //! From public descriptions of the paper and implementations of it (its abstract; the notes and the
 //! code of a port to `CoAP` in Contiki): gain, variation weight, what becomes of RTTVAR when the

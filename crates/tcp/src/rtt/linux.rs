@@ -1,6 +1,6 @@
-//! The estimator of Linux (`tcp_rtt_estimator` and `__tcp_set_rto`): `mdev` is RTTVAR, but a falling
-//! round trip hardly raises it. What is added to SRTT is four times the largest `mdev` of a window,
-//! never below the floor, and sinks by a quarter of the difference once a window.
+//! The estimator of Linux (`tcp_rtt_estimator` and `__tcp_set_rto`): `mdev` is RTTVAR, but a
+//! falling round trip hardly raises it. What is added to SRTT is four times the largest `mdev` of a
+//! window, never below the floor, and sinks by a quarter of the difference once a window.
 
 use rtolab_time::Duration;
 

@@ -87,7 +87,7 @@ fn t_rto_9_a_coarse_clock_never_measures_nothing() {
     }
 }
 
-/// ns-2's arithmetic on a clock of so many milliseconds.
+/// ns-2's arithmetic on a clock in milliseconds.
 fn in_ticks(tick: u64) -> RttEstimator {
     estimator(|config| {
         config.arithmetic = Arithmetic::Ns2;
@@ -95,7 +95,7 @@ fn in_ticks(tick: u64) -> RttEstimator {
     })
 }
 
-/// The timeouts in ticks of 100 ms after samples of so many ticks.
+/// The timeouts after samples, both in ticks of 100 ms.
 fn timeouts_in_ticks(samples: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut rtt = in_ticks(100);
     let rto = |sample: u64| {
@@ -221,7 +221,8 @@ fn without_k_the_timeout_is_srtt_alone() {
 
 #[test]
 fn the_fixed_point_of_freebsd_and_netbsd() {
-    // By `tcp_xmit_timer` and `TCP_REXMTVAL`: elapsed ticks, of which the first sample has one more.
+    // By `tcp_xmit_timer` and `TCP_REXMTVAL`: elapsed ticks, of which the first sample has one
+    // more.
     let mut rtt = estimator(|config| {
         config.arithmetic = Arithmetic::Bsd;
         config.granularity = Duration::from_millis(100);
@@ -263,8 +264,8 @@ fn many_back_offs_have_the_round_trip_measured_from_scratch_where_told() {
 
 #[test]
 fn without_k_two_ticks_are_the_least() {
-    // arq2002 figure 9, "without rvtv", on a clock of 100 ms: SRTT and a tick; ns-2's arithmetic has
-    // no tick to add, and two at least.
+    // arq2002 figure 9, "without rvtv", on a clock of 100 ms: SRTT and a tick; ns-2's arithmetic
+    // has no tick to add, and two at least.
     for (arithmetic, rto) in [(Arithmetic::Exact, 200), (Arithmetic::Ns2, 200)] {
         let mut rtt = estimator(|config| {
             (config.k, config.arithmetic) = (0, arithmetic);
@@ -295,8 +296,8 @@ fn eifel_timer_with_one_sample_a_round_trip() {
         (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
     });
     rtt.expect_samples(10_000, 1_000);
-    // A gain of 1/3 and a weight of 3. In turn: the first; DELTA 0, so RTTVAR falls by a ninth; DELTA
-    // 300, so both rise by a third; DELTA -100, which leaves RTTVAR as it is.
+    // A gain of 1/3 and a weight of 3. In turn: the first; DELTA 0, so RTTVAR falls by a ninth;
+    // DELTA 300, so both rise by a third; DELTA -100, which leaves RTTVAR as it is.
     let expected = [
         [300_000, 150_000, 750_000],
         [300_000, 133_333, 700_000],

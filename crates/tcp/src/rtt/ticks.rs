@@ -1,10 +1,10 @@
-//! Round trips in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which are
-//! those of 4.4BSD, and `tcp_xmit_timer` of FreeBSD and NetBSD.
+//! Round trips in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which
+//! are those of 4.4BSD, and `tcp_xmit_timer` of FreeBSD and NetBSD.
 //!
-//! With the usual gains SRTT is kept in eighths of a tick and RTTVAR in quarters, and every division
-//! rounds down: RTTVAR sticks at three quarters of a tick, so that the timeout never comes nearer to
-//! SRTT than three ticks (with K of 4). FreeBSD and NetBSD keep two bits more of both, which leaves
-//! less than one tick, and take the first sample for one tick longer than it was.
+//! With the usual gains SRTT is kept in eighths of a tick and RTTVAR in quarters, and every
+//! division rounds down: RTTVAR sticks at three quarters of a tick, so that the timeout never comes
+//! nearer to SRTT than three ticks (with K of 4). FreeBSD and NetBSD keep two bits more of both,
+//! which leaves less than one tick, and take the first sample for one tick longer than it was.
 
 use rtolab_time::Duration;
 
@@ -38,8 +38,8 @@ impl Ticks {
         Self { srtt: scaled(srtt, config.srtt_gain), rttvar: scaled(rttvar, config.rttvar_gain) }
     }
 
-    /// Takes a sample. The timeout is two ticks at least (`TcpAgent::rtt_timeout`), or two more than
-    /// the sample (`tcp_xmit_timer`).
+    /// Takes a sample. The timeout is two ticks at least (`TcpAgent::rtt_timeout`), or two more
+    /// than the sample (`tcp_xmit_timer`).
     pub fn smooth(&mut self, rtt: Duration, config: &RtoConfig) -> Smoothed {
         let two_ticks = Duration::from_nanos(tick_of(config)) * 2;
         let least = match config.arithmetic {

@@ -16,7 +16,8 @@ pub(crate) struct Ecn {
 
 impl Ecn {
     /// A new `segment` is about to leave: its data are ECN-capable, and the first after a reduction
-    /// carry CWR (sections 6.1.2 and 6.1.5). What is retransmitted, and what carries no data, is not.
+    /// carry CWR (sections 6.1.2 and 6.1.5). What is retransmitted, and what carries no data, is
+    /// not.
     pub fn mark(&mut self, segment: &mut Segment) {
         if segment.len > 0 {
             segment.set_codepoint(Codepoint::Ect0);

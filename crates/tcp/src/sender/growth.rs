@@ -25,8 +25,8 @@ impl Sender {
         }
     }
 
-    /// Does the window grow for the acknowledgment that restored it (Linux, `tcp_cong_control`, which
-    /// follows `tcp_fastretrans_alert`)?
+    /// Does the window grow for the acknowledgment that restored it (Linux, `tcp_cong_control`,
+    /// which follows `tcp_fastretrans_alert`)?
     pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
         settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
     }
@@ -37,8 +37,9 @@ impl Sender {
         window.grows_when_recovered && window.slow_start == SlowStart::Delivered
     }
 
-    /// For how many bytes the window grows; asked before loss recovery forgets what it counted. Where
-    /// there is no SACK each duplicate acknowledgment stands for a segment that was delivered before.
+    /// For how many bytes the window grows; asked before loss recovery forgets what it counted.
+    /// Where there is no SACK each duplicate acknowledgment stands for a segment that was delivered
+    /// before.
     #[inline]
     pub(super) fn credits(&self, facts: &AckFacts) -> u64 {
         match self.config.window.slow_start {

@@ -271,8 +271,8 @@ impl Sender {
         }
     }
 
-    /// Go-back-N ends, and duplicate acknowledgments count again. Another timeout of the same segment
-    /// does not repeat this one: it reduces the window as any, and may be undone as any
+    /// Go-back-N ends, and duplicate acknowledgments count again. Another timeout of the same
+    /// segment does not repeat this one: it reduces the window as any, and may be undone as any
     /// (`tcp_try_undo_loss` of Linux 6.1, which resets `icsk_retransmits` and returns to
     /// `TCP_CA_Open`).
     fn resume(&mut self, detection: &Detection) {

@@ -136,8 +136,8 @@ impl Sender {
         }
     }
 
-    /// A loss with `flight_size` bytes outstanding: sets `ssthresh`, and returns what it is of that,
-    /// not rounded.
+    /// A loss with `flight_size` bytes outstanding: sets `ssthresh`, and returns what it is of
+    /// that, not rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
         if self.is_answering_echo() {
             return self.window.ssthresh;

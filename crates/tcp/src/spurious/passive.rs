@@ -68,13 +68,14 @@ impl PassiveDetectors {
         self.begin(EpisodeKind::Timeout, seq, at)
     }
 
-    /// Duplicate acknowledgments said that the segment at `seq` was lost: the number of the episode.
+    /// Duplicate acknowledgments said that the segment at `seq` was lost: the number of the
+    /// episode.
     pub fn fast_retransmit(&mut self, seq: Seq, at: Instant) -> u32 {
         self.begin(EpisodeKind::FastRetransmit, seq, at)
     }
 
-    /// The sender sent `segment`, and why, if that is known: an engine that sent it has the reason in
-    /// its own flight, as [`Sent::cause`](crate::Sent::cause).
+    /// The sender sent `segment`, and why, if that is known: an engine that sent it has the reason
+    /// in its own flight, as [`Sent::cause`](crate::Sent::cause).
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.sequence_length() == 0 {
             return;
@@ -102,8 +103,8 @@ impl PassiveDetectors {
         }
     }
 
-    /// An acknowledgment reached the sender: what it means, if it is one of what was sent and not an
-    /// old one.
+    /// An acknowledgment reached the sender: what it means, if it is one of what was sent and not
+    /// an old one.
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
         let known = self.flight.una()..=self.flight.max();
         if !segment.flags.has(Flags::ACK) || !known.contains(&segment.ack) {

@@ -1,4 +1,5 @@
-//! Eifel detection as RFC 3522 section 3.2 has it: by timestamps, for timeouts and fast retransmits.
+//! Eifel detection as RFC 3522 section 3.2 has it: by timestamps, for timeouts and fast
+//! retransmits.
 //!
 //! Beyond the form of 2000 it asks in step 5 whether the acknowledgment may be that of a duplicate,
 //! all acknowledgments of the originals having been lost: a D-SACK says so, and where the peer is

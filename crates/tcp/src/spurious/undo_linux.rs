@@ -1,13 +1,13 @@
 //! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c`, and its callers): one state for
 //! timestamps and D-SACKs, in the kernel's order.
 //!
-//! | state                   | asked when            | undone if                                   |
-//! |-------------------------|-----------------------|---------------------------------------------|
-//! | Loss, after a timeout   | SND.UNA advances      | the echo is older, or all is reported       |
-//! | Recovery, to its end    | SND.UNA reaches it    | the echo is older, or all is reported       |
-//! | Recovery, on the way    | SND.UNA advances      | the echo is older, no retransmission is out |
-//! | Recovery, on the way    | anything arrives      | all is reported                             |
-//! | Open or Disorder, after | anything arrives      | all is reported                             |
+//! | state                   | asked when            | undone if                                  |
+//! |-------------------------|-----------------------|--------------------------------------------|
+//! | Loss, after a timeout   | SND.UNA advances      | the echo is older, or all is reported      |
+//! | Recovery, to its end    | SND.UNA reaches it    | the echo is older, or all is reported      |
+//! | Recovery, on the way    | SND.UNA advances      | the echo is older, none is in flight       |
+//! | Recovery, on the way    | anything arrives      | all is reported                            |
+//! | Open or Disorder, after | anything arrives      | all is reported                            |
 //!
 //! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All
 //! is reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss

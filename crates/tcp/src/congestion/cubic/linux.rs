@@ -1,5 +1,5 @@
-//! CUBIC as Linux counts it (`tcp_cubic.c`): the curve says after how many segments the window grows by
-//! one, and is computed 32 times a second at most. Windows are in segments.
+//! CUBIC as Linux counts it (`tcp_cubic.c`): the curve says after how many segments the window
+//! grows by one, and is computed 32 times a second at most. Windows are in segments.
 
 use rtolab_time::{Duration, Instant};
 
@@ -119,7 +119,8 @@ impl Epoch {
     /// The window that the curve has at the time `t`.
     fn bic_target(&self, t: Duration) -> f64 {
         let offs = t.secs_f64() - self.bic_k;
-        // Whole segments, as a kernel has them: it is the distance to the flat part that is rounded.
+        // Whole segments, as a kernel has them: it is the distance to the flat part that is
+        // rounded.
         let delta = libm::floor(C * libm::fabs(offs * offs * offs));
         match offs < 0.0 {
             true => self.bic_origin_point - delta,

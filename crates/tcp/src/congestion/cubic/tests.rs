@@ -15,7 +15,7 @@ fn pure() -> CubicConfig {
     CubicConfig { reno_friendly: false, ..CubicConfig::default() }
 }
 
-/// A segment is acknowledged so many milliseconds after the start.
+/// A segment is acknowledged `millis` after the start.
 fn after(millis: u64, srtt: u64) -> Acked {
     let at = Instant::START + Duration::from_millis(millis);
     let (una, max, srtt) = (Seq::FIRST, Seq::FIRST, Duration::from_millis(srtt));
@@ -65,7 +65,8 @@ fn no_target_is_above_one_and_a_half_windows() {
 
 #[test]
 fn a_lower_maximum_gives_way() {
-    // 80 is below 100: the next maximum is 80 * 1.7 / 2 = 68, K the cube root of 12 / 0.4, 3.10723 s.
+    // 80 is below 100: the next maximum is 80 * 1.7 / 2 = 68, K the cube root of 12 / 0.4, 3.10723
+    // s.
     let reduced = |config| {
         let mut cubic = cut(config).0;
         cubic.on_loss(0, 80 * SMSS, &window(80));
@@ -173,7 +174,7 @@ fn linux_rounds_the_distance_to_the_maximum() {
     // 23 after 34: the maximum is 23 * 0.85, in whole segments 19. K is 1.957 s, the distance 1.51,
     // of which 1 counts: 16 / 2 are 8.
     assert_eq!(linux_grows_after(&[34, 23]), 8);
-    // 19 after 27: the maximum is 16.15, in whole segments 16, and 16 is not below it. From there to 11:
-    // K is 2.321 s, the distance 2.83, of which 2 count: 11 / 3 are 3.
+    // 19 after 27: the maximum is 16.15, in whole segments 16, and 16 is not below it. From there
+    // to 11: K is 2.321 s, the distance 2.83, of which 2 count: 11 / 3 are 3.
     assert_eq!(linux_grows_after(&[27, 19, 16]), 3);
 }

@@ -1,5 +1,5 @@
-//! `HyStart` of Linux (`tcp_cubic.c`, `hystart_update`): Ha and Rhee, "Taming the elephants: New TCP
-//! slow start", 2011.
+//! `HyStart` of Linux (`tcp_cubic.c`, `hystart_update`): Ha and Rhee, "Taming the elephants: New
+//! TCP slow start", 2011.
 
 use rtolab_time::{Duration, Instant};
 

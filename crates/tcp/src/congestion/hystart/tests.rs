@@ -9,7 +9,7 @@ fn acked(at: Instant, bytes: u64, (una, max): (Seq, Seq)) -> Acked {
     Acked { at, bytes, srtt: Duration::ZERO, una, max, oldest_sent: None }
 }
 
-/// Slow start with a window of so many segments, all outstanding.
+/// Slow start with a window of `cwnd` segments, all outstanding.
 struct SlowStart {
     hystart: HyStart,
     window: Window,
@@ -29,8 +29,8 @@ impl SlowStart {
         self.window.cwnd >= self.window.ssthresh
     }
 
-    /// So many segments are acknowledged one by one, each after a round trip of so many milliseconds,
-    /// and `spacing` apart in microseconds, as long as slow start lasts.
+    /// Segments are acknowledged one by one, each after a round trip in milliseconds, and `spacing`
+    /// apart in microseconds, as long as slow start lasts.
     fn acks(&mut self, count: u64, rtt: u64, spacing: u64) -> &mut Self {
         for _ in 0..count {
             if self.is_over() {
@@ -119,8 +119,8 @@ fn five_rounds_of_it_end_slow_start() {
 fn a_passing_rise_is_forgiven() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0).acks(20, 120, 0).cwnd(31_000);
-    // The round ended with the 18 segments that were outstanding when it began: two of the next have
-    // been seen. The eighth round trip of it shows that it is short again.
+    // The round ended with the 18 segments that were outstanding when it began: two of the next
+    // have been seen. The eighth round trip of it shows that it is short again.
     slow_start.acks(6, 110, 0).cwnd(32_500).acks(2, 110, 0).cwnd(34_500);
 }
 

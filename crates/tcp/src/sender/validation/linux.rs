@@ -1,5 +1,5 @@
-//! Is the congestion window what limits a sender? Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`),
-//! in place of RFC 2861: a window that was not filled does not grow.
+//! Is the congestion window what limits a sender? Linux (`tcp_cwnd_validate`,
+//! `tcp_is_cwnd_limited`), in place of RFC 2861: a window that was not filled does not grow.
 
 use crate::congestion::Window;
 use crate::flight::Flight;

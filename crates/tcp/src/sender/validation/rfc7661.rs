@@ -10,7 +10,7 @@ use crate::seq::Seq;
 
 /// How long a window that is not used is kept: the non-validated period (section 4.4).
 const NON_VALIDATED_PERIOD: Duration = Duration::from_secs(300);
-/// A pipeACK sampling period holds the largest samples of so many parts of it.
+/// The number of parts of a pipeACK sampling period, each with its largest sample.
 const PARTS: u64 = 4;
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! DualRTT's threshold τ: the model of section V-B and the optima of Table V.
 //!
-//! The model cannot be what the table's optima follow: it rises with the bandwidth, where they fall.
-//! It is offered as it was published.
+//! The model cannot be what the table's optima follow: it rises with the bandwidth, where they
+//! fall. It is offered as it was published.
 
 use rtolab_time::{Duration, Rate};
 
@@ -10,8 +10,8 @@ use super::Logarithm;
 /// Bytes of the IP and TCP headers in the path MTU, without options.
 const HEADERS: u32 = 40;
 
-/// α, λ and ω of equation 6: of the logarithm of the bandwidth in bit/s, of that of the one-way delay
-/// in seconds, and of the path MTU in bytes.
+/// α, λ and ω of equation 6: of the logarithm of the bandwidth in bit/s, of that of the one-way
+/// delay in seconds, and of the path MTU in bytes.
 const COEFFICIENTS: (f64, f64, f64) = (8.022e-3, -5.803e-2, 1.463e-6);
 
 /// The bold numbers of Table V: bandwidth in bit/s, and τ in thousandths.

@@ -58,8 +58,8 @@ impl Linux {
         if self.original_arrived(ack) {
             return self.undone(ack);
         }
-        // Step 3 a: the new segments arrived, those before them did not. What but reports a duplicate
-        // is none (`FLAG_DSACKING_ACK`).
+        // Step 3 a: the new segments arrived, those before them did not. What but reports a
+        // duplicate is none (`FLAG_DSACKING_ACK`).
         let duplicate = ack.duplicate && ack.dsack.is_none();
         if duplicate || ack.newly_sacked > 0 || ack.ack >= self.high_seq {
             return Self::given_up(Verdict::Genuine);

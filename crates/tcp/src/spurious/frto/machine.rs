@@ -245,8 +245,8 @@ impl Frto {
         self.step = Step::Idle;
     }
 
-    /// Step 1: the timer expired, and the first segment is retransmitted. Every timeout counts, also
-    /// one during step 2 or 3.
+    /// Step 1: the timer expired, and the first segment is retransmitted. Every timeout counts,
+    /// also one during step 2 or 3.
     pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {
         let entry = match &mut self.form {
             Form::Report(_) => Report::enter(),
