@@ -141,15 +141,15 @@ impl Sender {
             return self.choose_next_seg(at);
         }
         if self.nxt < self.flight.max() {
-            return self.choose_again();
+            return self.choose_go_back_n();
         }
         self.choose_new()
     }
 
     /// Go-back-N: retransmits from SND.NXT on, except for data SACKed since.
     #[inline(never)]
-    fn choose_again(&mut self) -> Option<Chunk> {
-        let Some(next) = self.next_again() else {
+    fn choose_go_back_n(&mut self) -> Option<Chunk> {
+        let Some(next) = self.next_go_back_n() else {
             self.nxt = self.flight.max();
             return self.choose_new();
         };
@@ -164,7 +164,7 @@ impl Sender {
     }
 
     /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
-    fn next_again(&self) -> Option<Sent> {
+    fn next_go_back_n(&self) -> Option<Sent> {
         let next = match self.recovery.is_sack1() {
             true => self.flight.segment_at(self.nxt),
             false => self.flight.unsacked_from(self.nxt),

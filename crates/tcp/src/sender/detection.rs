@@ -126,7 +126,7 @@ impl Sender {
         let mut found = None;
         while let Some(said) = self.detectors().poll() {
             let detector = said.detector;
-            self.tell((detector, kind), said.verdict, said.at);
+            self.report((detector, kind), said.verdict, said.at);
             let detection = Detection { detector, episode, resumption: None };
             match said.verdict {
                 Verdict::Spurious => found = found.or(Some(detection)),
@@ -147,7 +147,7 @@ impl Sender {
         };
         let Some(detector) = DetectorId::of_frto(variant) else { return Settled::No };
         let (advice, verdict) = frto.on_ack(facts, can_send, fallback);
-        self.tell((detector, EpisodeKind::Timeout), verdict, facts.at);
+        self.report((detector, EpisodeKind::Timeout), verdict, facts.at);
         let detection = Detection { detector, episode, resumption: None };
         let settled = self.follow_frto(advice, &detection, facts);
         if verdict == Verdict::Genuine && self.responder.is_some() {
@@ -229,7 +229,12 @@ impl Sender {
     }
 
     /// Reports the verdict of a detector about an episode of that kind.
-    fn tell(&mut self, (detector, kind): (DetectorId, EpisodeKind), verdict: Verdict, at: Instant) {
+    fn report(
+        &mut self,
+        (detector, kind): (DetectorId, EpisodeKind),
+        verdict: Verdict,
+        at: Instant,
+    ) {
         if verdict != Verdict::Open {
             self.push_event(Event::Verdict { at, detector, kind, verdict });
         }

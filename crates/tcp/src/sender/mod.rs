@@ -266,7 +266,7 @@ impl Sender {
 
     /// The SYN is acknowledged: an echo of the first one shows that its timeouts were spurious
     /// (`tcp_try_undo_spurious_syn`).
-    fn judge_syn(&mut self, facts: &AckFacts) {
+    fn try_undo_spurious_syn(&mut self, facts: &AckFacts) {
         let first = facts.newest_acked.map(|syn| syn.first_timestamp);
         if self.config.window.after_syn == AfterSyn::Linux && facts.echo == first {
             self.syn_timeouts = 0;

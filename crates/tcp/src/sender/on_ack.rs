@@ -89,7 +89,7 @@ impl Sender {
         self.without_retransmission = false;
         self.track_delayed_acks(|tracker| tracker.acked(ack.ack));
         if ack.acks_syn() && self.syn_timed_out() {
-            self.judge_syn(ack);
+            self.try_undo_spurious_syn(ack);
         }
     }
 
