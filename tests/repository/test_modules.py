@@ -15,8 +15,6 @@ import pytest
 CRATES = sorted(path.parent for path in Path(__file__).parents[2].glob("crates/*/src"))
 
 NOT_YET: dict[str, list[str]] = {
-    "scenario": ["read schema written"],
-    "sim": ["attend duplicates end flow judging measure sim timeouts trace truth"],
 }
 """Known circles of modules, by crate. Remove those that are resolved."""
 

@@ -1,50 +1,48 @@
-//! What became of the copies of each segment: was a retransmission needed?
+//! The fates of all copies of retransmitted segments: was a retransmission needed?
 //!
-//! A copy delivers its data where its receiver has them from then on. What PAWS drops (RFC 7323
-//! section 5) does not: its data are needed once more.
+//! A copy that PAWS drops (RFC 7323 section 5) does not deliver its data.
 
 use rtolab_tcp::Seq;
 
-/// Every segment of a flow that was sent more than once, and its earliest copy that was taken.
+/// Every segment that a flow retransmitted, with the earliest copy that was delivered.
 ///
-/// A retransmission is unneeded if an earlier copy delivered every byte of it, before or after.
+/// A retransmission is unneeded if an earlier copy delivers every byte of it, even if later.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
-    /// The highest sequence number of them: kept here, for few segments need more to be looked at.
+    /// The highest of their sequence numbers: for most segments comparing with it is enough.
     last: Seq,
     /// By sequence number.
-    segments: Vec<Resent>,
+    segments: Vec<RetransmittedSegment>,
 }
 
-/// A segment that was sent more than once.
+/// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug)]
-pub struct Resent {
+pub struct RetransmittedSegment {
     seq: Seq,
-    /// Copies beyond the first.
     retransmissions: u16,
-    /// The lowest order of a copy that was taken; the first copy has order 0.
+    /// The lowest order of a delivered copy; the original has order 0.
     delivered: u16,
 }
 
-/// No copy was taken.
+/// No copy was delivered.
 const NONE: u16 = u16::MAX;
 
 impl Copies {
     /// The copy of order `order` of the segment at `seq` leaves; `at_receiver` says whether the
     /// receiver has all of it already.
-    pub fn resent(&mut self, seq: Seq, order: u16, at_receiver: bool) {
+    pub fn retransmitted(&mut self, seq: Seq, order: u16, at_receiver: bool) {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].retransmissions = order,
             Err(index) => {
                 let delivered = if at_receiver { 0 } else { NONE };
-                self.segments.insert(index, Resent { seq, retransmissions: order, delivered });
+                self.segments
+                    .insert(index, RetransmittedSegment { seq, retransmissions: order, delivered });
                 self.last = self.last.max(seq);
             }
         }
     }
 
-    /// May the segment at `seq` have been sent twice? One comparison for what lies beyond all that
-    /// were.
+    /// May the segment at `seq` have been retransmitted? This is one comparison.
     #[inline]
     pub fn may_hold(&self, seq: Seq) -> bool {
         seq <= self.last
@@ -52,7 +50,7 @@ impl Copies {
 
     /// The copy of order `order` of the segment at `seq` arrived, and its receiver has all of it.
     #[inline]
-    pub fn taken(&mut self, seq: Seq, order: u16) {
+    pub fn delivered(&mut self, seq: Seq, order: u16) {
         if self.may_hold(seq) {
             self.look_up(seq, order);
         }
@@ -65,12 +63,12 @@ impl Copies {
         }
     }
 
-    /// The one with the highest sequence number: where the others lie.
-    pub fn last(&self) -> Option<&Resent> {
+    /// The segment with the highest sequence number.
+    pub fn last(&self) -> Option<&RetransmittedSegment> {
         self.segments.last()
     }
 
-    /// Had, or has since, a copy before the one of order `order` delivered the segment at `seq`?
+    /// Has a copy of a lower order than `order` delivered the segment at `seq`, then or later?
     pub fn delivered_before(&self, seq: Seq, order: u16) -> bool {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].delivered < order,
@@ -78,14 +76,16 @@ impl Copies {
         }
     }
 
-    /// How many retransmissions there were.
+    /// The number of retransmissions.
     pub fn retransmissions(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.retransmissions)).sum()
     }
 
-    /// How many of them were not needed.
+    /// The number of unneeded retransmissions.
     pub fn unneeded(&self) -> u64 {
-        let unneeded = |segment: &Resent| segment.retransmissions.saturating_sub(segment.delivered);
+        let unneeded = |segment: &RetransmittedSegment| {
+            segment.retransmissions.saturating_sub(segment.delivered)
+        };
         self.segments.iter().map(|segment| u64::from(unneeded(segment))).sum()
     }
 }
@@ -98,16 +98,16 @@ mod tests {
     fn a_retransmission_is_unneeded_if_an_earlier_copy_arrives_whenever_it_does() {
         let mut copies = Copies::default();
         let (late, lost, acked) = (Seq::FIRST + 1, Seq::FIRST + 101, Seq::FIRST + 201);
-        copies.resent(late, 1, false);
-        copies.resent(late, 2, false);
-        copies.resent(lost, 1, false);
-        copies.resent(lost, 2, false);
-        copies.resent(acked, 1, true);
-        // The original of the first arrives after both retransmissions left; of the second only
-        // the last retransmission does.
-        copies.taken(late, 0);
-        copies.taken(lost, 2);
-        copies.taken(Seq::FIRST + 301, 0);
+        copies.retransmitted(late, 1, false);
+        copies.retransmitted(late, 2, false);
+        copies.retransmitted(lost, 1, false);
+        copies.retransmitted(lost, 2, false);
+        copies.retransmitted(acked, 1, true);
+        // The original of `late` arrives after both retransmissions left. Of `lost` only the last
+        // retransmission arrives.
+        copies.delivered(late, 0);
+        copies.delivered(lost, 2);
+        copies.delivered(Seq::FIRST + 301, 0);
         assert_eq!((copies.retransmissions(), copies.unneeded()), (5, 3));
         assert!(copies.delivered_before(late, 1) && copies.delivered_before(late, 2));
         assert!(!copies.delivered_before(lost, 1) && !copies.delivered_before(lost, 2));

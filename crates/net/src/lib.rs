@@ -1,17 +1,17 @@
-//! Sans-IO parts that every clock needs: packets, routes, middleboxes, workloads, and the fates of
-//! copies.
+//! What both clocks need, without I/O: packets, routes, middleboxes, workloads, and the fates of
+//! retransmitted segments.
 #![forbid(unsafe_code)]
 
-pub mod agent;
 mod copies;
+pub mod middlebox;
 mod packet;
 mod route;
 mod routing_table;
 pub mod workload;
 
-pub use agent::{Agent, Onward};
 pub use copies::Copies;
+pub use middlebox::{Middlebox, Onward};
 pub use packet::{Condition, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
-pub use routing_table::{Attachment, RoutingTable, Step};
+pub use routing_table::{Attachment, RouteStep, RoutingTable};
 pub use workload::Application;

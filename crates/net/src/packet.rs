@@ -1,4 +1,4 @@
-//! What travels: a segment or datagram with its way through the network.
+//! Packets: a segment or datagram with its route through the network.
 
 use rtolab_link::{CopyId, Frame};
 use rtolab_record::Place;
@@ -11,52 +11,52 @@ const IP_HEADER: u32 = 20;
 /// Bytes of the UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 
-/// What links have done to a packet: one byte, for the packet with its outcome must stay small.
+/// What links did to a packet. One byte, because the packet with its outcome must stay small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
-    /// Nothing.
+    /// Neither damaged nor duplicated.
     #[default]
     Sound,
-    /// It was damaged, so that its destination's checksum will find it.
+    /// Damaged, as the checksum at its destination finds.
     Damaged,
-    /// It is a second one that a link made of the packet.
-    Second,
-    /// Both.
-    DamagedSecond,
+    /// A duplicate that a link made.
+    Duplicate,
+    /// A damaged duplicate.
+    DamagedDuplicate,
 }
 
 impl Condition {
-    /// Was it damaged?
+    /// Is the packet damaged?
     pub const fn is_damaged(self) -> bool {
-        matches!(self, Self::Damaged | Self::DamagedSecond)
+        matches!(self, Self::Damaged | Self::DamagedDuplicate)
     }
 
-    /// Is it a second one?
-    pub const fn is_second(self) -> bool {
-        matches!(self, Self::Second | Self::DamagedSecond)
+    /// Is it a duplicate that a link made?
+    pub const fn is_duplicate(self) -> bool {
+        matches!(self, Self::Duplicate | Self::DamagedDuplicate)
     }
 
-    /// The same, damaged.
+    /// The condition after damage.
     #[must_use]
     pub const fn damaged(self) -> Self {
-        if self.is_second() { Self::DamagedSecond } else { Self::Damaged }
+        if self.is_duplicate() { Self::DamagedDuplicate } else { Self::Damaged }
     }
 
-    /// The same of a second one.
+    /// The condition of a duplicate of the packet.
     #[must_use]
-    pub const fn second(self) -> Self {
-        if self.is_damaged() { Self::DamagedSecond } else { Self::Second }
+    pub const fn duplicate(self) -> Self {
+        if self.is_damaged() { Self::DamagedDuplicate } else { Self::Duplicate }
     }
 }
 
-/// One copy of a segment or datagram on its way.
+/// One copy of a segment or datagram.
 ///
-/// Laid out as it stands: what most packets need are the first 64 bytes, and only options lie behind. Where
-/// many lie side by side each has its bytes in two lines of the processor's cache, and not in three.
+/// The order of the fields is that in memory: most packets need only the first 64 bytes; the
+/// options come after them. In a slab each packet lies in two cache lines, not three.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Packet {
-    /// Which copy: every sending of every flow has its own.
+    /// Which copy: each transmission of each flow has its own id.
     pub copy: CopyId,
     /// When it left its host.
     pub sent: Instant,
@@ -64,19 +64,19 @@ pub struct Packet {
     pub flow: u32,
     /// Its size with IP and TCP or UDP headers.
     pub bytes: u32,
-    /// The number of the step before it, among those of all [`RoutingTable`](crate::RoutingTable)s.
+    /// The index of its next step in the [`RoutingTable`](crate::RoutingTable).
     pub step: u32,
-    /// How often its first sequence number had been sent before.
+    /// How often its first byte was sent before.
     pub order: u16,
-    /// What links have done to it.
+    /// What links did to it.
     pub condition: Condition,
-    /// Does it go from the flow's sender to its receiver, or back?
+    /// Does it go from the flow's sender to its receiver? Otherwise back.
     pub to_receiver: bool,
     /// The segment; see [`Packet::is_datagram`].
     pub segment: Segment,
 }
 
-// With its outcome a packet is copied at every link: beyond 128 bytes each copy calls memmove.
+// Links copy a packet with its outcome: beyond 128 bytes each copy calls memmove.
 const _: () = assert!(size_of::<Packet>() <= 96);
 
 impl Packet {
@@ -86,18 +86,18 @@ impl Packet {
         IP_HEADER + segment.header_bytes() + segment.len
     }
 
-    /// The payload of a datagram that is so large with its IPv4 and UDP headers.
+    /// The payload of a datagram of `bytes` with its IPv4 and UDP headers.
     pub const fn datagram_payload(bytes: u32) -> u32 {
         bytes.saturating_sub(IP_HEADER + UDP_HEADER)
     }
 
-    /// Is it a datagram (UDP)? Then `segment` says only how much payload it carries and how much
-    /// went before it, and has no flags: every segment of TCP has at least one of SYN, ACK and RST.
+    /// Is it a UDP datagram? Then `segment` has only its payload and how much went before it, and
+    /// no flags: every TCP segment has at least one of SYN, ACK and RST.
     pub fn is_datagram(&self) -> bool {
         self.segment.flags == Flags::NONE
     }
 
-    /// The end of the flow that it is for.
+    /// The end of the flow that it is sent to.
     pub const fn destination(&self) -> Place {
         match self.to_receiver {
             true => Place::Receiver,

@@ -1,4 +1,4 @@
-//! Which links lead from one node to another.
+//! Routes through the network.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,12 +9,12 @@ use rtolab_link::Direction;
 pub struct Hop {
     /// The link's index.
     pub link: usize,
-    /// Which way.
+    /// The direction in which it is passed.
     pub direction: Direction,
 }
 
 impl Hop {
-    /// The same link the other way.
+    /// The same link in the other direction.
     #[must_use]
     pub const fn back(self) -> Self {
         Self { link: self.link, direction: self.direction.reverse() }
@@ -31,7 +31,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// So many nodes, and links of which `ends` holds the first and the second end.
+    /// A network of `nodes` nodes and the links with these `ends`.
     pub fn new(nodes: usize, ends: &[(usize, usize)]) -> Self {
         let mut away = vec![Vec::new(); nodes];
         for (link, (first, second)) in ends.iter().copied().enumerate() {
@@ -41,7 +41,7 @@ impl Network {
         Self { ends: ends.to_vec(), away }
     }
 
-    /// The node to which `hop` leads; `None`: it is no link of this network.
+    /// The node to which `hop` leads; `None` if it is no link of this network.
     pub fn leads_to(&self, hop: Hop) -> Option<usize> {
         let (first, second) = *self.ends.get(hop.link)?;
         Some(match hop.direction {
@@ -50,10 +50,10 @@ impl Network {
         })
     }
 
-    /// The way from node `from` to node `to` with the fewest hops; of several such the one over the
-    /// links named first. `None`: there is no way.
+    /// The shortest route from `from` to `to`; of several, the one over the links named first.
+    /// `None` if there is none.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        // Only what is reached costs anything, for there may be many flows between many nodes.
+        // A map of the nodes reached, because there may be many flows between many nodes.
         let mut reached_by = BTreeMap::new();
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shortest_way_in_both_directions() {
+    fn the_shortest_route_in_both_directions() {
         // 0 -a- 1 -b- 2, and 0 -c- 3 -d- 4 -e- 2
         let ends = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 2)];
         let network = Network::new(5, &ends);

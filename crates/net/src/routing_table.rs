@@ -1,4 +1,4 @@
-//! The routes of all flows, as the steps that a packet takes between two hosts.
+//! The routes of all flows, as the steps that a packet takes from host to host.
 
 use rtolab_link::Direction;
 use rtolab_record::Place;
@@ -7,31 +7,32 @@ use crate::route::{Hop, Network};
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It passes a link.
+pub enum RouteStep {
+    /// The packet passes a link.
     Link {
         /// The link's index.
         link: u32,
-        /// Which way.
+        /// The direction in which it is passed.
         direction: Direction,
     },
-    /// It passes the middlebox at a node.
-    Agent(u32),
-    /// It has arrived.
+    /// The packet passes a middlebox, by its index.
+    Middlebox(u32),
+    /// The packet arrives at its destination.
     Arrival,
 }
 
 /// Where a middlebox is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Where.
+    /// Its node.
     pub node: usize,
-    /// It sees only data that leaves the node over this link, and what comes back; `None`: all.
+    /// The link over which data leaves the node that the middlebox sees, with the ACKs that come
+    /// back; `None` if it sees all packets.
     pub link: Option<usize>,
 }
 
 impl Attachment {
-    /// Does it see packets from the end `from` that come over one hop and leave over another?
+    /// Does it see packets from the end `from` that come over `here` and leave over `next`?
     fn sees(&self, from: Place, (here, next): (Hop, Hop)) -> bool {
         let link = match from {
             Place::Sender => next.link,
@@ -41,17 +42,17 @@ impl Attachment {
     }
 }
 
-/// The routes of all flows, each a row of steps that ends with an arrival. A packet carries the
-/// number of the step before it, and so keeps its route when later packets take another.
+/// The routes of all flows, each a sequence of steps that ends with an arrival. A packet carries
+/// the index of its next step, and so keeps its route when later packets take another.
 #[derive(Clone, Debug)]
 pub struct RoutingTable {
     network: Network,
     attachments: Vec<Attachment>,
-    steps: Vec<Step>,
+    steps: Vec<RouteStep>,
 }
 
 impl RoutingTable {
-    /// No routes yet through a network with middleboxes at these `attachments`.
+    /// A table without routes.
     pub const fn new(network: Network, attachments: Vec<Attachment>) -> Self {
         Self { network, attachments, steps: Vec::new() }
     }
@@ -61,29 +62,27 @@ impl RoutingTable {
         &self.network
     }
 
-    /// Adds the route of packets from the end `from` over `hops`, past the middleboxes between
-    /// them; returns the number of its first step.
-    ///
-    /// Links beyond those of the network are access links of single hosts; `gate` is the node that
-    /// they join.
+    /// Adds the route of packets from the end `from` over `hops` and past the middleboxes between
+    /// them; returns the index of its first step. Links that are not of the network are access
+    /// links, which join it at the node `gate`.
     pub fn add(&mut self, from: Place, hops: &[Hop], gate: usize) -> u32 {
         let first = self.steps.len() as u32;
         for (index, hop) in hops.iter().copied().enumerate() {
-            self.steps.push(Step::Link { link: hop.link as u32, direction: hop.direction });
+            self.steps.push(RouteStep::Link { link: hop.link as u32, direction: hop.direction });
             let Some(next) = hops.get(index + 1).copied() else { break };
             let node = self.network.leads_to(hop).unwrap_or(gate);
             let attachments = self.attachments.iter().enumerate();
             let seen = attachments.filter(|(_, attachment)| {
                 attachment.node == node && attachment.sees(from, (hop, next))
             });
-            self.steps.extend(seen.map(|(agent, _)| Step::Agent(agent as u32)));
+            self.steps.extend(seen.map(|(middlebox, _)| RouteStep::Middlebox(middlebox as u32)));
         }
-        self.steps.push(Step::Arrival);
+        self.steps.push(RouteStep::Arrival);
         first
     }
 
     /// All steps.
-    pub fn into_steps(self) -> Vec<Step> {
+    pub fn into_steps(self) -> Vec<RouteStep> {
         self.steps
     }
 }
@@ -105,7 +104,7 @@ mod tests {
             Attachment { node: 2, link: None },
         ];
         let hop = |link, direction| Hop { link, direction };
-        let link = |link, direction| Step::Link { link, direction };
+        let link = |link, direction| RouteStep::Link { link, direction };
         let (forward, backward) = (Direction::Forward, Direction::Backward);
         let there = [hop(2, forward), hop(0, forward), hop(1, forward)];
         let back = [hop(1, backward), hop(0, backward), hop(2, backward)];
@@ -114,19 +113,19 @@ mod tests {
         assert_eq!(table.add(Place::Receiver, &back, 0), 7);
         let expected = [
             link(2, forward),
-            Step::Agent(1),
+            RouteStep::Middlebox(1),
             link(0, forward),
-            Step::Agent(0),
-            Step::Agent(2),
+            RouteStep::Middlebox(0),
+            RouteStep::Middlebox(2),
             link(1, forward),
-            Step::Arrival,
+            RouteStep::Arrival,
             link(1, backward),
-            Step::Agent(0),
-            Step::Agent(2),
+            RouteStep::Middlebox(0),
+            RouteStep::Middlebox(2),
             link(0, backward),
-            Step::Agent(1),
+            RouteStep::Middlebox(1),
             link(2, backward),
-            Step::Arrival,
+            RouteStep::Arrival,
         ];
         assert_eq!(table.into_steps(), expected);
     }

@@ -1,16 +1,16 @@
-//! Whatever is lost or late on either side of an agent, a transfer through it ends.
+//! A transfer through a middlebox ends, whatever is lost or late on either side of it.
 
 mod world;
 
 use proptest::prelude::*;
-use rtolab_net::Agent;
+use rtolab_net::Middlebox;
 use rtolab_scenario::AgentKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::Duration;
 use world::World;
 
-/// What becomes of a packet on one side of the agent: its delay in milliseconds, or `None` if it
-/// is lost.
+/// What becomes of a packet on one side of the middlebox: its delay in milliseconds, or `None` if
+/// it is lost.
 type Fate = Option<u64>;
 
 fn fates() -> impl Strategy<Value = Vec<Fate>> {
@@ -22,7 +22,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
             lost => Just(None),
         ]
     };
-    // Bursts, too: a channel as it was does for a while as it did.
+    // Each fate lasts for a while, which also gives bursts.
     let runs = (fate(8, 8), 1..12_usize).prop_map(|(fate, times)| vec![fate; times]);
     prop_oneof![
         prop::collection::vec(fate(6, 2), 0..300),
@@ -31,14 +31,14 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
     ]
 }
 
-fn agent() -> impl Strategy<Value = AgentKind> {
+fn middlebox() -> impl Strategy<Value = AgentKind> {
     let snoop = |(dupthresh, cache)| AgentKind::Snoop { link: 0, dupthresh, cache };
     prop_oneof![Just(AgentKind::Filter), (1..4_u32, 1..40_u32).prop_map(snoop)]
 }
 
 fn sender() -> impl Strategy<Value = Config> {
-    let specs = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
-    prop::sample::select(specs)
+    let sums = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
+    prop::sample::select(sums)
         .prop_map(|name| specification::sender(name, &Config::default()).unwrap())
 }
 
@@ -46,17 +46,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_transfer_through_an_agent_ends(
+    fn a_transfer_through_a_middlebox_ends(
         config in sender(),
         bytes in 0..80_000_u64,
-        agent in agent(),
+        middlebox in middlebox(),
         fates in fates(),
     ) {
         let mut fates = fates.into_iter();
         let path = move |_: &_, _, _| {
             fates.next().unwrap_or(Some(30)).map(Duration::from_millis)
         };
-        let mut world = World::new(&config, bytes, Some(Agent::new(agent)), Box::new(path));
+        let mut world = World::new(&config, bytes, Some(Middlebox::new(middlebox)), Box::new(path));
         prop_assert!(world.ends_within(20_000), "no end");
         prop_assert_eq!(world.read, bytes, "bytes delivered");
         let closed = world.events.iter().filter(|event| **event == Event::Closed).count();

@@ -1,8 +1,8 @@
-//! Agents do what they are there for, with a whole sender and receiver around them.
+//! The benefit of each middlebox between a whole sender and receiver.
 
 mod world;
 
-use rtolab_net::{Agent, Packet};
+use rtolab_net::{Middlebox, Packet};
 use rtolab_scenario::AgentKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::{Duration, Instant};
@@ -10,12 +10,12 @@ use world::{Path, Place, World};
 
 const WIRED: Duration = Duration::from_millis(30);
 const WIRELESS: Duration = Duration::from_millis(50);
-/// Of a packet on the wireless link.
+/// The transmission time of a packet on the wireless link.
 const TRANSMISSION: Duration = Duration::from_millis(20);
 const BYTES: u64 = 300_000;
 
-/// The wireless link keeps order; `holds` tells when a packet that enters at an instant is sent
-/// at the earliest, or `None` if it is lost.
+/// A wireless link that keeps order. `holds` returns the earliest transmission of a packet, or
+/// `None` if it is lost.
 fn wireless<'a>(mut holds: impl FnMut(&Packet, Instant) -> Option<Instant> + 'a) -> Path<'a> {
     let mut free = Instant::START;
     Box::new(move |packet, to, at| {
@@ -27,9 +27,9 @@ fn wireless<'a>(mut holds: impl FnMut(&Packet, Instant) -> Option<Instant> + 'a)
     })
 }
 
-/// How often each happened: timeouts, fast retransmits, and data packets beyond those needed.
-fn counts(config: &Config, agent: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
-    let mut world = World::new(config, BYTES, agent.map(Agent::new), path);
+/// Counts of timeouts, fast retransmits, and data packets beyond those needed.
+fn counts(config: &Config, middlebox: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
+    let mut world = World::new(config, BYTES, middlebox.map(Middlebox::new), path);
     assert!(world.ends_within(100_000));
     assert_eq!(world.read, BYTES);
     let count = |of: fn(&Event) -> bool| world.events.iter().filter(|event| of(event)).count();
@@ -48,12 +48,15 @@ fn the_filter_prevents_the_spurious_fast_retransmit_after_a_spurious_timeout() {
         let (from, to) = (Instant::from_secs_f64(2.0), Instant::from_secs_f64(8.0));
         Some(if at >= from { at.max(to) } else { at })
     };
-    let (timeouts, fast_retransmits, vain) = counts(&config, None, wireless(hiccup));
-    assert!(timeouts > 0 && fast_retransmits > 0 && vain > 0);
-    let (filtered_timeouts, filtered_fast_retransmits, filtered_vain) =
+    let (timeouts, fast_retransmits, unneeded) = counts(&config, None, wireless(hiccup));
+    assert!(timeouts > 0 && fast_retransmits > 0 && unneeded > 0);
+    let (filtered_timeouts, filtered_fast_retransmits, filtered_unneeded) =
         counts(&config, Some(AgentKind::Filter), wireless(hiccup));
     assert_eq!((filtered_timeouts, filtered_fast_retransmits), (timeouts, 0));
-    assert!(filtered_vain < vain, "{filtered_vain} of {vain} go over the wireless link");
+    assert!(
+        filtered_unneeded < unneeded,
+        "{filtered_unneeded} of {unneeded} go over the wireless link"
+    );
 }
 
 #[test]

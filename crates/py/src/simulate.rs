@@ -6,8 +6,8 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
-use rtolab_scenario::{Prototypes, Reach, Scenario};
-use rtolab_sim::{Lab, Observe, Ran, Sim};
+use rtolab_scenario::{FileAccess, Prototypes, Scenario};
+use rtolab_sim::{Lab, Observe, RunStatus, Sim};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::{Config, specification};
 
@@ -78,13 +78,13 @@ pub(crate) fn simulate(
 fn timed(
     (lab, run, seed): (&Lab, u32, u64),
     observe: Observe,
-    goes_on: rtolab_sim::GoesOn<'_>,
+    goes_on: rtolab_sim::KeepRunning<'_>,
 ) -> Option<(Recording, Effort)> {
     let began = Instant::now();
     let mut sim = lab.start(seed, observe);
     let set_up = began.elapsed();
     let began = Instant::now();
-    if sim.run_while(lab.end(), goes_on) == Ran::Part {
+    if sim.run_while(lab.end(), goes_on) == RunStatus::Stopped {
         return None;
     }
     let effort = Effort { set_up, run: began.elapsed(), counters: sim.counters() };
@@ -103,16 +103,16 @@ pub(crate) struct Asked {
 }
 
 /// The files that a scenario may name.
-pub(crate) const fn reach(confined: bool) -> Reach {
+pub(crate) const fn reach(confined: bool) -> FileAccess {
     match confined {
-        true => Reach::Within,
-        false => Reach::Anywhere,
+        true => FileAccess::WithinFolder,
+        false => FileAccess::Anywhere,
     }
 }
 
 /// The scenario prepared for each sender, or for its own if there are none.
 pub(crate) fn labs(
-    file: (&Path, Reach),
+    file: (&Path, FileAccess),
     set: &[(String, String)],
     senders: &[String],
     asked: &Asked,
@@ -126,7 +126,7 @@ pub(crate) fn labs(
 
 /// The scenario of a file, which may name `prototypes`.
 pub(crate) fn loaded(
-    (path, reach): (&Path, Reach),
+    (path, reach): (&Path, FileAccess),
     set: &[(String, String)],
     prototypes: &Prototypes,
 ) -> PyResult<Scenario> {
@@ -145,10 +145,10 @@ pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> P
     let lab = Lab::with(scenario, sender, &prototypes.policies);
     let lab = lab.and_then(|lab| match judges.is_empty() && what_if.is_empty() {
         true => Ok(lab),
-        false => lab.judged(scenario, judges, what_if),
+        false => lab.scored(scenario, judges, what_if),
     });
     lab.map_err(|error| match error {
-        error @ rtolab_sim::Error::NoRoute { .. } => raise::<ScenarioError>(&error),
+        error @ rtolab_sim::SimError::NoRoute { .. } => raise::<ScenarioError>(&error),
         error => raise::<SenderError>(&error),
     })
 }

@@ -1,4 +1,4 @@
-//! What can be observed of a run: typed rows, and the tables made of them.
+//! The observations of a run: typed rows, and the tables made of them.
 #![forbid(unsafe_code)]
 
 mod column;
@@ -11,6 +11,6 @@ pub use column::{Cell, Table};
 pub use judged::{Comparison, DupackCause, DuplicateRow, Rest, Truths, VerdictRow, WhatIfRow};
 pub use kinds::{Place, TimeoutKind, Truth};
 pub use rows::{
-    ConnectionRow, Delays, Disturbance, DisturbanceRow, Fate, HEAD, LinkRow, Losses, Measured,
-    PacketEvent, Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
+    ConnectionRow, Delays, DisturbanceRow, Fate, HEAD, LinkRow, Losses, Measured, PacketEvent,
+    Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
 };

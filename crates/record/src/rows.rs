@@ -1,8 +1,8 @@
-//! One struct a table; one value of it a row. Every row says which run it belongs to.
+//! The rows of each table, one struct per table.
 
 use std::sync::Arc;
 
-use rtolab_link::{Direction, DropCause, Stats};
+use rtolab_link::{Direction, DisturbanceKind, DropCause, Stats};
 use rtolab_tcp::Segment;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
@@ -13,62 +13,62 @@ use crate::kinds::{Place, TimeoutKind, Truth};
 /// One run: a scenario with one sender and one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// Counts the runs of one call from 0.
+    /// The number of the run within one call, from 0.
     pub run: u32,
     /// The seed.
     pub seed: u64,
-    /// The sender as it was named; where flows have senders of their own, that of the first.
+    /// The sender specification; that of the first flow where flows have their own.
     pub sender: Arc<str>,
 }
 
-/// Of a packet so many bytes are kept: the headers of IP and TCP with all options.
+/// How many bytes are kept of a packet: the IP and TCP headers with all options.
 pub const HEAD: usize = 120;
 
-/// Everything that one run left; tables it was not asked for are empty.
+/// The records of one run. Tables that were not requested are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// Which run this is.
+    /// The run.
     pub run: Run,
-    /// One row a connection.
+    /// One row per connection.
     pub connections: Vec<ConnectionRow>,
-    /// One row a timeout or fast retransmit.
+    /// One row per timeout or fast retransmit.
     pub timeouts: Vec<TimeoutRow>,
-    /// One row a packet event, of a traced run.
+    /// One row per packet event, if the run is traced.
     pub segments: Vec<SegmentRow>,
-    /// How the packets of real hosts began, from their IP headers on, by the numbers of their copies;
-    /// none of a simulated run.
+    /// The first bytes of each packet of real hosts, from the IP header on, by the number of the
+    /// copy; empty for simulated runs.
     pub heads: Vec<[u8; HEAD]>,
-    /// One row a change of a sender's windows, if asked for.
+    /// One row per change of a sender's windows, if requested.
     pub windows: Vec<WindowRow>,
-    /// One row a link direction.
+    /// One row per link direction.
     pub links: Vec<LinkRow>,
-    /// One row a stall, outage or spike, of a traced run.
+    /// One row per stall, outage or spike, if the run is traced.
     pub disturbances: Vec<DisturbanceRow>,
-    /// One row a page, or a question with its answer.
+    /// One row per page, or request with its response.
     pub tasks: Vec<TaskRow>,
-    /// One row a retransmission that was judged and judge.
+    /// One row per scored retransmission and detector.
     pub verdicts: Vec<VerdictRow>,
-    /// One row a duplicate acknowledgment, of a run that was judged.
+    /// One row per duplicate ACK, if the run is scored.
     pub duplicates: Vec<DuplicateRow>,
-    /// One row a timeout and sender that went on from there.
+    /// One row per timeout and alternative sender.
     pub what_ifs: Vec<WhatIfRow>,
 }
 
-/// `connections`: one row a TCP connection or flow of datagrams; of a flow that is split, one a leg.
-/// Unless it says otherwise a count is of the sender's data.
+/// `connections`: one row per TCP connection, leg of a split connection or flow of datagrams.
+/// Counts are of the sender's data unless their description names another.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionRow {
-    /// The flow's name, with `/1`, `/2` and so on for the legs of one that is split.
+    /// The flow's name, with `/1`, `/2` and so on for the legs of a split flow.
     pub flow: Arc<str>,
     /// The sender specification of this flow; `udp` for datagrams.
     pub flow_sender: Arc<str>,
     /// The connection set that it belongs to.
     pub set: Option<Arc<str>>,
-    /// When the first SYN, or datagram, was sent.
+    /// When the first SYN or datagram was sent.
     pub start: Instant,
     /// When the ACK of the FIN arrived at the sender; `None` if the run ended before.
     pub end: Option<Instant>,
-    /// Payload bytes that the receiver's application got.
+    /// Payload bytes that the receiver's application read.
     pub bytes: u64,
     /// Data segments (with payload) sent, retransmissions included.
     pub segments: u64,
@@ -78,19 +78,19 @@ pub struct ConnectionRow {
     pub acked_segments: u64,
     /// Segments retransmitted, SYN and FIN included.
     pub retransmissions: u64,
-    /// Of these: an earlier copy had delivered every byte, or was still to deliver it.
+    /// Retransmissions of which an earlier copy delivered every byte, then or later.
     pub unneeded: u64,
-    /// What became of packets of both directions that did not arrive.
+    /// Packets of both directions that did not arrive.
     pub lost: Losses,
-    /// Packets of both directions that something on the way took out.
+    /// Packets of both directions that a middlebox absorbed.
     pub absorbed: u64,
-    /// Packets of both directions that something on the way made.
+    /// Packets of both directions that a middlebox made.
     pub local: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Fast retransmits: entries into loss recovery.
     pub fast_retransmits: u64,
-    /// What its timeouts and its fast retransmits were, of a run that was judged.
+    /// The ground truth of its timeouts and of its fast retransmits, if the run is scored.
     pub truths: Option<[Truths; 2]>,
     /// Timeouts that a detector of the sender found spurious.
     pub found_spurious: u64,
@@ -98,9 +98,9 @@ pub struct ConnectionRow {
     pub acks: u64,
     /// Duplicate acknowledgments that reached the sender.
     pub dupacks: u64,
-    /// How long data packets took that reached the receiver.
+    /// One-way delays of the data packets that reached the receiver.
     pub delay: Delays,
-    /// The part of it all that is measured.
+    /// The counts within the measurement interval.
     pub measured: Measured,
 }
 
@@ -113,24 +113,24 @@ pub struct Losses {
     pub error: u64,
     /// Lost in outages.
     pub outage: u64,
-    /// Dropped by a queue's discipline.
+    /// Dropped early, by active queue management.
     pub early: u64,
-    /// Older than a link keeps packets.
+    /// Dropped because of their age.
     pub lifetime: u64,
-    /// Given up by a link's local retransmission.
+    /// Abandoned by a link's ARQ.
     pub retries: u64,
     /// Found damaged at their destination.
     pub corrupt: u64,
 }
 
 impl Losses {
-    /// Of any cause.
+    /// The sum over all causes.
     pub const fn total(&self) -> u64 {
         let Self { queue, error, outage, early, lifetime, retries, corrupt } = *self;
         queue + error + outage + early + lifetime + retries + corrupt
     }
 
-    /// A link lost one.
+    /// Counts a packet that a link lost.
     pub fn count(&mut self, cause: DropCause) {
         *match cause {
             DropCause::Queue => &mut self.queue,
@@ -146,32 +146,32 @@ impl Losses {
 /// One-way delays of data packets, from leaving the sender to arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// Of how many packets.
+    /// The number of packets.
     pub packets: u64,
-    /// All together.
+    /// The sum of their delays.
     pub total: Duration,
-    /// The longest.
+    /// The longest delay.
     pub max: Duration,
 }
 
 impl Delays {
-    /// A packet took so long.
+    /// Counts a packet with this delay.
     pub fn count(&mut self, delay: Duration) {
         self.packets += 1;
         self.total += delay;
         self.max = self.max.max(delay);
     }
 
-    /// In seconds; `None` if there was no packet.
+    /// The mean delay in seconds; `None` without packets.
     pub fn mean_s(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.total.secs_f64() / self.packets as f64)
     }
 }
 
-/// What of a connection lies within the part of the run that is measured.
+/// The counts of a connection within the measurement interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// How long that part is.
+    /// The length of the interval.
     pub span: Duration,
     /// As in [`ConnectionRow`].
     pub bytes: u64,
@@ -185,12 +185,12 @@ pub struct Measured {
     pub timeouts: u64,
     /// As in [`ConnectionRow`].
     pub fast_retransmits: u64,
-    /// As in [`ConnectionRow`]; `max` is not told.
+    /// As in [`ConnectionRow`], without `max`.
     pub delay: Delays,
 }
 
 impl Measured {
-    /// What was counted between `before` and this, a span of so long.
+    /// The counts between `before` and these, which are `span` apart.
     #[must_use]
     pub fn since(&self, before: &Self, span: Duration) -> Self {
         Self {
@@ -210,58 +210,58 @@ impl Measured {
     }
 }
 
-/// `tasks`: one row a page, or a question with its answer.
+/// `tasks`: one row per page, or request with its response.
 #[derive(Clone, Debug)]
 pub struct TaskRow {
-    /// The name of the flow as the scenario has it.
+    /// The flow's name in the scenario.
     pub flow: Arc<str>,
-    /// Counts the flow's tasks from 1.
+    /// The number of the task within its flow, from 1.
     pub number: u32,
-    /// When it was to begin.
+    /// When it was due.
     pub due: Instant,
-    /// When it was written: later where the one before was still under way.
+    /// When it was written; later than due if the task before was still in progress.
     pub start: Instant,
-    /// When its last byte reached the other application; `None` if the run ended before.
+    /// When its last byte was read; `None` if the run ended before.
     pub end: Option<Instant>,
-    /// The payload of the page, or of question and answer together.
+    /// The payload of the page, or of request and response together.
     pub bytes: u64,
 }
 
-/// `timeouts`: one row a timeout or fast retransmit.
+/// `timeouts`: one row per timeout, fast retransmit or tail loss probe.
 #[derive(Clone, Debug)]
 pub struct TimeoutRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// Which end retransmits.
+    /// The end that retransmits.
     pub end: Place,
-    /// When.
+    /// When it retransmits.
     pub at: Instant,
-    /// Which of the two.
+    /// Which of these.
     pub kind: TimeoutKind,
     /// The relative sequence number of the segment retransmitted (SYN is 0).
     pub seq: i64,
-    /// The timeout that expired; for a fast retransmit the one then in force.
+    /// The RTO that expired; for a fast retransmit the current RTO.
     pub rto: Duration,
-    /// How often the timer had been backed off before: 0 for the first timeout of a segment.
+    /// How often the timer was backed off before; 0 for the first timeout of a segment.
     pub backoff: u32,
-    /// Congestion window before, in bytes.
+    /// The congestion window before, in bytes.
     pub cwnd: u64,
-    /// Was the retransmission needed? `false`: an earlier copy delivered every byte of it.
+    /// Was the retransmission needed? It was not if an earlier copy delivered every byte of it.
     pub needed: bool,
-    /// What would have happened without that retransmission, if somebody asked.
+    /// The ground truth, if the run is scored.
     pub truth: Option<Truth>,
-    /// What a spurious one cost: the run beside a copy of it without this timeout or fast
-    /// retransmit, if somebody asked and the transfer has an end.
+    /// The cost of a spurious one: the run compared with a fork without this timeout or fast
+    /// retransmit, if requested and the transfer has an end.
     pub cost: Option<Comparison>,
-    /// What the sender's detector said (`spurious`, `genuine`, `blind`), if it has one and it did.
+    /// The verdict of the sender's detector (`spurious`, `genuine`, `blind`), if there is one.
     pub verdict: Option<&'static str>,
-    /// Which detector said so.
+    /// The detector.
     pub detector: Option<DetectorId>,
-    /// When it did.
+    /// When it reached the verdict.
     pub verdict_at: Option<Instant>,
 }
 
-/// Whether a packet was sent or received.
+/// What happened to a packet at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
     /// The packet left the host.
@@ -271,7 +271,7 @@ pub enum PacketEvent {
 }
 
 impl PacketEvent {
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -280,23 +280,23 @@ impl PacketEvent {
     }
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was still under way when the run ended.
+    /// It was in flight when the run ended.
     Underway,
     /// It arrived.
     Delivered,
-    /// It did not.
+    /// A link dropped it.
     Dropped(DropCause),
-    /// It did, but damaged: its destination discarded it.
+    /// It arrived damaged, and its destination discarded it.
     Corrupt,
-    /// Something on the way took it out.
+    /// A middlebox absorbed it.
     Absorbed,
 }
 
 impl Fate {
-    /// As the tables say it.
+    /// Its name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Underway => "underway",
@@ -314,105 +314,83 @@ impl Fate {
     }
 }
 
-/// `segments`: one row a packet event, in a traced run.
+/// `segments`: one row per packet event, if the run is traced.
 #[derive(Clone, Debug)]
 pub struct SegmentRow {
-    /// The connection's index: it counts the flows of the scenario, or their legs.
+    /// The connection's index among the flows of the scenario, or their legs.
     pub flow: u32,
     /// The flow's name.
     pub flow_name: Arc<str>,
-    /// When.
+    /// When it happened.
     pub at: Instant,
-    /// Where.
+    /// At which host.
     pub place: Place,
-    /// Sent or received there.
+    /// Sent or received.
     pub event: PacketEvent,
-    /// Which copy: the same number where it is sent and where it is received.
+    /// The number of the copy, which is the same at both hosts.
     pub copy: u64,
-    /// The segment; without flags: a datagram.
+    /// The segment; a datagram if it has no flags.
     pub segment: Segment,
     /// Its size with IP and TCP or UDP headers, in bytes.
     pub bytes: u32,
     /// Was (part of) it sent before?
     pub retransmission: bool,
-    /// For a retransmission: did, or will, an earlier copy deliver every byte of it?
+    /// Is it a retransmission of which an earlier copy delivered every byte, then or later?
     pub unneeded: bool,
-    /// What became of this copy.
+    /// The fate of this copy.
     pub fate: Fate,
-    /// When it arrived or was lost; equal to `at` on arrival, unless it is the second arrival of a
-    /// copy that a link has doubled.
+    /// When it arrived or was lost. Equal to `at` on arrival, except for the second arrival of a
+    /// copy that a link duplicated.
     pub fate_at: Option<Instant>,
-    /// How long spikes, stalls and what they blocked held it, over all links.
+    /// How long spikes and stalls held it, directly or behind other packets, over all links.
     pub held: Duration,
 }
 
-/// `windows`: one row a change of a sender's windows, if asked for.
+/// `windows`: one row per change of a sender's windows, if requested.
 #[derive(Clone, Debug)]
 pub struct WindowRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// When.
+    /// When it changed.
     pub at: Instant,
     /// Congestion window in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes; `None` while it is as high as possible.
+    /// Slow-start threshold in bytes; `None` while it is infinite.
     pub ssthresh: Option<u64>,
     /// SND.MAX - SND.UNA in bytes.
     pub flight: u64,
-    /// Smoothed round-trip time, once there was a sample.
+    /// Smoothed round-trip time, after the first sample.
     pub srtt: Option<Duration>,
-    /// Its variation.
+    /// RTTVAR.
     pub rttvar: Option<Duration>,
-    /// The timeout in force, back-off included.
+    /// The current RTO, with back-off.
     pub rto: Duration,
 }
 
-/// `links`: one row a link direction.
+/// `links`: one row per link direction.
 #[derive(Clone, Debug)]
 pub struct LinkRow {
     /// The link's name.
     pub link: Arc<str>,
-    /// Which direction.
+    /// The direction.
     pub direction: Direction,
-    /// What happened to its frames.
+    /// The statistics of its frames.
     pub stats: Stats,
-    /// Bytes transmitted within the part of the run that is measured.
+    /// Bytes transmitted within the measurement interval.
     pub measured_transmitted_bytes: u64,
-    /// Bytes that came out within it.
+    /// Bytes delivered within the measurement interval.
     pub measured_delivered_bytes: u64,
 }
 
-/// What disturbed a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disturbance {
-    /// Frames were held and released in order.
-    Stall,
-    /// Frames of both directions were lost.
-    Outage,
-    /// One frame was delayed.
-    Spike,
-}
-
-impl Disturbance {
-    /// As the tables say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stall => "stall",
-            Self::Outage => "outage",
-            Self::Spike => "spike",
-        }
-    }
-}
-
-/// `disturbances`: one row a stall, outage or spike, in a traced run.
+/// `disturbances`: one row per stall, outage or spike, if the run is traced.
 #[derive(Clone, Debug)]
 pub struct DisturbanceRow {
     /// The link's name.
     pub link: Arc<str>,
-    /// Which direction; `None` for both.
+    /// The direction; `None` for both.
     pub direction: Option<Direction>,
-    /// What.
-    pub kind: Disturbance,
+    /// What happened.
+    pub kind: DisturbanceKind,
     /// When it began.
     pub from: Instant,
     /// When it ended.

@@ -1,9 +1,9 @@
-//! The tables of many runs in Arrow's format, one function a table. Columns are named here and
-//! nowhere else; times are in seconds since the start of the run, sizes in bytes, sequence numbers
+//! The tables of many runs as Arrow record batches, one function per table. Only this file names
+//! columns. Times are in seconds since the start of the run, sizes in bytes, sequence numbers
 //! relative to the SYN.
 
 use arrow_array::RecordBatch;
-use rtolab_link::{Direction, Stats};
+use rtolab_link::{Direction, DisturbanceKind, Stats};
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
@@ -13,15 +13,15 @@ use crate::{ConnectionRow, DupackCause, Recording, SegmentRow, Truth};
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct TableKind {
-    /// Its name, everywhere.
+    /// Its name.
     pub name: &'static str,
-    /// What a row is, and when there is none.
+    /// What a row is, and when the table is empty.
     pub about: &'static str,
-    /// Makes it.
+    /// Builds the table.
     pub make: fn(&[Recording]) -> RecordBatch,
 }
 
-/// All tables, each of them declared here alone.
+/// All tables.
 pub const TABLES: &[TableKind] = &[
     TableKind {
         name: "connections",
@@ -75,9 +75,9 @@ pub const TABLES: &[TableKind] = &[
     },
 ];
 
-/// `connections`: one row a connection. `needed` and `lost` are totals of what is next to them;
-/// `goodput_bps` is what the application got, in bits a second, of a connection that ended.
-/// `delay_mean_s` and `delay_max_s` are null where no data packet arrived.
+/// `connections`: one row per connection. `needed` and `lost` are derived from the columns next to
+/// them. `goodput_bps` is null for a connection that did not end; `delay_mean_s` and `delay_max_s`
+/// are null where no data packet arrived.
 pub fn connections(recordings: &[Recording]) -> RecordBatch {
     let table = Table::of(recordings, |recording| &recording.connections)
         .column("flow", |row| &*row.flow)
@@ -140,7 +140,7 @@ fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
         .finish()
 }
 
-/// `timeouts`: one row a timeout, fast retransmit or tail loss probe that sends something again.
+/// `timeouts`: one row per timeout, fast retransmit or tail loss probe that retransmits.
 pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.timeouts)
         .column("flow", |row| &*row.flow)
@@ -161,7 +161,7 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `verdicts`: one row a timeout or fast retransmit and judge.
+/// `verdicts`: one row per timeout or fast retransmit and detector.
 pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.verdicts)
         .column("flow", |row| &*row.flow)
@@ -178,7 +178,7 @@ pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `duplicates`: one row a duplicate acknowledgment that reached a sender.
+/// `duplicates`: one row per duplicate ACK that reached a sender.
 pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.duplicates)
         .column("flow", |row| &*row.flow)
@@ -188,7 +188,7 @@ pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `what_if`: one row a timeout and sender that went on from there.
+/// `what_if`: one row per timeout and alternative sender.
 pub fn what_if(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.what_ifs)
         .column("flow", |row| &*row.flow)
@@ -205,7 +205,7 @@ pub fn what_if(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `segments`: one row a packet event, of traced runs.
+/// `segments`: one row per packet event of traced runs.
 pub fn segments(recordings: &[Recording]) -> RecordBatch {
     let table = Table::of(recordings, |recording| &recording.segments)
         .column("flow", |row| &*row.flow_name)
@@ -232,7 +232,7 @@ pub fn segments(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `windows`: one row a change of a sender's windows, of runs that were asked for it.
+/// `windows`: one row per change of a sender's windows.
 pub fn windows(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.windows)
         .column("flow", |row| &*row.flow)
@@ -246,8 +246,7 @@ pub fn windows(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `links`: one row a link direction. `mean_delay_s` is that of the frames delivered, null where
-/// there was none.
+/// `links`: one row per link direction. `mean_delay_s` is null where no frame was delivered.
 pub fn links(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)
@@ -277,7 +276,7 @@ pub fn links(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `tasks`: one row a page, or a question with its answer.
+/// `tasks`: one row per page, or request with its response.
 pub fn tasks(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.tasks)
         .column("flow", |row| &*row.flow)
@@ -289,12 +288,12 @@ pub fn tasks(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `disturbances`: one row a stall, outage or spike, of traced runs.
+/// `disturbances`: one row per stall, outage or spike of traced runs.
 pub fn disturbances(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.disturbances)
         .column("link", |row| &*row.link)
         .column("direction", |row| row.direction.map(direction))
-        .column("kind", |row| row.kind.name())
+        .column("kind", |row| disturbance(row.kind))
         .column("from_s", |row| row.from.secs_f64())
         .column("to_s", |row| row.to.secs_f64())
         .finish()
@@ -326,6 +325,14 @@ fn sack_block(table: Table<'_, SegmentRow>, block: usize) -> Table<'_, SegmentRo
         .column(&format!("sack_{number}_end"), |row| {
             Some(row.segment.sack_blocks().nth(block)?.end.relative())
         })
+}
+
+fn disturbance(kind: DisturbanceKind) -> &'static str {
+    match kind {
+        DisturbanceKind::Stall => "stall",
+        DisturbanceKind::Outage => "outage",
+        DisturbanceKind::Spike => "spike",
+    }
 }
 
 fn direction(direction: Direction) -> &'static str {

@@ -6,11 +6,11 @@ mod columns;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use rtolab_link::{Direction, DropCause, Stats};
+use rtolab_link::{Direction, DisturbanceKind, DropCause, Stats};
 use rtolab_record::{
-    Comparison, ConnectionRow, Delays, Disturbance, DisturbanceRow, Fate, LinkRow, Losses,
-    Measured, PacketEvent, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind,
-    TimeoutRow, Truth, WindowRow, tables,
+    Comparison, ConnectionRow, Delays, DisturbanceRow, Fate, LinkRow, Losses, Measured,
+    PacketEvent, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
+    WindowRow, tables,
 };
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
@@ -278,12 +278,12 @@ fn what_disturbs_both_directions_names_neither() {
     let outage = DisturbanceRow {
         link: "wireless".into(),
         direction: None,
-        kind: Disturbance::Outage,
+        kind: DisturbanceKind::Outage,
         from: at(2.0),
         to: at(5.5),
     };
     let direction = Some(Direction::Forward);
-    let stall = DisturbanceRow { direction, kind: Disturbance::Stall, ..outage.clone() };
+    let stall = DisturbanceRow { direction, kind: DisturbanceKind::Stall, ..outage.clone() };
     let recording = Recording { disturbances: vec![outage, stall], ..recording(0) };
     let table = tables::disturbances(&[recording]);
     assert_eq!(text(&table, "direction"), [None, Some("forward")]);

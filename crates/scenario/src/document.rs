@@ -1,11 +1,11 @@
-//! A TOML document whose every node knows where it stands.
+//! A TOML document whose nodes know their lines.
 
 use std::fmt;
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::Error;
+use crate::{Result, ScenarioError};
 
 /// Where a node comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,21 +18,21 @@ pub(crate) enum Origin {
     Set(usize),
 }
 
-/// A value and where it stands.
+/// A value with its origin.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub value: Value,
     pub origin: Origin,
 }
 
-/// What TOML knows.
+/// The value of a node.
 #[derive(Debug)]
 pub(crate) enum Value {
     Text(String),
     Integer(i64),
     Float(f64),
     Boolean(bool),
-    /// What no key of a scenario takes: a date, an integer of more than 64 bits.
+    /// A value that no key of a scenario takes: a date, or an integer of more than 64 bits.
     Other(String),
     List(Vec<Node>),
     Table(Vec<Entry>),
@@ -45,7 +45,7 @@ pub(crate) struct Entry {
     pub node: Node,
 }
 
-/// One step of the way to a node.
+/// One step of the path to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),
@@ -62,9 +62,9 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Parses `text`, which stands in `file`.
-    pub(crate) fn parse(text: &str, file: &str) -> Result<Self, Error> {
-        let root = DeTable::parse(text).map_err(|error| Error {
+    /// Parses `text`, the content of `file`.
+    pub(crate) fn parse(text: &str, file: &str) -> Result<Self> {
+        let root = DeTable::parse(text).map_err(|error| ScenarioError {
             file: file.to_string(),
             line: error.span().map(|span| line_of(text, span.start)),
             set: None,
@@ -82,8 +82,8 @@ impl Document {
         &self.file
     }
 
-    /// A fault at the node that `path` leads to, or at the nearest one on the way that exists.
-    pub(crate) fn error(&self, path: &[Step], problem: impl Into<String>) -> Error {
+    /// An error at the node of `path`, or at the last one on the path that exists.
+    pub(crate) fn error(&self, path: &[Step], problem: impl Into<String>) -> ScenarioError {
         let (mut node, mut origin) = (Some(&self.root), Origin::File);
         let mut key = String::new();
         for step in path {
@@ -96,18 +96,24 @@ impl Document {
             Origin::Line(line) => (Some(line), None),
             Origin::Set(index) => (None, Some(self.set[index].clone())),
         };
-        Error { file: self.file.clone(), line, set, key, problem: shortened(problem.into()) }
+        ScenarioError {
+            file: self.file.clone(),
+            line,
+            set,
+            key,
+            problem: shortened(problem.into()),
+        }
     }
 
-    /// The node that `path` leads to.
+    /// The node of `path`.
     pub(crate) fn node(&self, path: &[Step]) -> Option<&Node> {
         path.iter().try_fold(&self.root, |node, step| node.child(step))
     }
 }
 
-/// The keys of a TOML text that are in no list, as the steps to each, with their lines from 1: for
-/// the errors of other files than scenarios.
-pub fn lines(text: &str, file: &str) -> Result<Vec<(Vec<String>, usize)>, Error> {
+/// The keys of a TOML text that are not in lists, as paths, with their lines from 1. Other files
+/// than scenarios need them for their errors.
+pub fn lines(text: &str, file: &str) -> Result<Vec<(Vec<String>, usize)>> {
     fn walk(node: &Node, steps: &[String], lines: &mut Vec<(Vec<String>, usize)>) {
         let Value::Table(entries) = &node.value else { return };
         for Entry { key, node } in entries {
@@ -137,7 +143,7 @@ fn push(key: &mut String, step: &Step, node: Option<&Node>) {
 }
 
 impl Node {
-    /// A value as `--set` gives it: TOML if it is, else the bare text.
+    /// A value of `--set`: TOML if it parses, else the bare text.
     pub(crate) fn bare(text: &str, origin: Origin) -> Self {
         match DeValue::parse(text) {
             Ok(value) => node(value, &|_| origin),
@@ -145,7 +151,7 @@ impl Node {
         }
     }
 
-    /// What it calls itself, if it is a table with a `name`.
+    /// The `name` of a table, if it has one.
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.child(&Step::Key("name".to_string()))?.value {
             Value::Text(name) => Some(name),
@@ -169,9 +175,9 @@ impl Node {
 }
 
 impl fmt::Display for Node {
-    /// As it might be written; tables only by their keys, long texts only by their beginning.
+    /// The value as TOML, with only the keys of tables and the beginning of long texts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let written = match &self.value {
+        let shown = match &self.value {
             Value::Text(text) => format!("{text:?}"),
             Value::Integer(number) => number.to_string(),
             Value::Float(number) => number.to_string(),
@@ -190,17 +196,17 @@ impl fmt::Display for Node {
                 format!("a table of {}", keys.join(", "))
             }
         };
-        Excerpt(&written).fmt(f)
+        Excerpt(&shown).fmt(f)
     }
 }
 
 /// How much of a value a message shows, in characters.
 pub(crate) const LONGEST: usize = 60;
 
-/// How long a message may be, in characters: more than any that names what is known.
+/// The longest message, in characters.
 const LONGEST_PROBLEM: usize = 2_000;
 
-/// What the parser says, with what it says it of.
+/// The message of the parser, with what it found.
 fn not_toml(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().replace('\n', ", ");
     let found = error.span().and_then(|span| text.get(span)).unwrap_or_default();
@@ -210,8 +216,8 @@ fn not_toml(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// What is wrong, without the middle where that is endless: it begins with what was found, and ends
-/// with what would be right.
+/// A problem without its middle if it is too long: what was found is at its beginning, and what
+/// would be right at its end.
 pub(crate) fn shortened(problem: String) -> String {
     let characters = problem.chars().count();
     if characters <= LONGEST_PROBLEM {
@@ -222,7 +228,7 @@ pub(crate) fn shortened(problem: String) -> String {
     format!("{}...{}", &problem[..at(middle.start)], &problem[at(middle.end)..])
 }
 
-/// A text, or as much of it as a message has room for.
+/// The beginning of a text.
 struct Excerpt<'a>(&'a str);
 
 impl fmt::Display for Excerpt<'_> {

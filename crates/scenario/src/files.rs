@@ -1,66 +1,66 @@
-//! Files that are read.
+//! The files that a scenario consists of.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-/// How far from its own folder a scenario may name files.
+/// Which files a scenario may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Anywhere: the scenario is the user's own, and so are the files.
+pub enum FileAccess {
+    /// All files: the scenario is the user's own.
     Anywhere,
-    /// Only within its folder: somebody else wrote it.
-    Within,
+    /// Only files in its folder: the scenario is not trusted.
+    WithinFolder,
 }
 
-/// The folder of a scenario, beside which the files that it names are looked for.
+/// The folder of a scenario, to which the names of files are relative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folder<'a> {
-    /// Where it is.
+    /// Its path.
     pub path: &'a Path,
-    /// How far from it files may be.
-    pub reach: Reach,
+    /// Which files the scenario may name.
+    pub access: FileAccess,
 }
 
 impl Folder<'_> {
     /// The file of this name, if it may be read.
     pub(crate) fn file(self, name: &str) -> Result<PathBuf, String> {
         let is_within = |part: Component<'_>| matches!(part, Component::Normal(_));
-        match self.reach {
-            Reach::Within if !Path::new(name).components().all(is_within) => {
+        match self.access {
+            FileAccess::WithinFolder if !Path::new(name).components().all(is_within) => {
                 let expected = "a file within the scenario's folder such as \"traces/pings.txt\"";
                 Err(format!("found {name:?}; expected {expected}"))
             }
-            Reach::Anywhere | Reach::Within => Ok(self.path.join(name)),
+            FileAccess::Anywhere | FileAccess::WithinFolder => Ok(self.path.join(name)),
         }
     }
 }
 
-/// What is wrong with a file.
+/// A problem with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The line, counted from 1, unless the file as a whole is meant.
+    /// The line, counted from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     /// What was found and what would be right.
     pub problem: String,
 }
 
 impl Fault {
-    /// `problem` is the file as a whole.
+    /// A problem with the file as a whole.
     pub(crate) fn whole(problem: String) -> Self {
         Self { line: None, problem }
     }
 
-    /// `problem` is on `line`.
+    /// A problem on a line.
     pub(crate) fn on(line: usize, problem: String) -> Self {
         Self { line: Some(line), problem }
     }
 }
 
-/// The text in the file at `path`, which is to hold what is `expected` in at most so many bytes.
+/// The text of the file at `path`, at most `most` bytes; `expected` says what it should be.
 pub(crate) fn read(path: &Path, expected: &str, most: u64) -> Result<String, Fault> {
     let mut bytes = Vec::new();
-    // What has no end, such as a device, is not read to it.
+    // The limit also ends the reading of a device.
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     read.map_err(|error| {
         Fault::whole(match error.kind() {

@@ -1,10 +1,9 @@
-//! What a user writes: nodes, links, flows and senders in a TOML file, checked once.
+//! Scenarios: nodes, links, flows and senders in a TOML file.
 //!
-//! The way of a scenario: the text becomes a `document` whose every node knows its line, what is
-//! `set` edits that, `read` turns it into the structs of `written`, which are the one schema, and
-//! `resolve` checks what spans several keys, fills in the defaults and reads the traces that the
-//! scenario names.
-//! What is wrong is an [`Error`]: file, line, key, what was found and what would be right.
+//! The text becomes a `document` whose nodes know their lines. `set` edits it, `read` turns it into
+//! the structs of `raw`, which are the schema, and `resolve` checks conditions across keys, fills
+//! in defaults and reads trace files. An error is a [`ScenarioError`] with file, line, key, what
+//! was found and what would be right.
 #![forbid(unsafe_code)]
 
 mod document;
@@ -12,19 +11,21 @@ mod error;
 mod files;
 mod kernel;
 mod limits;
+mod nearest;
 mod overridden;
 mod prototypes;
+mod raw;
 mod read;
 mod resolve;
 mod scenario;
 mod schema;
 mod set;
 mod trace;
-mod written;
 
 pub use document::lines;
-pub use error::Error;
-pub use files::Reach;
-pub use kernel::{Begin, Emulation, Kernel};
+pub(crate) use error::Result;
+pub use error::ScenarioError;
+pub use files::FileAccess;
+pub use kernel::{Begin, EmulationConfig, Kernel};
 pub use prototypes::Prototypes;
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

@@ -1,4 +1,4 @@
-//! Keys of `[tcp]` that have no effect, since a profile sets the same.
+//! Keys of `[tcp]` that have no effect because a profile overrides them.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use rtolab_tcp::Config;
 use rtolab_tcp::profile::Profile;
 
 use crate::document::{Document, Node, Step, Value};
-use crate::written::Tcp;
-use crate::{Error, Flow, Workload};
+use crate::raw::Tcp;
+use crate::{Flow, Result, ScenarioError, Workload};
 
-/// Where each key of `[tcp]` stands that is written, with what was found there.
-pub(crate) fn written(document: &Document) -> Vec<Error> {
+/// The keys of `[tcp]` in the document, each as an error with its value as the problem.
+pub(crate) fn in_document(document: &Document) -> Vec<ScenarioError> {
     let mut keys = Vec::new();
     let mut path = vec![Step::Key("tcp".to_string())];
     if let Some(node) = document.node(&path) {
@@ -20,10 +20,10 @@ pub(crate) fn written(document: &Document) -> Vec<Error> {
     keys
 }
 
-/// The same of the keys that are set.
-pub(crate) fn set(set: &[(String, String)]) -> Vec<Error> {
+/// The keys of `[tcp]` in `set`, in the same form.
+pub(crate) fn in_set(set: &[(String, String)]) -> Vec<ScenarioError> {
     let keys = set.iter().filter(|(key, _)| key.starts_with("tcp."));
-    let error = |(key, value): &(String, String)| Error {
+    let error = |(key, value): &(String, String)| ScenarioError {
         file: String::new(),
         line: None,
         set: Some(key.clone()),
@@ -33,7 +33,7 @@ pub(crate) fn set(set: &[(String, String)]) -> Vec<Error> {
     keys.map(error).collect()
 }
 
-fn collect(document: &Document, node: &Node, path: &mut Vec<Step>, keys: &mut Vec<Error>) {
+fn collect(document: &Document, node: &Node, path: &mut Vec<Step>, keys: &mut Vec<ScenarioError>) {
     match &node.value {
         Value::Table(entries) => {
             for entry in entries {
@@ -46,9 +46,9 @@ fn collect(document: &Document, node: &Node, path: &mut Vec<Step>, keys: &mut Ve
     }
 }
 
-/// Does none of `keys` lack effect where these are the senders of all flows, or the flows' own
-/// where there are none?
-pub(crate) fn check(keys: &[Error], flows: &[Flow], senders: &[String]) -> Result<(), Error> {
+/// Checks that each of `keys` has an effect if flows without a sender of their own use `senders`,
+/// or the scenario's sender if there are none.
+pub(crate) fn check(keys: &[ScenarioError], flows: &[Flow], senders: &[String]) -> Result<()> {
     let connections =
         flows.iter().filter(|flow| !matches!(flow.workload, Workload::Datagrams { .. }));
     let mut seen = BTreeSet::new();
@@ -87,7 +87,7 @@ pub(crate) fn check(keys: &[Error], flows: &[Flow], senders: &[String]) -> Resul
                  beside it{kernel}, or a sender without a profile",
                 key.problem, profile.name
             );
-            return Err(Error { problem, ..key.clone() });
+            return Err(ScenarioError { problem, ..key.clone() });
         }
     }
     Ok(())

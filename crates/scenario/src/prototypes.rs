@@ -1,4 +1,4 @@
-//! What the engine's tables do not list: detectors, responses and stages of links.
+//! Prototypes: user-defined detectors, responses and link stages.
 
 use rtolab_link::Staged;
 use rtolab_settings::Choice;
@@ -6,19 +6,19 @@ use rtolab_tcp::config::Response;
 use rtolab_tcp::response::CustomResponse;
 use rtolab_tcp::specification;
 
-use crate::read::one_word_of;
+use crate::nearest::one_word_of;
 
-/// Prototypes, by whose names a scenario, its senders and its judges may ask for them.
+/// The prototypes that a scenario, its senders and passive detectors may name.
 #[derive(Clone, Debug, Default)]
 pub struct Prototypes {
-    /// What senders and judges may name, and of it the responses `tcp.response`, too.
+    /// Those that senders and detectors may name; `tcp.response` may name the responses.
     pub policies: specification::CustomPolicies,
-    /// What links may name.
+    /// Those that links may name.
     pub stages: Vec<Staged>,
 }
 
 impl Prototypes {
-    /// The response of this name, or what would be right.
+    /// The response of this name; the error says what is expected.
     pub(crate) fn response(&self, name: &str) -> Result<&CustomResponse, String> {
         let known = &self.policies.responses;
         known.iter().find(|known| known.name == name).ok_or_else(|| {
@@ -27,7 +27,7 @@ impl Prototypes {
         })
     }
 
-    /// The stage of this name, or what would be right; `none` is none.
+    /// The stage of this name, `None` for `none`; the error says what is expected.
     pub(crate) fn stage(&self, name: &str) -> Result<Option<Staged>, String> {
         let known = self.stages.iter().find(|known| *known.name == *name);
         match (name, known) {
@@ -41,7 +41,7 @@ impl Prototypes {
     }
 }
 
-/// What would be right instead of a name that is neither `listed` nor a prototype's `own`.
+/// The expected names: those `listed` and the prototypes' `own`.
 fn expected<'a>(
     kind: &str,
     found: &str,

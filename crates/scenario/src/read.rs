@@ -1,34 +1,32 @@
-//! From a document to the structs of the schema, by serde; faults keep the way to their node.
+//! Deserializes a document into the structs of the schema. Errors keep the path to their node.
 
 use std::{iter, slice};
 
 use rtolab_settings::{Content, Found, Setting, Settings, Shape, Wrong};
+use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, Unexpected};
 use serde::forward_to_deserialize_any;
 
-use crate::Error;
-use crate::document::{Document, Entry, LONGEST, Node, Step, Value};
+use crate::Result;
+use crate::document::{Document, Entry, Node, Step, Value};
+use crate::nearest::{one_of, one_word_of};
 use crate::schema;
 
-/// The whole document as a `T`.
-pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Error> {
+/// Reads the whole document as a `T`.
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Result<T> {
     T::deserialize(Reader(&document.root)).map_err(|mut fault| {
         fault.path.reverse();
         let problem = match fault.what {
             What::Problem(problem) => problem,
-            What::Missing(key) => schema::missing(&fault.path, key),
+            What::Missing(key) => schema::missing::<T>(&fault.path, key),
         };
         document.error(&fault.path, problem)
     })
 }
 
-/// Reads what is written in the table `key`, if there is one, over what `settings` hold.
-pub(crate) fn settings(
-    document: &Document,
-    key: &str,
-    settings: &mut dyn Settings,
-) -> Result<(), Error> {
+/// Reads the table `key`, if there is one, over the values of `settings`.
+pub(crate) fn settings(document: &Document, key: &str, settings: &mut dyn Settings) -> Result<()> {
     let step = Step::Key(key.to_string());
     let Some(node) = document.node(slice::from_ref(&step)) else { return Ok(()) };
     table(node, settings).map_err(|fault| {
@@ -59,10 +57,11 @@ fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
 
 /// Reads one of the `entries` of a table.
 fn take(setting: Setting<'_>, entry: &Entry, entries: &[Entry]) -> Result<(), Fault> {
-    let rival =
-        |rival: &&Entry| rival.key != entry.key && setting.rivals.contains(&rival.key.as_str());
-    if let Some(rival) = entries.iter().find(rival) {
-        let beside = format!("found {} beside {}", entry.key, rival.key);
+    let conflict = |conflict: &&Entry| {
+        conflict.key != entry.key && setting.rivals.contains(&conflict.key.as_str())
+    };
+    if let Some(conflict) = entries.iter().find(conflict) {
+        let beside = format!("found {} beside {}", entry.key, conflict.key);
         return Err(Fault::new(format!("{beside}; expected only one of them")));
     }
     let value = match setting.content {
@@ -87,7 +86,7 @@ fn take(setting: Setting<'_>, entry: &Entry, entries: &[Entry]) -> Result<(), Fa
     }
 }
 
-/// What is wrong with a value that is none of what is `expected`.
+/// The problem with a value that does not have the expected `shape`.
 pub(crate) fn unexpected(found: &Found<'_>, shape: &Shape, known: &str) -> String {
     let shown = match found {
         Found::Text(text) => format!("{text:?}"),
@@ -99,7 +98,7 @@ pub(crate) fn unexpected(found: &Found<'_>, shape: &Shape, known: &str) -> Strin
     format!("found {shown}; expected {}", expected(found, shape, known))
 }
 
-/// What would be right: of many words the nearest.
+/// What would be right; of many words, the nearest ones.
 fn expected(found: &Found<'_>, shape: &Shape, expected: &str) -> String {
     match (found, shape) {
         (Found::Text(text), Shape::Choice(words)) => {
@@ -109,53 +108,7 @@ fn expected(found: &Found<'_>, shape: &Shape, expected: &str) -> String {
     }
 }
 
-/// The names that are `known`, or the five of them that are nearest to `found`, the nearest first;
-/// and a question whether that is meant, if it is near.
-pub(crate) fn one_of<S: AsRef<str>>(found: &str, known: &[S]) -> String {
-    nearest(found, known, str::to_string)
-}
-
-/// The same of words, which are written in quotes.
-pub(crate) fn one_word_of<S: AsRef<str>>(found: &str, known: &[S]) -> String {
-    nearest(found, known, |word| format!("{word:?}"))
-}
-
-fn nearest<S: AsRef<str>>(found: &str, known: &[S], shown: impl Fn(&str) -> String) -> String {
-    let mut names: Vec<_> = known.iter().map(AsRef::as_ref).collect();
-    let question = suggestion(found, names.iter().copied());
-    if names.len() > MOST_NAMES && found.chars().nth(LONGEST).is_none() {
-        names.sort_by_cached_key(|name| strsim::damerau_levenshtein(found, name));
-    }
-    let names: Vec<_> = names.into_iter().map(shown).collect();
-    match &names[..] {
-        [] => "none".to_string(),
-        [only] => format!("{only}{question}"),
-        [others @ .., last] if names.len() <= MOST_NAMES => {
-            format!("{} or {last}{question}", others.join(", "))
-        }
-        all => {
-            format!("one of {}, such as {}{question}", all.len(), all[..MOST_NAMES].join(", "))
-        }
-    }
-}
-
-/// The most names that a message offers.
-const MOST_NAMES: usize = 5;
-
-/// A question for the nearest of `known` to `found`, if any is near.
-pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    if found.chars().nth(LONGEST).is_some() {
-        return String::new(); // No slip of the pen, and long to compare.
-    }
-    let distance = |word: &str| strsim::damerau_levenshtein(found, word);
-    let near = |word: &&str| distance(word) <= (word.len() / 3).max(1);
-    match known.into_iter().filter(near).min_by_key(|word| distance(word)) {
-        Some(word) => format!(": did you mean {word:?}?"),
-        None => String::new(),
-    }
-}
-
-/// What serde finds wrong, with the way to it from the inside out.
+/// A fault that serde finds, with the path to it from the inside out.
 #[derive(Debug)]
 struct Fault {
     what: What,
@@ -225,7 +178,7 @@ impl de::Error for Fault {
     }
 }
 
-/// Reads a node as what a type asks for.
+/// Deserializes a node.
 struct Reader<'a>(&'a Node);
 
 impl<'de> de::Deserializer<'de> for Reader<'de> {
@@ -243,7 +196,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         }
     }
 
-    /// What is not asked for here is read elsewhere.
+    /// Tables of settings are read by [`settings`].
     fn deserialize_ignored_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_unit()
     }
@@ -367,7 +320,7 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
     }
 }
 
-/// A table of one key, read as a choice.
+/// A table of one key, as a variant of an enum.
 struct Variant<'a>(&'a Entry);
 
 impl<'de> de::EnumAccess<'de> for Variant<'de> {

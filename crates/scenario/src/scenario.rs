@@ -1,4 +1,4 @@
-//! A scenario as the clocks use it.
+//! A resolved scenario, as the clocks use it.
 
 use std::path::Path;
 
@@ -9,182 +9,179 @@ use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::document::Document;
-use crate::files::{self, Fault, Folder, Reach};
-use crate::kernel::{Emulation, Kernel};
-use crate::{Error, Prototypes, limits, overridden, read, resolve, schema, set};
+use crate::files::{self, Fault, FileAccess, Folder};
+use crate::kernel::{EmulationConfig, Kernel};
+use crate::{
+    Prototypes, Result, ScenarioError, limits, overridden, raw, read, resolve, schema, set,
+};
 
-/// A path of links, the flows over it, and how their hosts behave.
+/// A network of links, the flows over it, and the configuration of their hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// What it is about, in one line.
+    /// A description in one line.
     pub title: String,
-    /// The run ends then at the latest.
+    /// The latest end of a run.
     pub duration: Duration,
     /// The names of the nodes, in the order in which the links mention them.
     pub nodes: Vec<String>,
     /// The links, at least one.
     pub links: Vec<Link>,
-    /// Ways that are given; any other is the one with the fewest links.
+    /// The configured routes; all others are shortest paths.
     pub routes: Vec<Route>,
-    /// What stands on the way at some nodes.
+    /// The middleboxes.
     pub agents: Vec<Agent>,
-    /// What part of the run counts in the measures; the rest is warm-up and cool-down.
+    /// The measurement interval; the rest of the run is warm-up and cool-down.
     pub measured: (Instant, Instant),
     /// The flows, at least one; a path joins the ends of each.
     pub flows: Vec<Flow>,
-    /// How the kernel of each node is set where it is Linux, real or simulated.
+    /// The kernel settings of each node, for emulated hosts and simulated Linux hosts.
     pub kernels: Vec<Kernel>,
-    /// When such a run can be believed.
-    pub emulation: Emulation,
+    /// The settings of emulated runs.
+    pub emulation: EmulationConfig,
 }
 
 /// A link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name; no other link has it.
+    /// Its unique name.
     pub name: String,
-    /// The nodes that it joins, as indices; forward leads from the first to the second.
+    /// The indices of its two nodes; forward leads from the first to the second.
     pub ends: (usize, usize),
-    /// What it is like.
+    /// Its configuration.
     pub channel: ChannelConfig,
 }
 
 /// A connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name; no other flow has it.
+    /// Its unique name.
     pub name: String,
-    /// The node that sends, as an index.
+    /// The index of the sending node.
     pub from: usize,
-    /// The node that receives, as an index.
+    /// The index of the receiving node.
     pub to: usize,
     /// What it transports.
     pub workload: Workload,
-    /// The connection set that it belongs to, for fairness between sets.
+    /// Its connection set, for fairness between sets.
     pub set: Option<String>,
-    /// The gateways, as nodes in order, at which the connection is split: each ends one TCP
-    /// connection and begins another (I-TCP).
+    /// The nodes, in order, at which the connection is split into several TCP connections (I-TCP).
     pub split: Vec<usize>,
     /// When it opens.
     pub start: Instant,
-    /// It opens later by up to so much, drawn uniformly from the seed.
+    /// A random delay of the start is uniform between zero and this.
     pub start_jitter: Duration,
-    /// A link of its own between its sender and the first node of its path; forward leads away
-    /// from the sender.
+    /// An access link between its sender and its first node; forward leads away from the sender.
     pub access: Option<ChannelConfig>,
-    /// Its sender, unless another is requested: a sender specification such as `sack+frto`.
+    /// The default sender specification, such as `sack+frto`.
     pub sender: String,
-    /// Is `sender` the flow's own, whatever is asked for?
+    /// Does `sender` hold even if another one is requested?
     pub own_sender: bool,
-    /// How the sending host's kernel is set, for a sender that is Linux.
+    /// The kernel settings of the sending host, for Linux senders.
     pub kernel: Sysctl,
-    /// How the sending host behaves, before the sender specification is applied.
+    /// The configuration of the sending host, before the sender specification is applied.
     pub tcp: tcp::Config,
-    /// How the receiving host behaves.
+    /// The configuration of the receiving host.
     pub receiver: tcp::Config,
 }
 
 /// What a flow transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// So many bytes, then the end; `None`: without end.
+    /// One transfer.
     Bulk {
-        /// Payload.
+        /// Payload; `None` for an endless transfer.
         bytes: Option<u64>,
     },
-    /// Pages of a size, one every so often on one connection; a page that is due while the one
-    /// before it is still under way follows it at once.
+    /// Pages of one size at regular times on one connection. A page that is due before the previous
+    /// one is acknowledged follows it at once.
     Pages {
         /// Payload of a page.
         bytes: u64,
-        /// The time between their beginnings.
+        /// The period.
         every: Duration,
-        /// How many; `None`: without end.
+        /// The number; `None` for endless.
         count: Option<u32>,
     },
-    /// The receiving host asks and the sending one answers, again and again; the next question
-    /// comes a while after the answer is complete.
+    /// Requests of the receiving host and responses of the sending one, in turn. The next request
+    /// follows a think time after the response.
     Requests {
-        /// Payload of a question.
+        /// Payload of a request.
         request: u64,
-        /// Payload of an answer.
+        /// Payload of a response.
         response: u64,
-        /// The while between.
+        /// The think time.
         think: Distribution,
-        /// How many; `None`: without end.
+        /// The number; `None` for endless.
         count: Option<u32>,
     },
-    /// An application that writes at a rate while it is on.
+    /// An application that writes at a rate during on periods.
     OnOff {
-        /// How long it is on.
+        /// The length of on periods.
         on: Distribution,
-        /// How long it is off.
+        /// The length of off periods.
         off: Distribution,
-        /// How fast it writes.
+        /// The rate of payload.
         rate: Rate,
     },
-    /// Datagrams of one size at a constant rate (UDP), headers included in both.
+    /// UDP datagrams of one size at a constant rate.
     Datagrams {
-        /// How fast.
+        /// The rate, headers included.
         rate: Rate,
-        /// Each, with its IP and UDP headers.
+        /// The size of a datagram with IP and UDP headers.
         packet: u32,
     },
 }
 
-/// A way that is given.
+/// A configured route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The node at which packets begin their way.
+    /// The first node.
     pub from: usize,
-    /// The node that they are for.
+    /// The last node.
     pub to: usize,
-    /// Packets that leave from then on take it, until a later route between the same nodes.
+    /// When the route takes effect, until a later one between the same nodes.
     pub at: Instant,
-    /// The links, as indices, and the direction in which each is passed.
+    /// The indices of the links, with the direction in which each is passed.
     pub hops: Vec<(usize, Direction)>,
 }
 
-/// Something that sees the packets that pass a node.
+/// A middlebox, as configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Where.
+    /// Its node.
     pub node: usize,
-    /// What.
+    /// Its kind.
     pub kind: AgentKind,
 }
 
-/// What stands on the way.
+/// The kind of a middlebox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentKind {
-    /// Snoop (Balakrishnan et al. 1995) for data that leaves the node over the given link: it keeps
-    /// what the far end has not acknowledged, retransmits it locally and hides the duplicate
-    /// acknowledgments.
+    /// Snoop (Balakrishnan et al. 1995) for data that leaves the node over a wireless link.
     Snoop {
-        /// The wireless link, as an index.
+        /// The index of the wireless link.
         link: usize,
-        /// At which duplicate acknowledgment it retransmits.
+        /// The number of duplicate ACKs that cause a retransmission.
         dupthresh: u32,
-        /// The most segments that it keeps a flow.
+        /// The size of its cache, in segments per flow.
         cache: u32,
     },
-    /// The proxy of Kim and Cho: it drops needless retransmissions and the duplicate
-    /// acknowledgments that they cause.
+    /// The spurious-retransmission filter of Kim and Cho.
     Filter,
 }
 
 impl Flow {
-    /// The sender specification of the flow when `spec` is requested.
+    /// The sender specification if `spec` is requested.
     pub fn sender_name<'a>(&'a self, spec: Option<&'a str>) -> &'a str {
         spec.filter(|_| !self.own_sender).unwrap_or(&self.sender)
     }
 
-    /// The configuration of the sender when `spec` is requested; fails if that is invalid.
+    /// The sender's configuration if `spec` is requested; fails if that is no sender specification.
     pub fn sender_config(&self, spec: Option<&str>) -> Result<tcp::Config, SpecificationError> {
         self.sender_with(spec, &specification::CustomPolicies::default())
     }
 
-    /// As [`Self::sender_config`], where `spec` may name user-defined policies.
+    /// [`Flow::sender_config`] where the specification may name `prototypes`.
     pub fn sender_with(
         &self,
         spec: Option<&str>,
@@ -195,27 +192,27 @@ impl Flow {
 }
 
 impl Scenario {
-    /// Reads the scenario in the file at `path`, with the dotted keys of `set` set to their values.
-    /// The files that it names are looked for beside it.
+    /// Reads the scenario at `path` with the dotted keys of `set` set to their values. The files
+    /// that it names are relative to its folder.
     ///
     /// # Errors
-    /// The first fault found: a file that cannot be read or is no scenario, or a key at fault.
-    pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self, Error> {
-        Self::load_with(path, set, (Reach::Anywhere, &Prototypes::default()))
+    /// The first error found: in a file that cannot be read or is no scenario, or in a key.
+    pub fn load(path: &Path, set: &[(String, String)]) -> Result<Self> {
+        Self::load_with(path, set, (FileAccess::Anywhere, &Prototypes::default()))
     }
 
-    /// The same of a scenario that may name no files but those within `reach`, and prototypes.
+    /// [`Scenario::load`] for a scenario with limited `access` to files, and with prototypes.
     ///
     /// # Errors
-    /// As [`Scenario::load`], and a file named that is out of reach; that is not opened.
+    /// As [`Scenario::load`], and if it names a file that it may not access, which is not opened.
     pub fn load_with(
         path: &Path,
         set: &[(String, String)],
-        (reach, prototypes): (Reach, &Prototypes),
-    ) -> Result<Self, Error> {
+        (access, prototypes): (FileAccess, &Prototypes),
+    ) -> Result<Self> {
         let file = path.display().to_string();
         let text = files::read(path, "a scenario (TOML)", limits::TEXT).map_err(
-            |Fault { line, problem }| Error {
+            |Fault { line, problem }| ScenarioError {
                 file: file.clone(),
                 line,
                 set: None,
@@ -223,31 +220,31 @@ impl Scenario {
                 problem,
             },
         )?;
-        let folder = Folder { path: path.parent().unwrap_or(Path::new("")), reach };
+        let folder = Folder { path: path.parent().unwrap_or(Path::new("")), access };
         Self::read(Document::parse(&text, &file)?, (folder, prototypes), set)
     }
 
-    /// Reads the scenario `text`, as [`Scenario::load`] does; `file` is what errors call it, and
-    /// the files that it names are looked for beside that.
+    /// Reads the scenario `text`. `file` is its name in errors, and the files that it names are
+    /// relative to its folder.
     ///
     /// # Errors
-    /// The first fault found.
-    pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Error> {
+    /// The first error found.
+    pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self> {
         Self::parse_with(text, file, set, &Prototypes::default())
     }
 
-    /// The same of a scenario that may name `prototypes`.
+    /// [`Scenario::parse`] for a scenario that may name `prototypes`.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first error found.
     pub fn parse_with(
         text: &str,
         file: &str,
         set: &[(String, String)],
         prototypes: &Prototypes,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let folder = Folder { path: folder, reach: Reach::Anywhere };
+        let folder = Folder { path: folder, access: FileAccess::Anywhere };
         Self::read(Document::parse(text, file)?, (folder, prototypes), set)
     }
 
@@ -256,23 +253,22 @@ impl Scenario {
         mut document: Document,
         (folder, prototypes): (Folder<'_>, &Prototypes),
         set: &[(String, String)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         set::apply(&mut document, set)?;
-        let written = read::read(&document)?;
-        resolve::scenario(&written, &document, (folder, prototypes))
+        let raw: raw::Scenario = read::read(&document)?;
+        resolve::scenario(&raw, &document, (folder, prototypes))
     }
 
-    /// Fails if a key of `[tcp]` was `set` on top of the file, but the profiles of all `senders`
-    /// override it.
+    /// Checks that no key of `[tcp]` is `set` that the profiles of all `senders` override.
     ///
     /// # Errors
     /// The first such key.
-    pub fn check_senders(&self, senders: &[String], set: &[(String, String)]) -> Result<(), Error> {
-        overridden::check(&overridden::set(set), &self.flows, senders)
+    pub fn check_senders(&self, senders: &[String], set: &[(String, String)]) -> Result<()> {
+        overridden::check(&overridden::in_set(set), &self.flows, senders)
     }
 
     /// The JSON Schema (draft 7) of a scenario's TOML.
     pub fn schema() -> serde_json::Value {
-        schema::schema()
+        schema::of::<raw::Scenario>()
     }
 }

@@ -1,22 +1,21 @@
-//! The schema as JSON: for editors, and for saying what a missing key would look like.
+//! JSON Schema, for editors and for the examples in messages about missing keys.
 
 use rtolab_settings::{Content, Settings, Shape};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
-use schemars::{Schema, json_schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
 use crate::document::Step;
-use crate::written;
 
-/// The JSON Schema (draft 7) of a scenario.
-pub(crate) fn schema() -> Json {
+/// The JSON Schema (draft 7) of a `T`.
+pub(crate) fn of<T: JsonSchema>() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let settings = settings.with_transform(RecursiveTransform(without_null));
-    settings.into_generator().into_root_schema_for::<written::Scenario>().to_value()
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// What `settings` look like to an editor.
+/// The schema of a table of `settings`.
 pub(crate) fn table(about: &str, settings: &mut dyn Settings) -> Schema {
     let mut properties = Map::new();
     settings.each(&mut |setting| {
@@ -46,7 +45,7 @@ pub(crate) fn table(about: &str, settings: &mut dyn Settings) -> Schema {
     })
 }
 
-/// What a value looks like to an editor.
+/// The schema of a value.
 pub(crate) fn value(shape: &Shape) -> Schema {
     match shape {
         Shape::Boolean => json_schema!({ "type": "boolean" }),
@@ -80,7 +79,7 @@ pub(crate) fn value(shape: &Shape) -> Schema {
     }
 }
 
-/// What an optional key may be is what it may be where it is given: TOML has no null.
+/// Removes null from optional keys, because TOML has none.
 fn without_null(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     if let Some(Json::Array(types)) = object.get_mut("type") {
@@ -102,9 +101,9 @@ fn without_null(schema: &mut Schema) {
     }
 }
 
-/// What to say when the table that `path` leads to lacks `key`.
-pub(crate) fn missing(path: &[Step], key: &str) -> String {
-    let schema = schema();
+/// The problem that the table at `path` of a `T` lacks `key`.
+pub(crate) fn missing<T: JsonSchema>(path: &[Step], key: &str) -> String {
+    let schema = of::<T>();
     let table = path.iter().try_fold(&schema, |schema, step| match step {
         Step::Key(key) => schema.pointer(&format!("/properties/{key}")),
         Step::Index(_) => schema.get("items"),

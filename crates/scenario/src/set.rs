@@ -1,10 +1,10 @@
 //! Overrides: `--set link.wireless.rate="14.4 kbit/s"` edits the document before it is read.
 
-use crate::Error;
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
-use crate::read::one_of;
+use crate::nearest::one_of;
+use crate::{Result, ScenarioError};
 
-/// Keys of which a table has only one: setting one takes the others away.
+/// Keys that exclude each other: setting one removes the others.
 const CHOICES: &[&[&str]] = &[
     &["constant", "uniform", "exponential"],
     &["min", "min_on_variance", "min_after_backoff"],
@@ -16,12 +16,12 @@ const CHOICES: &[&[&str]] = &[
     &["bytes", "pages", "requests", "on_off", "datagrams"],
 ];
 
-/// No key of a scenario lies deeper than this.
+/// The deepest key of a scenario has fewer steps.
 const DEEPEST: usize = 16;
 
-/// Sets each key of `set` to its value, in order. A table in a list is addressed by its name, or
-/// where tables have none by its place, from 0.
-pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result<(), Error> {
+/// Sets each key of `set` to its value, in order. A table in a list is addressed by its name, or by
+/// its index from 0 if the tables have no names.
+pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result<()> {
     for (index, (key, value)) in set.iter().enumerate() {
         let origin = Origin::Set(index);
         document.set.push(key.clone());
@@ -36,7 +36,7 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
             }
             _ => Err("found no dotted key; expected one such as tcp.rto.min".to_string()),
         };
-        placed.map_err(|problem| Error {
+        placed.map_err(|problem| ScenarioError {
             file: document.file().to_string(),
             line: None,
             set: Some(key.clone()),
@@ -47,7 +47,7 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
     Ok(())
 }
 
-/// Makes the table of a host of which nothing is written: it is set as all hosts are.
+/// Adds the table of a host that has none.
 fn make_host(root: &mut Node, name: &str, origin: Origin) {
     let Ok(kernel) = descend(root, &["kernel"], origin) else { return };
     let Value::Table(entries) = &mut kernel.value else { return };
@@ -64,7 +64,7 @@ fn make_host(root: &mut Node, name: &str, origin: Origin) {
     }
 }
 
-/// The node that `way` leads to from `node`; tables that are missing are made.
+/// The node of the path `way` from `node`; missing tables are created.
 fn descend<'a>(node: &'a mut Node, way: &[&str], origin: Origin) -> Result<&'a mut Node, String> {
     let Some((step, rest)) = way.split_first() else { return Ok(node) };
     let found = node.to_string();
@@ -90,7 +90,7 @@ fn descend<'a>(node: &'a mut Node, way: &[&str], origin: Origin) -> Result<&'a m
     descend(next, rest, origin)
 }
 
-/// What to say when no table of a list of `length` is called `name`.
+/// The problem that no table of a list of `length` is called `name`.
 fn not_among(name: &str, names: &[String], length: usize) -> String {
     match (names, length) {
         ([], 0) => return "found an empty list; expected a table in it".to_string(),
@@ -104,15 +104,15 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
     format!("found no {name:?}; expected {}", one_of(name, names))
 }
 
-/// Makes `value` what `key` of `table` is.
+/// Sets `key` of `table` to `value`.
 fn place(table: &mut Node, key: &str, value: Node) -> Result<(), String> {
     let found = table.to_string();
     let Value::Table(entries) = &mut table.value else {
         return Err(format!("found {found}; expected a table that has {key:?}"));
     };
     let choices = CHOICES.iter().filter(|choice| choice.contains(&key));
-    let rivals: Vec<&str> = choices.copied().flatten().copied().collect();
-    entries.retain(|entry| entry.key != key && !rivals.contains(&entry.key.as_str()));
+    let excluded: Vec<&str> = choices.copied().flatten().copied().collect();
+    entries.retain(|entry| entry.key != key && !excluded.contains(&entry.key.as_str()));
     entries.push(Entry { key: key.to_string(), node: value });
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! What a user reads when something is wrong: each message in full, in `snapshots/`.
+//! The error messages in full, as snapshots.
 
 use std::path::Path;
 
-use rtolab_scenario::{Prototypes, Reach, Scenario};
+use rtolab_scenario::{FileAccess, Prototypes, Scenario};
 
 #[path = "errors/flows.rs"]
 mod flows;
@@ -72,7 +72,7 @@ start = "0 s"
 count = 2
 "#;
 
-/// What the scenario `text` gives for an error.
+/// The error of the scenario `text`.
 fn message(text: &str) -> String {
     match Scenario::parse(text, "tests/x.toml", &[]) {
         Ok(_) => panic!("is right: {text}"),
@@ -80,12 +80,12 @@ fn message(text: &str) -> String {
     }
 }
 
-/// For each pair, what the right scenario says once its first is replaced by its second.
+/// The errors of [`RIGHT`] for each pair, when its first text is replaced by its second.
 fn instead(cases: &[(&str, &str)]) -> String {
     instead_in(RIGHT, cases)
 }
 
-/// For each pair, what the scenario `text` says once its first is replaced by its second.
+/// The errors of `text` for each pair, when its first text is replaced by its second.
 fn instead_in(text: &str, cases: &[(&str, &str)]) -> String {
     let case = |(right, wrong): &(&str, &str)| {
         assert_eq!(text.matches(right).count(), 1, "{right}");
@@ -98,7 +98,7 @@ fn instead_in(text: &str, cases: &[(&str, &str)]) -> String {
     cases.iter().map(case).collect::<Vec<_>>().join("\n")
 }
 
-/// For each pair, what the right scenario says once the key is set to the value.
+/// The errors of [`RIGHT`] for each pair, when the key is set to the value.
 fn set(cases: &[(&str, &str)]) -> String {
     let case = |(key, value): &(&str, &str)| {
         let first = ("title".to_string(), "Set".to_string());
@@ -252,7 +252,7 @@ fn an_unknown_receiver() {
 }
 
 #[test]
-fn spans_that_make_no_sense() {
+fn invalid_spans() {
     let said = instead(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
         (r#"["0.1 s", "20 s"]"#, r#"["0 s", "0 s"]"#),
@@ -281,9 +281,9 @@ fn names_and_nodes() {
     check("names_and_nodes", &said);
 }
 
-/// A key that every sender's profile replaces would have no effect.
+/// A key that the profiles of all senders override would have no effect.
 #[test]
-fn keys_that_a_profile_replaces() {
+fn keys_that_a_profile_overrides() {
     let (sender, flow) = (
         r#"sender = "sack""#,
         r#"to = "mobile"
@@ -350,7 +350,7 @@ fn keys_that_do_not_go_together() {
 }
 
 #[test]
-fn thresholds_that_lack_what_they_go_by() {
+fn thresholds_without_the_facts_of_the_path() {
     let tcp = r#"recovery.bugfix = "careful""#;
     let with = |keys: &str| format!("{tcp}\n{keys}");
     let said = instead(&[
@@ -380,7 +380,7 @@ fn nothing_to_run() {
 }
 
 #[test]
-fn no_toml() {
+fn invalid_toml() {
     let said = instead(&[
         ("[tcp.window]", "[tcp.window"),
         ("[receiver]", "[tcp]"),
@@ -392,7 +392,7 @@ fn no_toml() {
 }
 
 #[test]
-fn what_is_set() {
+fn invalid_settings() {
     let said = set(&[
         ("tcp.rto.mni", "1 s"),
         ("tcp.rto.min", "5"),
@@ -420,9 +420,9 @@ fn what_is_set() {
     check("what_is_set", &said);
 }
 
-/// What is wrong elsewhere is still found on its line.
+/// An error elsewhere still has its line.
 #[test]
-fn a_line_beside_what_is_set() {
+fn an_error_in_the_file_beside_settings() {
     let set = [("link.wireless.delay".to_string(), "1 ms".to_string())];
     let text = RIGHT.replace("to = \"mobile\"", "to = \"moon\"");
     let error = Scenario::parse(&text, "x.toml", &set).unwrap_err();
@@ -442,16 +442,16 @@ fn files_that_cannot_be_read() {
     check("files_that_cannot_be_read", &said.join("\n"));
 }
 
-/// A scenario of somebody else reads nothing but what lies in its folder.
+/// A scenario that is not trusted reads only files in its folder.
 #[test]
-fn files_out_of_reach() {
+fn files_outside_of_the_folder() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let scenario = folder.join("reach.toml");
     std::fs::write(folder.join("beside.down"), "1\n").unwrap();
     let named = |file: &str| {
         let text = RIGHT.replacen("[[flow]]", "[link.forward]\nrate_trace = 'FILE'\n[[flow]]", 1);
         std::fs::write(&scenario, text.replace("FILE", file)).unwrap();
-        Scenario::load_with(&scenario, &[], (Reach::Within, &Prototypes::default()))
+        Scenario::load_with(&scenario, &[], (FileAccess::WithinFolder, &Prototypes::default()))
             .map_err(|error| error.problem)
     };
     for file in ["/etc/passwd", "../beside.down", "traces/../../beside.down", "./beside.down"] {

@@ -25,7 +25,7 @@ fn rate(bits: u64) -> Option<Rate> {
     Rate::from_bits_per_second(bits)
 }
 
-/// base, mobile, base-2, server and museum are the nodes; radio, radio-2, wan and wan-2 the links.
+/// The nodes are base, mobile, base-2, server and museum; the links radio, radio-2, wan and wan-2.
 #[test]
 fn routes_are_in_the_order_of_their_times() {
     let scenario = with(&[]);
@@ -44,7 +44,7 @@ fn routes_are_in_the_order_of_their_times() {
 }
 
 #[test]
-fn agents_stand_at_nodes() {
+fn middleboxes_are_at_nodes() {
     let snoop = AgentKind::Snoop { link: 0, dupthresh: 2, cache: 100 };
     let filter = Agent { node: 2, kind: AgentKind::Filter };
     assert_eq!(with(&[]).agents, [Agent { node: 0, kind: snoop }, filter]);
@@ -54,7 +54,7 @@ fn agents_stand_at_nodes() {
 }
 
 #[test]
-fn what_counts_is_measured() {
+fn the_measurement_interval_is_as_configured() {
     assert_eq!(with(&[]).measured, (at(5), at(105)));
     assert_eq!(with(&[("measure", "{}")]).measured, (at(0), at(120)));
 }
@@ -89,30 +89,34 @@ fn flows_have_workloads() {
     assert_eq!(bulk, Workload::Bulk { bytes: Some(1_000) });
 }
 
-/// The replies of three pings, sent at 0 s, 1 s and 2 s, came within 0.94 s.
+/// The replies of three pings, sent at 0 s, 1 s and 2 s, arrived within 0.94 s.
 #[test]
-fn delays_come_from_a_file_beside_the_scenario() {
+fn delays_come_from_a_file_next_to_the_scenario() {
     let delays = |set: &[_]| with(set).links[1].channel.backward.delays.clone().unwrap();
     let steps = |delays: [u64; 3]| {
         let steps = [0, 1_000, 2_000].map(millis).into_iter().zip(delays.map(millis));
         steps.collect::<Vec<_>>()
     };
     assert_eq!(delays(&[]).steps, steps([650, 250, 120]));
-    assert_eq!(delays(&[]).period, Some(millis(3_000)), "the last as long as the one before");
+    assert_eq!(
+        delays(&[]).period,
+        Some(millis(3_000)),
+        "the last delay holds as long as the one before"
+    );
     let once = delays(&[("link.radio-2.delay_trace", r#"{ file = "traces/ping.txt" }"#)]);
     assert_eq!((once.steps.clone(), once.period), (steps([1_300, 500, 240]), None));
 }
 
 #[test]
-fn opportunities_come_from_a_file_beside_the_scenario() {
+fn opportunities_come_from_a_file_next_to_the_scenario() {
     let trace = with(&[]).links[1].channel.forward.opportunities.clone().unwrap();
     assert_eq!((trace.at.len(), trace.period), (6, millis(40)));
     assert_eq!(with(&[]).links[1].channel.forward.rate, None);
 }
 
-/// What a direction says rules out what the link says to the same end.
+/// A key of a direction replaces the alternatives to it in the link.
 #[test]
-fn a_direction_may_be_of_another_kind_than_its_link() {
+fn a_direction_may_use_another_alternative_than_its_link() {
     let radio = |set: &[_]| with(set).links[0].channel.forward.clone();
     let set = [
         ("link.radio.bad", "{ loss = 0.1 }"),
@@ -174,22 +178,22 @@ fn arq_has_defaults() {
 }
 
 #[test]
-fn states_change_together_unless_told_otherwise() {
+fn states_change_together_by_default() {
     let states = r#"{ good = { constant = "1 s" }, bad = { constant = "2 s" } }"#;
     let states = with(&[("link.radio.states", states)]).links[0].channel.states.unwrap();
     assert!(states.shared && states.residence.stationary);
 }
 
 #[test]
-fn outages_of_a_direction_are_its_own() {
+fn outages_of_a_direction_do_not_affect_the_other() {
     let radio = with(&[]).links.remove(0).channel;
     assert_eq!(radio.forward.outages.scripted[0].at, at(40));
     assert_eq!((radio.backward.outages, radio.outages), (Outages::default(), Outages::default()));
 }
 
-/// Setting one of several keys that rule each other out takes the others away.
+/// Setting one of several keys that exclude each other removes the others.
 #[test]
-fn what_is_set_rules_out_its_rivals() {
+fn setting_a_key_removes_those_that_it_excludes() {
     let radio = |key, value| with(&[("link.radio.bad.rate", "1 kbit/s"), (key, value)]);
     let codel = radio("link.radio.codel", "{}").links.remove(0).channel.forward.discipline;
     assert!(matches!(codel, Discipline::CoDel(_)));

@@ -1,4 +1,4 @@
-//! What `[kernel]` says of real kernels it says of simulated ones, too.
+//! `[kernel]` applies to simulated Linux hosts as to real kernels.
 
 use rtolab_scenario::{Flow, Scenario};
 use rtolab_tcp::Config;
@@ -35,7 +35,7 @@ fn sender(flow: &Flow, spec: &str) -> Config {
 }
 
 #[test]
-fn a_linux_sender_is_set_as_its_kernel_is() {
+fn a_linux_sender_has_the_settings_of_its_kernel() {
     let set = [("kernel.frto", "0"), ("kernel.ecn", "1"), ("kernel.host", LEFT)];
     let [plain, set] = [flow(&[]), flow(&set)].map(|flow| sender(&flow, "linux"));
     assert!(plain.frto.is_some() && set.frto.is_none());
@@ -50,7 +50,7 @@ fn a_linux_sender_is_set_as_its_kernel_is() {
 }
 
 #[test]
-fn a_host_is_set_of_which_nothing_is_written() {
+fn a_host_without_a_table_can_be_set() {
     let one = flow(&[("kernel.host.left.rto_min", "1 s")]);
     assert_eq!(sender(&one, "linux"), sender(&flow(&[("kernel.host", LEFT)]), "linux"));
     let both = flow(&[("kernel.host.left.frto", "0"), ("kernel.host.right.sack", "false")]);
@@ -62,14 +62,14 @@ fn a_host_is_set_of_which_nothing_is_written() {
 }
 
 #[test]
-fn other_senders_are_not() {
+fn other_senders_ignore_the_kernel() {
     let set = flow(&[("kernel.sack", "false"), ("kernel.rto_min", "1 s")]);
     assert_eq!(sender(&set, "sack+frto"), sender(&flow(&[]), "sack+frto"));
     assert!(!sender(&set, "linux").sack);
 }
 
 #[test]
-fn a_linux_receiver_is_set_as_its_kernel_is_but_for_its_own_keys() {
+fn a_linux_receiver_has_the_settings_of_its_kernel_except_its_own_keys() {
     let set = [("kernel.host", RIGHT), ("kernel.timestamps", "false")];
     let receiver = flow(&set).receiver;
     assert_eq!((receiver.sack, receiver.timestamps, receiver.dsack), (false, false, true));
@@ -80,7 +80,7 @@ fn a_linux_receiver_is_set_as_its_kernel_is_but_for_its_own_keys() {
 }
 
 #[test]
-fn a_congestion_control_that_only_kernels_have_is_named() {
+fn a_congestion_control_that_only_kernels_have_is_an_error() {
     let set = flow(&[("kernel.congestion", "bbr")]);
     let error = set.sender_config(Some("linux")).unwrap_err().to_string();
     assert!(error.contains("`bbr`; the engine knows cubic and reno"), "{error}");

@@ -1,4 +1,4 @@
-//! What keys mean once they are read.
+//! The effect of keys on the resolved scenario.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ fn with(set: &[(&str, &str)]) -> Scenario {
 }
 
 #[test]
-fn what_is_not_written_is_as_the_engine_has_it() {
+fn keys_that_are_not_written_have_the_engines_defaults() {
     let scenario = with(&[]);
     assert_eq!(scenario.links[0].channel.forward, DirectionConfig::default());
     assert_eq!(scenario.links[0].channel.backward, DirectionConfig::default());
@@ -56,7 +56,7 @@ fn what_is_not_written_is_as_the_engine_has_it() {
 }
 
 #[test]
-fn a_direction_has_its_own_keys_before_the_links() {
+fn keys_of_a_direction_override_those_of_its_link() {
     let text = LEAST.replace(
         "[[flow]]",
         r#"
@@ -88,7 +88,7 @@ fn a_direction_has_its_own_keys_before_the_links() {
 }
 
 #[test]
-fn each_key_of_a_direction_can_be_its_own() {
+fn each_key_can_differ_by_direction() {
     for (key, value) in DIRECTION {
         let both = format!("link.link.{key}");
         let channel = |own: Option<&str>| {
@@ -143,7 +143,7 @@ fn an_access_link_is_a_link() {
 }
 
 #[test]
-fn the_receiver_shares_what_it_does_not_say() {
+fn the_receiver_has_the_senders_values_by_default() {
     let set = [
         ("tcp.mss", "512 B"),
         ("tcp.rto.initial", "3 s"),
@@ -159,7 +159,7 @@ fn the_receiver_shares_what_it_does_not_say() {
 }
 
 #[test]
-fn what_a_receiving_profile_sets_other_keys_of_the_receiver_replace() {
+fn keys_of_the_receiver_override_its_profile() {
     let receiver = |set: &[_]| with(set).flows.remove(0).receiver;
     let (bsdi, shared) = (("receiver.profile", "bsdi-3.0"), ("tcp.timestamp.echo", "linux"));
     let plain = receiver(&[shared, bsdi]);
@@ -175,11 +175,11 @@ fn what_a_receiving_profile_sets_other_keys_of_the_receiver_replace() {
     assert_eq!(own.receiver.heartbeat_phase, Duration::from_millis(50));
     assert_eq!(own.receiver.delayed_ack, Duration::from_secs(1));
     assert!(own.sack && own.timestamps);
-    assert_eq!(with(&[bsdi]).flows[0].tcp, with(&[]).flows[0].tcp, "the sender is none of it");
+    assert_eq!(with(&[bsdi]).flows[0].tcp, with(&[]).flows[0].tcp, "the sender is unchanged");
 }
 
 #[test]
-fn of_keys_that_rule_each_other_out_the_one_that_is_set_stays() {
+fn setting_a_key_removes_the_keys_that_it_excludes() {
     let floor = |set: &[_]| with(set).flows[0].tcp.rto.floor;
     let (min, variance) = (("tcp.rto.min", "2 s"), ("tcp.rto.min_on_variance", "200 ms"));
     assert_eq!(floor(&[min, variance]), RtoFloor::Variance(Duration::from_millis(200)));
@@ -220,7 +220,7 @@ fn full() -> String {
     LEAST.replace("[[flow]]", &link) + "count = 3\n" + rto
 }
 
-/// Each value of a `{:#?}`, with the names that lead to it.
+/// Each value of a `{:#?}`, with its path.
 fn flat(scenario: &Scenario) -> Vec<String> {
     let (mut path, mut values) = (Vec::<String>::new(), Vec::new());
     for line in format!("{scenario:#?}").lines() {
@@ -234,13 +234,13 @@ fn flat(scenario: &Scenario) -> Vec<String> {
     values
 }
 
-/// The values of one that the other has not, each once.
+/// The values of `these` that are not among `those`, without duplicates.
 fn without(these: &[String], those: &[String]) -> BTreeSet<String> {
     these.iter().filter(|value| !those.contains(value)).cloned().collect()
 }
 
 #[test]
-fn each_key_changes_what_it_names_and_nothing_else() {
+fn each_key_changes_its_own_value_only() {
     let (text, mut told) = (full(), String::new());
     for (key, value) in KEYS {
         let mut set = companions(key);
@@ -261,7 +261,7 @@ fn each_key_changes_what_it_names_and_nothing_else() {
     settings.bind(|| insta::assert_snapshot!("keys", told));
 }
 
-/// The dotted keys of a schema that have no keys in them, and those of lists.
+/// The dotted keys of a schema that are no tables.
 fn leaves(schema: &Json, key: &str, found: &mut BTreeSet<String>) {
     let mut within = Vec::new();
     if schema["items"]["properties"].is_object() {
@@ -290,10 +290,10 @@ fn each_key_of_the_schema_is_tried() {
     leaves(&Scenario::schema(), "", &mut known);
     let layered = ["link.link.forward.", "link.link.backward.", "flow.flow.access."];
     known.retain(|key| !layered.iter().any(|layer| key.starts_with(layer)));
-    // They change with others only.
+    // These have an effect only together with others.
     let bound = ["route.0.from", "route.0.to", "agent.0.kind", "kernel.host.0.name"];
     known.retain(|key| !bound.contains(&key.as_str()));
-    // Hosts are addressed by their names.
+    // Hosts are addressed by name.
     let known: BTreeSet<_> =
         known.iter().map(|key| key.replace("kernel.host.0.", "kernel.host.left.")).collect();
     let tried: BTreeSet<_> = KEYS.iter().map(|(key, _)| (*key).to_string()).collect();

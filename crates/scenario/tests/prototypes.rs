@@ -1,4 +1,4 @@
-//! Scenarios that name what no table lists.
+//! Scenarios that name prototypes.
 
 mod own;
 
@@ -28,7 +28,7 @@ fn read(text: &str, prototypes: &Prototypes) -> Result<Scenario, String> {
 }
 
 #[test]
-fn a_scenario_names_them_at_their_keys() {
+fn a_scenario_names_prototypes_at_their_keys() {
     let scenario = read(SCENARIO, &own::prototypes()).unwrap();
     let channel = &scenario.links[0].channel;
     assert_eq!(channel.backward.stage.as_ref().map(|own| &*own.name), Some("own"));
@@ -44,7 +44,7 @@ fn a_scenario_names_them_at_their_keys() {
 }
 
 #[test]
-fn a_sender_that_names_a_response_has_that_one() {
+fn a_sender_that_names_a_response_has_that_response() {
     let text = SCENARIO.replace("sender = \"sack+keen\"\n", "");
     let scenario = read(&text, &own::prototypes()).unwrap();
     let own = |spec| scenario.flows[0].sender_config(Some(spec)).unwrap().responder.is_some();
@@ -53,7 +53,7 @@ fn a_sender_that_names_a_response_has_that_one() {
 }
 
 #[test]
-fn one_that_is_not_known_is_told_with_its_place() {
+fn an_unknown_prototype_is_reported_with_its_place() {
     let cases = [
         ("\"own\"", "\"on\"", "x.toml:7: link.radio.backward.stage: found \"on\""),
         ("\"mine\"", "\"hlaf\"", "x.toml:10: tcp.response: found \"hlaf\""),

@@ -1,4 +1,4 @@
-//! The schema that editors use.
+//! The JSON Schema for editors.
 
 use rtolab_scenario::Scenario;
 use serde_json::Value as Json;
@@ -42,7 +42,7 @@ fn it_accepts_every_key() {
     assert!(accepts(include_str!("everything.toml")));
 }
 
-/// Every schema of a key, with its dotted key.
+/// The schema of every key, with its dotted key.
 fn keys<'a>(schema: &'a Json, key: &str, found: &mut Vec<(String, &'a Json)>) {
     for choice in schema["oneOf"].as_array().into_iter().flatten().chain([schema, &schema["items"]])
     {
@@ -55,7 +55,7 @@ fn keys<'a>(schema: &'a Json, key: &str, found: &mut Vec<(String, &'a Json)>) {
 }
 
 #[test]
-fn it_describes_every_key_and_its_examples_are_right() {
+fn it_describes_every_key_with_valid_examples() {
     let schema = Scenario::schema();
     assert!(jsonschema::meta::is_valid(&schema));
     let mut found = Vec::new();

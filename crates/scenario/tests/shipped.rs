@@ -34,7 +34,7 @@ fn document(path: &Path) -> toml::Table {
 }
 
 #[test]
-fn each_has_a_title_of_one_line_and_names_its_source() {
+fn each_scenario_has_a_title_of_one_line_and_names_its_source() {
     for path in shipped() {
         let name = path.display();
         let scenario = Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -47,7 +47,7 @@ fn each_has_a_title_of_one_line_and_names_its_source() {
     }
 }
 
-/// The keys and values that comments of `text` give to --set, quoted as for a shell or not.
+/// The keys and values that comments of `text` suggest for --set, with or without shell quotes.
 fn settings(text: &str) -> Vec<(String, String)> {
     let comments = text.lines().filter_map(|line| line.strip_prefix('#'));
     let given = comments.flat_map(|comment| comment.split("--set ").skip(1));
@@ -64,9 +64,9 @@ fn settings(text: &str) -> Vec<(String, String)> {
     given.map(setting).collect()
 }
 
-/// What comments suggest can be set, and makes a difference.
+/// The settings that comments suggest are valid and make a difference.
 #[test]
-fn what_comments_say_to_set_can_be_set() {
+fn settings_in_comments_are_valid() {
     let mut tried = 0;
     for path in shipped() {
         let name = path.display();
@@ -82,7 +82,7 @@ fn what_comments_say_to_set_can_be_set() {
     assert!(tried > 20, "{tried}");
 }
 
-/// Nothing in a folder of traces is left over.
+/// No folder of traces has an unused file.
 #[test]
 fn each_trace_belongs_to_a_scenario() {
     let texts: String =
@@ -96,9 +96,9 @@ fn each_trace_belongs_to_a_scenario() {
     }
 }
 
-/// Written anew from its keys and values alone, a scenario still means the same.
+/// A scenario that is written again from its keys and values is equal.
 #[test]
-fn each_survives_a_round_trip() {
+fn each_scenario_survives_a_round_trip() {
     for path in shipped() {
         let scenario = Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
         let text = toml::to_string(&document(&path)).unwrap();
@@ -107,8 +107,8 @@ fn each_survives_a_round_trip() {
     }
 }
 
-/// The dotted key and the value of each leaf; tables in lists go by their name, and a list whose
-/// tables have none is one value.
+/// The dotted key and the value of each leaf. Tables in lists go by their names; a list of tables
+/// without names is one value.
 fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, String)>) {
     let dotted =
         |step: &str| if key.is_empty() { step.to_string() } else { format!("{key}.{step}") };
@@ -125,7 +125,7 @@ fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// What is set to what it is stays the same, however the value is written.
+/// Setting a key to its own value changes nothing, in any spelling of the value.
 #[test]
 fn setting_each_key_to_its_value_changes_nothing() {
     for path in shipped() {
@@ -141,7 +141,7 @@ fn setting_each_key_to_its_value_changes_nothing() {
 }
 
 #[test]
-fn the_schema_accepts_each() {
+fn the_schema_accepts_each_scenario() {
     let schema = jsonschema::draft7::new(&Scenario::schema()).unwrap();
     for path in shipped() {
         let document = serde_json::to_value(document(&path)).unwrap();
@@ -223,7 +223,7 @@ fn the_frto_report_is_set_up_as_agreed() {
     assert_eq!(receiver.timestamp.echo, EchoRule::Rfc1323);
 }
 
-/// The propagation delay of a flow's path from its sender on, its own access link included.
+/// The one-way propagation delay of a flow, with its access link.
 fn one_way(scenario: &Scenario, flow: usize, links: &[&str]) -> Duration {
     let access = scenario.flows[flow].access.as_ref();
     let delay = |name: &&str| {

@@ -2,11 +2,10 @@
 //! `scenarios/bench-CASE.toml` once and prints
 //! `set_up_s run_s data_packets_delivered peak_memory_kB events`.
 //!
-//! How far that is from the limit: `... -- queue EVENTS ENTITIES` takes so many events from an event
-//! queue with nothing around it, each of which sets the next one of its entity, and prints the same
-//! with events for packets.
+//! For the limit, `... -- queue EVENTS ENTITIES` takes EVENTS events from a bare event queue, each
+//! of which sets the next one of its entity, and prints the same with events for packets.
 
-#[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
+#[allow(dead_code, unused_imports, reason = "only a part of the file is measured")]
 #[path = "../src/queue.rs"]
 mod queue;
 

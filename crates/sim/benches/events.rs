@@ -1,14 +1,14 @@
-//! What an event costs to find and to put: `cargo bench -p rtolab-sim --bench events`.
+//! The cost of taking and setting an event: `cargo bench -p rtolab-sim --bench events`.
 
 #[path = "../../../benches/brief.rs"]
 mod brief;
-#[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
-#[path = "../src/fetch.rs"]
-mod fetch;
-#[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
+#[allow(dead_code, unused_imports, reason = "only a part of the file is measured")]
+#[path = "../src/prefetch.rs"]
+mod prefetch;
+#[allow(dead_code, unused_imports, reason = "only a part of the file is measured")]
 #[path = "../src/queue.rs"]
 mod queue;
-#[allow(dead_code, unused_imports, reason = "of the simulator's file only a part is measured")]
+#[allow(dead_code, unused_imports, reason = "only a part of the file is measured")]
 #[path = "../src/transit.rs"]
 mod transit;
 
@@ -22,15 +22,15 @@ use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use queue::Queue;
-use transit::{Due, Transit};
+use transit::{PipeEvent, Transit};
 
-/// Between two events of one entity, from 1 ns to 65.5 us: every draw is another.
+/// A random time between two events of one entity, from 1 ns to 65.5 us.
 fn draw(state: &mut u64) -> Duration {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     Duration::from_nanos(1 + (*state >> 48))
 }
 
-/// Every entity has an event.
+/// A queue in which every entity has an event.
 fn full_queue(entities: usize, state: &mut u64) -> Queue {
     let mut queue = Queue::new(entities);
     (0..entities).for_each(|entity| queue.set(entity, Instant::START + draw(state)));
@@ -67,13 +67,13 @@ fn main() {
         });
     }
 
-    // Three runs of packets with one delay each, as many under way as fill 100 Mbit/s over 60 ms.
+    // Three runs with one delay each, filled as by 100 Mbit/s over 60 ms.
     group.bench_function("a packet through a run", |bencher| {
         let mut transit = Transit::new(3);
         let enter = |transit: &mut Transit, now: Instant, pipe: u32| {
             let slot = transit.put(&packet());
             let delay = Duration::from_millis(20 * u64::from(pipe) + 1);
-            transit.wait(pipe as usize, Due::out(now + delay, pipe), slot);
+            transit.push(pipe as usize, PipeEvent::exit(now + delay, pipe), slot);
         };
         let period = Duration::from_micros(28);
         (0..2163).for_each(|n| enter(&mut transit, Instant::START + period * n, n as u32 % 3));

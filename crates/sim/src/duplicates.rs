@@ -1,4 +1,4 @@
-//! Why duplicate acknowledgments were sent.
+//! The causes of duplicate ACKs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,37 +9,37 @@ use rtolab_record::{DupackCause, DuplicateRow, Place};
 use rtolab_tcp::Seq;
 use rtolab_time::Instant;
 
-use crate::end::End;
+use crate::endpoint::Endpoint;
 
-/// Tracks every acknowledgment from its cause to the sender that counts it as a duplicate.
+/// Follows every ACK from the packet that caused it to the sender that counts it as a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct DupackTracker {
-    /// By whose data it is and the first sequence number of a segment: the copy of it that left
-    /// earliest, of those that arrived.
+    /// The earliest sent of the copies of each segment that arrived, by flow, sending end and first
+    /// sequence number.
     arrived: BTreeMap<(u32, Place, Seq), CopyId>,
-    /// What the packet that arrived last calls for, of the end that took it.
-    occasion: Option<(u32, Place, Occasion)>,
-    /// The acknowledgments under way, or lost.
-    acks: BTreeMap<CopyId, Occasion>,
-    seen: Vec<(DuplicateRow, Option<Occasion>)>,
+    /// Why the end that received the last packet owes an ACK for it.
+    trigger: Option<(u32, Place, Trigger)>,
+    /// The ACKs sent.
+    acks: BTreeMap<CopyId, Trigger>,
+    seen: Vec<(DuplicateRow, Option<Trigger>)>,
 }
 
-/// What calls for an acknowledgment that does not advance.
+/// Why a receiver sends an ACK that does not advance.
 #[derive(Clone, Copy, Debug)]
-enum Occasion {
+enum Trigger {
     /// A link delivered a packet twice.
     Network,
-    /// All of the segment had arrived before.
-    Again,
-    /// This one of `from`'s data arrived, and `missing` had not.
+    /// The whole segment had arrived before.
+    Retransmission,
+    /// This copy of `from`'s data arrived while `missing` had not.
     Gap { flow: u32, from: Place, missing: Seq, copy: CopyId },
 }
 
 impl DupackTracker {
-    /// A packet is about to be taken by `end`.
-    pub fn arrives(&mut self, packet: &Packet, end: &End) {
+    /// A packet is about to be processed by `end`.
+    pub fn before_arrival(&mut self, packet: &Packet, end: &Endpoint) {
         let segment = &packet.segment;
-        self.occasion = None;
+        self.trigger = None;
         let Some(connection) = end.connection.as_ref().filter(|_| segment.sequence_length() > 0)
         else {
             return;
@@ -47,49 +47,49 @@ impl DupackTracker {
         let receiver = connection.receiver();
         let (flow, here, copy) = (packet.flow, packet.destination(), packet.copy);
         let from = here.other();
-        let occasion = match receiver.nxt() {
-            _ if packet.condition.is_second() => Some(Occasion::Network),
-            _ if receiver.holds(&(segment.seq..segment.end())) => Some(Occasion::Again),
-            missing if segment.seq > missing => Some(Occasion::Gap { flow, from, missing, copy }),
+        let trigger = match receiver.nxt() {
+            _ if packet.condition.is_duplicate() => Some(Trigger::Network),
+            _ if receiver.holds(&(segment.seq..segment.end())) => Some(Trigger::Retransmission),
+            missing if segment.seq > missing => Some(Trigger::Gap { flow, from, missing, copy }),
             _ => None,
         };
-        self.occasion = occasion.map(|occasion| (flow, here, occasion));
+        self.trigger = trigger.map(|trigger| (flow, here, trigger));
         let first = self.arrived.entry((flow, from, segment.seq)).or_insert(copy);
         *first = copy.min(*first);
     }
 
     /// The packet leaves its host.
-    pub fn departs(&mut self, packet: &Packet) {
-        let Some((flow, place, occasion)) = self.occasion else { return };
+    pub fn on_departure(&mut self, packet: &Packet) {
+        let Some((flow, place, trigger)) = self.trigger else { return };
         let here = (packet.flow, packet.destination().other()) == (flow, place);
         if here && packet.segment.sequence_length() == 0 {
-            self.acks.insert(packet.copy, occasion);
+            self.acks.insert(packet.copy, trigger);
         }
     }
 
-    /// The packet was a duplicate acknowledgment where it arrived.
-    pub fn saw(&mut self, packet: &Packet, at: Instant, flow: &Arc<str>) {
+    /// The sender counted the packet as a duplicate ACK.
+    pub fn on_duplicate(&mut self, packet: &Packet, at: Instant, flow: &Arc<str>) {
         let (flow, ack) = (flow.clone(), packet.segment.ack.relative());
-        let occasion = match packet.condition.is_second() {
-            true => Some(Occasion::Network),
+        let trigger = match packet.condition.is_duplicate() {
+            true => Some(Trigger::Network),
             false => self.acks.get(&packet.copy).copied(),
         };
-        self.seen.push((DuplicateRow { flow, at, ack, cause: None }, occasion));
+        self.seen.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
     }
 
-    /// The rows, now that it is known what arrived.
+    /// The rows; call this after the run, when it is known what arrived.
     pub fn rows(&self) -> impl Iterator<Item = DuplicateRow> + '_ {
-        self.seen.iter().map(|(row, occasion)| DuplicateRow {
-            cause: occasion.map(|occasion| self.cause(occasion)),
+        self.seen.iter().map(|(row, trigger)| DuplicateRow {
+            cause: trigger.map(|trigger| self.cause(trigger)),
             ..row.clone()
         })
     }
 
-    fn cause(&self, occasion: Occasion) -> DupackCause {
-        let (flow, from, missing, copy) = match occasion {
-            Occasion::Network => return DupackCause::Network,
-            Occasion::Again => return DupackCause::Retransmission,
-            Occasion::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
+    fn cause(&self, trigger: Trigger) -> DupackCause {
+        let (flow, from, missing, copy) = match trigger {
+            Trigger::Network => return DupackCause::Network,
+            Trigger::Retransmission => return DupackCause::Retransmission,
+            Trigger::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
         };
         // The segment that `missing` lies in.
         let segments = self.arrived.range((flow, from, Seq::FIRST)..=(flow, from, missing));

@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario.
+//! Why a scenario cannot be simulated.
 
 use rtolab_tcp::sender::ReconfigureError;
 use rtolab_tcp::specification::SpecificationError;
@@ -7,19 +7,19 @@ use thiserror::Error;
 
 /// Why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Error {
+pub enum SimError {
     /// The sender specification is invalid.
     #[error(transparent)]
     Sender(#[from] SpecificationError),
-    /// There is no such judge.
+    /// There is no such detector.
     #[error(transparent)]
-    Judge(#[from] DetectorError),
-    /// A sender cannot go on in another's place.
+    Detector(#[from] DetectorError),
+    /// A sender cannot take over the connections of another.
     #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
     WhatIf {
-        /// The one that was to go on.
+        /// The sender that was to take over.
         what_if: String,
-        /// The one that the connection began with.
+        /// The sender that the connection began with.
         sender: String,
         /// Why not.
         error: ReconfigureError,

@@ -1,5 +1,4 @@
-//! A flow, or one leg of a flow that is split: its two ends, its routes through the network, and what
-//! is counted of it.
+//! A flow, or one leg of a split flow: its two ends, its routes and its counters.
 
 use std::sync::Arc;
 
@@ -8,61 +7,60 @@ use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, Rest, Timeou
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
-use crate::end::{End, Reader};
+use crate::endpoint::{Consumer, Endpoint};
 
-/// What stays the same in every run of a flow.
+/// What all runs of a flow have in common.
 #[derive(Debug)]
 pub struct Plan {
     pub name: Arc<str>,
     pub sender: Arc<str>,
     pub set: Option<Arc<str>>,
     pub protocol: Protocol,
-    /// How the sender behaves, and the receiver.
+    /// The configurations of the sender and of the receiver.
     pub configs: [Arc<Config>; 2],
     /// The routes from the sender, and from the receiver.
     pub routes: [FlowRoute; 2],
     /// The leg before this one, if it begins at a gateway.
     pub before: Option<u32>,
-    /// The leg behind this one, if it ends at a gateway.
-    pub behind: Option<u32>,
-    /// The application at the ends of the whole, if there is one that is told of its progress.
+    /// The leg after this one, if it ends at a gateway.
+    pub after: Option<u32>,
+    /// The application that uses the flow, if it reacts to progress.
     pub application: Option<u32>,
 }
 
 impl Plan {
-    /// Are there data without end?
+    /// Does the transfer never end?
     pub fn is_endless(&self) -> bool {
         self.protocol == Protocol::Tcp(Opening::Endless)
     }
 }
 
-/// What a flow speaks.
+/// The transport protocol of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// TCP. So many bytes are written at the beginning, and then the sender closes; where it is
-    /// [`Opening::Silent`] nothing is.
+    /// TCP.
     Tcp(Opening),
     /// Datagrams only.
     Udp,
 }
 
-/// What is written as a connection begins.
+/// What is written when a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// All that there is, and the sender closes.
+    /// All the data; then the sender closes.
     Bytes(u64),
-    /// Data without end.
+    /// Endless data.
     Endless,
-    /// Nothing: somebody else writes.
+    /// Nothing: an application or the gateway writes later.
     Silent,
 }
 
-/// The route of packets from one end.
+/// The route of packets from one end; a route is the index of its first step.
 #[derive(Clone, Debug)]
 pub enum FlowRoute {
-    /// Always the same: the number of its first step.
+    /// One route.
     Fixed(u32),
-    /// Several, each from the instant when it takes effect; the first from the beginning on.
+    /// Several routes, in order; the first holds from the beginning on.
     Changing(Box<[RouteChange]>),
 }
 
@@ -75,41 +73,39 @@ impl From<Vec<RouteChange>> for FlowRoute {
     }
 }
 
-/// A route from some instant on.
+/// A route from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteChange {
     pub at: Instant,
-    /// The number of its first step.
+    /// The index of its first step.
     pub first: u32,
 }
 
-/// The routes that packets of either end take now.
+/// The current routes from both ends, and until when they hold.
 #[derive(Clone, Copy, Debug)]
-struct Headings {
-    /// The numbers of their first steps.
+struct CurrentRoutes {
     first: [u32; 2],
     until: [Instant; 2],
 }
 
-/// A flow during a run; what every packet asks for comes first.
+/// A flow during a run. The fields that every packet needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Flow {
-    /// Packets of both directions that are on their way.
+pub struct SimFlow {
+    /// Packets of both directions in the network.
     pub under_way: u32,
-    /// Does anybody else wait for what happens here: an application, or another leg?
-    pub attended: bool,
-    /// Where packets from each end go.
-    headings: Headings,
+    /// Does an application or another leg react to this flow's progress?
+    pub has_listeners: bool,
+    routes: CurrentRoutes,
     pub tally: Tally,
     pub plan: Arc<Plan>,
     /// When it began.
     pub begin: Option<Instant>,
-    /// The sender's end, and the receiver's.
-    pub ends: [End; 2],
+    /// The sender and the receiver.
+    pub ends: [Endpoint; 2],
 }
 
-/// What is counted of both ends of a flow together, as in [`ConnectionRow`].
+/// Counters of both ends together, as in [`ConnectionRow`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Tally {
@@ -119,18 +115,18 @@ pub struct Tally {
     pub local: u64,
 }
 
-impl Flow {
-    /// A flow that begins `at`, or when somebody opens it.
+impl SimFlow {
+    /// A flow that begins `at`, or when it is opened.
     pub fn new(plan: Arc<Plan>, at: Option<Instant>) -> Self {
-        let reader = |neighbour: Option<u32>| match neighbour {
-            Some(_) => Reader::Gateway,
-            None => Reader::Application,
+        let consumer = |neighbour: Option<u32>| match neighbour {
+            Some(_) => Consumer::Gateway,
+            None => Consumer::Application,
         };
         let connection = match plan.protocol {
             Protocol::Tcp(_) => Some(Connection::open(plan.configs[0].clone())),
             Protocol::Udp => None,
         };
-        let mut sender = End::new(connection, reader(plan.before));
+        let mut sender = Endpoint::new(connection, consumer(plan.before));
         match plan.protocol {
             Protocol::Tcp(Opening::Bytes(bytes)) => {
                 sender.write(bytes);
@@ -139,12 +135,12 @@ impl Flow {
             Protocol::Tcp(Opening::Endless) => sender.write(u64::MAX / 2),
             Protocol::Tcp(Opening::Silent) | Protocol::Udp => {}
         }
-        let neighbours = [plan.before, plan.behind, plan.application];
+        let neighbours = [plan.before, plan.after, plan.application];
         Self {
-            ends: [sender, End::new(None, reader(plan.behind))],
-            headings: Headings { first: [0; 2], until: [Instant::START; 2] },
+            ends: [sender, Endpoint::new(None, consumer(plan.after))],
+            routes: CurrentRoutes { first: [0; 2], until: [Instant::START; 2] },
             under_way: 0,
-            attended: neighbours.iter().any(Option::is_some),
+            has_listeners: neighbours.iter().any(Option::is_some),
             begin: at,
             tally: Tally::default(),
             plan,
@@ -152,43 +148,42 @@ impl Flow {
     }
 
     /// The end at `place`.
-    pub fn end(&self, place: Place) -> &End {
+    pub fn end(&self, place: Place) -> &Endpoint {
         &self.ends[place.index()]
     }
 
     /// The end at `place`.
-    pub fn end_mut(&mut self, place: Place) -> &mut End {
+    pub fn end_mut(&mut self, place: Place) -> &mut Endpoint {
         &mut self.ends[place.index()]
     }
 
-    /// The number of the first step for a packet that leaves `place` at `at`.
+    /// The route of a packet that leaves `place` at `at`.
     #[inline]
-    pub fn way(&mut self, place: Place, at: Instant) -> u32 {
-        if at >= self.headings.until[place.index()] {
-            self.turn(place, at);
+    pub fn route(&mut self, place: Place, at: Instant) -> u32 {
+        if at >= self.routes.until[place.index()] {
+            self.look_up_route(place, at);
         }
-        self.headings.first[place.index()]
+        self.routes.first[place.index()]
     }
 
-    /// The number of the first step for a packet that leaves `place`, as it was when last asked for.
+    /// The last route that [`SimFlow::route`] returned for `place`.
     #[inline]
-    pub fn last_way(&self, place: Place) -> u32 {
-        self.headings.first[place.index()]
+    pub fn last_route(&self, place: Place) -> u32 {
+        self.routes.first[place.index()]
     }
 
-    /// Looks up which way packets from `place` take at `at`, and until when.
     #[cold]
-    fn turn(&mut self, place: Place, at: Instant) {
+    fn look_up_route(&mut self, place: Place, at: Instant) {
         let (first, until) = match &self.plan.routes[place.index()] {
             FlowRoute::Fixed(first) => (*first, Instant::NEVER),
             FlowRoute::Changing(changes) => {
-                let behind = changes.partition_point(|change| change.at <= at);
-                let until = changes.get(behind).map_or(Instant::NEVER, |change| change.at);
-                (changes[behind.saturating_sub(1)].first, until)
+                let next = changes.partition_point(|change| change.at <= at);
+                let until = changes.get(next).map_or(Instant::NEVER, |change| change.at);
+                (changes[next.saturating_sub(1)].first, until)
             }
         };
-        self.headings.first[place.index()] = first;
-        self.headings.until[place.index()] = until;
+        self.routes.first[place.index()] = first;
+        self.routes.until[place.index()] = until;
     }
 
     /// The next segment to leave `place`.
@@ -197,22 +192,22 @@ impl Flow {
         self.end_mut(place).connection.as_mut()?.poll_transmit(at)
     }
 
-    /// Is it plain that nothing more leaves `place` now?
+    /// Is it certain that nothing more leaves `place` now?
     #[inline(always)]
     pub fn is_silent(&self, place: Place) -> bool {
         self.end(place).connection.as_ref().is_none_or(Connection::is_silent)
     }
 
-    /// The segment leaves `place`: how often its first sequence number was sent before.
+    /// The segment leaves `place`; returns how often its first byte was sent before.
     #[inline]
     pub fn note_sent(&mut self, place: Place, segment: &rtolab_tcp::Segment) -> u16 {
         let (here, there) = pair(&mut self.ends, place);
         here.note_sent(segment, there)
     }
 
-    /// A packet arrived, undamaged, where it was for.
+    /// An undamaged packet arrived at its destination.
     #[inline(always)]
-    pub fn take(&mut self, packet: &Packet, at: Instant) {
+    pub fn on_packet(&mut self, packet: &Packet, at: Instant) {
         let (place, segment) = (packet.destination(), &packet.segment);
         if packet.to_receiver && segment.len > 0 {
             self.tally.delay.count(at.since(packet.sent));
@@ -222,25 +217,25 @@ impl Flow {
             return;
         }
         let (here, there) = pair(&mut self.ends, place);
-        here.take(packet, &self.plan.configs[place.index()], at);
-        let again = segment.sequence_length() > 0 && there.copies.may_hold(segment.seq);
-        if again && here.holds(segment) {
-            there.copies.taken(segment.seq, packet.order);
+        here.on_packet(packet, &self.plan.configs[place.index()], at);
+        let retransmitted = segment.sequence_length() > 0 && there.copies.may_hold(segment.seq);
+        if retransmitted && here.holds(segment) {
+            there.copies.delivered(segment.seq, packet.order);
         }
     }
 
-    /// What the connection at `place` tells of itself.
+    /// Takes the events of the connection at `place`.
     #[inline]
     pub fn note_events(&mut self, place: Place, at: Instant) {
         self.end_mut(place).note_events(at);
     }
 
-    /// Is nothing under way, nor an acknowledgment being delayed?
+    /// Is no packet in the network, and no ACK delayed?
     pub fn is_idle(&self) -> bool {
-        self.under_way == 0 && !self.ends.iter().any(End::owes_ack)
+        self.under_way == 0 && !self.ends.iter().any(Endpoint::owes_ack)
     }
 
-    /// What was counted so far of what is measured in parts.
+    /// The counters that are also measured by interval.
     pub fn measured(&self) -> Measured {
         let [sender, receiver] = &self.ends;
         let totals = sender.flight().map(rtolab_tcp::Flight::totals).unwrap_or_default();
@@ -256,7 +251,7 @@ impl Flow {
         }
     }
 
-    /// The flow's row, now that every copy's fate is known; `None` if it never began.
+    /// The flow's row; `None` if it never began. Call it after the run.
     pub fn row(&self) -> Option<ConnectionRow> {
         let [sender, receiver] = &self.ends;
         let total = self.measured();
@@ -292,13 +287,13 @@ impl Flow {
         end.timeouts.rows((&self.plan.name, place), &end.copies, rest)
     }
 
-    /// The next timeout or fast retransmit of one end about which the truth is not known: its number,
-    /// its row and its segment.
-    pub fn unjudged(&mut self, place: Place) -> Option<(usize, TimeoutRow, Seq)> {
-        self.ends[place.index()].timeouts.unjudged((&self.plan.name, place))
+    /// The next timeout or fast retransmit of one end that is not scored: its number, its row and
+    /// its segment.
+    pub fn next_unscored(&mut self, place: Place) -> Option<(usize, TimeoutRow, Seq)> {
+        self.ends[place.index()].timeouts.next_unscored((&self.plan.name, place))
     }
 
-    /// How the transfer of the data of this end went, or goes so far.
+    /// How the transfer of this end's data went, or has gone so far.
     pub fn rest(&self, place: Place) -> Rest {
         let end = self.end(place);
         Rest {
@@ -308,15 +303,15 @@ impl Flow {
         }
     }
 
-    /// Has the end at `place` an acknowledgment that covers `seq`?
+    /// Has an ACK for `seq` arrived at `place`?
     pub fn acknowledged(&self, place: Place, seq: Seq) -> bool {
         self.end(place).una() > seq
     }
 }
 
-/// The end at `place`, and the other one.
+/// The end at `place`, and its peer.
 #[inline]
-pub fn pair(ends: &mut [End; 2], place: Place) -> (&mut End, &mut End) {
+pub fn pair(ends: &mut [Endpoint; 2], place: Place) -> (&mut Endpoint, &mut Endpoint) {
     let [sender, receiver] = ends;
     match place {
         Place::Sender => (sender, receiver),

@@ -1,12 +1,11 @@
-//! A scenario made ready to run, many times.
+//! A scenario that is ready to run with any number of seeds.
 
 use std::sync::Arc;
 
-use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, DisturbanceKind, Stream};
-use rtolab_net::{Agent, Application};
+use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, Stream};
+use rtolab_net::{Application, Middlebox};
 use rtolab_record::{
-    ConnectionRow, Disturbance, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow,
-    TimeoutKind, Truths,
+    ConnectionRow, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow, TimeoutKind, Truths,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::Negotiated;
@@ -14,21 +13,20 @@ use rtolab_tcp::specification::CustomPolicies;
 use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
 use rtolab_time::{Duration, Instant};
 
-use crate::attend::Attended;
-use crate::error::Error;
-use crate::flow::Flow;
-use crate::judging::{Alternative, Asked, Judging};
-use crate::links::{Link, Plain};
-use crate::measure::Measure;
+use crate::error::SimError;
+use crate::flow::SimFlow;
+use crate::links::{Plain, SimLink};
 use crate::plan::Plans;
-use crate::sim::{Branch, Branching, Parts, Sim};
+use crate::sim::{
+    Alternative, Branch, Branching, FlowApplication, Horizon, Measure, Parts, Scoring,
+    ScoringRequest, Sim,
+};
 use crate::trace::Trace;
-use crate::truth::Reach;
 
-/// What to record beside the connections, timeouts and links.
+/// What to record besides connections, timeouts and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observe {
-    /// Every packet at both ends, what disturbed the links, and the truth about every timeout.
+    /// Every packet at both ends, the disturbances of links, and the ground truth of every timeout.
     pub trace: bool,
     /// The sender's windows at every event.
     pub windows: bool,
@@ -41,15 +39,15 @@ pub struct Lab {
     measured: (Instant, Instant),
     plans: Plans,
     prototypes: CustomPolicies,
-    departures: Vec<Departure>,
-    agents: Vec<AgentKind>,
+    starts: Vec<FlowStart>,
+    middleboxes: Vec<AgentKind>,
     plain: Plain,
-    /// What judged runs are asked, if they are.
-    asked: Option<Asked>,
+    /// How runs are scored, if they are.
+    request: Option<ScoringRequest>,
 }
 
 /// When a flow of the scenario begins, and what it transports.
-struct Departure {
+struct FlowStart {
     name: Arc<str>,
     start: Instant,
     jitter: Duration,
@@ -57,68 +55,69 @@ struct Departure {
 }
 
 impl Lab {
-    /// Makes `scenario` ready; `sender` replaces the sender of every flow that does not name its
-    /// own.
-    pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, Error> {
+    /// Prepares `scenario`; `sender` replaces the sender of every flow without one of its own.
+    pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, SimError> {
         Self::with(scenario, sender, &CustomPolicies::default())
     }
 
-    /// The same where senders and judges may name `prototypes`, too.
+    /// [`Lab::new`] where senders and detectors may also be `prototypes`.
     pub fn with(
         scenario: &Scenario,
         sender: Option<&str>,
         prototypes: &CustomPolicies,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SimError> {
         let plans = Plans::new(scenario, sender, prototypes)?;
-        let departure = |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| Departure {
-            // A flow of one leg has the name of that.
-            name: match &plans.legs[*first].name {
-                name if **name == *flow.name => name.clone(),
-                _ => flow.name.as_str().into(),
-            },
-            start: flow.start,
-            jitter: flow.start_jitter,
-            workload: flow.workload,
-        };
+        let flow_start =
+            |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| FlowStart {
+                // A flow of one leg shares the name with it.
+                name: match &plans.legs[*first].name {
+                    name if **name == *flow.name => name.clone(),
+                    _ => flow.name.as_str().into(),
+                },
+                start: flow.start,
+                jitter: flow.start_jitter,
+                workload: flow.workload,
+            };
         let first = scenario.flows.first().map_or("", |flow| flow.sender_name(sender));
         Ok(Self {
             sender: sender.unwrap_or(first).into(),
             end: Instant::START + scenario.duration,
             measured: scenario.measured,
-            departures: scenario.flows.iter().zip(&plans.flows).map(departure).collect(),
+            starts: scenario.flows.iter().zip(&plans.flows).map(flow_start).collect(),
             plans,
             prototypes: prototypes.clone(),
-            agents: scenario.agents.iter().map(|agent| agent.kind).collect(),
+            middleboxes: scenario.agents.iter().map(|agent| agent.kind).collect(),
             plain: Plain::Pipes,
-            asked: None,
+            request: None,
         })
     }
 
-    /// The same with plain links simulated as any other. The results are the same but for the count
-    /// of events: so that a test can say that they are.
+    /// Simulates plain links as general channels, so that tests can compare the results. Only
+    /// the count of events differs.
     #[must_use]
     pub fn without_pipes(mut self) -> Self {
         self.plain = Plain::Channels;
         self
     }
 
-    /// The same with every run judged: the truth about each timeout and fast retransmit, what a
-    /// spurious one cost, what the detectors `judges` say of it, and what each of the senders
-    /// `what_if` would have made of each timeout.
-    pub fn judged(
+    /// Scores every run: the ground truth of each timeout and fast retransmit, the cost of a
+    /// spurious one, the verdicts of the passive `detectors`, and how each sender of `what_if`
+    /// would have continued from each timeout.
+    pub fn scored(
         mut self,
         scenario: &Scenario,
-        judges: &[String],
+        detectors: &[String],
         what_if: &[String],
-    ) -> Result<Self, Error> {
-        let detectors = judges.iter().map(|name| self.judge(name)).collect::<Result<_, _>>()?;
+    ) -> Result<Self, SimError> {
+        let detectors =
+            detectors.iter().map(|name| self.detector(name)).collect::<Result<_, _>>()?;
         let alternatives = what_if.iter().map(|name| self.alternative(scenario, name));
         let alternatives = alternatives.collect::<Result<_, _>>()?;
-        self.asked = Some(Asked { reach: Reach::Transfer, detectors, alternatives });
+        self.request = Some(ScoringRequest { horizon: Horizon::Transfer, detectors, alternatives });
         Ok(self)
     }
 
-    fn judge(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
+    fn detector(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
         let mut own = self.prototypes.detectors.iter();
         if let Some(own) = own.find(|own| own.name == name) {
             return Ok((own.id(), own.detector.clone()));
@@ -126,7 +125,7 @@ impl Lab {
         DetectorId::passive(name)
     }
 
-    fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, Error> {
+    fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, SimError> {
         let plans = Plans::new(scenario, Some(name), &self.prototypes)?;
         let configs: Vec<_> = plans.legs.iter().map(|leg| leg.configs.clone()).collect();
         for (leg, [config, _]) in self.plans.legs.iter().zip(&configs) {
@@ -135,7 +134,7 @@ impl Lab {
                 timestamps: sender.timestamps && receiver.timestamps,
                 sack: sender.sack && receiver.sack,
             };
-            negotiated.supports(config).map_err(|error| Error::WhatIf {
+            negotiated.supports(config).map_err(|error| SimError::WhatIf {
                 what_if: name.into(),
                 sender: leg.sender.to_string(),
                 error,
@@ -153,8 +152,8 @@ impl Lab {
             if observe.trace {
                 channel.record_disturbances();
             }
-            // At once, for a channel is large and most are pipes.
-            Link::new(channel, self.plain, &mut pipes)
+            // Converted at once: a channel is large, and most links are pipes.
+            SimLink::new(channel, self.plain, &mut pipes)
         };
         let mut parts = Parts {
             links: self.plans.channels.iter().map(link).collect(),
@@ -162,88 +161,88 @@ impl Lab {
             steps: self.plans.steps.clone(),
             flows: Vec::with_capacity(self.plans.legs.len()),
             applications: Vec::with_capacity(self.plans.applications),
-            agents: self.agents.iter().copied().map(Agent::new).collect(),
+            middleboxes: self.middleboxes.iter().copied().map(Middlebox::new).collect(),
         };
         parts.pipes = pipes;
-        for (departure, ends) in self.departures.iter().zip(&self.plans.flows) {
-            self.begin(departure, *ends, (&stream, &mut parts));
+        for (flow_start, ends) in self.starts.iter().zip(&self.plans.flows) {
+            self.begin(flow_start, *ends, (&stream, &mut parts));
         }
         let trace = Trace::new(observe.trace, observe.windows);
         let mut sim = Sim::new(parts, trace, Measure::new(self.measured));
-        sim.judging = self.judging(observe.trace).map(Box::new);
+        sim.scoring = self.scoring(observe.trace).map(Box::new);
         sim
     }
 
-    /// A traced run is told the truth, too, but not what would have come of it.
-    fn judging(&self, traced: bool) -> Option<Judging> {
+    /// The scoring of a run. A traced run gets the ground truth, but no costs.
+    fn scoring(&self, traced: bool) -> Option<Scoring> {
         let (detectors, alternatives) = (Vec::new(), Arc::new([]));
-        let truth = Asked { reach: Reach::Answer, detectors, alternatives };
-        let asked = self.asked.as_ref().or(traced.then_some(&truth))?;
-        Some(Judging::new(self.end, asked, self.plans.legs.iter().map(|leg| &leg.configs)))
+        let truth = ScoringRequest { horizon: Horizon::Truth, detectors, alternatives };
+        let request = self.request.as_ref().or(traced.then_some(&truth))?;
+        Some(Scoring::new(self.end, request, self.plans.legs.iter().map(|leg| &leg.configs)))
     }
 
-    /// Adds a flow of the scenario, with its legs from `first` to `last`.
+    /// Adds a flow with its legs from `first` to `last`.
     fn begin(
         &self,
-        departure: &Departure,
+        flow_start: &FlowStart,
         (first, last): (usize, usize),
         (stream, parts): (&Stream, &mut Parts),
     ) {
-        let stream = stream.child(&departure.name);
-        let spread = Distribution::Uniform(Duration::ZERO, departure.jitter);
-        let start = departure.start + stream.child("start").rng().span(spread);
+        let stream = stream.child(&flow_start.name);
+        let spread = Distribution::Uniform(Duration::ZERO, flow_start.jitter);
+        let start = flow_start.start + stream.child("start").rng().span(spread);
         let legs = &self.plans.legs[first..=last];
         let segment = u32::from(legs[0].configs[0].mss);
         let own = stream.child("workload");
-        if let Some(application) = Application::new(&departure.workload, start, segment, &own) {
-            let flow = departure.name.clone();
-            parts.applications.push(Attended { flow, application, first, last });
+        if let Some(application) = Application::new(&flow_start.workload, start, segment, &own) {
+            let flow = flow_start.name.clone();
+            parts.applications.push(FlowApplication { flow, application, first, last });
         }
         for leg in legs {
             let start = (leg.before.is_none()).then_some(start);
-            parts.flows.push(Flow::new(leg.clone(), start));
+            parts.flows.push(SimFlow::new(leg.clone(), start));
         }
     }
 
-    /// What a run with `seed` leaves that goes another way from one timeout on: by `sender`, or, if
-    /// none is named, as if the timer had not expired and no recovery begun before something more is
-    /// acknowledged. `None`: there is no such timeout, or the connection was not open yet.
+    /// The recording of a fork that differs from one timeout on: `sender` takes over, or, if that
+    /// is `None`, the timer does not expire and no recovery begins until the next cumulative ACK.
+    /// `None` if there is no such timeout, or the handshake was not complete.
     pub fn branch(
         &self,
         scenario: &Scenario,
         (branch, sender): (Branch, Option<&str>),
         (run, observe): (Run, Observe),
-    ) -> Result<Option<Recording>, Error> {
+    ) -> Result<Option<Recording>, SimError> {
         let other = sender.map(|name| self.alternative(scenario, name)).transpose()?;
         let mut sim = self.start(run.seed, observe);
-        let Some(judging) = &mut sim.judging else { return Ok(None) };
-        judging.branching = Some(Branching::new(branch, other.map(|other| other.configs.into())));
+        let Some(scoring) = &mut sim.scoring else { return Ok(None) };
+        scoring.branching = Some(Branching::new(branch, other.map(|other| other.configs.into())));
         sim.run_until(self.end);
-        let branching = sim.judging.and_then(|judging| judging.branching);
+        let branching = sim.scoring.and_then(|scoring| scoring.branching);
         Ok(branching.and_then(|branching| branching.found).map(|mut found| {
             found.run_until(self.end);
             self.record(*found, run)
         }))
     }
 
-    /// When a run ends at the latest.
+    /// The latest end of a run.
     pub const fn end(&self) -> Instant {
         self.end
     }
 
-    /// Runs with `seed` to the end; `run` numbers the run.
+    /// Runs with `seed` to the end; `run` is the number of the run.
     pub fn run(&self, run: u32, seed: u64, observe: Observe) -> Recording {
         let mut sim = self.start(seed, observe);
         sim.run_until(self.end);
         self.record(sim, self.named(run, seed))
     }
 
-    /// The run of this number with this seed, by its name.
+    /// The run of this number and seed.
     pub fn named(&self, run: u32, seed: u64) -> Run {
         Run { run, seed, sender: self.sender.clone() }
     }
 
-    /// What the run leaves.
+    /// The recording of a run.
     pub fn record(&self, mut sim: Sim, run: Run) -> Recording {
         let (flows, links) = sim.measured();
         let mut recording = Recording { run, ..Recording::default() };
@@ -274,27 +273,27 @@ impl Lab {
     }
 }
 
-/// The timeouts and fast retransmits of all ends, and what is known about them.
+/// Records the timeouts and fast retransmits of all ends, with truths and verdicts.
 fn record_timeouts(sim: &mut Sim, recording: &mut Recording) {
     let now = sim.now();
     let ends = (0..sim.flows.len()).flat_map(|flow| Place::BOTH.map(|place| (flow, place)));
     for (flow, place) in ends {
         let rows: Vec<_> = sim.flows[flow].timeouts(place).collect();
-        if let Some(judging) = &mut sim.judging {
-            recording.verdicts.extend(judging.verdicts((flow, place), &rows, now));
+        if let Some(scoring) = &mut sim.scoring {
+            recording.verdicts.extend(scoring.verdicts((flow, place), &rows, now));
         }
         recording.timeouts.extend(rows);
     }
-    if sim.judging.is_some() {
+    if sim.scoring.is_some() {
         count_truths(recording);
     }
-    if let Some(judging) = &sim.judging {
-        recording.duplicates = judging.duplicates().collect();
-        recording.what_ifs = judging.what_ifs(&sim.flows).collect();
+    if let Some(scoring) = &sim.scoring {
+        recording.duplicates = scoring.duplicates().collect();
+        recording.what_ifs = scoring.what_ifs(&sim.flows).collect();
     }
 }
 
-/// Counts what the senders' retransmissions were in the rows of their connections.
+/// Counts the truths about the senders' timeouts in the rows of their connections.
 fn count_truths(recording: &mut Recording) {
     for connection in &mut recording.connections {
         let mut truths = [Truths::default(); 2];
@@ -311,10 +310,10 @@ fn count_truths(recording: &mut Recording) {
     }
 }
 
-fn task_rows(attended: &Attended) -> impl Iterator<Item = TaskRow> {
-    let tasks = attended.application.tasks().iter().zip(1..);
+fn task_rows(used: &FlowApplication) -> impl Iterator<Item = TaskRow> {
+    let tasks = used.application.tasks().iter().zip(1..);
     tasks.map(|(task, number)| TaskRow {
-        flow: attended.flow.clone(),
+        flow: used.flow.clone(),
         number,
         due: task.due,
         start: task.start,
@@ -325,17 +324,13 @@ fn task_rows(attended: &Attended) -> impl Iterator<Item = TaskRow> {
 
 fn disturbance_rows<'a>(
     name: &'a Arc<str>,
-    link: &mut Link,
+    link: &mut SimLink,
     until: Instant,
 ) -> impl Iterator<Item = DisturbanceRow> + use<'a> {
     link.disturbances(until).into_iter().map(|disturbance| DisturbanceRow {
         link: name.clone(),
         direction: disturbance.direction,
-        kind: match disturbance.kind {
-            DisturbanceKind::Stall => Disturbance::Stall,
-            DisturbanceKind::Outage => Disturbance::Outage,
-            DisturbanceKind::Spike => Disturbance::Spike,
-        },
+        kind: disturbance.kind,
         from: disturbance.from,
         to: disturbance.to,
     })

@@ -1,26 +1,22 @@
-//! The virtual clock: the engine and its links on an event queue, exactly and repeatably.
+//! The simulator: the engine and its links on an event queue and a virtual clock. A run is exactly
+//! reproducible.
 #![forbid(unsafe_code)]
 
-mod attend;
-mod bench;
+mod detectors;
 mod duplicates;
-mod end;
+mod endpoint;
 mod error;
-mod fetch;
 mod flow;
-mod judging;
 mod lab;
 mod links;
-mod measure;
-mod middle;
 mod plan;
+mod prefetch;
 mod queue;
 mod sim;
 mod timeouts;
 mod trace;
 mod transit;
-mod truth;
 
-pub use error::Error;
+pub use error::SimError;
 pub use lab::{Lab, Observe};
-pub use sim::{Branch, Counters, GoesOn, Ran, Sim};
+pub use sim::{Branch, Counters, KeepRunning, RunStatus, Sim};

@@ -1,32 +1,32 @@
-//! Links as they are simulated, and the ways through them.
+//! Simulated links, and the steps of all routes through them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::{Channel, Direction, Disturbance, Limit, Pipe, Stats};
-use rtolab_net::{Packet, Step};
+use rtolab_net::{Packet, RouteStep};
 use rtolab_time::{Duration, Instant};
 
-/// How links are simulated that are plain.
+/// How plain links are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
     /// As pipes.
     Pipes,
-    /// As any other link: the result is the same.
+    /// As general channels, with the same results.
     Channels,
 }
 
-/// A link. The first kind is the one that has to be fast, and the common one.
+/// A simulated link. Most are pipes, and these have to be fast.
 #[derive(Clone, Debug)]
-pub enum Link {
-    /// One that is plain both ways: where its two pipes lie, side by side, among those of all links.
+pub enum SimLink {
+    /// A link that is plain in both directions: the index of the first of its two pipes.
     Pipes(u32),
-    /// Any other.
+    /// Any other link.
     Channel(Box<Channel<Packet>>),
 }
 
-impl Link {
-    /// The link as it is simulated; where as pipes, behind those of other links.
+impl SimLink {
+    /// The simulated link; its pipes, if it has any, are appended to `pipes`.
     pub fn new(channel: Channel<Packet>, plain: Plain, pipes: &mut Vec<Pipe>) -> Self {
         match channel.pipes().filter(|_| plain == Plain::Pipes) {
             Some(both) => {
@@ -37,7 +37,7 @@ impl Link {
         }
     }
 
-    /// Where the pipe of that direction lies, if it is one.
+    /// The index of the pipe of that direction, if it is one.
     fn place(&self, direction: usize) -> Option<u32> {
         match self {
             Self::Pipes(first) => Some(first + direction as u32),
@@ -45,7 +45,7 @@ impl Link {
         }
     }
 
-    /// It, unless it is simulated as pipes.
+    /// The channel, unless the link is simulated as pipes.
     pub fn channel(&mut self) -> Option<&mut Channel<Packet>> {
         match self {
             Self::Channel(channel) => Some(channel),
@@ -53,7 +53,7 @@ impl Link {
         }
     }
 
-    /// What happened to the packets of one direction up to now.
+    /// The statistics of one direction up to now.
     pub fn stats(&self, direction: Direction, pipes: &[Pipe], now: Instant) -> Stats {
         match self {
             Self::Pipes(first) => pipes[*first as usize + direction.index()].stats(now),
@@ -61,24 +61,24 @@ impl Link {
         }
     }
 
-    /// The disturbances that began before `until`; pipes know none.
+    /// The disturbances that began before `until`; pipes have none.
     pub fn disturbances(&mut self, until: Instant) -> Vec<Disturbance> {
         self.channel().map(|channel| channel.disturbances(until)).unwrap_or_default()
     }
 }
 
-/// What a packet meets at a step of its way.
+/// A step of a route, resolved to how its link is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A pipe: twice the number of its link, one more for the way back, and where it lies. Packets
-    /// wait in this run until they come out.
+pub enum SimStep {
+    /// A pipe: twice the index of its link plus the direction, its index among the pipes, and the
+    /// run in which its packets wait.
     Pipe {
         pipe: u32,
         place: u32,
         run: u32,
     },
-    /// A pipe behind which is another, to which nothing but this one leads: a packet's way through
-    /// that is known as soon as its way through this one is.
+    /// A pipe that is the only feeder of the next one. A packet enters both at once: when it leaves
+    /// this one is known as soon as it enters.
     PipeToPipe {
         pipe: u32,
         place: u32,
@@ -87,31 +87,32 @@ pub enum Stage {
         link: u32,
         direction: Direction,
     },
-    Agent(u32),
+    Middlebox(u32),
     Arrival,
 }
 
-/// All stages of all ways, by the numbers of the steps.
+/// The steps of all routes.
 #[derive(Clone, Debug)]
-pub struct Stages {
-    pub all: Arc<[Stage]>,
-    /// The runs that packets wait in.
-    pub runs: Arc<[Run]>,
+pub struct SimSteps {
+    pub all: Arc<[SimStep]>,
+    pub runs: Arc<[SortedRun]>,
 }
 
-/// What packets come to that come out of one run.
+/// The next steps of the packets in one run. A run, as in a merge sort, is a queue in order of
+/// time.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// Are some of them where they were for? So it is in all ways, or in none, where delays differ.
-    pub is_last: bool,
-    /// Are all of them?
-    pub is_end: bool,
-    /// All come to pipes, to which packets come only out of pipes, on their way for so long at least: of
-    /// what comes there within that time from now all is under way. Zero if it is otherwise.
-    pub notice: Duration,
+pub struct SortedRun {
+    /// Do some of them arrive at their destination? Either on all routes or, where delays differ,
+    /// on none.
+    pub has_arrivals: bool,
+    /// Do all of them?
+    pub all_arrive: bool,
+    /// How far ahead all arrivals at the next pipes are known: the shortest delay of the pipes that
+    /// feed them. Zero if something else feeds them.
+    pub lookahead: Duration,
 }
 
-/// What leads to a pipe.
+/// What feeds a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
@@ -119,67 +120,66 @@ enum Feeder {
     Others,
 }
 
-/// The pipes whose packets wait in one run, for they come out nearly in the order in which they
-/// enter.
+/// The pipes that share a run, because packets leave them nearly in the order in which they enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kin {
-    /// Those without a limit, where queues are rare, that have the same delay.
+enum RunKey {
+    /// Pipes of the same delay without a limit, where queues are rare.
     Delay(Duration),
-    /// Those to which one pipe alone leads, over the same delay.
+    /// Pipes that the same pipe feeds alone, over the same delay.
     Root(u32, Duration),
 }
 
-impl Stages {
-    pub fn new(steps: &[Step], links: &[Link], pipes: &[Pipe]) -> Self {
+impl SimSteps {
+    pub fn new(steps: &[RouteStep], links: &[SimLink], pipes: &[Pipe]) -> Self {
         let feeders = feeders(steps, links);
         let mut runs = BTreeMap::new();
-        let stage = |(number, step): (usize, &Step)| match (pipe(*step, links), *step) {
+        let step = |(number, step): (usize, &RouteStep)| match (pipe(*step, links), *step) {
             (Some(pipe), _) => {
                 let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
                 let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
                 let place = place(pipe, links).unwrap_or(u32::MAX);
                 if alone {
-                    return Stage::PipeToPipe { pipe, place };
+                    return SimStep::PipeToPipe { pipe, place };
                 }
-                let (known, kin) = (runs.len() as u32, kin(pipe, (links, pipes), &feeders));
-                Stage::Pipe { pipe, place, run: *runs.entry(kin).or_insert(known) }
+                let (known, run_key) = (runs.len() as u32, run_key(pipe, (links, pipes), &feeders));
+                SimStep::Pipe { pipe, place, run: *runs.entry(run_key).or_insert(known) }
             }
-            (None, Step::Link { link, direction }) => Stage::Channel { link, direction },
-            (None, Step::Agent(agent)) => Stage::Agent(agent),
-            (None, Step::Arrival) => Stage::Arrival,
+            (None, RouteStep::Link { link, direction }) => SimStep::Channel { link, direction },
+            (None, RouteStep::Middlebox(middlebox)) => SimStep::Middlebox(middlebox),
+            (None, RouteStep::Arrival) => SimStep::Arrival,
         };
-        let stages: Arc<[Stage]> = steps.iter().enumerate().map(stage).collect();
-        let notices = notices(steps, links, pipes);
-        let run = Run { is_last: false, is_end: true, notice: Duration::MAX };
+        let all: Arc<[SimStep]> = steps.iter().enumerate().map(step).collect();
+        let lookaheads = lookaheads(steps, links, pipes);
+        let run = SortedRun { has_arrivals: false, all_arrive: true, lookahead: Duration::MAX };
         let mut runs = vec![run; runs.len()];
-        for pair in stages.windows(2) {
-            let [Stage::Pipe { run, .. }, next] = pair else { continue };
+        for pair in all.windows(2) {
+            let [SimStep::Pipe { run, .. }, next] = pair else { continue };
             let run = &mut runs[*run as usize];
-            run.is_last |= *next == Stage::Arrival;
-            run.is_end &= *next == Stage::Arrival;
-            run.notice = run.notice.min(match next {
-                Stage::Pipe { pipe, .. } | Stage::PipeToPipe { pipe, .. } => {
-                    notices[*pipe as usize]
+            run.has_arrivals |= *next == SimStep::Arrival;
+            run.all_arrive &= *next == SimStep::Arrival;
+            run.lookahead = run.lookahead.min(match next {
+                SimStep::Pipe { pipe, .. } | SimStep::PipeToPipe { pipe, .. } => {
+                    lookaheads[*pipe as usize]
                 }
                 _ => Duration::ZERO,
             });
         }
-        Self { runs: runs.into(), all: stages }
+        Self { runs: runs.into(), all }
     }
 }
 
 /// The step's pipe, if it is one.
-fn pipe(step: Step, links: &[Link]) -> Option<u32> {
+fn pipe(step: RouteStep, links: &[SimLink]) -> Option<u32> {
     match step {
-        Step::Link { link, direction } => match links[link as usize] {
-            Link::Pipes(_) => Some(2 * link + direction.index() as u32),
-            Link::Channel(_) => None,
+        RouteStep::Link { link, direction } => match links[link as usize] {
+            SimLink::Pipes(_) => Some(2 * link + direction.index() as u32),
+            SimLink::Channel(_) => None,
         },
-        Step::Agent(_) | Step::Arrival => None,
+        RouteStep::Middlebox(_) | RouteStep::Arrival => None,
     }
 }
 
-fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
+fn feeders(steps: &[RouteStep], links: &[SimLink]) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; 2 * links.len()];
     let mut before = None;
     for step in steps {
@@ -197,29 +197,28 @@ fn feeders(steps: &[Step], links: &[Link]) -> Vec<Feeder> {
     feeders
 }
 
-/// By the numbers of pipes, how long packets are at least in the pipe before: not at all where they
-/// come from elsewhere.
-fn notices(steps: &[Step], links: &[Link], pipes: &[Pipe]) -> Vec<Duration> {
-    let mut notices = vec![Duration::MAX; 2 * links.len()];
+/// For each pipe the shortest delay of the pipes before it; zero where something else feeds it.
+fn lookaheads(steps: &[RouteStep], links: &[SimLink], pipes: &[Pipe]) -> Vec<Duration> {
+    let mut lookaheads = vec![Duration::MAX; 2 * links.len()];
     let mut before = Duration::ZERO;
     for step in steps {
         let pipe = pipe(*step, links);
         if let Some(pipe) = pipe {
-            let notice = &mut notices[pipe as usize];
-            *notice = before.min(*notice);
+            let lookahead = &mut lookaheads[pipe as usize];
+            *lookahead = before.min(*lookahead);
         }
         let place = pipe.and_then(|pipe| place(pipe, links));
         before = place.map_or(Duration::ZERO, |place| pipes[place as usize].delay_and_limit().0);
     }
-    notices
+    lookaheads
 }
 
-/// Where the pipe of that number lies.
-pub fn place(pipe: u32, links: &[Link]) -> Option<u32> {
+/// The index of the pipe of that number.
+pub fn place(pipe: u32, links: &[SimLink]) -> Option<u32> {
     links[pipe as usize / 2].place(pipe as usize % 2)
 }
 
-fn kin(pipe: u32, (links, pipes): (&[Link], &[Pipe]), feeders: &[Feeder]) -> Kin {
+fn run_key(pipe: u32, (links, pipes): (&[SimLink], &[Pipe]), feeders: &[Feeder]) -> RunKey {
     let facts = |pipe: u32| match place(pipe, links) {
         Some(place) => pipes[place as usize].delay_and_limit(),
         None => (Duration::ZERO, Limit::Unlimited),
@@ -231,7 +230,7 @@ fn kin(pipe: u32, (links, pipes): (&[Link], &[Pipe]), feeders: &[Feeder]) -> Kin
         delay += facts(root).0;
     }
     match limit {
-        Limit::Unlimited if root == pipe => Kin::Delay(delay),
-        _ => Kin::Root(root, delay),
+        Limit::Unlimited if root == pipe => RunKey::Delay(delay),
+        _ => RunKey::Root(root, delay),
     }
 }

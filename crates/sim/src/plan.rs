@@ -1,29 +1,29 @@
-//! From a scenario to the flows of a run: legs, routes, and who waits for what.
+//! From a scenario to the plans of its flows: legs and routes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::{ChannelConfig, Direction};
-use rtolab_net::{Attachment, Hop, Network, RoutingTable, Step};
+use rtolab_net::{Attachment, Hop, Network, RouteStep, RoutingTable};
 use rtolab_record::Place;
 use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
 use rtolab_tcp::Config;
 use rtolab_tcp::specification::CustomPolicies;
 use rtolab_time::Instant;
 
-use crate::error::Error;
+use crate::error::SimError;
 use crate::flow::{Opening, Plan, Protocol, RouteChange};
 
-/// What all runs of a scenario have in common.
+/// The plans that all runs of a scenario share.
 pub struct Plans {
-    /// The legs of all flows, those of one flow in their order.
+    /// The legs of all flows, in order.
     pub legs: Vec<Arc<Plan>>,
-    /// Each flow of the scenario: its first leg and its last.
+    /// The first and the last leg of each flow of the scenario.
     pub flows: Vec<(usize, usize)>,
-    /// The links, and behind them the access links.
+    /// The links, then the access links.
     pub channels: Vec<(Arc<str>, Arc<ChannelConfig>)>,
-    pub steps: Arc<[Step]>,
-    /// How many flows have an application that is told of their progress.
+    pub steps: Arc<[RouteStep]>,
+    /// How many flows have an application that reacts to their progress.
     pub applications: usize,
 }
 
@@ -34,7 +34,7 @@ impl Plans {
         scenario: &Scenario,
         sender: Option<&str>,
         prototypes: &CustomPolicies,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SimError> {
         let mut planner = Planner::new(scenario, (sender, prototypes));
         for flow in &scenario.flows {
             planner.add(flow)?;
@@ -45,22 +45,22 @@ impl Plans {
     }
 }
 
-/// Plans in the making.
+/// Builds the plans.
 struct Planner<'a> {
     scenario: &'a Scenario,
     sender: Option<&'a str>,
     prototypes: &'a CustomPolicies,
     plans: Plans,
     table: RoutingTable,
-    /// By the nodes from which and to which they lead.
+    /// By first and last node.
     routes: BTreeMap<(usize, usize), Routes>,
 }
 
-/// Hops from one node to another, each row of them from some instant on.
+/// The routes from one node to another, each from an instant on.
 type Routes = Vec<(Instant, Vec<Hop>)>;
 
 /// What the legs of one flow share.
-struct Whole<'a> {
+struct SplitFlow<'a> {
     flow: &'a Flow,
     configs: [Arc<Config>; 2],
     legs: usize,
@@ -95,9 +95,9 @@ impl<'a> Planner<'a> {
         Self { scenario, sender, prototypes, plans, table, routes: BTreeMap::new() }
     }
 
-    fn add(&mut self, flow: &Flow) -> Result<(), Error> {
+    fn add(&mut self, flow: &Flow) -> Result<(), SimError> {
         let first = self.plans.legs.len();
-        // Only connections are split; datagrams pass a gateway as any other node.
+        // Only connections are split: datagrams pass a gateway like any other node.
         let gateways: &[usize] = match flow.workload {
             Workload::Datagrams { .. } => &[],
             _ => &flow.split,
@@ -110,17 +110,18 @@ impl<'a> Planner<'a> {
             Workload::Bulk { .. } => None,
             _ => Some(self.plans.applications as u32),
         };
-        let whole = Whole { flow, configs: self.shared(own), legs: nodes.len() - 1, application };
+        let split =
+            SplitFlow { flow, configs: self.shared(own), legs: nodes.len() - 1, application };
         for (number, ends) in nodes.windows(2).enumerate() {
-            self.add_leg(&whole, number, (ends[0], ends[1]))?;
+            self.add_leg(&split, number, (ends[0], ends[1]))?;
         }
         self.plans.applications += usize::from(application.is_some());
         self.plans.flows.push((first, self.plans.legs.len() - 1));
         Ok(())
     }
 
-    /// The configurations of the flow before where they are the same: many flows then need little
-    /// memory, and find it in the processor's cache.
+    /// The configurations of the previous flow where they are equal, so that many flows share one
+    /// in the cache.
     fn shared(&self, own: [Arc<Config>; 2]) -> [Arc<Config>; 2] {
         match self.plans.legs.last() {
             Some(last) if last.configs == own => last.configs.clone(),
@@ -128,7 +129,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The configuration of the access link before where it is the same.
+    /// The configuration of the previous access link where it is equal.
     fn shared_access(&self, own: &ChannelConfig) -> Arc<ChannelConfig> {
         match self.plans.channels.last() {
             Some((_, last)) if **last == *own => last.clone(),
@@ -136,7 +137,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The name of the flow's sender before where it is the same.
+    /// The name of the previous flow's sender where it is equal.
     fn shared_name(&self, own: &str) -> Arc<str> {
         match self.plans.legs.last() {
             Some(last) if *last.sender == *own => last.sender.clone(),
@@ -146,11 +147,11 @@ impl<'a> Planner<'a> {
 
     fn add_leg(
         &mut self,
-        whole: &Whole<'_>,
+        split: &SplitFlow<'_>,
         number: usize,
         (from, to): (usize, usize),
-    ) -> Result<(), Error> {
-        let &Whole { flow, ref configs, legs, application } = whole;
+    ) -> Result<(), SimError> {
+        let &SplitFlow { flow, ref configs, legs, application } = split;
         let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
             let name = format!("{} access", flow.name);
             let config = self.shared_access(access);
@@ -175,23 +176,23 @@ impl<'a> Planner<'a> {
                 self.route_changes(flow, Place::Receiver, (to, from), access)?.into(),
             ],
             before: index.checked_sub(1).filter(|_| number > 0),
-            behind: (number + 1 < legs).then_some(index + 1),
+            after: (number + 1 < legs).then_some(index + 1),
             application,
         };
         self.plans.legs.push(Arc::new(plan));
         Ok(())
     }
 
-    /// The routes of packets from the end `place`, between two nodes: an access link comes first on
-    /// the way there and last on the way back.
+    /// The routes of packets from the end `place` between two nodes. An access link is the first
+    /// hop from the sender and the last hop back.
     fn route_changes(
         &mut self,
         flow: &Flow,
         place: Place,
         (from, to): (usize, usize),
         access: Option<Hop>,
-    ) -> Result<Vec<RouteChange>, Error> {
-        let no_route = || Error::NoRoute {
+    ) -> Result<Vec<RouteChange>, SimError> {
+        let no_route = || SimError::NoRoute {
             flow: flow.name.clone(),
             from: self.scenario.nodes[from].clone(),
             to: self.scenario.nodes[to].clone(),
@@ -200,18 +201,18 @@ impl<'a> Planner<'a> {
             let routes = self.routes_between(from, to).ok_or_else(no_route)?;
             self.routes.insert((from, to), routes);
         }
-        let turn = |(at, hops): &(Instant, Vec<Hop>)| {
+        let change = |(at, hops): &(Instant, Vec<Hop>)| {
             let hops: Vec<_> = match place {
                 Place::Sender => access.into_iter().chain(hops.iter().copied()).collect(),
                 Place::Receiver => hops.iter().copied().chain(access.map(Hop::back)).collect(),
             };
             RouteChange { at: *at, first: self.table.add(place, &hops, from) }
         };
-        Ok(self.routes[&(from, to)].iter().map(turn).collect())
+        Ok(self.routes[&(from, to)].iter().map(change).collect())
     }
 
-    /// The shortest way from the beginning on, unless one is given for then, and the given ones;
-    /// `None`: there is none at the beginning.
+    /// The configured routes, preceded by the shortest one where none is configured from the
+    /// beginning; `None` if there is no path then.
     fn routes_between(&self, from: usize, to: usize) -> Option<Routes> {
         let given =
             self.scenario.routes.iter().filter(|route| (route.from, route.to) == (from, to));

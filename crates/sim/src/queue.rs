@@ -1,15 +1,15 @@
-//! The event queue: one slot an entity, moved in place.
+//! The event queue: one event for each entity, in a winner tree.
 
 use rtolab_time::Instant;
 
-/// The next event of every entity, the earliest first; of several at one instant that of the
-/// entity with the lowest number.
+/// The next event of every entity, the earliest first; at one instant the lowest entity comes
+/// first.
 ///
-/// A winner tree: the leaves are the entities' slots, every inner node names the earlier of its
-/// two children, and a change replays one path from leaf to root.
+/// In a winner tree the leaves are the entities, each inner node names the earlier of its two
+/// children, and a change replays one path from leaf to root.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// When each entity's event is due.
+    /// The instant of each entity's event.
     slots: Vec<Instant>,
     /// `winners[1]` is the root; the children of `i` are `2 i` and `2 i + 1`.
     winners: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue for so many entities, none of which has an event.
+    /// A queue for `entities` without events.
     pub fn new(entities: usize) -> Self {
         let leaves = entities.max(2).next_power_of_two();
         // Without events the lowest number of each half wins.
@@ -33,34 +33,34 @@ impl Queue {
         Self { slots, winners, leaves, first: (Instant::NEVER, 0) }
     }
 
-    /// When the next event is, and whose it is; nobody's if that is never.
+    /// The instant of the next event, and its entity.
     #[inline]
     pub fn first(&self) -> (Instant, usize) {
         (self.first.0, self.first.1 as usize)
     }
 
-    /// When the entity's event is due.
+    /// The instant of the entity's event.
     #[inline]
     pub fn slot(&self, entity: usize) -> &Instant {
         &self.slots[entity]
     }
 
-    /// The entity's event is being taken: the queue is in order again once it is told of the next one,
-    /// or that it is to [look](Self::look_again) itself.
+    /// Removes the entity's event. The tree is out of date until [`Queue::set`] or
+    /// [`Queue::settle`].
     #[inline]
     pub fn take(&mut self, entity: usize) {
         self.slots[entity] = Instant::NEVER;
     }
 
-    /// The entity, whose event was taken, has no other if nothing was said of it.
+    /// Brings the tree up to date if the entity got no other event since [`Queue::take`].
     #[inline]
-    pub fn look_again(&mut self, entity: usize) {
+    pub fn settle(&mut self, entity: usize) {
         if self.slots[entity] == Instant::NEVER {
             self.replay(entity, Instant::NEVER);
         }
     }
 
-    /// The entity's event is now due at `at`.
+    /// Sets the entity's event.
     pub fn set(&mut self, entity: usize, at: Instant) {
         if self.slots[entity] != at {
             self.slots[entity] = at;
@@ -69,13 +69,12 @@ impl Queue {
     }
 
     fn replay(&mut self, entity: usize, at: Instant) {
-        // The winner so far meets the winner of the other half, from the leaf's sibling to the root.
         let sibling = entity ^ 1;
         let mut best = earlier((at, entity as u32), (self.slots[sibling], sibling as u32));
         let mut node = (self.leaves + entity) >> 1;
         loop {
             if self.winners[node] == best.1 && best.1 != entity as u32 {
-                // It has won before: nothing changes on the way to the root.
+                // The same entity won before, so nothing changes up to the root.
                 return;
             }
             self.winners[node] = best.1;
@@ -90,7 +89,7 @@ impl Queue {
     }
 }
 
-/// The one that comes first: at one instant the lower number.
+/// The earlier event; at one instant that of the lower entity.
 fn earlier(a: (Instant, u32), b: (Instant, u32)) -> (Instant, u32) {
     if b < a { b } else { a }
 }

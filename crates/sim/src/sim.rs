@@ -1,87 +1,95 @@
-//! One run: flows over channels, event by event.
+//! A run: the event loop.
+//!
+//! A fork for the ground truth is a clone of the run, so everything that a run holds is in this
+//! module.
 
-mod ahead;
-mod answer;
+mod applications;
+mod batching;
 mod branch;
-mod early;
-mod steps;
+mod counterfactual;
+mod fast_path;
+mod forwarding;
+mod measure;
+mod middleboxes;
+mod prefetch;
+mod scoring;
 
 use std::sync::Arc;
 
 use rtolab_link::{CopyId, Direction, Outcome, Pipe};
-use rtolab_net::{Agent, Condition, Onward, Packet, Step};
+use rtolab_net::{Condition, Middlebox, Onward, Packet, RouteStep};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
 use rtolab_time::Instant;
 
-use crate::attend::Attended;
-use crate::flow::Flow;
-use crate::judging::Judging;
-use crate::links::{Link, Run, Stage, Stages};
-use crate::measure::Measure;
+use crate::flow::SimFlow;
+use crate::links::{SimLink, SimStep, SimSteps, SortedRun};
 use crate::queue::Queue;
 use crate::trace::Trace;
-use crate::transit::{Due, Transit};
+use crate::transit::{PipeEvent, Transit};
+pub use applications::FlowApplication;
 pub use branch::{Branch, Branching};
+pub use counterfactual::Horizon;
+pub use measure::Measure;
+pub use scoring::{Alternative, Scoring, ScoringRequest};
 
-/// A run. Its clone is a fork: both go on alike from here.
+/// A run. Its clone is a fork that goes on independently.
 #[derive(Clone)]
 pub struct Sim {
     now: Instant,
     queue: Queue,
-    /// So many entities are without events, and have no slot: the directions of links, where all are
-    /// pipes.
-    unheard: usize,
-    /// What is under way through pipes.
+    /// How many entities have no slot in the queue: the link directions, where all are pipes.
+    unscheduled: usize,
+    /// The packets in pipes.
     transit: Transit,
-    pub(crate) links: Vec<Link>,
-    /// Those of all links that are plain.
+    pub(crate) links: Vec<SimLink>,
+    /// The pipes of all plain links.
     pub(crate) pipes: Vec<Pipe>,
-    /// What every packet meets on its way; a packet says where it is in it.
-    stages: Arc<[Stage]>,
-    /// What comes out of the runs that packets wait in.
-    runs: Arc<[Run]>,
-    pub(crate) flows: Vec<Flow>,
-    pub(crate) applications: Vec<Attended>,
-    pub(crate) agents: Vec<Agent>,
-    /// Empty between two packets at an agent: kept, so that none of them allocates.
+    /// The steps of all routes; [`Packet::step`] is an index into them.
+    steps: Arc<[SimStep]>,
+    /// The runs of packets in pipes that wait in order.
+    runs: Arc<[SortedRun]>,
+    pub(crate) flows: Vec<SimFlow>,
+    pub(crate) applications: Vec<FlowApplication>,
+    pub(crate) middleboxes: Vec<Middlebox>,
+    /// Scratch space for the output of middleboxes, so that none of them allocates.
     pub(crate) onward: Vec<Onward>,
     pub(crate) trace: Trace,
     pub(crate) measure: Measure,
     pub(crate) counters: Counters,
-    /// The truth about its retransmissions, if somebody asks.
-    pub(crate) judging: Option<Box<Judging>>,
-    /// Does nobody but the two ends of a flow hear of its packets?
+    /// The scoring of its retransmissions, if requested.
+    pub(crate) scoring: Option<Box<Scoring>>,
+    /// Is neither a trace nor a score kept?
     is_unobserved: bool,
     copies: u64,
 }
 
 /// What a run is made of.
 pub struct Parts {
-    pub links: Vec<Link>,
+    pub links: Vec<SimLink>,
     pub pipes: Vec<Pipe>,
-    pub steps: Arc<[Step]>,
-    pub flows: Vec<Flow>,
-    pub applications: Vec<Attended>,
-    pub agents: Vec<Agent>,
+    pub steps: Arc<[RouteStep]>,
+    pub flows: Vec<SimFlow>,
+    pub applications: Vec<FlowApplication>,
+    pub middleboxes: Vec<Middlebox>,
 }
 
-/// So many events pass between two questions whether to go on: some ms.
-const UNASKED: u64 = 1 << 16;
+/// Events between two calls of [`KeepRunning`]: some milliseconds of work.
+const EVENTS_PER_POLL: u64 = 1 << 16;
 
-/// Says whether a run goes on.
-pub type GoesOn<'a> = &'a mut dyn FnMut(&Sim) -> bool;
+/// Decides whether a run goes on.
+pub type KeepRunning<'a> = &'a mut dyn FnMut(&Sim) -> bool;
 
-/// How far a run came.
+/// Why a run returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ran {
-    /// As far as it should.
-    ToTheEnd,
-    /// Somebody had it stop.
-    Part,
+pub enum RunStatus {
+    /// It reached its end.
+    Finished,
+    /// [`KeepRunning`] stopped it.
+    Stopped,
 }
 
-/// What a run took.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Events taken from the queue.
@@ -90,41 +98,41 @@ pub struct Counters {
     pub data_packets_delivered: u64,
 }
 
-/// Whose event it is: two entities a channel, then two a flow, then the applications that need a
-/// timer and the agents on the way.
+/// The owner of an event: two for each link, then two for each flow, then the applications and the
+/// middleboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
     Channel(usize, Direction),
     Host(usize, Place),
     Application(usize),
-    Agent(usize),
+    Middlebox(usize),
 }
 
 impl Sim {
-    /// The beginning of a run.
+    /// A run at its beginning.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
-        let Parts { links, pipes, steps, flows, applications, agents } = parts;
-        let Stages { all: stages, runs } = Stages::new(&steps, &links, &pipes);
-        let plain = links.iter().all(|link| matches!(link, Link::Pipes(_)));
-        let unheard = if plain { 2 * links.len() } else { 0 };
+        let Parts { links, pipes, steps, flows, applications, middleboxes } = parts;
+        let SimSteps { all: steps, runs } = SimSteps::new(&steps, &links, &pipes);
+        let plain = links.iter().all(|link| matches!(link, SimLink::Pipes(_)));
+        let unscheduled = if plain { 2 * links.len() } else { 0 };
         let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
-            queue: Queue::new(2 * pairs - unheard + applications.len() + agents.len()),
-            unheard,
+            queue: Queue::new(2 * pairs - unscheduled + applications.len() + middleboxes.len()),
+            unscheduled,
             transit: Transit::new(runs.len()),
             links,
             pipes,
-            stages,
+            steps,
             runs,
             flows,
             applications,
-            agents,
+            middleboxes,
             onward: Vec::new(),
             trace,
             measure,
             counters: Counters::default(),
-            judging: None,
+            scoring: None,
             is_unobserved: false,
             copies: 0,
         };
@@ -135,107 +143,108 @@ impl Sim {
         }
         for index in 0..sim.applications.len() {
             let timer = sim.applications[index].application.next_timer();
-            sim.wake(Entity::Application(index), timer);
+            sim.schedule(Entity::Application(index), timer);
         }
         sim
     }
 
-    /// The present.
+    /// The current instant.
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Events and packets so far.
+    /// The counters so far.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How many bytes the rows take that were recorded so far.
+    /// The size of the rows recorded so far, in bytes.
     pub fn recorded_bytes(&self) -> usize {
         self.trace.bytes()
     }
 
-    /// Runs until nothing more will happen, or until `end`.
+    /// Runs until no event is left, or until `end`.
     pub fn run_until(&mut self, end: Instant) {
         self.run_while(end, &mut |_| true);
     }
 
-    /// The same, but asks now and then whether to go on, and stays where it is if not.
-    pub fn run_while(&mut self, end: Instant, goes_on: GoesOn<'_>) -> Ran {
+    /// [`Sim::run_until`] that stops where it is as soon as `keep_running` says no.
+    pub fn run_while(&mut self, end: Instant, keep_running: KeepRunning<'_>) -> RunStatus {
         while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
             if let Some(last) = pause.last() {
-                if self.run_unwatched_until(last, goes_on) == Ran::Part {
-                    return Ran::Part;
+                if self.run_unmeasured_until(last, keep_running) == RunStatus::Stopped {
+                    return RunStatus::Stopped;
                 }
             }
-            self.look();
+            self.take_measurement();
         }
-        self.run_unwatched_until(end, goes_on)
+        self.run_unmeasured_until(end, keep_running)
     }
 
-    /// Nobody looks at the counters before `end`.
-    fn run_unwatched_until(&mut self, end: Instant, goes_on: GoesOn<'_>) -> Ran {
-        self.unwatch_until(end);
-        self.is_unobserved = !self.trace.is_on() && self.judging.is_none();
+    /// Runs to `end` within one measurement interval.
+    fn run_unmeasured_until(&mut self, end: Instant, keep_running: KeepRunning<'_>) -> RunStatus {
+        self.skip_stats_until(end);
+        self.is_unobserved = !self.trace.is_on() && self.scoring.is_none();
         loop {
-            if self.run_events_until(end) == Ran::ToTheEnd {
-                return Ran::ToTheEnd;
+            if self.run_events_until(end) == RunStatus::Finished {
+                return RunStatus::Finished;
             }
-            if !goes_on(self) {
-                return Ran::Part;
+            if !keep_running(self) {
+                return RunStatus::Stopped;
             }
         }
     }
 
-    /// Takes events up to `end`, but not many more than one asks after.
+    /// Processes up to [`EVENTS_PER_POLL`] events, until `end`.
     #[inline(never)]
-    fn run_events_until(&mut self, end: Instant) -> Ran {
-        let pause = self.counters.events + UNASKED;
+    fn run_events_until(&mut self, end: Instant) -> RunStatus {
+        let pause = self.counters.events + EVENTS_PER_POLL;
         while self.counters.events < pause {
-            // Most come out of pipes, before any other is due.
+            // Most events are packets that leave pipes before any other event is due.
             loop {
                 let due = self.transit.next();
                 if due.at() >= self.queue.first().0 || due.at() > end {
                     break;
                 }
                 let run = self.transit.first_run();
-                self.on_transit(due);
-                self.go_on_early((run, due), end);
+                self.on_pipe_event(due);
+                self.try_batch((run, due), end);
             }
             if !self.step(end) {
-                return Ran::ToTheEnd;
+                return RunStatus::Finished;
             }
         }
-        Ran::Part
+        RunStatus::Stopped
     }
 
-    /// Nobody is told of what happens, nor asks how often it did.
-    pub(crate) fn go_unseen(&mut self) {
-        self.unwatch_until(Instant::NEVER);
+    /// Records nothing from here on.
+    fn stop_observing(&mut self) {
+        self.skip_stats_until(Instant::NEVER);
         self.is_unobserved = true;
     }
 
-    /// Nobody asks what happened on the links before `at`.
-    fn unwatch_until(&mut self, at: Instant) {
+    /// Pipes keep no statistics before `at`.
+    fn skip_stats_until(&mut self, at: Instant) {
         self.pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
     }
 
-    /// Takes the next event, if there is one before `end`.
+    /// Processes the next event; false if there is none until `end`.
     #[inline(never)]
-    pub(crate) fn step(&mut self, end: Instant) -> bool {
+    fn step(&mut self, end: Instant) -> bool {
         let (due, (at, entity)) = (self.transit.next(), self.queue.first());
         let out = due.at();
-        let comes_out = out < at || (out == at && (due.pipe() as usize) < self.unheard + entity);
-        let at = if comes_out { out } else { at };
+        let leaves_pipe =
+            out < at || (out == at && (due.pipe() as usize) < self.unscheduled + entity);
+        let at = if leaves_pipe { out } else { at };
         if at > end {
-            // Unless nothing more will ever happen.
+            // The clock stays at the last event if no other is left.
             if at != Instant::NEVER {
                 self.now = end;
             }
             return false;
         }
-        if comes_out {
-            self.on_transit_among_others(due);
+        if leaves_pipe {
+            self.on_pipe_event_outlined(due);
             return true;
         }
         self.now = at;
@@ -244,28 +253,28 @@ impl Sim {
             Entity::Channel(channel, direction) => self.on_channel(channel, direction),
             Entity::Host(flow, place) => self.on_host_timer(flow, place),
             Entity::Application(index) => self.run_application(index),
-            Entity::Agent(index) => self.on_agent_timer(index),
+            Entity::Middlebox(index) => self.on_middlebox_timer(index),
         }
         true
     }
 
     #[inline(never)]
-    fn on_transit_among_others(&mut self, due: Due) {
-        self.on_transit(due);
+    fn on_pipe_event_outlined(&mut self, due: PipeEvent) {
+        self.on_pipe_event(due);
     }
 
-    /// What is due at the same instant from the same pipe comes out together.
+    /// All packets that leave the same pipe at the same instant are one event.
     #[inline(always)]
-    fn on_transit(&mut self, due: Due) {
+    fn on_pipe_event(&mut self, due: PipeEvent) {
         self.now = due.at();
         self.counters.events += 1;
-        if self.transit.is_crowded() {
-            self.fetch_ahead();
+        if self.transit.exceeds_cache() {
+            self.prefetch_ahead();
         }
         while let Some(slot) = self.transit.pop() {
-            match due.is_refusal() {
-                true => self.refuse(slot, due),
-                false => self.go_on(slot),
+            match due.is_drop() {
+                true => self.drop_at_queue(slot, due),
+                false => self.on_pipe_exit(slot),
             }
             if self.transit.next() != due {
                 return;
@@ -274,7 +283,7 @@ impl Sim {
     }
 
     fn entity(&self, slot: usize) -> Entity {
-        let entity = self.unheard + slot;
+        let entity = self.unscheduled + slot;
         let Some(host) = entity.checked_sub(2 * self.links.len()) else {
             return Entity::Channel(entity / 2, Direction::BOTH[entity % 2]);
         };
@@ -283,7 +292,7 @@ impl Sim {
         };
         match other.checked_sub(self.applications.len()) {
             None => Entity::Application(other),
-            Some(agent) => Entity::Agent(agent),
+            Some(middlebox) => Entity::Middlebox(middlebox),
         }
     }
 
@@ -294,18 +303,19 @@ impl Sim {
             Entity::Channel(channel, direction) => 2 * channel + direction.index(),
             Entity::Host(flow, place) => hosts + 2 * flow + place.index(),
             Entity::Application(index) => others + index,
-            Entity::Agent(index) => others + self.applications.len() + index,
+            Entity::Middlebox(index) => others + self.applications.len() + index,
         };
-        entity - self.unheard
+        entity - self.unscheduled
     }
 
-    /// The entity's event is due then, and no other.
-    pub(crate) fn wake(&mut self, entity: Entity, timer: Option<Instant>) {
+    /// Replaces the entity's event.
+    fn schedule(&mut self, entity: Entity, timer: Option<Instant>) {
         self.queue.set(self.number(entity), timer.unwrap_or(Instant::NEVER));
     }
 
-    /// A timer that moves later costs nothing until the event that was set for it comes.
-    fn wake_for_timer(&mut self, entity: Entity, timer: Option<Instant>) {
+    /// Schedules a timer lazily: one that moves later keeps its earlier event, which then schedules
+    /// the next.
+    fn schedule_timer(&mut self, entity: Entity, timer: Option<Instant>) {
         let number = self.number(entity);
         if let Some(at) = timer {
             if at < *self.queue.slot(number) {
@@ -314,29 +324,29 @@ impl Sim {
         }
     }
 
-    /// The flow begins `at`: its SYN leaves then.
-    pub(crate) fn open(&mut self, flow: usize, at: Instant) {
+    /// The flow begins `at`, when its SYN leaves.
+    fn open(&mut self, flow: usize, at: Instant) {
         self.flows[flow].begin = Some(at);
-        self.wake(Entity::Host(flow, Place::Sender), Some(at));
+        self.schedule(Entity::Host(flow, Place::Sender), Some(at));
     }
 
     fn on_channel(&mut self, link: usize, direction: Direction) {
         let now = self.now;
-        let poll = |link: &mut Link| link.channel()?.poll_direction(direction, now);
+        let poll = |link: &mut SimLink| link.channel()?.poll_direction(direction, now);
         while let Some(outcome) = poll(&mut self.links[link]) {
-            self.settle(&outcome);
+            self.on_link_outcome(&outcome);
         }
-        self.wake_for_channel(link, direction);
+        self.schedule_channel(link, direction);
     }
 
-    /// What became of a packet on a link.
+    /// A link delivered or dropped a packet.
     #[inline]
-    fn settle(&mut self, outcome: &Outcome<Packet>) {
+    fn on_link_outcome(&mut self, outcome: &Outcome<Packet>) {
         match *outcome {
             Outcome::Delivered { mut frame, held, duplicate, .. } => {
                 if duplicate {
                     self.flows[frame.flow as usize].under_way += 1;
-                    frame.condition = frame.condition.second();
+                    frame.condition = frame.condition.duplicate();
                 }
                 if !held.is_zero() {
                     self.trace.held(&frame, held);
@@ -346,74 +356,74 @@ impl Sim {
             }
             Outcome::Dropped { ref frame, cause, at, .. } => {
                 self.flows[frame.flow as usize].tally.lost.count(cause);
-                self.end_way(frame, Fate::Dropped(cause), at);
+                self.end_copy(frame, Fate::Dropped(cause), at);
             }
         }
     }
 
-    /// Where the directions are coupled, what happened in one may be news in the other.
-    fn wake_for_channel(&mut self, link: usize, direction: Direction) {
-        self.wake_for_direction(link, direction);
+    /// Schedules a direction of a link, and the other one where they are coupled.
+    fn schedule_channel(&mut self, link: usize, direction: Direction) {
+        self.schedule_direction(link, direction);
         if self.links[link].channel().is_some_and(|channel| channel.is_coupled()) {
-            self.wake_for_direction(link, direction.reverse());
+            self.schedule_direction(link, direction.reverse());
         }
     }
 
     #[inline]
-    fn wake_for_direction(&mut self, link: usize, direction: Direction) {
+    fn schedule_direction(&mut self, link: usize, direction: Direction) {
         let next = self.links[link].channel().and_then(|it| it.next_event_of(direction));
-        self.wake(Entity::Channel(link, direction), next);
+        self.schedule(Entity::Channel(link, direction), next);
     }
 
     #[inline(never)]
-    fn arrive(&mut self, packet: &Packet) {
+    fn on_arrival(&mut self, packet: &Packet) {
         let index = packet.flow as usize;
         if packet.condition.is_damaged() {
             self.flows[index].tally.lost.corrupt += 1;
-            return self.end_way(packet, Fate::Corrupt, self.now);
+            return self.end_copy(packet, Fate::Corrupt, self.now);
         }
         let flow = &mut self.flows[index];
         flow.under_way -= 1;
         self.trace.arrived(packet, self.now, &flow.plan.name);
-        if let Some(judging) = &mut self.judging {
-            judging.arrives(packet, flow);
+        if let Some(scoring) = &mut self.scoring {
+            scoring.before_arrival(packet, flow);
         }
         let data = packet.to_receiver && packet.segment.len > 0;
         self.counters.data_packets_delivered += u64::from(data);
-        flow.take(packet, self.now);
-        if let Some(judging) = &mut self.judging {
-            judging.arrived(packet, flow, self.now);
+        flow.on_packet(packet, self.now);
+        if let Some(scoring) = &mut self.scoring {
+            scoring.after_arrival(packet, flow, self.now);
         }
         self.drain(index, packet.destination());
-        if self.flows[index].attended {
-            self.attend(index, packet.destination());
+        if self.flows[index].has_listeners {
+            self.notify_listeners(index, packet.destination());
         }
     }
 
     fn on_host_timer(&mut self, flow: usize, place: Place) {
         if let Some(connection) = &mut self.flows[flow].end_mut(place).connection {
-            if let Some(judging) = &mut self.judging {
-                judging.expires(connection);
+            if let Some(scoring) = &mut self.scoring {
+                scoring.before_timer(connection);
             }
             connection.on_timer(self.now);
         }
         let number = self.number(Entity::Host(flow, place));
         self.queue.take(number);
         self.drain(flow, place);
-        self.queue.look_again(number);
-        if self.transit.is_overcrowded() {
-            self.fetch_next_timer();
+        self.queue.settle(number);
+        if self.transit.flows_exceed_cache() {
+            self.prefetch_next_timer();
         }
     }
 
-    /// Does what the connection at `place` wants.
-    pub(crate) fn drain(&mut self, index: usize, place: Place) {
+    /// Sends what the connection at `place` has to send, and schedules its timer.
+    fn drain(&mut self, index: usize, place: Place) {
         self.flows[index].note_events(place, self.now);
-        if self.judging.is_some() {
-            self.judge(index, place);
+        if self.scoring.is_some() {
+            self.score(index, place);
         }
         while let Some(mut packet) = self.next_packet(index, place) {
-            self.take_step(&mut packet);
+            self.forward_inline(&mut packet);
             if self.flows[index].is_silent(place) {
                 break;
             }
@@ -432,28 +442,28 @@ impl Sim {
             }
             Place::Receiver => connection.next_timer(),
         };
-        self.wake_for_timer(Entity::Host(index, place), timer);
+        self.schedule_timer(Entity::Host(index, place), timer);
     }
 
-    /// The next packet that the connection at `place` has to send.
+    /// The next packet of the connection at `place`.
     #[inline(always)]
     fn next_packet(&mut self, index: usize, place: Place) -> Option<Packet> {
         let flow = &mut self.flows[index];
         let segment = flow.next_segment(place, self.now)?;
         let order = flow.note_sent(place, &segment);
         let bytes = Packet::size_of(&segment);
-        Some(self.label((index, place), segment, (bytes, order)))
+        Some(self.packet((index, place), segment, (bytes, order)))
     }
 
-    /// A datagram of so many bytes leaves.
-    pub(crate) fn depart(&mut self, from: (usize, Place), segment: Segment, bytes: u32) {
-        let mut packet = self.label(from, segment, (bytes, 0));
+    /// Sends a datagram of `bytes`.
+    fn depart(&mut self, from: (usize, Place), segment: Segment, bytes: u32) {
+        let mut packet = self.packet(from, segment, (bytes, 0));
         self.forward(&mut packet);
     }
 
-    /// Makes a packet of so many bytes that leaves now, and was sent so often before.
+    /// A packet that leaves now; `order` is how often its first byte was sent before.
     #[inline(always)]
-    fn label(
+    fn packet(
         &mut self,
         (index, place): (usize, Place),
         segment: Segment,
@@ -468,20 +478,20 @@ impl Sim {
             sent: self.now,
             flow: index as u32,
             bytes,
-            step: flow.way(place, self.now),
+            step: flow.route(place, self.now),
             order,
             condition: Condition::Sound,
             to_receiver: place == Place::Sender,
         };
         self.trace.departed(&packet, self.now, &flow.plan.name);
-        if let Some(judging) = &mut self.judging {
-            judging.departs(&packet, flow, self.now);
+        if let Some(scoring) = &mut self.scoring {
+            scoring.on_departure(&packet, flow, self.now);
         }
         packet
     }
 
-    /// The number of a new copy.
-    pub(crate) fn next_copy(&mut self) -> CopyId {
+    /// The id of a new copy.
+    fn next_copy(&mut self) -> CopyId {
         let copy = CopyId(self.copies);
         self.copies += 1;
         copy

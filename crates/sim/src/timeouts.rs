@@ -1,4 +1,4 @@
-//! The timeouts and fast retransmits of one end of a flow, and what became known of each.
+//! The timeouts and fast retransmits of one end of a flow, with truth and verdicts.
 
 use std::sync::Arc;
 
@@ -8,73 +8,79 @@ use rtolab_tcp::spurious::{DetectorId, Verdict};
 use rtolab_tcp::{Retransmission, Seq};
 use rtolab_time::Instant;
 
-use crate::truth::Finding;
-
-/// All of one end. Most flows of many have few of them, and nothing more is known of most: they take
-/// little room.
+/// The timeouts and fast retransmits of one end. Most flows have few, and most of those are not
+/// scored, so both are kept small.
 #[derive(Clone, Debug, Default)]
 pub struct Timeouts {
-    all: Vec<Decided>,
-    /// How many of them have been looked at by [`Timeouts::unjudged`].
-    judged: usize,
+    all: Vec<Decision>,
+    /// How many [`Timeouts::next_unscored`] has returned.
+    scored: usize,
 }
 
-/// A retransmission that was decided.
+/// What a fork without the retransmission shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Finding {
+    pub truth: Truth,
+    /// How the transfer ends in the fork, if the retransmission is spurious and that was requested.
+    pub rest: Option<Rest>,
+}
+
+/// A decided retransmission.
 #[derive(Clone, Debug)]
-struct Decided {
+struct Decision {
     what: Retransmission,
     kind: TimeoutKind,
-    /// How often the segment had been sent before.
+    /// How often the segment was sent before.
     order: u16,
     known: Option<Box<Known>>,
 }
 
-/// What became known of one.
+/// What is known of a decision.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     truth: Option<Truth>,
     /// How the transfer ends without it.
     without: Option<Rest>,
-    /// What a detector of the sender said, which, and when.
-    pub said: Option<(Verdict, DetectorId, Instant)>,
+    /// The verdict of the sender's detector, which detector, and when.
+    pub verdict: Option<(Verdict, DetectorId, Instant)>,
 }
 
 impl Timeouts {
-    /// The sender has decided it; the segment had been sent as often as `order` says.
+    /// The sender decided to retransmit a segment that had been sent `order` times.
     pub fn note(&mut self, kind: TimeoutKind, what: Retransmission, order: u16) {
         if self.all.len() == self.all.capacity() {
-            // A vector would begin with room for four.
+            // By default a vector begins with room for four.
             self.all.reserve_exact(self.all.len().max(1));
         }
-        self.all.push(Decided { what, kind, order, known: None });
+        self.all.push(Decision { what, kind, order, known: None });
     }
 
-    /// Those from this number on have not happened: of which kinds they were.
+    /// Forgets those from this number on; returns their kinds.
     pub fn forget_from(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
-        self.judged = self.judged.min(number);
+        self.scored = self.scored.min(number);
         self.all.drain(number..).map(|decided| decided.kind)
     }
 
-    /// What is known of the last one of that kind, if there is one.
+    /// What is known of the last one of that kind.
     pub fn last_of(&mut self, kind: TimeoutKind) -> Option<&mut Known> {
-        self.all.iter_mut().rev().find(|decided| decided.kind == kind).map(Decided::known)
+        self.all.iter_mut().rev().find(|decided| decided.kind == kind).map(Decision::known)
     }
 
-    /// The truth about one, and how the transfer ends without it.
+    /// Notes the finding about the decision of this number.
     pub fn note_finding(&mut self, number: usize, finding: Finding) {
         let known = self.all[number].known();
         (known.truth, known.without) = (Some(finding.truth), finding.rest);
     }
 
-    /// The next one about which the truth is not known: its number, its row and its segment.
-    pub fn unjudged(&mut self, whose: (&Arc<str>, Place)) -> Option<(usize, TimeoutRow, Seq)> {
-        let number = self.judged;
+    /// The next one that is not scored: its number, its row and its segment.
+    pub fn next_unscored(&mut self, whose: (&Arc<str>, Place)) -> Option<(usize, TimeoutRow, Seq)> {
+        let number = self.scored;
         let decided = self.all.get(number)?;
-        self.judged += 1;
+        self.scored += 1;
         Some((number, decided.row(whose), decided.what.seq))
     }
 
-    /// Their rows, now that the fate of every copy is known and the transfer has ended like this.
+    /// The rows; call this after the run, with the way in which the transfer ended.
     pub fn rows<'a>(
         &'a self,
         whose: (&'a Arc<str>, Place),
@@ -90,16 +96,16 @@ impl Timeouts {
     }
 }
 
-impl Decided {
+impl Decision {
     fn known(&mut self) -> &mut Known {
         self.known.get_or_insert_with(Box::default)
     }
 
-    /// Its row, as if it had been needed.
+    /// Its row, with `needed` still to be set.
     fn row(&self, (flow, end): (&Arc<str>, Place)) -> TimeoutRow {
         let Retransmission { at, seq, rto, backoff, cwnd } = self.what;
         let known = self.known.as_deref();
-        let said = known.and_then(|known| known.said);
+        let verdict = known.and_then(|known| known.verdict);
         let without = known.and_then(|known| known.without);
         TimeoutRow {
             flow: flow.clone(),
@@ -113,9 +119,9 @@ impl Decided {
             needed: true,
             truth: known.and_then(|known| known.truth),
             cost: without.map(|other| Comparison { other, ..Comparison::default() }),
-            verdict: said.map(|(verdict, ..)| verdict.name()),
-            detector: said.map(|(_, detector, _)| detector),
-            verdict_at: said.map(|(.., at)| at),
+            verdict: verdict.map(|(verdict, ..)| verdict.name()),
+            detector: verdict.map(|(_, detector, _)| detector),
+            verdict_at: verdict.map(|(.., at)| at),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is recorded of a run packet by packet, when somebody asks.
+//! The packet trace and the window samples of a run.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use rtolab_record::{Fate, PacketEvent, Place, SegmentRow, WindowRow};
 use rtolab_tcp::Connection;
 use rtolab_time::{Duration, Instant};
 
-use crate::flow::Flow;
+use crate::flow::SimFlow;
 
-/// The recorder; off, it costs a comparison a packet.
+/// The recorder. When off it costs one comparison per packet.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     packets: Option<Packets>,
@@ -35,7 +35,7 @@ impl Trace {
         self.packets.is_some() || self.windows.is_some()
     }
 
-    /// How many bytes its rows take.
+    /// The size of its rows, in bytes.
     pub fn bytes(&self) -> usize {
         let packets = match &self.packets {
             Some(Packets { rows, fates }) => {
@@ -57,7 +57,7 @@ impl Trace {
         packets.add(packet, at, PacketEvent::Sent, name);
     }
 
-    /// A copy begins its way, at a host or between.
+    /// A host or a middlebox sends a new copy.
     pub fn made(&mut self, packet: &Packet) {
         let Some(packets) = &mut self.packets else { return };
         debug_assert_eq!(packets.fates.len() as u64, packet.copy.0, "copies are numbered in order");
@@ -70,7 +70,7 @@ impl Trace {
         packets.add(packet, at, PacketEvent::Received, name);
     }
 
-    /// A copy ends its way. Of one that a link has doubled the first arrival counts.
+    /// A copy arrives or is lost. For one that a link duplicated, the first arrival counts.
     pub fn ended(&mut self, packet: &Packet, fate: Fate, at: Instant) {
         let Some(packets) = &mut self.packets else { return };
         let known = &mut packets.fates[packet.copy.0 as usize];
@@ -79,10 +79,10 @@ impl Trace {
         }
     }
 
-    /// A link held a copy; of one that a link has doubled the first counts.
+    /// A link held a copy. For one that a link duplicated, only the first counts.
     pub fn held(&mut self, packet: &Packet, held: Duration) {
         let Some(packets) = &mut self.packets else { return };
-        if !packet.condition.is_second() {
+        if !packet.condition.is_duplicate() {
             packets.fates[packet.copy.0 as usize].2 += held;
         }
     }
@@ -103,11 +103,11 @@ impl Trace {
         });
     }
 
-    /// The rows, with what became of every copy.
-    pub fn into_rows(self, flows: &[Flow]) -> (Vec<SegmentRow>, Vec<WindowRow>) {
+    /// The rows, with the fate of every copy.
+    pub fn into_rows(self, flows: &[SimFlow]) -> (Vec<SegmentRow>, Vec<WindowRow>) {
         let packets = self.packets.unwrap_or_default();
         let fates = packets.fates;
-        let settle = |(mut row, order): (SegmentRow, u16)| {
+        let finish = |(mut row, order): (SegmentRow, u16)| {
             (row.fate, row.fate_at, row.held) = fates[row.copy as usize];
             let sender = match row.event {
                 PacketEvent::Sent => row.place,
@@ -117,7 +117,7 @@ impl Trace {
             row.unneeded = row.retransmission && copies.delivered_before(row.segment.seq, order);
             row
         };
-        (packets.rows.into_iter().map(settle).collect(), self.windows.unwrap_or_default())
+        (packets.rows.into_iter().map(finish).collect(), self.windows.unwrap_or_default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Once a run has found its size, no packet allocates.
+//! In the steady state no packet allocates.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 mod common;
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use common::{at, millis, scenario};
 use rtolab_sim::{Lab, Observe};
 
-/// The system's allocator, and how often each thread asked it.
+/// The system's allocator with a count of allocations per thread.
 struct Counting;
 
 thread_local! {
@@ -20,7 +20,7 @@ fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-// SAFETY: the system's allocator does all of it.
+// SAFETY: all calls go to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations, and data packets delivered, from one second to another.
+/// Counts allocations and delivered data packets between two seconds of a run.
 fn count(lab: &Lab, from: u64, to: u64) -> (u64, u64) {
     let mut sim = lab.start(1, Observe::default());
     sim.run_until(at(1000 * from));
@@ -54,9 +54,9 @@ fn count(lab: &Lab, from: u64, to: u64) -> (u64, u64) {
 }
 
 #[test]
-fn no_packet_allocates_once_a_run_has_found_its_size() {
-    // The receiver's window is the limit, so that nothing is lost: as pipes, and with a link that is
-    // none.
+fn no_packet_allocates_in_the_steady_state() {
+    // The receive window is the limit, so that nothing is lost: over pipes, and over a general
+    // link.
     let lines = "delay = \"20 ms\"; queue = \"200 packets\"";
     for (what, lifetime) in [("pipes", None), ("a channel", Some(millis(60_000)))] {
         let near = format!("near left mid; rate = \"20 Mbit/s\"; {lines}");

@@ -1,5 +1,5 @@
-//! No policy is a name only: in some world each makes its sender do otherwise than without it, and
-//! otherwise than any other answer to the same question.
+//! Each policy has an effect: in some world its sender behaves differently than without it, and
+//! than with any other policy for the same question.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::worlds::{Sent, WORLDS, run};
 use rtolab_tcp::profile::PROFILES;
 use rtolab_tcp::specification::{Policy, Question, policies};
 
-/// What senders did in all worlds; each runs once.
+/// The packets of each sender in all worlds.
 #[derive(Default)]
 struct Deeds(BTreeMap<String, Vec<Option<Sent>>>);
 
@@ -21,7 +21,7 @@ impl Deeds {
         })
     }
 
-    /// Is there a world in which these senders can both be, and do different things?
+    /// Is there a world in which both senders are valid and behave differently?
     fn differ(&mut self, one: &str, other: &str) -> bool {
         let one = self.of(one).to_vec();
         let pairs = one.iter().zip(self.of(other));
@@ -29,8 +29,8 @@ impl Deeds {
     }
 }
 
-/// The specifications of which `policy` is a part, with `{}` in its place.
-fn specs(policy: &Policy) -> &'static [&'static str] {
+/// The sender specifications that contain `policy`, with `{}` in its place.
+fn sums(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
@@ -45,7 +45,7 @@ fn specs(policy: &Policy) -> &'static [&'static str] {
 
 /// Does `policy` differ from `other`, or from its absence, in some specification?
 fn policies_differ(deeds: &mut Deeds, policy: &Policy, other: Option<&str>) -> bool {
-    specs(policy).iter().any(|spec| {
+    sums(policy).iter().any(|spec| {
         let without = match other {
             Some(other) => spec.replace("{}", other),
             None => spec.replace("+{}", ""),
@@ -68,7 +68,7 @@ fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
             }
         }
     }
-    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn each_profile_differs_from_the_others_and_from_its_recovery() {
             }
         }
     }
-    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
 }
 
-/// Detectors and timers that may run together.
+/// Detectors and timers that can be combined.
 const PAIRS: &[(&str, &str)] = &[
     ("frto", "eifel"),
     ("frto", "dsack"),
@@ -99,7 +99,7 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn two_that_run_together_differ_from_each_alone() {
+fn a_combination_differs_from_each_part_alone() {
     let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
     for (one, other) in PAIRS {
         for alone in [one, other] {
@@ -112,5 +112,5 @@ fn two_that_run_together_differ_from_each_alone() {
             }
         }
     }
-    assert!(alike.is_empty(), "no world tells apart {alike:#?}");
+    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
 }

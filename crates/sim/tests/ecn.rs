@@ -1,4 +1,4 @@
-//! Marks of congestion from the queue to the sender and back.
+//! ECN from the queue to the receiver and back to the sender.
 
 mod common;
 
@@ -24,13 +24,13 @@ fn counted(recording: &Recording) -> [u64; 3] {
 }
 
 #[test]
-fn the_scenario_of_ecn_marks_where_others_drop() {
+fn the_ecn_scenario_marks_where_others_drop() {
     let [marked, early, retransmitted] = counted(&shipped(&[]));
     assert!(marked > 50 && early == 0, "{marked} marked, {early} dropped");
     for key in ["tcp.ecn", "receiver.ecn", "link.bottleneck.red.ecn"] {
         let [marked, early, again] = counted(&shipped(&[(key, "false")]));
         assert!(marked == 0 && early > 50, "{key}: {marked} marked, {early} dropped");
-        assert!(again > retransmitted, "{key}: {again} again, not {retransmitted}");
+        assert!(again > retransmitted, "{key}: {again} retransmitted, not {retransmitted}");
     }
 }
 
@@ -50,10 +50,10 @@ fn codel_marks_and_each_mark_is_echoed_and_answered() {
     let echoed = rows(Place::Sender, PacketEvent::Received);
     let echoed = echoed.filter(|segment| segment.flags.has(Flags::ECE)).count();
     let answered = got.iter().filter(|segment| segment.flags.has(Flags::CWR)).count();
-    // The SYN asks for ECN with the same flags.
+    // The SYN requests ECN with the same flags.
     assert!(marked > 3 && echoed > marked && answered > 3, "{marked} {echoed} {answered}");
     assert!(answered <= marked + 1, "{answered} answers to {marked} marks");
     assert_eq!(recording.connections[0].retransmissions, 0);
-    // What carries no data is never capable.
+    // Packets without data are never ECN-capable.
     assert!(got.iter().all(|s| (s.len > 0) == (s.codepoint() != Codepoint::NotEct)));
 }

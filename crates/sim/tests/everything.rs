@@ -1,4 +1,4 @@
-//! All kinds of flows at once: runs repeat, and forks go on alike.
+//! All kinds of flows at once: runs are reproducible, and a fork equals its original.
 
 mod common;
 
@@ -8,7 +8,8 @@ use rtolab_record::{Recording, Run};
 use rtolab_scenario::{Agent, AgentKind, Flow, Route, Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
 
-/// Every workload, with a split connection, agents, a change of routes, loss, duplicates and damage.
+/// Every workload, with a split connection, middleboxes, a change of routes, loss, duplication and
+/// corruption.
 fn everything() -> Scenario {
     let links = [
         "wired left base; rate = \"10 Mbit/s\"; delay = \"20 ms\"; queue = \"30 packets\"",
@@ -67,7 +68,7 @@ fn the_same_seed_gives_the_same_tables() {
 }
 
 #[test]
-fn everything_comes_to_something() {
+fn every_flow_makes_progress() {
     let recording = Lab::new(&everything(), None).unwrap().run(0, 1, Observe::default());
     let flows: Vec<_> = recording.connections.iter().map(|row| &*row.flow).collect();
     assert_eq!(flows, ["bulk", "pages", "talk", "on-off", "udp", "split/1", "split/2"]);
@@ -82,7 +83,7 @@ fn everything_comes_to_something() {
 }
 
 #[test]
-fn watching_does_not_change_any_of_it() {
+fn recording_changes_nothing() {
     let lab = Lab::new(&everything(), Some("newreno+frto")).unwrap();
     let mut watched = lab.run(0, 3, Observe { trace: true, windows: true });
     let unwatched = lab.run(0, 3, Observe::default());
@@ -93,7 +94,7 @@ fn watching_does_not_change_any_of_it() {
 }
 
 #[test]
-fn a_fork_of_everything_goes_on_as_the_original_does() {
+fn a_fork_of_everything_equals_its_original() {
     let lab = Lab::new(&everything(), None).unwrap();
     for seconds in [0, 5, 31, 55] {
         let mut original = lab.start(5, Observe::default());

@@ -1,5 +1,5 @@
-//! A grid of results as one snapshot: a change that moves a number shows which, and every machine,
-//! build and number of threads must give the same.
+//! A grid of results as one snapshot, which is the same on every machine, with every build and with
+//! any number of threads.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,9 +43,9 @@ fn grid() -> String {
     text
 }
 
-/// `RTOLAB_UPDATE=1 cargo test -p rtolab-sim` writes the snapshot anew.
+/// `RTOLAB_UPDATE=1 cargo test -p rtolab-sim` rewrites the snapshot.
 #[test]
-fn the_grid_of_results_is_as_it_was() {
+fn the_grid_of_results_is_unchanged() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/grid.txt");
     let now = grid();
     if std::env::var_os("RTOLAB_UPDATE").is_some() {
@@ -58,7 +58,7 @@ fn the_grid_of_results_is_as_it_was() {
     assert_eq!(before.lines().count(), now.lines().count());
 }
 
-/// What a traced run leaves, as text.
+/// The recording of a traced run, as text.
 fn trace(lab: &Lab, seed: u64) -> String {
     let recording = lab.run(0, seed, Observe { trace: true, windows: true });
     format!("{recording:?}")
@@ -72,7 +72,7 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 #[test]
-fn watching_a_run_does_not_change_it() {
+fn recording_a_run_does_not_change_it() {
     let lab = Lab::new(&scenario("outages"), Some("sack+eifel")).unwrap();
     let mut watched = lab.run(0, 3, Observe { trace: true, windows: true });
     assert!(watched.timeouts.iter().all(|row| row.truth.is_some()));
@@ -84,7 +84,7 @@ fn watching_a_run_does_not_change_it() {
 }
 
 #[test]
-fn a_fork_goes_on_as_the_original_does() {
+fn a_fork_equals_its_original() {
     let lab = Lab::new(&scenario("delays"), Some("sack")).unwrap();
     for seconds in [1.0, 20.0, 60.0] {
         let mut original = lab.start(5, Observe::default());
@@ -100,7 +100,7 @@ fn a_fork_goes_on_as_the_original_does() {
 }
 
 #[test]
-fn an_undisturbed_transfer_takes_what_set_r_says() {
+fn an_undisturbed_transfer_takes_the_time_of_set_r() {
     // An independent simulation of the same set of assumptions gives 34.740, 34.902, 36.379 and
     // 36.551 s.
     let quiet = [("link.wireless.spikes.probability".to_owned(), "0".to_owned())];

@@ -1,4 +1,4 @@
-//! What the paper says of the hiccup, and what detectors make of it.
+//! The hiccup of the paper, and the verdicts of detectors on it.
 
 mod history;
 
@@ -16,7 +16,7 @@ fn reno() -> Recording {
     run(&hiccup(&[]), "reno:no-bugfix")
 }
 
-/// When that was done, in the paper's time.
+/// The times of these acts, on the paper's clock.
 fn times(history: &History, which: impl Fn(Act) -> bool) -> Vec<f64> {
     history
         .iter()
@@ -34,21 +34,21 @@ fn retransmitted(history: &History) -> Vec<i64> {
 }
 
 #[test]
-fn the_hiccup_is_as_the_paper_has_it() {
+fn the_hiccup_matches_the_paper() {
     let history = history(&reno(), BEGINS);
     let first = |segment| times(&history, |act| act == Act::Send(segment));
     assert_eq!((first(131), first(150)), (vec![28.99], vec![30.74]));
     assert_eq!(times(&history, |act| act == Act::Timeout), [34.54, 42.14]);
     assert_eq!(times(&history, |act| act == Act::FastRetransmit), [45.8]);
-    // The acknowledgment of the original releases the next two.
+    // The ACK of the original releases the next two.
     assert_eq!(times(&history, |act| act == Act::Retransmit(132)), [42.9]);
-    // 21 are sent again after the timeouts, and 151 by the fast retransmit: none was lost.
+    // 21 are retransmitted after the timeouts, and 151 by the fast retransmit; none was lost.
     let expected: Vec<_> = [131].into_iter().chain(131..=151).collect();
     assert_eq!(retransmitted(&history), expected);
 }
 
-/// What detectors that look on say of the run: of which episode, and when.
-fn judged(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
+/// The verdicts of passive detectors on the run, with episode and time.
+fn verdicts(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
     let names = [
         "eifel",
         "eifel:rfc3522",
@@ -64,7 +64,7 @@ fn judged(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
     let mut timeouts = recording.timeouts.iter().peekable();
     let at_sender = recording.segments.iter().filter(|row| row.place == Place::Sender);
     for row in at_sender {
-        // An acknowledgment comes before the fast retransmit that it leads to.
+        // An ACK comes before the fast retransmit that it causes.
         if row.event == PacketEvent::Received {
             judges.acked(&row.segment, row.at);
             continue;
@@ -85,10 +85,10 @@ fn judged(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
 }
 
 #[test]
-fn t_dr_1_the_second_acknowledgment_tells() {
-    let said = judged(&reno());
-    // The first, at 42.90, answers 0.76 s after the second retransmission; the second, at 42.99,
-    // 92 ms after 132 was sent again.
+fn t_dr_1_the_second_ack_decides() {
+    let said = verdicts(&reno());
+    // The first ACK, at 42.90, comes 0.76 s after the second retransmission; the second, at 42.99,
+    // comes 92 ms after 132 was retransmitted.
     let of_the_timeouts = [
         (0, "eifel", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
         (0, "eifel:rfc3522", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
@@ -111,15 +111,15 @@ fn t_dr_1_the_second_acknowledgment_tells() {
     assert_eq!(of_the_fast_retransmit, [&by_blindness[..], &by_acknowledgment].concat());
 }
 
-/// What judges that know of the path what the hosts know say of the first timeout: the verdict,
-/// why they are blind, and when.
+/// The verdicts on the first timeout, with reason and time, of detectors that know the path as the
+/// hosts do.
 fn by_threshold(set: &[(&str, &str)]) -> BTreeMap<String, (&'static str, String, Option<f64>)> {
     let names = ["physical", "paper-ln", "paper-log10", "table", "online"];
     let names = names.map(|form| format!("dualrtt:{form}"));
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario = hiccup(&set);
     let lab = Lab::new(&scenario, Some("reno:no-bugfix")).unwrap();
-    let lab = lab.judged(&scenario, &names, &[]).unwrap();
+    let lab = lab.scored(&scenario, &names, &[]).unwrap();
     let recording = lab.run(0, 1, Observe { trace: true, windows: false });
     let time = |at: Instant| ((at.secs_f64() - BEGINS) * 100.0).round() / 100.0;
     let first = recording.verdicts.iter().take(names.len());
@@ -132,7 +132,7 @@ fn by_threshold(set: &[(&str, &str)]) -> BTreeMap<String, (&'static str, String,
 }
 
 #[test]
-fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
+fn t_dr_1_the_second_ack_decides_with_most_thresholds() {
     let path = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1400 ms")];
     let told = by_threshold(&path);
     for form in ["physical", "paper-ln", "table", "online"] {
@@ -149,8 +149,8 @@ fn t_dr_1_the_second_acknowledgment_tells_by_most_thresholds() {
     }
 }
 
-/// A fast retransmit that follows a spurious timeout is an episode of its own: what is said of it
-/// leaves alone what was said of the timeout.
+/// A fast retransmit after a spurious timeout is an episode of its own: its verdict does not
+/// replace that on the timeout.
 #[test]
 fn a_verdict_stays_with_its_episode() {
     let set = [("tcp.recover_on_undo".to_string(), "reset".to_string())];

@@ -1,5 +1,5 @@
-//! No knob is without effect: for each key of an endpoint and of a link there is a world in which
-//! the packets or their times differ.
+//! Each key of an endpoint and of a link has an effect: there is a world in which the packets or
+//! their times differ.
 
 mod common;
 #[allow(dead_code, reason = "this test uses its part")]
@@ -13,10 +13,10 @@ use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
 
-/// Without meaning here: every run names its sender, and a stage of one's own does what it does.
+/// Keys without meaning here: every run names its sender, and a stage is user-defined.
 const ELSEWHERE: [&str; 2] = ["tcp.sender", "link.link.stage"];
 
-/// What keys of a link do not go without, and a transfer that is long enough for them.
+/// The keys that other keys of a link need, and a transfer that is long enough.
 const LINK: &[Key] = &[
     ("link.link.spikes", r#"{ probability = 0.01, length = { exponential = "1 s" } }"#),
     ("link.link.stalls.random", RANDOM),
@@ -27,7 +27,7 @@ const RANDOM: &str = r#"{ good = { exponential = "3 s" }, bad = { exponential = 
 const FOUR_MINUTES: &str = r#"[{ at = "2 s", for = "240 s" }]"#;
 const TEN_SECONDS: &str = r#"[{ at = "1.5 s", for = "10 s" }]"#;
 const AT_FIRST: &str = r#"[{ at = "0 s", for = "20 s" }]"#;
-/// A page, and while nothing is on its way the link is gone.
+/// A page, and an outage while no packet is in flight.
 const SILENCE: &[Key] = &[
     ("flow.flow.pages", RARE_PAGES),
     ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
@@ -52,7 +52,7 @@ const FAST: &[Key] = &[
     ("flow.flow.bytes", "2 MB"),
 ];
 
-/// What else a knob needs to show: a sender, and keys.
+/// What a key needs to have an effect: a sender, and other keys.
 const NEEDS: &[(&str, &str, &[Key])] = &[
     ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
     ("link.link.codel.target", "sack", &[("link.link.rate", "2 Mbit/s")]),
@@ -109,10 +109,10 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ),
 ];
 
-/// What was done in worlds without the key in question: several keys lack the same.
+/// The packets in worlds without the key in question, which several keys share.
 type Without = BTreeMap<(&'static str, Vec<Key>, &'static str), Option<[Sent; 2]>>;
 
-/// Does the key make a difference in that world?
+/// Does the key make a difference in the world?
 fn differs(known: &mut Without, world: &World, key: Key) -> bool {
     let mut without = companions(key.0);
     if key.0.starts_with("link.") {
@@ -129,8 +129,8 @@ fn differs(known: &mut Without, world: &World, key: Key) -> bool {
 }
 
 #[test]
-fn each_knob_makes_a_difference() {
-    // Traces are found from there.
+fn each_key_makes_a_difference() {
+    // Trace files are relative to this folder.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenario")).unwrap();
     let starts = ["tcp.", "receiver.", "link.link."];
     let knobs = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));

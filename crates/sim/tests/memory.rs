@@ -1,4 +1,4 @@
-//! A flow takes little memory: of many flows that is what a run waits for.
+//! The memory of a flow, which limits the speed of runs with many flows.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,7 +7,7 @@ use std::cell::Cell;
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// The system's allocator, and how many bytes each thread has from it, now and at most.
+/// The system's allocator with the current and the peak size of each thread's memory.
 struct Counting;
 
 thread_local! {
@@ -21,7 +21,7 @@ fn note(bytes: isize) {
     MOST.set(MOST.get().max(now));
 }
 
-// SAFETY: the system's allocator does all of it.
+// SAFETY: all calls go to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size() as isize);
@@ -45,8 +45,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that a run of so many flows takes, in bytes: as in `scenarios/bench-d.toml`, but that
-/// each flow has `window` of data under way.
+/// The peak memory of a run of `flows`, in bytes: as in `scenarios/bench-d.toml`, but with `window`
+/// of data in flight for each.
 fn most(flows: u32, window: &str) -> isize {
     let text = format!(
         r#"
@@ -83,17 +83,17 @@ fn most(flows: u32, window: &str) -> isize {
     MOST.get() - before
 }
 
-/// What one more flow takes, in bytes. The numbers of flows are such that what grows by doubling
-/// does so in between.
+/// The memory of one more flow, in bytes. Vectors that double do so between the two numbers of
+/// flows.
 fn of_a_flow(window: &str) -> isize {
     (most(2048, window) - most(1024, window)) / 1024
 }
 
 #[test]
-fn a_flow_takes_less_than_4_kb_beside_its_packets_under_way() {
+fn a_flow_takes_less_than_4_kb_without_its_packets_in_flight() {
     let (one, sixteen) = (of_a_flow("1 kB"), of_a_flow("16 kB"));
-    // Its sender keeps what is under way, and so do the pipes that it passes.
+    // The sender keeps each segment in flight, and so do the pipes.
     let packet = (sixteen - one) / 15;
-    assert!(packet < 300, "{packet} B a packet under way");
-    assert!(one - packet < 4096, "{} B a flow", one - packet);
+    assert!(packet < 300, "{packet} B per packet in flight");
+    assert!(one - packet < 4096, "{} B per flow", one - packet);
 }

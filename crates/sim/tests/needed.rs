@@ -1,4 +1,4 @@
-//! Which retransmissions were needed, where copies come late and PAWS drops some of them.
+//! The need of retransmissions where copies are late and PAWS drops some of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_time::Instant;
 
-/// One frame in ten comes 600 ms late, out of order, between hosts of Linux.
+/// A run between Linux hosts in which one frame in ten is 600 ms late and out of order.
 fn run(seed: u64) -> Recording {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/kernel-stall.toml");
     let set = [
@@ -27,16 +27,16 @@ fn run(seed: u64) -> Recording {
     )
 }
 
-/// Does the acknowledgment say that all of the segment is there?
+/// Does the ACK cover all of the segment?
 fn covers(ack: &SegmentRow, data: &SegmentRow) -> bool {
     let (from, to) = (data.segment.seq, data.segment.end());
     let mut sacked = ack.segment.sack_blocks();
     ack.segment.ack >= to || sacked.any(|block| block.start <= from && to <= block.end)
 }
 
-/// The copies after which the receiver says that it has their data, and those that arrived and of
-/// which it does not: it answers whatever it takes at once, and little else.
-fn told(recording: &Recording) -> BTreeMap<u64, bool> {
+/// For each copy that arrived, whether the receiver acknowledged its data: it acknowledges at once
+/// all data that it accepts, and little else.
+fn acknowledged(recording: &Recording) -> BTreeMap<u64, bool> {
     let at_receiver = recording.segments.iter().filter(|row| row.place == Place::Receiver);
     let (acks, arrived): (Vec<_>, Vec<_>) =
         at_receiver.partition(|row| row.event == PacketEvent::Sent);
@@ -45,10 +45,10 @@ fn told(recording: &Recording) -> BTreeMap<u64, bool> {
         answers.entry(ack.at).or_default().push(ack);
     }
     let data = arrived.into_iter().filter(|row| row.segment.len > 0);
-    let told = |row: &SegmentRow| {
+    let is_acknowledged = |row: &SegmentRow| {
         answers.get(&row.at).is_some_and(|acks| acks.iter().any(|ack| covers(ack, row)))
     };
-    data.map(|row| (row.copy, told(row))).collect()
+    data.map(|row| (row.copy, is_acknowledged(row))).collect()
 }
 
 #[test]
@@ -56,20 +56,20 @@ fn a_copy_that_paws_drops_delivers_nothing() {
     let (mut dropped_before, mut dropped_after) = (0, 0);
     for seed in 1..=10 {
         let recording = run(seed);
-        let told = told(&recording);
+        let acknowledged = acknowledged(&recording);
         let mut copies: BTreeMap<_, Vec<&SegmentRow>> = BTreeMap::new();
         let leaves =
             |row: &&SegmentRow| row.place == Place::Sender && row.event == PacketEvent::Sent;
         for row in recording.segments.iter().filter(leaves).filter(|row| row.segment.len > 0) {
             let earlier = copies.entry(row.segment.seq).or_default();
-            let taken = earlier.iter().any(|copy| told.get(&copy.copy) == Some(&true));
+            let taken = earlier.iter().any(|copy| acknowledged.get(&copy.copy) == Some(&true));
             assert_eq!(row.unneeded, taken, "seed {seed}, copy {}", row.copy);
             for copy in earlier.iter().filter(|_| !taken) {
                 match copy.fate_at {
-                    Some(at) if told.get(&copy.copy) == Some(&false) && at < row.at => {
+                    Some(at) if acknowledged.get(&copy.copy) == Some(&false) && at < row.at => {
                         dropped_before += 1;
                     }
-                    _ if told.get(&copy.copy) == Some(&false) => dropped_after += 1,
+                    _ if acknowledged.get(&copy.copy) == Some(&false) => dropped_after += 1,
                     _ => {}
                 }
             }

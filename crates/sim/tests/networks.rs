@@ -1,4 +1,4 @@
-//! Which way packets go, split connections, and what stands on the way.
+//! Routes, split connections and middleboxes.
 
 mod common;
 
@@ -12,7 +12,7 @@ use rtolab_time::Duration;
 const FORWARD: Direction = Direction::Forward;
 const BACKWARD: Direction = Direction::Backward;
 
-/// From `left` to `right` over `short`, of 10 ms, or over `out` and `home`, of 30 ms each.
+/// Two paths from `left` to `right`: `short` with 10 ms, or `out` and `home` with 30 ms each.
 fn triangle(duration: &str) -> Scenario {
     let links = [
         "out left mid; rate = \"10 Mbit/s\"; delay = \"30 ms\"",
@@ -32,13 +32,13 @@ fn route(
     Route { from, to, at: at(when), hops: hops.to_vec() }
 }
 
-/// How many frames each direction of each link delivered.
+/// The number of frames that each direction of each link delivered.
 fn delivered(recording: &Recording) -> Vec<u64> {
     recording.links.iter().map(|row| row.stats.delivered).collect()
 }
 
 #[test]
-fn a_new_route_is_taken_by_what_leaves_from_then_on() {
+fn packets_take_a_new_route_when_they_leave_after_its_start() {
     let datagrams = Workload::Datagrams { rate: rate(100), packet: 125 };
     let mut scenario = with(triangle("3 s"), datagrams);
     let long = [(0, FORWARD), (1, FORWARD)];
@@ -48,7 +48,7 @@ fn a_new_route_is_taken_by_what_leaves_from_then_on() {
         route(&scenario, ["right", "left"], 0, &[(1, BACKWARD), (0, BACKWARD)]),
     ];
     let journeys = journeys(&traced(&scenario));
-    // One every 10 ms, of 0.1 ms on each link.
+    // One packet every 10 ms, which takes 0.1 ms on each link.
     let hop = |delay| millis(delay) + Duration::from_micros(100);
     for (sent, arrived) in &journeys {
         let delay = match (at(1000) <= *sent, at(2000) <= *sent) {
@@ -58,15 +58,15 @@ fn a_new_route_is_taken_by_what_leaves_from_then_on() {
         assert_eq!(arrived.since(*sent), delay, "{sent}");
     }
     assert!(journeys.iter().any(|(sent, _)| *sent == at(1000)));
-    // Those that left before 2 s arrive behind those that left later and took the short way.
+    // Packets that left before 2 s arrive after those that left later on the short path.
     assert!(journeys.windows(2).any(|pair| pair[0].1 > pair[1].1));
 }
 
 #[test]
-fn data_may_go_one_way_and_its_acknowledgments_another() {
+fn data_and_acks_may_take_different_paths() {
     let mut scenario = with(triangle("20 s"), Workload::Bulk { bytes: Some(100_000) });
     scenario.routes = vec![route(&scenario, ["left", "right"], 0, &[(0, FORWARD), (1, FORWARD)])];
-    // Whatever is given, an access link is the first and the last.
+    // The access link is the first hop and the last, whatever the routes.
     let slow = DirectionConfig { delay: millis(5), ..DirectionConfig::default() };
     scenario.flows[0].access =
         Some(ChannelConfig { forward: slow.clone(), backward: slow, ..ChannelConfig::default() });
@@ -78,7 +78,7 @@ fn data_may_go_one_way_and_its_acknowledgments_another() {
 }
 
 #[test]
-fn both_legs_of_a_split_connection_carry_all_and_end() {
+fn both_legs_of_a_split_connection_carry_all_data_and_end() {
     let links = [
         "near left gateway; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
         "far gateway right; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
@@ -99,7 +99,7 @@ fn both_legs_of_a_split_connection_carry_all_and_end() {
 }
 
 #[test]
-fn a_gateway_whose_window_updates_are_lost_is_asked_again() {
+fn a_gateway_whose_window_updates_are_lost_is_probed() {
     let links = [
         "near left gateway; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
         "far gateway right; rate = \"100 kbit/s\"; delay = \"5 ms\"; queue = \"5 packets\"",
@@ -117,7 +117,7 @@ fn a_gateway_whose_window_updates_are_lost_is_asked_again() {
 }
 
 #[test]
-fn a_gateway_takes_no_more_than_its_buffer_holds() {
+fn a_gateway_accepts_no_more_than_its_buffer_holds() {
     let links = [
         "near left gateway; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
         "far gateway right; rate = \"100 kbit/s\"; delay = \"5 ms\"; queue = \"5 packets\"",
@@ -146,7 +146,7 @@ fn a_gateway_takes_no_more_than_its_buffer_holds() {
 }
 
 #[test]
-fn questions_and_answers_pass_two_gateways() {
+fn requests_and_responses_pass_two_gateways() {
     let links = [
         "one left a; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
         "two a b; rate = \"1 Mbit/s\"; delay = \"20 ms\"; loss = 0.05",
@@ -167,7 +167,7 @@ fn questions_and_answers_pass_two_gateways() {
 }
 
 #[test]
-fn a_leg_that_nobody_opened_is_no_connection() {
+fn a_leg_that_is_never_opened_is_no_connection() {
     let links =
         ["near left gateway; delay = \"20 ms\"; loss = 1", "far gateway right; delay = \"5 ms\""];
     let mut scenario = scenario("10 s", &links);
@@ -177,8 +177,7 @@ fn a_leg_that_nobody_opened_is_no_connection() {
     assert_eq!(flows, ["flow/1"]);
 }
 
-/// A wired link, a node where something stands, and a wireless link that loses every tenth frame or
-/// so.
+/// A wired link, a node with a middlebox, and a wireless link that loses about every tenth frame.
 fn wireless(kind: Option<AgentKind>) -> Scenario {
     let links = [
         "wired left base; rate = \"10 Mbit/s\"; delay = \"50 ms\"",
@@ -194,7 +193,7 @@ fn wireless(kind: Option<AgentKind>) -> Scenario {
 }
 
 #[test]
-fn a_snoop_repairs_what_the_wireless_link_loses() {
+fn snoop_retransmits_the_losses_of_the_wireless_link() {
     let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     let [plain, snooped] = [None, Some(snoop)].map(|kind| traced(&wireless(kind)));
     let [plain, snoop] = [&plain, &snooped].map(|recording| connection(recording, "flow"));
@@ -203,7 +202,7 @@ fn a_snoop_repairs_what_the_wireless_link_loses() {
     assert!(plain.retransmissions >= 30 && snoop.retransmissions < 5, "{snoop:?}");
     assert!(snoop.local >= 25 && snoop.absorbed > 0, "{snoop:?}");
     assert!(snoop.end.unwrap() < plain.end.unwrap());
-    // What it took out did not arrive, and nothing is left under way.
+    // The packets that it absorbed did not arrive, and none is left in flight.
     let fates = snooped.segments.iter().map(|row| row.fate);
     let absorbed = fates.clone().filter(|fate| *fate == Fate::Absorbed).count();
     assert_eq!(absorbed as u64, snoop.absorbed);
@@ -211,7 +210,7 @@ fn a_snoop_repairs_what_the_wireless_link_loses() {
 }
 
 #[test]
-fn a_snoop_leaves_data_alone_that_comes_over_its_link() {
+fn snoop_ignores_data_that_come_over_its_link() {
     let mut scenario = wireless(Some(AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 }));
     let flow = &mut scenario.flows[0];
     (flow.from, flow.to) = (flow.to, flow.from);
@@ -220,9 +219,9 @@ fn a_snoop_leaves_data_alone_that_comes_over_its_link() {
 }
 
 #[test]
-fn a_timeout_is_spurious_if_an_agent_would_have_brought_the_news() {
-    // The acknowledgments of the last data before an outage are lost with the data behind it. What
-    // the snoop sends again of that makes the receiver acknowledge all.
+fn a_timeout_is_spurious_if_snoop_would_have_caused_the_ack() {
+    // An outage loses the ACKs of the last data before it, and the data after them. Snoop
+    // retransmits these, and the receiver then acknowledges all.
     let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     for (kind, expected) in [(None, Truth::AckLost), (Some(snoop), Truth::Spurious)] {
         let mut scenario = wireless(kind);
@@ -236,19 +235,19 @@ fn a_timeout_is_spurious_if_an_agent_would_have_brought_the_news() {
 }
 
 #[test]
-fn a_filter_stands_in_the_way_of_needless_retransmissions() {
+fn the_filter_absorbs_spurious_retransmissions() {
     let [plain, filtered] = [None, Some(AgentKind::Filter)].map(|kind| {
         let mut scenario = wireless(kind);
         let forward = &mut scenario.links[1].channel.forward;
         (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
-        // A stall makes the sender go back and send again what is only late.
+        // After a stall the sender retransmits data that are only late.
         forward.stalls.scripted = vec![Interval { at: at(1000), length: millis(5000) }];
         traced(&scenario)
     });
     let [plain, filter] = [&plain, &filtered].map(|recording| connection(recording, "flow"));
     assert!(plain.end.is_some() && filter.end.is_some());
     assert!(plain.timeouts > 0 && plain.unneeded > 0, "{plain:?}");
-    // Every segment reaches the receiver, and less of what it has already.
+    // Every segment reaches the receiver, with fewer duplicates.
     assert!(filter.absorbed > 0, "{filter:?}");
     assert!((300..plain.delay.packets).contains(&filter.delay.packets), "{filter:?}");
     let absorbed = filtered.segments.iter().filter(|row| row.fate == Fate::Absorbed).count();

@@ -1,9 +1,9 @@
-//! What ns-2.35 did, act by act, against what the engine does: the same segments sent, sent again
-//! and timed out in the same order, from the first to the last, at the same microsecond.
+//! The engine against traces of ns-2.35: the same segments are sent, retransmitted and timed out in
+//! the same order and at the same microsecond.
 //!
 //! The scenario is the hiccup. A and B stand for two links, C for A with a window of 64 segments.
-//! The sender of A and C is the profile `ns2-2006` with the policies named, that of B the scenario's
-//! own `[tcp]`; [`Set`] has what else differs. What matches, and what remains:
+//! The sender of A and C is the profile `ns2-2006` with the policies named, that of B the
+//! scenario's own `[tcp]`; [`Set`] has the other differences. The results:
 //!
 //! | trace | sender | acts, all in order | times off by (us) | remains |
 //! |---|---|---|---|---|
@@ -18,12 +18,12 @@
 //! | `C_newreno_frto_resp1` | `newreno:careful+frto:ns2+ns2:full` | 496 | < 1 | - |
 //! | `C_sack1_sfrto_resp2` | `sack:rfc6675+frto:ns2` | 358 | < 1 | no fast recovery, either |
 //!
-//! Less than a microsecond is the rounding of the times that the traces print. Two things are needed
-//! for it beside the rules: a window that counts fractions of a byte (`avoidance = "fraction"`), or
-//! some segments of every trace but Tahoe's leave an acknowledgment or a round trip late; and the
-//! phase of ns-2's clock, or the timeouts of A and C come up to 0.12 s late.
+//! Less than a microsecond is the rounding of the printed times. The match needs two things beside
+//! the rules: a window that counts fractions of a byte (`avoidance = "fraction"`), or some segments
+//! of every trace but Tahoe's leave an acknowledgment or a round trip late; and the phase of ns-2's
+//! clock, or the timeouts of A and C come up to 0.12 s late.
 //!
-//! The traces and how they were made are in `tests/ns2/traces`.
+//! `tests/ns2/traces` has the traces and says how they were made.
 
 mod history;
 
@@ -35,7 +35,7 @@ use rtolab_tcp::specification;
 
 use history::{Act, BEGINS, History, hiccup, history, near, run};
 
-/// How much the engine's times may differ from ns-2's, in seconds: the traces print microseconds.
+/// The tolerance of times, in seconds: the traces print microseconds.
 const TOLERANCE: f64 = 0.000_001;
 
 /// What a set of traces has in common.
@@ -44,7 +44,7 @@ enum Set {
     /// The paper's printed rate, acknowledgments that take next to no time to send (0.32 us a round
     /// trip in the traces), and the tick of 10 ms and the floor of 0.2 s of ns-2.35.
     A,
-    /// The scenario as it is.
+    /// The scenario without changes.
     B,
     /// As A, but with a window of 64 segments, so that F-RTO has room.
     C,
@@ -55,9 +55,10 @@ impl Set {
     ///
     /// The clock of an ns-2 host runs ahead of the simulator's by a random part of a tick
     /// (`boot_time_`), which shows where round trips are measured in whole ticks. The timeouts that
-    /// the traces print after each sample leave 0.4615 to 0.615 of a tick for A and C, and less than
-    /// 0.0145 for B: the second and the first number of ns-2's generator, which always begins alike,
-    /// are 0.5559 and 0.0003. Here the clock has no phase, so all of A and C comes later by it.
+    /// the traces print after each sample leave 0.4615 to 0.615 of a tick for A and C, and less
+    /// than 0.0145 for B: the second and the first number of ns-2's generator, which always begins
+    /// alike, are 0.5559 and 0.0003. Here the clock has no phase, so all of A and C comes later by
+    /// it.
     const fn begins(self) -> f64 {
         match self {
             Self::A | Self::C => BEGINS + 0.005_558_807,
@@ -65,8 +66,8 @@ impl Set {
         }
     }
 
-    /// The scenario, for a SYN of so many bytes on the wire. In A and C its sender is the profile of
-    /// ns-2.35 as it comes, but for the initial window.
+    /// The scenario with a SYN of `syn` bytes. In A and C its sender is the profile of ns-2.35 with
+    /// another initial window.
     fn scenario(self, syn: u32) -> Scenario {
         let mut scenario = hiccup(&self.keys(syn));
         let tcp = &mut scenario.flows[0].tcp;
@@ -80,7 +81,7 @@ impl Set {
         scenario
     }
 
-    /// What is set otherwise than in the scenario.
+    /// The keys that differ from the scenario.
     fn keys(self, syn: u32) -> Vec<(String, String)> {
         let begins = self.begins();
         let bits = f64::from(8 * syn);
@@ -102,7 +103,7 @@ impl Set {
     }
 }
 
-/// The trace of that name.
+/// Reads the trace `name`.
 fn trace(name: &str) -> History {
     let file = near("tests/ns2/traces").join(name).with_extension("csv");
     let text = fs::read_to_string(&file).unwrap();
@@ -122,7 +123,7 @@ fn trace(name: &str) -> History {
     acts.collect()
 }
 
-/// The sender does what ns-2 does in the trace of that name, which has so many acts.
+/// Checks that the sender repeats the trace `name`, which has this number of acts.
 fn replay(name: &str, acts: usize, set: Set, sender: &str) {
     let ns2 = trace(name);
     // SACK-permitted takes four bytes.
@@ -135,52 +136,25 @@ fn replay(name: &str, acts: usize, set: Set, sender: &str) {
     assert_eq!((engine.len(), ns2.len()), (acts, acts));
 }
 
-#[test]
-fn a_tahoe_nobugfix() {
-    replay("A_tahoe_nobugfix", 269, Set::A, "tahoe:no-bugfix");
+/// One test per trace.
+macro_rules! replays {
+    ($($test:ident: $trace:literal, $acts:literal, $set:ident, $sender:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            replay($trace, $acts, Set::$set, $sender);
+        }
+    )*};
 }
 
-#[test]
-fn a_reno_nobugfix() {
-    replay("A_reno_nobugfix", 289, Set::A, "reno:no-bugfix");
-}
-
-#[test]
-fn a_reno_bugfix() {
-    replay("A_reno_bugfix", 292, Set::A, "reno:careful");
-}
-
-#[test]
-fn a_newreno() {
-    replay("A_newreno", 292, Set::A, "newreno:careful");
-}
-
-#[test]
-fn a_newreno_lesscareful() {
-    replay("A_newreno_lesscareful", 301, Set::A, "newreno:less-careful");
-}
-
-#[test]
-fn a_sack1() {
-    replay("A_sack1", 292, Set::A, "sack:rfc6675");
-}
-
-#[test]
-fn b_reno_nobugfix() {
-    replay("B_reno_nobugfix", 289, Set::B, "reno:no-bugfix");
-}
-
-#[test]
-fn b_newreno_nobugfix() {
-    replay("B_newreno_nobugfix", 303, Set::B, "newreno:no-bugfix");
-}
-
-#[test]
-fn c_newreno_frto_resp1() {
-    replay("C_newreno_frto_resp1", 496, Set::C, "newreno:careful+frto:ns2+ns2:full");
-}
-
-#[test]
-fn c_sack1_sfrto_resp2() {
-    replay("C_sack1_sfrto_resp2", 358, Set::C, "sack:rfc6675+frto:ns2");
+replays! {
+    a_tahoe_nobugfix: "A_tahoe_nobugfix", 269, A, "tahoe:no-bugfix";
+    a_reno_nobugfix: "A_reno_nobugfix", 289, A, "reno:no-bugfix";
+    a_reno_bugfix: "A_reno_bugfix", 292, A, "reno:careful";
+    a_newreno: "A_newreno", 292, A, "newreno:careful";
+    a_newreno_lesscareful: "A_newreno_lesscareful", 301, A, "newreno:less-careful";
+    a_sack1: "A_sack1", 292, A, "sack:rfc6675";
+    b_reno_nobugfix: "B_reno_nobugfix", 289, B, "reno:no-bugfix";
+    b_newreno_nobugfix: "B_newreno_nobugfix", 303, B, "newreno:no-bugfix";
+    c_newreno_frto_resp1: "C_newreno_frto_resp1", 496, C, "newreno:careful+frto:ns2+ns2:full";
+    c_sack1_sfrto_resp2: "C_sack1_sfrto_resp2", 358, C, "sack:rfc6675+frto:ns2";
 }

@@ -1,5 +1,5 @@
-//! Two senders on the same seed meet the same link: what is indexed by time at the same instants,
-//! what is indexed by frame at the same frames.
+//! Two senders with the same seed meet the same link: events by time at the same instants, and
+//! events by frame at the same frames.
 
 use std::path::Path;
 
@@ -27,10 +27,10 @@ fn outages_and_stalls_are_at_the_same_instants() {
         .iter()
         .map(|recording| {
             let rows = recording.disturbances.iter();
-            rows.map(|row| (row.kind.name(), row.direction, row.from, row.to)).collect::<Vec<_>>()
+            rows.map(|row| (row.kind, row.direction, row.from, row.to)).collect::<Vec<_>>()
         })
         .collect();
-    // Runs last differently long, and each log ends with its run.
+    // The lengths of runs differ, and each log ends with its run.
     let shortest = logs.iter().map(Vec::len).min().unwrap();
     assert!(shortest > 20, "{shortest}");
     assert!(logs.iter().any(|log| log.len() > shortest), "the senders differ");
@@ -39,7 +39,7 @@ fn outages_and_stalls_are_at_the_same_instants() {
     }
 }
 
-/// The fates of the data packets that the wireless link transmitted, in this order.
+/// The fates of the data packets in the order in which the wireless link transmitted them.
 fn fates(recording: &Recording) -> Vec<bool> {
     let sent = recording.segments.iter();
     let sent = sent.filter(|row| row.place == Place::Sender && row.event == PacketEvent::Sent);
@@ -54,11 +54,15 @@ fn the_nth_frame_is_lost_for_every_sender() {
     let shortest = fates.iter().map(Vec::len).min().unwrap();
     assert!(shortest > 400 && fates[0].iter().filter(|lost| **lost).count() > 10);
     for other in &fates[1..] {
-        // What is under way when a run ends has no fate yet.
+        // Packets in flight at the end of a run have no fate.
         assert_eq!(other[..shortest - 20], fates[0][..shortest - 20]);
     }
     let timing = |recording: &Recording| recording.connections[0].end;
-    assert_ne!(timing(&recordings[0]), timing(&recordings[1]), "they meet them at other times");
+    assert_ne!(
+        timing(&recordings[0]),
+        timing(&recordings[1]),
+        "the frames leave at different times"
+    );
     let back = recordings[0].links.iter().filter(|row| row.direction == Direction::Backward);
     assert!(back.map(|row| row.stats.drops.error).sum::<u64>() > 0);
 }

@@ -1,4 +1,4 @@
-//! Plain links are simulated as pipes; the results are those of links that are simulated in full.
+//! Links simulated as pipes give the same results as general channels.
 
 mod common;
 
@@ -11,7 +11,7 @@ use rtolab_scenario::{Flow, Scenario, Workload};
 use rtolab_sim::{Counters, Lab, Observe};
 use rtolab_time::Duration;
 
-/// Everything that a run leaves, as text, and what it took.
+/// The recording of a run as text, and its counters.
 fn outcome(lab: &Lab, observe: Observe) -> (String, Counters) {
     let mut sim = lab.start(7, observe);
     sim.run_until(lab.end());
@@ -19,13 +19,13 @@ fn outcome(lab: &Lab, observe: Observe) -> (String, Counters) {
     (format!("{:#?}", lab.record(sim, Run::default())), counters)
 }
 
-/// Runs it both ways, traced and not.
+/// Compares both kinds of links, traced and not, scored and not.
 #[track_caller]
 fn assert_alike(name: &str, scenario: &Scenario) {
     let lab = |judged: bool| {
         let lab = Lab::new(scenario, None).unwrap();
         let judges = ["eifel".to_owned(), "dsack".to_owned()];
-        if judged { lab.judged(scenario, &judges, &[]).unwrap() } else { lab }
+        if judged { lab.scored(scenario, &judges, &[]).unwrap() } else { lab }
     };
     for (trace, judged) in [(false, false), (true, false), (false, true)] {
         let observe = Observe { trace, windows: trace };
@@ -54,7 +54,7 @@ fn both_ways(mut scenario: Scenario, extra: u32) -> Scenario {
 }
 
 #[test]
-fn a_row_of_links_whose_queues_overflow() {
+fn a_chain_of_links_whose_queues_overflow() {
     let links = [
         "near left mid; rate = \"20 Mbit/s\"; delay = \"3 ms\"",
         "far mid end; rate = \"2 Mbit/s\"; delay = \"20 ms\"; queue = \"9 packets\"",
@@ -86,7 +86,7 @@ fn access_links_of_one_delay_and_of_many() {
 }
 
 #[test]
-fn pipes_beside_other_links() {
+fn pipes_next_to_other_links() {
     let links = [
         "near left mid; rate = \"4 Mbit/s\"; delay = \"5 ms\"; queue = \"20 packets\"",
         "lossy mid end; rate = \"3 Mbit/s\"; delay = \"5 ms\"; loss = 0.01; queue = \"20 packets\"",

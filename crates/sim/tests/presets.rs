@@ -1,4 +1,4 @@
-//! Shipped scenarios show what they say of themselves.
+//! Shipped scenarios show what their descriptions promise.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rtolab_record::{Recording, TimeoutKind, Truth};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// What the shipped scenario `name` leaves with `sender`, traced.
+/// A traced run of the shipped scenario `name` with `sender`.
 fn run(name: &str, sender: &str) -> Recording {
     let file = format!("../../scenarios/{name}.toml");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -15,14 +15,14 @@ fn run(name: &str, sender: &str) -> Recording {
     lab.run(0, 1, Observe { trace: true, windows: false })
 }
 
-/// How many timeouts, or fast retransmits, were what `truth` says.
+/// The number of timeouts, or fast retransmits, with this ground truth.
 fn count(recording: &Recording, kind: TimeoutKind, truth: Truth) -> usize {
     let rows = recording.timeouts.iter();
     rows.filter(|row| row.kind == kind && row.truth == Some(truth)).count()
 }
 
 #[test]
-fn what_holds_makes_timeouts_spurious() {
+fn stalls_and_spikes_make_timeouts_spurious() {
     for name in
         ["hold", "stall", "gprs-reselection", "delays2001-hold", "wifi-suspension", "syn-hold"]
     {
@@ -33,7 +33,7 @@ fn what_holds_makes_timeouts_spurious() {
 }
 
 #[test]
-fn a_lost_tail_and_an_outage_do_not() {
+fn a_lost_tail_and_an_outage_make_none_spurious() {
     for name in ["tail", "outage"] {
         let recording = run(name, "sack");
         assert!(!recording.timeouts.is_empty(), "{name}");
@@ -41,10 +41,10 @@ fn a_lost_tail_and_an_outage_do_not() {
     }
 }
 
-/// Figures 8 and 9 of "Effect of Delays on TCP Performance": nine needless retransmissions more and
+/// Figures 8 and 9 of "Effect of Delays on TCP Performance": nine more unneeded retransmissions and
 /// one spurious fast retransmit with Linux 2.2, none with Linux 2.4; 115 and 114 s.
 #[test]
-fn the_hold_of_2001_costs_the_less_careful_nine_segments_more() {
+fn the_delay_of_2001_costs_the_less_careful_nine_more_segments() {
     let careful = run("delays2001-hold", "newreno:careful");
     let less = run("delays2001-hold", "newreno:less-careful");
     assert_eq!(count(&careful, TimeoutKind::FastRetransmit, Truth::Spurious), 0);

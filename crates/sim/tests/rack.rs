@@ -1,4 +1,4 @@
-//! RACK-TLP in the simulator: all that is sent arrives, with fewer timeouts where the tail is lost.
+//! RACK-TLP in the simulator: all data arrive, with fewer timeouts where the tail is lost.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn took(recording: &Recording) -> f64 {
 }
 
 #[test]
-fn all_data_arrive_whatever_goes_wrong() {
+fn all_data_arrive_despite_every_disturbance() {
     let dsack = ("receiver.dsack", "true");
     let bytes = |name| match name {
         "tail" => 20_000,
@@ -47,7 +47,7 @@ fn all_data_arrive_whatever_goes_wrong() {
             assert!(took(&recording) < 290.0, "{name} {sender}");
         }
     }
-    // With every fifth lost, both ways, timeouts are backed off to a minute.
+    // If every fifth frame is lost in both directions, back-off reaches a minute.
     for (loss, duration) in [("0.01", "60 s"), ("0.05", "60 s"), ("0.2", "3000 s")] {
         for sender in SENDERS {
             let lossy = [dsack, ("link.path.loss", loss), ("duration", duration)];
@@ -59,7 +59,7 @@ fn all_data_arrive_whatever_goes_wrong() {
 }
 
 #[test]
-fn a_probe_spares_a_lost_tail_its_timeout() {
+fn a_probe_replaces_the_timeout_of_a_lost_tail() {
     let without = run("tail", "rack:no-tlp", &[]);
     assert_eq!(truths(&without, TimeoutKind::Timeout), [Truth::Genuine]);
     assert!(truths(&without, TimeoutKind::Probe).is_empty());
@@ -67,13 +67,13 @@ fn a_probe_spares_a_lost_tail_its_timeout() {
     assert!(truths(&with, TimeoutKind::Timeout).is_empty());
     assert_eq!(truths(&with, TimeoutKind::Probe), [Truth::Genuine]);
     assert_eq!(truths(&with, TimeoutKind::FastRetransmit), [Truth::Genuine]);
-    // The timeout lasts a second at least, the probe two round trips of 50 ms.
+    // The RTO is at least a second, the probe timeout two round trips of 50 ms.
     assert!(took(&without) - took(&with) > 0.8, "{} {}", took(&without), took(&with));
 }
 
 #[test]
 fn in_a_stall_the_probe_comes_first_and_neither_was_needed() {
-    // A page is complete but for what is held.
+    // All of a page has arrived except the held packets.
     let set = [
         ("flow.page.bytes", "20 kB"),
         ("link.path.forward.drops", "[]"),

@@ -1,5 +1,5 @@
-//! What Sack1 of ns-2.35 does, act by act, against `ns2-2006` with `sack:ns2`: the simulator itself
-//! runs over the same network, with the same packets lost.
+//! Sack1 of ns-2.35 against `ns2-2006` with `sack:ns2`, act by act: ns-2 itself runs over the same
+//! network, with the same packets lost.
 
 #[allow(dead_code, reason = "this test uses its part")]
 mod history;
@@ -14,7 +14,7 @@ use rtolab_tcp::specification;
 
 use history::{Act, BEGINS, History, history, near, run};
 
-/// How much the engine's times may differ from ns-2's, in seconds: it prints microseconds.
+/// The tolerance of times, in seconds: ns-2 prints microseconds.
 const TOLERANCE: f64 = 0.000_001;
 
 /// The network of `ns2/sack1.tcl` with its defaults.
@@ -48,13 +48,13 @@ from = "sender"
 to = "receiver"
 "#;
 
-/// When the first data leave, in seconds; the clock of ns-2 has a phase, as `oracle.rs` says.
+/// When the first data leave, in seconds. It includes the phase of ns-2's clock, see `oracle.rs`.
 const FIRST: f64 = BEGINS + 0.005_558_807;
 
-/// How long both run from then on, in seconds.
+/// The length of both runs from then on, in seconds.
 const DURATION: u32 = 30;
 
-/// ns-2, if it is installed; in continuous integration it must be.
+/// ns-2, if it is installed. With `CI=true` it must be.
 fn ns() -> Option<Command> {
     let path = env::var_os("PATH").unwrap_or_default();
     if env::split_paths(&path).any(|folder| folder.join("ns").is_file()) {
@@ -66,7 +66,7 @@ fn ns() -> Option<Command> {
     None
 }
 
-/// What is not ns-2's default.
+/// The difference from ns-2's defaults.
 #[derive(Clone, Copy)]
 enum Without {
     Nothing,
@@ -74,7 +74,7 @@ enum Without {
     LimitedTransmit,
 }
 
-/// What ns-2 does where those data packets are lost, counted from 0.
+/// The acts of ns-2 if these data packets, counted from 0, are lost.
 fn simulated(mut ns: Command, drops: &[u32], without: Without) -> History {
     let drops: Vec<_> = drops.iter().map(ToString::to_string).collect();
     ns.arg(near("tests/ns2/sack1.tcl")).args(["duration", &DURATION.to_string()]);
@@ -97,9 +97,9 @@ fn simulated(mut ns: Command, drops: &[u32], without: Without) -> History {
         let act = match (fields[0], fields.get(5)) {
             ("+", _) => {
                 let segment: i64 = fields[10].parse().unwrap();
-                let again = segment <= highest;
+                let retransmitted = segment <= highest;
                 highest = highest.max(segment);
-                if again { Act::Retransmit(segment) } else { Act::Send(segment) }
+                if retransmitted { Act::Retransmit(segment) } else { Act::Send(segment) }
             }
             ("E", Some(&"TIMEOUT")) => Act::Timeout,
             ("E", Some(&"FAST_RECOVERY")) => Act::FastRetransmit,
@@ -110,9 +110,9 @@ fn simulated(mut ns: Command, drops: &[u32], without: Without) -> History {
     acts.collect()
 }
 
-/// What the engine does there.
+/// The acts of the engine if these data packets are lost.
 fn engine(drops: &[u32], without: Without) -> History {
-    // A SYN with SACK-permitted goes first, there and back.
+    // The handshake comes first: a SYN and a SYN-ACK, both with SACK-permitted.
     let bits = f64::from(8 * 48);
     let handshake = 0.2 + bits / 1e6 + bits / 1e11;
     let frames: Vec<_> = drops.iter().map(|packet| packet + 2).collect();
@@ -134,8 +134,8 @@ fn engine(drops: &[u32], without: Without) -> History {
     history(&run(&scenario, "sack:ns2"), FIRST)
 }
 
-/// Both do the same where those packets are lost; in ns-2 there are so many timeouts and fast
-/// retransmits.
+/// Checks that both act the same if these packets are lost; returns the number of timeouts and fast
+/// retransmits in ns-2.
 fn alike(drops: &[u32], without: Without) -> (usize, usize) {
     let Some(ns) = ns() else { return (0, 0) };
     let (engine, ns2) = (engine(drops, without), simulated(ns, drops, without));
@@ -149,7 +149,7 @@ fn alike(drops: &[u32], without: Without) -> (usize, usize) {
     (count(Act::Timeout), count(Act::FastRetransmit))
 }
 
-/// As [`alike`], with so many timeouts and fast retransmits.
+/// [`alike`] with this number of timeouts and fast retransmits.
 fn recovers(drops: &[u32], timeouts: usize, fast_retransmits: usize) {
     if ns().is_some() {
         assert_eq!(alike(drops, Without::Nothing), (timeouts, fast_retransmits));
@@ -178,15 +178,15 @@ fn a_retransmission_is_lost_too() {
     recovers(&[30, 33, 40, 66], 1, 1);
 }
 
-/// Which packets a link loses that loses one in so many, of the first two thousand. The first few
-/// arrive: what ns-2 answers to the loss of its very first segment is as if that were a SYN.
+/// A random one in `one_in` of the first two thousand packets. The first few arrive, because ns-2
+/// treats the loss of its very first segment like that of a SYN.
 fn lost(seed: u64, one_in: u64) -> Vec<u32> {
     let mut rng = Stream::new(seed).rng();
     (5..2000).filter(|_| rng.bits() % one_in == 0).collect()
 }
 
-/// From 0.5 to 12 % lost: recoveries with many holes, lost retransmissions, go-back-N with duplicate
-/// acknowledgments, timeouts in recovery.
+/// From 0.5 to 12 % lost: recoveries with many holes, lost retransmissions, go-back-N with
+/// duplicate acknowledgments, timeouts in recovery.
 fn at_random(without: Without) {
     let (mut timeouts, mut fast_retransmits) = (0, 0);
     for (seed, one_in) in (0..).zip([200, 100, 50, 35, 25, 18, 12, 8].into_iter().cycle()).take(40)
@@ -208,9 +208,9 @@ fn losses_at_random_without_bugfix() {
     at_random(Without::Bugfix);
 }
 
-/// A pipe of one where the window is two: the retransmission leaves alone.
+/// A loss in a window of two segments, where the retransmission is alone in flight.
 #[test]
-fn a_small_window_is_lost_from() {
+fn a_loss_in_a_small_window() {
     alike(&[2], Without::LimitedTransmit);
 }
 

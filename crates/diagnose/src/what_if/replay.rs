@@ -2,7 +2,7 @@
 
 use rtolab_record::{Recording, TimeoutKind};
 use rtolab_scenario::Scenario;
-use rtolab_sim::{Lab, Observe, Ran, Sim};
+use rtolab_sim::{Lab, Observe, RunStatus, Sim};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
@@ -137,7 +137,7 @@ fn run(
     let lab = Lab::new(&scenario, Some(sender)).map_err(|error| wrong(&error))?;
     let mut sim = lab.start(SEED, Observe::default());
     match sim.run_while(lab.end(), &mut |_: &Sim| goes_on()) {
-        Ran::Part => Err(NotInferred::Interrupted),
-        Ran::ToTheEnd => Ok(lab.record(sim, lab.named(0, SEED))),
+        RunStatus::Stopped => Err(NotInferred::Interrupted),
+        RunStatus::Finished => Ok(lab.record(sim, lab.named(0, SEED))),
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Direction, DisturbanceKind, Stats};
+use rtolab_link::{Direction, Stats};
 use rtolab_net::workload::Task;
 use rtolab_record::{
-    ConnectionRow, Disturbance, DisturbanceRow, DuplicateRow, LinkRow, Measured, PacketEvent,
-    Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
+    ConnectionRow, DisturbanceRow, DuplicateRow, LinkRow, Measured, PacketEvent, Place, Recording,
+    Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truths, WindowRow,
 };
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
@@ -304,11 +304,7 @@ fn disturbances(
     all.into_iter().map(move |one| DisturbanceRow {
         link: name.clone(),
         direction: one.direction,
-        kind: match one.kind {
-            DisturbanceKind::Stall => Disturbance::Stall,
-            DisturbanceKind::Outage => Disturbance::Outage,
-            DisturbanceKind::Spike => Disturbance::Spike,
-        },
+        kind: one.kind,
         from: one.from,
         to: one.to,
     })

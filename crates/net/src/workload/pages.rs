@@ -1,12 +1,11 @@
-//! Pages of one size on one connection, one every so often.
+//! Pages of one size on one connection, at regular times.
 
 use rtolab_record::Place;
 use rtolab_time::{Duration, Instant};
 
 use super::{Action, Progress, Task};
 
-/// Writes a page when it is due; if the one before it is then still under way, as soon as all of
-/// that is acknowledged.
+/// Writes a page when it is due, or when the page before it is acknowledged, if that is later.
 #[derive(Clone, Debug)]
 pub struct Pages {
     begin: Instant,
@@ -15,13 +14,14 @@ pub struct Pages {
     count: Option<u32>,
     closed: bool,
     acknowledged: u64,
-    /// How many have reached the other application.
+    /// How many the receiver has read.
     complete: usize,
     tasks: Vec<Task>,
 }
 
 impl Pages {
-    /// Pages of so many bytes, at least 1. The first is due at `begin`; after the last of `count` the end closes.
+    /// Pages of `bytes`, at least 1. The first is due at `begin`; after the last of `count` the end
+    /// closes.
     pub const fn new(begin: Instant, every: Duration, bytes: u64, count: Option<u32>) -> Self {
         let tasks = Vec::new();
         Self { begin, every, bytes, count, closed: false, acknowledged: 0, complete: 0, tasks }
@@ -47,11 +47,12 @@ impl Pages {
         Some(Action::Write { at: Place::Sender, bytes: self.bytes })
     }
 
-    /// When the next page is due; `None` if there is none, or the one before it is under way.
+    /// When the next page is due; `None` if there is none, or the page before it is not
+    /// acknowledged.
     pub(super) fn next_timer(&self) -> Option<Instant> {
         let written = self.tasks.len() as u64;
-        let waits = self.acknowledged < written * self.bytes;
-        (!waits && !self.all_written()).then(|| self.begin + self.every.saturating_mul(written))
+        let is_busy = self.acknowledged < written * self.bytes;
+        (!is_busy && !self.all_written()).then(|| self.begin + self.every.saturating_mul(written))
     }
 
     fn all_written(&self) -> bool {

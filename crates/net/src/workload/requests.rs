@@ -1,4 +1,4 @@
-//! Questions and answers: the receiving host asks, the sending one answers.
+//! Requests of the receiving host and responses of the sending one.
 
 use rtolab_link::{Distribution, Rng};
 use rtolab_record::Place;
@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::{Action, Progress, Task};
 
-/// One question at a time; the next comes a while after the answer is complete.
+/// One request at a time; the next follows a think time after the response is complete.
 #[derive(Clone, Debug)]
 pub struct Requests {
     request: u64,
@@ -18,28 +18,28 @@ pub struct Requests {
     tasks: Vec<Task>,
 }
 
-/// Where the dialogue stands.
+/// The state of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The connection is not open.
     Opening,
-    /// The next question comes then.
+    /// The next request is sent then.
     Thinking(Instant),
-    /// A question is on its way.
-    Asking,
-    /// It arrived.
-    Asked,
-    /// The answer is on its way, and nothing is left to be said if it is the last.
-    Answering,
-    /// The last answer is written.
-    Answered,
-    /// All answers are there.
+    /// A request is in flight.
+    Requesting,
+    /// The request arrived.
+    Requested,
+    /// The response is in flight.
+    Responding,
+    /// The last response is written.
+    Responded,
+    /// The last response is complete.
     Over,
 }
 
 impl Requests {
-    /// Questions and answers of so many bytes of payload, at least 1. The first question comes when
-    /// the connection is open; after the last of `count` answers the sending end closes.
+    /// Requests and responses of these payloads, at least 1 byte. The first request is sent when
+    /// the connection is open; after the last of `count` responses the sending end closes.
     pub const fn new(
         (request, response): (u64, u64),
         think: Distribution,
@@ -51,13 +51,13 @@ impl Requests {
     }
 
     pub(super) fn on_progress(&mut self, progress: &Progress, at: Instant) {
-        let asked = self.tasks.len() as u64;
+        let requests = self.tasks.len() as u64;
         match self.state {
             State::Opening if progress.open => self.state = State::Thinking(at),
-            State::Asking if progress.at_sender >= asked * self.request => {
-                self.state = State::Asked;
+            State::Requesting if progress.at_sender >= requests * self.request => {
+                self.state = State::Requested;
             }
-            State::Answering if progress.at_receiver >= asked * self.response => {
+            State::Responding if progress.at_receiver >= requests * self.response => {
                 if let Some(task) = self.tasks.last_mut() {
                     task.end = Some(at);
                 }
@@ -79,15 +79,15 @@ impl Requests {
             State::Thinking(due) if due <= at => {
                 let bytes = self.request + self.response;
                 self.tasks.push(Task { due, start: at, end: None, bytes });
-                self.state = State::Asking;
+                self.state = State::Requesting;
                 Some(Action::Write { at: Place::Receiver, bytes: self.request })
             }
-            State::Asked => {
-                self.state = if self.is_last() { State::Answered } else { State::Answering };
+            State::Requested => {
+                self.state = if self.is_last() { State::Responded } else { State::Responding };
                 Some(Action::Write { at: Place::Sender, bytes: self.response })
             }
-            State::Answered => {
-                self.state = State::Answering;
+            State::Responded => {
+                self.state = State::Responding;
                 Some(Action::Close)
             }
             _ => None,

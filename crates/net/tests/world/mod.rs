@@ -1,36 +1,36 @@
-//! A sender, an agent half-way, a receiver, and what the paths between them do.
+//! A sender, a middlebox, a receiver, and the paths between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::CopyId;
-use rtolab_net::{Agent, Condition, Onward, Packet};
+use rtolab_net::{Condition, Middlebox, Onward, Packet};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, State};
 use rtolab_time::{Duration, Instant};
 
-/// Where a packet goes.
+/// Where a packet arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     Sender,
-    Agent,
+    Middlebox,
     Receiver,
 }
 
-/// How long a packet that leaves then takes to a place, or `None` if it is lost.
+/// The delay of a packet that leaves at an instant, or `None` if it is lost.
 pub type Path<'a> = Box<dyn FnMut(&Packet, Place, Instant) -> Option<Duration> + 'a>;
 
 pub struct World<'a> {
     config: Arc<Config>,
     sender: Connection,
     receiver: Option<Connection>,
-    agent: Option<Agent>,
+    middlebox: Option<Middlebox>,
     path: Path<'a>,
     at: Instant,
     wire: BTreeMap<(Instant, u64), (Place, Packet)>,
     sent: u64,
-    /// Payload that the receiving application got.
+    /// Payload that the receiving application read.
     pub read: u64,
-    /// What the sender told of itself.
+    /// The events of the sender.
     pub events: Vec<Event>,
     /// The receiver is closed.
     receiver_closed: bool,
@@ -39,8 +39,8 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub fn new(config: &Config, bytes: u64, agent: Option<Agent>, path: Path<'a>) -> Self {
-        // Longer than any packet is under way, and than any end waits for the other.
+    pub fn new(config: &Config, bytes: u64, middlebox: Option<Middlebox>, path: Path<'a>) -> Self {
+        // Longer than any packet is in flight, and than any end waits for the other.
         let msl = Duration::from_secs(36_000);
         let config = Arc::new(Config { msl, ..config.clone() });
         let mut sender = Connection::open(config.clone());
@@ -50,7 +50,7 @@ impl<'a> World<'a> {
             config,
             sender,
             receiver: None,
-            agent,
+            middlebox,
             path,
             at: Instant::START,
             wire: BTreeMap::new(),
@@ -64,7 +64,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Runs until both ends are closed, or for so many events: are they closed?
+    /// Runs until both ends are closed; false if that takes more than `steps` events.
     pub fn ends_within(&mut self, steps: u32) -> bool {
         for _ in 0..steps {
             if self.receiver_closed && self.sender.state() == State::Closed {
@@ -94,7 +94,7 @@ impl<'a> World<'a> {
             condition: Condition::Sound,
             to_receiver,
         };
-        self.leave(packet, Place::Agent);
+        self.leave(packet, Place::Middlebox);
     }
 
     fn drain_sender(&mut self) {
@@ -121,32 +121,32 @@ impl<'a> World<'a> {
         }
     }
 
-    fn drain_agent(&mut self, onward: &[Onward]) {
+    fn drain_middlebox(&mut self, onward: &[Onward]) {
         for Onward { packet, .. } in onward.iter().copied() {
             assert_eq!(packet.bytes, Packet::size_of(&packet.segment));
             self.leave(packet, if packet.to_receiver { Place::Receiver } else { Place::Sender });
         }
     }
 
-    fn arrives(&mut self, place: Place, packet: Packet) {
+    fn on_arrival(&mut self, place: Place, packet: Packet) {
         match place {
-            Place::Agent => {
+            Place::Middlebox => {
                 let mut onward = Vec::new();
-                match &mut self.agent {
-                    Some(agent) => agent.on_packet(packet, self.at, &mut onward),
+                match &mut self.middlebox {
+                    Some(middlebox) => middlebox.on_packet(packet, self.at, &mut onward),
                     None => onward.push(Onward { packet, made_here: false }),
                 }
-                self.drain_agent(&onward);
+                self.drain_middlebox(&onward);
             }
             Place::Sender => {
                 self.sender.on_segment(&packet.segment, self.at);
                 self.drain_sender();
             }
-            Place::Receiver => self.arrives_at_receiver(&packet.segment),
+            Place::Receiver => self.on_receiver_arrival(&packet.segment),
         }
     }
 
-    fn arrives_at_receiver(&mut self, segment: &Segment) {
+    fn on_receiver_arrival(&mut self, segment: &Segment) {
         self.data_arrived += u32::from(segment.len > 0);
         if let Some(receiver) = &mut self.receiver {
             receiver.on_segment(segment, self.at);
@@ -159,26 +159,26 @@ impl<'a> World<'a> {
         self.drain_receiver();
     }
 
-    /// The timer that expires next, and whose it is.
+    /// The next timer, and its owner.
     fn next_timer(&self) -> (Instant, Place) {
         let timers = [
             (self.sender.next_timer(), Place::Sender),
-            (self.agent.as_ref().and_then(Agent::next_timer), Place::Agent),
+            (self.middlebox.as_ref().and_then(Middlebox::next_timer), Place::Middlebox),
             (self.receiver.as_ref().and_then(Connection::next_timer), Place::Receiver),
         ];
         let timers = timers.map(|(at, place)| (at.unwrap_or(Instant::NEVER), place));
         timers.into_iter().min().unwrap()
     }
 
-    /// One event: a packet or a timer.
+    /// Processes one event, a packet or a timer.
     fn step(&mut self) {
         let (timer, whose) = self.next_timer();
         let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
-        assert!(packet.min(timer) < Instant::NEVER, "nothing will ever happen again");
+        assert!(packet.min(timer) < Instant::NEVER, "no event is left");
         if packet <= timer {
             let ((at, _), (place, packet)) = self.wire.pop_first().unwrap();
             self.at = at;
-            return self.arrives(place, packet);
+            return self.on_arrival(place, packet);
         }
         self.at = timer;
         match whose {
@@ -190,12 +190,15 @@ impl<'a> World<'a> {
                 self.receiver.as_mut().unwrap().on_timer(timer);
                 self.drain_receiver();
             }
-            Place::Agent => {
+            Place::Middlebox => {
                 let mut onward = Vec::new();
-                let agent = self.agent.as_mut().unwrap();
-                agent.on_timer(timer, &mut onward);
-                assert!(agent.next_timer().is_none_or(|next| next > timer), "it moves on");
-                self.drain_agent(&onward);
+                let middlebox = self.middlebox.as_mut().unwrap();
+                middlebox.on_timer(timer, &mut onward);
+                assert!(
+                    middlebox.next_timer().is_none_or(|next| next > timer),
+                    "the timer advances"
+                );
+                self.drain_middlebox(&onward);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One direction of a link: each key as its own, else as the link's, else by default.
+//! One direction of a link: each key from the direction, else from the link, else the default.
 
 use std::sync::Arc;
 
@@ -9,52 +9,51 @@ use rtolab_link::{
 use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant, Rate};
 
-use super::at::At;
+use super::key::Key;
 use super::queue::{self, Packets};
 use super::{Run, spans, trace};
-use crate::Error;
+use crate::Result;
 use crate::files::Folder;
-use crate::written::value::{Chance, Written};
-use crate::written::{self, Direction};
+use crate::raw::{self, Chance, Direction, Parsed};
 
-/// The keys of a direction where they stand: in one direction, or in a link for both.
+/// The keys of a direction in one table: of the direction, or of the link for both.
 pub(super) struct Layer<'a> {
     keys: &'a Direction,
-    at: At<'a>,
+    at: Key<'a>,
     opportunities: Option<Arc<Opportunities>>,
     delays: Option<Arc<DelayTrace>>,
     stage: Option<Staged>,
 }
 
 impl<'a> Layer<'a> {
-    /// Checks the keys for themselves and reads the traces that they name.
-    pub(super) fn new(keys: &'a Direction, at: At<'a>, run: &Run<'_>) -> Result<Self, Error> {
+    /// Checks the keys of the layer and reads the traces that they name.
+    pub(super) fn new(keys: &'a Direction, at: Key<'a>, run: &Run<'_>) -> Result<Self> {
         check_room(keys, run.packets().largest, &at)?;
         check_choices(keys, &at)?;
         if let Some(stalls) = &keys.stalls {
             spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
         }
         let (opportunities, delays) = traces(keys, run.folder, &at)?;
-        let stage = keys.stage.as_ref().map(|Written(name)| {
+        let stage = keys.stage.as_ref().map(|Parsed(name)| {
             run.prototypes.stage(name).map_err(|expected| at.key("stage").found(&expected))
         });
         let stage = stage.transpose()?.flatten();
         Ok(Self { keys, at, opportunities, delays, stage })
     }
 
-    /// Where `key` is, if it is one of this layer.
+    /// The place of `key`, if this layer has it.
     pub(super) fn place<T>(
         &self,
         key: &str,
         find: impl Fn(&Direction) -> Option<T>,
-    ) -> Option<At<'a>> {
+    ) -> Option<Key<'a>> {
         find(self.keys).map(|_| self.at.key(key))
     }
 }
 
 type Traces = (Option<Arc<Opportunities>>, Option<Arc<DelayTrace>>);
 
-fn traces(keys: &Direction, folder: Folder<'_>, at: &At<'_>) -> Result<Traces, Error> {
+fn traces(keys: &Direction, folder: Folder<'_>, at: &Key<'_>) -> Result<Traces> {
     let rates = keys.rate_trace.as_deref();
     let rates = rates.map(|file| trace::opportunities(file, folder, &at.key("rate_trace")));
     let delays = keys.delay_trace.as_ref();
@@ -62,14 +61,14 @@ fn traces(keys: &Direction, folder: Folder<'_>, at: &At<'_>) -> Result<Traces, E
     Ok((rates.transpose()?, delays.transpose()?))
 }
 
-/// A packet that is larger than a queue or buffer could never pass it.
-fn check_room(keys: &Direction, largest: u32, at: &At<'_>) -> Result<(), Error> {
+/// The largest packet must fit each queue and buffer.
+fn check_room(keys: &Direction, largest: u32, at: &Key<'_>) -> Result<()> {
     let Direction { queue, send_buffer, receive_buffer, .. } = keys;
     let rooms =
         [("queue", queue), ("send_buffer", send_buffer), ("receive_buffer", receive_buffer)];
     for (key, room) in rooms {
         match room {
-            Some(Written(Limit::Bytes(bytes))) if *bytes < largest => {
+            Some(Parsed(Limit::Bytes(bytes))) if *bytes < largest => {
                 let expected = format!("room for the largest packet, {largest} B with its headers");
                 return Err(at.key(key).found(&expected));
             }
@@ -79,8 +78,8 @@ fn check_room(keys: &Direction, largest: u32, at: &At<'_>) -> Result<(), Error> 
     Ok(())
 }
 
-/// Keys that rule each other out, and such as say nothing.
-fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
+/// Checks for keys that exclude each other, and for keys without effect.
+fn check_choices(keys: &Direction, at: &Key<'_>) -> Result<()> {
     let Direction { rate, rate_changes, rate_trace, delay, delay_trace, red, codel, .. } = keys;
     for (first, second, both) in [
         ("rate", "rate_trace", rate.is_some() && rate_trace.is_some()),
@@ -90,7 +89,7 @@ fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
     ] {
         if both {
             let problem = format!("found {second} beside {first}; expected only one of them");
-            return Err(at.key(second).wrong(problem));
+            return Err(at.key(second).error(problem));
         }
     }
     if keys.loss_memory.is_some_and(|memory| memory.0.value() >= 1.0) {
@@ -98,17 +97,17 @@ fn check_choices(keys: &Direction, at: &At<'_>) -> Result<(), Error> {
         return Err(at.key("loss_memory").found(expected));
     }
     match keys.bad {
-        Some(written::Bad { rate: None, delay: None, loss: None }) => {
+        Some(raw::Bad { rate: None, delay: None, loss: None }) => {
             Err(at.key("bad").found("what differs: rate, delay or loss"))
         }
         _ => Ok(()),
     }
 }
 
-/// How fast a direction sends.
+/// The rate of a direction, its changes, or the trace that replaces both.
 type Pace = (Option<Rate>, Vec<RateChange>, Option<Arc<Opportunities>>);
 
-/// A direction's own keys before those of its link.
+/// The keys of a direction, then those of its link.
 pub(super) struct Layers<'a> {
     pub(super) own: &'a Layer<'a>,
     pub(super) link: &'a Layer<'a>,
@@ -116,7 +115,7 @@ pub(super) struct Layers<'a> {
 
 impl<'a> Layers<'a> {
     /// One direction of a link.
-    pub(super) fn resolve(&self, packets: Packets) -> Result<DirectionConfig, Error> {
+    pub(super) fn resolve(&self, packets: Packets) -> Result<DirectionConfig> {
         let (rate, rate_changes, opportunities) = self.pace()?;
         let (delay, delays) = self.delay();
         let config = DirectionConfig {
@@ -126,11 +125,11 @@ impl<'a> Layers<'a> {
             delay,
             delays,
             jitter: self.key(|keys| keys.jitter).map(|jitter| jitter.0),
-            order: self.word(|keys| keys.order).unwrap_or_default(),
-            queue: self.word(|keys| keys.queue).unwrap_or_default(),
-            lifetime: self.word(|keys| keys.lifetime),
-            send_buffer: self.word(|keys| keys.send_buffer).unwrap_or_default(),
-            receive_buffer: self.word(|keys| keys.receive_buffer).unwrap_or_default(),
+            order: self.value(|keys| keys.order).unwrap_or_default(),
+            queue: self.value(|keys| keys.queue).unwrap_or_default(),
+            lifetime: self.value(|keys| keys.lifetime),
+            send_buffer: self.value(|keys| keys.send_buffer).unwrap_or_default(),
+            receive_buffer: self.value(|keys| keys.receive_buffer).unwrap_or_default(),
             loss: self.chance(|keys| keys.loss),
             loss_memory: self.chance(|keys| keys.loss_memory),
             drops: self.drops(),
@@ -155,8 +154,8 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// What is found first, and where its table is.
-    fn find<T>(&self, find: impl Fn(&'a Direction) -> Option<T>) -> Option<(T, &At<'a>)> {
+    /// The first value found, with the place of its table.
+    fn find<T>(&self, find: impl Fn(&'a Direction) -> Option<T>) -> Option<(T, &Key<'a>)> {
         let layers = [self.own, self.link];
         layers.into_iter().find_map(|layer| Some((find(layer.keys)?, &layer.at)))
     }
@@ -165,44 +164,44 @@ impl<'a> Layers<'a> {
         self.find(find).map(|(found, _)| found)
     }
 
-    fn word<T: Format>(&self, find: impl Fn(&Direction) -> Option<Written<T>>) -> Option<T::Value> {
-        self.key(find).map(|word| word.0)
+    fn value<T: Format>(&self, find: impl Fn(&Direction) -> Option<Parsed<T>>) -> Option<T::Value> {
+        self.key(find).map(|value| value.0)
     }
 
     fn chance(&self, find: impl Fn(&Direction) -> Option<Chance>) -> Probability {
         self.key(find).map_or(Probability::ZERO, |chance| chance.0)
     }
 
-    /// A trace rules out a rate and its changes where it stands, and is ruled out by them.
-    fn pace(&self) -> Result<Pace, Error> {
-        let paced = |layer: &&&Layer<'_>| {
+    /// A trace in one layer replaces the rate and its changes of the other, and vice versa.
+    fn pace(&self) -> Result<Pace> {
+        let has_rate = |layer: &&&Layer<'_>| {
             let Direction { rate, rate_changes, rate_trace, .. } = layer.keys;
             rate.is_some() || rate_changes.is_some() || rate_trace.is_some()
         };
-        let nearest = [&self.own, &self.link].into_iter().find(|layer| paced(layer));
+        let nearest = [&self.own, &self.link].into_iter().find(|layer| has_rate(layer));
         if let Some(trace) = nearest.and_then(|layer| layer.opportunities.clone()) {
             return Ok((None, Vec::new(), Some(trace)));
         }
-        let rate = self.word(|keys| keys.rate);
+        let rate = self.value(|keys| keys.rate);
         let changes = self.find(|keys| keys.rate_changes.as_ref());
         let Some((changes, at)) = changes else { return Ok((rate, Vec::new(), None)) };
         match changes.0.first() {
             Some(first) if rate.is_none() && first.at > Instant::START => {
                 let found = format!("found no rate before {}", first.at.since(Instant::START));
                 let expected = "expected rate beside rate_changes, or a change at 0 s";
-                Err(at.key("rate_changes").wrong(format!("{found}; {expected}")))
+                Err(at.key("rate_changes").error(format!("{found}; {expected}")))
             }
             _ => Ok((rate, changes.0.clone(), None)),
         }
     }
 
-    /// A trace of delays rules out a delay where it stands, and is ruled out by it.
+    /// A trace of delays in one layer replaces the delay of the other, and vice versa.
     fn delay(&self) -> (Duration, Option<Arc<DelayTrace>>) {
         let layers = [self.own, self.link];
         let nearest =
             layers.into_iter().find_map(|layer| match (layer.keys.delay, &layer.delays) {
                 (_, Some(trace)) => Some((Duration::ZERO, Some(trace.clone()))),
-                (Some(Written(delay)), None) => Some((delay, None)),
+                (Some(Parsed(delay)), None) => Some((delay, None)),
                 (None, None) => None,
             });
         nearest.unwrap_or_default()
@@ -222,13 +221,13 @@ impl<'a> Layers<'a> {
         drops
     }
 
-    fn bad(&self) -> Result<BadState, Error> {
-        let Some((written::Bad { rate, delay, loss }, at)) = self.find(|keys| keys.bad) else {
+    fn bad(&self) -> Result<BadState> {
+        let Some((raw::Bad { rate, delay, loss }, at)) = self.find(|keys| keys.bad) else {
             return Ok(BadState::default());
         };
         if rate.is_some() && self.pace()?.2.is_some() {
             let problem = "found a rate beside rate_trace; expected only one of them";
-            return Err(at.key("bad").key("rate").wrong(problem));
+            return Err(at.key("bad").key("rate").error(problem));
         }
         Ok(BadState {
             rate: rate.map(|rate| rate.0),
@@ -237,8 +236,8 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// What the direction itself says, else what the link does.
-    fn discipline(&self, config: &DirectionConfig, packets: Packets) -> Result<Discipline, Error> {
+    /// The discipline of the direction, else that of the link.
+    fn discipline(&self, config: &DirectionConfig, packets: Packets) -> Result<Discipline> {
         for Layer { keys, at, .. } in [self.own, self.link] {
             match (&keys.red, &keys.codel) {
                 (Some(red), _) => return queue::red(red, config, packets, &at.key("red")),

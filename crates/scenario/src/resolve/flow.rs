@@ -1,4 +1,4 @@
-//! Flows: what they transport, from where to where, and what their hosts are.
+//! Flows: their ends, workloads and hosts.
 
 use std::collections::HashSet;
 
@@ -8,26 +8,26 @@ use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::{Duration, Instant};
 
-use super::at::At;
+use super::key::Key;
 use super::topology::Topology;
 use super::{Run, link, packets, tcp};
-use crate::read::one_of;
-use crate::written::{self, Datagrams, OnOff, Pages, Requests, value::Written};
-use crate::{Error, Flow, Workload, limits};
+use crate::nearest::one_of;
+use crate::raw::{self, Datagrams, OnOff, Pages, Parsed, Requests};
+use crate::{Flow, Result, Workload, limits};
 
-/// What flows are made from.
+/// The facts that flows are made from.
 pub(super) struct Base<'a> {
     pub(super) topology: Topology<'a>,
     pub(super) run: &'a Run<'a>,
     pub(super) receiver: &'a Config,
-    /// What senders are where a flow has none of its own.
+    /// The sender of flows without one of their own.
     pub(super) sender: Option<&'a str>,
 }
 
 impl Base<'_> {
-    pub(super) fn flows(&self, written: &[written::Flow], at: &At<'_>) -> Result<Vec<Flow>, Error> {
+    pub(super) fn flows(&self, written: &[raw::Flow], at: &Key<'_>) -> Result<Vec<Flow>> {
         if written.is_empty() {
-            return Err(at.wrong("found no [[flow]]; expected at least one"));
+            return Err(at.error("found no [[flow]]; expected at least one"));
         }
         if written.len() > limits::TABLES_OF_FLOWS {
             return Err(at.found(&format!("at most {} tables", limits::TABLES_OF_FLOWS)));
@@ -42,7 +42,7 @@ impl Base<'_> {
             for copy in self.copies(flow, &at)? {
                 if !names.insert(copy.name.clone()) {
                     let problem = format!("found a second flow {:?}", copy.name);
-                    return Err(at.key("name").wrong(format!("{problem}; expected another name")));
+                    return Err(at.key("name").error(format!("{problem}; expected another name")));
                 }
                 flows.push(copy);
             }
@@ -50,8 +50,8 @@ impl Base<'_> {
         Ok(flows)
     }
 
-    /// The flows that one `[[flow]]` stands for.
-    fn copies(&self, flow: &written::Flow, at: &At<'_>) -> Result<Vec<Flow>, Error> {
+    /// The flows of one `[[flow]]`.
+    fn copies(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Vec<Flow>> {
         let first = self.first(flow, at)?;
         let stagger = flow.stagger.map_or(Duration::ZERO, |stagger| stagger.0);
         let copy = |nth: u32| Flow {
@@ -65,7 +65,7 @@ impl Base<'_> {
         })
     }
 
-    fn first(&self, flow: &written::Flow, at: &At<'_>) -> Result<Flow, Error> {
+    fn first(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Flow> {
         let (from, to) = self.ends(flow, at)?;
         let workload = workload(flow, at)?;
         let start = flow.start.map_or(Duration::ZERO, |start| start.0);
@@ -100,8 +100,8 @@ impl Base<'_> {
         Ok(first)
     }
 
-    /// The nodes that a flow leads from and to, which a path must join.
-    fn ends(&self, flow: &written::Flow, at: &At<'_>) -> Result<(usize, usize), Error> {
+    /// The sending and the receiving node, which a path must join.
+    fn ends(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<(usize, usize)> {
         let from = self.topology.node(&flow.from.0, &at.key("from"))?;
         let to = self.topology.node(&flow.to.0, &at.key("to"))?;
         let distances = self.topology.distances(from);
@@ -114,15 +114,10 @@ impl Base<'_> {
         Err(at.key("to").found(&format!("a node that links join to {from}, one of {others}")))
     }
 
-    /// The nodes at which a flow is split, in the order in which it passes them.
-    fn split(
-        &self,
-        flow: &written::Flow,
-        ends: (usize, usize),
-        at: &At<'_>,
-    ) -> Result<Vec<usize>, Error> {
+    /// The nodes at which a flow is split, in order.
+    fn split(&self, flow: &raw::Flow, ends: (usize, usize), at: &Key<'_>) -> Result<Vec<usize>> {
         let mut split = Vec::new();
-        for (index, Written(name)) in flow.split.iter().flatten().enumerate() {
+        for (index, Parsed(name)) in flow.split.iter().flatten().enumerate() {
             let at = at.index(index);
             let node = self.topology.node(name, &at)?;
             let between = node != ends.0 && node != ends.1 && !split.contains(&node);
@@ -135,27 +130,22 @@ impl Base<'_> {
         Ok(split)
     }
 
-    /// Datagrams are no connection, and must fit where they pass.
-    fn check_datagrams(
-        &self,
-        flow: &Flow,
-        written: &written::Flow,
-        at: &At<'_>,
-    ) -> Result<(), Error> {
+    /// Datagrams have no connection, and must fit every queue on their path.
+    fn check_datagrams(&self, flow: &Flow, written: &raw::Flow, at: &Key<'_>) -> Result<()> {
         let Workload::Datagrams { packet, .. } = flow.workload else { return Ok(()) };
         for (key, given) in
             [("sender", written.sender.is_some()), ("split", !flow.split.is_empty())]
         {
             if given {
                 let problem = format!("found {key} beside datagrams; expected a connection for it");
-                return Err(at.key(key).wrong(problem));
+                return Err(at.key(key).error(problem));
             }
         }
         self.check_room(flow, packet, &at.key("datagrams").key("packet"))
     }
 
-    /// A packet of so many bytes, headers included, must fit wherever the flow passes.
-    fn check_room(&self, flow: &Flow, packet: u32, at: &At<'_>) -> Result<(), Error> {
+    /// A packet of this size, headers included, must fit every queue on the flow's path.
+    fn check_room(&self, flow: &Flow, packet: u32, at: &Key<'_>) -> Result<()> {
         let wrong = |room: u32, place: &str| {
             Err(at.found(&format!(
                 "packets of at most {room} B with their headers, the room in {place}"
@@ -197,8 +187,8 @@ fn smallest_room(channel: &ChannelConfig, direction: Direction) -> u32 {
     bytes.min().unwrap_or(u32::MAX)
 }
 
-/// What a flow transports: one of the kinds, or bytes without end.
-fn workload(flow: &written::Flow, at: &At<'_>) -> Result<Workload, Error> {
+/// The workload of a flow; by default an endless transfer.
+fn workload(flow: &raw::Flow, at: &Key<'_>) -> Result<Workload> {
     if flow.bytes.is_some_and(|bytes| bytes.0.get() == 0) {
         return Err(at.key("bytes").found("at least 1 B; without the key a flow is endless"));
     }
@@ -216,7 +206,7 @@ fn workload(flow: &written::Flow, at: &At<'_>) -> Result<Workload, Error> {
         (Some((_, workload)), None) => Ok(workload),
         (Some((first, _)), Some((second, _))) => {
             let problem = format!("found {second} beside {first}; expected only one of them");
-            Err(at.key(second).wrong(problem))
+            Err(at.key(second).error(problem))
         }
     }
 }
@@ -246,13 +236,13 @@ fn datagrams(written: &Datagrams) -> Workload {
     Workload::Datagrams { rate: rate.0, packet: packet.0 }
 }
 
-/// Is `spec` a valid sender specification over the configuration of the hosts?
-pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &At<'_>) -> Result<(), Error> {
+/// Checks the sender specification `spec` with the configuration of the hosts.
+pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &Key<'_>) -> Result<()> {
     let own = &run.prototypes.policies;
     let sender =
         spec.map(|spec| specification::sender_with(spec, run.sender, &Sysctl::default(), own));
     let Some(Err(error)) = sender else { return Ok(()) };
-    Err(at.wrong(match &error {
+    Err(at.error(match &error {
         SpecificationError::Unknown { spec, found, known } => {
             let known: Vec<_> = known.split(", ").collect();
             let expected = one_of(found, &known);

@@ -1,14 +1,14 @@
-//! The settings of kernels.
+//! The kernel settings of all hosts.
 
 use rtolab_time::Duration;
 
 use super::HEADERS;
-use super::at::At;
+use super::key::Key;
 use super::topology::Topology;
-use crate::written::{self, Receiver, value::Written};
-use crate::{Error, Flow, Kernel};
+use crate::raw::{self, Parsed, Receiver};
+use crate::{Flow, Kernel, Result};
 
-/// What a host's kernel is unless something else is written: Linux as it comes.
+/// The default settings of a host's kernel, which are those of Linux.
 fn default(node: usize, flows: &[Flow]) -> Kernel {
     let here = flows.iter().filter(|flow| flow.from == node || flow.to == node);
     let mss = here.map(|flow| flow.tcp.mss.min(flow.receiver.mss)).max().unwrap_or(1460);
@@ -34,11 +34,11 @@ fn default(node: usize, flows: &[Flow]) -> Kernel {
     }
 }
 
-/// Puts what is written in place of what was there.
+/// Sets the keys that are written.
 macro_rules! set {
     ($kernel:expr, $written:expr) => {
         let (kernel, written) = ($kernel, $written);
-        if let Some(Written(congestion)) = &written.congestion {
+        if let Some(Parsed(congestion)) = &written.congestion {
             kernel.congestion.clone_from(congestion);
         }
         kernel.sack = written.sack.unwrap_or(kernel.sack);
@@ -54,9 +54,9 @@ macro_rules! set {
         kernel.slow_start_after_idle = restarts;
         let timeouts = written.syn_linear_timeouts.map(|number| number.0);
         kernel.syn_linear_timeouts = timeouts.or(kernel.syn_linear_timeouts);
-        kernel.rto_min = written.rto_min.map_or(kernel.rto_min, |Written(span)| span);
-        kernel.window = written.window.map(|Written(size)| size).or(kernel.window);
-        kernel.mtu = written.mtu.map_or(kernel.mtu, |Written(size)| size);
+        kernel.rto_min = written.rto_min.map_or(kernel.rto_min, |Parsed(span)| span);
+        kernel.window = written.window.map(|Parsed(size)| size).or(kernel.window);
+        kernel.mtu = written.mtu.map_or(kernel.mtu, |Parsed(size)| size);
         kernel.offload = written.offload.unwrap_or(kernel.offload);
         let first = written.initial_window.map(|number| number.0);
         kernel.initial_window = first.or(kernel.initial_window);
@@ -64,13 +64,13 @@ macro_rules! set {
     };
 }
 
-/// Those of every node, in their order.
+/// The kernel settings of every node, in order.
 pub(super) fn kernels(
-    written: &written::Kernel,
+    written: &raw::Kernel,
     topology: &Topology<'_>,
     flows: &[Flow],
-    at: &At<'_>,
-) -> Result<Vec<Kernel>, Error> {
+    at: &Key<'_>,
+) -> Result<Vec<Kernel>> {
     let mut kernels: Vec<_> = (0..topology.nodes.len()).map(|node| default(node, flows)).collect();
     for kernel in &mut kernels {
         set!(&mut *kernel, written);
@@ -88,7 +88,7 @@ pub(super) fn kernels(
     Ok(kernels)
 }
 
-/// Simulated hosts that are Linux are set as emulated ones are. A key of `receiver` itself stays.
+/// Applies the kernel settings to simulated Linux hosts. Keys of `[receiver]` take precedence.
 pub(super) fn set_flows(flows: &mut [Flow], receiver: &Receiver, kernels: &[Kernel]) {
     let receives = receiver.profile.is_some_and(|profile| profile.kernel.is_some());
     for flow in flows {

@@ -1,45 +1,45 @@
-//! Links: what holds for both directions, and what they share.
+//! Links: the keys of both directions, and those that they share.
 
 use rtolab_link::{
     Arq, BadState, ChannelConfig, DirectionConfig, Limit, Order, Outages, Probability, States,
 };
 use rtolab_time::Duration;
 
-use super::at::At;
 use super::direction::{Layer, Layers};
+use super::key::Key;
 use super::{Run, spans};
-use crate::Error;
-use crate::written::{self, Access, Direction, Link};
+use crate::Result;
+use crate::raw::{self, Access, Direction, Link};
 
-/// A link nests local retransmission this often at most (LLC over RLC, say).
+/// The most nested ARQ layers of a link (such as LLC over RLC).
 const MOST_ARQS: usize = 2;
 
 /// A link between two nodes.
-pub(super) fn channel(link: &Link, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+pub(super) fn channel(link: &Link, run: &Run<'_>, at: &Key<'_>) -> Result<ChannelConfig> {
     let Link { outages, states, arq, forward, backward, .. } = link;
     let written = Channel { both: link.into(), outages, states, arq, forward, backward };
     written.resolve(run, at)
 }
 
-/// A flow's own link.
-pub(super) fn access(link: &Access, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+/// The access link of a flow.
+pub(super) fn access(link: &Access, run: &Run<'_>, at: &Key<'_>) -> Result<ChannelConfig> {
     let Access { outages, states, arq, forward, backward, .. } = link;
     let written = Channel { both: link.into(), outages, states, arq, forward, backward };
     written.resolve(run, at)
 }
 
-/// What links of both kinds are written as.
+/// The raw keys of a link of either kind.
 struct Channel<'a> {
     both: Direction,
-    outages: &'a Option<written::Outages>,
-    states: &'a Option<written::States>,
-    arq: &'a Option<Vec<written::Arq>>,
+    outages: &'a Option<raw::Outages>,
+    states: &'a Option<raw::States>,
+    arq: &'a Option<Vec<raw::Arq>>,
     forward: &'a Option<Direction>,
     backward: &'a Option<Direction>,
 }
 
 impl Channel<'_> {
-    fn resolve(&self, run: &Run<'_>, at: &At<'_>) -> Result<ChannelConfig, Error> {
+    fn resolve(&self, run: &Run<'_>, at: &Key<'_>) -> Result<ChannelConfig> {
         let none = Direction::default();
         let link = Layer::new(&self.both, at.clone(), run)?;
         let forward = Layer::new(self.forward.as_ref().unwrap_or(&none), at.key("forward"), run)?;
@@ -61,13 +61,13 @@ impl Channel<'_> {
     }
 }
 
-fn states(written: &written::States) -> States {
-    let written::States { good, bad, stationary, shared } = written;
+fn states(written: &raw::States) -> States {
+    let raw::States { good, bad, stationary, shared } = written;
     States { residence: spans::alternation(good, bad, *stationary), shared: shared.unwrap_or(true) }
 }
 
-fn arq(written: &written::Arq) -> Arq {
-    let written::Arq { retries, timeout, order, fragment, header, report, notices } = written;
+fn arq(written: &raw::Arq) -> Arq {
+    let raw::Arq { retries, timeout, order, fragment, header, report, notices } = written;
     Arq {
         retries: retries.0,
         order: order.map_or(Order::Free, |order| order.0),
@@ -79,8 +79,8 @@ fn arq(written: &written::Arq) -> Arq {
     }
 }
 
-/// Each direction must be without an outage at some time.
-fn check_outages(config: &ChannelConfig, duration: Duration, at: &At<'_>) -> Result<(), Error> {
+/// Outages must not cover the whole run in either direction.
+fn check_outages(config: &ChannelConfig, duration: Duration, at: &Key<'_>) -> Result<()> {
     let Outages { scripted: both, .. } = &config.outages;
     spans::check_outages(&[both], duration, &at.key("outages"))?;
     for (key, direction) in [("forward", &config.forward), ("backward", &config.backward)] {
@@ -90,24 +90,24 @@ fn check_outages(config: &ChannelConfig, duration: Duration, at: &At<'_>) -> Res
     Ok(())
 }
 
-/// What differs in the bad state and that there is one go together.
-fn check_states(config: &ChannelConfig, layers: [&Layer<'_>; 3], at: &At<'_>) -> Result<(), Error> {
+/// `bad` needs `states`, and `states` needs `bad`.
+fn check_states(config: &ChannelConfig, layers: [&Layer<'_>; 3], at: &Key<'_>) -> Result<()> {
     let differs = [&config.forward, &config.backward].map(|one| one.bad != BadState::default());
     match (config.states, layers.iter().find_map(|layer| layer.place("bad", |keys| keys.bad))) {
         (None, Some(bad)) => {
             let expected = "expected states, how long the good and the bad one last";
-            Err(bad.wrong(format!("found a bad state in a link of only one; {expected}")))
+            Err(bad.error(format!("found a bad state in a link of only one; {expected}")))
         }
         (Some(_), _) if differs == [false, false] => {
             let expected = "expected bad, what differs in the bad one, such as { loss = 0.1 }";
-            Err(at.key("states").wrong(format!("found two states that are alike; {expected}")))
+            Err(at.key("states").error(format!("found two states that are alike; {expected}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Where losses are remembered there must be some.
-fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<(), Error> {
+/// `loss_memory` needs losses.
+fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<()> {
     let lossless = |one: &DirectionConfig| {
         let bad = one.bad.loss.unwrap_or(Probability::ZERO);
         one.loss == Probability::ZERO && bad == Probability::ZERO
@@ -118,23 +118,23 @@ fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<(), E
         let Some(at) = layer.place("loss_memory", |keys| keys.loss_memory) else { continue };
         if none {
             let problem = "found no losses to remember; expected loss, or bad.loss with states";
-            return Err(at.wrong(problem));
+            return Err(at.error(problem));
         }
     }
     Ok(())
 }
 
-/// Local retransmission keeps what the buffers would, and must wait for an answer.
-fn check_arq(config: &ChannelConfig, at: &At<'_>) -> Result<(), Error> {
+/// ARQ replaces the buffers, and its timeout must exceed the round trip of the link.
+fn check_arq(config: &ChannelConfig, at: &Key<'_>) -> Result<()> {
     let ChannelConfig { forward, backward, arq, .. } = config;
     if arq.len() > MOST_ARQS {
         let problem = format!("found {} in a link; expected {MOST_ARQS} at most", arq.len());
-        return Err(at.wrong(problem));
+        return Err(at.error(problem));
     }
     let rooms = [forward, backward].map(|one| [one.send_buffer, one.receive_buffer]);
     if !arq.is_empty() && rooms.as_flattened().iter().any(|room| *room != Limit::Unlimited) {
         let problem = "found arq beside send_buffer or receive_buffer; expected only one of them";
-        return Err(at.wrong(problem));
+        return Err(at.error(problem));
     }
     let round_trip = forward.delay + backward.delay;
     for (index, arq) in arq.iter().enumerate() {

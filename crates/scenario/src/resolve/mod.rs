@@ -1,9 +1,9 @@
-//! From what a user wrote to what the clocks use: defaults, names, and checks across keys.
+//! From the raw scenario to the resolved one: defaults, names, and checks across keys.
 
-mod at;
 mod direction;
 mod flow;
 mod kernel;
+mod key;
 mod link;
 mod network;
 mod queue;
@@ -17,9 +17,9 @@ use rtolab_time::Duration;
 
 use crate::document::Document;
 use crate::files::Folder;
-use crate::written::{self, value::Written};
-use crate::{Begin, Emulation, Error, Link, Prototypes, Scenario, limits, overridden};
-use at::At;
+use crate::raw::{self, Parsed};
+use crate::{Begin, EmulationConfig, Link, Prototypes, Result, Scenario, limits, overridden};
+use key::Key;
 use queue::Packets;
 use topology::Topology;
 
@@ -30,38 +30,37 @@ const TIMESTAMPS: u32 = 12;
 /// A packet with nothing but headers and all the options that fit, in bytes.
 const LARGEST_ACK: u32 = 80;
 
-/// What links must be right for.
+/// The facts that links and flows are checked against.
 struct Run<'a> {
     sender: &'a Config,
     duration: Duration,
-    /// Where the files are that the scenario names.
+    /// The folder of the scenario.
     folder: Folder<'a>,
     prototypes: &'a Prototypes,
 }
 
 impl Run<'_> {
-    /// What the hosts send.
+    /// The packet sizes of the hosts.
     fn packets(&self) -> Packets {
         packets(self.sender)
     }
 }
 
-/// What a host sends.
+/// The packet sizes of a host.
 fn packets(sender: &Config) -> Packets {
     let full = u32::from(sender.mss) + HEADERS;
     let timestamps = if sender.timestamp.in_mss { 0 } else { TIMESTAMPS };
     Packets { full, largest: (full + timestamps).max(LARGEST_ACK) }
 }
 
-/// The scenario that `written` means; `document` is where faults are found, and `folder` where the
-/// files are that it names; it may name `prototypes`, too.
+/// Resolves a scenario of `document`. Files are relative to `folder`, and it may name `prototypes`.
 pub(crate) fn scenario(
-    written: &written::Scenario,
+    written: &raw::Scenario,
     document: &Document,
     (folder, prototypes): (Folder<'_>, &Prototypes),
-) -> Result<Scenario, Error> {
-    let at = At::root(document);
-    let Written(duration) = written.duration;
+) -> Result<Scenario> {
+    let at = Key::root(document);
+    let Parsed(duration) = written.duration;
     let measured = network::measured(&written.measure, duration, &at.key("measure"))?;
     let tcp = tcp::sender(&written.tcp, prototypes, &at.key("tcp"))?;
     let (receives, receiver) = tcp::receiver(&written.receiver, &tcp.config, &at.key("receiver"))?;
@@ -78,12 +77,12 @@ pub(crate) fn scenario(
     let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
     let kernels = kernel::kernels(&written.kernel, &topology, &flows, &at.key("kernel"))?;
     kernel::set_flows(&mut flows, &receives, &kernels);
-    overridden::check(&overridden::written(document), &flows, &[])?;
+    overridden::check(&overridden::in_document(document), &flows, &[])?;
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
-    let lateness = written.emulation.lateness.map(|Written(span)| span);
-    let begin = written.emulation.begin.map_or(Begin::AtOnce, |Written(begin)| begin);
-    let emulation = Emulation { lateness, begin };
+    let lateness = written.emulation.lateness.map(|Parsed(span)| span);
+    let begin = written.emulation.begin.map_or(Begin::AtOnce, |Parsed(begin)| begin);
+    let emulation = EmulationConfig { lateness, begin };
     Ok(Scenario {
         title,
         duration,
@@ -98,22 +97,18 @@ pub(crate) fn scenario(
     })
 }
 
-/// The nodes in the order of their mention, and the links.
-fn links(
-    written: &[written::Link],
-    run: &Run<'_>,
-    at: &At<'_>,
-) -> Result<(Vec<String>, Vec<Link>), Error> {
+/// The links, and the nodes in the order in which they mention them.
+fn links(written: &[raw::Link], run: &Run<'_>, at: &Key<'_>) -> Result<(Vec<String>, Vec<Link>)> {
     let (mut nodes, mut links) = (Vec::<String>::new(), Vec::<Link>::new());
     if written.is_empty() {
-        return Err(at.wrong("found no [[link]]; expected at least one"));
+        return Err(at.error("found no [[link]]; expected at least one"));
     }
     if written.len() > limits::LINKS {
         return Err(at.found(&format!("at most {} tables", limits::LINKS)));
     }
     for (index, link) in written.iter().enumerate() {
         let at = at.index(index);
-        let Written(name) = &link.name;
+        let Parsed(name) = &link.name;
         if links.iter().any(|other| other.name == *name) {
             return Err(at.key("name").found("a name that no other link has"));
         }

@@ -1,24 +1,23 @@
-//! Ways that are given, what stands at nodes, and what part of a run is measured.
+//! Routes, middleboxes and the measurement interval.
 
 use std::collections::HashSet;
 
 use rtolab_time::{Duration, Instant};
 
-use super::at::At;
+use super::key::Key;
 use super::topology::Topology;
-use crate::written::value::Written;
-use crate::written::{self, Kind};
-use crate::{Agent, AgentKind, Error, Flow, Route, Workload};
+use crate::raw::{self, Kind, Parsed};
+use crate::{Agent, AgentKind, Flow, Result, Route, Workload};
 
-/// Snoop's cache unless it is given, in segments a flow.
+/// The default cache of Snoop, in segments per flow.
 const CACHE: u32 = 1_000;
 
-/// The ways that are given, in the order of the text.
+/// The configured routes, in the order of the text.
 pub(super) fn routes(
-    written: &[written::Route],
+    written: &[raw::Route],
     topology: &Topology<'_>,
-    at: &At<'_>,
-) -> Result<Vec<Route>, Error> {
+    at: &Key<'_>,
+) -> Result<Vec<Route>> {
     let (mut routes, mut starts) = (Vec::new(), HashSet::new());
     for (index, route) in written.iter().enumerate() {
         let at = at.index(index);
@@ -27,34 +26,28 @@ pub(super) fn routes(
             let ends = topology.names([route.from, route.to]);
             let when = route.at.since(Instant::START);
             let problem = format!("found a second route between {ends} at {when}");
-            return Err(at.wrong(format!("{problem}; expected another time")));
+            return Err(at.error(format!("{problem}; expected another time")));
         }
         routes.push(route);
     }
     Ok(routes)
 }
 
-/// A way from link to link, without a loop.
-fn route(written: &written::Route, topology: &Topology<'_>, at: &At<'_>) -> Result<Route, Error> {
-    let written::Route { from, to, links, at: start } = written;
+/// A route without a loop.
+fn route(written: &raw::Route, topology: &Topology<'_>, at: &Key<'_>) -> Result<Route> {
+    let raw::Route { from, to, links, at: start } = written;
     let from = topology.node(&from.0, &at.key("from"))?;
     let to = topology.node(&to.0, &at.key("to"))?;
     if from == to {
         return Err(at.key("to").found("another node than from"));
     }
     let (mut passed, mut hops) = (vec![from], Vec::new());
-    for (index, Written(name)) in links.iter().enumerate() {
+    for (index, Parsed(name)) in links.iter().enumerate() {
         let at = at.key("links").index(index);
-        let (link, node) = (topology.link(name, &at)?, passed[passed.len() - 1]);
-        let exit = topology.exits(node).find(|(other, ..)| *other == link);
-        let Some((_, direction, far)) = exit else {
-            let exits = topology.exits(node).map(|(link, ..)| topology.links[link].name.as_str());
-            let (node, exits) = (&topology.nodes[node], exits.collect::<Vec<_>>().join(", "));
-            return Err(at.found(&format!("a link at {node}, one of {exits}")));
-        };
+        let (link, direction, far) = topology.link_at(passed[passed.len() - 1], name, &at)?;
         if passed.contains(&far) {
             let problem = format!("found a loop: {name:?} leads back to {}", topology.nodes[far]);
-            return Err(at.wrong(format!("{problem}; expected a way that passes no node twice")));
+            return Err(at.error(format!("{problem}; expected a way that passes no node twice")));
         }
         passed.push(far);
         hops.push((link, direction));
@@ -62,18 +55,14 @@ fn route(written: &written::Route, topology: &Topology<'_>, at: &At<'_>) -> Resu
     let (end, goal) = (&topology.nodes[passed[passed.len() - 1]], &topology.nodes[to]);
     if end != goal {
         let problem = format!("found a way that ends at {end}; expected links that lead to {goal}");
-        return Err(at.key("links").wrong(problem));
+        return Err(at.key("links").error(problem));
     }
     let start = start.map_or(Duration::ZERO, |start| start.0);
     Ok(Route { from, to, at: Instant::START + start, hops })
 }
 
-/// Packets must begin and end their way where a route does, or none would ever take it.
-pub(super) fn check_routes(
-    topology: &Topology<'_>,
-    flows: &[Flow],
-    at: &At<'_>,
-) -> Result<(), Error> {
+/// Each route must join the ends of a flow or of a leg, because no other packets take it.
+pub(super) fn check_routes(topology: &Topology<'_>, flows: &[Flow], at: &Key<'_>) -> Result<()> {
     let mut ends = HashSet::new();
     for flow in flows {
         let stops: Vec<_> =
@@ -86,19 +75,19 @@ pub(super) fn check_routes(
             let (from, to) = (&topology.nodes[*from], &topology.nodes[*to]);
             let problem = format!("found a route from {from} to {to}, but no flow between them");
             let expected = "expected one between the ends of a flow, or of a part of a split one";
-            return Err(at.index(index).wrong(format!("{problem}; {expected}")));
+            return Err(at.index(index).error(format!("{problem}; {expected}")));
         }
     }
     Ok(())
 }
 
-/// What stands at nodes, each where `flows` pass.
+/// The middleboxes, each at a node that `flows` pass.
 pub(super) fn agents(
-    written: &[written::Agent],
+    written: &[raw::Agent],
     topology: &Topology<'_>,
     flows: &[Flow],
-    at: &At<'_>,
-) -> Result<Vec<Agent>, Error> {
+    at: &Key<'_>,
+) -> Result<Vec<Agent>> {
     let mut agents = Vec::new();
     for (index, agent) in written.iter().enumerate() {
         let at = at.index(index);
@@ -109,7 +98,7 @@ pub(super) fn agents(
             _ => false,
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
-            return Err(at.wrong("found a second agent of this kind there; expected only one"));
+            return Err(at.error("found a second agent of this kind there; expected only one"));
         }
         agents.push(Agent { node, kind });
     }
@@ -117,11 +106,11 @@ pub(super) fn agents(
 }
 
 fn agent(
-    written: &written::Agent,
+    written: &raw::Agent,
     topology: &Topology<'_>,
     flows: &[Flow],
-    at: &At<'_>,
-) -> Result<Agent, Error> {
+    at: &Key<'_>,
+) -> Result<Agent> {
     let node = topology.node(&written.at.0, &at.key("at"))?;
     let kind = match written.kind.0 {
         Kind::Snoop => snoop(written, node, topology, at)?,
@@ -142,31 +131,25 @@ fn agent(
     Ok(Agent { node, kind })
 }
 
-/// Does data of `flow` go from one node to the other on its way? That of questions goes back.
+/// Do data of `flow` pass this hop? Requests also send data back.
 fn data_takes(hop: [usize; 2], flow: &Flow, topology: &Topology<'_>) -> bool {
-    let asks = matches!(flow.workload, Workload::Requests { .. });
+    let is_two_way = matches!(flow.workload, Workload::Requests { .. });
     topology.passes((flow.from, flow.to), &hop)
-        || asks && topology.passes((flow.to, flow.from), &hop)
+        || is_two_way && topology.passes((flow.to, flow.from), &hop)
 }
 
 fn snoop(
-    written: &written::Agent,
+    written: &raw::Agent,
     node: usize,
     topology: &Topology<'_>,
-    at: &At<'_>,
-) -> Result<AgentKind, Error> {
-    let written::Agent { link, dupthresh, cache, .. } = written;
-    let Some(Written(link)) = link else {
+    at: &Key<'_>,
+) -> Result<AgentKind> {
+    let raw::Agent { link, dupthresh, cache, .. } = written;
+    let Some(Parsed(link)) = link else {
         let problem = "found a snoop without link; expected the link over which data leaves it";
-        return Err(at.wrong(problem));
+        return Err(at.error(problem));
     };
-    let link = topology.link(link, &at.key("link"))?;
-    let mut exits = topology.exits(node).map(|(exit, ..)| exit);
-    if !exits.any(|exit| exit == link) {
-        let exits = topology.exits(node).map(|(exit, ..)| topology.links[exit].name.as_str());
-        let (node, exits) = (&topology.nodes[node], exits.collect::<Vec<_>>().join(", "));
-        return Err(at.key("link").found(&format!("a link at {node}, one of {exits}")));
-    }
+    let (link, ..) = topology.link_at(node, link, &at.key("link"))?;
     Ok(AgentKind::Snoop {
         link,
         dupthresh: dupthresh.map_or(1, |count| count.0),
@@ -174,27 +157,27 @@ fn snoop(
     })
 }
 
-fn filter(written: &written::Agent, at: &At<'_>) -> Result<AgentKind, Error> {
-    let written::Agent { link, dupthresh, cache, .. } = written;
+fn filter(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
+    let raw::Agent { link, dupthresh, cache, .. } = written;
     for (key, given) in
         [("link", link.is_some()), ("dupthresh", dupthresh.is_some()), ("cache", cache.is_some())]
     {
         if given {
             let problem =
                 format!("found {key} of a filter; expected it with kind = \"snoop\" only");
-            return Err(at.key(key).wrong(problem));
+            return Err(at.key(key).error(problem));
         }
     }
     Ok(AgentKind::Filter)
 }
 
-/// From when until when a run of `duration` is measured.
+/// The measurement interval of a run of `duration`.
 pub(super) fn measured(
-    written: &written::Measure,
+    written: &raw::Measure,
     duration: Duration,
-    at: &At<'_>,
-) -> Result<(Instant, Instant), Error> {
-    let written::Measure { from, to } = written;
+    at: &Key<'_>,
+) -> Result<(Instant, Instant)> {
+    let raw::Measure { from, to } = written;
     let start = from.map_or(Duration::ZERO, |from| from.0);
     let end = to.map_or(duration, |to| to.0);
     if end > duration {

@@ -1,14 +1,14 @@
-//! How a queue decides, and who passes it by.
+//! Queue disciplines and traffic of higher priority.
 
 use rtolab_link::{CoDel, DirectionConfig, Discipline, Limit, Priority, Red};
 use rtolab_time::{Duration, Rate};
 
-use super::at::At;
+use super::key::Key;
 use super::spans::alternation;
-use crate::Error;
-use crate::written;
+use crate::Result;
+use crate::raw;
 
-/// What queues are made for.
+/// The packet sizes that queues must fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packets {
     /// The largest, headers included, in bytes.
@@ -17,19 +17,19 @@ pub(super) struct Packets {
     pub(super) full: u32,
 }
 
-/// Random early detection in the queue of `config`.
+/// Random early detection (RED) in the queue of `config`.
 pub(super) fn red(
-    written: &written::Red,
+    written: &raw::Red,
     config: &DirectionConfig,
     packets: Packets,
-    at: &At<'_>,
-) -> Result<Discipline, Error> {
-    let written::Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time } = written;
+    at: &Key<'_>,
+) -> Result<Discipline> {
+    let raw::Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time } = written;
     check_thresholds(written, config.queue, packets, at)?;
     let full = || Some(config.rate?.time_for(packets.full));
     let packet_time = packet_time.map(|time| time.0).or_else(full).ok_or_else(|| {
         let expected = "packet_time, how long a packet takes to send, such as \"1 ms\"";
-        at.wrong(format!("found no rate and no packet_time; expected {expected}"))
+        at.error(format!("found no rate and no packet_time; expected {expected}"))
     })?;
     Ok(Discipline::Red(Red {
         min: min.0,
@@ -43,18 +43,18 @@ pub(super) fn red(
     }))
 }
 
-/// Thresholds must be in order and in the unit of the queue, which must reach the first.
+/// The thresholds must be in order, in the unit of the queue, and the first one within the queue.
 fn check_thresholds(
-    written: &written::Red,
+    written: &raw::Red,
     queue: Limit,
     packets: Packets,
-    at: &At<'_>,
-) -> Result<(), Error> {
+    at: &Key<'_>,
+) -> Result<()> {
     let (min, max, largest) = (written.min.0, written.max.0, packets.largest);
     let (room, unit) = match queue {
         Limit::Unlimited => {
             let expected = "one such as queue = \"50 packets\" beside red";
-            return Err(at.wrong(format!("found a queue without limit; expected {expected}")));
+            return Err(at.error(format!("found a queue without limit; expected {expected}")));
         }
         Limit::Packets(room) => (room, "packets"),
         Limit::Bytes(room) => (room, "B"),
@@ -72,9 +72,9 @@ fn check_thresholds(
     Ok(())
 }
 
-/// Controlled delay, by default as RFC 8289 section 4 has it.
-pub(super) fn codel(written: &written::CoDel, at: &At<'_>) -> Result<Discipline, Error> {
-    let written::CoDel { target, interval, ecn } = written;
+/// CoDel, with the defaults of RFC 8289 section 4.
+pub(super) fn codel(written: &raw::CoDel, at: &Key<'_>) -> Result<Discipline> {
+    let raw::CoDel { target, interval, ecn } = written;
     let given = (target, interval);
     let target = target.map_or(Duration::from_millis(5), |target| target.0);
     let interval = interval.map_or(Duration::from_millis(100), |interval| interval.0);
@@ -87,16 +87,16 @@ pub(super) fn codel(written: &written::CoDel, at: &At<'_>) -> Result<Discipline,
     })
 }
 
-/// A source of higher priority on a link of `rate`, to which it must leave some time.
+/// A source of higher priority, which must not use all of the link's `rate`.
 pub(super) fn priority(
-    written: &written::Priority,
+    written: &raw::Priority,
     rate: Option<Rate>,
-    at: &At<'_>,
-) -> Result<Priority, Error> {
-    let written::Priority { good, bad, stationary, every, packet } = written;
+    at: &Key<'_>,
+) -> Result<Priority> {
+    let raw::Priority { good, bad, stationary, every, packet } = written;
     let Some(rate) = rate else {
         let expected = "rate, for its packets to take their time";
-        return Err(at.wrong(format!("found no rate; expected {expected}")));
+        return Err(at.error(format!("found no rate; expected {expected}")));
     };
     let (silent, talks) = (good.0.mean().secs_f64(), bad.0.mean().secs_f64());
     let (time, each) = (rate.time_for(packet.0), every.0);
@@ -104,7 +104,7 @@ pub(super) fn priority(
     if load >= 1.0 {
         let found =
             format!("found packets that take {time} each {each}, and longer silences never");
-        return Err(at.wrong(format!("{found} make up for it; expected some time for others")));
+        return Err(at.error(format!("{found} make up for it; expected some time for others")));
     }
     Ok(Priority { activity: alternation(good, bad, *stationary), every: every.0, packet: packet.0 })
 }

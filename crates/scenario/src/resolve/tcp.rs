@@ -1,15 +1,15 @@
-//! How the hosts behave: what is written over the defaults, and checks across keys.
+//! The configuration of the hosts: keys over defaults, and checks across keys.
 
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{AckDelay, Arithmetic, PathFact, RtoConfig, RtoFloor, TimerClock};
 
-use super::at::At;
-use crate::written::{Flow, Receiver, Table, Tcp, value::Written};
-use crate::{Error, Prototypes};
+use super::key::Key;
+use crate::raw::{Flow, Parsed, Receiver, Table, Tcp};
+use crate::{Prototypes, Result};
 
-/// How the sending hosts behave, before a sender's policies are applied; the response may be one of
-/// the hosts' `own`.
-pub(super) fn sender(written: &Table<Tcp>, own: &Prototypes, at: &At<'_>) -> Result<Tcp, Error> {
+/// The configuration of the sending hosts, before a sender specification is applied. The response
+/// may be one of the prototypes `own`.
+pub(super) fn sender(written: &Table<Tcp>, own: &Prototypes, at: &Key<'_>) -> Result<Tcp> {
     let mut tcp = Tcp::default();
     written.read((at.document(), "tcp"), &mut tcp)?;
     let config = &mut tcp.config;
@@ -32,19 +32,19 @@ pub(super) fn sender(written: &Table<Tcp>, own: &Prototypes, at: &At<'_>) -> Res
     }
 }
 
-/// How the receiving hosts behave: as the sending ones, but with capabilities of their own. What a
-/// profile sets comes first, so that the other keys replace it.
+/// The configuration of the receiving hosts: that of the sending ones with capabilities of their
+/// own. A profile is applied first, so that other keys override it.
 pub(super) fn receiver(
     table: &Table<Receiver>,
     sender: &Config,
-    at: &At<'_>,
-) -> Result<(Receiver, Config), Error> {
+    at: &Key<'_>,
+) -> Result<(Receiver, Config)> {
     let mut config = Config {
         sack: true,
         timestamps: true,
         dsack: false,
         ecn: true,
-        responder: None, // Nor does it detect anything.
+        responder: None, // A receiver detects no spurious timeouts.
         ..sender.clone()
     };
     let mut written = Receiver::default();
@@ -59,9 +59,9 @@ pub(super) fn receiver(
     config.timestamp.echo = written.echo.unwrap_or(config.timestamp.echo);
     written.accept(&mut config);
     let phase = at.key("heartbeat_phase");
-    if phase.is_written() && config.receiver.ack_delay != AckDelay::Heartbeat {
+    if phase.exists() && config.receiver.ack_delay != AckDelay::Heartbeat {
         let problem = "found without a heartbeat; expected it beside ack_delay = \"heartbeat\"";
-        return Err(phase.wrong(problem));
+        return Err(phase.error(problem));
     }
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(written.window_scale.unwrap_or(scale));
@@ -70,7 +70,7 @@ pub(super) fn receiver(
 }
 
 impl Receiver {
-    /// Sets what is accepted where it is offered, as far as that is written.
+    /// Sets the keys for what the receiver accepts if it is offered.
     pub(super) fn accept(&self, config: &mut Config) {
         config.sack = self.sack.unwrap_or(config.sack);
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
@@ -79,17 +79,13 @@ impl Receiver {
     }
 }
 
-/// The hosts of one flow, where it has a segment size or a buffer of its own.
-pub(super) fn own(
-    flow: &Flow,
-    hosts: (&Config, &Config),
-    at: &At<'_>,
-) -> Result<[Config; 2], Error> {
+/// The hosts of one flow, with its own segment size and buffer.
+pub(super) fn own(flow: &Flow, hosts: (&Config, &Config), at: &Key<'_>) -> Result<[Config; 2]> {
     let (mut sender, mut receiver) = (hosts.0.clone(), hosts.1.clone());
-    if let Some(Written(mss)) = flow.mss {
+    if let Some(Parsed(mss)) = flow.mss {
         (sender.mss, receiver.mss) = (mss as u16, mss as u16);
     }
-    if let Some(Written(buffer)) = flow.buffer {
+    if let Some(Parsed(buffer)) = flow.buffer {
         receiver.receiver.buffer = buffer;
     }
     if flow.mss.is_some() || flow.buffer.is_some() {
@@ -98,8 +94,8 @@ pub(super) fn own(
     Ok([sender, receiver])
 }
 
-/// The buffer has room for a segment, and can be announced.
-fn check_buffer(config: &Config, sender: &Config, at: &At<'_>) -> Result<(), Error> {
+/// The buffer must fit a segment, and the window field must be able to announce it.
+fn check_buffer(config: &Config, sender: &Config, at: &Key<'_>) -> Result<()> {
     let buffer = config.receiver.buffer;
     let announced = match sender.window_scale {
         Some(_) => 65_535 << config.window_scale.unwrap_or(0),
@@ -118,8 +114,8 @@ fn check_buffer(config: &Config, sender: &Config, at: &At<'_>) -> Result<(), Err
     }
 }
 
-/// What counts in ticks needs a granularity; that and the Eifel timer do not know the floor of Linux.
-fn check_rto(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
+/// Arithmetic in ticks needs a granularity. Neither it nor the Eifel timer has the floor of Linux.
+fn check_rto(config: &RtoConfig, at: &Key<'_>) -> Result<()> {
     let arithmetic = match config.arithmetic {
         Arithmetic::Exact | Arithmetic::Eifel => None,
         Arithmetic::Ns2 => Some("ns2"),
@@ -133,7 +129,7 @@ fn check_rto(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
     if let (Some((key, word)), true) = (ticks, config.granularity.is_zero()) {
         let problem =
             format!("found {word:?} without a granularity; expected one, such as \"100 ms\"");
-        return Err(at.key(key).wrong(problem));
+        return Err(at.key(key).error(problem));
     }
     let arithmetic = match config.arithmetic {
         Arithmetic::Eifel => Some("eifel"),
@@ -141,19 +137,19 @@ fn check_rto(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
     };
     if let (Some(word), RtoFloor::Variance(_)) = (arithmetic, config.floor) {
         let problem = format!("found min_on_variance beside arithmetic = {word:?}; expected min");
-        return Err(at.key("min_on_variance").wrong(problem));
+        return Err(at.key("min_on_variance").error(problem));
     }
     let parity = at.key("delayed_ack_parity");
-    if parity.is_written() && !matches!(config.floor, RtoFloor::DelayedAck(_)) {
+    if parity.exists() && !matches!(config.floor, RtoFloor::DelayedAck(_)) {
         let problem = "found delayed_ack_parity without min_delayed_ack; expected both";
-        return Err(parity.wrong(problem));
+        return Err(parity.error(problem));
     }
     check_order(config, at)
 }
 
-/// Neither the floor nor the first timeout may be above the ceiling; the fault is in a key that is
-/// written, since the defaults are in order.
-fn check_order(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
+/// Neither the floor nor the initial RTO may exceed the maximum. The error is at a key that is
+/// written, because the defaults are in order.
+fn check_order(config: &RtoConfig, at: &Key<'_>) -> Result<()> {
     let (floor, min) = match config.floor {
         RtoFloor::Total(min) => ("min", min),
         RtoFloor::Variance(min) => ("min_on_variance", min),
@@ -161,7 +157,7 @@ fn check_order(config: &RtoConfig, at: &At<'_>) -> Result<(), Error> {
         RtoFloor::DelayedAck(min) => ("min_delayed_ack", min),
     };
     let (initial, max) = (config.initial, config.max);
-    let (key, expected) = match at.key("max").is_written() {
+    let (key, expected) = match at.key("max").exists() {
         true if max < min => ("max", format!("at least {floor}, {min}")),
         true if max < initial => ("max", format!("at least initial, {initial}")),
         false if max < min => (floor, format!("at most max, {max} by default")),

@@ -1,12 +1,12 @@
-//! What nodes there are, what links join them, and which ways lead where.
+//! The topology: nodes, links and routes.
 
 use rtolab_link::Direction;
 
-use super::at::At;
-use crate::read::one_of;
-use crate::{Error, Link, Route};
+use super::key::Key;
+use crate::nearest::one_of;
+use crate::{Link, Result, Route};
 
-/// The nodes, the links between them, and the ways that are given.
+/// The nodes, the links, and the configured routes.
 #[derive(Clone, Copy)]
 pub(super) struct Topology<'a> {
     pub(super) nodes: &'a [String],
@@ -16,18 +16,28 @@ pub(super) struct Topology<'a> {
 
 impl Topology<'_> {
     /// The node called `name`.
-    pub(super) fn node(&self, name: &str, at: &At<'_>) -> Result<usize, Error> {
+    pub(super) fn node(&self, name: &str, at: &Key<'_>) -> Result<usize> {
         find(name, self.nodes.iter().map(String::as_str), at)
     }
 
-    /// The link called `name`.
-    pub(super) fn link(&self, name: &str, at: &At<'_>) -> Result<usize, Error> {
-        find(name, self.links.iter().map(|link| link.name.as_str()), at)
+    /// The link called `name` at `node`, with the direction away from it and the node at the other
+    /// end.
+    pub(super) fn link_at(
+        &self,
+        node: usize,
+        name: &str,
+        at: &Key<'_>,
+    ) -> Result<(usize, Direction, usize)> {
+        let link = find(name, self.links.iter().map(|link| link.name.as_str()), at)?;
+        self.links_at(node).find(|(other, ..)| *other == link).ok_or_else(|| {
+            let links = self.links_at(node).map(|(other, ..)| self.links[other].name.as_str());
+            let (node, links) = (&self.nodes[node], links.collect::<Vec<_>>().join(", "));
+            at.found(&format!("a link at {node}, one of {links}"))
+        })
     }
 
-    /// The links at `node`, each with the direction in which it leaves and the node that it leads
-    /// to.
-    pub(super) fn exits(&self, node: usize) -> impl Iterator<Item = (usize, Direction, usize)> {
+    /// The links at `node`, as [`Topology::link_at`] has them.
+    fn links_at(&self, node: usize) -> impl Iterator<Item = (usize, Direction, usize)> {
         self.links.iter().enumerate().flat_map(move |(index, link)| {
             let (first, second) = link.ends;
             let forward = (first == node).then_some((index, Direction::Forward, second));
@@ -36,7 +46,7 @@ impl Topology<'_> {
         })
     }
 
-    /// Over how many links each node is reached from one, at least.
+    /// The shortest distance of each node from `from`, in links.
     pub(super) fn distances(&self, from: usize) -> Vec<Option<usize>> {
         let mut neighbours = vec![Vec::new(); self.nodes.len()];
         for (first, second) in self.links.iter().map(|link| link.ends) {
@@ -59,11 +69,11 @@ impl Topology<'_> {
         distances
     }
 
-    /// Does some way from `from` to `to`, given or with the fewest links, pass these nodes in this
-    /// order?
+    /// Does a configured route or shortest path between the two nodes pass `nodes` in order?
     pub(super) fn passes(&self, (from, to): (usize, usize), nodes: &[usize]) -> bool {
         let mut given = self.routes.iter().filter(|route| (route.from, route.to) == (from, to));
-        given.any(|route| in_order(nodes, &self.way(route))) || self.are_between((from, to), nodes)
+        given.any(|route| in_order(nodes, &self.nodes_of(route)))
+            || self.are_between((from, to), nodes)
     }
 
     fn are_between(&self, (from, to): (usize, usize), nodes: &[usize]) -> bool {
@@ -76,8 +86,8 @@ impl Topology<'_> {
         length.is_some() && length == self.distances(from)[to]
     }
 
-    /// The nodes that a given way passes.
-    fn way(&self, route: &Route) -> Vec<usize> {
+    /// The nodes of a configured route.
+    fn nodes_of(&self, route: &Route) -> Vec<usize> {
         let far = |&(link, direction): &(usize, Direction)| {
             let (first, second) = self.links[link].ends;
             match direction {
@@ -88,25 +98,25 @@ impl Topology<'_> {
         [route.from].into_iter().chain(route.hops.iter().map(far)).collect()
     }
 
-    /// The names of nodes, for a message.
+    /// The names of nodes, for messages.
     pub(super) fn names(&self, nodes: impl IntoIterator<Item = usize>) -> String {
         let names: Vec<_> = nodes.into_iter().map(|node| self.nodes[node].as_str()).collect();
         names.join(", ")
     }
 }
 
-/// Are `some` among `all`, in the same order?
+/// Is `some` a subsequence of `all`?
 fn in_order(some: &[usize], all: &[usize]) -> bool {
     let mut rest = all.iter();
     some.iter().all(|node| rest.any(|other| other == node))
 }
 
-/// Which of the names `known` is `name`.
+/// The index of `name` among the names `known`.
 fn find<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
-    at: &At<'_>,
-) -> Result<usize, Error> {
+    at: &Key<'_>,
+) -> Result<usize> {
     known
         .clone()
         .position(|other| other == name)

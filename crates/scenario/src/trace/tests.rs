@@ -1,4 +1,4 @@
-//! Traces, right and wrong.
+//! Traces, valid and invalid.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn fault<T: std::fmt::Debug>(read: Result<T, Fault>) -> String {
 }
 
 #[test]
-fn a_trace_of_mahimahi_is_as_long_as_its_last_time() {
+fn the_period_of_a_mahimahi_trace_is_its_last_time() {
     let trace = mahimahi("0\n5\n5\n12\n").unwrap();
     let at = [0, 5, 5, 12].map(Duration::from_millis);
     assert_eq!(trace, Opportunities { at: at.to_vec(), period: Duration::from_millis(12) });
@@ -20,7 +20,7 @@ fn a_trace_of_mahimahi_is_as_long_as_its_last_time() {
 }
 
 #[test]
-fn what_is_no_trace_of_mahimahi() {
+fn invalid_mahimahi_traces() {
     for (text, said) in [
         ("", "found no line; expected lines of milliseconds, the last of them the trace's length"),
         (
@@ -50,7 +50,7 @@ fn delays_are_seconds_and_milliseconds() {
 }
 
 #[test]
-fn what_is_no_series_of_delays() {
+fn invalid_series_of_delays() {
     let lines = "expected lines of seconds and milliseconds such as \"0.5 120\"";
     for (text, said) in [
         ("# nothing", format!("found no delay; {lines}, or ping -D's output")),
@@ -72,10 +72,10 @@ fn what_is_no_series_of_delays() {
     }
 }
 
-/// A hold of five seconds lets three replies go at once: their delays belong to the times at which
-/// the pings were sent.
+/// A stall of five seconds releases three replies at once. Their delays hold from when the pings
+/// were sent.
 #[test]
-fn what_ping_printed_is_read_by_the_time_of_sending() {
+fn the_output_of_ping_is_read_by_the_time_of_sending() {
     let text = "\
 PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.
 [1690000000.300000] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=52 time=300 ms
@@ -100,7 +100,7 @@ rtt min/avg/max/mdev = 300/3075/5000/0 ms
 }
 
 #[test]
-fn what_ping_prints_without_times() {
+fn the_output_of_ping_without_times() {
     let expected = "expected a reply as ping -D prints it, with [seconds] before and time= behind";
     for line in [
         "64 bytes from 10.0.0.1: icmp_seq=1 ttl=52 time=300 ms",

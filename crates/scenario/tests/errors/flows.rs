@@ -1,9 +1,9 @@
-//! Flows that cannot be.
+//! Invalid flows.
 
 use super::{EVERYTHING, check, instead_in};
 
 #[test]
-fn workloads_that_make_no_sense() {
+fn invalid_workloads() {
     let pages = r#"pages = { bytes = "100 kB", every = "5 s", count = 20 }"#;
     let bytes = format!("bytes = \"1 kB\"\n{pages}");
     let split = format!("split = [\"base\"]\n{pages}");
@@ -29,7 +29,7 @@ fn workloads_that_make_no_sense() {
 }
 
 #[test]
-fn datagrams_that_make_no_sense() {
+fn invalid_datagrams() {
     let packet = r#"packet = "200 B""#;
     let said = instead_in(
         EVERYTHING,
@@ -48,7 +48,7 @@ fn datagrams_that_make_no_sense() {
 }
 
 #[test]
-fn splits_that_are_not_on_the_way() {
+fn splits_that_are_not_on_the_path() {
     let said = instead_in(
         EVERYTHING,
         &[
@@ -65,7 +65,7 @@ fn splits_that_are_not_on_the_way() {
 }
 
 #[test]
-fn sets_and_ends() {
+fn invalid_sets_and_ends() {
     let said = instead_in(
         EVERYTHING,
         &[

@@ -1,8 +1,8 @@
-//! Links that cannot be.
+//! Invalid links.
 
 use super::{EVERYTHING, check, instead, instead_in, message};
 
-/// Keys of the wireless link of [`super::RIGHT`], in place of its chance of loss.
+/// The errors of [`super::RIGHT`] with these keys instead of the wireless link's loss.
 fn beside(cases: &[&str]) -> String {
     let cases: Vec<_> = cases.iter().map(|wrong| ("loss = 0.05", *wrong)).collect();
     instead(&cases)
@@ -23,7 +23,7 @@ fn rates_of_zero() {
 }
 
 #[test]
-fn changes_that_make_no_sense() {
+fn invalid_changes() {
     let said = beside(&[
         r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "5 s", rate = "2 kbit/s" }]"#,
         r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "4 s", rate = "2 kbit/s" }]"#,
@@ -37,7 +37,7 @@ fn changes_that_make_no_sense() {
 }
 
 #[test]
-fn holds_that_never_end() {
+fn stalls_that_never_end() {
     let said = instead(&[
         (r#"for = "1 s""#, r#"for = "10 s""#),
         (r#"{ at = "50 s", for = "1 s" }"#, r#"{ at = "70 s", for = "1 s" }"#),
@@ -56,7 +56,7 @@ fn holds_that_never_end() {
 }
 
 #[test]
-fn outages_without_end() {
+fn endless_outages() {
     let said = instead(&[
         (
             "[link.outages.random]",
@@ -78,7 +78,7 @@ fn outages_without_end() {
 }
 
 #[test]
-fn states_that_make_no_sense() {
+fn invalid_states() {
     let states = r#"states = { good = { constant = "1 s" }, bad = { constant = "1 s" } }"#;
     let said = beside(&[
         "bad = { loss = 0.1 }",
@@ -98,7 +98,7 @@ fn states_that_make_no_sense() {
 }
 
 #[test]
-fn losses_that_nothing_remembers() {
+fn loss_memory_without_losses() {
     let memory = ("loss = 0.05", "loss_memory = 0.3");
     let said = instead(&[
         memory,
@@ -113,7 +113,7 @@ fn losses_that_nothing_remembers() {
 }
 
 #[test]
-fn red_that_makes_no_sense() {
+fn invalid_red() {
     let said = instead_in(
         EVERYTHING,
         &[
@@ -141,7 +141,7 @@ fn red_that_makes_no_sense() {
 }
 
 #[test]
-fn codel_that_makes_no_sense() {
+fn invalid_codel() {
     let said = beside(&[
         r#"codel = { target = "0 s" }"#,
         r#"codel = { target = "100 ms" }"#,
@@ -154,7 +154,7 @@ fn codel_that_makes_no_sense() {
 }
 
 #[test]
-fn priority_that_leaves_nothing() {
+fn priority_that_leaves_no_time() {
     let said = beside(&[
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms" }"#,
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "0 s", packet = "72 B" }"#,
@@ -168,7 +168,7 @@ fn priority_that_leaves_nothing() {
 }
 
 #[test]
-fn arq_that_makes_no_sense() {
+fn invalid_arq() {
     let third = "notices = \"gap\"\n[[link.arq]]\nretries = 1\ntimeout = \"1 s\"";
     let said = instead_in(
         EVERYTHING,
@@ -196,7 +196,7 @@ fn arq_that_makes_no_sense() {
 }
 
 #[test]
-fn words_and_times_of_a_link() {
+fn invalid_choices_and_times() {
     let said = beside(&[
         "order = \"fre\"",
         "order = true",

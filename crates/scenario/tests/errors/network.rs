@@ -1,4 +1,4 @@
-//! Networks that cannot be.
+//! Invalid networks.
 
 use super::{EVERYTHING, check, instead_in};
 
@@ -36,7 +36,7 @@ fn routes_that_lead_nowhere() {
 }
 
 #[test]
-fn agents_that_see_nothing() {
+fn middleboxes_that_see_nothing() {
     let snoop = "at = \"base\"\nkind = \"snoop\"";
     let said = instead_in(
         EVERYTHING,

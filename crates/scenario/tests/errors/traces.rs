@@ -1,4 +1,4 @@
-//! Traces that cannot be: the message names the file and the line in it.
+//! Invalid traces: the message names the file and its line.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rtolab_scenario::Scenario;
 
 use super::{EVERYTHING, check, instead, instead_in, message};
 
-/// What a scenario says whose trace, named by `key`, holds `text`.
+/// The error of a scenario whose trace `key` contains `text`.
 fn held(key: &str, text: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(key.replace('.', "-"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -18,7 +18,7 @@ fn held(key: &str, text: &str) -> String {
 }
 
 #[test]
-fn opportunities_that_make_no_sense() {
+fn invalid_opportunities() {
     let texts = ["", "0\n", "5\n3\n", "1\n2.5\n", "one\n", "-1\n", "1 2\n"];
     check(
         "opportunities_that_make_no_sense",
@@ -27,7 +27,7 @@ fn opportunities_that_make_no_sense() {
 }
 
 #[test]
-fn delays_that_make_no_sense() {
+fn invalid_delays() {
     let ping = "[1.5] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=52 time=1 ms\n\
                 64 bytes from 10.0.0.1: icmp_seq=2 ttl=52 time=1 ms\n";
     let texts =
@@ -37,7 +37,7 @@ fn delays_that_make_no_sense() {
 }
 
 #[test]
-fn traces_that_are_not_there() {
+fn missing_traces() {
     let said = instead_in(
         EVERYTHING,
         &[
@@ -77,9 +77,9 @@ fn a_trace_of_one_delay_does_not_repeat() {
     );
 }
 
-/// Priority and the default of red's packet time need a rate, which a trace has not.
+/// Priority and RED's default packet time need a rate, which a trace does not have.
 #[test]
-fn what_needs_a_rate_beside_a_trace() {
+fn keys_that_need_a_rate_beside_a_trace() {
     let forward = |keys: &str| {
         let bad = "bad = { loss = 0.1 }\nrate_trace = \"traces/cellular.up\"";
         message(&EVERYTHING.replace("[link.forward]", &format!("[link.forward]\n{bad}\n{keys}")))

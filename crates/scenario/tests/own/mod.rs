@@ -1,4 +1,4 @@
-//! Prototypes that scenarios may name: they do nothing.
+//! Prototypes that do nothing, for scenarios that name them.
 
 use rtolab_link::{Direction, FrameAction, Rng, SentFrame, Stage, Staged};
 use rtolab_scenario::Prototypes;

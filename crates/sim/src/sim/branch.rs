@@ -1,4 +1,4 @@
-//! A run that goes another way from one timeout on.
+//! A fork of the run that differs from one timeout on.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rtolab_tcp::Config;
 use rtolab_time::Instant;
 
 use super::{Entity, Sim};
-use crate::truth::Before;
+use crate::endpoint::Checkpoint;
 
 /// One timeout of a flow's sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Branch {
     pub flow: String,
     /// When the timer expired.
     pub at: Instant,
-    /// For which segment, counted from the SYN.
+    /// The relative sequence number of the segment that timed out (SYN is 0).
     pub seq: i64,
 }
 
@@ -29,13 +29,14 @@ impl Branch {
     }
 }
 
-/// A branch that is looked for.
+/// The search for the timeout at which a run branches.
 #[derive(Clone)]
 pub struct Branching {
     branch: Branch,
-    /// How either end of each leg goes on; `None`: the timeout does not happen.
+    /// The configurations of both ends of each leg from there on; `None`: the timeout does not
+    /// happen.
     configs: Option<Arc<[[Arc<Config>; 2]]>>,
-    /// The run that goes on there, once it is found and can.
+    /// The fork, once the timeout is found and the fork can go on.
     pub found: Option<Box<Sim>>,
 }
 
@@ -44,33 +45,33 @@ impl Branching {
         Self { branch, configs, found: None }
     }
 
-    /// Is this timeout, the end's `row`, where it begins?
+    /// Is the timeout in `row` the one at which the run branches?
     pub fn begins(&self, row: &TimeoutRow) -> bool {
         self.found.is_none() && self.branch.is_at(row)
     }
 }
 
 impl Sim {
-    /// A copy that goes another way from the timeout of this number of an end on, and is recorded as
-    /// this run is; `None`: it cannot, for the handshake is not complete.
-    pub(crate) fn branch_off(
+    /// A fork that differs from this timeout of an end on, and is recorded as this run is; `None`
+    /// if the handshake is not complete.
+    pub(super) fn branch_off(
         &mut self,
         (flow, place, number): (usize, Place, usize),
         branching: &Branching,
-        before: Before,
+        checkpoint: Checkpoint,
     ) -> Option<Box<Self>> {
-        let Before { mut connection, stimulus } = before;
+        let Checkpoint { mut connection, stimulus } = checkpoint;
         match &branching.configs {
             None => connection.suppress_retransmission(),
             Some(configs) => connection.reconfigure(configs[flow][place.index()].clone()).ok()?,
         }
-        let mut copy = Box::new(self.clone());
-        let end = copy.flows[flow].end_mut(place);
+        let mut fork = Box::new(self.clone());
+        let end = fork.flows[flow].end_mut(place);
         end.forget_timeouts_from(number);
-        end.redo(connection, stimulus, self.now);
-        copy.drain(flow, place);
-        let host = copy.number(Entity::Host(flow, place));
-        copy.queue.look_again(host);
-        Some(copy)
+        end.replay(connection, stimulus, self.now);
+        fork.drain(flow, place);
+        let host = fork.number(Entity::Host(flow, place));
+        fork.queue.settle(host);
+        Some(fork)
     }
 }

@@ -41,7 +41,7 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
     let lab = Lab::new(&Scenario::parse(TEXT, "x.toml", &[]).unwrap(), None).unwrap();
     let lab = lab.without_pipes();
     let mut sim = lab.start(1, Observe { trace: true, windows: false });
-    sim.judging = None;
+    sim.scoring = None;
     let mut nth = 0;
     loop {
         let (at, entity) = sim.queue.first();
@@ -53,20 +53,20 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
             continue;
         };
         sim.now = at;
-        let poll = |link: &mut Link| link.channel().unwrap().poll_direction(direction, at);
+        let poll = |link: &mut SimLink| link.channel().unwrap().poll_direction(direction, at);
         while let Some(mut outcome) = poll(&mut sim.links[channel]) {
             nth += 1;
             match (mischief(nth), &mut outcome) {
                 (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt(),
                 (Mischief::Double, Outcome::Delivered { frame, held, .. }) => {
                     let (frame, held, duplicate) = (*frame, *held, true);
-                    sim.settle(&Outcome::Delivered { direction, frame, held, duplicate });
+                    sim.on_link_outcome(&Outcome::Delivered { direction, frame, held, duplicate });
                 }
                 _ => {}
             }
-            sim.settle(&outcome);
+            sim.on_link_outcome(&outcome);
         }
-        sim.wake_for_channel(channel, direction);
+        sim.schedule_channel(channel, direction);
     }
     let left = sim.flows[0].under_way;
     (lab.record(sim, Run::default()), left)

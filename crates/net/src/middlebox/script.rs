@@ -1,0 +1,116 @@
+//! Packet scripts for middleboxes: segments of 100 bytes, numbered from 1.
+
+use rtolab_link::CopyId;
+use rtolab_tcp::{Flags, Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+use super::{Middlebox, Onward};
+use crate::packet::{Condition, Packet};
+
+/// Payload of a segment.
+pub const SEGMENT: u32 = 100;
+
+/// The first sequence number of segment `number`.
+pub fn begins(number: u32) -> Seq {
+    Seq::FIRST + 1 + (number - 1) * SEGMENT
+}
+
+/// Segment `number`.
+pub fn data(number: u32) -> Packet {
+    let mut segment = Segment::new(begins(number), SEGMENT, Flags::ACK);
+    segment.ack = Seq::FIRST + 1;
+    packet(segment, true)
+}
+
+/// The ACK for all segments up to `number`.
+pub fn ack(number: u32) -> Packet {
+    let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+    segment.ack = begins(number + 1);
+    packet(segment, false)
+}
+
+/// A packet of flow 0.
+pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
+    segment.window = 10_000;
+    Packet {
+        segment,
+        copy: CopyId(0),
+        sent: Instant::START,
+        flow: 0,
+        bytes: Packet::size_of(&segment),
+        order: 0,
+        step: 1,
+        condition: Condition::Sound,
+        to_receiver,
+    }
+}
+
+/// A middlebox under test, at a point in time.
+pub struct Script {
+    pub middlebox: Middlebox,
+    at: Instant,
+}
+
+impl Script {
+    pub fn new(middlebox: Middlebox) -> Self {
+        Self { middlebox, at: Instant::START }
+    }
+
+    /// Moves to `millis` after the start.
+    pub fn at(&mut self, millis: u64) -> &mut Self {
+        self.at = Instant::START + Duration::from_millis(millis);
+        self
+    }
+
+    /// The packet arrives; returns what leaves the middlebox.
+    pub fn sees(&mut self, packet: Packet) -> Vec<String> {
+        let mut onward = Vec::new();
+        self.middlebox.on_packet(packet, self.at, &mut onward);
+        onward.iter().map(words).collect()
+    }
+
+    /// The packets arrive, and all of them pass.
+    pub fn pass(&mut self, packets: impl IntoIterator<Item = Packet>) -> &mut Self {
+        for packet in packets {
+            let mut onward = Vec::new();
+            self.middlebox.on_packet(packet, self.at, &mut onward);
+            assert!(
+                matches!(onward[..], [Onward { made_here: false, .. }]),
+                "{packet:?} should have passed, and nothing else: {onward:?}"
+            );
+        }
+        self
+    }
+
+    /// The timer expires; returns what leaves the middlebox.
+    pub fn wakes(&mut self) -> Vec<String> {
+        let mut onward = Vec::new();
+        self.middlebox.on_timer(self.at, &mut onward);
+        onward.iter().map(words).collect()
+    }
+
+    /// The timer after `millis`, in milliseconds. Until then it expires with nothing to do.
+    pub fn timer_after(&mut self, millis: u64) -> Option<u64> {
+        while let Some(at) = self.timer().filter(|at| *at < millis) {
+            assert_eq!(self.at(at).wakes(), [""; 0]);
+        }
+        self.timer()
+    }
+
+    /// The timer, in milliseconds.
+    pub fn timer(&self) -> Option<u64> {
+        self.middlebox.next_timer().map(|at| at.nanos() / 1_000_000)
+    }
+}
+
+/// Such as "S3" for segment 3, "A5" for the ACK of all up to 5; with "local" in front if the
+/// middlebox made it.
+fn words(onward: &Onward) -> String {
+    let segment = &onward.packet.segment;
+    let number = |seq: Seq| seq.since(Seq::FIRST + 1) / u64::from(SEGMENT);
+    let what = match onward.packet.to_receiver {
+        true => format!("S{}", number(segment.seq) + 1),
+        false => format!("A{}", number(segment.ack)),
+    };
+    if onward.made_here { format!("local {what}") } else { what }
+}

@@ -1,0 +1,204 @@
+//! Spurious-retransmission filter, a proxy between the wireless network and the Internet: Kim and
+//! Cho, "Considering Spurious Timeout in Proxy for Improving TCP Performance in Wireless Networks",
+//! IEEE Communications Letters 8(1), 2004.
+//!
+//! We know the paper only through Fu and Atiquzzaman (`DualRTT`, section I): the proxy "tracks the
+//! data and acknowledge sequence number for each TCP connection"; by "filtering unnecessarily
+//! retransmitted segments and removing duplicate ACKs, the spurious fast retransmissions at the TCP
+//! sender can be avoided". The rest is our reading:
+//!
+//! - A retransmission of data whose ACK has passed is dropped. That ACK may have been lost after
+//!   the proxy, so the proxy replies with the newest ACK, once for each run of such
+//!   retransmissions. A sender whose ACK was merely late gets at most one duplicate.
+//! - A retransmission of data not yet acknowledged passes. It was spurious, by the rule of F-RTO,
+//!   if the next ACK is no duplicate and covers data that were not retransmitted. Each
+//!   retransmission of such an episode causes one duplicate ACK, which the proxy drops, until an
+//!   ACK covers more than all data sent before the episode.
+//! - A duplicate is also dropped if all data that passed are acknowledged: then it cannot signal a
+//!   loss. One with SACK blocks above its ACK number does, and always passes.
+//!
+//! Both directions are filtered, each by itself.
+
+use rtolab_tcp::{Flags, Segment, Seq};
+
+use super::{Onward, is_pure_ack, is_relevant, state_of};
+use crate::packet::Packet;
+
+/// Drops spurious retransmissions and the duplicate ACKs that they cause.
+#[derive(Clone, Debug, Default)]
+pub struct SpuriousFilter {
+    /// For each flow the data to its receiver, and to its sender.
+    flows: Vec<[DataDirection; 2]>,
+}
+
+/// The state of one direction's data.
+#[derive(Clone, Debug, Default)]
+struct DataDirection {
+    /// The end of the highest data seen.
+    highest: Seq,
+    /// The highest ACK number seen.
+    acked: Seq,
+    /// The newest packet with that ACK number.
+    newest: Option<Packet>,
+    /// The end of the highest data seen when a duplicate signalled a loss, until it is
+    /// acknowledged: retransmissions before that may be needed.
+    recover: Option<Seq>,
+    episode: Option<Episode>,
+    /// The last retransmission that was dropped, since new data passed.
+    absorbed: Option<Seq>,
+}
+
+/// Retransmissions passed that may be spurious.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    /// The end of the highest data seen before the first of them.
+    high: Seq,
+    /// The end of the highest of them.
+    retransmitted: Seq,
+    /// How many duplicate ACKs they may still cause.
+    passed: u32,
+    verdict: Verdict,
+}
+
+/// Were the retransmissions spurious?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Open,
+    Spurious,
+}
+
+/// What happens to a packet, by its data or by its ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Pass,
+    Absorb,
+    /// Dropped, with the newest ACK as reply.
+    Reply,
+}
+
+impl SpuriousFilter {
+    /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
+    pub fn on_packet(&mut self, packet: Packet, onward: &mut Vec<Onward>) {
+        let segment = &packet.segment;
+        if !is_relevant(&packet) || segment.flags.has(Flags::RST) {
+            onward.push(Onward::passing(packet));
+            return;
+        }
+        let [to_receiver, to_sender] = state_of(&mut self.flows, packet.flow);
+        let (data, acks) = match packet.to_receiver {
+            true => (to_receiver, to_sender),
+            false => (to_sender, to_receiver),
+        };
+        let is_news = acks.is_news(segment);
+        let duplicate = acks.on_ack(&packet);
+        match data.on_data(segment) {
+            _ if is_news => onward.push(Onward::passing(packet)),
+            Action::Reply => onward.extend(data.reply().map(Onward::made_here)),
+            Action::Absorb => {}
+            Action::Pass if duplicate == Action::Absorb => {}
+            Action::Pass => onward.push(Onward::passing(packet)),
+        }
+    }
+}
+
+impl DataDirection {
+    /// A segment of this direction, with or without data.
+    fn on_data(&mut self, segment: &Segment) -> Action {
+        let (seq, end) = (segment.seq, segment.end());
+        if segment.sequence_length() == 0 || segment.flags.has(Flags::SYN) {
+            return Action::Pass;
+        }
+        if seq >= self.highest {
+            self.highest = end;
+            self.absorbed = None;
+            return Action::Pass;
+        }
+        if end <= self.acked {
+            let is_first_of_run = self.absorbed.is_none_or(|last| seq <= last);
+            self.absorbed = Some(seq);
+            return if is_first_of_run { Action::Reply } else { Action::Absorb };
+        }
+        if self.recover.is_none() {
+            self.note_retransmission(seq, end);
+        }
+        self.highest = self.highest.max(end);
+        Action::Pass
+    }
+
+    fn note_retransmission(&mut self, seq: Seq, end: Seq) {
+        let high = self.highest;
+        let begun = Episode { high, retransmitted: end, passed: 0, verdict: Verdict::Open };
+        let episode = self.episode.insert(match self.episode {
+            Some(episode) if seq < episode.high => episode,
+            Some(_) | None => begun,
+        });
+        episode.passed += 1;
+        episode.retransmitted = episode.retransmitted.max(end);
+    }
+
+    /// Does the segment carry a higher ACK number or a new window?
+    fn is_news(&self, segment: &Segment) -> bool {
+        let repeats =
+            |newest: &Packet| segment.ack <= self.acked && segment.window == newest.segment.window;
+        segment.flags.has(Flags::ACK) && !self.newest.as_ref().is_some_and(repeats)
+    }
+
+    /// A packet of the other direction, which may acknowledge this direction's data.
+    fn on_ack(&mut self, packet: &Packet) -> Action {
+        let segment = &packet.segment;
+        if !segment.flags.has(Flags::ACK) || segment.ack < self.acked {
+            return Action::Pass;
+        }
+        let changes = self.is_news(segment);
+        self.newest = Some(*packet);
+        if segment.ack > self.acked {
+            self.on_new_ack(segment.ack);
+            return Action::Pass;
+        }
+        match is_pure_ack(segment) && !changes {
+            true => self.on_duplicate(segment),
+            false => Action::Pass,
+        }
+    }
+
+    fn on_new_ack(&mut self, ack: Seq) {
+        self.acked = ack;
+        self.recover = self.recover.filter(|recover| ack < *recover);
+        self.episode = self.episode.filter(|episode| ack <= episode.high);
+        if let Some(episode) = self.episode.as_mut().filter(|episode| ack > episode.retransmitted) {
+            episode.verdict = Verdict::Spurious;
+        }
+    }
+
+    fn on_duplicate(&mut self, segment: &Segment) -> Action {
+        let all_is_acked = self.acked >= self.highest;
+        let beyond = segment.sack_blocks().any(|block| block.end > segment.ack);
+        let is_caused = |episode: &&mut Episode| {
+            episode.passed > 0 && (all_is_acked || episode.verdict == Verdict::Spurious)
+        };
+        if let Some(episode) = self.episode.as_mut().filter(is_caused).filter(|_| !beyond) {
+            episode.passed -= 1;
+            return Action::Absorb;
+        }
+        if !all_is_acked {
+            self.recover = Some(self.highest);
+            self.episode = self.episode.filter(|episode| episode.verdict == Verdict::Spurious);
+        }
+        Action::Pass
+    }
+
+    /// The newest ACK, without data.
+    fn reply(&self) -> Option<Packet> {
+        let mut packet = self.newest?;
+        let segment = &mut packet.segment;
+        segment.seq = segment.end();
+        segment.len = 0;
+        segment.flags = Flags::ACK;
+        packet.bytes = Packet::size_of(segment);
+        packet.order = 0;
+        Some(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Local retransmission by a link itself.
+
+use rtolab_link::{Notices, Order};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::parsed::{Parsed, Whole};
+use super::quantity::{Positive, Size};
+
+/// Local retransmission of what transmission errors and outages destroyed, in either direction.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { retries = 3, timeout = \"1 s\" }")]
+pub(crate) struct Arq {
+    /// The most retransmissions of a block.
+    #[schemars(example = 3)]
+    pub retries: Whole<0, { u32::MAX }>,
+    /// A block of which nothing is heard for so long is sent again.
+    #[schemars(example = &"1 s")]
+    pub timeout: Parsed<Positive>,
+    /// Are packets handed on in order, or as they become whole? Default: free.
+    pub order: Option<Parsed<Order>>,
+    /// Packets are cut into blocks of so many bytes; without it a packet is a block.
+    #[schemars(example = &"40 B")]
+    pub fragment: Option<Parsed<Size<1, 65_535>>>,
+    /// What a block carries besides. Default: 0 B.
+    #[schemars(example = &"7 B")]
+    pub header: Option<Parsed<Size<0, 65_535>>>,
+    /// The size of a report of what has arrived; one of 0 B takes no time. Default: 0 B.
+    #[schemars(example = &"8 B")]
+    pub report: Option<Parsed<Size<0, 65_535>>>,
+    /// When the far end notices that a block is missing. Default: damage.
+    pub notices: Option<Parsed<Notices>>,
+}

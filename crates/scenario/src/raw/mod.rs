@@ -1,0 +1,73 @@
+//! The schema of a scenario, as the user writes it. Editors show its doc comments.
+
+mod arq;
+mod changes;
+mod flow;
+mod kernel;
+mod link;
+mod network;
+mod parsed;
+mod profile;
+mod quantity;
+mod queue;
+mod spans;
+mod table;
+mod tcp;
+
+pub(crate) use arq::Arq;
+pub(crate) use changes::{Bad, DelayTrace, Measured, States};
+pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
+pub(crate) use kernel::{EmulationConfig, Kernel};
+pub(crate) use link::{Access, Direction, Link};
+pub(crate) use network::{Agent, Kind, Measure, Route};
+pub(crate) use queue::{CoDel, Priority, Red};
+pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
+pub(crate) use table::Table;
+pub(crate) use tcp::{Receiver, Tcp};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) use parsed::{Chance, Parsed};
+use quantity::Positive;
+
+/// A path of links, the flows over it, and how their hosts behave.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Scenario {
+    /// What the scenario is about, in one line.
+    #[schemars(example = &"A slow link that sometimes holds packets for seconds")]
+    pub title: String,
+    /// The run ends then at the latest.
+    #[schemars(example = &"600 s")]
+    pub duration: Parsed<Positive>,
+    /// What part of the run counts in the measures. Default: all of it.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The links, which name the nodes that they join.
+    #[serde(default)]
+    #[schemars(required, length(min = 1))]
+    pub link: Vec<Link>,
+    /// Ways through the network; where none is given it is the one with the fewest links.
+    #[serde(default)]
+    pub route: Vec<Route>,
+    /// What sees the packets that pass some nodes.
+    #[serde(default)]
+    pub agent: Vec<Agent>,
+    /// How the sending hosts behave.
+    #[serde(default)]
+    pub tcp: Table<Tcp>,
+    /// How the receiving hosts behave.
+    #[serde(default)]
+    pub receiver: Table<Receiver>,
+    /// How the kernels of hosts are set that are Linux, real or simulated.
+    #[serde(default)]
+    pub kernel: Kernel,
+    /// When such a run can be believed.
+    #[serde(default)]
+    pub emulation: EmulationConfig,
+    /// The connections.
+    #[serde(default)]
+    #[schemars(required, length(min = 1))]
+    pub flow: Vec<Flow>,
+}

@@ -1,0 +1,340 @@
+//! One end of a flow: its connection and its counters.
+
+use std::mem::offset_of;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rtolab_net::{Copies, Packet};
+use rtolab_record::{Place, TimeoutKind};
+use rtolab_tcp::receiver::AckDue;
+use rtolab_tcp::spurious::{DetectorId, EpisodeKind, Verdict};
+use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq, State};
+use rtolab_time::Instant;
+
+use crate::prefetch::prefetch_row;
+use crate::timeouts::Timeouts;
+
+/// Who reads the data that arrive at this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consumer {
+    /// An application, which reads everything at once.
+    Application,
+    /// A gateway, which reads as much as the next leg can take.
+    Gateway,
+}
+
+/// A connection before a stimulus.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    pub connection: Connection,
+    pub stimulus: Stimulus,
+}
+
+/// What a connection reacts to.
+#[derive(Clone, Copy, Debug)]
+pub enum Stimulus {
+    /// A timer expired.
+    Timer,
+    /// A segment arrived.
+    Arrival(Segment),
+}
+
+/// Where the connection lies in an [`Endpoint`].
+const CONNECTION: usize = offset_of!(Endpoint, connection);
+
+/// One end of a flow during a run. The fields that every packet needs come first.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Endpoint {
+    /// The copies of its retransmitted segments.
+    pub copies: Copies,
+    /// The highest sequence number sent, plus one.
+    sent_max: Seq,
+    pub count: Count,
+    pub consumer: Consumer,
+    /// Bytes written here.
+    written: u64,
+    /// When the ACK of its FIN arrived.
+    pub close_acknowledged: Option<Instant>,
+    /// `None` before the SYN of the peer arrives, and for datagrams.
+    pub connection: Option<Connection>,
+    /// Its timeouts and fast retransmits.
+    pub timeouts: Timeouts,
+}
+
+/// Counters of one end.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Count {
+    /// Payload bytes read here.
+    pub read: u64,
+    /// Packets without payload sent.
+    pub acks: u64,
+    /// Packets with payload sent.
+    pub segments: u64,
+    /// Their TCP or UDP headers, in bytes.
+    pub header_bytes: u64,
+    pub timeouts: u64,
+    pub fast_retransmits: u64,
+    pub found_spurious: u64,
+}
+
+impl Endpoint {
+    pub fn new(connection: Option<Connection>, consumer: Consumer) -> Self {
+        Self {
+            connection,
+            consumer,
+            sent_max: Seq::FIRST,
+            copies: Copies::default(),
+            count: Count::default(),
+            timeouts: Timeouts::default(),
+            written: 0,
+            close_acknowledged: None,
+        }
+    }
+
+    /// Prefetches what a packet needs that arrives at this end, which is at `place`.
+    #[inline(always)]
+    pub fn prefetch(&self, place: Place) {
+        let of_connection = match place {
+            Place::Sender => Connection::OF_ACKS,
+            Place::Receiver => Connection::OF_DATA,
+        };
+        prefetch_row(&self.sent_max, 0..CONNECTION + of_connection.end);
+    }
+
+    /// Prefetches the out-of-order queue.
+    #[inline(always)]
+    pub fn prefetch_pieces(&self) {
+        let Range { start, end } = Connection::OF_PIECES;
+        prefetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
+    }
+
+    /// The range that arrived out of order last.
+    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
+        self.connection.as_ref()?.receiver().newest_piece()
+    }
+
+    /// Writes `bytes`.
+    pub fn write(&mut self, bytes: u64) {
+        if let Some(connection) = &mut self.connection {
+            self.written = self.written.saturating_add(bytes);
+            connection.write(bytes);
+        }
+    }
+
+    /// Closes the sending direction.
+    pub fn close(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.close();
+        }
+    }
+
+    /// Bytes written and not yet sent.
+    pub fn unsent(&self) -> u64 {
+        (Seq::FIRST + 1).value().saturating_add(self.written).saturating_sub(self.max().value())
+    }
+
+    /// Bytes written and acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.una().since(Seq::FIRST + 1).min(self.written)
+    }
+
+    fn max(&self) -> Seq {
+        self.flight().map_or(Seq::FIRST + 1, |flight| flight.max().max(Seq::FIRST + 1))
+    }
+
+    /// SND.UNA.
+    pub fn una(&self) -> Seq {
+        self.flight().map_or(Seq::FIRST, Flight::una)
+    }
+
+    /// The segments in flight, if this end speaks TCP.
+    pub fn flight(&self) -> Option<&Flight> {
+        self.connection.as_ref().map(|connection| connection.sender().flight())
+    }
+
+    /// Is the handshake complete here?
+    pub fn is_open(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            !matches!(connection.state(), State::SynSent | State::SynReceived)
+        })
+    }
+
+    /// Counts a packet that leaves.
+    #[inline]
+    pub fn count_sent(&mut self, segment: &Segment, header: u32) {
+        if segment.len > 0 {
+            self.count.segments += 1;
+            self.count.header_bytes += u64::from(header);
+        } else {
+            self.count.acks += 1;
+        }
+    }
+
+    /// Counts a segment that leaves; returns how often its first byte had been sent before.
+    #[inline]
+    pub fn note_sent(&mut self, segment: &Segment, peer: &Self) -> u16 {
+        self.count_sent(segment, segment.header_bytes());
+        if segment.sequence_length() == 0 {
+            return 0;
+        }
+        if segment.seq >= self.sent_max {
+            self.sent_max = segment.end();
+            return 0;
+        }
+        self.note_retransmitted(segment, peer)
+    }
+
+    /// Counts an ACK or new data that leave.
+    #[inline(always)]
+    pub fn note_sent_new(&mut self, segment: &Segment) {
+        self.count_sent(segment, segment.header_bytes());
+        if segment.len > 0 {
+            debug_assert!(segment.seq >= self.sent_max, "new data have not been sent before");
+            self.sent_max = segment.end();
+        }
+    }
+
+    #[cold]
+    fn note_retransmitted(&mut self, segment: &Segment, peer: &Self) -> u16 {
+        let order = self.transmissions(segment.seq).saturating_sub(1);
+        self.copies.retransmitted(segment.seq, order, peer.holds(segment));
+        order
+    }
+
+    /// Has this end received all of the peer's segment?
+    pub fn holds(&self, segment: &Segment) -> bool {
+        let connection = self.connection.as_ref();
+        connection.is_some_and(|here| here.receiver().holds(&(segment.seq..segment.end())))
+    }
+
+    fn transmissions(&self, seq: Seq) -> u16 {
+        let sent = self.flight().and_then(|flight| flight.segment_at(seq));
+        sent.map_or(0, |sent| sent.transmissions)
+    }
+
+    /// A segment arrived; a SYN opens a connection with `config`.
+    #[inline(always)]
+    pub fn on_packet(&mut self, packet: &Packet, config: &Arc<Config>, at: Instant) {
+        match &mut self.connection {
+            Some(connection) => connection.on_segment(&packet.segment, at),
+            None => {
+                self.connection = Some(Connection::accept(config.clone(), &packet.segment));
+            }
+        }
+        if self.consumer == Consumer::Application {
+            self.read(u64::MAX);
+        }
+    }
+
+    /// Reads up to `most` bytes; returns how many it read.
+    #[inline]
+    pub fn read(&mut self, most: u64) -> u64 {
+        let Some(connection) = &mut self.connection else { return 0 };
+        let bytes = connection.receiver().available().min(most);
+        if bytes > 0 {
+            connection.read(bytes);
+            self.count.read += bytes;
+        }
+        bytes
+    }
+
+    /// Has the peer closed, and is everything read?
+    pub fn is_exhausted(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            connection.receiver().finished() && connection.receiver().available() == 0
+        })
+    }
+
+    /// Takes the events of the connection, which closes when its peer does.
+    #[inline]
+    pub fn note_events(&mut self, at: Instant) {
+        if self.connection.as_ref().is_some_and(Connection::has_events) {
+            self.note_all(at);
+        }
+    }
+
+    #[cold]
+    fn note_all(&mut self, at: Instant) {
+        while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
+            self.note(event, at);
+        }
+    }
+
+    fn note(&mut self, event: Event, at: Instant) {
+        match event {
+            Event::Timeout(retransmission) => {
+                self.count.timeouts += 1;
+                self.note_timeout(TimeoutKind::Timeout, retransmission);
+            }
+            Event::FastRetransmit(retransmission) => {
+                self.count.fast_retransmits += 1;
+                self.note_timeout(TimeoutKind::FastRetransmit, retransmission);
+            }
+            Event::Probe(probe) => self.note_timeout(TimeoutKind::Probe, probe),
+            Event::Verdict { at, detector, kind, verdict } => {
+                self.note_verdict(at, (detector, kind), verdict);
+            }
+            Event::CloseAcknowledged => self.close_acknowledged = Some(at),
+            Event::PeerClosed => self.close(),
+            Event::Connected
+            | Event::Closed
+            | Event::Reset
+            | Event::TimedOut
+            | Event::DeliveryProblem { .. }
+            | Event::Duplicate { .. } => {}
+        }
+    }
+
+    /// Forgets the timeouts and fast retransmits from this number on.
+    pub fn forget_timeouts_from(&mut self, number: usize) {
+        let Self { timeouts, count, .. } = self;
+        for kind in timeouts.forget_from(number) {
+            match kind {
+                TimeoutKind::Timeout => count.timeouts -= 1,
+                TimeoutKind::FastRetransmit => count.fast_retransmits -= 1,
+                TimeoutKind::Probe => {}
+            }
+        }
+    }
+
+    fn note_timeout(&mut self, kind: TimeoutKind, retransmission: Retransmission) {
+        let order = self.transmissions(retransmission.seq);
+        self.timeouts.note(kind, retransmission, order);
+    }
+
+    fn note_verdict(
+        &mut self,
+        at: Instant,
+        (detector, kind): (DetectorId, EpisodeKind),
+        verdict: Verdict,
+    ) {
+        let kind = match kind {
+            EpisodeKind::Timeout => TimeoutKind::Timeout,
+            EpisodeKind::FastRetransmit => TimeoutKind::FastRetransmit,
+        };
+        if let Some(known) = self.timeouts.last_of(kind) {
+            known.verdict = Some((verdict, detector, at));
+            self.count.found_spurious += u64::from(verdict == Verdict::Spurious);
+        }
+    }
+
+    /// Is an ACK delayed, or about to leave?
+    pub fn owes_ack(&self) -> bool {
+        let due = self.connection.as_ref().map(|connection| connection.receiver().ack_due());
+        due.is_some_and(|due| due != AckDue::No)
+    }
+
+    /// `connection`, an earlier state of this end's, processes the stimulus and takes its place.
+    pub fn replay(&mut self, mut connection: Connection, stimulus: Stimulus, at: Instant) {
+        match stimulus {
+            Stimulus::Timer => connection.on_timer(at),
+            Stimulus::Arrival(segment) => connection.on_segment(&segment, at),
+        }
+        if self.consumer == Consumer::Application {
+            connection.read(u64::MAX);
+        }
+        self.connection = Some(connection);
+    }
+}

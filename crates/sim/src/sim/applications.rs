@@ -1,0 +1,129 @@
+//! Applications that read from and write to flows, and gateways that relay between the legs of a
+//! split connection (I-TCP).
+
+use std::sync::Arc;
+
+use rtolab_net::workload::{Action, Progress};
+use rtolab_net::{Application, Packet, UDP_HEADER};
+use rtolab_record::Place;
+use rtolab_tcp::{Flags, Segment, Seq};
+
+use super::{Entity, Sim};
+
+/// An application and the flow that it uses.
+#[derive(Clone, Debug)]
+pub struct FlowApplication {
+    /// The flow's name in the scenario.
+    pub flow: Arc<str>,
+    pub application: Application,
+    /// The leg that begins at the sending host.
+    pub first: usize,
+    /// The leg that ends at the receiving host.
+    pub last: usize,
+}
+
+impl Sim {
+    /// A packet arrived at `place`: informs the application and the neighbouring legs.
+    #[inline(never)]
+    pub(super) fn notify_listeners(&mut self, flow: usize, place: Place) {
+        let plan = &self.flows[flow].plan;
+        let others = [plan.before, plan.after, plan.application];
+        let [before, after, application] = others.map(|number| number.map(|it| it as usize));
+        match (place, before, after) {
+            (Place::Sender, Some(before), _) => self.relay(before, flow),
+            (Place::Receiver, _, Some(after)) => {
+                if self.flows[after].begin.is_none() {
+                    self.open(after, self.now());
+                }
+                self.relay(flow, after);
+            }
+            _ => {}
+        }
+        if let Some(application) = application {
+            self.report_progress(application);
+        }
+    }
+
+    /// The gateway between two legs relays what arrived, in both directions.
+    fn relay(&mut self, near: usize, far: usize) {
+        self.relay_one_way((near, Place::Receiver), (far, Place::Sender));
+        self.relay_one_way((far, Place::Sender), (near, Place::Receiver));
+    }
+
+    /// It reads while the unsent data fit one receive buffer.
+    fn relay_one_way(&mut self, from: (usize, Place), to: (usize, Place)) {
+        let buffer = self.flows[from.0].plan.configs[from.1.index()].receiver.buffer;
+        loop {
+            let sink = self.flows[to.0].end(to.1);
+            if sink.connection.is_none() {
+                return;
+            }
+            let room = u64::from(buffer).saturating_sub(sink.unsent());
+            let source = self.flows[from.0].end_mut(from.1);
+            let bytes = source.read(room);
+            let exhausted = source.is_exhausted();
+            self.flows[to.0].end_mut(to.1).write(bytes);
+            // The receiving end closes by itself when its peer does.
+            if exhausted && to.1 == Place::Sender {
+                self.flows[to.0].end_mut(to.1).close();
+            }
+            self.drain(to.0, to.1);
+            if bytes == 0 {
+                return;
+            }
+            // The read may have opened the receive window.
+            self.drain(from.0, from.1);
+        }
+    }
+
+    fn report_progress(&mut self, index: usize) {
+        let FlowApplication { first, last, .. } = self.applications[index];
+        let sender = self.flows[first].end(Place::Sender);
+        let receiver = self.flows[last].end(Place::Receiver);
+        let progress = Progress {
+            open: receiver.is_open(),
+            acknowledged: sender.acknowledged(),
+            at_sender: sender.count.read,
+            at_receiver: receiver.count.read,
+        };
+        let now = self.now();
+        self.applications[index].application.on_progress(&progress, now);
+        self.run_application(index);
+    }
+
+    /// Carries out the actions of the application.
+    pub(super) fn run_application(&mut self, index: usize) {
+        let now = self.now();
+        let FlowApplication { first, last, .. } = self.applications[index];
+        let mut wrote = [false; 2];
+        while let Some(action) = self.applications[index].application.poll(now) {
+            match action {
+                Action::Write { at, bytes } => {
+                    let flow = if at == Place::Sender { first } else { last };
+                    self.flows[flow].end_mut(at).write(bytes);
+                    wrote[at.index()] = true;
+                }
+                Action::Close => self.flows[first].end_mut(Place::Sender).close(),
+                Action::Datagram { bytes } => self.send_datagram(first, bytes),
+            }
+        }
+        let timer = self.applications[index].application.next_timer();
+        self.schedule(Entity::Application(index), timer);
+        if wrote[Place::Sender.index()] {
+            self.drain(first, Place::Sender);
+        }
+        if wrote[Place::Receiver.index()] {
+            self.drain(last, Place::Receiver);
+        }
+    }
+
+    fn send_datagram(&mut self, flow: usize, bytes: u32) {
+        let end = self.flows[flow].end_mut(Place::Sender);
+        let payload = Packet::datagram_payload(bytes);
+        let before = end.count.segments * u64::from(payload);
+        let segment =
+            Segment::new(Seq::new((Seq::FIRST + 1).value() + before), payload, Flags::NONE);
+        end.count_sent(&segment, UDP_HEADER);
+        self.depart((flow, Place::Sender), segment, bytes);
+    }
+}

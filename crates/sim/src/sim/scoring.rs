@@ -1,0 +1,191 @@
+//! Scoring against ground truth: each timeout and fast retransmit of a run is classified by a fork,
+//! and passive detectors give their verdicts on it.
+
+use std::sync::Arc;
+
+use rtolab_net::Packet;
+use rtolab_record::{
+    Comparison, DuplicateRow, Place, Rest, TimeoutKind, TimeoutRow, VerdictRow, WhatIfRow,
+};
+use rtolab_tcp::spurious::{Detector, DetectorId};
+use rtolab_tcp::{Cause, Config, Connection};
+use rtolab_time::Instant;
+
+use super::counterfactual::Horizon;
+use super::{Branching, Sim};
+use crate::detectors::ScoredDetectors;
+use crate::duplicates::DupackTracker;
+use crate::endpoint::{Checkpoint, Stimulus};
+use crate::flow::SimFlow;
+
+/// Another sender that continues each connection from each of its timeouts.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// Its sender specification.
+    pub name: Arc<str>,
+    /// The configurations of both ends of every leg with it.
+    pub configs: Vec<[Arc<Config>; 2]>,
+}
+
+/// The state of a scored run.
+#[derive(Clone)]
+pub struct Scoring {
+    /// Forks stop then at the latest.
+    end: Instant,
+    horizon: Horizon,
+    alternatives: Arc<[Alternative]>,
+    /// The connection before the current event.
+    checkpoint: Option<Checkpoint>,
+    duplicates: DupackTracker,
+    detectors: ScoredDetectors,
+    what_ifs: Vec<WhatIf>,
+    /// The timeout at which a fork is to differ, if one is requested.
+    pub branching: Option<Branching>,
+}
+
+/// What a scored run has to find out.
+#[derive(Clone, Debug)]
+pub struct ScoringRequest {
+    pub horizon: Horizon,
+    pub detectors: Vec<(DetectorId, Box<dyn Detector>)>,
+    pub alternatives: Arc<[Alternative]>,
+}
+
+/// A row, and the end whose original transfer it is compared with.
+#[derive(Clone, Debug)]
+struct WhatIf {
+    row: WhatIfRow,
+    flow: usize,
+    place: Place,
+}
+
+impl Scoring {
+    /// `hosts` are the sender and the receiver of each leg.
+    pub fn new<'a>(
+        end: Instant,
+        request: &ScoringRequest,
+        hosts: impl Iterator<Item = &'a [Arc<Config>; 2]>,
+    ) -> Self {
+        let paths = hosts.map(|ends| ends.each_ref().map(|config| config.dualrtt.path));
+        Self {
+            end,
+            horizon: request.horizon,
+            alternatives: request.alternatives.clone(),
+            checkpoint: None,
+            duplicates: DupackTracker::default(),
+            detectors: ScoredDetectors::new(paths, &request.detectors),
+            what_ifs: Vec::new(),
+            branching: None,
+        }
+    }
+
+    /// A timer of the connection is about to expire.
+    pub fn before_timer(&mut self, connection: &Connection) {
+        let connection = connection.clone();
+        self.checkpoint = Some(Checkpoint { connection, stimulus: Stimulus::Timer });
+    }
+
+    /// The packet is about to be processed by its destination.
+    pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
+        let end = flow.end(packet.destination());
+        self.duplicates.before_arrival(packet, end);
+        let sends = |connection: &&Connection| connection.sender().flight().size() > 0;
+        self.checkpoint = end.connection.as_ref().filter(sends).map(|connection| Checkpoint {
+            connection: connection.clone(),
+            stimulus: Stimulus::Arrival(packet.segment),
+        });
+    }
+
+    /// The destination has processed the packet.
+    pub fn after_arrival(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
+        let duplicates = |connection: &Connection| connection.sender().flight().totals().duplicates;
+        let before = self.checkpoint.as_ref().map(|checkpoint| duplicates(&checkpoint.connection));
+        let after = flow.end(packet.destination()).connection.as_ref().map(duplicates);
+        if before.is_some() && before < after {
+            self.duplicates.on_duplicate(packet, at, &flow.plan.name);
+        }
+        self.detectors.on_arrival(packet, at);
+    }
+
+    /// The packet leaves its host.
+    pub fn on_departure(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
+        self.duplicates.on_departure(packet);
+        let flight = flow.end(packet.destination().other()).flight();
+        let sent = flight.and_then(|flight| flight.segment_at(packet.segment.seq));
+        self.detectors.on_departure(packet, at, sent.map_or(Cause::Unknown, |sent| sent.cause));
+    }
+
+    /// The verdicts of the detectors on these timeouts and fast retransmits of one end.
+    pub fn verdicts(
+        &mut self,
+        end: (usize, Place),
+        rows: &[TimeoutRow],
+        now: Instant,
+    ) -> Vec<VerdictRow> {
+        self.detectors.verdicts(end, rows, now)
+    }
+
+    pub fn duplicates(&self) -> impl Iterator<Item = DuplicateRow> + '_ {
+        self.duplicates.rows()
+    }
+
+    /// What the other senders did after the timeouts, now that the transfers have ended.
+    pub fn what_ifs<'a>(&'a self, flows: &'a [SimFlow]) -> impl Iterator<Item = WhatIfRow> + 'a {
+        self.what_ifs.iter().map(|WhatIf { row, flow, place }| {
+            let original = flows[*flow].rest(*place);
+            WhatIfRow { comparison: Comparison { original, ..row.comparison }, ..row.clone() }
+        })
+    }
+}
+
+impl Sim {
+    /// Scores the retransmissions that are about to leave.
+    #[inline(never)]
+    pub(super) fn score(&mut self, flow: usize, place: Place) {
+        while let Some((number, row, seq)) = self.flows[flow].next_unscored(place) {
+            let Some(scoring) = &mut self.scoring else { return };
+            scoring.detectors.on_retransmission((flow, place), &row, seq);
+            let (horizon, end) = (scoring.horizon, scoring.end);
+            let Some(checkpoint) = scoring.checkpoint.clone() else { return };
+            if let Some(mut branching) = scoring.branching.take_if(|it| it.begins(&row)) {
+                let here = (flow, place, number);
+                branching.found = self.branch_off(here, &branching, checkpoint.clone());
+                let Some(scoring) = &mut self.scoring else { return };
+                scoring.branching = Some(branching);
+            }
+            let finding =
+                self.without_retransmission((flow, place, seq), checkpoint, (horizon, end));
+            self.flows[flow].end_mut(place).timeouts.note_finding(number, finding);
+            if row.kind == TimeoutKind::Timeout {
+                let row = TimeoutRow { truth: Some(finding.truth), ..row };
+                self.try_alternatives((flow, place), &row);
+            }
+        }
+    }
+
+    /// Continues the run with each alternative sender from this timeout on.
+    fn try_alternatives(&mut self, (flow, place): (usize, Place), timeout: &TimeoutRow) {
+        let Some(scoring) = &self.scoring else { return };
+        let (alternatives, end) = (scoring.alternatives.clone(), scoring.end);
+        let Some(checkpoint) = scoring.checkpoint.clone() else { return };
+        for alternative in &*alternatives {
+            let config = alternative.configs[flow][place.index()].clone();
+            let other = self.with_sender((flow, place), (checkpoint.clone(), config), end);
+            if let (Some(other), Some(scoring)) = (other, &mut self.scoring) {
+                let row = what_if(timeout, alternative, other);
+                scoring.what_ifs.push(WhatIf { row, flow, place });
+            }
+        }
+    }
+}
+
+fn what_if(timeout: &TimeoutRow, alternative: &Alternative, other: Rest) -> WhatIfRow {
+    WhatIfRow {
+        flow: timeout.flow.clone(),
+        at: timeout.at,
+        seq: timeout.seq,
+        truth: timeout.truth,
+        sender: alternative.name.clone(),
+        comparison: Comparison { other, ..Comparison::default() },
+    }
+}
