@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtolab._rtolab import (
+    DetectorError,
     EmulationError,
     Error,
     InternalError,
@@ -60,6 +61,7 @@ __all__ = [
     "Answer",
     "Blind",
     "Detector",
+    "DetectorError",
     "EmulationError",
     "Error",
     "FrameAction",

@@ -8,6 +8,7 @@ __all__ = [
     "TABLES",
     "Ack",
     "CaptureError",
+    "DetectorError",
     "Diagnosis",
     "EmulationError",
     "Episode",
@@ -38,6 +39,7 @@ __all__ = [
     "gateway",
     "infer_scenario",
     "lines",
+    "one_of",
     "policies",
     "receivers",
     "schema",
@@ -58,6 +60,9 @@ class ScenarioError(Error):
 
 class SenderError(Error):
     """The sender specification is invalid: names the wrong term and the known ones."""
+
+class DetectorError(SenderError):
+    """No detector has that name: says which are nearest."""
 
 class PrototypeError(Error):
     """What is written in Python is no prototype, or raised: what it raised is the cause."""
@@ -158,6 +163,9 @@ def lines(text: str, file: str) -> list[tuple[list[str], int]]:
     Raises:
         Error: the text, which stands in `file`, is not TOML.
     """
+
+def one_of(found: str, known: list[str]) -> str:
+    """The nearest five of `known` to use instead of `found`, and which one was probably meant."""
 
 @final
 class Ack:

@@ -20,6 +20,7 @@ from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
 from rtolab.files import write_text
 from rtolab.machine import check_page
 from rtolab.stats import Estimate
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab.campaign import Figure, Part, Settings
@@ -149,7 +150,7 @@ def _how(done: Reproduction) -> str:
         return "Nothing is simulated"
     if done.experiment.is_trace:
         return f"One run a variant, seed {done.seed}{quick}"
-    return f"{done.runs} runs a variant, seeds from {done.seed}{quick}"
+    return f"{counted(done.runs, 'run')} a variant, seeds from {done.seed}{quick}"
 
 
 def _measured_table(done: Reproduction) -> str:
@@ -291,7 +292,7 @@ def _tried(tried: Tried) -> str:
     )
     return _cells(
         f"<b>{escape(tried.alternative.name)}</b>{why}<br><code>{escape(chosen)}</code>",
-        escape(f"{tried.tally()}; {tried.runs} runs"),
+        escape(f"{tried.tally()}; {counted(tried.runs, 'run')}"),
         f"<ul>{changed}</ul>" if changed else "none",
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rtolab import _rtolab
 from rtolab._rtolab import Error, Outcome
 from rtolab.files import write_bytes, write_table, write_text
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +50,7 @@ class Result:
         self._outcome = outcome
 
     def __repr__(self) -> str:
-        return f"<Result of {self.scenario}: {self.runs} runs>"
+        return f"<Result of {self.scenario}: {counted(self.runs, 'run')}>"
 
     def _repr_html_(self) -> str:
         return self._html()

@@ -160,8 +160,9 @@ def find_scenario(scenario: str | Path) -> Path:
     shipped = shipped_scenarios()
     if str(scenario) in shipped:
         return shipped[str(scenario)]
-    known = ", ".join(shipped) or "none"
-    raise Error(f"{scenario}: no such file; scenarios shipped with rtolab are {known}")
+    beside = f"{scenario}.toml"
+    known = beside if Path(beside).exists() else _rtolab.one_of(str(scenario), [*shipped])
+    raise Error(f"{scenario}: found no such file or shipped scenario; expected {known}")
 
 
 def _scenario_folder() -> Path:

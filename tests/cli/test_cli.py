@@ -89,7 +89,7 @@ def test_list_names_policies_and_experiments(rtolab: Any) -> None:
     assert "frto2002/table1, frto2002/fig6" in rtolab("list").out
     listed = json.loads(rtolab("list", "--json").out)
     assert list(listed) == [
-        *("policies", "receivers", "detectors", "measures", "scenarios", "experiments"),
+        *("policies", "receivers", "detectors", "measures", "scenarios", "conform", "experiments"),
     ]
     assert "frto" in [policy["name"] for policy in listed["policies"]]
     assert listed["experiments"][0]["aliases"] == ["frto2002/fig6"]
@@ -376,9 +376,8 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
 
 
 WRONG = [
-    (["run", "nowhere.toml"], "nowhere.toml: no such file"),
+    (["run", "nowhere.toml"], "nowhere.toml: found no such file"),
     (["run", "x", "--set", "loss"], "--set loss: expected key=value"),
-    (["reproduce", "frto2002/tabel1"], "no experiment `frto2002/tabel1`"),
     (["reproduce", "--runs", "0"], "--runs"),
     (["reproduce", "--assume", "=1"], "--assume =1: expected key=value"),
     (["frobnicate"], "No such command"),

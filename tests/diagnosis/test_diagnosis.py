@@ -318,5 +318,5 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     assert "captured twice" not in shown(found)
     document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
     told = shown(found)
-    assert "3 packets were captured twice and count once; 1460 acknowledged" in told
+    assert "captured twice, counted once: 3 packets; acknowledged, not captured: 1460" in told
     assert "Captured at the receiver" in told

@@ -250,7 +250,7 @@ def test_the_command_says_what_it_did_and_exits_with_1_where_something_failed(
     simulator = Failing(monkeypatch)
     file, out = write(tmp_path), tmp_path / "out"
     assert call(monkeypatch, file, "--out", out, "--status") == 0
-    assert "0 of 12 chunks are finished; nobody is at it" in capsys.readouterr().out
+    assert "0 of 12 chunks are finished; no worker running" in capsys.readouterr().out
     assert not out.exists()
     assert call(monkeypatch, file, "--out", out) == 1
     said = capsys.readouterr().out

@@ -35,6 +35,9 @@ pub enum Error {
         "`ip {command}` failed: {message}; in a container this needs the rights that `--privileged` gives"
     )]
     Ip { command: String, message: String },
+    /// The kernel lacks the congestion control.
+    #[error("kernel.congestion: found {found:?}, which this kernel lacks; expected {expected}")]
+    Congestion { found: String, expected: String },
     /// A kernel does not have a setting of the scenario.
     #[error("{setting} of {host} {problem}; `[kernel]` in the scenario says what is wanted")]
     Setting {

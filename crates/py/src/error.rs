@@ -10,6 +10,7 @@ use crate::panic::caught;
 create_exception!(rtolab, Error, PyException, "The base of every error that rtolab raises.");
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
 create_exception!(rtolab, SenderError, Error, "A sender's name is no valid sender specification.");
+create_exception!(rtolab, DetectorError, SenderError, "No detector has that name.");
 create_exception!(
     rtolab,
     PrototypeError,
@@ -27,6 +28,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", py.get_type::<Error>())?;
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("SenderError", py.get_type::<SenderError>())?;
+    module.add("DetectorError", py.get_type::<DetectorError>())?;
     module.add("PrototypeError", py.get_type::<PrototypeError>())?;
     module.add("EmulationError", py.get_type::<EmulationError>())?;
     module.add("GatewayError", py.get_type::<GatewayError>())?;

@@ -48,6 +48,12 @@ fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
     guard(|| rtolab_scenario::lines(text, file).map_err(|error| raise::<Error>(&error)))
 }
 
+/// Says which of the names `known` to use instead of `found`: the nearest five.
+#[pyfunction]
+fn one_of(found: &str, known: Vec<String>) -> PyResult<String> {
+    guard(|| Ok(rtolab_settings::names::one_of(found, known.iter().map(String::as_str))))
+}
+
 /// Raises the errors that `simulate` would raise for this scenario and these senders, and reports
 /// keys that the profiles of all senders override.
 #[pyfunction]
@@ -89,6 +95,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TABLES", PyTuple::new(module.py(), tables)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(lines, module)?)?;
+    module.add_function(wrap_pyfunction!(one_of, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;

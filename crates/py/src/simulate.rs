@@ -14,7 +14,7 @@ use rtolab_tcp::{Config, specification};
 use crate::batch::{GoesOn, batch, one_by_one};
 use crate::budget::MemoryBudget;
 use crate::effort::Effort;
-use crate::error::{Error, ScenarioError, SenderError, guard, raise};
+use crate::error::{DetectorError, Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 use crate::prototype::{Class, unless_raised};
 
@@ -149,6 +149,7 @@ pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> P
     });
     lab.map_err(|error| match error {
         error @ rtolab_sim::SimError::NoRoute { .. } => raise::<ScenarioError>(&error),
+        error @ rtolab_sim::SimError::Judge(_) => raise::<DetectorError>(&error),
         error => raise::<SenderError>(&error),
     })
 }

@@ -11,7 +11,6 @@ mod error;
 mod files;
 mod kernel;
 mod limits;
-mod nearest;
 mod overridden;
 mod prototypes;
 mod raw;

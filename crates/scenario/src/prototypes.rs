@@ -2,11 +2,10 @@
 
 use rtolab_link::Staged;
 use rtolab_settings::Choice;
+use rtolab_settings::names::one_word_of;
 use rtolab_tcp::config::Response;
 use rtolab_tcp::response::CustomResponse;
 use rtolab_tcp::specification;
-
-use crate::nearest::one_word_of;
 
 /// The prototypes that a scenario, its senders and passive detectors may name.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +46,5 @@ fn expected<'a>(
     found: &str,
     (listed, own): (impl Iterator<Item = &'a str>, impl Iterator<Item = &'a str>),
 ) -> String {
-    let names: Vec<_> = listed.chain(own).collect();
-    format!("a prototype of a {kind}, or {}", one_word_of(found, &names))
+    format!("a prototype of a {kind}, or {}", one_word_of(found, listed.chain(own)))
 }

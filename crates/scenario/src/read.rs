@@ -2,6 +2,7 @@
 
 use std::{iter, slice};
 
+use rtolab_settings::names::{one_of, one_word_of};
 use rtolab_settings::{Content, Found, Setting, Settings, Shape, Wrong};
 use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
@@ -10,8 +11,8 @@ use serde::forward_to_deserialize_any;
 
 use crate::Result;
 use crate::document::{Document, Entry, Node, Step, Value};
-use crate::nearest::{one_of, one_word_of};
 use crate::schema;
+use crate::raw::flow::WORKLOADS;
 
 /// Reads the whole document as a `T`.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Result<T> {
@@ -20,6 +21,10 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Res
         let problem = match fault.what {
             What::Problem(problem) => problem,
             What::Missing(key) => schema::missing::<T>(&fault.path, key),
+            What::Table(found) => match &fault.path[..] {
+                [Step::Key(key)] => format!("found {found}; expected a list: [[{key}]]"),
+                _ => format!("found {found}; expected a list"),
+            },
         };
         document.error(&fault.path, problem)
     })
@@ -47,7 +52,7 @@ fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
             false => known.push(setting.key),
         });
         let unknown = || {
-            let expected = one_of(&entry.key, &known);
+            let expected = one_of(&entry.key, known.iter().copied());
             Err(Fault::new(format!("found an unknown key; expected {expected}")))
         };
         read.unwrap_or_else(unknown).map_err(|fault| fault.inside(entry.step()))?;
@@ -102,7 +107,7 @@ pub(crate) fn unexpected(found: &Found<'_>, shape: &Shape, known: &str) -> Strin
 fn expected(found: &Found<'_>, shape: &Shape, expected: &str) -> String {
     match (found, shape) {
         (Found::Text(text), Shape::Choice(words)) => {
-            one_word_of(text, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>())
+            one_word_of(text, words.iter().map(|(word, _)| *word))
         }
         _ => expected.to_string(),
     }
@@ -119,6 +124,8 @@ struct Fault {
 enum What {
     Problem(String),
     Missing(&'static str),
+    /// A table, as shown, in the place of a list.
+    Table(String),
 }
 
 impl Fault {
@@ -141,6 +148,7 @@ impl std::fmt::Display for Fault {
         match &self.what {
             What::Problem(problem) => f.write_str(problem),
             What::Missing(key) => write!(f, "found no key {key:?}"),
+            What::Table(found) => write!(f, "found {found}; expected a list"),
         }
     }
 }
@@ -166,7 +174,10 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
-        Self::new(format!("found an unknown key; expected {}", one_of(field, known)))
+        Self::new(format!(
+            "found an unknown key; expected {}",
+            one_of(field, known.iter().copied())
+        ))
     }
 
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
@@ -222,6 +233,9 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
     fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match &self.0.value {
             Value::List(nodes) => visitor.visit_seq(Nodes(nodes.iter().enumerate())),
+            Value::Table(_) => {
+                Err(Fault { what: What::Table(self.0.to_string()), path: Vec::new() })
+            }
             _ => Err(Fault::mismatch(self.0, &"a list")),
         }
     }
@@ -241,11 +255,15 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
 
     fn deserialize_struct<V: de::Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match &self.0.value {
+            Value::Table(entries) if name == "Flow" => {
+                one_workload(entries)?;
+                visitor.visit_map(Entries { rest: entries.iter(), at: None })
+            }
             Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), at: None }),
             _ => Err(Fault::mismatch(self.0, &visitor)),
         }
@@ -278,6 +296,17 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str bytes byte_buf unit unit_struct
         tuple_struct map identifier
     }
+}
+
+/// A flow has one workload at most. Checked before these are read, as they may be incomplete.
+fn one_workload(entries: &[Entry]) -> Result<(), Fault> {
+    let given = |key: &&&str| entries.iter().any(|entry| entry.key == **key);
+    let mut given = WORKLOADS.iter().filter(given);
+    if let (Some(first), Some(second)) = (given.next(), given.next()) {
+        let problem = format!("found {second} beside {first}; expected only one of them");
+        return Err(Fault::new(problem).inside(Step::Key((*second).to_string())));
+    }
+    Ok(())
 }
 
 /// The nodes of a list.

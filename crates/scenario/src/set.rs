@@ -1,7 +1,9 @@
 //! Overrides: `--set link.wireless.rate="14.4 kbit/s"` edits the document before it is read.
 
+use rtolab_settings::names::one_of;
+
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
-use crate::nearest::one_of;
+use crate::raw::flow::WORKLOADS;
 use crate::{Result, ScenarioError};
 
 /// Keys that exclude each other: setting one removes the others.
@@ -13,7 +15,7 @@ const CHOICES: &[&[&str]] = &[
     &["delay", "delay_trace"],
     &["red", "codel"],
     &["threshold", "model"],
-    &["bytes", "pages", "requests", "on_off", "datagrams"],
+    WORKLOADS,
 ];
 
 /// The deepest key of a scenario has fewer steps.
@@ -101,7 +103,7 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
         }
         _ => (),
     }
-    format!("found no {name:?}; expected {}", one_of(name, names))
+    format!("found no {name:?}; expected {}", one_of(name, names.iter().map(String::as_str)))
 }
 
 /// Sets `key` of `table` to `value`.

@@ -1,47 +1,11 @@
-//! Settings that are declared once, on the struct that holds them: key, what it is, how it is
-//! written, its bounds, default and example. The reader of scenarios, their JSON schema and the
-//! reference are made from that declaration.
-//!
-//! ```
-//! use rtolab_settings::{Choice, Positive, Setting, Settings, Content};
-//! use rtolab_time::Duration;
-//!
-//! /// A timer.
-//! #[derive(Settings)]
-//! struct Timer {
-//!     /// The timer is never shorter than this.
-//!     #[setting(format = Positive, default = Duration::from_secs(1), example = "200 ms")]
-//!     min: Duration,
-//!     /// When the timer looks at the clock.
-//!     clock: Clock,
-//! }
-//!
-//! /// When a timer looks at the clock.
-//! #[derive(Clone, Copy, Default, PartialEq, Choice)]
-//! enum Clock {
-//!     /// Always.
-//!     #[default]
-//!     Exact,
-//!     /// At each tick.
-//!     Ticks,
-//! }
-//!
-//! let mut told = Vec::new();
-//! Timer::default().each(&mut |setting: Setting<'_>| {
-//!     let Content::Value(value) = setting.content else { return };
-//!     told.push((setting.key, setting.about, value.show()));
-//! });
-//! assert_eq!(told, [
-//!     ("min", "The timer is never shorter than this.", Some("1 s".to_string())),
-//!     ("clock", "When the timer looks at the clock.", Some("exact".to_string())),
-//! ]);
-//! ```
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 mod format;
+pub mod names;
 
 use alloc::string::String;
 use alloc::vec::Vec;

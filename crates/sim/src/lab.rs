@@ -118,11 +118,16 @@ impl Lab {
     }
 
     fn detector(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
-        let mut own = self.prototypes.detectors.iter();
-        if let Some(own) = own.find(|own| own.name == name) {
+        let own = &self.prototypes.detectors;
+        if let Some(own) = own.iter().find(|own| own.name == name) {
             return Ok((own.id(), own.detector.clone()));
         }
-        DetectorId::passive(name)
+        DetectorId::passive(name).map_err(|error| match error {
+            DetectorError::Unknown { .. } => {
+                DetectorError::unknown(name, own.iter().map(|own| own.name))
+            }
+            error @ DetectorError::Threshold(_) => error,
+        })
     }
 
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, SimError> {

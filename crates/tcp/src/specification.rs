@@ -89,14 +89,14 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpecificationError {
     /// No policy of that name.
-    #[error("unknown policy `{found}` in sender `{spec}`; known are {known}")]
+    #[error("unknown policy `{found}` in sender `{spec}`; expected {expected}")]
     Unknown {
         /// The specification.
         spec: String,
         /// The unknown term.
         found: String,
-        /// All known terms.
-        known: String,
+        /// The terms that are nearest to it.
+        expected: String,
     },
     /// A detector's threshold is out of range.
     #[error("{error} (in sender `{spec}`)")]

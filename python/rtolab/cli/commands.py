@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab import _rtolab
-from rtolab._rtolab import Error, InternalError, PrototypeError, SenderError
+from rtolab._rtolab import DetectorError, Error, InternalError, PrototypeError, SenderError
 from rtolab.cli import explain, listing
 from rtolab.cli.conform import conform
 from rtolab.cli.diagnose import diagnose
@@ -385,13 +385,15 @@ def _explain(error: BaseException) -> None:
                 sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
             complain(str(error), BAD_INPUT)
         case SenderError():
-            explained = "`rtolab list senders` explains sender specifications"
-            complain(f"{error}\n{explained}", BAD_INPUT)
+            what = "detectors" if isinstance(error, DetectorError) else "senders"
+            complain(f"{error}\n`rtolab list {what}` explains them", BAD_INPUT)
         case Error():
             complain(str(error), BAD_INPUT)
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
-            complain(f"{place}{error.strerror or error}", BAD_INPUT)
+            is_file = isinstance(error, FileExistsError)
+            why = "found a file; expected a folder" if is_file else error.strerror or error
+            complain(f"{place}{why}", BAD_INPUT)
         case UnicodeEncodeError():
             complain(f"{error.object!a}: this is no text in UTF-8", BAD_INPUT)
         case KeyboardInterrupt():

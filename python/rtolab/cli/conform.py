@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.options import AsJson
 from rtolab.cli.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
@@ -39,7 +40,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = "",
     which: Annotated[Suite, typer.Option("--suite", help="The scenarios to run.")] = Suite.ALL,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only this scenario; again for more.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this one of `rtolab list conform`; again for more."),
     ] = None,
     name: Annotated[
         str, typer.Option(help="The stack's name in results.", show_default="kernel, or the client")
@@ -134,7 +136,8 @@ def _chosen(scenarios: list[Any], only: list[str]) -> list[Any]:
     known = {one.id: one for one in scenarios}
     for one in only:
         if one not in known:
-            raise Error(f"--only {one}: no such scenario; there are {', '.join(known)}")
+            near = f"expected {_rtolab.one_of(one, [*known])}; `rtolab list conform` has all"
+            raise Error(f"--only {one}: found no such scenario; {near}")
     return [one for one in scenarios if not only or one.id in only]
 
 

@@ -16,6 +16,7 @@ from rtolab.cli.options import Set
 from rtolab.cli.terminal import finite, pairs, print_json, stdout
 from rtolab.process import on_end_signal
 from rtolab.run import find_scenario
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab._rtolab import GatewayCounts
@@ -191,7 +192,7 @@ def _summary(counts: GatewayCounts) -> str:
     """What a gateway has done, in a few lines."""
     turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
     began = (
-        f"{counts['established']} connections of {counts['opened']} that clients asked for, "
+        f"{counts['established']} of {counted(counts['opened'], 'connection')} established, "
         f"at most {counts['most_connections']} at once; {turned_away} turned away, "
         f"{counts['overrun']} half-open ones overrun"
     )
@@ -205,11 +206,13 @@ def _summary(counts: GatewayCounts) -> str:
         f"{counts['most_kept']} kept"
     )
     recovered = (
-        f"{counts['segments_in']} segments in, {counts['segments_out']} out, "
-        f"{counts['retransmissions']} of them again: {counts['timeouts']} timeouts, "
-        f"{counts['spurious_timeouts']} found spurious; {counts['fast_retransmits']} fast "
-        f"retransmits, {counts['spurious_fast_retransmits']} found spurious; "
-        f"{counts['undone']} undone; {counts['probes']} probes"
+        f"{counted(counts['segments_in'], 'segment')} in, {counts['segments_out']} out, "
+        f"{counts['retransmissions']} of them retransmissions: "
+        f"{counted(counts['timeouts'], 'timeout')}, "
+        f"{counts['spurious_timeouts']} found spurious; "
+        f"{counted(counts['fast_retransmits'], 'fast retransmit')}, "
+        f"{counts['spurious_fast_retransmits']} found spurious; "
+        f"{counts['undone']} undone; {counted(counts['probes'], 'probe')}"
     )
     lines = [began, ended, carried, recovered]
     dropped = {

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     DETECTORS = "detectors"
     MEASURES = "measures"
     SCENARIOS = "scenarios"
+    CONFORM = "conform"
     EXPERIMENTS = "experiments"
 
 
@@ -58,6 +59,7 @@ def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
         Kind.DETECTORS: ("detectors", _rtolab.detectors),
         Kind.MEASURES: ("measures", _measures),
         Kind.SCENARIOS: ("scenarios", _scenarios),
+        Kind.CONFORM: ("conform", _conform),
         Kind.EXPERIMENTS: ("experiments", _experiments),
     }
     chosen = list(parts) if kind is None else [kind]
@@ -72,6 +74,7 @@ def text(kind: Kind | None, width: int) -> RenderableType:
         Kind.DETECTORS: _detectors_text,
         Kind.MEASURES: _measures_text,
         Kind.SCENARIOS: _scenarios_text,
+        Kind.CONFORM: _conform_text,
         Kind.EXPERIMENTS: _experiments_text,
     }
     if kind is None:
@@ -93,6 +96,12 @@ def _scenarios() -> list[dict[str, str]]:
         {"name": name, "title": scenario_title(path), "path": str(path)}
         for name, path in shipped_scenarios().items()
     ]
+
+
+def _conform() -> list[dict[str, str]]:
+    from rtolab.conform import suite  # noqa: PLC0415
+
+    return [{"id": one.id, "title": one.says} for one in suite()]
 
 
 def _experiments() -> list[dict[str, Any]]:
@@ -136,6 +145,11 @@ def _measures_text(width: int) -> RenderableType:
 
 def _scenarios_text(width: int) -> RenderableType:
     return _table("Scenarios", [(s["name"], s["title"]) for s in _scenarios()], width)
+
+
+def _conform_text(width: int) -> RenderableType:
+    rows = [(one["id"], one["title"]) for one in _conform()]
+    return _table("Scenarios of rtolab conform (--only)", rows, width)
 
 
 def _experiments_text(width: int) -> RenderableType:

@@ -12,6 +12,7 @@ import typer
 
 from rtolab.cli.options import AsJson, Jobs
 from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, stdout
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab.sweep import Done, Sweep, WorkerPool
@@ -136,8 +137,8 @@ def _status(definition: Sweep, folder: Path, *, as_json: bool) -> None:
         print_json({"out": str(folder), **asdict(found)})
         return
     most = "at most " if definition.until else ""
-    at_work = f"{found.running} workers are at it" if found.running else "nobody is at it"
-    _say(f"{found.finished} of {most}{found.total} chunks are finished; {at_work}")
+    at_work = counted(found.running, "worker") if found.running else "no worker"
+    _say(f"{found.finished} of {most}{found.total} chunks are finished; {at_work} running")
     if found.settled is not None:
         _say(f"{found.settled} of {found.cells} cells need no more runs")
     if found.eta_s is not None and found.finished < found.total:
@@ -147,7 +148,7 @@ def _status(definition: Sweep, folder: Path, *, as_json: bool) -> None:
 
 def _failures(failed: list[dict[str, Any]]) -> None:
     if failed:
-        _say(f"{len(failed)} chunks failed; the same command tries them again:")
+        _say(f"{counted(len(failed), 'chunk')} failed; the same command retries:")
     for failure in failed[:SHOWN_FAILURES]:
         _say(f"  {failure['about']}: {failure['error']}")
     if len(failed) > SHOWN_FAILURES:

@@ -16,6 +16,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.conform.measure import Ended
 from rtolab.conform.score import Change, Score, Verdict, overall
+from rtolab.text import counted
 
 LISTED = 5
 """The most doubts that are listed."""
@@ -119,7 +120,7 @@ def table(report: Report) -> RenderableType:
         )
     title = Text.assemble(
         (f"{report.stack}  {overall(report.scores):.1f} of 100", "bold"),
-        f"  {len(report.scores)} scenarios of seed {report.seed}, "
+        f"  {counted(len(report.scores), 'scenario')} of seed {report.seed}, "
         f"{len(report.broken)} not recovered",
     )
     return Group(title, rows, *_doubted(report), *_compared(report))

@@ -13,6 +13,7 @@ import polars as pl
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.files import whole, write_table
+from rtolab.text import counted
 
 Connection = dict[str, Any]
 
@@ -74,8 +75,8 @@ class Diagnosis:
         connections = self.document["connections"]
         twice = sum(one["captured_twice"] for one in connections)
         missed = sum(one["missed_bytes"] for one in connections)
-        parts = [f"{twice} packets were captured twice and count once"] if twice else []
-        parts += [f"{missed} acknowledged bytes are not in the capture"] if missed else []
+        parts = [f"captured twice, counted once: {counted(twice, 'packet')}"] if twice else []
+        parts += [f"acknowledged, not captured: {counted(missed, 'byte')}"] if missed else []
         return "; ".join(parts)
 
     @cached_property

@@ -29,6 +29,7 @@ from rtolab.plot.style import styled
 from rtolab.plot.trace_panels import DELAYED_S, Seen, View, sequence
 from rtolab.plot.trace_plot import stacked
 from rtolab.report import _bundle, _cells, _figure, _table
+from rtolab.text import counted
 
 DRAWN = 12
 """The number of connections with a figure, the worst first."""
@@ -147,10 +148,11 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
     )
     stack = f"<p>{escape('T' + of_stack(one)[1:])}.</p>" if one["stack"] else ""
     figure = _figure(_picture(one, packets)) if packets else ""
+    resent = counted(len(one["retransmissions"]), "retransmission")
     return f"""<section id="{anchor}"><h3>{title}</h3>
 <p>The capture was made {where}; the {one["sender"]} sends.</p>
 {stack}<ul>{stories}{habits}</ul>{figure}
-<details><summary>{len(one["retransmissions"])} retransmissions</summary>{_rows(one)}</details>
+<details><summary>{resent}</summary>{_rows(one)}</details>
 </section>"""
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab.diagnosis import Diagnosis
@@ -150,7 +151,7 @@ def _stories(one: Mapping[str, Any]) -> RenderableType:
         lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
-        lines.append(Text(f"#{one['number']} and {left} more episodes", "dim"))
+        lines.append(Text(f"#{one['number']} and {counted(left, 'more episode')}", "dim"))
     for habit in one["habits"]:
         frames = ", ".join(str(frame) for frame in habit["frames"][:5])
         about = f"the {habit['from']} {habit['about']} (frames {frames})"

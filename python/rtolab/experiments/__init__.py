@@ -1,7 +1,6 @@
 """The papers' tables and figures as data; a package per paper."""
 
-import difflib
-
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.experiments import (
     arq2002,
@@ -51,11 +50,9 @@ def _named(name: str) -> list[Experiment]:
     ]
     if not matching:
         known = [i for e in EXPERIMENTS for i in (e.id, *e.aliases)]
-        near = difflib.get_close_matches(name, known, n=3)
         of_paper = [i for i in known if i.startswith(f"{name.partition('/')[0]}/")]
-        likely = near or of_paper or sorted({i.split("/")[0] for i in known})
-        raise Error(
-            f"no experiment `{name}`; nearest are {', '.join(likely)}; "
-            "`rtolab list experiments` has all"
-        )
+        papers = dict.fromkeys(i.split("/")[0] for i in known)
+        near = _rtolab.one_of(name, of_paper or [*known, *papers])
+        listed = "`rtolab list experiments` has all"
+        raise Error(f"found no experiment {name!r}; expected {near}; {listed}")
     return matching

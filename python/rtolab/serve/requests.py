@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.result import PLACES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
@@ -106,7 +107,8 @@ def _fields() -> str:
 def _scenario(given: object) -> str:
     shipped = shipped_scenarios()
     if not isinstance(given, str) or given not in shipped:
-        raise RefusedError(f"scenario is {_shown(given)}: expected one of {', '.join(shipped)}")
+        expected = _rtolab.one_of(_shown(given), [*shipped])
+        raise RefusedError(f"scenario is {_shown(given)}: expected {expected}")
     return given
 
 

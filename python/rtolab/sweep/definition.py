@@ -113,6 +113,10 @@ def load(file: str | Path) -> Sweep:
         OSError: the file cannot be read.
     """
     written = Written(Path(file))
+    if written.document.keys() & {"link", "flow"}:
+        name = shown(written.file.name)
+        expected = f"expected a sweep, which names its scenario: scenario = {name}"
+        raise Error(f"{written.file}: found a scenario; {expected}")
     written.only((), KNOWN)
     until = _until(written)
     out = written.text(("out",))
@@ -148,7 +152,7 @@ def _scenario(written: Written) -> Path:
         return beside
     shipped = shipped_scenarios()
     if name not in shipped:
-        expected = f"expected a file beside the sweep's or one of {', '.join(shipped)}"
+        expected = f"expected a file beside the sweep's, or {_rtolab.one_of(name, [*shipped])}"
         raise written.wrong(("scenario",), f"found no file {beside}; {expected}")
     return shipped[name]
 

@@ -1,6 +1,5 @@
 """A TOML file with the lines of its keys, for error messages."""
 
-import difflib
 import json
 import re
 import tomllib
@@ -64,10 +63,8 @@ class Written:
         """Raises Error if the table has any other keys."""
         for name in self.table(table):
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                nearest = f"; did you mean {near[0]}?" if near else ""
-                expected = f"found an unknown key; expected one of {', '.join(known)}{nearest}"
-                raise self.wrong((*table, name), expected)
+                expected = _rtolab.one_of(name, [*known])
+                raise self.wrong((*table, name), f"found an unknown key; expected {expected}")
 
     def table(self, key: Key) -> Mapping[str, Any]:
         """A table; an empty one if there is none."""

@@ -13,6 +13,7 @@ from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.summary import KINDS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
+from rtolab.text import counted
 
 SHOWN = ("time", "lost", "rexmits")
 """The most important metrics, for terminals without room for all."""
@@ -47,7 +48,7 @@ def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
 def _how(done: Reproduction) -> str:
     if not done.experiment.variants:
         return "nothing is simulated"
-    runs = "one run" if done.experiment.is_trace else f"{done.runs} runs"
+    runs = "one run" if done.experiment.is_trace else counted(done.runs, "run")
     return f"{runs} a variant, seed {done.seed}"
 
 

@@ -55,6 +55,9 @@ impl ReadError {
         let found: Vec<String> = magic.iter().map(|byte| format!("{byte:02x}")).collect();
         let hint = match magic {
             [0x1f, 0x8b, ..] => ", as a gzip file does: unpack it first",
+            [0xfd, b'7', b'z', b'X'] => ", as an xz file does: unpack it first, with `unxz`",
+            [b'B', b'Z', b'h', _] => ", as a bzip2 file does: unpack it first, with `bunzip2`",
+            [b'P', b'K', 3, 4] => ", as a zip file does: unpack it first, with `unzip`",
             _ => "",
         };
         Self::NotACapture { found: found.join(" "), hint }

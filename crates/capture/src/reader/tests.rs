@@ -240,11 +240,14 @@ fn what_is_no_capture_is_told() {
     let text = "neither pcap nor pcapng: the file begins with 48 65 6c 6c";
     assert_eq!(message(b"Hello, world, this is not a capture"), text);
     assert_eq!(message(b"Hel"), "neither pcap nor pcapng: the file begins with 48 65 6c");
-    assert_eq!(
-        message(&[0x1f, 0x8b, 8, 0, 0, 0]),
-        "neither pcap nor pcapng: the file begins with 1f 8b 08 00, as a gzip file does: unpack \
-         it first"
-    );
+    let packed = |magic, hint| {
+        let said = message(magic);
+        assert!(said.ends_with(&format!(", as {hint}")), "{said}");
+    };
+    packed(&[0x1f, 0x8b, 8, 0, 0, 0], "a gzip file does: unpack it first");
+    packed(b"\xfd7zXZ\0", "an xz file does: unpack it first, with `unxz`");
+    packed(b"BZh91AY", "a bzip2 file does: unpack it first, with `bunzip2`");
+    packed(b"PK\x03\x04\0", "a zip file does: unpack it first, with `unzip`");
 }
 
 #[test]

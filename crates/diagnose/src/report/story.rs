@@ -147,7 +147,8 @@ impl Told<'_> {
                 let mut told =
                     format!("Of {all} retransmissions {}", were(&parts, unneeded, needed));
                 if unknown > 0 {
-                    let _ = write!(told, "; of {unknown} the capture does not tell");
+                    let were = if unknown == 1 { "was" } else { "were" };
+                    let _ = write!(told, "; whether {unknown} {were} needed is not known");
                 }
                 told.push('.');
                 told
@@ -204,7 +205,8 @@ fn needed_whether(all: u64) -> String {
 }
 
 fn were(parts: &[String], unneeded: u64, needed: u64) -> String {
-    let verb = if unneeded + needed == 1 { "was" } else { "were" };
+    let first = if unneeded > 0 { unneeded } else { needed };
+    let verb = if first == 1 { "was" } else { "were" };
     let joined = parts.join(" and ");
     // "3 were unneeded and 28 needed".
     match joined.split_once(' ') {

@@ -1,8 +1,12 @@
 //! Errors of the system as [`Error`]s.
 
-use std::io;
+use std::{fs, io};
+
+use rtolab_settings::names::one_of;
 
 use crate::error::Error;
+
+const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 impl Error {
     pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
@@ -29,6 +33,29 @@ impl Error {
 
     pub(crate) fn ip(command: String, said: &[u8]) -> Self {
         let message = String::from_utf8_lossy(said).trim().replace('\n', "; ");
-        Self::Ip { command, message }
+        let congestion = command.split("congctl ").nth(1).and_then(|rest| rest.split(' ').next());
+        match congestion {
+            Some(found) if message.contains("Unknown tcp congestion") => {
+                let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
+                Self::Congestion {
+                    expected: one_of(found, known.split_whitespace()),
+                    found: found.to_string(),
+                }
+            }
+            _ => Self::Ip { command, message },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_congestion_control_that_the_kernel_lacks_is_named() {
+        let command = "route add default dev link0 rto_min 200ms congctl foo".to_string();
+        let error = Error::ip(command, b"Error: Unknown tcp congestion algorithm.\n");
+        let said = "kernel.congestion: found \"foo\", which this kernel lacks; expected ";
+        assert!(error.to_string().starts_with(said), "{error}");
     }
 }

@@ -9,6 +9,9 @@ use super::parsed::{Count, Parsed};
 use super::quantity::{Buffer, Mss, Name, Payload, Positive, Size};
 use super::spans::Length;
 
+/// What a flow transports: it has one of these keys at most.
+pub(crate) const WORKLOADS: &[&str] = &["bytes", "pages", "requests", "on_off", "datagrams"];
+
 /// A connection, or several that are alike. Of bytes, pages, requests, on_off and datagrams it has
 /// one at most; without any it sends without end.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 mod arq;
 mod changes;
-mod flow;
+pub(crate) mod flow;
 mod kernel;
 mod link;
 mod network;

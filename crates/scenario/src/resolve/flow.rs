@@ -11,7 +11,6 @@ use rtolab_time::{Duration, Instant};
 use super::key::Key;
 use super::topology::Topology;
 use super::{Run, link, packets, tcp};
-use crate::nearest::one_of;
 use crate::raw::{self, Datagrams, OnOff, Pages, Parsed, Requests};
 use crate::{Flow, Result, Workload, limits};
 
@@ -194,21 +193,13 @@ fn workload(flow: &raw::Flow, at: &Key<'_>) -> Result<Workload> {
     }
     let bulk = flow.bytes.map(|bytes| Workload::Bulk { bytes: Some(bytes.0.get()) });
     let kinds = [
-        ("bytes", bulk),
-        ("pages", flow.pages.as_ref().map(pages)),
-        ("requests", flow.requests.as_ref().map(requests)),
-        ("on_off", flow.on_off.as_ref().map(on_off)),
-        ("datagrams", flow.datagrams.as_ref().map(datagrams)),
+        bulk,
+        flow.pages.as_ref().map(pages),
+        flow.requests.as_ref().map(requests),
+        flow.on_off.as_ref().map(on_off),
+        flow.datagrams.as_ref().map(datagrams),
     ];
-    let mut given = kinds.into_iter().filter_map(|(key, workload)| Some((key, workload?)));
-    match (given.next(), given.next()) {
-        (None, _) => Ok(Workload::Bulk { bytes: None }),
-        (Some((_, workload)), None) => Ok(workload),
-        (Some((first, _)), Some((second, _))) => {
-            let problem = format!("found {second} beside {first}; expected only one of them");
-            Err(at.key(second).error(problem))
-        }
-    }
+    Ok(kinds.into_iter().flatten().next().unwrap_or(Workload::Bulk { bytes: None }))
 }
 
 fn pages(written: &Pages) -> Workload {
@@ -243,9 +234,7 @@ pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &Key<'_>) -> R
         spec.map(|spec| specification::sender_with(spec, run.sender, &Sysctl::default(), own));
     let Some(Err(error)) = sender else { return Ok(()) };
     Err(at.error(match &error {
-        SpecificationError::Unknown { spec, found, known } => {
-            let known: Vec<_> = known.split(", ").collect();
-            let expected = one_of(found, &known);
+        SpecificationError::Unknown { spec, found, expected } => {
             format!("found the unknown policy {found:?} in {spec:?}; expected {expected}")
         }
         SpecificationError::Twice { spec, first, second } => {

@@ -106,10 +106,17 @@ fn check_buffer(config: &Config, sender: &Config, at: &Key<'_>) -> Result<()> {
             let mss = config.mss;
             Err(at.key("buffer").found(&format!("room for a segment of {mss} B at least")))
         }
-        _ if buffer > announced => Err(at.key("buffer").found(&format!(
-            "at most {announced} B, as much as can be announced with window_scale as it is in \
-             [tcp] and [receiver]"
-        ))),
+        _ if buffer > announced => {
+            let scale = (0..14).find(|scale| buffer <= 65_535 << scale).unwrap_or(14);
+            let lacking = [
+                ("tcp.window_scale", sender.window_scale.is_none()),
+                ("receiver.window_scale", config.window_scale < Some(scale)),
+            ];
+            let lacking = lacking.iter().filter(|(_, lacks)| *lacks);
+            let keys: Vec<_> = lacking.map(|(key, _)| format!("{key} = {scale}")).collect();
+            let expected = format!("at most {announced} B, or beside it {}", keys.join(" and "));
+            Err(at.key("buffer").found(&expected))
+        }
         _ => Ok(()),
     }
 }

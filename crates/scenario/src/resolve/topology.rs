@@ -1,9 +1,9 @@
 //! The topology: nodes, links and routes.
 
 use rtolab_link::Direction;
+use rtolab_settings::names::one_of;
 
 use super::key::Key;
-use crate::nearest::one_of;
 use crate::{Link, Result, Route};
 
 /// The nodes, the links, and the configured routes.
@@ -117,8 +117,5 @@ fn find<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     at: &Key<'_>,
 ) -> Result<usize> {
-    known
-        .clone()
-        .position(|other| other == name)
-        .ok_or_else(|| at.found(&one_of(name, &known.collect::<Vec<_>>())))
+    known.clone().position(|other| other == name).ok_or_else(|| at.found(&one_of(name, known)))
 }

@@ -3,6 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use rtolab_settings::names::one_of;
+
 use super::custom::Parts;
 use super::{CustomPolicies, Policy, Question, SpecificationError, policies, terms};
 use crate::profile::Profile;
@@ -38,8 +40,8 @@ pub(super) fn parse<'a>(
             if let Err(error @ DetectorError::Threshold(_)) = found.parse::<DetectorId>() {
                 return SpecificationError::Detector { spec: spec(), error };
             }
-            let known = terms().chain(custom.names()).collect::<Vec<_>>().join(", ");
-            SpecificationError::Unknown { spec: spec(), found, known }
+            let expected = one_of(&found, terms().chain(custom.names()));
+            SpecificationError::Unknown { spec: spec(), found, expected }
         })?;
         let added = parsed.add(policies, profile).and_then(|()| parsed.add_own(parts));
         added.map_err(|(first, second)| SpecificationError::Twice {

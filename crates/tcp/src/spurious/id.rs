@@ -2,10 +2,10 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use rtolab_settings::names::one_of;
 use thiserror::Error;
 
 use super::detectors::{Acting, Make};
@@ -18,12 +18,12 @@ use crate::episode::{DetectorId, Identity};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DetectorError {
     /// None has that name.
-    #[error("unknown detector `{found}`; known are {known}")]
+    #[error("unknown detector `{found}`; expected {expected}")]
     Unknown {
         /// The name.
         found: String,
-        /// All that there are.
-        known: String,
+        /// The names that are nearest to it.
+        expected: String,
     },
     /// The threshold in the name is out of range.
     #[error(
@@ -132,7 +132,7 @@ impl DetectorId {
     pub fn passive(name: &str) -> Result<(Self, Box<dyn Detector>), DetectorError> {
         let id: Self = name.parse()?;
         let detector = id.make(DualRttConfig::default());
-        Ok((id, detector.ok_or_else(|| DetectorError::unknown(name))?))
+        Ok((id, detector.ok_or_else(|| DetectorError::unknown(name, []))?))
     }
 }
 
@@ -164,16 +164,16 @@ impl FromStr for DetectorId {
                 let threshold = thousandths.map(|thousandths| Self(Identity::DualRtt(thousandths)));
                 threshold.ok_or_else(|| DetectorError::Threshold(name.to_string()))
             }
-            _ => Err(DetectorError::unknown(name)),
+            _ => Err(DetectorError::unknown(name, [])),
         }
     }
 }
 
 impl DetectorError {
-    fn unknown(name: &str) -> Self {
-        let known = (0..COUNT).map(|index| row(index).name);
-        let known = known.chain(["dualrtt:0.04"]).collect::<Vec<_>>().join(", ");
-        Self::Unknown { found: name.to_string(), known }
+    /// No detector has the name `found`, nor has one of the user's `own`.
+    pub fn unknown<'a>(found: &str, own: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = (0..COUNT).map(|index| row(index).name).chain(["dualrtt:0.04"]);
+        Self::Unknown { found: found.to_string(), expected: one_of(found, known.chain(own)) }
     }
 }
 
