@@ -28,7 +28,7 @@ help:
 	@echo 'make docs     the guide, as a site in site/'
 	@echo 'make docs-rust  the documentation of the Rust crates'
 	@echo 'make shell    manual pages and completions, which the wheel brings along'
-	@echo 'make dist     wheel and source archive in dist/, each of them installed and tried'
+	@echo 'make dist     wheel and source archive in dist/, installed and tried; the crates packaged'
 	@echo 'make clean    forget what was built'
 
 demo: $(VENV)/built
@@ -104,6 +104,9 @@ docs-rust:
 shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share
 
+# The crates that nobody but this repository uses.
+PRIVATE := fuzz-models live packetdrill py
+
 # Wheel and archive are tried with the newest of what they depend on, as their users have it.
 dist: $(VENV)/dev
 	rm -rf dist
@@ -111,6 +114,7 @@ dist: $(VENV)/dev
 	$(BIN)/maturin build --release --quiet --out dist
 	PIP_CONSTRAINT= tools/try-wheel dist/*.whl
 	PIP_CONSTRAINT= tools/try-sdist dist/*.tar.gz
+	cargo package --workspace $(PRIVATE:%=--exclude rtolab-%) --no-verify --allow-dirty --quiet
 
 clean:
 	rm -rf $(VENV) target site dist

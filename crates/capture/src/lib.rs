@@ -1,33 +1,4 @@
-//! Reads pcap and pcapng captures, and writes pcapng.
-//!
-//! A [`Writer`] makes a pcapng file of [`Packet`]s, a [`Reader`] makes [`Packet`]s of a pcap or
-//! pcapng file. A [`Conversation`] converts between packets and the engine's segments: it knows the
-//! sequence numbers of both ends of a connection.
-//!
-//! ```
-//! use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, Reader, Writer};
-//! use rtolab_tcp::wire::{Addresses, Ports};
-//! use rtolab_tcp::{Flags, Segment, Seq};
-//! use rtolab_time::Duration;
-//!
-//! let addresses = Addresses::V4 { from: [10, 0, 0, 1].into(), to: [10, 0, 0, 2].into() };
-//! let mut conversation =
-//!     Conversation::new(addresses, Ports { from: 49152, to: 5001 }, [0xffff_fff0, 77]);
-//! let syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
-//!
-//! let mut writer = Writer::new(Vec::new(), &Interface::named("sender"))?;
-//! let packet = conversation.packet(End::Client, &syn);
-//! let at = RUN_START + Duration::from_millis(500);
-//! writer.packet(&Packet { at, identification: 1, ..packet })?;
-//! let file = writer.finish()?;
-//!
-//! for read in Reader::new(&file[..])? {
-//!     let packet = read?.packet;
-//!     let mut conversation = Conversation::begun_by(&packet);
-//!     assert_eq!(conversation.segment(&packet), Some((End::Client, syn)));
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod annotate;
@@ -45,13 +16,13 @@ use std::net::SocketAddr;
 
 use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, WireSegment};
-use rtolab_time::Instant;
 
 pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
 pub use frame::Checksum;
 pub use offer::Offer;
 pub use reader::{Captured, InOrder, ReadError, Reader, Skipped};
+pub use rtolab_time::{Duration, Instant};
 pub use script::{Step, Way, packetdrill};
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};

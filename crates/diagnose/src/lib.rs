@@ -1,9 +1,4 @@
-//! The recorded clock: the verdict on each retransmission and each timeout in a capture.
-//!
-//! A [`Diagnosis`] takes the packets of a capture one by one, keeps a
-//! [`Flight`](rtolab_tcp::Flight) and the detectors of `rtolab-tcp` for each direction of each
-//! connection, and reports each [connection](ConnectionReport). Its memory grows with open
-//! connections and with findings.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod ask;

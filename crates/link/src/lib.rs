@@ -1,4 +1,4 @@
-//! A sans-IO link: given frames and the time, it returns the outcome of each frame.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![no_std]
 #![deny(missing_docs)]
@@ -44,6 +44,7 @@ pub use fifo::Fifo;
 pub use frame::{CopyId, Direction, DropCause, Frame, Outcome};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
+pub use rtolab_time::{Duration, Instant, Rate};
 pub use stage::{CloneStage, FrameAction, SentFrame, Stage, Staged};
 pub use stream::{Distribution, Renewal, Rng, Stream};
 pub use transmitter::Transmitter;

@@ -1,5 +1,4 @@
-//! What both clocks need, without I/O: packets, routes, middleboxes, workloads, and the fates of
-//! retransmitted segments.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod copies;

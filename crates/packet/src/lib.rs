@@ -1,6 +1,4 @@
-//! IP packets that carry TCP, as bytes: the only place that reads and writes IP headers.
-//!
-//! The TCP header is the engine's ([`rtolab_tcp::wire`]), which does not depend on IP.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod ecn;

@@ -1,4 +1,4 @@
-//! The observations of a run: typed rows, and the tables made of them.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod column;

@@ -1,9 +1,4 @@
-//! Scenarios: nodes, links, flows and senders in a TOML file.
-//!
-//! The text becomes a `document` whose nodes know their lines. `set` edits it, `read` turns it into
-//! the structs of `raw`, which are the schema, and `resolve` checks conditions across keys, fills
-//! in defaults and reads trace files. An error is a [`ScenarioError`] with file, line, key, what
-//! was found and what would be right.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod document;
@@ -27,4 +22,5 @@ pub use error::ScenarioError;
 pub use files::FileAccess;
 pub use kernel::{Begin, EmulationConfig, Kernel};
 pub use prototypes::Prototypes;
+pub use rtolab_time::{Bytes, Duration, Instant, Rate};
 pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};

@@ -1,4 +1,4 @@
-//! The derives of `rtolab_settings`, whose traits say what their attributes mean.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 use proc_macro2::TokenStream;

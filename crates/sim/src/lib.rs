@@ -1,5 +1,4 @@
-//! The simulator: the engine and its links on an event queue and a virtual clock. A run is exactly
-//! reproducible.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod detectors;

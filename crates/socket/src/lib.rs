@@ -1,5 +1,4 @@
-//! A socket that carries bytes: the engine's [`Connection`] with the wire's sequence numbers and
-//! the bytes of both streams. Addresses, timers and packets belong to its owner.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -13,9 +12,9 @@ use core::iter;
 
 use rtolab_tcp::wire::{Near, Numbering, Ports, Side, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Flags, Segment, Seq, State, SynOptions};
-use rtolab_time::Instant;
 
 pub use bytes::ByteStore;
+pub use rtolab_time::{Duration, Instant};
 
 /// The distance of a successor's initial sequence number from the highest sequence number sent.
 const ISN_STEP: u32 = 65_536;
