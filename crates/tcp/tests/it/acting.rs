@@ -273,9 +273,8 @@ fn t_ds_7_a_window_of_acknowledgments_was_lost() {
     s.sacks(6, [1..=1]).verdict(Verdict::Genuine).expect([7, 8]).cwnd(2.0).ssthresh(3);
 }
 
-#[test]
-fn t_ds_8_each_episode_is_undone_one_round_trip_later() {
-    let mut s = Script::sender("sack+dsack:linux").cwnd(6).ssthresh(6).sent(1..=6);
+/// Three times, the first of six segments is reordered: each fast retransmit is undone.
+pub fn three_undone_episodes(mut s: Script) {
     for first in [1, 7, 13] {
         let before = first - 1;
         s.sacks(before, [first + 1..=first + 1]);
@@ -287,6 +286,11 @@ fn t_ds_8_each_episode_is_undone_one_round_trip_later() {
         s.ack(first + 5).expect(first + 10..=first + 11);
     }
     s.fast_retransmits(3);
+}
+
+#[test]
+fn t_ds_8_each_episode_is_undone_one_round_trip_later() {
+    three_undone_episodes(Script::sender("sack+dsack:linux").cwnd(6).ssthresh(6).sent(1..=6));
 }
 
 #[test]

@@ -49,7 +49,6 @@ mod responses_linux26;
 mod rto;
 mod rxt;
 mod rxt_echo;
-mod rxt_two_bits;
 mod sack;
 mod script;
 mod segments;

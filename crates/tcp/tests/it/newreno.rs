@@ -23,19 +23,6 @@ fn t_nr_1_three_losses_of_eight() {
 }
 
 #[test]
-fn t_cc_4_one_loss_of_eight() {
-    let mut s = Script::sender("newreno").cwnd(8).sent(1..=8);
-    s.ack(0).expect_nothing();
-    s.ack(0).expect_nothing();
-    s.ack(0).expect([1]).ssthresh(4).cwnd(7.0);
-    s.ack(0).expect_nothing();
-    s.ack(0).expect([9]);
-    s.ack(0).expect([10]);
-    s.ack(0).expect([11]).cwnd(11.0);
-    s.ack(8).expect([12]).cwnd(4.0);
-}
-
-#[test]
 fn t_cc_7_divided_acknowledgments_gain_nothing() {
     let mut s = Script::sender("newreno").cwnd(2).sent(1..=2);
     // The window grows, and segments are sent, as for one acknowledgment of the whole segment.

@@ -3,21 +3,8 @@
 use crate::script::Script;
 use rtolab_tcp::config::{FullAck, Halves, RepeatedTimeout};
 
-#[test]
-fn t_cc_4_one_loss_of_eight() {
-    let mut s = Script::sender("reno").cwnd(8).sent(1..=8);
-    s.ack(0).expect_nothing();
-    s.ack(0).expect_nothing();
-    s.ack(0).expect([1]).ssthresh(4).cwnd(7.0);
-    s.ack(0).expect_nothing();
-    s.ack(0).expect([9]);
-    s.ack(0).expect([10]);
-    s.ack(0).expect([11]).cwnd(11.0);
-    s.ack(8).expect([12]).cwnd(4.0).fast_retransmits(1);
-}
-
-/// Segments 1 and 3 of 8 are lost: the retransmission of 1 has ended fast recovery.
-fn two_losses(spec: &str) -> Script {
+/// Segment 1 of 8 is lost, and six duplicates arrive.
+fn six_duplicates(spec: &str) -> Script {
     let mut s = Script::sender(spec).cwnd(8).sent(1..=8);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();
@@ -25,6 +12,21 @@ fn two_losses(spec: &str) -> Script {
     s.ack(0).expect_nothing();
     s.ack(0).expect([9]);
     s.ack(0).expect([10]).cwnd(10.0);
+    s
+}
+
+#[test]
+fn t_cc_4_one_loss_of_eight() {
+    for spec in ["reno", "newreno"] {
+        let mut s = six_duplicates(spec);
+        s.ack(0).expect([11]).cwnd(11.0);
+        s.ack(8).expect([12]).cwnd(4.0).fast_retransmits(1);
+    }
+}
+
+/// Segments 1 and 3 of 8 are lost: the retransmission of 1 has ended fast recovery.
+fn two_losses(spec: &str) -> Script {
+    let mut s = six_duplicates(spec);
     // A new acknowledgment, though a hole is left: six are outstanding, four allowed.
     s.ack(2).expect_nothing().cwnd(4.0);
     s

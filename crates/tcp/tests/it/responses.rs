@@ -1,4 +1,4 @@
-//! What a sender makes of a spurious timeout: every response, in turn and in company.
+//! The responses to a spurious timeout, alone and combined.
 
 use crate::script::{Script, base, end_of, start_of};
 use rtolab_tcp::config::{InitialWindow, RecoverOnUndo, Response};
@@ -7,16 +7,16 @@ use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Flags, specification};
 use rtolab_time::Duration;
 
-const SPURIOUS: Verdict = Verdict::Spurious;
+pub const SPURIOUS: Verdict = Verdict::Spurious;
 
 /// Ten segments outstanding since 10 ms, as many as the window; ssthresh is twenty, and the initial
 /// window of RFC 4015's step 9 is four by RFC 3390's rule for such segments.
-fn ten_outstanding(sender: &str) -> Script {
+pub fn ten_outstanding(sender: &str) -> Script {
     Script::sender(sender).cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
 }
 
 /// They time out, and the original of the first is acknowledged.
-fn found_at_the_first(response: &str) -> Script {
+pub fn found_at_the_first(response: &str) -> Script {
     let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
     s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
     s.echoing(10).ack(1).verdict(SPURIOUS);
@@ -24,7 +24,7 @@ fn found_at_the_first(response: &str) -> Script {
 }
 
 #[test]
-fn none_goes_back_n_all_the_same() {
+fn none_continues_go_back_n() {
     found_at_the_first("none").expect([2, 3]).cwnd(2.0).ssthresh(5);
 }
 
@@ -49,7 +49,7 @@ fn full_is_as_before() {
 }
 
 #[test]
-fn ns2_full_takes_what_was_outstanding() {
+fn ns2_full_restores_the_flight_size() {
     // FlightSize before the acknowledgment and a segment; the larger of window and ssthresh.
     found_at_the_first("ns2:full").expect([11, 12]).cwnd(11.0).ssthresh(20);
     let mut s = ten_outstanding("newreno+eifel:ns2:full");
@@ -66,7 +66,7 @@ fn ns2_half_is_slow_start_from_there() {
 }
 
 #[test]
-fn ns2_slow_start_sends_nothing_again() {
+fn ns2_slow_start_retransmits_nothing() {
     let mut s = found_at_the_first("ns2:slow-start");
     s.expect_nothing().cwnd(1.0).ssthresh(20);
     s.echoing(10).ack(9).expect([11]).cwnd(2.0);
@@ -74,7 +74,7 @@ fn ns2_slow_start_sends_nothing_again() {
 }
 
 #[test]
-fn t_er4_1_the_window_is_what_is_outstanding_and_what_was_acknowledged() {
+fn t_er4_1_the_window_is_the_flight_size_and_the_acknowledged_data() {
     found_at_the_first("rfc4015").expect([11]).cwnd(10.0).ssthresh(20);
 }
 
@@ -103,7 +103,7 @@ fn t_er4_3_congestion_that_is_echoed_stays_answered() {
         let mut ack = s.echoing(10).pure_ack(end_of(1));
         ack.flags |= Flags::ECE;
         s.arrives(&ack).expect_nothing().verdict(SPURIOUS).cwnd(1.0).ssthresh(5);
-        // Nothing is sent again all the same.
+        // Nothing is retransmitted all the same.
         s.echoing(10).ack(10).expect([11, 12]);
     }
 }
@@ -162,7 +162,7 @@ fn f_rto_of_a_timeout_in_fast_recovery_restores_nothing() {
 }
 
 #[test]
-fn bsd_goes_on_with_the_recovery_that_was_under_way() {
+fn bsd_continues_the_interrupted_recovery() {
     let mut s = Script::sender("newreno+badrexmit").cwnd(8).ssthresh(8).sent(1..=8);
     s.at(400).ack(1).expect([9]);
     s.ack(1).ack(1).expect_nothing();
@@ -175,7 +175,7 @@ fn bsd_goes_on_with_the_recovery_that_was_under_way() {
 }
 
 #[test]
-fn bsd_restores_recover_whatever_is_told() {
+fn bsd_restores_recover_under_any_setting() {
     for (response, fast_retransmits) in [("bsd", 1), ("full", 0)] {
         let setup = Script::sender(&format!("newreno+badrexmit:{response}")).cwnd(4).ssthresh(4);
         let setup = setup.set(|config| config.recover_on_undo = RecoverOnUndo::Keep);
@@ -189,7 +189,7 @@ fn bsd_restores_recover_whatever_is_told() {
 }
 
 #[test]
-fn one_reversal_an_episode() {
+fn one_undo_per_episode() {
     // Eifel first, then D-SACK of the same timeout, when the window has been halved in between.
     let mut s = ten_outstanding("sack+eifel+dsack");
     s.timeout().expect([1]);
@@ -199,7 +199,7 @@ fn one_reversal_an_episode() {
 }
 
 #[test]
-fn one_reversal_an_episode_whatever_the_response() {
+fn one_undo_per_episode_with_any_response() {
     for policy in specification::policies().filter(|policy| policy.question == Question::Response) {
         let mut s = ten_outstanding(&format!("sack+eifel+dsack+{}", policy.name));
         s.timeout().take();
@@ -213,10 +213,10 @@ fn one_reversal_an_episode_whatever_the_response() {
 }
 
 #[test]
-fn duplicates_are_discounted_whatever_the_response() {
+fn duplicates_are_discounted_with_any_response() {
     let responses =
         specification::policies().filter(|policy| policy.question == Question::Response);
-    // The first sends all again, whose duplicates count as without any response.
+    // `none` retransmits everything, and those duplicates count.
     for policy in responses.filter(|policy| policy.name != "none") {
         for (recover, count) in [(RecoverOnUndo::Discount, 0), (RecoverOnUndo::Reset, 1)] {
             let spec = format!("newreno+eifel+{}", policy.name);
@@ -235,7 +235,7 @@ fn duplicates_are_discounted_whatever_the_response() {
 }
 
 #[test]
-fn f_rto_stops_going_back_and_d_sack_restores() {
+fn f_rto_ends_go_back_n_and_d_sack_restores() {
     let mut s = ten_outstanding("sack+frto+dsack");
     s.timeout().expect([1]).ssthresh(5);
     s.ack(1).expect([11, 12]).cwnd(5.0);
@@ -268,7 +268,7 @@ fn t_fr_17_three_timeouts_of_one_segment() {
 }
 
 #[test]
-fn a_loss_after_discounted_duplicates_is_repaired() {
+fn a_loss_after_discounted_duplicates_is_retransmitted() {
     let setup = Script::sender("newreno+frto").cwnd(6);
     let discount = |config: &mut rtolab_tcp::Config| {
         config.recover_on_undo = RecoverOnUndo::Discount;
@@ -284,7 +284,7 @@ fn a_loss_after_discounted_duplicates_is_repaired() {
 }
 
 #[test]
-fn what_is_discounted_is_over_when_new_data_are_acknowledged() {
+fn an_acknowledgment_of_new_data_ends_the_discount() {
     let setup = Script::sender("newreno+eifel").cwnd(6).ssthresh(8).rto_of(40).at_millis(10);
     let discount = |config: &mut rtolab_tcp::Config| {
         config.recover_on_undo = RecoverOnUndo::Discount;
@@ -292,14 +292,14 @@ fn what_is_discounted_is_over_when_new_data_are_acknowledged() {
     let mut s = setup.set(discount).sent(1..=6);
     s.timeout().expect([1]);
     s.echoing(10).ack(1).expect([7]).verdict(SPURIOUS);
-    // 7 is acknowledged, which left after the retransmission: no duplicate of that can follow.
+    // 7 was sent after the retransmission; once it is acknowledged, no duplicate of that follows.
     s.echoing(50).ack(7).expect(8..=14);
     s.echoing(50).ack(7).echoing(50).ack(7).expect_nothing();
     s.echoing(50).ack(7).expect([8]).fast_retransmits(1);
 }
 
 #[test]
-fn a_sum_that_makes_no_sense_is_refused() {
+fn an_inconsistent_specification_is_refused() {
     let message = |name| specification::sender(name, &base()).unwrap_err().to_string();
     assert!(message("sack+frto+dualrtt").contains("names both `frto` and `dualrtt`"));
     assert!(message("sack+dualrtt+frto").contains("names both `dualrtt` and `frto`"));
@@ -312,7 +312,7 @@ fn a_sum_that_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn a_response_is_a_term_or_stands_behind_a_detector() {
+fn a_response_is_a_term_or_follows_a_detector() {
     let joined = specification::sender("sack+eifel:rfc3522:rfc4015", &base()).unwrap();
     assert_eq!(joined, specification::sender("sack+eifel:rfc3522+rfc4015", &base()).unwrap());
     assert_eq!(joined.response, Some(Response::Rfc4015));
@@ -339,7 +339,7 @@ fn the_window_is_never_less_than_a_segment() {
 }
 
 #[test]
-fn a_recovery_that_the_acknowledgment_completes_does_not_go_on() {
+fn a_recovery_that_the_acknowledgment_completes_does_not_continue() {
     let setup = Script::sender("sack+eifel+bsd").cwnd(8).ssthresh(8).segments(10);
     let mut s = setup.sent(1..=8);
     let first = s.clock();

@@ -1,26 +1,11 @@
 //! The responses of Linux 2.6 to a spurious timeout, and one that counts timeouts.
 
+use crate::responses::{SPURIOUS, found_at_the_first, ten_outstanding};
 use crate::script::{Script, end_of};
 use rtolab_tcp::Flags;
-use rtolab_tcp::spurious::Verdict;
-
-const SPURIOUS: Verdict = Verdict::Spurious;
-
-/// Ten segments outstanding since 10 ms, as many as the window; ssthresh is twenty.
-fn ten_outstanding(sender: &str) -> Script {
-    Script::sender(sender).cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
-}
-
-/// They time out, and the original of the first is acknowledged.
-fn found_at_the_first(response: &str) -> Script {
-    let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
-    s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
-    s.echoing(10).ack(1).verdict(SPURIOUS);
-    s
-}
 
 #[test]
-fn rate_halving_lets_a_segment_out_for_every_second_acknowledgment() {
+fn rate_halving_sends_a_segment_for_every_second_acknowledgment() {
     let mut s = found_at_the_first("linux2.6:halving");
     s.expect([11]).cwnd(10.0).ssthresh(5);
     for (number, sent, cwnd) in [
@@ -36,13 +21,14 @@ fn rate_halving_lets_a_segment_out_for_every_second_acknowledgment() {
     ] {
         s.echoing(10).ack(number).expect(sent).cwnd(cwnd).ssthresh(5);
     }
-    // More than what was outstanding is acknowledged: it is over, and the next one makes it grow.
+    // More than the outstanding data is acknowledged: rate halving ends, and the window grows
+    // again.
     s.ack(11).expect([16]).cwnd(5.0);
     s.ack(12).expect([17]).cwnd(5.2);
 }
 
 #[test]
-fn rate_halving_begins_at_what_f_rto_left_outstanding() {
+fn rate_halving_begins_at_the_flight_of_f_rto() {
     let mut s = ten_outstanding("newreno+frto+linux2.6:halving");
     s.timeout().expect([1]);
     s.ack(1).expect([11, 12]);
@@ -51,17 +37,17 @@ fn rate_halving_begins_at_what_f_rto_left_outstanding() {
 }
 
 #[test]
-fn rate_halving_takes_the_window_to_half_of_ssthresh_at_most() {
+fn rate_halving_stops_at_half_of_ssthresh() {
     let mut s = found_at_the_first("linux2.6:halving");
     s.expect([11]);
-    // Few outstanding: never more than they and one.
+    // Little is outstanding: the window is that and one segment.
     s.echoing(10).ack(9).expect([12]).cwnd(3.0);
     s.echoing(10).ack(10).expect([13]).cwnd(3.0);
     s.ack(11).expect([14]).cwnd(3.0);
 }
 
 #[test]
-fn a_loss_while_the_window_comes_down_does_not_halve_it_again() {
+fn a_loss_during_rate_halving_does_not_halve_again() {
     let mut s = found_at_the_first("linux2.6:halving");
     s.expect([11]);
     s.echoing(10).ack(1).echoing(10).ack(1).expect_nothing();
@@ -88,7 +74,7 @@ fn the_conservative_response_halves_at_once() {
 fn the_conservative_response_moderates_the_burst() {
     let mut s = ten_outstanding("newreno+eifel+linux2.6:conservative");
     s.timeout().expect([1]);
-    // One is outstanding, and three more may be; one more for what is acknowledged.
+    // One is outstanding and three more may be, plus one for the acknowledged data.
     s.echoing(10).ack(9).verdict(SPURIOUS).expect(11..=14).cwnd(5.0).ssthresh(5);
 }
 
@@ -126,7 +112,7 @@ fn full_scaled_restores_less_the_more_often_the_timer_expired() {
             s.timeout().expect([1]);
         }
         s.echoing(10).ack(1).expect(released).verdict(SPURIOUS).cwnd(cwnd).ssthresh(ssthresh);
-        // Whatever the window, nothing is sent again.
+        // Whatever the window, nothing is retransmitted.
         s.echoing(10).ack(9);
         assert!(s.take().iter().all(|number| *number > 10), "{timeouts}");
     }

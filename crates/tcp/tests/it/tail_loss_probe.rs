@@ -148,7 +148,7 @@ fn none_leaves_where_they_are_off() {
 }
 
 #[test]
-fn a_needless_probe_is_no_duplicate_of_the_network() {
+fn an_unneeded_probe_is_no_duplicate_of_the_network() {
     let mut s = setup("rack").segments(2).sent(1..=2);
     s.early_timer().expect([2]);
     s.at(450).ack(2).expect_nothing();
@@ -170,23 +170,23 @@ fn an_undo_by_dsack_waits_for_the_probe_too() {
 }
 
 #[test]
-fn what_a_probe_sent_again_does_not_show_f_rto_a_spurious_timeout() {
+fn a_retransmitted_probe_is_no_evidence_for_f_rto() {
     for form in ["frto:rfc5682-sack", "frto:linux"] {
-        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
-        s.early_timer().expect([4]);
-        s.timeout().expect([1]);
-        s.at(1350).write(4).expect_nothing();
-        s.at(1400).ack(1).expect([5, 6]);
-        // Segment 4, or what the probe sent.
+        let probed = || {
+            let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+            s.early_timer().expect([4]);
+            s.timeout().expect([1]);
+            s.at(1350).write(4).expect_nothing();
+            s.at(1400).ack(1).expect([5, 6]);
+            s
+        };
+        // The SACK is of segment 4, or of the probe.
+        let mut s = probed();
         s.at(1450).sacks(1, [4..=4]).not_spurious();
         let left = s.take();
         assert!(left.is_empty() || left == [2], "{form}: {left:?}");
-        // An original is proof.
-        let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
-        s.early_timer().expect([4]);
-        s.timeout().expect([1]);
-        s.at(1350).write(4).expect_nothing();
-        s.at(1400).ack(1).expect([5, 6]);
+        // An original is evidence.
+        let mut s = probed();
         s.at(1450).ack(4).verdict(Verdict::Spurious);
     }
 }

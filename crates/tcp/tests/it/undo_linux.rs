@@ -1,13 +1,14 @@
-//! What a current kernel runs: F-RTO, and undo by timestamps and D-SACK, in its order
-//! (`tcp_fastretrans_alert` and whom it asks).
+//! Current Linux: F-RTO, and undo by timestamps and D-SACK, in the order of
+//! `tcp_fastretrans_alert`.
 
+use crate::acting::three_undone_episodes;
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::RepeatedTimeout;
 use rtolab_tcp::spurious::Verdict;
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 const KERNEL: &str = "sack+frto:linux+undo:linux";
-/// Without F-RTO all is sent again.
+/// Without F-RTO, go-back-N retransmits everything.
 const WITHOUT_FRTO: &str = "sack+undo:linux";
 
 fn setup(spec: &str, cwnd: u32) -> Setup {
@@ -24,7 +25,7 @@ fn plain(spec: &str, cwnd: u32) -> Script {
     setup(spec, cwnd).sent(1..=cwnd)
 }
 
-/// Segment 1 is overtaken by three others and sent again, 40 ms after it was sent first.
+/// Segment 1 is reordered behind three others and retransmitted after 40 ms.
 fn reordered(s: &mut Script) -> &mut Script {
     s.at(50).echoing(10).sacks(0, [2..=2]).expect_nothing();
     s.echoing(10).sacks(0, [2..=3]).expect_nothing();
@@ -44,8 +45,8 @@ fn t_ds_1_a_fast_retransmit_for_reordering_is_undone_by_its_report() {
     s.sacks(6, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect(10..=12);
 }
 
-#[test]
-fn t_ds_2_the_sixth_report_undoes() {
+/// A timeout and go-back-N: five of the six retransmissions are reported as duplicates.
+fn five_reports() -> Script {
     let mut s = plain(WITHOUT_FRTO, 6);
     s.timeout().expect([1]).ssthresh(3);
     s.ack(1).expect([2, 3]);
@@ -55,20 +56,18 @@ fn t_ds_2_the_sixth_report_undoes() {
     for number in 1..=5 {
         s.sacks(6, [number..=number]).expect_nothing().undecided();
     }
+    s
+}
+
+#[test]
+fn t_ds_2_the_sixth_report_undoes() {
+    let mut s = five_reports();
     s.sacks(6, [6..=6]).expect([10, 11, 12]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6);
 }
 
 #[test]
 fn t_ds_3_five_of_six_do_not() {
-    let mut s = plain(WITHOUT_FRTO, 6);
-    s.timeout().expect([1]).ssthresh(3);
-    s.ack(1).expect([2, 3]);
-    s.ack(2).expect([4, 5]);
-    s.ack(3).expect([6]);
-    s.ack(6).expect([7, 8, 9]);
-    for number in 1..=5 {
-        s.sacks(6, [number..=number]).expect_nothing().undecided();
-    }
+    let mut s = five_reports();
     s.ack(7).undecided().ssthresh(3).take();
 }
 
@@ -84,7 +83,7 @@ fn t_ds_4_one_of_two_was_lost() {
 
 #[test]
 fn t_ds_5_a_duplicate_of_what_was_sent_once_counts_as_any_below() {
-    // The kernel asks for the range only: RFC 3708 step A.4 it has not.
+    // Linux checks the range only, and lacks step A.4 of RFC 3708.
     let mut s = plain(WITHOUT_FRTO, 6);
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
@@ -94,7 +93,7 @@ fn t_ds_5_a_duplicate_of_what_was_sent_once_counts_as_any_below() {
 }
 
 #[test]
-fn t_ds_6_a_segment_sent_again_twice_wants_two_reports() {
+fn t_ds_6_a_segment_retransmitted_twice_needs_two_reports() {
     let mut s = plain(WITHOUT_FRTO, 2);
     s.timeout().expect([1]);
     s.timeout().expect([1]).ssthresh(2);
@@ -104,8 +103,8 @@ fn t_ds_6_a_segment_sent_again_twice_wants_two_reports() {
 }
 
 #[test]
-fn t_ds_7_nothing_asks_whether_acknowledgments_were_lost() {
-    // RFC 3708 step A.1 the kernel has not: one report of one retransmission undoes.
+fn t_ds_7_lost_acknowledgments_are_not_considered() {
+    // Linux lacks step A.1 of RFC 3708: one report of one retransmission undoes.
     let mut s = plain(WITHOUT_FRTO, 6);
     s.timeout().expect([1]);
     s.sacks(6, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
@@ -113,18 +112,7 @@ fn t_ds_7_nothing_asks_whether_acknowledgments_were_lost() {
 
 #[test]
 fn t_ds_8_each_episode_is_undone() {
-    let mut s = plain(KERNEL, 6);
-    for first in [1, 7, 13] {
-        let before = first - 1;
-        s.sacks(before, [first + 1..=first + 1]);
-        s.sacks(before, [first + 1..=first + 2]).expect_nothing();
-        s.sacks(before, [first + 1..=first + 3]).expect([first]).ssthresh(3);
-        s.ack(first + 3).expect([first + 6]);
-        s.sacks(first + 3, [first..=first]).verdict(SPURIOUS).ssthresh(6);
-        s.expect(first + 7..=first + 9);
-        s.ack(first + 5).expect(first + 10..=first + 11);
-    }
-    s.fast_retransmits(3);
+    three_undone_episodes(plain(KERNEL, 6));
 }
 
 #[test]
@@ -174,12 +162,13 @@ fn at_the_end_of_recovery_an_older_echo_undoes() {
 }
 
 #[test]
-fn on_the_way_an_older_echo_undoes_once_no_retransmission_is_out() {
+fn during_recovery_an_older_echo_undoes_once_no_retransmission_is_out() {
     let mut s = stamped(KERNEL, 10);
     s.at(50).echoing(10).sacks(0, [2..=2]).echoing(10).sacks(0, [2..=3]).expect_nothing();
     s.echoing(10).sacks(0, [2..=4]).expect([1]).ssthresh(5);
     s.echoing(10).ack(4).verdict(SPURIOUS).cwnd(10.0).ssthresh(10).take();
-    // Two holes are repaired: the original of the first fills it while the second's repair is out.
+    // Two holes are retransmitted; the original of the first arrives while the retransmission of
+    // the second is out.
     let mut s = stamped(KERNEL, 10);
     s.at(50).echoing(10).sacks(0, [3..=3]).echoing(10).sacks(0, [3..=4]).expect_nothing();
     s.echoing(10).sacks(0, [3..=5]).expect([1]).ssthresh(5);
@@ -201,7 +190,7 @@ fn an_echo_of_the_retransmission_or_of_zero_undoes_nothing() {
 }
 
 #[test]
-fn a_timeout_in_recovery_goes_on_with_what_that_has_counted() {
+fn a_timeout_in_recovery_keeps_the_undo_state() {
     // `tcp_enter_loss`: ssthresh is cut once, and an undo restores what was before Recovery.
     let mut s = stamped(WITHOUT_FRTO, 6);
     reordered(&mut s);
@@ -223,7 +212,7 @@ fn a_timeout_in_recovery_goes_on_with_what_that_has_counted() {
 }
 
 #[test]
-fn nothing_is_undone_where_congestion_was_echoed() {
+fn nothing_is_undone_after_ece() {
     let mut s = stamped("sack+ecn+frto:linux+undo:linux", 8);
     s.echoing(10).echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
     s.timeout().expect([2]).cwnd(1.0).ssthresh(4);
@@ -231,7 +220,7 @@ fn nothing_is_undone_where_congestion_was_echoed() {
 }
 
 #[test]
-fn one_undo_an_episode() {
+fn one_undo_per_episode() {
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]);
     s.echoing(10).ack(1).verdict(SPURIOUS).take();
