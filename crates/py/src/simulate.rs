@@ -149,7 +149,7 @@ pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> P
     });
     lab.map_err(|error| match error {
         error @ rtolab_sim::SimError::NoRoute { .. } => raise::<ScenarioError>(&error),
-        error @ rtolab_sim::SimError::Judge(_) => raise::<DetectorError>(&error),
+        error @ rtolab_sim::SimError::Detector(_) => raise::<DetectorError>(&error),
         error => raise::<SenderError>(&error),
     })
 }
