@@ -3,7 +3,7 @@
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
 
-use crate::{Packet, RUN_START};
+use crate::{CapturedPacket, RUN_START};
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl Conversation {
     /// The connection of a packet that was read, which comes from the client unless it is a
     /// SYN-ACK. If the capture begins within a connection, its first bytes become the first after
     /// the SYN, and windows stay unscaled.
-    pub fn begun_by(packet: &Packet) -> Self {
-        let Packet { addresses, segment: WireSegment { ports, flags, .. }, .. } = packet;
+    pub fn begun_by(packet: &CapturedPacket) -> Self {
+        let CapturedPacket { addresses, segment: WireSegment { ports, flags, .. }, .. } = packet;
         let (addresses, ports) = match flags.has(Flags::SYN | Flags::ACK) {
             true => (addresses.reversed(), ports.reversed()),
             false => (*addresses, *ports),
@@ -61,7 +61,7 @@ impl Conversation {
 
     /// The packet of a segment; its time is [`RUN_START`], its identification 0, and it has no
     /// comment.
-    pub fn packet(&mut self, from: End, segment: &Segment) -> Packet {
+    pub fn packet(&mut self, from: End, segment: &Segment) -> CapturedPacket {
         let (addresses, ports) = match from {
             End::Client => (self.addresses, self.ports),
             End::Server => (self.addresses.reversed(), self.ports.reversed()),
@@ -69,12 +69,19 @@ impl Conversation {
         let codepoint = segment.codepoint();
         let segment = WireSegment::narrow(segment, &self.numbering(from), ports);
         self.learn(from, &segment);
-        Packet { at: RUN_START, addresses, identification: 0, codepoint, segment, comment: None }
+        CapturedPacket {
+            at: RUN_START,
+            addresses,
+            identification: 0,
+            codepoint,
+            segment,
+            comment: None,
+        }
     }
 
     /// The sender of a packet, and its segment; `None` for a packet of another connection.
-    pub fn segment(&mut self, packet: &Packet) -> Option<(End, Segment)> {
-        let Packet { addresses, segment: wire, .. } = packet;
+    pub fn segment(&mut self, packet: &CapturedPacket) -> Option<(End, Segment)> {
+        let CapturedPacket { addresses, segment: wire, .. } = packet;
         let from = match (*addresses, wire.ports) {
             ends if ends == (self.addresses, self.ports) => End::Client,
             ends if ends == (self.addresses.reversed(), self.ports.reversed()) => End::Server,

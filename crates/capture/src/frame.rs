@@ -6,7 +6,7 @@ use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
-use crate::{Offer, Packet};
+use crate::{CapturedPacket, Offer};
 
 /// The link-layer header (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) enum Checksums {
 
 /// The IP and TCP headers of a packet with a payload of zeros; `None` if it would be too long for
 /// IP.
-pub(crate) fn headers(packet: &Packet) -> Option<Vec<u8>> {
+pub(crate) fn headers(packet: &CapturedPacket) -> Option<Vec<u8>> {
     let tcp = packet.segment.emit(packet.addresses, Payload::Zeros);
     let length = tcp.len() + packet.segment.len as usize;
     let mut bytes = ip_header(packet.addresses, packet.codepoint, packet.identification, length)?;
@@ -103,7 +103,7 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
 pub(crate) fn segment(
     ip: &Ip<'_>,
     checksums: Checksums,
-) -> Result<(Packet, Checksum, Option<Offer>), NoSegment> {
+) -> Result<(CapturedPacket, Checksum, Option<Offer>), NoSegment> {
     if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
@@ -115,7 +115,7 @@ pub(crate) fn segment(
         Some(_) => Checksum::Bad,
     };
     let offer = segment.flags.has(Flags::SYN).then(|| Offer::of(ip));
-    let packet = Packet {
+    let packet = CapturedPacket {
         at: Instant::START,
         addresses: ip.header.addresses,
         identification: ip.header.identification,

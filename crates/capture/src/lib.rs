@@ -33,7 +33,7 @@ pub const RUN_START: Instant = Instant::from_nanos(86_400_000_000_000);
 
 /// A TCP segment in an IP packet, at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
+pub struct CapturedPacket {
     /// When it was captured, since 1970-01-01 00:00 UTC; for a run see [`RUN_START`].
     pub at: Instant,
     /// Source and destination addresses.
@@ -49,7 +49,7 @@ pub struct Packet {
     pub comment: Option<Cow<'static, str>>,
 }
 
-impl Packet {
+impl CapturedPacket {
     /// Source address and port.
     pub const fn from(&self) -> SocketAddr {
         SocketAddr::new(self.addresses.from(), self.segment.ports.from)

@@ -20,7 +20,7 @@ pub(crate) use source::{Record, Step};
 
 use crate::fragments::{Fragments, Taken};
 use crate::frame::{self, Checksum, Checksums, Link};
-use crate::{Offer, Packet};
+use crate::{CapturedPacket, Offer};
 
 /// A TCP packet of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Captured {
     /// packet that of the fragment which completed it.
     pub number: u64,
     /// The packet.
-    pub packet: Packet,
+    pub packet: CapturedPacket,
     /// The verification of TCP's checksum. In a capture at the sending host it often fails, because
     /// the network card was to fill it in.
     pub checksum: Checksum,
@@ -215,7 +215,7 @@ fn captured(
             },
         },
     };
-    let packet = Packet { at: record.at, comment: record.comment, ..packet };
+    let packet = CapturedPacket { at: record.at, comment: record.comment, ..packet };
     Ok(Some(Captured { number: 0, packet, checksum, offer }))
 }
 

@@ -8,7 +8,7 @@ use rtolab_time::Instant;
 use thiserror::Error;
 
 use crate::reader::Record;
-use crate::{Packet, frame};
+use crate::{CapturedPacket, frame};
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -98,8 +98,8 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a packet; its payload becomes zeros.
-    pub fn packet(&mut self, packet: &Packet) -> Result<(), WriteError> {
-        let Packet { at, segment, comment, .. } = packet;
+    pub fn packet(&mut self, packet: &CapturedPacket) -> Result<(), WriteError> {
+        let CapturedPacket { at, segment, comment, .. } = packet;
         let mut bytes =
             frame::headers(packet).ok_or(WriteError::TooLong { at: *at, len: segment.len })?;
         let original = bytes.len() + segment.len as usize;
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{Conversation, End, RUN_START};
 
-    fn packet(len: u32) -> Packet {
+    fn packet(len: u32) -> CapturedPacket {
         let addresses =
             Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
         let mut conversation =
@@ -240,14 +240,16 @@ mod tests {
         segment.ack = Seq::FIRST + 1;
         segment.window = 258;
         let packet = conversation.packet(End::Client, &segment);
-        Packet { at: RUN_START + Duration::from_millis(500), identification: 3, ..packet }
+        CapturedPacket { at: RUN_START + Duration::from_millis(500), identification: 3, ..packet }
     }
 
     #[test]
     fn a_file_byte_by_byte() {
         let interface = Interface { comment: Some("at the host".into()), ..Interface::named("lo") };
         let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
-        writer.packet(&Packet { comment: Some("lost".into()), ..packet(3) }).expect("a vector");
+        writer
+            .packet(&CapturedPacket { comment: Some("lost".into()), ..packet(3) })
+            .expect("a vector");
         #[rustfmt::skip]
         let expected: [&[u8]; 32] = [
             &[0x0a, 0x0d, 0x0d, 0x0a], &[44, 0, 0, 0], // section header, its length
@@ -291,7 +293,7 @@ mod tests {
     fn a_text_too_long_for_an_option_is_refused_and_the_file_goes_on() {
         let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a vector");
         let begin = writer.out.len();
-        let long = Packet { comment: Some("\u{e4}".repeat(32_768).into()), ..packet(0) };
+        let long = CapturedPacket { comment: Some("\u{e4}".repeat(32_768).into()), ..packet(0) };
         let error = writer.packet(&long).expect_err("65,536 bytes");
         let beginning = "\u{e4}".repeat(20);
         assert_eq!(

@@ -5,7 +5,7 @@ mod tool;
 use std::fs;
 use std::path::PathBuf;
 
-use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, Writer};
+use rtolab_capture::{CapturedPacket, Conversation, End, Interface, RUN_START, Writer};
 use rtolab_tcp::wire::{Addresses, Ports};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::Duration;
@@ -20,7 +20,7 @@ const ISNS: [[u32; 2]; 2] = [[1000, 2_000_000_000], [0xffff_f600, 0xffff_ffff]];
 struct Transfer {
     timestamps: bool,
     isn: [u32; 2],
-    packets: Vec<Packet>,
+    packets: Vec<CapturedPacket>,
     conversation: Conversation,
 }
 
@@ -111,7 +111,7 @@ impl Transfer {
         let packet = self.conversation.packet(from, &segment);
         let at = RUN_START + Duration::from_nanos(at * 1_000_000);
         let identification = self.packets.len() as u16 + 1;
-        self.packets.push(Packet { at, identification, ..packet });
+        self.packets.push(CapturedPacket { at, identification, ..packet });
     }
 
     /// Writes the capture for one reader into the tests' folder.
@@ -172,8 +172,8 @@ const FIELDS: [&str; 18] = [
 ];
 
 /// The same fields of the written packets.
-fn fields(packet: &Packet) -> [String; FIELDS.len()] {
-    let Packet { at, identification, segment, comment, .. } = packet;
+fn fields(packet: &CapturedPacket) -> [String; FIELDS.len()] {
+    let CapturedPacket { at, identification, segment, comment, .. } = packet;
     let has_syn = segment.flags.has(Flags::SYN);
     let options = if has_syn { 12 } else { 0 }
         + if segment.timestamps.is_some() { 12 } else { 0 }

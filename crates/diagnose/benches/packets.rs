@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
 use criterion::{Criterion, Throughput};
-use rtolab_capture::{Interface, Packet, RUN_START, Writer};
+use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
 use rtolab_diagnose::diagnose;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -16,14 +16,14 @@ const FLOWS: u32 = 100;
 const ROUNDS: u32 = 500;
 const WINDOW: u32 = 10;
 
-fn packet(flow: u32, segment: (u32, u32, u32), tick: u64) -> Packet {
+fn packet(flow: u32, segment: (u32, u32, u32), tick: u64) -> CapturedPacket {
     let (seq, ack, len) = segment;
     let back = len == 0;
     let addresses =
         Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
     let ports = Ports { from: 10_000 + flow as u16, to: 80 };
     let now = tick as u32 / 1000;
-    Packet {
+    CapturedPacket {
         at: RUN_START + Duration::from_micros(tick),
         addresses: if back { addresses.reversed() } else { addresses },
         identification: tick as u16,
@@ -48,7 +48,7 @@ fn capture() -> (Vec<u8>, u64) {
     let interface = Interface { snaplen: Some(96), ..Interface::named("bench") };
     let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
     let (mut tick, mut count) = (0_u64, 0_u64);
-    let mut put = |packet: &Packet| {
+    let mut put = |packet: &CapturedPacket| {
         count += 1;
         writer.packet(packet).expect("a vector");
     };

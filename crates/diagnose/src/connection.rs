@@ -1,6 +1,6 @@
 //! One connection of a capture, in both directions.
 
-use rtolab_capture::{Captured, Conversation, End, Packet};
+use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub(crate) struct Handshake {
 /// A connection as far as the capture has shown it.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub first: Packet,
+    pub first: CapturedPacket,
     pub number: u64,
     pub began: Instant,
     pub last: Instant,
@@ -46,7 +46,7 @@ pub(crate) enum Over {
 }
 
 impl Connection {
-    pub fn begun_by(packet: &Packet, number: u64, at: Instant) -> Self {
+    pub fn begun_by(packet: &CapturedPacket, number: u64, at: Instant) -> Self {
         Self {
             first: packet.clone(),
             number,
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// Is the packet the first of another connection with the same ports?
-    pub fn is_followed_by(&self, packet: &Packet, at: Instant) -> bool {
+    pub fn is_followed_by(&self, packet: &CapturedPacket, at: Instant) -> bool {
         let flags = packet.segment.flags;
         let opens = flags.has(Flags::SYN) && !flags.has(Flags::ACK);
         opens

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-use rtolab_capture::{Captured, Packet};
+use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_time::{Duration, Instant};
 
 use crate::connection::{Connection, Over};
@@ -28,7 +28,7 @@ const MOST_TOLD: u64 = 2_000_000;
 /// The two ends of a connection, the lower first, as a few words for fast comparison.
 type Key = [u64; 5];
 
-fn key(packet: &Packet) -> Key {
+fn key(packet: &CapturedPacket) -> Key {
     let (from, to) = (words(packet.from()), words(packet.to()));
     let ([high, low, port], [other_high, other_low, other_port]) =
         if from <= to { (from, to) } else { (to, from) };

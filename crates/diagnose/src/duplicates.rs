@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rtolab_capture::Packet;
+use rtolab_capture::CapturedPacket;
 use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// Is it a copy of one of the latest packets?
-    pub fn is_copy(&mut self, packet: &Packet, at: Instant) -> bool {
+    pub fn is_copy(&mut self, packet: &CapturedPacket, at: Instant) -> bool {
         let within = if packet.identification == 0 { UNCOUNTED } else { COUNTED };
         let print = print(packet);
         let same = |(then, other): &(Instant, Print)| *other == print && at.since(*then) <= within;
@@ -39,7 +39,7 @@ impl Recent {
     }
 }
 
-fn print(packet: &Packet) -> Print {
+fn print(packet: &CapturedPacket) -> Print {
     let WireSegment { seq, ack, len, window, flags, timestamps, sack, .. } = &packet.segment;
     let stamps = timestamps.unwrap_or_default();
     let header = u32::from(*window) << 16 | u32::from(flags.bits());

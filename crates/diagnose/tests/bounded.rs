@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, Checksum, Packet, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
 use rtolab_diagnose::Diagnosis;
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
@@ -22,7 +22,7 @@ fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Cap
         timestamps: None,
         sack: ArrayVec::new(),
     };
-    let packet = Packet {
+    let packet = CapturedPacket {
         at: RUN_START + Duration::from_micros(number * 100),
         addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
         identification: number as u16,

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
 use proptest::prelude::*;
-use rtolab_capture::{Captured, Checksum, Interface, Packet, RUN_START, Writer};
+use rtolab_capture::{Captured, CapturedPacket, Checksum, Interface, RUN_START, Writer};
 use rtolab_diagnose::{Diagnosis, Document, diagnose};
 use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -46,7 +46,7 @@ fn segment() -> impl Strategy<Value = (bool, WireSegment)> {
 fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -> Captured {
     let addresses =
         Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
-    let packet = Packet {
+    let packet = CapturedPacket {
         at,
         addresses: if forward { addresses } else { addresses.reversed() },
         identification: number as u16,

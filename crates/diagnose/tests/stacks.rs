@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, Checksum, Offer, Packet, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, Checksum, Offer, RUN_START};
 use rtolab_diagnose::{Diagnosis, Guess};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
@@ -26,7 +26,7 @@ fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
         sack: ArrayVec::new(),
     };
     let (from, to) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
-    let packet = Packet {
+    let packet = CapturedPacket {
         at: RUN_START,
         addresses: Addresses::V4 { from, to },
         identification: 1,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
-use rtolab_capture::{Conversation, End, Interface, Packet, RUN_START, WriteError, Writer};
+use rtolab_capture::{CapturedPacket, Conversation, End, Interface, RUN_START, WriteError, Writer};
 use rtolab_record::{Fate, PacketEvent, Place, Recording, SegmentRow};
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Addresses, Ports};
@@ -36,7 +36,7 @@ pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, Wri
             conversations.push(conversation(flow, run.seed));
         }
         let packet = conversations[row.flow as usize].packet(from(row), &row.segment);
-        writer.packet(&Packet {
+        writer.packet(&CapturedPacket {
             at,
             identification: row.copy as u16,
             comment: comment.map(Cow::Owned),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use pcapng::pcapng;
-use rtolab_capture::{Conversation, End, Packet, RUN_START, Reader};
+use rtolab_capture::{CapturedPacket, Conversation, End, RUN_START, Reader};
 use rtolab_link::DropCause;
 use rtolab_record::{Fate, PacketEvent, Place, Recording, Run, SegmentRow};
 use rtolab_scenario::Scenario;
@@ -80,7 +80,7 @@ fn recording(seed: u64) -> Recording {
     Recording { run, segments, ..Recording::default() }
 }
 
-fn packets(recording: &Recording, place: Place) -> Vec<Packet> {
+fn packets(recording: &Recording, place: Place) -> Vec<CapturedPacket> {
     let file = pcapng(recording, place).unwrap();
     let packets = Reader::new(&file[..]).unwrap().map(|read| read.unwrap().packet);
     packets.collect()
@@ -110,7 +110,7 @@ fn every_flow_has_a_port_and_every_seed_its_numbers() {
     let of = |seed| packets(&recording(seed), Place::Sender);
     let (seven, again, eight) = (of(7), of(7), of(8));
     assert_eq!(seven, again);
-    let syn = |packets: &[Packet], index: usize| packets[index].segment.seq;
+    let syn = |packets: &[CapturedPacket], index: usize| packets[index].segment.seq;
     let last = seven.len() - 1;
     assert_eq!(seven[last].from().port(), seven[0].from().port() + 2);
     assert_eq!(seven[last].to(), seven[0].to());

@@ -1,4 +1,5 @@
-//! Checks a scenario and says what it holds: `cargo run -p rtolab-scenario --example check -- FILE`.
+//! Checks a scenario and prints its contents:
+//! `cargo run -p rtolab-scenario --example check -- FILE`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -11,8 +11,8 @@ use serde::forward_to_deserialize_any;
 
 use crate::Result;
 use crate::document::{Document, Entry, Node, Step, Value};
-use crate::raw::flow::WORKLOADS;
 use crate::schema;
+use crate::set::WORKLOADS;
 
 /// Reads the whole document as a `T`.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Result<T> {

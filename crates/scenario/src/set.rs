@@ -3,8 +3,10 @@
 use rtolab_settings::names::one_of;
 
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
-use crate::raw::flow::WORKLOADS;
 use crate::{Result, ScenarioError};
+
+/// The transfers of a flow, which has one of these keys at most.
+pub(crate) const WORKLOADS: &[&str] = &["bytes", "pages", "requests", "on_off", "datagrams"];
 
 /// Keys that exclude each other: setting one removes the others.
 const CHOICES: &[&[&str]] = &[

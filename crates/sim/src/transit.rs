@@ -229,7 +229,7 @@ impl Transit {
         self.packets.len() > FEW
     }
 
-    /// Are there so many that their flows do not fit the cache either?
+    /// Do the flows of these packets exceed the cache, too?
     #[inline(always)]
     pub fn flows_exceed_cache(&self) -> bool {
         self.packets.len() > MANY

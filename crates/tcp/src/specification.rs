@@ -3,8 +3,8 @@
 //! The first term is a loss recovery, or a profile in its place: `linux-2.4`, `freebsd-4.1+frto`.
 //! Several detectors of spurious retransmissions may follow; the sender responds to the first one
 //! that detects. One response may follow, as a term of its own or after a detector and a colon:
-//! `sack+eifel:rfc3522+rfc4015` equals `sack+eifel:rfc3522:rfc4015`. Without a response, the default
-//! response of the detector applies.
+//! `sack+eifel:rfc3522+rfc4015` equals `sack+eifel:rfc3522:rfc4015`. Without a response, the
+//! default response of the detector applies.
 
 mod custom;
 mod parse;
@@ -325,7 +325,7 @@ mod tests {
         assert!(message("frto").contains("must begin with its loss recovery"));
         assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
         assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));
-        assert!(message("linux-2.5").ends_with("ns2-2006, linux, freebsd-14, gvisor, smoltcp"));
+        assert!(message("linux-2.5").contains("linux-2.4"));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
         let message = |name| with(name).unwrap_err().to_string();
         assert!(message("own+sack").contains("must begin with its loss recovery"));
         assert!(message("sack+own+own").contains("names both `own` and `own`"));
-        assert!(message("sack+other").ends_with("smoltcp, own"));
+        assert!(message("sack+owm").ends_with("did you mean \"own\"?"));
         assert!(sender("sack+own", &base).is_err());
     }
 
@@ -421,7 +421,7 @@ mod tests {
         assert!(message("sack+eifel:rfc4015+mine").contains("both `rfc4015` and `mine`"));
         assert!(message("sack+mine+eifel:rfc4015").contains("both `mine` and `rfc4015`"));
         assert!(message("sack+eifel:mine+keeps").contains("both `mine` and `keeps`"));
-        assert!(message("sack+eifel:other").ends_with("smoltcp, own, mine, keeps"));
+        assert!(message("sack+eifel:keep").ends_with("did you mean \"keeps\"?"));
     }
 
     #[test]

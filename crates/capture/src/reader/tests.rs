@@ -22,8 +22,8 @@ const V6: Addresses =
     Addresses::V6 { from: Ipv6Addr::LOCALHOST, to: Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 7) };
 const AT: u64 = 1_700_000_000_123_456_789;
 
-fn packet(at: u64, addresses: Addresses, len: u32) -> Packet {
-    Packet {
+fn packet(at: u64, addresses: Addresses, len: u32) -> CapturedPacket {
+    CapturedPacket {
         at: Instant::from_nanos(at),
         addresses,
         identification: if addresses == V6 { 0 } else { 0xbeef },
@@ -44,7 +44,7 @@ fn packet(at: u64, addresses: Addresses, len: u32) -> Packet {
 }
 
 /// The whole IP packet, as the writer makes it.
-fn ip(packet: &Packet) -> Vec<u8> {
+fn ip(packet: &CapturedPacket) -> Vec<u8> {
     let mut bytes = frame::headers(packet).expect("not too long");
     bytes.resize(bytes.len() + packet.segment.len as usize, 0);
     bytes
@@ -63,14 +63,14 @@ fn read(file: &[u8]) -> (Vec<Captured>, Option<ReadError>, Skipped) {
     (packets, error, reader.skipped())
 }
 
-fn read_whole(file: &[u8]) -> Vec<Packet> {
+fn read_whole(file: &[u8]) -> Vec<CapturedPacket> {
     let (packets, error, skipped) = read(file);
     assert!(error.is_none(), "{error:?}");
     assert_eq!(skipped, Skipped::default());
     packets.into_iter().map(|captured| captured.packet).collect()
 }
 
-fn write(packets: &[Packet]) -> Vec<u8> {
+fn write(packets: &[CapturedPacket]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &Interface::named("test")).expect("a vector");
     packets.iter().try_for_each(|packet| writer.packet(packet)).expect("a vector");
     writer.finish().expect("a vector")

@@ -244,7 +244,7 @@ fn findings(
     if unneeded.len() >= GOES_BACK {
         let first = unneeded.iter().take(10).copied().collect();
         let count = unneeded.len();
-        let about = format!("goes back and repeats {count} segments in vain after a timeout");
+        let about = format!("retransmits {count} unneeded segments after a timeout (go-back-N)");
         findings.push(ConformanceFinding { from, kind: "go-back-n", about, frames: first });
         let spurious: Vec<u64> = timeouts
             .iter()

@@ -126,7 +126,7 @@ impl Told<'_> {
             bytes => format!(" ({})", counted(bytes, "byte")),
         };
         let (subject, verb) = match all {
-            1 => ("What was sent again".to_string(), "was"),
+            1 => ("The retransmission".to_string(), "was"),
             2 => ("Both retransmissions".to_string(), "were"),
             _ => (format!("All {all} retransmissions"), "were"),
         };
@@ -199,7 +199,7 @@ impl Told<'_> {
 
 fn needed_whether(all: u64) -> String {
     match all {
-        1 => "what was sent again was".into(),
+        1 => "the retransmission was".into(),
         _ => format!("the {all} retransmissions were"),
     }
 }

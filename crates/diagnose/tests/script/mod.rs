@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use rtolab_capture::{Captured, Checksum, Packet, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis};
 use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -71,7 +71,7 @@ impl Script {
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
         };
-        let packet = Packet {
+        let packet = CapturedPacket {
             at: RUN_START + Duration::from_millis(millis),
             addresses: if forward { addresses } else { addresses.reversed() },
             identification: self.number as u16,

@@ -1,6 +1,6 @@
 //! The packets of each flow, from the packets of a log.
 
-use rtolab_capture::{Conversation, Packet, RUN_START};
+use rtolab_capture::{CapturedPacket, Conversation, RUN_START};
 use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
 use rtolab_record::Place;
 use rtolab_tcp::wire::WireSegment;
@@ -89,7 +89,7 @@ impl Reader {
 }
 
 enum Read {
-    Tcp(Packet),
+    Tcp(CapturedPacket),
     Datagram,
 }
 
@@ -99,7 +99,7 @@ fn read(sent: &Sent) -> Option<Read> {
         return Some(Read::Datagram);
     }
     let segment = WireSegment::parse(ip.payload, ip.length).ok()?;
-    Some(Read::Tcp(Packet {
+    Some(Read::Tcp(CapturedPacket {
         at: RUN_START + sent.at.since(Instant::START),
         addresses: ip.header.addresses,
         identification: ip.header.identification,

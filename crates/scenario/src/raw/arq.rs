@@ -14,12 +14,12 @@ pub(crate) struct Arq {
     /// The most retransmissions of a block.
     #[schemars(example = 3)]
     pub retries: Whole<0, { u32::MAX }>,
-    /// A block of which nothing is heard for so long is sent again.
+    /// A block that is not acknowledged for this time is retransmitted.
     #[schemars(example = &"1 s")]
     pub timeout: Parsed<Positive>,
     /// Are packets handed on in order, or as they become whole? Default: free.
     pub order: Option<Parsed<Order>>,
-    /// Packets are cut into blocks of so many bytes; without it a packet is a block.
+    /// The largest block, in bytes: packets are split into blocks. Without it a packet is a block.
     #[schemars(example = &"40 B")]
     pub fragment: Option<Parsed<Size<1, 65_535>>>,
     /// What a block carries besides. Default: 0 B.

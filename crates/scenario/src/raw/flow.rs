@@ -9,9 +9,6 @@ use super::parsed::{Count, Parsed};
 use super::quantity::{Buffer, Mss, Name, Payload, Positive, Size};
 use super::spans::Length;
 
-/// What a flow transports: it has one of these keys at most.
-pub(crate) const WORKLOADS: &[&str] = &["bytes", "pages", "requests", "on_off", "datagrams"];
-
 /// A connection, or several that are alike. Of bytes, pages, requests, on_off and datagrams it has
 /// one at most; without any it sends without end.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,7 +46,7 @@ pub(crate) struct Flow {
     /// It opens later by up to so much, drawn uniformly from the seed. Default: 0 s.
     #[schemars(example = &"0.5 s")]
     pub start_jitter: Option<Parsed<Duration>>,
-    /// So many flows, called name-1, name-2 and so on if there is more than one. Default: 1.
+    /// The number of flows; several are called name-1, name-2 and so on. Default: 1.
     pub count: Option<Count>,
     /// The time between their starts. Default: 0 s.
     #[schemars(example = &"2 ms")]

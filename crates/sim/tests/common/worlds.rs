@@ -79,7 +79,7 @@ pub const WORLDS: &[World] = &[
     World { name: "outages, other defaults", set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517] },
     World { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
     World { name: "acknowledgments lost, and D-SACK", set: &[ACK_OUTAGE, DSACK, LARGE] },
-    World { name: "a path faster than is told", set: &[FASTER, STALLS, EACH_ACKED, LARGE] },
+    World { name: "a path faster than configured", set: &[FASTER, STALLS, EACH_ACKED, LARGE] },
 ];
 
 const EARLY_STALL: Key =

@@ -9,7 +9,7 @@ use super::*;
 use crate::config::EchoRule;
 use crate::segment::Timestamps;
 
-/// A receiver that is told of whole segments of 1,000 bytes numbered from 1.
+/// A receiver of whole segments of 1,000 bytes numbered from 1.
 struct Script {
     receiver: Receiver,
     sack: SackUse,

@@ -28,8 +28,8 @@ fn in_proportion(rules: RackRules) -> Setup {
     })
 }
 
-/// `tcp_try_undo_partial`: in fast recovery an echo older than the retransmission shows that the hole
-/// was filled by what was only late. Paths that do that reorder: the next hole is given time.
+/// `tcp_try_undo_partial`: in fast recovery an echo older than the retransmission shows that a late
+/// original filled the hole. The path reorders, so RACK waits before it marks the next hole.
 #[test]
 fn a_hole_that_is_filled_late_shows_reordering() {
     for rules in BOTH {
@@ -69,8 +69,8 @@ fn a_dsack_lets_out_a_segment_of_a_proportional_reduction() {
     }
 }
 
-/// `tcp_rack_reo_timeout`: as the reordering timer begins a recovery a segment counts as delivered. So
-/// the half of three that may have left is reached by the second that arrives after it.
+/// `tcp_rack_reo_timeout`: when the reordering timer starts a recovery, one segment counts as
+/// delivered. So the second segment that arrives afterwards reaches PRR's half of three.
 #[test]
 fn a_recovery_of_the_reordering_timer_begins_with_a_segment_delivered() {
     let setup = in_proportion(RackRules::Linux).segments(20);
@@ -84,8 +84,8 @@ fn a_recovery_of_the_reordering_timer_begins_with_a_segment_delivered() {
     s.at(232).sacks(0, [2..=5]).expect_nothing();
 }
 
-/// `FLAG_DSACKING_ACK`: what but reports a duplicate is no duplicate acknowledgment, and tells F-RTO
-/// nothing. An original that comes after it is still found.
+/// `FLAG_DSACKING_ACK`: an ACK that only reports a duplicate is no duplicate acknowledgment, and
+/// F-RTO ignores it. F-RTO still finds an original that arrives later.
 #[test]
 fn a_dsack_alone_leaves_the_timeout_undecided() {
     let two_new_sent = || {
@@ -155,8 +155,8 @@ fn what_slow_start_has_no_need_of_counts_in_congestion_avoidance() {
     }
 }
 
-/// `tcp_enter_loss`: where enough was SACKed for a loss and a timeout came first, paths reorder less
-/// than was believed. The window does not grow for SACKs any more.
+/// `tcp_enter_loss`: if enough was SACKed for a loss and the timeout came first, the path reorders
+/// less than assumed. The window no longer grows for SACKs.
 #[test]
 fn a_timeout_resets_the_degree_of_reordering() {
     for rules in BOTH {

@@ -177,8 +177,8 @@ fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
     }
 }
 
-/// `tcp_may_raise_cwnd`: where segments overtake more than three others, what arrives out of order lets
-/// the window grow.
+/// `tcp_may_raise_cwnd`: if segments overtake more than three others, the window also grows for
+/// out-of-order arrivals.
 #[test]
 fn the_window_grows_out_of_order_where_much_is_reordered() {
     for (rules, grown) in [(RackRules::Linux, 12.0), (RackRules::Rfc8985, 10.0)] {

@@ -182,7 +182,7 @@ impl Run {
 
 use Arrived::{Ack, Timeout};
 
-/// Up to the eighth acknowledgment both go back N alike.
+/// Up to the eighth acknowledgment both perform the same go-back-N.
 const GO_BACK_N: [(u64, Arrived, &[u32]); 11] = [
     (25, Timeout, &[1]),
     (61, Ack(1), &[2, 3]),

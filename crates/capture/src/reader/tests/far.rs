@@ -16,9 +16,9 @@ impl Read for Portions<'_> {
 }
 
 /// A file of 700 packets, which exceeds the buffer.
-fn long() -> (Vec<Packet>, Vec<u8>) {
+fn long() -> (Vec<CapturedPacket>, Vec<u8>) {
     let packets: Vec<_> = (0..700_u32).map(|n| packet(AT + u64::from(n), V4, 900 + n)).collect();
-    let frame = |n: &Packet| Order::Little.frame(0, 0, &ip(n));
+    let frame = |n: &CapturedPacket| Order::Little.frame(0, 0, &ip(n));
     let frames: Vec<u8> = packets.iter().flat_map(frame).collect();
     let head = [Order::Little.section(), Order::Little.interface(101, &[])].concat();
     (packets, [head, frames].concat())

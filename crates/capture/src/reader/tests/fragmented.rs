@@ -56,7 +56,7 @@ fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
     head.into_iter().chain(frames).collect::<Vec<_>>().concat()
 }
 
-fn of_both() -> [(Packet, Vec<Vec<u8>>); 2] {
+fn of_both() -> [(CapturedPacket, Vec<Vec<u8>>); 2] {
     let ends = [8, 1480, 2960];
     [
         (packet(0, V4, LEN), v4(&ip(&packet(0, V4, LEN)), &ends)),
@@ -74,7 +74,7 @@ fn a_segment_in_fragments_is_one_segment_when_the_last_of_them_comes() {
             assert_eq!(skipped, Skipped::default());
             let [one] = &captured[..] else { panic!("{} packets", captured.len()) };
             let at = Instant::from_nanos(3_000_000_000);
-            assert_eq!(one.packet, Packet { at, ..segment.clone() });
+            assert_eq!(one.packet, CapturedPacket { at, ..segment.clone() });
             assert_eq!((one.number, one.checksum), (4, Checksum::Good));
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rtolab_capture::{Interface, Packet, WriteError, Writer};
+use rtolab_capture::{CapturedPacket, Interface, WriteError, Writer};
 use rtolab_time::{Duration, Instant};
 
 use super::packet::Arrived;
@@ -38,7 +38,7 @@ impl Trace {
     pub(crate) fn note(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
         let Ok(arrived) = Arrived::read(packet) else { return Ok(()) };
         self.packets = self.packets.wrapping_add(1);
-        let packet = Packet {
+        let packet = CapturedPacket {
             at: now + self.began,
             addresses: arrived.path.addresses,
             identification: self.packets,
