@@ -50,7 +50,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (_, to, segment) = in_transit.remove(0);
             ends[to].on_segment(&segment, now);
         } else {
-            ends.iter_mut().for_each(|end| end.on_timer(now));
+            for end in &mut ends {
+                end.on_timer(now);
+            }
         }
     }
     println!("{now}: all 300,000 bytes arrived");

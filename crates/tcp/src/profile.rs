@@ -87,11 +87,11 @@ pub const PROFILES: &[Profile] = &[
         sends: &[
             sets("NewReno without SACK", GURTOV, newreno),
             sets("a fast retransmit where the ACK equals recover", "Gurtov 2001, figure 8", |c| {
-                c.recovery.bugfix = Bugfix::LessCareful
+                c.recovery.bugfix = Bugfix::LessCareful;
             }),
             sets("an initial window of two segments", "assumed: RFC 2581", initial_segments::<2>),
             sets("no limited transmit", "assumed: it precedes RFC 3042", |c| {
-                c.recovery.limited_transmit = false
+                c.recovery.limited_transmit = false;
             }),
             sets("a clock of 10 ms, a floor of 200 ms, a ceiling of 120 s", LINUX, |c| {
                 linux_clock(c);
@@ -109,12 +109,12 @@ pub const PROFILES: &[Profile] = &[
         sends: &[
             sets("NewReno without SACK", GURTOV, newreno),
             sets("the careful bugfix", "Gurtov 2001, section 5.2 and figure 9", |c| {
-                c.recovery.bugfix = Bugfix::Careful
+                c.recovery.bugfix = Bugfix::Careful;
             }),
             sets("an initial window of two segments", "assumed: RFC 2581", initial_segments::<2>),
             sets("a clock of 10 ms, a ceiling of 120 s", LINUX, linux_clock),
             sets("a floor of 200 ms on the variance", LINUX, |c| {
-                c.rto.floor = RtoFloor::Variance(Duration::from_millis(200))
+                c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
             }),
             sets("rate halving", LINUX, |c| c.recovery.reduction = Reduction::RateHalving),
             sets("bursts of three segments at most", LINUX, |c| c.window.max_burst = Some(3)),
@@ -131,7 +131,7 @@ pub const PROFILES: &[Profile] = &[
         sends: &[
             sets("Reno without bugfix", "Gurtov 2001, section 5.1", reno),
             sets("an initial window of 16 KiB", "Gurtov 2001, section 5.3", |c| {
-                c.window.initial = InitialWindow::Bytes(16_384)
+                c.window.initial = InitialWindow::Bytes(16_384);
             }),
             sets("BSD's windows and timers", NET3, bsd),
             sets(
@@ -156,7 +156,7 @@ pub const PROFILES: &[Profile] = &[
             sets("an initial window of one segment", NET3, initial_segments::<1>),
             sets("BSD's windows and timers", NET3, bsd),
             sets("a fast retransmit leaves SND.NXT where it was", NET3, |c| {
-                c.recovery.go_back_n_on_duplicates = true
+                c.recovery.go_back_n_on_duplicates = true;
             }),
             sets("a heartbeat of 500 ms", NET3, |c| {
                 c.rto.granularity = Duration::from_millis(500);
@@ -176,7 +176,7 @@ pub const PROFILES: &[Profile] = &[
                 c.recovery.bugfix = Bugfix::None;
             }),
             sets("a fast retransmit on the second duplicate", "Gurtov 2001, section 5.3", |c| {
-                c.recovery.dupthresh = 2
+                c.recovery.dupthresh = 2;
             }),
             sets("a timeout that is too short", KB_Q236926, short_timeout),
             sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
@@ -196,7 +196,7 @@ pub const PROFILES: &[Profile] = &[
         sends: &[
             sets("Reno without bugfix", "assumed: nothing is known", reno),
             sets("a fast retransmit on the first duplicate", "Gurtov 2001, section 5.3", |c| {
-                c.recovery.dupthresh = 1
+                c.recovery.dupthresh = 1;
             }),
             sets("a timeout that is too short", KB_Q236926, short_timeout),
             sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
@@ -256,7 +256,7 @@ pub const PROFILES: &[Profile] = &[
                 c.rto.initial = Duration::from_secs(6);
             }),
             sets("no floor, and what is backed off has none", NS2_OLD, |c| {
-                c.rto.floor = RtoFloor::BackedOff(Duration::ZERO)
+                c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
             }),
         ],
         receives: receivers::NS2_2001_RECEIVES,

@@ -1,5 +1,6 @@
 //! The response of docs/prototype.md: what the page shows is compiled and run here.
 
+#[expect(clippy::unnecessary_wraps, reason = "the rows of the table have one signature")]
 #[path = "walkthrough/halfway.rs"]
 mod halfway;
 #[path = "it/script/mod.rs"]

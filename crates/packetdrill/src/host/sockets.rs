@@ -340,7 +340,7 @@ fn poll_flow(flow: &LinuxConnection) -> i16 {
         None => {}
         Some(CloseReason::Closed) => events |= libc::POLLHUP,
         Some(CloseReason::Reset | CloseReason::Refused | CloseReason::TimedOut) => {
-            events |= libc::POLLHUP | libc::POLLERR
+            events |= libc::POLLHUP | libc::POLLERR;
         }
     }
     events

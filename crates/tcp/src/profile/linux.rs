@@ -87,7 +87,7 @@ const SENDS: &[Behaviour] = &[
         },
     ),
     sets("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
-        c.window.validation = Validation::Linux
+        c.window.validation = Validation::Linux;
     }),
     sets(
         "an idle window restarts",
@@ -106,7 +106,7 @@ const SENDS: &[Behaviour] = &[
         |c| c.connection.old_acks = OldAcks::Linux,
     ),
     sets("no back-off for the first four SYNs", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
-        c.connection.syn_linear_timeouts = 4
+        c.connection.syn_linear_timeouts = 4;
     }),
     sets(
         "one timeout of a SYN leaves the initial window, and so do spurious ones",
@@ -119,10 +119,10 @@ const SENDS: &[Behaviour] = &[
         c.rto.initial = Duration::from_secs(1);
     }),
     sets("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
-        c.rto.restarts = Restarts::Linux
+        c.rto.restarts = Restarts::Linux;
     }),
     sets("SACKs give round trips, too", "Linux 6, tcp_ack_update_rtt", |c| {
-        c.rto.sampling = Sampling::EveryReport
+        c.rto.sampling = Sampling::EveryReport;
     }),
     sets(
         "F-RTO, and undoing by timestamps and D-SACK",
@@ -138,16 +138,16 @@ const SENDS: &[Behaviour] = &[
         |c| c.response = Some(Response::Linux),
     ),
     sets("one reduction per window of data, undone as one", "Linux 6, tcp_enter_loss", |c| {
-        c.window.repeated_timeout = RepeatedTimeout::OncePerWindow
+        c.window.repeated_timeout = RepeatedTimeout::OncePerWindow;
     }),
     sets("Nagle's algorithm with Minshall's change", "Linux 6, tcp_minshall_check", |c| {
-        c.nagle = Nagle::Minshall
+        c.nagle = Nagle::Minshall;
     }),
     sets("data after a close resets", "Linux 6, __tcp_close and tcp_rcv_state_process", |c| {
-        c.connection.after_close = AfterClose::Resets
+        c.connection.after_close = AfterClose::Resets;
     }),
     sets("FIN-WAIT-2 lasts a minute", "Linux 6, tcp_fin_timeout and tcp_fin_time", |c| {
-        c.connection.fin_timeout = Some(Duration::from_secs(60))
+        c.connection.fin_timeout = Some(Duration::from_secs(60));
     }),
 ];
 
@@ -178,7 +178,7 @@ const RECEIVES: &[Behaviour] = &[
         |c| c.timestamp.echo = EchoRule::Linux,
     ),
     sets("the first SYN's timestamp is echoed", "Linux 6, tcp_check_req", |c| {
-        c.receiver.repeated_syn = RepeatedSyn::Linux
+        c.receiver.repeated_syn = RepeatedSyn::Linux;
     }),
     NO_RXT,
 ];

@@ -30,7 +30,7 @@ pub(super) const LINUX_2_2_RECEIVES: &[Behaviour] = &[
 pub(super) const LINUX_2_4_RECEIVES: &[Behaviour] = &[
     sets("SACK with D-SACK, and timestamps", LINUX_2_4, dsack),
     sets("D-SACK for what PAWS drops", "Linux 2.4, tcp_send_dupack", |c| {
-        c.receiver.dsack_old = true
+        c.receiver.dsack_old = true;
     }),
     sets("an ACK every two full segments, counted in bytes", LINUX_2_4, every_two_counted),
     sets(
@@ -145,7 +145,7 @@ pub(super) const NS2_2001_RECEIVES: &[Behaviour] = &[
     sets("100 ms, if ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
     sets("a filled gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
     sets("every timestamp is echoed: no ts_echo_bugfix_", NS2_OLD, |c| {
-        c.timestamp.echo = EchoRule::EchoAll
+        c.timestamp.echo = EchoRule::EchoAll;
     }),
     NO_RXT,
 ];
@@ -157,7 +157,7 @@ pub(super) const NS2_2006_RECEIVES: &[Behaviour] = &[
     sets("100 ms, if ACKs are delayed", "ns-2, Agent/TCPSink/DelAck", delayed::<100>),
     sets("a filled gap is acknowledged at once", "ns-2, RFC2581_immediate_ack_", at_once),
     sets("a duplicate's timestamp is echoed, none above a gap", NS2_NEW, |c| {
-        c.timestamp.echo = EchoRule::Ns2bis
+        c.timestamp.echo = EchoRule::Ns2bis;
     }),
     NO_RXT,
 ];
@@ -165,7 +165,7 @@ pub(super) const NS2_2006_RECEIVES: &[Behaviour] = &[
 /// No system ever shipped it.
 pub(super) const NO_RXT: Behaviour =
     sets("no echo of RXT", "assumed: draft-ludwig-tsvwg-tcp-rxt-flag-03 was a proposal", |c| {
-        c.receiver.rxt_echo = false
+        c.receiver.rxt_echo = false;
     });
 
 pub(super) fn delayed<const MILLIS: u64>(config: &mut Config) {

@@ -143,10 +143,10 @@ const GVISOR_SENDS: &[Behaviour] = &[
         },
     ),
     sets("each timeout halves FlightSize", "gVisor, reno.go: HandleRTOExpired", |c| {
-        c.window.repeated_timeout = RepeatedTimeout::Halves
+        c.window.repeated_timeout = RepeatedTimeout::Halves;
     }),
     sets("a timeout clears the scoreboard", "gVisor, snd.go: retransmitTimerExpired", |c| {
-        c.recovery.sack.on_timeout = SackOnTimeout::Clear
+        c.recovery.sack.on_timeout = SackOnTimeout::Clear;
     }),
     sets(
         "Reno, whose slow start grows by the delivered data",
