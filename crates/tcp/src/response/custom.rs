@@ -18,7 +18,7 @@ pub trait Responder: CloneResponder + Debug + Send + Sync {
     }
 }
 
-/// Makes a trait object of [`Responder`] clonable.
+/// Makes a trait object of [`Responder`] cloneable.
 pub trait CloneResponder {
     /// A copy with the same state.
     fn boxed(&self) -> Box<dyn Responder>;

@@ -150,7 +150,7 @@ pub trait Detector: CloneDetector + Debug + Send + Sync {
     }
 }
 
-/// Makes a trait object of [`Detector`] clonable.
+/// Makes a trait object of [`Detector`] cloneable.
 pub trait CloneDetector {
     /// A copy with the same state.
     fn boxed(&self) -> Box<dyn Detector>;
