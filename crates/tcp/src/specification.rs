@@ -421,7 +421,7 @@ mod tests {
         assert!(message("sack+eifel:rfc4015+mine").contains("both `rfc4015` and `mine`"));
         assert!(message("sack+mine+eifel:rfc4015").contains("both `mine` and `rfc4015`"));
         assert!(message("sack+eifel:mine+keeps").contains("both `mine` and `keeps`"));
-        assert!(message("sack+eifel:keep").ends_with("did you mean \"keeps\"?"));
+        assert!(message("sack+eifel+keep").ends_with("did you mean \"keeps\"?"));
     }
 
     #[test]
