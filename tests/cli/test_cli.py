@@ -177,7 +177,7 @@ def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
     assert all(len(line) <= 80 for line in captured.get().splitlines())
 
 
-def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> None:
+def test_a_profile_is_listed_with_its_behaviours_and_their_sources(rtolab: Any) -> None:
     listed = json.loads(rtolab("list", "senders", "--json").out)["policies"]
     parts = {"name", "question", "about", "source", "behaviours"}
     assert all(set(policy) == parts for policy in listed)
@@ -189,7 +189,7 @@ def test_a_profile_is_listed_with_its_quirks_and_their_sources(rtolab: Any) -> N
     }
     receivers = json.loads(rtolab("list", "receivers", "--json").out)["receivers"]
     assert {receiver["name"] for receiver in receivers} == set(profiles)
-    heartbeat = "a heartbeat of 200 ms, at 0 s where no phase is set"
+    heartbeat = "a heartbeat of 200 ms, at 0 s unless a phase is set"
     assert heartbeat in rtolab("list", "receivers").out
 
 

@@ -33,7 +33,8 @@ impl Error {
 
     pub(crate) fn ip(command: String, said: &[u8]) -> Self {
         let message = String::from_utf8_lossy(said).trim().replace('\n', "; ");
-        let congestion = command.split("congctl ").nth(1).and_then(|rest| rest.split(' ').next());
+        let congestion =
+            command.split("congctl ").nth(1).and_then(|rest| rest.split([' ', ';']).next());
         match congestion {
             Some(found) if message.contains("Unknown tcp congestion") => {
                 let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
@@ -53,7 +54,8 @@ mod tests {
 
     #[test]
     fn a_congestion_control_that_the_kernel_lacks_is_named() {
-        let command = "route add default dev link0 rto_min 200ms congctl foo".to_string();
+        let command =
+            "route add default dev link0 rto_min 200ms congctl foo; route add 1 via 2".to_string();
         let error = Error::ip(command, b"Error: Unknown tcp congestion algorithm.\n");
         let said = "kernel.congestion: found \"foo\", which this kernel lacks; expected ";
         assert!(error.to_string().starts_with(said), "{error}");
