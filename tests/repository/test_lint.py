@@ -16,14 +16,13 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture
 def prose(tmp_path: Path) -> Any:
-    """`tools/prose`, for an empty repository in which nothing is spared."""
+    """`tools/prose`, for an empty repository."""
     loader = SourceFileLoader("prose", str(ROOT / "tools" / "prose"))
     spec = spec_from_loader("prose", loader)
     assert spec
     module: Any = module_from_spec(spec)
     loader.exec_module(module)
     module.ROOT = tmp_path
-    module.NOT_YET, module.HOMONYMS_NOT_YET = (), frozenset()
     return module
 
 
@@ -67,15 +66,6 @@ def test_a_type_that_two_crates_declare_is_found(prose: Any) -> None:
     assert faults(prose, {tcp: "pub struct One;", link: "pub enum Other {}"}) == []
     found = faults(prose, {tcp: "pub struct Same;", link: "    pub type Same = u8;"})
     assert found == ["crates: link, tcp each have a public type Same"]
-
-
-def test_what_is_spared_for_nothing_is_found(prose: Any) -> None:
-    prose.NOT_YET, prose.HOMONYMS_NOT_YET = ("old/", "new/"), frozenset({"Once"})
-    files = {"old/a.md": "in vain", "new/a.md": "", "crates/tcp/src/lib.rs": "pub struct Once;"}
-    assert faults(prose, files) == [
-        "tools/prose: new/ is clean: remove it from NOT_YET",
-        "tools/prose: Once has one crate now: remove it from HOMONYMS_NOT_YET",
-    ]
 
 
 RUFF = "ruff check --no-cache --config pyproject.toml"

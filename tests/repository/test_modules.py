@@ -14,9 +14,6 @@ import pytest
 
 CRATES = sorted(path.parent for path in Path(__file__).parents[2].glob("crates/*/src"))
 
-NOT_YET: dict[str, list[str]] = {}
-"""Known circles of modules, by crate. Remove those that are resolved."""
-
 FILES_NOT_YET = {"net", "packetdrill", "scenario", "tcp"}
 """Crates with circles of files. Remove those that have none any more."""
 
@@ -118,7 +115,7 @@ def circles(reached: dict[str, set[str]]) -> list[str]:
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
 def test_modules_use_each_other_in_one_direction(crate: Path) -> None:
-    assert circles(uses(crate)) == NOT_YET.get(crate.name, [])
+    assert circles(uses(crate)) == []
 
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
