@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
-from rtolab.experiments.base import Judgement, Metric, Value
+from rtolab.experiments.base import Judgement, Metric, Standing, Value
 from rtolab.experiments.papers import paper
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.sensitivity import Tried
-from rtolab.experiments.summary import KINDS, VERDICTS, Line, summary
+from rtolab.experiments.summary import KINDS, STANDINGS, VERDICTS, Line, summary
 from rtolab.files import write_text
 from rtolab.machine import check_page
 from rtolab.stats import Estimate
@@ -24,6 +24,14 @@ from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab.campaign import Figure, Part, Settings
+
+BASES: dict[Standing, str] = {
+    "before": "the paper",
+    "after": "the paper, fitted",
+    "ours": "ours",
+    "unstated": "unstated",
+}
+"""What a check rests on, in words."""
 
 
 def write(parts: Sequence[Part], out: Path) -> Path:
@@ -61,21 +69,30 @@ def page(parts: Sequence[Part]) -> str:
 
 
 def _summary(reproductions: Sequence[Reproduction]) -> str:
-    """Passed checks and all checks, by paper and kind."""
-    head = ("Paper", "Experiments", *KINDS, "all", *VERDICTS[1:])
+    """Passed checks and all checks, by paper, kind and standing."""
+    before, after, *others = STANDINGS
+    head = ("Paper", "Experiments", *KINDS, before, after, "the paper's", *VERDICTS[1:], *others)
     body = "".join(_summary_row(line) for line in summary(reproductions))
     return _table(head, body, "numbers")
 
 
 def _summary_row(line: Line) -> str:
-    kinds = []
-    for kind in KINDS:
-        passed, of = line.of_kind(kind)
-        kinds.append(f"{passed} of {of}" if of else "")
-    others = [str(line.with_verdict(verdict) or "") for verdict in VERDICTS[1:]]
+    before, after, *others = STANDINGS
+    verdicts = [str(line.with_verdict(verdict) or "") for verdict in VERDICTS[1:]]
     name = f'<a href="#{escape(line.paper)}">{escape(line.paper)}</a>' if line.paper else "all"
-    every = f"<b>{line.with_verdict('pass')} of {line.checks}</b>"
-    return _cells(name, str(line.experiments), *kinds, every, *others)
+    return _cells(
+        name,
+        str(line.experiments),
+        *(_passing(line.of_kind(kind)) for kind in KINDS),
+        *(_passing(line.of_standing(standing)) for standing in (before, after)),
+        f"<b>{_passing(line.of_standing(before, after))}</b>",
+        *verdicts,
+        *(_passing(line.of_standing(standing)) for standing in others),
+    )
+
+
+def _passing(counts: tuple[int, int]) -> str:
+    return "{} of {}".format(*counts) if counts[1] else ""
 
 
 def _contents(id_: str, parts: Sequence[Part]) -> str:
@@ -237,7 +254,7 @@ def _worked_out(value: Value) -> str:
 def _checks(done: Reproduction) -> str:
     if not done.checks:
         return ""
-    head = ("Claim", "Kind", "Expected", "Measured", "Verdict")
+    head = ("Claim", "Basis", "Kind", "Expected", "Measured", "Verdict")
     body = "".join(_check(check) for check in done.checks)
     unsettled = any(check.verdict in ("fail", "not reproducible") for check in done.checks)
     return _folded(f"Checks: {done.tally()}", _table(head, body), unfolded=unsettled)
@@ -246,13 +263,18 @@ def _checks(done: Reproduction) -> str:
 def _check(check: Judgement) -> str:
     row = _cells(
         escape(check.name),
+        BASES[check.standing],
         check.kind,
         escape(check.expected),
         escape(check.measured_text()),
         _verdict(check.verdict),
     )
-    why = f'<tr class="why"><td colspan="5">{_sentence(check.why)}</td></tr>' if check.why else ""
-    return row + why
+    chosen = f"Chosen after the result was seen: {check.fitted}" if check.fitted else ""
+    return row + "".join(
+        f'<tr class="why"><td colspan="6">{_sentence(text)}</td></tr>'
+        for text in (check.why, chosen)
+        if text
+    )
 
 
 def _assumptions(done: Reproduction) -> str:

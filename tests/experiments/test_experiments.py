@@ -178,6 +178,7 @@ def test_a_document_has_exactly_the_keys_promised(simulator: Simulator) -> None:
     assert row["measured"]["median"] == pytest.approx(77.94)
     assert list(written["checks"][0]) == [
         *("name", "kind", "expected", "measured", "interval", "verdict", "why"),
+        *("basis", "fitted"),
     ]
     assert list(written["assumptions"][0]) == ["name", "value", "stated", "why", "is_key"]
 

@@ -187,7 +187,7 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "<details><summary>14 variants</summary>" in page
     assert "<b>The paper:</b> Throughput falls.</p>" in page
     assert "<td>Gain</td><td>3.50</td><td><b>1.50</b>" in page
-    assert '<tr class="why"><td colspan="5">The queue is &lt;unknown&gt;.</td></tr>' in page
+    assert '<tr class="why"><td colspan="6">The queue is &lt;unknown&gt;.</td></tr>' in page
     assert '<span class="verdict not-reproducible">not reproducible</span>' in page
     assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
     assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page

@@ -15,11 +15,14 @@ from rtolab.experiments.base import (
     Experiment,
     Value,
     Variant,
+    fitted,
+    from_paper,
+    our_own,
     taken,
 )
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.measured import derived
-from rtolab.experiments.reproduce import Reproduction, reproduce
+from rtolab.experiments.reproduce import PAPERS, Reproduction, reproduce
 from rtolab.experiments.summary import summary
 from rtolab.stats import Estimate
 
@@ -118,9 +121,11 @@ ARITHMETIC = Experiment(
     title="Efficiency",
     source="Table IX",
     checks=(
-        derived("efficiency", "exact", {1: Bounds(0.5, 0.5)}),
-        derived("gain", "ratio", {1: Bounds(2)}, because="no condition is printed"),
-        derived("gain", "ratio", {1: Bounds(1)}, because="but it does hold"),
+        *from_paper(
+            derived("efficiency", "exact", {1: Bounds(0.5, 0.5)}),
+            derived("gain", "ratio", {1: Bounds(2)}, because="no condition is printed"),
+        ),
+        *our_own(derived("gain", "ratio", {1: Bounds(1)}, because="but it does hold")),
     ),
     derive=lambda _: [
         Value("efficiency", "Efficiency", 32 / 64, 0.5),
@@ -137,7 +142,9 @@ def test_an_experiment_without_runs_has_verdicts(simulator: Simulator) -> None:
     assert [check.verdict for check in done.checks] == ["pass", "not reproducible", "pass"]
     assert (done.checks[1].why, done.checks[2].why) == ("no condition is printed", "")
     assert done.verdict == "pass"
-    assert done.tally() == "2 of 3 checks pass, 1 not reproducible as printed"
+    assert done.tally() == (
+        "1 of 2 of the paper's checks pass, 1 of 1 of our own, 1 not reproducible as printed"
+    )
     written = document(done)
     assert [value["measured"] for value in written["derived"]] == [0.5, 1.5, None]
     assert reproduction(ARITHMETIC, written).derived[:2] == done.derived[:2]
@@ -158,17 +165,38 @@ def test_one_failed_check_fails_an_experiment() -> None:
 
 
 def test_the_summary_counts_checks_by_paper_and_kind(simulator: Simulator) -> None:
-    table = reproduce(with_alternatives(below(100), below(10)), seed=1, runs=3)
+    checks = from_paper(below(100), *fitted("the rate", below(10)))
+    table = reproduce(with_alternatives(*checks), seed=1, runs=3)
     lines = summary([table, reproduce(ARITHMETIC, seed=1)])
-    assert [(line.paper, line.experiments, line.checks) for line in lines] == [
-        *(("frto2002", 1, 2), ("dualrtt2004", 1, 3)),
-        ("", 2, 5),
+    assert [(line.paper, line.experiments, line.of_standing(*PAPERS)) for line in lines] == [
+        *(("frto2002", 1, (1, 2)), ("dualrtt2004", 1, (1, 2))),
+        ("", 2, (2, 4)),
     ]
     assert lines[0].of_kind("order") == (1, 2)
-    assert lines[2].of_kind("ratio") == (1, 2)
-    assert [lines[2].with_verdict(v) for v in ("pass", "fail", "not reproducible")] == [3, 1, 1]
+    assert lines[2].of_kind("ratio") == (0, 1)
+    assert [lines[2].with_verdict(v) for v in ("pass", "fail", "not reproducible")] == [2, 1, 1]
+    assert [lines[2].of_standing(one) for one in ("before", "after", "ours", "unstated")] == [
+        *((2, 3), (0, 1), (1, 1), (0, 0)),
+    ]
     assert len(summary([table])) == 1
     assert simulator.asked
+
+
+def test_a_check_counts_as_the_papers_only_if_it_says_so() -> None:
+    check = ARITHMETIC.checks[0]
+
+    def standing(check: Check, *, ours: bool = False) -> str:
+        experiment = replace(ARITHMETIC, checks=(check,), ours=ours)
+        (judged,) = reproduce(experiment, seed=1).checks
+        assert reproduction(experiment, document(reproduce(experiment, seed=1))).checks == (judged,)
+        return judged.standing
+
+    assert standing(replace(check, basis="unstated")) == "unstated"
+    assert standing(*from_paper(check)) == "before"
+    assert standing(*fitted("the packet's size", *from_paper(check))) == "after"
+    assert standing(*our_own(check)) == "ours"
+    # An experiment that the paper does not have checks nothing of the paper's.
+    assert standing(*from_paper(check), ours=True) == "ours"
 
 
 def test_many_points_are_a_sweep() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import polars as pl
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
+Basis = Literal["paper", "ours", "unstated"]
+"""What a check rests on: the paper's words or numbers, our own expectation, or nobody said."""
+Standing = Literal["before", "after", "ours", "unstated"]
+"""A check of the paper, by when its assumptions and bounds were chosen, or another check."""
 Overall = Verdict | Literal["nothing to judge"]
 """The verdict on an experiment; schematic figures have nothing to judge."""
 
@@ -304,6 +308,11 @@ class Check:
         because: why the claim cannot be reproduced as printed: the paper contradicts itself, or
             omits the condition under which it holds. Such a check never fails.
         explained: for a failure, what was tried and the likely cause.
+        basis: does the paper say so, or do we expect it? Only the paper's checks count as its
+            reproduction; `from_paper` and `our_own` mark several.
+        fitted: what was chosen after the result had been seen: an assumption or the bounds. Empty
+            if everything was chosen before. Such a check is no independent evidence; `fitted`
+            marks several.
     """
 
     name: str
@@ -313,9 +322,15 @@ class Check:
     note: str = ""
     because: str = ""
     explained: str = ""
+    basis: Basis = "unstated"
+    fitted: str = ""
 
     def judge(self, measured: Measured) -> Judgement:
         """Measure and compare."""
+        basis = "ours" if measured.experiment.ours else self.basis
+        return replace(self._judge(measured), basis=basis, fitted=self.fitted)
+
+    def _judge(self, measured: Measured) -> Judgement:
         found = self.measure(measured)
         value = found.value if isinstance(found, Estimate) else found
         interval = (found.low, found.high) if isinstance(found, Estimate) else None
@@ -346,6 +361,31 @@ class Check:
         name = f"{self.name} ({self.note})" if self.note else self.name
         why = {"fail": self.explained, "not reproducible": self.because}.get(verdict, "")
         return Judgement(name, self.kind, expected, value, interval, verdict, why)
+
+
+def from_paper(*checks: Check) -> tuple[Check, ...]:
+    """Checks of what the paper says, in words or numbers."""
+    return tuple(replace(check, basis="paper") for check in checks)
+
+
+def our_own(*checks: Check) -> tuple[Check, ...]:
+    """Checks of what we expect; the paper does not say so."""
+    return tuple(replace(check, basis="ours") for check in checks)
+
+
+def fitted(what: str, *checks: Check) -> tuple[Check, ...]:
+    """Checks that rest on `what`, which was chosen after their results had been seen."""
+    return tuple(replace(check, fitted=what) for check in checks)
+
+
+class Parts(TypedDict, total=False):
+    """The arguments of `Check` that helpers pass on."""
+
+    note: str
+    because: str
+    explained: str
+    basis: Basis
+    fitted: str
 
 
 @dataclass(frozen=True)
@@ -379,6 +419,8 @@ class Judgement:
         interval: its 95 % bootstrap interval, if it has one.
         verdict: `undecidable` if there are too few runs for any bounds.
         why: the likely cause of a failure, or why the claim is not reproducible.
+        basis: does the paper say so, or do we expect it?
+        fitted: what was chosen after the result had been seen; empty if nothing.
     """
 
     name: str
@@ -388,6 +430,15 @@ class Judgement:
     interval: tuple[float, float] | None
     verdict: Verdict
     why: str = ""
+    basis: Basis = "unstated"
+    fitted: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """Is it the paper's, and was anything chosen after its result had been seen?"""
+        if self.basis != "paper":
+            return self.basis
+        return "after" if self.fitted else "before"
 
     def measured_text(self) -> str:
         """The text of the value, with its interval."""

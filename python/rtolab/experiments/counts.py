@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
-from rtolab.experiments.base import Bounds, Check, Kind, Variant
+from rtolab.experiments.base import Bounds, Check, Kind, Parts, Variant
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.trace import Ack, Timeout, Trace
 
@@ -21,11 +22,13 @@ class After:
         """The count equals `value`."""
         return self._check(Bounds(value, value), name, count, "count")
 
-    def within(self, bounds: Bounds, name: str, count: Count, **parts: str) -> Check:
+    def within(self, bounds: Bounds, name: str, count: Count, **parts: Unpack[Parts]) -> Check:
         """The count lies within bounds; `parts` are other arguments of `Check`."""
         return self._check(bounds, name, count, "shape", **parts)
 
-    def _check(self, bounds: Bounds, name: str, count: Count, kind: Kind, **parts: str) -> Check:
+    def _check(
+        self, bounds: Bounds, name: str, count: Count, kind: Kind, **parts: Unpack[Parts]
+    ) -> Check:
         def measure(measured: Measured) -> float | None:
             trace = measured.traces[self.variant.key]
             timeouts = trace.timeouts_from(self.at)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rtolab.experiments.base import Bounds, Check, Experiment, Kind, Metric, Value, Variant
+from rtolab.experiments.base import Bounds, Check, Experiment, Kind, Metric, Parts, Value, Variant
 from rtolab.experiments.trace import Trace
 from rtolab.result import Result
 from rtolab.stats import Estimate, mean_of, ratio_of_medians
@@ -133,7 +134,7 @@ def ratio(
     metric: Metric,
     variants: tuple[str, str],
     bounds: Mapping[int, Bounds],
-    **parts: str,
+    **parts: Unpack[Parts],
 ) -> Check:
     """The median of the first variant over that of the second lies within bounds.
 
@@ -142,7 +143,7 @@ def ratio(
         metric: the metric.
         variants: numerator and denominator.
         bounds: by the fewest runs that decide it.
-        parts: `note`, `because`, `explained` of the check.
+        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: Measured) -> Estimate | None:
@@ -162,7 +163,8 @@ def against_published(metric: Metric, variant: Variant, within: float, *, runs: 
         return None if median is None else median / measured.published(variant.key, metric)
 
     name = f"{metric.label.lower()}, measured / published: {variant.title}"
-    return Check(name, "ratio", measure, {runs: Bounds(1 - within, 1 + within)})
+    bounds = {runs: Bounds(1 - within, 1 + within)}
+    return Check(name, "ratio", measure, bounds, basis="paper")
 
 
 def near_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
@@ -173,7 +175,7 @@ def near_published(metric: Metric, variant: Variant, within: float, *, runs: int
         return None if median is None else median - measured.published(variant.key, metric)
 
     name = f"{metric.label.lower()}, measured - published: {variant.title}"
-    return Check(name, "ratio", measure, {runs: Bounds(-within, within)})
+    return Check(name, "ratio", measure, {runs: Bounds(-within, within)}, basis="paper")
 
 
 def mean(
@@ -181,7 +183,7 @@ def mean(
     kind: Kind,
     of: tuple[str, Metric],
     bounds: Mapping[int, Bounds],
-    **parts: str,
+    **parts: Unpack[Parts],
 ) -> Check:
     """The mean of a metric over the runs of a variant lies within bounds.
 
@@ -190,7 +192,7 @@ def mean(
         kind: what sort of claim it is.
         of: a variant and a metric.
         bounds: by the fewest runs that decide it.
-        parts: `note`, `because`, `explained` of the check.
+        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: Measured) -> Estimate | None:
@@ -205,7 +207,7 @@ def median(
     kind: Kind,
     of: tuple[str, Metric],
     bounds: Mapping[int, Bounds],
-    **parts: str,
+    **parts: Unpack[Parts],
 ) -> Check:
     """The median of a metric over the runs of a variant lies within bounds; see `mean`."""
     return Check(name, kind, lambda measured: measured.median(*of), bounds, **parts)
@@ -216,6 +218,7 @@ def difference(
     minuend: tuple[str, Metric],
     subtrahend: tuple[str, Metric],
     bounds: Mapping[int, Bounds],
+    **parts: Unpack[Parts],
 ) -> Check:
     """The difference of two medians, each of a variant and a metric, lies within bounds."""
 
@@ -223,11 +226,11 @@ def difference(
         left, right = measured.median(*minuend), measured.median(*subtrahend)
         return None if left is None or right is None else left - right
 
-    return Check(name, _kind(bounds), measure, bounds)
+    return Check(name, _kind(bounds), measure, bounds, **parts)
 
 
 def derived(
-    name: str, kind: Kind, bounds: Mapping[int, Bounds], *, of: str = "", **parts: str
+    name: str, kind: Kind, bounds: Mapping[int, Bounds], *, of: str = "", **parts: Unpack[Parts]
 ) -> Check:
     """The derived value of that name (or `of`) lies within bounds.
 
@@ -236,7 +239,7 @@ def derived(
         kind: what sort of claim it is.
         bounds: by the fewest runs that decide it.
         of: the name of the derived value; by default that of the check.
-        parts: `note`, `because`, `explained` of the check.
+        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: Measured) -> float | Estimate | None:
@@ -245,7 +248,9 @@ def derived(
     return Check(name, kind, measure, bounds, **parts)
 
 
-def derived_low(name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: str) -> Check:
+def derived_low(
+    name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: Unpack[Parts]
+) -> Check:
     """The low end of a derived value's interval lies within bounds; see `derived`."""
 
     def measure(measured: Measured) -> float | None:
@@ -256,7 +261,7 @@ def derived_low(name: str, bounds: Mapping[int, Bounds], *, of: str, **parts: st
 
 
 def derived_difference(
-    name: str, kind: Kind, of: tuple[str, str], bounds: Mapping[int, Bounds], **parts: str
+    name: str, kind: Kind, of: tuple[str, str], bounds: Mapping[int, Bounds], **parts: Unpack[Parts]
 ) -> Check:
     """The difference of two derived values lies within bounds; see `derived`."""
 
@@ -279,5 +284,6 @@ ALL_COMPLETE = Check(
     "count",
     lambda measured: float(measured.unfinished()),
     {1: Bounds(0, 0)},
+    basis="ours",
 )
 """Ensures that no statistic hides a hung transfer."""

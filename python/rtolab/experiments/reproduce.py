@@ -15,6 +15,7 @@ from rtolab.experiments.base import (
     Judgement,
     Metric,
     Overall,
+    Standing,
     Table,
     Value,
     Variant,
@@ -27,6 +28,9 @@ from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
 
 Progress = Callable[[int, int], object]
+
+PAPERS: tuple[Standing, ...] = ("before", "after")
+"""The standings of the paper's own checks."""
 
 BAND_OF = 30
 """Repetitions per median of the band, as many as the published medians have."""
@@ -118,7 +122,16 @@ class Reproduction:
         if not self.checks:
             return "nothing to judge"
         verdicts = [check.verdict for check in self.checks]
-        said = [f"{verdicts.count('pass')} of {len(verdicts)} checks pass"]
+        groups: tuple[tuple[tuple[Standing, ...], str], ...] = (
+            (PAPERS, "of the paper's checks pass"),
+            (("after",), "of those fitted"),
+            (("ours",), "of our own"),
+            (("unstated",), "unstated"),
+        )
+        said = []
+        for standings, name in groups:
+            mine = [check.verdict for check in self.checks if check.standing in standings]
+            said += [f"{mine.count('pass')} of {len(mine)} {name}"] if mine else []
         if not_so := verdicts.count("not reproducible"):
             said.append(f"{not_so} not reproducible as printed")
         if open_ := verdicts.count("undecidable"):

@@ -1,14 +1,15 @@
-"""Counts of passed checks by paper and kind of claim."""
+"""Counts of passed checks by paper, standing and kind of claim."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from rtolab.experiments.base import Kind, Verdict
-from rtolab.experiments.reproduce import Reproduction
+from rtolab.experiments.base import Kind, Standing, Verdict
+from rtolab.experiments.reproduce import PAPERS, Reproduction
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
@@ -19,25 +20,31 @@ class Line:
     Attributes:
         paper: its id; empty for all papers.
         experiments: the number of experiments.
-        counts: the number of checks by kind and verdict.
+        counts: the number of checks by standing, kind and verdict.
     """
 
     paper: str
     experiments: int
-    counts: Counter[tuple[Kind, Verdict]]
+    counts: Counter[tuple[Standing, Kind, Verdict]]
 
     def of_kind(self, kind: Kind) -> tuple[int, int]:
-        """The number of passed checks of a kind, and of all."""
-        return self.counts[kind, "pass"], sum(self.counts[kind, verdict] for verdict in VERDICTS)
+        """The number of the paper's passed checks of a kind, and of all of them."""
+        return self._passing(PAPERS, (kind,))
+
+    def of_standing(self, *standings: Standing) -> tuple[int, int]:
+        """The number of passed checks of these standings, and of all of them."""
+        return self._passing(standings, KINDS)
 
     def with_verdict(self, verdict: Verdict) -> int:
-        """The number of checks with that verdict."""
-        return sum(self.counts[kind, verdict] for kind in KINDS)
+        """The number of the paper's checks with that verdict."""
+        return sum(self.counts[standing, kind, verdict] for standing in PAPERS for kind in KINDS)
 
-    @property
-    def checks(self) -> int:
-        """The number of checks."""
-        return sum(self.counts.values())
+    def _passing(self, standings: Sequence[Standing], kinds: Sequence[Kind]) -> tuple[int, int]:
+        found: Counter[Verdict] = Counter()
+        for (standing, kind, verdict), count in self.counts.items():
+            if standing in standings and kind in kinds:
+                found[verdict] += count
+        return found["pass"], found.total()
 
 
 def summary(reproductions: Sequence[Reproduction]) -> list[Line]:
@@ -51,9 +58,9 @@ def summary(reproductions: Sequence[Reproduction]) -> list[Line]:
 
 
 def _line(paper: str, reproductions: Iterable[Reproduction]) -> Line:
-    counts: Counter[tuple[Kind, Verdict]] = Counter()
+    counts: Counter[tuple[Standing, Kind, Verdict]] = Counter()
     experiments = 0
     for done in reproductions:
         experiments += 1
-        counts.update((check.kind, check.verdict) for check in done.checks)
+        counts.update((check.standing, check.kind, check.verdict) for check in done.checks)
     return Line(paper, experiments, counts)

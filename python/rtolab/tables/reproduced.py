@@ -10,7 +10,7 @@ from rich.text import Text
 from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.base import Table as LaidOut
 from rtolab.experiments.reproduce import Reproduction, Row
-from rtolab.experiments.summary import KINDS, VERDICTS, Line
+from rtolab.experiments.summary import STANDINGS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
 from rtolab.text import counted
@@ -19,6 +19,11 @@ SHOWN = ("time", "lost", "rexmits")
 """The most important metrics, for terminals without room for all."""
 ROOM = 8
 """The number of numeric columns that fit into a table of 80 characters."""
+
+STANDING = (
+    "before, after: the paper's checks, by whether their assumptions and bounds were\n"
+    "chosen before or after their results were seen; ours: what only we expect."
+)
 
 
 def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
@@ -184,17 +189,23 @@ def _alternatives(done: Reproduction) -> list[RenderableType]:
 def summary(lines: Sequence[Line]) -> RenderableType:
     """Passed and all checks, a row per paper."""
     table = compact()
+    before, after, *others = STANDINGS
     table.add_column("Passing of", no_wrap=True)
-    for name in (*KINDS, "all"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("fail", "open", "never"):
+    for name in (before, after, "paper's", "fail", "open", "never", *others):
         table.add_column(name, justify="right", no_wrap=True)
     for line in lines:
         if not line.paper:
             table.add_section()
-        kinds = ["/".join(map(str, line.of_kind(kind))) for kind in KINDS]
-        cells = ["-" if cell == "0/0" else cell for cell in kinds]
-        others = [str(line.with_verdict(verdict) or "-") for verdict in VERDICTS[1:]]
-        passed = f"{line.with_verdict('pass')}/{line.checks}"
-        table.add_row(line.paper or "all", *cells, Text(passed, "bold"), *others)
-    return table
+        verdicts = [str(line.with_verdict(verdict) or "-") for verdict in VERDICTS[1:]]
+        table.add_row(
+            line.paper or "all",
+            *(_passing(line.of_standing(standing)) for standing in (before, after)),
+            Text(_passing(line.of_standing(before, after)), "bold"),
+            *verdicts,
+            *(_passing(line.of_standing(standing)) for standing in others),
+        )
+    return Group(table, Text(STANDING, "dim"))
+
+
+def _passing(counts: tuple[int, int]) -> str:
+    return "/".join(map(str, counts)) if counts[1] else "-"

@@ -175,6 +175,7 @@ FIG6 = experiment(
             "shape",
             lambda measured: reversal(measured, "drop", (10, 100)),
             {RUNS: Bounds(2, 5)},
+            basis="ours",
             explained="between 1.8 and 1.9 %: at 2 % the order is reversed already. It is where "
             "the queue at 10 ms empties, whatever the arithmetic of the timer; larger packets or "
             "a larger window move it up. In ns-2.35 itself, with these packets and this window, "

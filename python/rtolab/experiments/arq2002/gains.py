@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import hypot
+from typing import Unpack
 
 from rtolab.experiments.arq2002.metrics import (
     TRIGGERED,
@@ -33,6 +34,7 @@ from rtolab.experiments.base import (
     Alternative,
     Bounds,
     Check,
+    Parts,
     Value,
 )
 from rtolab.experiments.measured import Measured
@@ -74,7 +76,7 @@ def always_positive(name: str, pairs: Sequence[Pair], explained: str = "") -> Ch
     )
 
 
-def smaller(name: str, less: Pair, more: Pair, **parts: str) -> Check:
+def smaller(name: str, less: Pair, more: Pair, **parts: Unpack[Parts]) -> Check:
     """One gain is significantly below another: the interval of their difference is below 0."""
     return Check(
         f"gain, {name}, high end, %",

@@ -1,13 +1,17 @@
 """Section 5: four systems of the year 2000 and their faults."""
 
+from typing import Unpack
+
 from rtolab.experiments.base import (
     TIME,
     Bounds,
     Check,
     Experiment,
     Mark,
+    Parts,
     Value,
     Variant,
+    our_own,
     taken,
 )
 from rtolab.experiments.counts import (
@@ -69,7 +73,9 @@ def trace_figure(number: int, variant: Variant, says: str, checks: tuple[Check, 
     )
 
 
-def seconds(variant: Variant, low: float, high: float, published: str, **parts: str) -> Check:
+def seconds(
+    variant: Variant, low: float, high: float, published: str, **parts: Unpack[Parts]
+) -> Check:
     """The transfer's time."""
     name, bounds = f"{variant.label}: time, s ({published})", {1: Bounds(low, high)}
     return median(name, "ratio", (variant.key, TIME), bounds, **parts)
@@ -264,7 +270,9 @@ def systems() -> tuple[Experiment, ...]:
                 linux_22.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 more_than(LINUX_22, LINUX_24),
                 seconds(LINUX_22, 112, 118, "published 115"),
-                linux_22.within(Bounds(low=3.5), "longest pause after it, s", longest_pause),
+                linux_22.within(
+                    Bounds(low=3.5), "longest pause after it, s", longest_pause, basis="ours"
+                ),
             ),
         ),
         trace_figure(
@@ -362,8 +370,10 @@ def systems() -> tuple[Experiment, ...]:
                 After(FREEBSD, HOLD_AT).within(
                     Bounds(low=1), "timeouts in fast recovery", in_fast_recovery
                 ),
-                After(LINUX_24, HOLD_AT).exactly(
-                    16, "unneeded retransmissions", resent_before_fast
+                *our_own(
+                    After(LINUX_24, HOLD_AT).exactly(
+                        16, "unneeded retransmissions", resent_before_fast
+                    )
                 ),
             ),
             assumptions=(*HOLD, SACK_OFF, taken("half", "1.3 to 1.7", "the paper says roughly")),

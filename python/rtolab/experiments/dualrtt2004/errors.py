@@ -191,6 +191,7 @@ ERRORS = (
                     "ratio",
                     {1: Bounds(high=most)},
                     of=f"{of} {by}",
+                    basis="ours",
                     explained=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else "",
                 )
                 for by, threshold in (

@@ -104,6 +104,7 @@ def table4_checks() -> tuple[Check, ...]:
                 f"found of 300: {at_size(slowest, size)}",
                 "count",
                 {1: Bounds(220, 290)},
+                basis="ours",
                 of=at_size(slowest, size),
             )
             for size in SIZES[:2]

@@ -195,6 +195,7 @@ CLAIMS = (
                 {MANY: Bounds(2, 4)},
                 of="more",
                 note="about three are expected",
+                basis="ours",
             ),
             ALL_COMPLETE,
         ),

@@ -89,7 +89,8 @@ def table1_checks() -> tuple[Check, ...]:
         if key in RECOVERIES:
             bounds = Bounds(40, 60)
         name = f"rexmits - lost: {variant.label}"
-        checks.append(difference(name, (key, REXMITS), (key, LOST), {MANY: bounds}))
+        more = difference(name, (key, REXMITS), (key, LOST), {MANY: bounds}, basis="ours")
+        checks.append(more)
     for suffix, name, within in (("+frto", "F-RTO", 0.06), ("", "Regular", 0.12)):
         alike = {MANY: Bounds(1 - within, 1 + within, strict=True)}
         both = (f"sack{suffix}", f"newreno{suffix}")
