@@ -1,6 +1,7 @@
-"""Whatever a command or a function is given: it says what is wrong, in words or as an exception.
+"""Commands and functions with arbitrary arguments.
 
-Never a defect (InternalError, PanicException, SystemError), and of a command never a traceback.
+Each reports what is wrong: a command in a message, a function in an exception. None ends in a
+defect (InternalError, PanicException, SystemError), and no command prints a traceback.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.main
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import rtolab
@@ -44,14 +45,14 @@ BEGIN = {
     "sweep": ["nowhere"],
     "serve": ["--browse", "nowhere"],
 }
-"""What a command is given besides, so that it does not go to work: it would be long."""
+"""Arguments that make a command fail early, because its work would take long."""
 NUMBERS = ["nan", "inf", "-inf", "-1", "1e308", "٣", str(2**63), str(2**64), str(10**40), ""]
 TEXTS = ["", "=", "a=", "\udcff", "a=\udcff", "x" * 5000, "[" * 500, "/", "."]
-"""What is no UTF-8 arrives so; NUL cannot be passed to a command."""
+"""Python passes on invalid UTF-8 as surrogates; no argument can contain NUL."""
 
 
-def ended(command: str, *arguments: str) -> tuple[object, str]:
-    """How a command ended, and what it complained of."""
+def run_command(command: str, *arguments: str) -> tuple[object, str]:
+    """The exit status of a command, and what it wrote to standard error."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         try:
@@ -65,12 +66,12 @@ def ended(command: str, *arguments: str) -> tuple[object, str]:
     return 0, err.getvalue()
 
 
-def test_every_command_is_tried() -> None:
+def test_all_commands_are_covered() -> None:
     assert set(BEGIN) == set(COMMANDS)
 
 
 def options() -> Iterator[tuple[str, str, type]]:
-    """Every option that takes a value: its command, its name, its type."""
+    """Command, name and type of every option that takes a value."""
     for command, about in COMMANDS.items():
         for one in about.params:
             if one.param_type_name == "option" and not one.is_flag:
@@ -78,45 +79,45 @@ def options() -> Iterator[tuple[str, str, type]]:
 
 
 @pytest.mark.parametrize(("command", "option", "kind"), list(options()))
-def test_whatever_an_option_is_given_it_is_told(
+def test_an_invalid_option_is_reported(
     tmp_path: Path, command: str, option: str, kind: type
 ) -> None:
     with chdir(tmp_path):
         for value in NUMBERS if kind in (int, float) else TEXTS:
-            code, told = ended(command, *BEGIN[command], option, value)
-            assert code == 2 or BEGIN[command] == ["--help"], (value, told)
-            assert "Traceback" not in told
-            assert "defect" not in told
+            code, message = run_command(command, *BEGIN[command], option, value)
+            assert code == 2 or BEGIN[command] == ["--help"], (value, message)
+            assert "Traceback" not in message
+            assert "defect" not in message
 
 
 @pytest.mark.parametrize("command", ["run", "diagnose", "sweep", "reproduce", "compare", "list"])
-def test_whatever_a_command_is_given_it_is_told(tmp_path: Path, command: str) -> None:
+def test_an_invalid_argument_is_reported(tmp_path: Path, command: str) -> None:
     deep = tmp_path / "deep.toml"
     deep.write_text("scenario = " + "[" * 100_000)
     latin = tmp_path / "latin.toml"
     latin.write_bytes(b'title = "\xff"')
     with chdir(tmp_path):
         for value in (*TEXTS, str(deep), str(latin), os.fsdecode(b"\xff.toml"), "/dev/null"):
-            code, told = ended(command, value)
-            assert code == 2, (value, told)
-            assert "Traceback" not in told
-            assert "defect" not in told
+            code, message = run_command(command, value)
+            assert code == 2, (value, message)
+            assert "Traceback" not in message
+            assert "defect" not in message
 
 
-def test_numbers_that_one_cannot_wait_for_are_refused() -> None:
+def test_infinite_durations_are_refused() -> None:
     for option in ("--idle", "--give-up", "--duration"):
         for number in ("nan", "inf"):
-            code, told = ended("gateway", "--netns", "rtolab-nowhere", option, number)
+            code, message = run_command("gateway", "--netns", "rtolab-nowhere", option, number)
             assert code == 2
-            assert option in told
+            assert option in message
 
 
 # Functions.
 
 SMALL = shipped_scenarios()["tail"]
-"""A scenario that is over at once."""
+"""A scenario that takes no time to simulate."""
 REFUSED = (rtolab.Error, TypeError, AttributeError, ValueError, OverflowError, KeyError, OSError)
-"""What a function may raise: the last but the first of what is of another type."""
+"""What a function may raise. All but the first mean that an argument has the wrong type."""
 IN_WORDS = (rtolab.Error, OSError)
 JUNK: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(
@@ -141,13 +142,16 @@ OFTEN = settings(
 )
 
 
-def refused(work: Callable[[], object], told: tuple[type[Exception], ...] = REFUSED) -> str:
-    """Do it, and let it be refused; what else it raises is a defect. What it said."""
+def refusal(work: Callable[[], object], errors: tuple[type[Exception], ...] = REFUSED) -> str:
+    """The message of the error that `work` raises; empty if it raises none.
+
+    Any exception that is not one of `errors` is a defect.
+    """
     try:
         work()
     except InternalError:
         raise
-    except told as error:
+    except errors as error:
         return str(error)
     return ""
 
@@ -163,44 +167,47 @@ KEYWORDS: dict[str, st.SearchStrategy[Any]] = {
     "prototypes": JUNK,
     "progress": JUNK,
 }
-"""Of `run`; `runs` and `jobs` are tried beside, for many of them are allowed."""
+"""Arguments of `run`, except `runs` and `jobs`: large ones are valid and would take long."""
 
 
-class EnoughError(Exception):
-    """A run that somebody asked for would take long."""
+class TooLongError(Exception):
+    """A run with valid arguments would take long."""
 
 
-def not_for_long(_done: int, _total: int) -> None:
-    """Ends a long run soon."""
-    not_for_long.asked += 1  # type: ignore[attr-defined]
-    if not_for_long.asked > 10:  # type: ignore[attr-defined]
-        raise EnoughError
+def stop_soon(_done: int, _total: int) -> None:
+    """Report progress ten times, then end the run."""
+    stop_soon.calls += 1  # type: ignore[attr-defined]
+    if stop_soon.calls > 10:  # type: ignore[attr-defined]
+        raise TooLongError
 
 
 @OFTEN
 @given(given=st.fixed_dictionaries({}, optional=KEYWORDS))
-def test_run_refuses_in_words(given: dict[str, Any]) -> None:
-    not_for_long.asked = 0  # type: ignore[attr-defined]
-    with suppress(EnoughError):
-        refused(lambda: rtolab.run(SMALL, **{"progress": not_for_long} | given))
+def test_run_accepts_or_refuses_any_argument(given: dict[str, Any]) -> None:
+    stop_soon.calls = 0  # type: ignore[attr-defined]
+    with suppress(TooLongError):
+        refusal(lambda: rtolab.run(SMALL, **{"progress": stop_soon} | given))
 
 
 @OFTEN
-@given(number=JUNK.filter(lambda junk: not isinstance(junk, int) or junk > 10**9 or junk < 1))
-def test_run_refuses_counts(number: Any) -> None:
-    refused(lambda: rtolab.run(SMALL, runs=number))
-    refused(lambda: rtolab.run(SMALL, jobs=number))
-    refused(lambda: rtolab.run(SMALL, seed=number))
+@given(number=JUNK.filter(lambda junk: not isinstance(junk, int) or not 0 <= junk < 2**64))
+@example(number=0)
+def test_run_refuses_invalid_numbers(number: Any) -> None:
+    assert refusal(lambda: rtolab.run(SMALL, runs=number)), "runs"
+    if number is not None:
+        assert refusal(lambda: rtolab.run(SMALL, jobs=number)), "jobs"
+    if number != 0:
+        assert refusal(lambda: rtolab.run(SMALL, seed=number)), "seed"
 
 
-def test_what_is_refused_has_the_name_that_it_was_given() -> None:
+def test_a_refusal_names_the_argument() -> None:
     with pytest.raises(rtolab.Error, match="parallel is 0: expected 1 to"):
         emulation.emulate(SMALL, parallel=0)
 
 
 @OFTEN
 @given(junk=JUNK, more=JUNK)
-def test_the_extension_refuses(tmp_path: Path, junk: Any, more: Any) -> None:
+def test_the_extension_accepts_or_refuses_anything(tmp_path: Path, junk: Any, more: Any) -> None:
     out = tmp_path / "out"
     calls: list[Callable[[], object]] = [
         lambda: _rtolab.check(junk),
@@ -225,7 +232,7 @@ def test_the_extension_refuses(tmp_path: Path, junk: Any, more: Any) -> None:
     if junk != "-":  # Standard input.
         calls.append(lambda: _rtolab.diagnose(junk, progress=more))
     for call in calls:
-        refused(call)
+        refusal(call)
 
 
 def timeout(at_s: Any, seq: Any) -> Any:
@@ -234,15 +241,17 @@ def timeout(at_s: Any, seq: Any) -> Any:
 
 @OFTEN
 @given(junk=JUNK)
-def test_results_refuse(tmp_path: Path, result: rtolab.Result, junk: Any) -> None:
-    refused(lambda: result.pcapng(junk))
-    refused(lambda: result.pcapng(0, junk))
-    refused(lambda: result.packetdrill(junk))
-    refused(lambda: result.sender(junk))
-    refused(lambda: result.plot.time_sequence(junk))
-    refused(lambda: result.plot.time_sequence(0, junk))
+def test_results_accept_or_refuse_anything(
+    tmp_path: Path, result: rtolab.Result, junk: Any
+) -> None:
+    refusal(lambda: result.pcapng(junk))
+    refusal(lambda: result.pcapng(0, junk))
+    refusal(lambda: result.packetdrill(junk))
+    refusal(lambda: result.sender(junk))
+    refusal(lambda: result.plot.time_sequence(junk))
+    refusal(lambda: result.plot.time_sequence(0, junk))
     with chdir(tmp_path):
-        refused(lambda: result.write_tables(junk))
+        refusal(lambda: result.write_tables(junk))
 
 
 @pytest.fixture(scope="module")
@@ -275,39 +284,37 @@ def test_a_sweep_is_read_or_refused(tmp_path: Path, keys: dict[str, str]) -> Non
     for scenario in ({}, {"scenario": '"tail"'}):
         lines = (f"{key} = {value}\n" for key, value in (keys | scenario).items())
         file.write_text("".join(lines))
-        refused(lambda: sweep.load(file), IN_WORDS)
+        refusal(lambda: sweep.load(file), IN_WORDS)
 
 
 @pytest.mark.parametrize("written", ["x = {0}1", "{0}a = 1", "[{0}a]", "x = {{{0}a = 1}}"])
 @pytest.mark.parametrize("part", ["[", "{a=", "a.", "'' . ", '"a\\"b".'])
-def test_however_deep_a_sweep_is_nested_it_is_refused_at_once(
-    tmp_path: Path, written: str, part: str
-) -> None:
-    """In the square of the depth, which the reader of TOML would take, it would be days."""
+def test_a_deeply_nested_sweep_is_refused_at_once(tmp_path: Path, written: str, part: str) -> None:
+    """The TOML parser would need time in the square of the depth, which is days."""
     file = tmp_path / "sweep.toml"
     for times in (10, 85, 10_000, 600_000):
         file.write_text(written.format(part * times))
-        told = refused(lambda: sweep.load(file), IN_WORDS)
-        assert str(file) in told
+        message = refusal(lambda: sweep.load(file), IN_WORDS)
+        assert str(file) in message
 
 
 def test_a_sweep_of_long_numbers_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     for number in ("9" * 5000, "0x" + "f" * 5000, "9" * 5000 + ".0", "1e" + "9" * 5000):
         file.write_text(f'scenario = "tail"\nruns = {number}\n')
-        told = refused(lambda: sweep.load(file), IN_WORDS)
-        assert str(file) in told
-        assert len(told) < 2000
+        message = refusal(lambda: sweep.load(file), IN_WORDS)
+        assert str(file) in message
+        assert len(message) < 2000
 
 
 @OFTEN
 @given(junk=JUNK)
-def test_a_diagnosis_refuses(tmp_path: Path, junk: Any) -> None:
+def test_a_diagnosis_accepts_or_refuses_anything(tmp_path: Path, junk: Any) -> None:
     found = diagnosis.diagnose(CAPTURE)
     with chdir(tmp_path):
-        refused(lambda: found.write_parquet(junk))
-        refused(lambda: diagnosis.annotate(found, junk))
-        refused(lambda: diagnosis.annotate(replace(found, capture=junk), Path("copy.pcapng")))
-        refused(lambda: diagnosis.limits(junk))
+        refusal(lambda: found.write_parquet(junk))
+        refusal(lambda: diagnosis.annotate(found, junk))
+        refusal(lambda: diagnosis.annotate(replace(found, capture=junk), Path("copy.pcapng")))
+        refusal(lambda: diagnosis.limits(junk))
         if junk != "-":
-            refused(lambda: diagnosis.diagnose(junk))
+            refusal(lambda: diagnosis.diagnose(junk))
