@@ -23,7 +23,7 @@ pub use frame::Checksum;
 pub use offer::Offer;
 pub use reader::{Captured, InOrder, ReadError, Reader, Skipped};
 pub use rtolab_time::{Duration, Instant};
-pub use script::{Step, Way, packetdrill};
+pub use script::{PacketDirection, Step, packetdrill};
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 

@@ -15,17 +15,17 @@ use rtolab_time::Duration;
 pub struct Step {
     /// The time since the first packet.
     pub at: Duration,
-    pub way: Way,
+    pub direction: PacketDirection,
     pub segment: Segment,
 }
 
-/// The direction of a packet.
+/// The direction of a packet, as packetdrill names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// It leaves: packetdrill checks it.
-    Leaves,
-    /// It arrives: packetdrill sends it.
-    Arrives,
+pub enum PacketDirection {
+    /// Sent by the host under test: packetdrill checks it.
+    Outbound,
+    /// Sent to the host under test: packetdrill injects it.
+    Inbound,
 }
 
 /// A call of the application, and the step before which it happens.
@@ -35,7 +35,7 @@ struct Write {
     bytes: u64,
 }
 
-/// The script of `steps`, which begin with the SYN that leaves; `about` is the comment above it.
+/// The script of `steps`, which begin with the outbound SYN; `about` is the comment above it.
 pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
     let mut script = String::new();
     for line in about {
@@ -55,8 +55,9 @@ pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
             let _ = writeln!(script, "{at:.6} close(3) = 0");
         }
         shifts.note(step);
-        let pushed = step.way == Way::Leaves && ends_write(&step.segment, &writes);
-        let line = packet(&step.segment, step.way, pushed, shifts);
+        let pushed =
+            step.direction == PacketDirection::Outbound && ends_write(&step.segment, &writes);
+        let line = packet(&step.segment, step.direction, pushed, shifts);
         let _ = writeln!(script, "{at:.6} {line}");
     }
     script
@@ -80,9 +81,9 @@ impl Shifts {
     fn note(&mut self, step: &Step) {
         if step.segment.flags.has(Flags::SYN) {
             let shift = step.segment.syn_options().window_scale;
-            match step.way {
-                Way::Leaves => self.left = shift,
-                Way::Arrives => self.arrived = shift,
+            match step.direction {
+                PacketDirection::Outbound => self.left = shift,
+                PacketDirection::Inbound => self.arrived = shift,
             }
         }
     }
@@ -102,8 +103,8 @@ fn writes(steps: &[Step]) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let Segment { seq, ack, len, flags, .. } = step.segment;
-        match step.way {
-            Way::Leaves if len > 0 && seq + len > max => {
+        match step.direction {
+            PacketDirection::Outbound if len > 0 && seq + len > max => {
                 let bytes = (seq + len).since(max);
                 match writes.last_mut() {
                     Some(last) if una < max => last.bytes += bytes,
@@ -111,8 +112,8 @@ fn writes(steps: &[Step]) -> Vec<Write> {
                 }
                 max = seq + len;
             }
-            Way::Arrives if flags.has(Flags::ACK) => una = una.max(ack),
-            Way::Leaves | Way::Arrives => {}
+            PacketDirection::Inbound if flags.has(Flags::ACK) => una = una.max(ack),
+            PacketDirection::Outbound | PacketDirection::Inbound => {}
         }
     }
     writes
@@ -121,10 +122,12 @@ fn writes(steps: &[Step]) -> Vec<Write> {
 /// The step before which the application closes: right after its last write if the FIN leaves with
 /// data or while data is outstanding.
 fn closes(steps: &[Step], writes: &[Write]) -> Option<usize> {
-    let leaves = |step: &Step| step.way == Way::Leaves && step.segment.flags.has(Flags::FIN);
+    let leaves = |step: &Step| {
+        step.direction == PacketDirection::Outbound && step.segment.flags.has(Flags::FIN)
+    };
     let fin = steps.iter().position(leaves)?;
     let seq = steps[fin].segment.seq;
-    let acked = steps[..fin].iter().filter(|step| step.way == Way::Arrives);
+    let acked = steps[..fin].iter().filter(|step| step.direction == PacketDirection::Inbound);
     let waits = acked.map(|step| step.segment.ack).max().is_some_and(|una| una < seq);
     match writes.last() {
         Some(last) if waits || steps[fin].segment.len > 0 => Some(last.before),
@@ -143,8 +146,8 @@ fn ends_write(segment: &Segment, writes: &[Write]) -> bool {
 }
 
 /// The line of a packet, without its time.
-fn packet(segment: &Segment, way: Way, pushed: bool, shifts: Shifts) -> String {
-    let mut line = String::from(if way == Way::Leaves { "> " } else { "< " });
+fn packet(segment: &Segment, direction: PacketDirection, pushed: bool, shifts: Shifts) -> String {
+    let mut line = String::from(if direction == PacketDirection::Outbound { "> " } else { "< " });
     let push = if pushed { Flags::PSH } else { Flags::NONE };
     line.push_str(&letters(segment.flags | push));
     let start = segment.seq.relative();
@@ -152,7 +155,7 @@ fn packet(segment: &Segment, way: Way, pushed: bool, shifts: Shifts) -> String {
     if segment.flags.has(Flags::ACK) {
         let _ = write!(line, " ack {}", segment.ack.relative());
     }
-    if way == Way::Arrives {
+    if direction == PacketDirection::Inbound {
         let window = segment.window >> shifts.of_peer(segment);
         let _ = write!(line, " win {}", window.min(u32::from(u16::MAX)));
     }
@@ -204,8 +207,8 @@ fn options(segment: &Segment) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn step(at: u64, way: Way, segment: Segment) -> Step {
-        Step { at: Duration::from_millis(at), way, segment }
+    fn step(at: u64, direction: PacketDirection, segment: Segment) -> Step {
+        Step { at: Duration::from_millis(at), direction, segment }
     }
 
     fn data(start: u32, len: u32, flags: Flags) -> Segment {
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_says_what_was_written_what_left_and_what_arrived() {
+    fn a_script_has_writes_and_packets_of_both_directions() {
         let offer = SynOptions { mss: Some(1000), window_scale: Some(2), sack_permitted: true };
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
         syn.set_syn_options(offer);
@@ -230,18 +233,18 @@ mod tests {
         answer.set_syn_options(offer);
         let mut sack = ack(1001);
         sack.push_sack(Seq::FIRST + 2001..Seq::FIRST + 2501);
-        let (leaves, arrives) = (Way::Leaves, Way::Arrives);
+        let (outbound, inbound) = (PacketDirection::Outbound, PacketDirection::Inbound);
         let steps = [
-            step(0, leaves, syn),
-            step(100, arrives, answer),
-            step(100, leaves, data(1, 0, Flags::NONE)),
-            step(100, leaves, data(1, 1000, Flags::NONE)),
-            step(100, leaves, data(1001, 1000, Flags::NONE)),
-            step(200, arrives, sack),
-            step(200, leaves, data(2001, 500, Flags::NONE)),
-            step(500, leaves, data(1001, 1000, Flags::NONE)),
-            step(600, arrives, ack(2501)),
-            step(700, leaves, data(2501, 300, Flags::FIN)),
+            step(0, outbound, syn),
+            step(100, inbound, answer),
+            step(100, outbound, data(1, 0, Flags::NONE)),
+            step(100, outbound, data(1, 1000, Flags::NONE)),
+            step(100, outbound, data(1001, 1000, Flags::NONE)),
+            step(200, inbound, sack),
+            step(200, outbound, data(2001, 500, Flags::NONE)),
+            step(500, outbound, data(1001, 1000, Flags::NONE)),
+            step(600, inbound, ack(2501)),
+            step(700, outbound, data(2501, 300, Flags::FIN)),
         ];
         let script = packetdrill(&["A run.".into()], &steps);
         let lines: Vec<&str> = script.lines().skip(6).collect();

@@ -1,5 +1,5 @@
-//! Arbitrary segments at arbitrary times, to a connection with any sender: it stops sending, its
-//! acknowledged data only grows, and cwnd is at least one segment.
+//! Arbitrary segments arrive at arbitrary times at a connection with any sender. The connection must
+//! stop sending in the end, SND.UNA must never go back, and cwnd must be at least one segment.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::sender;
 
-/// A connection never sends this number of segments in a row.
+/// No connection may send this many segments in a row.
 const MAX_BURST: usize = 5_000;
 const FAR: Side = Side { isn: 0xffff_f000, shift: 3 };
 const HERE: Side = Side { isn: 0x7fff_f000, shift: 3 };
@@ -45,7 +45,7 @@ struct Input {
     ops: Vec<Op>,
 }
 
-/// The segment with its numbers near those of the connection, as it arrives from the wire.
+/// The segment as it arrives from the wire. Its numbers are relative to those of the connection.
 fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
     let near = Near { seq: connection.receiver().nxt(), ack: connection.sender().flight().max() };
     let far = |number: Seq, isn, by: i16| number.narrow(isn).wrapping_add(i32::from(by) as u32);

@@ -1,7 +1,8 @@
-//! A link with ARQ or CoDel: the fate of a frame depends on later frames or on the other end, so it
-//! is not known at entry.
+//! A link with ARQ or CoDel. Whether a frame arrives depends on later frames or on the other end, so
+//! it is not known when the frame enters the link.
 //!
-//! Frames wait in a queue. When the transmitter is free, it takes the most urgent thing to send.
+//! Frames wait in a queue. When the transmitter is free, it takes the most urgent frame, block or
+//! report.
 //! [`OneWay`] handles the transmission and everything after it.
 //!
 //! The order of events at one instant is fixed: arrivals, timers, entries, transmissions; the
@@ -24,6 +25,7 @@ use crate::stream::Stream;
 use crate::timeline::{Interrupting, Span, Timeline};
 use crate::waiting::{Outcomes, PendingOutcome, QueuedFrame, Waiting};
 
+/// Both directions, and the ARQ layers that connect them.
 #[derive(Clone, Debug)]
 pub(crate) struct ArqNodes<F: Frame, L: ArqLayers<F>> {
     layers: L,
@@ -40,11 +42,13 @@ struct ArqNode<F, W> {
     admission: Admission,
     waiting: Waiting<F>,
     one_way: OneWay<W>,
-    /// Arrivals at the other end that `one_way` does not deliver, in order of time.
-    coming: VecDeque<(Instant, LineEventKind<W>)>,
+    /// What reaches the other end but `one_way` does not deliver (signals, damaged frames), in
+    /// order of time.
+    arrivals: VecDeque<(Instant, LineEventKind<W>)>,
     present: Moment,
-    /// When the transmitter can take the next frame.
-    asks_at: Instant,
+    /// When the transmitter can send the next unit; never if none waits.
+    next_send_at: Instant,
+    /// Frames without an outcome so far.
     inside: usize,
     stats: Stats,
 }
@@ -97,7 +101,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         }
     }
 
-    /// When the next event of this direction happens.
+    /// The time of this direction's next event.
     fn next_within(&self, direction: Direction) -> Instant {
         let timer = self.layers.next_event(direction);
         self.sides[direction.index()].next_event().min(timer)
@@ -125,7 +129,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         }
     }
 
-    /// A frame arrives at the queue.
+    /// Puts a frame into the queue, unless the queue drops it.
     fn enter(&mut self, direction: Direction, mut queued: QueuedFrame<F>) {
         let Self { layers, sides, outcomes } = self;
         let arq_node = &mut sides[direction.index()];
@@ -163,14 +167,14 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         while let Some(signal) = layers.signal(direction, now) {
             arq_node.send_signal(signal, outages);
         }
-        arq_node.asks_at = Instant::NEVER;
+        arq_node.next_send_at = Instant::NEVER;
         while layers.has_work(direction, &arq_node.waiting) {
-            arq_node.asks_at = arq_node.one_way.free_at(now);
-            if arq_node.asks_at > now {
+            arq_node.next_send_at = arq_node.one_way.free_at(now);
+            if arq_node.next_send_at > now {
                 return;
             }
             let wire = layers.next(arq_node.present, &mut arq_node.waiting, outcomes);
-            arq_node.asks_at = Instant::NEVER;
+            arq_node.next_send_at = Instant::NEVER;
             if let Some(wire) = wire {
                 arq_node.count(&wire, L::purpose(&wire));
                 let sent = arq_node.send(wire.clone(), outages);
@@ -281,18 +285,18 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
             admission: Admission::new(own.queue, own.discipline, named),
             waiting: Waiting::new(own),
             one_way: OneWay::new(physical, direction, stream),
-            coming: VecDeque::new(),
+            arrivals: VecDeque::new(),
             present: Moment { now: Instant::START, stalled: Duration::ZERO },
-            asks_at: Instant::NEVER,
+            next_send_at: Instant::NEVER,
             inside: 0,
             stats: Stats::default(),
         }
     }
 
     fn next_event(&self) -> Instant {
-        let coming = self.coming.front().map_or(Instant::NEVER, |(due, _)| *due);
+        let arrival = self.arrivals.front().map_or(Instant::NEVER, |(due, _)| *due);
         let entry = self.at_entry.front().map_or(Instant::NEVER, |queued| queued.entry);
-        self.one_way.due().min(coming).min(entry).min(self.asks_at)
+        self.one_way.due().min(arrival).min(entry).min(self.next_send_at)
     }
 
     /// Advances the clock.
@@ -319,13 +323,13 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
                 }
             });
         }
-        self.coming.front().filter(|(due, _)| *due <= now)?;
-        self.coming.pop_front().map(|(_, kind)| kind)
+        self.arrivals.front().filter(|(due, _)| *due <= now)?;
+        self.arrivals.pop_front().map(|(_, kind)| kind)
     }
 
     fn expect(&mut self, due: Instant, kind: LineEventKind<W>) {
-        let place = self.coming.partition_point(|(other, _)| *other <= due);
-        self.coming.insert(place, (due, kind));
+        let place = self.arrivals.partition_point(|(other, _)| *other <= due);
+        self.arrivals.insert(place, (due, kind));
     }
 
     /// The next frame that leaves the stalled entry.

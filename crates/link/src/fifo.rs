@@ -29,7 +29,7 @@ impl<T: Copy> Fifo<T> {
         self.first == self.end
     }
 
-    /// Has the ring to grow for the next item?
+    /// Must the ring grow for the next item?
     #[inline]
     fn is_full(&self) -> bool {
         self.len() == self.ring.len()
@@ -51,10 +51,10 @@ impl<T: Copy> Fifo<T> {
         if self.is_empty() { None } else { self.ring.get_mut(place) }
     }
 
-    /// The item after the `but` oldest.
+    /// The item at `index`, where 0 is the oldest.
     #[inline]
-    pub fn oldest(&self, but: usize) -> Option<&T> {
-        if but >= self.len() { None } else { self.ring.get(self.place(self.first + but)) }
+    pub fn oldest(&self, index: usize) -> Option<&T> {
+        if index >= self.len() { None } else { self.ring.get(self.place(self.first + index)) }
     }
 
     #[inline]
@@ -66,10 +66,10 @@ impl<T: Copy> Fifo<T> {
         (self.first..self.end).filter_map(|number| self.ring.get(self.place(number)))
     }
 
-    /// The item before the `but` newest.
+    /// The item at `index`, where 0 is the newest.
     #[inline]
-    pub fn newest(&self, but: usize) -> Option<&T> {
-        if but >= self.len() { None } else { self.ring.get(self.place(self.end - 1 - but)) }
+    pub fn newest(&self, index: usize) -> Option<&T> {
+        if index >= self.len() { None } else { self.ring.get(self.place(self.end - 1 - index)) }
     }
 
     #[inline]
@@ -93,7 +93,8 @@ impl<T: Copy> Fifo<T> {
         self.ring = ring;
     }
 
-    /// Inserts `item` before those that are `later`, which are among the newest `most`.
+    /// Inserts `item` before all items that are `later`. These must be the newest ones, and at most
+    /// `most`.
     pub fn insert_before(&mut self, item: T, most: usize, later: impl Fn(&T) -> bool) {
         let others = most.min(self.len());
         self.push(item);
@@ -110,7 +111,7 @@ impl<T: Copy> Fifo<T> {
         }
     }
 
-    /// Moves the newest item before those that are `later`.
+    /// Moves the newest item before all items that are `later`.
     #[cold]
     fn sink(&mut self, item: &T, later: impl Fn(&T) -> bool) {
         let mut place = self.place(self.end - 1);
@@ -143,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_as_a_deque_does(steps in prop::collection::vec((0..5, 0..9_usize), 0..300)) {
+        fn behaves_like_a_deque(steps in prop::collection::vec((0..5, 0..9_usize), 0..300)) {
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::new());
             let mut last = 0;
             for (id, (step, number)) in steps.into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A traced run as a packetdrill script: the packets of its first flow at the sender.
 
-use rtolab_capture::{Step, Way, packetdrill};
+use rtolab_capture::{PacketDirection, Step, packetdrill};
 use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_tcp::Flags;
 
@@ -16,7 +16,11 @@ pub(crate) fn script(recording: &Recording) -> String {
         .iter()
         .map(|row| Step {
             at: row.at.since(rows[0].at),
-            way: if row.event == PacketEvent::Sent { Way::Leaves } else { Way::Arrives },
+            direction: if row.event == PacketEvent::Sent {
+                PacketDirection::Outbound
+            } else {
+                PacketDirection::Inbound
+            },
             segment: row.segment,
         })
         .collect();

@@ -19,12 +19,13 @@ pub(crate) fn check() -> Result<(), Error> {
     if !can_run("ip") {
         return Err(Error::NoIp);
     }
-    allow_files();
+    raise_file_limit();
     Ok(())
 }
 
-/// Raises the limit of open files for many simultaneous runs. If that fails, opening a file will.
-pub(crate) fn allow_files() {
+/// Raises the limit of open files, because simultaneous runs need many. A failure needs no error:
+/// opening a file reports it.
+pub(crate) fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

@@ -1,4 +1,4 @@
-//! Files as other programs write them.
+//! Capture files, built byte by byte in either byte order.
 
 /// The byte order of a file.
 #[derive(Clone, Copy, Debug)]

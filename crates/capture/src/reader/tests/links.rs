@@ -8,14 +8,14 @@ fn tag(ether_type: u16) -> Vec<u8> {
 }
 
 #[test]
-fn frames_of_every_link() {
+fn frames_of_every_link_type() {
     for (addresses, ether_type) in [(V4, [0x08, 0x00]), (V6, [0x86, 0xdd])] {
         let bytes = ip(&packet(0, addresses, 10));
         let macs = [7; 12];
         let ethernet = [&macs[..], &ether_type].concat();
         let vlan = [&macs[..], &tag(0x8100), &ether_type].concat();
         let double = [&macs[..], &tag(0x88a8), &tag(0x8100), &ether_type].concat();
-        let double_of_old = [&macs[..], &tag(0x9100), &tag(0x8100), &ether_type].concat();
+        let double_before_802_1ad = [&macs[..], &tag(0x9100), &tag(0x8100), &ether_type].concat();
         let cooked = [&[0; 14][..], &ether_type].concat();
         let cooked_vlan = [&[0; 14][..], &tag(0x8100), &ether_type].concat();
         let cooked2 = [&ether_type[..], &[0; 18]].concat();
@@ -23,7 +23,7 @@ fn frames_of_every_link() {
             (1, ethernet),
             (1, vlan),
             (1, double),
-            (1, double_of_old),
+            (1, double_before_802_1ad),
             (101, vec![]),
             (12, vec![]),
             (14, vec![]),
@@ -44,7 +44,7 @@ fn frames_of_every_link() {
 }
 
 #[test]
-fn a_frame_that_is_cut_anywhere_is_passed_over_or_keeps_what_it_says() {
+fn a_truncated_frame_is_skipped_or_keeps_what_its_headers_say() {
     let bytes = ip(&packet(0, V4, 10));
     let header = [&[7; 12][..], &tag(0x88a8), &tag(0x8100), &[0x08, 0x00]].concat();
     let frame = [header, bytes].concat();
@@ -68,7 +68,7 @@ fn a_frame_that_is_cut_anywhere_is_passed_over_or_keeps_what_it_says() {
 }
 
 #[test]
-fn a_capture_of_nothing_but_an_unknown_link_is_told() {
+fn a_capture_with_only_an_unknown_link_type_is_an_error() {
     let known = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, 108) and Linux \
                  cooked (113, 276)";
     assert_eq!(
@@ -83,7 +83,7 @@ fn a_capture_of_nothing_but_an_unknown_link_is_told() {
 }
 
 #[test]
-fn of_an_interface_of_an_unknown_link_packets_are_passed_over() {
+fn packets_of_an_interface_with_an_unknown_link_type_are_skipped() {
     let bytes = ip(&packet(0, V4, 10));
     let order = Order::Little;
     let file = [
@@ -119,7 +119,7 @@ fn a_syn_shows_its_options_in_their_order() {
 }
 
 #[test]
-fn packets_of_several_interfaces_are_sorted_by_time_and_those_of_one_are_not() {
+fn packets_are_sorted_by_time_only_if_there_are_several_interfaces() {
     let bytes = ip(&packet(0, V4, 10));
     let order = Order::Little;
     let frames = [order.frame(0, 1, &bytes), order.frame(0, 4, &bytes), order.frame(1, 2, &bytes)];

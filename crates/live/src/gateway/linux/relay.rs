@@ -85,7 +85,7 @@ struct Relay<'a> {
 
 impl<'a> Relay<'a> {
     fn new(gateway: &'a Gateway) -> Result<(Self, Takes), GatewayError> {
-        crate::linux::needs::allow_files();
+        crate::linux::needs::raise_file_limit();
         let configs = Configs::new(gateway, secret()?)?;
         let (device, takes) = device::make(&gateway.device)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
