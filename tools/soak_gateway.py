@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A gateway and an emulated link under a bounded load: what they take and how late, by the minute.
+"""Measures memory and lateness of a gateway and an emulated link under load, by the minute.
 
     tools/soak_gateway.py [MINUTES]
 
@@ -25,7 +25,7 @@ from prerequisites import no_hosts
 from program import PROGRAM
 
 DELAY_S, BYTES, PACE_S = 0.010, 1000, 0.002
-"""A link's delay each way; the echoes that it carries, and how long between two."""
+"""The link's delay each way, the size of an echo request, and the interval between two."""
 LINK = {"link.wire.rate": "100 Mbit/s", "link.wire.delay": f"{DELAY_S} s"}
 SECOND_AT_100_MBIT_S = 100e6 / 8
 MINUTE = 60
@@ -36,40 +36,40 @@ ROUND = (
     ("is_reset", None, "ConnectionResetError"),
     ("resets", None, ""),
 )
-"""What a client does, and what it says when all is well."""
+"""What a client does: the operation, its argument, and what it prints on success."""
 GROWTH = 1.1
-"""The most that memory may grow from the first third of the minutes to the last."""
+"""The most that memory may grow, as a ratio of the last third of the minutes to the first."""
 LATER = 3
-"""The same for lateness, which is a busy machine's, too."""
+"""The same for lateness. A busy machine increases it, too."""
 
 
 def resident_mb(process: int) -> float:
-    """The memory that a process has in use."""
+    """The resident memory of a process."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def descriptors(process: int) -> int:
-    """How many a process has open."""
+    """The number of open file descriptors of a process."""
     return sum(1 for _ in Path(f"/proc/{process}/fd").iterdir())
 
 
-def tell(*words: object) -> None:
-    """Print at once."""
+def report(*words: object) -> None:
+    """Print a line without buffering."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
 
 def thirds(values: list[float]) -> tuple[float, float]:
-    """The median of the first third, without the first value, and of the last."""
+    """The medians of the first third (without the first value) and of the last third."""
     count = max(1, len(values) // 3)
     return statistics.median(values[1 : 1 + count] or values), statistics.median(values[-count:])
 
 
 def gateway(minutes: int) -> list[str]:
-    """Transfers both ways, crowds and resets, again and again; what was wrong."""
+    """Transfers in both directions, many connections at once, and resets. Returns the failures."""
     memory: list[float] = []
-    open_ones: list[float] = []
+    descriptor_counts: list[float] = []
     rounds = 0
     with lab("--max-time-wait", "500") as one:
         process = one.gateway.pid
@@ -78,33 +78,37 @@ def gateway(minutes: int) -> list[str]:
             while time.monotonic() < until:
                 rounds += 1
                 for what, argument, expected in ROUND:
-                    said = one.run(what, V4, *([argument] if argument else []))
-                    if said != expected:
-                        return [f"gateway, round {rounds}: {what} said {said!r}, not {expected!r}"]
+                    output = one.run(what, V4, *([argument] if argument else []))
+                    if output != expected:
+                        return [
+                            f"gateway, round {rounds}: {what} printed {output!r}, not {expected!r}"
+                        ]
                 if (served := one.run("many", V4, "50", "50000")) != "50":
                     return [f"gateway, round {rounds}: {served} of 50 connections served"]
             time.sleep(1)
             memory.append(resident_mb(process))
-            open_ones.append(descriptors(process))
-            tell(f"gateway  {minute:3} min: {memory[-1]:6.1f} MB, {open_ones[-1]} descriptors")
+            descriptor_counts.append(descriptors(process))
+            report(
+                f"gateway  {minute:3} min: {memory[-1]:6.1f} MB, {descriptor_counts[-1]} descriptors"
+            )
         one.end()
     down, up = (one.counts[f"bytes_{way}"] / 1e6 for way in ("down", "up"))
-    tell(f"gateway: {one.counts['established']} connections, {down:.0f} MB down, {up:.0f} MB up")
+    report(f"gateway: {one.counts['established']} connections, {down:.0f} MB down, {up:.0f} MB up")
     return grown("gateway", memory) + [
         f"gateway: {first:.0f} descriptors became {last:.0f}"
-        for first, last in [thirds(open_ones)]
+        for first, last in [thirds(descriptor_counts)]
         if last > first
     ]
 
 
 def grown(what: str, memory: list[float]) -> list[str]:
-    """Says so if memory grew."""
+    """The failure of a program whose memory grew, if it did."""
     first, last = thirds(memory)
     return [f"{what}: {first:.1f} MB became {last:.1f}"] if last > GROWTH * first else []
 
 
 def emulator(minutes: int) -> list[str]:
-    """Echoes over an emulated link, each of which says how late the link was; what was wrong."""
+    """Echoes over an emulated link, each of which measures lateness. Returns the failures."""
     settings = [word for item in LINK.items() for word in ("--set", "=".join(item))]
     command = [*PROGRAM, "emulate", "single-link", "--json", *settings, "--"]
     command += [sys.executable, __file__, "echoes", "{peer}", str(minutes)]
@@ -115,30 +119,30 @@ def emulator(minutes: int) -> list[str]:
         assert it.stderr
         for line in it.stderr:
             if not line.startswith("{"):
-                tell("emulate:", line.rstrip())
+                report("emulate:", line.rstrip())
                 continue
             memory.append(resident_mb(it.pid))
             lateness.append(json.loads(line)["p99_us"])
-            tell(f"emulate  {line.rstrip()} {memory[-1]:6.1f} MB")
+            report(f"emulate  {line.rstrip()} {memory[-1]:6.1f} MB")
         document = it.stdout.read()
     if it.returncode or not document:
         return [f"emulate ended with {it.returncode}"]
     late = json.loads(document)["lateness"]
     parts = (f"{part} {late[f'{part}_s'] * 1e6:.0f} us" for part in ("p50", "p99", "max"))
-    tell(f"emulate: {late['packets']} packets, lateness", ", ".join(parts))
+    report(f"emulate: {late['packets']} packets, lateness", ", ".join(parts))
     first, last = thirds(lateness)
     later = [f"emulate: lateness of {first:.0f} us became {last:.0f}"]
     return grown("emulate", memory) + later * (last > LATER * first)
 
 
 def echoes(peer: str, minutes: int) -> None:
-    """Inside of the emulation: echo requests at a steady pace, and by the minute what came late.
+    """Send echo requests at a steady pace, inside the emulation, and report lateness by the minute.
 
-    What both ways take is known; what an echo takes beyond that is the link's lateness, of both
-    ways, and this machine's.
+    The delay of both directions is known. The rest of an echo's round trip is lateness of the link,
+    in both directions, and of this machine.
     """
     ends = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-    ends.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS: when the kernel had it
+    ends.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS: when it arrived
     ends.setblocking(False)
     expected = 2 * (DELAY_S + (BYTES + 28) / SECOND_AT_100_MBIT_S)
     sent: dict[int, float] = {}
@@ -163,14 +167,14 @@ def echoes(peer: str, minutes: int) -> None:
 
 
 def _request(number: int) -> bytes:
-    """An echo request; the sum of its words is what the checksum is the complement of."""
+    """An ICMP echo request with its checksum (RFC 1071)."""
     total = 0x0800 + number
     total = (total & 0xFFFF) + (total >> 16)
     return struct.pack("!BBHHH", 8, 0, ~total & 0xFFFF, 0, number) + bytes(BYTES - 8)
 
 
 def _replies(ends: socket.socket, sent: dict[int, float]) -> list[tuple[int, float]]:
-    """Those of our requests that were answered meanwhile, and when."""
+    """The requests that were answered since the last call, with the times of the answers."""
     found: list[tuple[int, float]] = []
     while True:
         try:
@@ -184,7 +188,7 @@ def _replies(ends: socket.socket, sent: dict[int, float]) -> list[tuple[int, flo
 
 
 def main() -> None:
-    """Runs both for some minutes, by default 30."""
+    """Run both for the given number of minutes, by default 30."""
     if sys.argv[1:2] == ["echoes"]:
         echoes(sys.argv[2], int(sys.argv[3]))
         return

@@ -1,5 +1,5 @@
-//! Arbitrary segments arrive at arbitrary times at a connection with any sender. The connection must
-//! stop sending in the end, SND.UNA must never go back, and cwnd must be at least one segment.
+//! Arbitrary segments arrive at arbitrary times at a connection with any sender. The connection
+//! must stop sending in the end, SND.UNA must never go back, and cwnd must be at least one segment.
 
 use std::sync::Arc;
 

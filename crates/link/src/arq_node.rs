@@ -1,5 +1,5 @@
-//! A link with ARQ or CoDel. Whether a frame arrives depends on later frames or on the other end, so
-//! it is not known when the frame enters the link.
+//! A link with ARQ or CoDel. Whether a frame arrives depends on later frames or on the other end,
+//! so it is not known when the frame enters the link.
 //!
 //! Frames wait in a queue. When the transmitter is free, it takes the most urgent frame, block or
 //! report.

@@ -1,5 +1,5 @@
-//! An acknowledgment that comes too early: a retransmission is not answered within a quarter of the
-//! smallest round trip, so the acknowledgment is for the original.
+//! An acknowledgment that comes too early. No answer to a retransmission can arrive within a
+//! quarter of the smallest round trip, so the acknowledgment is for the original.
 
 use crate::AckFacts;
 use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};

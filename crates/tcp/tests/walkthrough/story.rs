@@ -1,5 +1,5 @@
 #[test]
-fn what_was_held_up_is_acknowledged_too_early() {
+fn a_delayed_segment_is_acknowledged_early() {
     let mut s = held_up();
     s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
     let expired = s.millis();
@@ -7,7 +7,7 @@ fn what_was_held_up_is_acknowledged_too_early() {
 }
 
 #[test]
-fn what_was_lost_is_acknowledged_a_round_trip_later() {
+fn a_lost_segment_is_acknowledged_after_a_round_trip() {
     let mut s = held_up();
     s.timeout().expect([1]);
     let expired = s.millis();
