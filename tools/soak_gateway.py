@@ -69,7 +69,7 @@ def thirds(values: list[float]) -> tuple[float, float]:
 def gateway(minutes: int) -> list[str]:
     """Transfers in both directions, many connections at once, and resets. Returns the failures."""
     memory: list[float] = []
-    descriptor_counts: list[float] = []
+    open_files: list[float] = []
     rounds = 0
     with lab("--max-time-wait", "500") as one:
         process = one.gateway.pid
@@ -87,16 +87,14 @@ def gateway(minutes: int) -> list[str]:
                     return [f"gateway, round {rounds}: {served} of 50 connections served"]
             time.sleep(1)
             memory.append(resident_mb(process))
-            descriptor_counts.append(descriptors(process))
-            report(
-                f"gateway  {minute:3} min: {memory[-1]:6.1f} MB, {descriptor_counts[-1]} descriptors"
-            )
+            open_files.append(descriptors(process))
+            report(f"gateway  {minute:3} min: {memory[-1]:6.1f} MB, {open_files[-1]} descriptors")
         one.end()
     down, up = (one.counts[f"bytes_{way}"] / 1e6 for way in ("down", "up"))
     report(f"gateway: {one.counts['established']} connections, {down:.0f} MB down, {up:.0f} MB up")
     return grown("gateway", memory) + [
         f"gateway: {first:.0f} descriptors became {last:.0f}"
-        for first, last in [thirds(descriptor_counts)]
+        for first, last in [thirds(open_files)]
         if last > first
     ]
 

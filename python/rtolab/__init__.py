@@ -26,12 +26,12 @@ from rtolab._rtolab import (
     schema,
 )
 from rtolab.prototype import (
-    Answer,
     Blind,
     Detector,
     FrameAction,
     Hold,
     Response,
+    ResponseAction,
     Stage,
     Verdict,
 )
@@ -58,7 +58,6 @@ def _html(result: Result) -> str:
 Result._plots, Result._html = _plots, _html
 
 __all__ = [
-    "Answer",
     "Blind",
     "Detector",
     "DetectorError",
@@ -69,6 +68,7 @@ __all__ = [
     "InternalError",
     "PrototypeError",
     "Response",
+    "ResponseAction",
     "Result",
     "ScenarioError",
     "SenderError",

@@ -1,4 +1,4 @@
-"""The simulator. Times are seconds since the start of the run, sizes are bytes."""
+"""The engine and the simulator. Times are in seconds since the start of the run, sizes in bytes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -17,13 +17,13 @@ __all__ = [
     "GatewayError",
     "InternalError",
     "Outcome",
-    "Posture",
     "PrototypeError",
     "Random",
+    "ResponseContext",
     "ScenarioError",
     "SenderError",
+    "SenderState",
     "Sent",
-    "Situation",
     "Table",
     "__commit__",
     "__version__",
@@ -50,41 +50,41 @@ __all__ = [
 
 __version__: str
 __commit__: str
-"""From which commit it was built; empty where that was not a checkout."""
+"""The commit from which it was built; empty if that was not a checkout."""
 
 class Error(Exception):
-    """The base of every error that rtolab raises; its text is meant for users."""
+    """The base class of all errors of rtolab. The message is written for users."""
 
 class ScenarioError(Error):
-    """The scenario cannot be read, or cannot be run: says file, line, key and what is wrong."""
+    """The scenario is invalid. The message has file, line and key."""
 
 class SenderError(Error):
-    """The sender specification is invalid: names the wrong term and the known ones."""
+    """The sender specification is invalid. The message has the term and the nearest valid ones."""
 
 class DetectorError(SenderError):
-    """No detector has that name: says which are nearest."""
+    """No detector has that name. The message has the nearest ones."""
 
 class PrototypeError(Error):
-    """What is written in Python is no prototype, or raised: what it raised is the cause."""
+    """A prototype in Python is invalid, or raised an exception, which is then the cause."""
 
 class EmulationError(Error):
-    """A link cannot be emulated here: says what is missing and what would be right."""
+    """This machine cannot emulate the scenario. The message says what is missing."""
 
 class GatewayError(Error):
-    """There can be no such gateway here: says what is missing and what would be right."""
+    """This machine cannot run the gateway. The message says what is missing."""
 
 class CaptureError(Error):
-    """A capture cannot be opened or a copy not be written: says which, and why."""
+    """A capture cannot be opened, or its copy cannot be written."""
 
 class InternalError(Error):
-    """A defect in rtolab itself: says where in its source. Please report it."""
+    """A defect in rtolab. The message has the place in the source. Please report it."""
 
 @final
 class Table:
     """Rows and columns in Arrow's format, handed over without copying.
 
-    `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)` and `pyarrow.table(table)`
-    open it.
+    Open it with `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)` or
+    `pyarrow.table(table)`.
     """
 
     @property
@@ -92,7 +92,7 @@ class Table:
         """The names of the columns."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     def __arrow_c_schema__(self) -> object:
         """A capsule with Arrow's C schema."""
@@ -101,37 +101,37 @@ class Table:
         """A capsule with Arrow's C stream of the rows."""
 
 TABLES: tuple[tuple[str, str], ...]
-"""The name of every table that runs leave, and what a row of it is."""
+"""Name of each table of a run, and what one of its rows is."""
 
 @final
 class Outcome:
-    """What all runs of one `simulate` left.
+    """The results of all runs of one `simulate`.
 
     Every table begins with `run` (counted from 0: all seeds of the first sender, then those of
     the second), `seed` and `sender`. Columns in `_s` are seconds, those in `_bps` bits a second;
     sequence numbers count from the SYN, which is 0, and windows and lengths are bytes. A table is
-    made when it is first asked for.
+    made at its first use.
     """
 
     @property
     def effort(self) -> dict[str, float | None]:
-        """What all runs took together.
+        """What all runs took together: a dictionary.
 
-        `set_up_s` and `run_s` in s of the processors, the counts `data_packets_delivered` and
-        `events`, and `peak_memory_mb`: the most memory that this process has had resident.
+        `set_up_s` and `run_s` are seconds of CPU time, `data_packets_delivered` and `events` are
+        counts, `peak_memory_mb` is the peak resident memory of this process.
         """
 
     def table(self, name: str) -> Table:
-        """The table of that name, one of `TABLES`.
+        """The table of that name; `TABLES` lists them.
 
-        `truth`, of timeouts in traced runs only, is `spurious` (its acknowledgment was only late),
-        `ack-lost` or `genuine`: what a copy of the run shows that goes on without that
-        retransmission. `cause`, of duplicates, is `loss`, `reordering`, `retransmission` (a
+        The column `truth` of timeouts is set in traced runs only: `spurious` (the acknowledgment
+        was only late), `ack-lost` or `genuine`, as a copy of the run without that retransmission
+        shows. The column `cause` of duplicates is `loss`, `reordering`, `retransmission` (a
         spurious one) or `network` (a link made a second copy).
         """
 
     def packetdrill(self, run: int) -> str:
-        """The first flow of a traced run as a script of packetdrill for its sender.
+        """The first flow of a traced run as a packetdrill script for its sender.
 
         Args:
             run: which run, from 0.
@@ -141,7 +141,7 @@ class Outcome:
         """
 
     def pcapng(self, run: int, place: str) -> bytes:
-        """The packets of a traced run as a capture at one host would show them.
+        """The packets of a traced run, as a capture at one host shows them.
 
         Args:
             run: which run, from 0.
@@ -158,18 +158,18 @@ def schema() -> str:
     """The JSON Schema of a scenario, for editors."""
 
 def lines(text: str, file: str) -> list[tuple[list[str], int]]:
-    """The lines of the keys of a TOML text, counted from 1, by the steps to each key.
+    """The path of each key in a TOML text, and its line, counted from 1.
 
     Raises:
-        Error: the text, which stands in `file`, is not TOML.
+        Error: the text is not TOML. The message names `file`.
     """
 
 def one_of(found: str, known: list[str]) -> str:
-    """The nearest five of `known` to use instead of `found`, and which one was probably meant."""
+    """A message with at most five of `known` that are nearest to `found`."""
 
 @final
 class Ack:
-    """An acknowledgment, measured against all that was sent before.
+    """An acknowledgment, and what it says about the segments sent before.
 
     Times are whole nanoseconds since the run began; sequence numbers count from the SYN, which
     is 0.
@@ -185,7 +185,7 @@ class Ack:
 
     @property
     def una_before(self) -> int:
-        """SND.UNA before it."""
+        """SND.UNA before this acknowledgment."""
 
     @property
     def max(self) -> int:
@@ -193,7 +193,7 @@ class Ack:
 
     @property
     def advanced(self) -> int:
-        """How many sequence numbers it acknowledges newly and cumulatively."""
+        """By how much it advances SND.UNA."""
 
     @property
     def is_new(self) -> bool:
@@ -201,35 +201,35 @@ class Ack:
 
     @property
     def oldest_acked(self) -> Sent | None:
-        """The first segment that it acknowledges newly and wholly, if any."""
+        """The first segment that it newly acknowledges as a whole, if any."""
 
     @property
     def newest_acked(self) -> Sent | None:
-        """The last one."""
+        """The last such segment."""
 
     @property
     def acks_retransmission(self) -> bool:
-        """Was any segment that it acknowledges newly sent more than once?"""
+        """Was any segment that it newly acknowledges sent more than once?"""
 
     @property
     def sacked_before(self) -> int:
-        """Bytes above `una_before` selectively acknowledged before it."""
+        """Bytes above `una_before` that were SACKed before it."""
 
     @property
     def newly_sacked(self) -> int:
-        """Bytes that it newly acknowledges selectively."""
+        """Bytes that it newly SACKs."""
 
     @property
     def sacked_end(self) -> int | None:
-        """Behind the highest of them."""
+        """The end of the highest newly SACKed range."""
 
     @property
     def original(self) -> int | None:
-        """Behind the lowest segment, sent once, that it is the first to report as arrived."""
+        """The end of the lowest segment that was sent once and is now first reported as arrived."""
 
     @property
     def dsack(self) -> tuple[int, int] | None:
-        """The range it reports as received twice (RFC 2883): first number, and behind the last."""
+        """The start and the end of the range that it reports as received twice (RFC 2883)."""
 
     @property
     def duplicate(self) -> bool:
@@ -237,15 +237,15 @@ class Ack:
 
     @property
     def answers_retransmission(self) -> bool:
-        """Does it say that it answers a marked retransmission?"""
+        """Does its header say that it answers a marked retransmission?"""
 
     @property
     def echo(self) -> int | None:
-        """The timestamp that it echoes."""
+        """The timestamp that it echoes (TSecr)."""
 
 @final
 class Sent:
-    """A segment that was sent; times and sequence numbers as in `Ack`."""
+    """A segment that was sent. Times and sequence numbers are as in `Ack`."""
 
     @property
     def seq(self) -> int:
@@ -253,27 +253,27 @@ class Sent:
 
     @property
     def end(self) -> int:
-        """The sequence number behind its last one."""
+        """The sequence number after its last one."""
 
     @property
     def first_sent(self) -> int:
-        """When it was sent first."""
+        """When it was first sent."""
 
     @property
     def last_sent(self) -> int:
-        """When it was sent last."""
+        """When it was last sent."""
 
     @property
     def timestamp(self) -> int:
-        """The timestamp (TSval) of its last sending, zero without timestamps."""
+        """The timestamp (TSval) of its last transmission; 0 without timestamps."""
 
     @property
     def first_timestamp(self) -> int:
-        """The timestamp of its first sending, zero without timestamps."""
+        """The timestamp (TSval) of its first transmission; 0 without timestamps."""
 
     @property
     def transmissions(self) -> int:
-        """How often it was sent."""
+        """The number of its transmissions."""
 
     @property
     def was_retransmitted(self) -> bool:
@@ -281,30 +281,30 @@ class Sent:
 
     @property
     def is_sacked(self) -> bool:
-        """Was it selectively acknowledged?"""
+        """Was it SACKed?"""
 
     @property
     def marked(self) -> bool:
-        """Was its last sending marked as a retransmission?"""
+        """Was its last transmission marked as a retransmission?"""
 
     @property
     def cause(self) -> str:
-        """Why it was sent last.
+        """Why it was last sent.
 
         One of new, timeout, fast_retransmit, recovery, go_back_n, probe, answer and unknown.
         """
 
 @final
 class Episode:
-    """A timeout or fast retransmit, and what the sender did since; as in `Ack`."""
+    """A timeout or fast retransmit, and what the sender has done since. Times are as in `Ack`."""
 
     @property
     def number(self) -> int:
-        """Counts episodes of a connection, from 0."""
+        """Its number in the connection, from 0."""
 
     @property
     def kind(self) -> str:
-        """What it began with: "timeout" or "fast_retransmit"."""
+        """How it began: "timeout" or "fast_retransmit"."""
 
     @property
     def began(self) -> int:
@@ -312,7 +312,7 @@ class Episode:
 
     @property
     def seq(self) -> int:
-        """The first sequence number of the segment that timed out or was found lost."""
+        """The first sequence number of the segment that timed out or was marked lost."""
 
     @property
     def max(self) -> int:
@@ -332,7 +332,7 @@ class Episode:
 
     @property
     def spacing(self) -> int | None:
-        """The closest that acknowledgments of one segment each followed one another."""
+        """The smallest time between two acknowledgments that acknowledge one segment each."""
 
     @property
     def dsack_seen(self) -> bool:
@@ -344,62 +344,62 @@ class Episode:
 
     @property
     def timeouts(self) -> int:
-        """How often the retransmission timer expired in it."""
+        """The number of times the retransmission timer has expired in it."""
 
     @property
     def retransmissions(self) -> int:
-        """Segments retransmitted in it so far."""
+        """The number of segments retransmitted in it so far."""
 
     @property
     def new_segments(self) -> int:
-        """Segments sent in it for the first time."""
+        """The number of new segments sent in it so far."""
 
 @final
-class Situation:
-    """How a sender stands as a detector that it acts on speaks.
+class ResponseContext:
+    """The state of a sender when a detector that it acts on decides.
 
     Times are whole nanoseconds since the run began, windows are bytes.
     """
 
     @property
     def at(self) -> int:
-        """When the acknowledgment came."""
+        """When the acknowledgment arrived."""
 
     @property
     def detector(self) -> str:
-        """Which detector has spoken."""
+        """The name of the detector."""
 
     @property
     def kind(self) -> str:
-        """Of what: "timeout" or "fast_retransmit"."""
+        """What it decided about: "timeout" or "fast_retransmit"."""
 
     @property
     def episode(self) -> Episode | None:
-        """The episode, as it was before the acknowledgment."""
+        """The episode before the acknowledgment."""
 
     @property
-    def now(self) -> Posture:
-        """As the sender is."""
+    def now(self) -> SenderState:
+        """The state now."""
 
     @property
-    def before(self) -> Posture:
-        """As it was before the timeout or fast retransmit."""
+    def before(self) -> SenderState:
+        """The state before the timeout or fast retransmit."""
 
     @property
     def flight_before_ack(self) -> int:
-        """What was outstanding before the acknowledgment."""
+        """The outstanding bytes before the acknowledgment."""
 
     @property
     def acked(self) -> int:
-        """How many bytes it acknowledges."""
+        """The bytes that it acknowledges."""
 
     @property
     def smss(self) -> int:
-        """A full-sized segment."""
+        """The size of a full segment (SMSS), in bytes."""
 
     @property
     def initial_window(self) -> int:
-        """The initial window."""
+        """The initial window, in bytes."""
 
     @property
     def granularity(self) -> int:
@@ -407,18 +407,18 @@ class Situation:
 
     @property
     def congestion_echoed(self) -> bool:
-        """Has the peer echoed congestion since?"""
+        """Has the peer echoed congestion (ECE) since?"""
 
     @property
     def outgrown(self) -> bool:
-        """Has CUBIC made up for the reduction already (RFC 9438 section 4.9.2)?"""
+        """Has CUBIC's window already outgrown its previous size (RFC 9438 section 4.9.2)?"""
 
     @property
     def losses_under_way(self) -> bool:
-        """Were losses being repaired then, of which F-RTO cannot tell (RFC 5682 section 6)?"""
+        """Was the sender in recovery before? F-RTO cannot exclude losses then (RFC 5682, 6)."""
 
 @final
-class Posture:
+class SenderState:
     """A sender's windows and estimates."""
 
     @property
@@ -431,11 +431,11 @@ class Posture:
 
     @property
     def flight(self) -> int:
-        """What is outstanding, in bytes."""
+        """The outstanding bytes."""
 
     @property
     def estimate(self) -> tuple[int, int] | None:
-        """SRTT and RTTVAR in nanoseconds, once there was a round trip."""
+        """SRTT and RTTVAR in nanoseconds; `None` before the first measurement."""
 
 @final
 class Frame:
@@ -443,7 +443,7 @@ class Frame:
 
     @property
     def number(self) -> int:
-        """Counts the frames of this direction that were sent, from 1."""
+        """Its number among the frames sent in this direction, from 1."""
 
     @property
     def at(self) -> int:
@@ -455,26 +455,26 @@ class Frame:
 
     @property
     def direction(self) -> str:
-        """Which way it goes: "forward" or "backward"."""
+        """Its direction: "forward" or "backward"."""
 
 @final
 class Random:
-    """The random numbers of one stage in one run, which follow from the seed.
+    """The random numbers of one stage in one run. They follow from the seed.
 
-    Each call takes one number of 64 bits, whatever it is asked and says.
+    Each call consumes one number of 64 bits, whatever its arguments and result.
     """
 
     def bits(self) -> int:
         """A number of 64 bits."""
 
     def chance(self, probability: float) -> bool:
-        """Does something happen whose probability this is, from 0 to 1?"""
+        """`True` with this probability, from 0 to 1."""
 
     def uniform(self, low: int, high: int) -> int:
-        """A whole number from `low` on and below `high`, equally likely any."""
+        """A uniformly distributed integer, at least `low` and below `high`."""
 
     def exponential(self, mean: int) -> int:
-        """A whole number, exponentially distributed with this mean."""
+        """An exponentially distributed integer with this mean."""
 
     def __deepcopy__(self, memo: object) -> Random: ...
     def __copy__(self) -> Random: ...
@@ -485,19 +485,19 @@ class Prototype(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, which none of the engine's has."""
+        """Its name. No name of the engine equals it."""
 
     @property
     def kind(self) -> str:
-        """What it is: "detector", "response" or "stage"."""
+        """One of detector, response and stage."""
 
     @property
     def make(self) -> Callable[[], object]:
-        """Makes one that has seen nothing yet: an object with on_ack, on_spurious or on_frame."""
+        """Makes an object in its initial state, with on_ack, on_spurious or on_frame."""
 
     @property
     def methods(self) -> list[str]:
-        """Which it has of on_retransmission, on_probe and at_end, or on_genuine."""
+        """Its optional methods: on_retransmission, on_probe, at_end or on_genuine."""
 
 @type_check_only
 class Behaviour(TypedDict):
@@ -510,51 +510,51 @@ class Behaviour(TypedDict):
 
 @type_check_only
 class Policy(TypedDict):
-    """A term of a sender's name."""
+    """A term of a sender specification."""
 
     name: str
-    """Its name, with its variant if it has one: newreno, newreno:less-careful."""
+    """Its name, with its variant if it has one, such as newreno:less-careful."""
     question: str
-    """recovery, timeout, spurious, response or timer; profile for one that stands for a system."""
+    """recovery, timeout, spurious, response, timer, or profile for a system."""
     about: str
     """What it is, in one line."""
     source: str
-    """A paper or an RFC with its section, or whose source code has it."""
+    """A paper, an RFC with its section, or the source code of a system."""
     behaviours: list[Behaviour]
-    """Of a profile, how its sender differs from what a scenario sets; else empty."""
+    """For a profile: what it does differently from the defaults. Otherwise empty."""
 
 @type_check_only
 class Receiver(TypedDict):
-    """A system that may receive: a scenario's receiver.profile."""
+    """A system as a receiver: a value of the scenario key receiver.profile."""
 
     name: str
     """Its name."""
     about: str
     """What it is, in one line."""
     source: str
-    """Who tells of it."""
+    """The source."""
     behaviours: list[Behaviour]
-    """How its receiver differs from what a scenario sets."""
+    """What it does differently from the defaults."""
 
 @type_check_only
 class Detector(TypedDict):
-    """A detector that may judge."""
+    """A detector."""
 
     name: str
     """Its name."""
     about: str
-    """What it goes by, in one line."""
+    """What its verdict is based on, in one line."""
     source: str
-    """Who published it."""
+    """Its publication."""
 
 def policies() -> list[Policy]:
-    """What a sender may be composed of: policies, and behind them profiles."""
+    """The terms of sender specifications: policies, then profiles."""
 
 def receivers() -> list[Receiver]:
-    """The systems that a receiver may be."""
+    """The profiles of receivers."""
 
 def detectors() -> list[Detector]:
-    """The detectors that may judge."""
+    """All detectors."""
 
 def check(
     path: str | PathLike[str],
@@ -565,19 +565,19 @@ def check(
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
-    Raise also if a key is set that the profiles of all senders override.
+    A key that the profiles of all senders override is an error, too.
 
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         senders: sender specifications.
-        prototypes: what senders and links may name, too.
+        prototypes: detectors, responses and stages that senders and links name.
         confined: must all files that the scenario names lie within its folder?
 
     Raises:
-        ScenarioError: the scenario is wrong, or a replacement.
-        SenderError: a sender is wrong.
-        PrototypeError: a prototype has no name of its own.
+        ScenarioError: the scenario or a replacement is invalid.
+        SenderError: a sender is invalid.
+        PrototypeError: the name of a prototype is taken.
     """
 
 def simulate(
@@ -606,24 +606,24 @@ def simulate(
         seeds: from 0 to 2**64 - 1.
         trace: record every packet and every disturbance.
         windows: record every change of the senders' windows.
-        judges: detectors that ride along on every sender, by name.
-        what_if: senders each of which goes on from every timeout, in a copy of the run.
-        prototypes: what senders, judges and links may name, too.
-        jobs: how many threads; 0 for one a processor.
-        progress: called about 20 times a second with the runs done and the runs there are; what
-            it raises ends the whole.
+        judges: passive detectors on every sender, by name.
+        what_if: senders that replace the sender from each timeout on, in a copy of the run.
+        prototypes: detectors, responses and stages that senders, judges and links name.
+        jobs: the number of threads; 0 for one per processor.
+        progress: called about 20 times a second with the numbers of finished runs and of all
+            runs. An exception ends the simulation.
         confined: must all files that the scenario names lie within its folder?
 
     Raises:
-        ScenarioError: the scenario is wrong, a replacement, or a run cannot be made of it.
-        SenderError: a sender is wrong, or a judge, or a sender cannot go on in another's place.
-        PrototypeError: a prototype has no name of its own, or raised.
+        ScenarioError: the scenario or a replacement is invalid, or cannot be run.
+        SenderError: a sender or a judge is invalid, or a sender cannot replace another.
+        PrototypeError: the name of a prototype is taken, or it raised an exception.
         InternalError: a defect in rtolab.
     """
 
 @type_check_only
 class BranchedTimeout(TypedDict):
-    """Which timeout, of which run."""
+    """A timeout of a run."""
 
     sender: str | None
     """The run's sender; `None` for the scenario's own."""
@@ -632,9 +632,9 @@ class BranchedTimeout(TypedDict):
     flow: str
     """The flow."""
     at_s: float
-    """When its sender's timer expired, as `Outcome.timeouts` has it."""
+    """When its sender's timer expired, as in the table `timeouts`."""
     seq: int
-    """For which segment."""
+    """The sequence number of the segment."""
 
 def branch(
     path: str | PathLike[str],
@@ -644,22 +644,22 @@ def branch(
     other: str | None = None,
     confined: bool = False,
 ) -> Outcome | None:
-    """Run a scenario that goes another way from one timeout on, and record every packet.
+    """Run a scenario whose sender changes at one timeout, and record every packet.
 
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
-        timeout: where it goes another way.
-        other: the sender that goes on from there; `None`: the timer does not expire, and no
-            recovery begins before something more is acknowledged.
+        timeout: the timeout at which the sender changes.
+        other: the sender from there on. `None`: the timer does not expire, and no recovery begins
+            before new data is acknowledged.
         confined: must all files that the scenario names lie within its folder?
 
     Returns:
-        The whole run; `None` if there is no such timeout, or the connection was not open yet.
+        The whole run; `None` if there is no such timeout, or before the connection was open.
 
     Raises:
-        ScenarioError: the scenario is wrong, or a replacement.
-        SenderError: a sender is wrong, or cannot go on in the other's place.
+        ScenarioError: the scenario or a replacement is invalid.
+        SenderError: a sender is invalid, or cannot replace the other.
         InternalError: a defect in rtolab.
     """
 
@@ -672,11 +672,11 @@ class Carried(TypedDict):
     from_host: str | None
     """The node at which they entered; None for the access link of a flow."""
     to_host: str | None
-    """The node at which they came out."""
+    """The node at which they left it."""
     offered: int
-    """Packets that entered the link; what follows but `inside` counts those that left it."""
+    """Packets that entered the link."""
     delivered: int
-    """Packets that came out."""
+    """Packets that arrived at the other end."""
     delivered_bytes: int
     """Their bytes, IP headers included."""
     dropped_queue: int
@@ -688,66 +688,66 @@ class Carried(TypedDict):
     dropped_script: int
     """Packets lost because the scenario names them."""
     dropped_early: int
-    """Packets dropped by the queue's discipline."""
+    """Packets dropped by the queue's discipline (RED, CoDel)."""
     dropped_lifetime: int
-    """Packets older than the link keeps them."""
+    """Packets that exceeded the link's lifetime."""
     dropped_retries: int
-    """Packets given up by local retransmission."""
+    """Packets that local retransmission gave up."""
     inside: int
     """Packets still inside the link at the end."""
     mean_delay_s: float | None
-    """The mean time of a delivered packet in the link, in seconds; None if there was none."""
+    """The mean time of delivered packets in the link, in seconds; None if there were none."""
     max_delay_s: float | None
-    """The longest such time, in seconds."""
+    """The longest time of a delivered packet in the link, in seconds."""
     max_queue: int
     """The most packets that ever waited in the queue."""
 
 @type_check_only
 class Late(TypedDict):
-    """How late packets were, in seconds, to two digits."""
+    """How late packets were, in seconds, rounded to two digits."""
 
     packets: int
-    """The packets measured, both ways."""
+    """The number of packets, in both directions."""
     p50_s: float
-    """Half of them were not later than this."""
+    """The median."""
     p99_s: float
-    """99 in 100 were not later than this."""
+    """The 99th percentile."""
     max_s: float
-    """None was later than this."""
+    """The maximum."""
 
 @type_check_only
 class Lateness(Late):
-    """How much later than the link said packets came out."""
+    """How much later than simulated the packets left the links."""
 
     allowed_s: float
-    """A run in which 1 packet in 100 is later than this is not good."""
+    """A run whose p99 exceeds this is NOT GOOD."""
 
 @type_check_only
 class EmulatedHost(TypedDict):
-    """A host: how it was set, and what its kernel counted."""
+    """A host with its settings and its kernel's counters."""
 
     name: str
     """The node's name."""
     address: str
     """Its IPv4 address."""
     effective: dict[str, str]
-    """What was found effective, by setting."""
+    """The values that the kernel reports, by setting."""
     counters_before: dict[str, int]
-    """The kernel's counters of TCP before the run, by name such as TcpExtTCPTimeouts."""
+    """The kernel's TCP counters before the run, by name such as TcpExtTCPTimeouts."""
     counters_after: dict[str, int]
-    """The same after it."""
+    """The same counters after the run."""
     counted: dict[str, int]
-    """The difference, without what is zero."""
+    """The differences that are not zero."""
 
 @type_check_only
 class EmulationReport(TypedDict):
-    """How an emulation ended and what its links and hosts did."""
+    """How an emulation ended, and what its links and hosts did."""
 
     round_trip_s: float
-    """The shortest round trip of a flow, in seconds, without transmission and waiting."""
+    """The shortest round trip of a flow, in seconds, without transmission and queueing."""
     returncode: int | None
-    """How the command ended, as in `subprocess`: -N for signal N; None if it was interrupted. Of
-    flows 0."""
+    """The exit status of the command, as in `subprocess`: -N for signal N, None if it was
+    interrupted. 0 if the scenario's own flows ran."""
     interrupted: bool
     """Did Ctrl-C end it?"""
     elapsed_s: float
@@ -757,15 +757,15 @@ class EmulationReport(TypedDict):
     hosts: list[EmulatedHost]
     """The hosts, in the order of the scenario's nodes."""
     connections: dict[str, dict[str, str]]
-    """What each flow's connection was found to be."""
+    """The parameters that each flow's socket reported, by flow."""
     refused: int
-    """Packets that came out of a link and that the kernel did not take."""
+    """Packets that left a link and that the kernel refused."""
     lateness: Lateness
-    """How well this machine kept the links' time."""
+    """How late the packets were."""
     waited: Late
-    """How long packets may have waited in a host's device before they were read."""
+    """Upper bounds for the time that packets waited in a host's device."""
     real_time: bool
-    """Did the thread that carries packets run before all others?"""
+    """Did the forwarding thread have real-time priority?"""
 
 def emulate(
     path: str | PathLike[str],
@@ -775,27 +775,27 @@ def emulate(
     command: Sequence[str],
     keep: bool = False,
 ) -> tuple[Outcome, EmulationReport]:
-    """Join two network namespaces by the scenario's link, in real time, and run a command.
+    """Connect two network namespaces by the scenario's link, in real time, and run a command.
 
     The link must be the scenario's only one. The command runs at its first host, with this
-    process's standard streams; its environment holds RTOLAB_PEER, the other host's address, and
-    RTOLAB_PEER_NETNS, the other host's namespace. A process runs one emulation at a time. Needs
+    process's standard streams. In its environment RTOLAB_PEER is the other host's address and
+    RTOLAB_PEER_NETNS the other host's namespace. A process runs one emulation at a time. Needs
     Linux, root, /dev/net/tun and iproute2.
 
-    Ctrl-C in the main thread ends the command; the report says so. Where the handler of another
-    signal raises, the command is ended and that is raised. Either way nothing is left behind.
+    Ctrl-C in the main thread ends the command, and the report says so. An exception from the
+    handler of another signal ends the command as well. Either way nothing is left behind.
 
     Args:
         path: the scenario, a TOML file.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
-        seed: of what is random on the link, from 0 to 2**64 - 1.
-        command: program and arguments, in which {peer} and hosts' names in braces are addresses.
-        keep: shall the tables hold its TCP connections, packet by packet?
+        seed: the seed of the links, from 0 to 2**64 - 1.
+        command: program and arguments. {peer} and other hosts' names in braces become addresses.
+        keep: must the tables have its TCP connections, packet by packet?
 
     Raises:
-        ScenarioError: the scenario is wrong, or a replacement.
-        EmulationError: the scenario is not one link between two hosts, something that is needed is
-            missing, there is no such program, or the system refused.
+        ScenarioError: the scenario or a replacement is invalid.
+        EmulationError: the scenario is not one link between two hosts, a requirement or the
+            program is missing, or the system refused.
         InternalError: a defect in rtolab.
     """
 
@@ -817,14 +817,14 @@ class Diagnosis:
 def diagnose(
     path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
 ) -> Diagnosis:
-    """What each retransmission in a capture was.
+    """Judge each retransmission in a capture.
 
     Args:
         path: the capture, `-` for standard input.
-        progress: called now and then with the bytes read, and all of the file.
+        progress: called from time to time with the bytes read and the size of the file.
 
     Raises:
-        CaptureError: it cannot be opened. Where it is damaged, `error` in the document says so.
+        CaptureError: it cannot be opened. If it is damaged, `error` in the document says so.
     """
 
 def annotate(
@@ -833,7 +833,7 @@ def annotate(
     """Write a pcapng copy of a capture with comments on its packets, by number.
 
     Raises:
-        CaptureError: the capture cannot be read, or the copy not be written.
+        CaptureError: the capture cannot be read, or the copy cannot be written.
     """
 
 def trace(path: str | PathLike[str], numbers: Sequence[int], limit: int) -> str:
@@ -849,7 +849,7 @@ def infer_scenario(path: str | PathLike[str], number: int, *, steady: bool = Tru
     Args:
         path: the capture.
         number: as the diagnosis counts connections.
-        steady: whether the rate counts as the same all the time.
+        steady: is the rate the same all the time?
 
     Raises:
         CaptureError: the capture cannot be opened.
@@ -857,7 +857,7 @@ def infer_scenario(path: str | PathLike[str], number: int, *, steady: bool = Tru
     """
 
 def what_if(path: str | PathLike[str], number: int) -> str:
-    """What other senders would have made of the path of a connection, by number: one JSON document.
+    """Replay the path of a connection with other senders: one JSON document.
 
     Raises:
         CaptureError: the capture cannot be opened.
@@ -876,26 +876,26 @@ def emulate_flows(
 
     Args:
         path: the scenario, a TOML file.
-        variants: what the tables call the sender, and the dotted keys that are set for it.
-        seeds: each variant runs with each of them.
-        parallel: how many runs at a time.
-        progress: called now and then with the runs done and the runs there are.
+        variants: name of the sender in the tables, and the keys that are set for it.
+        seeds: the seeds of each variant.
+        parallel: the number of concurrent runs.
+        progress: called from time to time with the numbers of finished runs and of all runs.
 
     Raises:
-        ScenarioError: the scenario, a key or a value is wrong.
-        EmulationError: something is missing, or a kernel is not as the scenario wants it.
-        Exception: whatever `progress` raises.
+        ScenarioError: the scenario, a key or a value is invalid.
+        EmulationError: a requirement is missing, or a kernel refused a setting.
+        Exception: that of `progress`.
     """
 
 def end_at_second_interrupt() -> None:
-    """Have a second SIGINT end this process at once, with 130; the first is Python's as before.
+    """End this process at the second SIGINT, with 130. Python handles the first one.
 
     Raises:
-        OSError: the system does not let us.
+        OSError: the system refuses.
     """
 
 def clean_up() -> list[str]:
-    """Take down what killed processes left behind; the names of their namespaces.
+    """Remove what killed processes left behind, and return the names of their namespaces.
 
     Raises:
         EmulationError: `ip` is missing or refuses.
@@ -903,7 +903,7 @@ def clean_up() -> list[str]:
 
 @type_check_only
 class GatewayCounts(TypedDict):
-    """What a gateway has done, counted; bytes are those of payload."""
+    """The counters of a gateway. Bytes are payload bytes."""
 
     opened: int
     established: int
@@ -943,15 +943,15 @@ class GatewayCounts(TypedDict):
 def gateway(
     asked: Mapping[str, object], *, ready: Callable[[bool], object] | None = None
 ) -> GatewayCounts:
-    """Run a gateway until a signal comes or its time is over.
+    """Run a gateway until a signal arrives or its duration is over.
 
     Args:
-        asked: the options of `rtolab gateway`, as `rtolab.cli.gateway` names them.
-        ready: called once the device is there, with whether it takes IPv4 alone, for IPv6 is
-            disabled there.
+        asked: the options of `rtolab gateway`, under the names of `rtolab.cli.gateway`.
+        ready: called when the device exists, with whether it takes only IPv4, because the system
+            has disabled IPv6.
 
     Raises:
-        GatewayError: something is missing, or a setting is impossible.
+        GatewayError: a requirement is missing, or a setting is impossible.
         ScenarioError: the scenario cannot be read.
         SenderError: the sender specification is invalid.
     """

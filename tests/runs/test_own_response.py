@@ -1,15 +1,19 @@
 """Responses written in Python."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import rtolab
-from rtolab import Answer, PrototypeError, Response
-from rtolab._rtolab import Situation
+from rtolab import PrototypeError, Response, ResponseAction
 from rtolab.run import shipped_scenarios
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import ResponseContext
 
 NAMES = '[tcp]\nresponse = "python-full"'
 SCENARIOS = ["frto2002-delays", "stall", "lte-handover"]
@@ -20,16 +24,16 @@ class Half(Response):
 
     name = "python-half"
 
-    def on_spurious(self, situation: Situation) -> Answer | None:
-        return Answer(cwnd=situation.now.ssthresh, grow=True)
+    def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
+        return ResponseAction(cwnd=context.now.ssthresh, grow=True)
 
 
-def spared(situation: Situation) -> Answer | None:
+def spared(context: ResponseContext) -> ResponseAction | None:
     """The answer of responses that restore the windows, if the windows must not be restored."""
-    if situation.losses_under_way:
-        return Answer(cwnd=situation.smss)
-    if situation.congestion_echoed or situation.outgrown:
-        return Answer()
+    if context.losses_under_way:
+        return ResponseAction(cwnd=context.smss)
+    if context.congestion_echoed or context.outgrown:
+        return ResponseAction()
     return None
 
 
@@ -38,9 +42,9 @@ class Full(Response):
 
     name = "python-full"
 
-    def on_spurious(self, situation: Situation) -> Answer | None:
-        before = situation.before
-        return spared(situation) or Answer(before.cwnd, before.ssthresh, undo=True)
+    def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
+        before = context.before
+        return spared(context) or ResponseAction(before.cwnd, before.ssthresh, undo=True)
 
 
 class Rfc4015(Response):
@@ -48,16 +52,16 @@ class Rfc4015(Response):
 
     name = "python-rfc4015"
 
-    def on_spurious(self, situation: Situation) -> Answer | None:
-        if situation.kind != "timeout":
+    def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
+        if context.kind != "timeout":
             return None
-        before = situation.before
+        before = context.before
         adapt_from = None
         if before.estimate is not None:
             srtt, rttvar = before.estimate
-            adapt_from = (srtt + 2 * situation.granularity, rttvar)
-        return spared(situation) or Answer(
-            cwnd=situation.now.flight + min(situation.acked, situation.initial_window),
+            adapt_from = (srtt + 2 * context.granularity, rttvar)
+        return spared(context) or ResponseAction(
+            cwnd=context.now.flight + min(context.acked, context.initial_window),
             ssthresh=max(before.flight, before.ssthresh),
             undo=True,
             adapt_from=adapt_from,
@@ -95,9 +99,9 @@ def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
         def __init__(self) -> None:
             self.asked = 0
 
-        def on_spurious(self, situation: Situation) -> Answer | None:
+        def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
             self.asked += 1
-            return Answer(cwnd=situation.before.cwnd, grow=True) if self.asked % 2 else None
+            return ResponseAction(cwnd=context.before.cwnd, grow=True) if self.asked % 2 else None
 
     results = [
         rtolab.run(
@@ -121,13 +125,13 @@ def test_a_genuine_timeout_may_be_answered_too() -> None:
     class Cautious(Response):
         """Grows slowly after what was needed."""
 
-        def on_spurious(self, situation: Situation) -> Answer | None:
-            assert situation.detector == "eifel"
+        def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
+            assert context.detector == "eifel"
             return None
 
-        def on_genuine(self, situation: Situation) -> Answer | None:
-            assert situation.before.cwnd >= situation.now.cwnd >= situation.smss
-            return Answer(ssthresh=2 * situation.smss, estimate=(2_000_000_000, 100_000_000))
+        def on_genuine(self, context: ResponseContext) -> ResponseAction | None:
+            assert context.before.cwnd >= context.now.cwnd >= context.smss
+            return ResponseAction(ssthresh=2 * context.smss, estimate=(2_000_000_000, 100_000_000))
 
     knobs: dict[str, Any] = {"runs": 4, "set": {"tcp.timestamps": True}, "windows": True}
     own = rtolab.run(
@@ -161,24 +165,24 @@ def test_a_scenario_may_name_it(tmp_path: Path) -> None:
 class Raises(Response):
     """Wrong."""
 
-    def on_spurious(self, situation: Situation) -> Answer:
-        return Answer(cwnd=situation.smss // (situation.smss - situation.smss))
+    def on_spurious(self, context: ResponseContext) -> ResponseAction:
+        return ResponseAction(cwnd=context.smss // (context.smss - context.smss))
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (7, "found the answer 7; expected an Answer"),
-        (Answer(cwnd=-1), r"found the answer Answer\(cwnd=-1"),
-        (Answer(cwnd=2**50), "expected a cwnd of 1099511627776 bytes at most"),
-        (Answer(estimate=(2**60, 1)), "nanoseconds at most"),
+        (7, "found 7; expected a ResponseAction"),
+        (ResponseAction(cwnd=-1), r"found ResponseAction\(cwnd=-1"),
+        (ResponseAction(cwnd=2**50), "expected a cwnd of 1099511627776 bytes at most"),
+        (ResponseAction(estimate=(2**60, 1)), "nanoseconds at most"),
     ],
 )
 def test_a_wrong_answer_is_an_error(answer: Any, message: str) -> None:
     class Odd(Response):
         """Says something else."""
 
-        def on_spurious(self, situation: Situation) -> Any:  # noqa: ARG002
+        def on_spurious(self, context: ResponseContext) -> Any:  # noqa: ARG002
             return answer
 
     with pytest.raises(PrototypeError, match=rf"^odd\.on_spurious: .*{message}"):

@@ -86,8 +86,8 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
     module.add_class::<prototype::PyEpisode>()?;
-    module.add_class::<prototype::PySituation>()?;
-    module.add_class::<prototype::PyPosture>()?;
+    module.add_class::<prototype::PyResponseContext>()?;
+    module.add_class::<prototype::PySenderState>()?;
     module.add_class::<prototype::PyFrame>()?;
     module.add_class::<prototype::PyRandom>()?;
     let tables = rtolab_record::tables::TABLES.iter();

@@ -9,7 +9,7 @@ mod names;
 mod object;
 mod random;
 mod response;
-mod situation;
+mod response_context;
 mod stage;
 mod verdict;
 
@@ -28,7 +28,7 @@ use stage::PyStage;
 pub(crate) use facts::{PyAck, PyEpisode, PySent};
 pub(crate) use object::unless_raised;
 pub(crate) use random::PyRandom;
-pub(crate) use situation::{PyPosture, PySituation};
+pub(crate) use response_context::{PyResponseContext, PySenderState};
 pub(crate) use stage::PyFrame;
 
 /// A prototype class, as Python describes it.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rtolab._rtolab import PrototypeError
 from rtolab.prototype.detector import Blind, Detector, Verdict
-from rtolab.prototype.response import Answer, Response
+from rtolab.prototype.response import Response, ResponseAction
 from rtolab.prototype.stage import FrameAction, Hold, Stage
 
 Prototype = Detector | Response | Stage
@@ -18,13 +18,13 @@ Given = type[Detector] | type[Response] | type[Stage] | Prototype
 """A class, or an object of it where it has knobs."""
 
 __all__ = [
-    "Answer",
     "Blind",
     "Detector",
     "FrameAction",
     "Hold",
     "Made",
     "Response",
+    "ResponseAction",
     "Stage",
     "Verdict",
     "made",

@@ -1,13 +1,18 @@
 """Responses to spurious retransmissions, written in Python."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from rtolab._rtolab import Situation
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from rtolab.prototype.named import Named
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import ResponseContext
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResponseAction:
     """What a sender does after a detector's verdict.
 
     Attributes:
@@ -41,18 +46,18 @@ class Response(Named):
 
     Example:
         >>> class Careful(rtolab.Response):
-        ...     def on_spurious(self, situation):
-        ...         return Answer(cwnd=situation.before.cwnd // 2)
+        ...     def on_spurious(self, context):
+        ...         return ResponseAction(cwnd=context.before.cwnd // 2)
         >>> result = rtolab.run("stall", sender="sack+eifel:careful", prototypes=[Careful])
     """
 
-    def on_spurious(self, situation: Situation) -> Answer | None:
+    def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
         """A detector has found that a timeout or fast retransmit was spurious.
 
-        After an answer the sender retransmits nothing more for it and may send new data, and this
+        After an action the sender retransmits nothing more for it and may send new data, and this
         method is not called again for the episode. `None` continues as without a detector.
         """
         raise NotImplementedError
 
-    def on_genuine(self, situation: Situation) -> Answer | None:
-        """A detector has found it genuine; only windows and estimates of the answer count."""
+    def on_genuine(self, context: ResponseContext) -> ResponseAction | None:
+        """A detector has found it genuine; only windows and estimates of the action count."""

@@ -7,7 +7,7 @@ use rtolab_tcp::response::{Growth, ReductionOutcome, Responder, ResponseAction, 
 use rtolab_tcp::rtt::Estimate;
 use rtolab_time::Duration;
 
-use super::PySituation;
+use super::PyResponseContext;
 use super::object::Object;
 
 /// The largest window that may be set, in bytes: far above any advertised window.
@@ -23,7 +23,7 @@ impl Responder for PyResponse {
     fn on_spurious(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
         let said = self.0.ask("on_spurious", |object| {
             let name = intern!(object.py(), "on_spurious");
-            answer(&object.call_method1(name, (PySituation(*context),))?)
+            answer(&object.call_method1(name, (PyResponseContext(*context),))?)
         });
         said.flatten()
     }
@@ -34,13 +34,13 @@ impl Responder for PyResponse {
         }
         let said = self.0.ask("on_genuine", |object| {
             let name = intern!(object.py(), "on_genuine");
-            answer(&object.call_method1(name, (PySituation(*context),))?)
+            answer(&object.call_method1(name, (PyResponseContext(*context),))?)
         });
         said.flatten()
     }
 }
 
-/// A `rtolab.Answer`.
+/// The attributes of a `rtolab.ResponseAction`.
 #[derive(FromPyObject)]
 struct Said {
     cwnd: Option<u64>,
@@ -51,15 +51,15 @@ struct Said {
     grow: bool,
 }
 
-/// A `rtolab.Answer`, or `None` for nothing.
+/// Converts a `rtolab.ResponseAction` or `None`.
 fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
     if said.is_none() {
         return Ok(None);
     }
     let Ok(Said { cwnd, ssthresh, estimate, adapt_from, undo, grow }) = said.extract() else {
         return Err(PyTypeError::new_err(format!(
-            "found the answer {}; expected an Answer with windows in bytes and estimates of two \
-             spans in nanoseconds, or None",
+            "found {}; expected a ResponseAction, with windows in bytes and estimates of two times in \
+             nanoseconds, or None",
             said.repr()?
         )));
     };
@@ -69,7 +69,7 @@ fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
     }
     let spans = [estimate, adapt_from].into_iter().flatten();
     if spans.flat_map(|(srtt, rttvar)| [srtt, rttvar]).any(|span| span > LONGEST) {
-        let expected = format!("expected spans of {LONGEST} nanoseconds at most");
+        let expected = format!("expected times of {LONGEST} nanoseconds at most");
         return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
     }
     Ok(Some(ResponseAction {

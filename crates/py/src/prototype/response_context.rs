@@ -8,11 +8,11 @@ use super::PyEpisode;
 use super::facts::getters;
 
 /// The state of a sender when a detector decides.
-#[pyclass(frozen, name = "Situation", module = "rtolab._rtolab")]
-pub(crate) struct PySituation(pub ResponseContext);
+#[pyclass(frozen, name = "ResponseContext", module = "rtolab._rtolab")]
+pub(crate) struct PyResponseContext(pub ResponseContext);
 
 getters! {
-    PySituation |it| {
+    PyResponseContext |it| {
         at: u64 = it.at.nanos();
         detector: String = it.detector.to_string();
         kind: &'static str = match it.episode.map(|episode| episode.kind) {
@@ -20,8 +20,8 @@ getters! {
             Some(EpisodeKind::Timeout) | None => "timeout",
         };
         episode: Option<PyEpisode> = it.episode.map(PyEpisode);
-        now: PyPosture = PyPosture(it.now);
-        before: PyPosture = PyPosture(it.before);
+        now: PySenderState = PySenderState(it.now);
+        before: PySenderState = PySenderState(it.before);
         flight_before_ack: u64 = it.flight_before_ack;
         acked: u64 = it.acked;
         smss: u64 = it.smss;
@@ -31,19 +31,19 @@ getters! {
         outgrown: bool = it.outgrown;
         losses_under_way: bool = it.losses_under_way;
     }
-    "<Situation: {} speaks of a {} at {} ns>", detector, kind, at
+    "<ResponseContext: {} on a {} at {} ns>", detector, kind, at
 }
 
 /// A sender's windows and estimates.
-#[pyclass(frozen, name = "Posture", module = "rtolab._rtolab")]
-pub(crate) struct PyPosture(pub SenderState);
+#[pyclass(frozen, name = "SenderState", module = "rtolab._rtolab")]
+pub(crate) struct PySenderState(pub SenderState);
 
 getters! {
-    PyPosture |it| {
+    PySenderState |it| {
         cwnd: u64 = it.cwnd;
         ssthresh: u64 = it.ssthresh;
         flight: u64 = it.flight;
         estimate: Option<(u64, u64)> = it.estimate.map(|estimate| (estimate.srtt.nanos(), estimate.rttvar.nanos()));
     }
-    "<Posture: cwnd {}, ssthresh {}, flight {}>", cwnd, ssthresh, flight
+    "<SenderState: cwnd {}, ssthresh {}, flight {}>", cwnd, ssthresh, flight
 }
