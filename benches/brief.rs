@@ -1,10 +1,10 @@
-//! How long criterion measures a part: `make bench` has many of them.
+//! Short measuring times for criterion, because `make bench` measures many parts.
 
 use std::time::Duration;
 
 use criterion::Criterion;
 
-/// About a second for each, with what the command line says.
+/// About a second for each part, unless the command line sets other times.
 pub fn brief() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(200))

@@ -1,4 +1,4 @@
-"""How fast rtolab is beside ns-2 and ns-3 on the same scenarios; `benches/run --peers` starts this.
+"""Compares rtolab with ns-2 and ns-3 on the same scenarios; `benches/run --peers` starts this.
 
 All run in alternation. What is slow on a busy machine is slow for all of a round, so a ratio is the
 median of the rounds' ratios.
@@ -29,13 +29,13 @@ WHY_ALONE = (
 )
 
 GOALS = {"a": 4.0, "b": 3.0, "c": 6.0}
-"""How many times as fast as ns-2 we want to be."""
+"""The speed that we want, as a multiple of ns-2's."""
 
 SCHEDULERS = ("Calendar", "Splay")
-"""The default of ns-2, and the one that is fastest here."""
+"""The default of ns-2, and the scheduler that is fastest here."""
 
 NS3_SECONDS = {"a": 60.0, "b": 10.0, "c": 2.0}
-"""How long ns-3 simulates: for some seconds of a good core."""
+"""The simulated time of ns-3, which takes some seconds of CPU time."""
 
 NS3_SOURCE = ROOT / "benches" / "peers" / "ns3.cc"
 NS3_BINARY = ROOT / "target" / "peers" / "ns3"
@@ -45,12 +45,12 @@ NS3_LIBRARIES = (
 )
 
 Command = Callable[[str], list[str]]
-"""What runs a case, by its name."""
+"""The command that runs a case, by its name."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Another simulator, ready to run.
+    """Another simulator.
 
     Attributes:
         name: with its version or variant.
@@ -65,7 +65,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Compared:
-    """A case, measured.
+    """The measurements of one case.
 
     Attributes:
         case: its name.
@@ -80,18 +80,18 @@ class Compared:
     seconds: dict[str, float]
 
     def ratio(self, peer: str) -> float:
-        """How many times as many packets a second as the peer we deliver."""
+        """Our packets a second, as a multiple of the peer's."""
         rounds = zip(self.ours, self.theirs[peer], strict=True)
         return median(ours.packets_per_s / theirs.packets_per_s for ours, theirs in rounds)
 
     @property
     def ns2(self) -> float | None:
-        """The ratio to ns-2 with the scheduler that serves it better, if it is there."""
+        """The ratio to ns-2 with the faster of its schedulers, if it is installed."""
         ratios = [self.ratio(peer) for peer in self.theirs if peer.startswith("ns-2")]
         return min(ratios, default=None)
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The document that `--json` prints."""
         return {
             "case": self.case,
             "title": title_of(self.case),
@@ -101,7 +101,7 @@ class Compared:
         }
 
     def document_of(self, peer: str) -> dict[str, Any]:
-        """A peer for `--json`."""
+        """A peer's part of the document that `--json` prints."""
         return {
             **Run.median(self.theirs[peer]).document(),
             "ratio": round(self.ratio(peer), 3),
@@ -109,7 +109,7 @@ class Compared:
         }
 
     def __str__(self) -> str:
-        """For people."""
+        """The table that the terminal shows."""
         lines = [title_of(self.case), Run.median(self.ours).row("rtolab")]
         for peer, runs in self.theirs.items():
             shorter = f"  ({self.seconds[peer]:g} s)" if peer in self.seconds else ""
@@ -124,7 +124,7 @@ class Compared:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Measures, prints, and judges."""
+    """Measure, print, and compare with the targets."""
     load = os.getloadavg()[0]
     binary = build()
     ready = peers(options)
@@ -150,7 +150,7 @@ def judge(cases: list[Compared]) -> int:
 
 
 def measure(name: str, binary: str, ready: list[Peer], rounds: int) -> Compared:
-    """A case in rounds of us and one peer after the other."""
+    """Measure a case in rounds, in each of which we and every peer run once."""
     peers = [] if name == ALONE else ready
     ours: list[Run] = []
     theirs: dict[str, list[Run]] = {peer.name: [] for peer in peers}
@@ -164,7 +164,7 @@ def measure(name: str, binary: str, ready: list[Peer], rounds: int) -> Compared:
 
 
 def peers(options: argparse.Namespace) -> list[Peer]:
-    """The peers that are here; says how the others come here."""
+    """The installed peers. Prints how to install the others."""
     return [*ns2(), *ns3(options)]
 
 
@@ -203,19 +203,19 @@ def ns3(options: argparse.Namespace) -> list[Peer]:
 
 
 def ns3_seconds(case: str, options: argparse.Namespace) -> float:
-    """How long ns-3 simulates a case: never longer than the others."""
+    """The simulated time of a case in ns-3, at most that of the others."""
     whole = quantity(scenario_of(case)["duration"])
     return min(options.ns3_seconds or NS3_SECONDS[case] / (10 if options.quick else 1), whole)
 
 
 def compiles(compiler: str, *options: str) -> bool:
-    """Does it take an empty file with these options?"""
+    """Does it accept an empty file with these options?"""
     command = [compiler, *options, "-x", "c++", "-fsyntax-only", "/dev/null"]
     return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def build_ns3(compiler: str) -> None:
-    """Builds our program for ns-3, always, for that takes but seconds.
+    """Build our program for ns-3. This takes only seconds, so we always do it.
 
     Raises:
         BenchError: it does not build.
@@ -230,12 +230,12 @@ def build_ns3(compiler: str) -> None:
 
 
 def missing(peer: str, packages: str) -> None:
-    """Says how a peer comes here; the others go on without it."""
+    """Print how to install a peer. The others run without it."""
     sys.stderr.write(f"{peer} is missing.\nInstall it:  sudo apt-get install {packages}\n")
 
 
 def arguments_of(case: str) -> dict[str, float]:
-    """The scenario as the peers' programs take it."""
+    """The scenario as arguments of the peers' programs."""
     scenario = scenario_of(case)
     (link,), (flow,) = scenario["link"], scenario["flow"]
     return {

@@ -1,4 +1,7 @@
-"""Instructions and cache misses, which do not drift, by valgrind; `benches/run` starts this."""
+"""Counts instructions and cache misses with valgrind; `benches/run` starts this.
+
+Unlike times, these counts do not depend on what else the machine does.
+"""
 
 import json
 import sys
@@ -8,21 +11,26 @@ from pathlib import Path
 from programs import ROOT, BenchError, Run, build, output, scenario_of
 
 COUNTS = ROOT / "benches" / "instructions.json"
-"""Instructions a data packet, with its ACK and its share of the rest, by case."""
+"""Instructions per data packet, by case: with its ACK and its share of everything else."""
 
 CASES = ("a", "b")
-"""The others take valgrind long."""
+"""The other cases take too long under valgrind."""
 
-TOLERANCE = 0.05
+TOLERANCE = 0.02
+"""The most by which a count may grow."""
 
 DISTANCE_CASE = "b"
 
 CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
-"""The same on every machine."""
+"""Cache sizes, the same on every machine."""
 
 
 def check(*, record: bool) -> int:
-    """Counts the instructions of (a) and (b); compares them with those recorded, or keeps them."""
+    """Count the instructions of (a) and (b); compare them with the recorded ones, or record them.
+
+    Returns:
+        The exit status: 1 if a case takes more than `TOLERANCE` above its recorded count.
+    """
     recorded = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     binary = build()
     counted = {case: round(instructions(binary, case)) for case in CASES}
@@ -36,20 +44,20 @@ def check(*, record: bool) -> int:
     for case, count in counted.items():
         before = recorded.get(case)
         change = f", {count / before - 1:+.1%} of {before:,}" if before else ""
-        sys.stdout.write(f"({case}) {count:,} instructions a packet{change}\n")
+        sys.stdout.write(f"({case}) {count:,} instructions per packet{change}\n")
     if more:
-        sys.stderr.write(f"more than {TOLERANCE:.0%} more than recorded: {', '.join(more)}\n")
+        sys.stderr.write(f"more than {TOLERANCE:.0%} above the recorded count: {', '.join(more)}\n")
     return 1 if more else 0
 
 
 def instructions(binary: str, case: str) -> float:
-    """What a data packet of the case takes."""
+    """Instructions per data packet of the case."""
     run, counts = profile([binary, case])
     return counts["Ir"] / run.packets
 
 
 def distance() -> int:
-    """What a packet of (b) takes, and what its events take in an event queue with nothing else."""
+    """Print what a packet of (b) costs, beside the cost of its events in a bare event queue."""
     binary = build()
     run, whole = profile([binary, DISTANCE_CASE], *CACHES)
     _, bare = profile(bare_queue(binary, run), *CACHES)
@@ -65,20 +73,20 @@ def distance() -> int:
 
 
 def misses(counts: dict[str, int], level: str) -> int:
-    """Of data, read and written, at the first or the last level of the caches."""
+    """Data cache misses, read and write, at the first or the last level."""
     return sum(counts[f"D{level}m{access}"] for access in "rw")
 
 
 def bare_queue(binary: str, run: Run) -> list[str]:
-    """The command that takes as many events from a queue of as many slots as (b) has."""
+    """The command that runs as many events as (b) through a queue with as many slots."""
     (flow,) = scenario_of(DISTANCE_CASE)["flow"]
-    # Two for each flow's ends, for each one's own link, and for the bottleneck.
+    # Two for each of: the ends of a flow, its own link, the bottleneck.
     slots = 2 * (2 * flow["count"] + 1)
     return [binary, "queue", str(run.events), str(slots)]
 
 
 def profile(command: list[str], *options: str) -> tuple[Run, dict[str, int]]:
-    """What a run prints, and how often each of callgrind's events occurred in it."""
+    """The output of a run, and its counts of callgrind's events."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "callgrind"
         valgrind = ["valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={written}"]
@@ -87,7 +95,7 @@ def profile(command: list[str], *options: str) -> tuple[Run, dict[str, int]]:
 
 
 def totals(profile: str) -> dict[str, int]:
-    """The counts of callgrind's file, by the names that it gives the events.
+    """The totals in callgrind's output, by its names of the events.
 
     Raises:
         BenchError: there are none.

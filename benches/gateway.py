@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How fast a gateway carries, beside this machine's kernel: over one emulated link, in turn.
+"""Measures the throughput of a gateway and of this machine's kernel over one emulated link.
 
     benches/gateway.py [TIMES [BYTES]]
 
-The link takes 1 ms each way, loses nothing and has no rate. The server's kernel ends the client's
-connections, and next the gateway does, on a device in the server's namespace: the rules that turn
-packets towards it come and go between transfers. Needs Linux and root.
+The link takes 1 ms each way, loses nothing and has no rate limit. Either the server's kernel
+terminates the client's connections, or the gateway does, on a device in the server's namespace.
+They take turns: routing rules towards the gateway come and go between transfers. Needs Linux and
+root.
 """
 
 import os
@@ -30,7 +31,7 @@ TABLE, DOWN, UP = "77", b"d", b"u"
 
 
 def serve() -> None:
-    """Serve until killed: bytes to the client, or from it and one byte back at their end."""
+    """Serve until killed: send bytes, or receive bytes and answer one byte at their end."""
     with socket.create_server(("", PORT), backlog=8) as server:
         sys.stdout.write("listening\n")
         sys.stdout.flush()
@@ -68,7 +69,7 @@ def _until_end(connection: socket.socket) -> int:
 
 
 def mbit_s(host: str, way: bytes, count: int) -> float:
-    """What one transfer reached, from its first segment to the last byte at its far end."""
+    """The throughput of one transfer, from its first segment to the last byte at its receiver."""
     began = time.monotonic()
     with socket.create_connection((host, PORT)) as client:
         client.sendall(way + count.to_bytes(8))
@@ -80,7 +81,7 @@ def mbit_s(host: str, way: bytes, count: int) -> float:
 
 
 def inside(host: str, times: int, count: int) -> None:
-    """Inside of the emulation: transfers by both, in turn."""
+    """Transfers through the gateway and through the kernel, in turn, inside the emulation."""
     there = ["ip", "netns", "exec", os.environ["RTOLAB_PEER_NETNS"]]
     rule = ["ip", "rule", "{}", "pref", "10", "iif", "link0", "lookup", TABLE]
 
@@ -123,7 +124,7 @@ def inside(host: str, times: int, count: int) -> None:
 
 
 def main() -> None:
-    """The whole: an emulated link, with both inside."""
+    """Run this script again inside an emulated link, with both."""
     match sys.argv[1:]:
         case ["serve"]:
             serve()

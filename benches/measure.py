@@ -1,11 +1,11 @@
-"""How fast rtolab is: its parts, whole runs, and how far these are from the limit.
+"""Measures the speed of rtolab: of its parts, of whole runs, and of whole runs beside their limit.
 
-`benches/run` starts this. Whole runs go in rounds, because machines drift; a figure is the median
-of the rounds. Exit status 1: case (red) missed its goal.
+`benches/run` starts this. Whole runs go in rounds, because the speed of machines drifts; each
+figure is the median of the rounds. Exit status 1: case (red) missed its goal.
 
 With `--peers` ns-2 and ns-3 run the same scenarios in alternation with us: exit status 1 if ns-2
-was faster. With `--check` instructions are counted instead, which do not drift: exit status 1 if
-there are more than 5 % more than recorded.
+was faster. `--check` counts instructions, which do not drift: exit status 1 if a case takes more
+than 2 % above its recorded count.
 """
 
 import argparse
@@ -28,15 +28,15 @@ SLOW = ("c", "d")
 """The cases that `--quick` leaves out."""
 
 GOAL_MANY = 3.0
-"""What a packet of case (d) may cost in packets of case (b)."""
+"""The most that a packet of case (d) may cost, as a multiple of case (b)."""
 
 RED = "red"
 GOAL_RED_S = 1.0
-"""What the case of 500 flows through RED may take on one core, in s."""
+"""The most seconds that the case of 500 flows through RED may take on one core."""
 
 TABLES = ("frto2002/table1", "frto2002/table2", "frto2002/table3")
 GOAL_TABLES_S = 1.0
-"""What the three tables may take together on two cores, in s."""
+"""The most seconds that the three tables together may take on two cores."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Tables:
 
     @property
     def together_s(self) -> float:
-        """All tables, in s."""
+        """Seconds for all tables."""
         return sum(self.wall_s.values())
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The document that `--json` prints."""
         return {**asdict(self), "together_s": self.together_s, "goal_s": GOAL_TABLES_S}
 
 
 @dataclass(frozen=True)
 class Figures:
-    """All that was measured.
+    """All measurements.
 
     Attributes:
         parts: the parts; none with `--quick`.
@@ -81,17 +81,17 @@ class Figures:
 
     @property
     def cost_of_many(self) -> float | None:
-        """What a packet of case (d) costs in packets of case (b), if it was measured."""
+        """The cost of a packet of case (d), as a multiple of case (b), if it was measured."""
         many = self.cases.get("d")
         return self.cases["b"].packets_per_s / many.packets_per_s if many else None
 
     @property
     def queues_a_run(self) -> float:
-        """How many times as long as its event queue alone case (b) takes."""
+        """The time of case (b), as a multiple of its bare event queue's."""
         return self.cases["b"].run_s / self.queue.run_s
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The document that `--json` prints."""
         cost = self.cost_of_many
         return {
             "parts": [part.document() for part in self.parts],
@@ -104,7 +104,7 @@ class Figures:
         }
 
     def __str__(self) -> str:
-        """For people."""
+        """The table that the terminal shows."""
         lines = [said_of_parts(self.parts)] if self.parts else []
         lines.append(f"Whole runs\n{HEADING}")
         for case, of_case in self.cases.items():
@@ -118,7 +118,7 @@ class Figures:
         return "\n".join([*lines, said_of_tables(self.tables)])
 
     def said_of_the_limit(self) -> str:
-        """How far case (b) is from it."""
+        """The line about the distance of case (b) from its limit."""
         events = f"{self.queue.events:,} events, queue alone"
         return (
             f"    {events:<27}{self.queue.run_s:>8.3f}\n"
@@ -127,7 +127,7 @@ class Figures:
 
 
 def measure(options: argparse.Namespace) -> Figures:
-    """All, in rounds of one run each.
+    """Measure everything, in rounds of one run each.
 
     Raises:
         BenchError: something does not build, or fails.
@@ -175,7 +175,7 @@ def measure_tables(options: argparse.Namespace) -> Tables | None:
 
 
 def said_of_tables(tables: Tables | None) -> str:
-    """The F-RTO report's tables for people."""
+    """The lines about the F-RTO report's tables."""
     if tables is None:
         return "The F-RTO report's tables were not timed: rtolab is not installed; use `make bench`"
     each = ", ".join(f"{name.split('/')[1]} {wall:.3f} s" for name, wall in tables.wall_s.items())
@@ -187,7 +187,7 @@ def said_of_tables(tables: Tables | None) -> str:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Measures, prints, and judges."""
+    """Measure, print, and compare with the targets."""
     load = os.getloadavg()[0]
     figures = measure(options)
     if options.json:
@@ -202,7 +202,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Does what the options say."""
+    """Run what the options ask for."""
     parser = argparse.ArgumentParser(prog="benches/run", description=__doc__)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--peers", action="store_true", help="beside ns-2 and ns-3")

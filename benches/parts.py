@@ -1,4 +1,4 @@
-"""What the parts cost that every packet passes, by criterion."""
+"""Measures the parts that every packet passes, with criterion."""
 
 import json
 import tempfile
@@ -10,7 +10,7 @@ from typing import Any
 from programs import output
 
 BENCHES = {"rtolab-tcp": "engine", "rtolab-link": "channel", "rtolab-sim": "events"}
-"""Where they are measured, by package."""
+"""The benchmark that measures parts, by package."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Part:
     high_ns: float
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The document that `--json` prints."""
         return asdict(self)
 
 
@@ -47,12 +47,12 @@ def measure_parts() -> list[Part]:
 
 
 def read_parts(folder: Path) -> list[Part]:
-    """What criterion left there, in the order of the names."""
+    """The results in criterion's output folder, sorted by name."""
     return sorted(map(read_part, folder.glob("**/new/benchmark.json")), key=lambda part: part.name)
 
 
 def read_part(path: Path) -> Part:
-    """One part, from what it is called and how much it does at a time, and what that took."""
+    """A part, from criterion's description of the benchmark and its estimates."""
     benchmark = json.loads(path.read_text())
     median = json.loads(path.with_name("estimates.json").read_text())["median"]
     elements = (benchmark["throughput"] or {}).get("Elements", 1)
@@ -66,7 +66,7 @@ def read_part(path: Path) -> Part:
 
 
 def said_of_parts(parts: list[Part]) -> str:
-    """The parts for people."""
+    """The table of the parts that the terminal shows."""
     lines = [f"{'Parts, by criterion':<58}{'ns':>8}   95 % confidence"]
     lines += [
         f"    {part.name:<54}{part.ns:>8.1f}   {part.low_ns:.1f} to {part.high_ns:.1f}"

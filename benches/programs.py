@@ -1,4 +1,4 @@
-"""Programs that are measured: built, started, and what they print of themselves."""
+"""Builds and runs the measured programs, and reads their output."""
 
 import json
 import os
@@ -13,19 +13,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class BenchError(Exception):
-    """Nothing could be measured; says why."""
+    """A measurement failed. The message says why."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run, or the median run, took.
+    """The cost of one run, or of the median run.
 
     Attributes:
-        set_up_s: before the first event, in s.
-        run_s: from the first event to the last, in s.
-        packets: data packets delivered.
-        memory_mb: most memory resident, in MB.
-        events: how many there were; 0 where nobody says.
+        set_up_s: seconds before the first event.
+        run_s: seconds from the first event to the last.
+        packets: delivered data packets.
+        memory_mb: peak resident memory, in MB.
+        events: the number of events; 0 if unknown.
     """
 
     set_up_s: float
@@ -36,10 +36,10 @@ class Run:
 
     @classmethod
     def printed(cls, output: str) -> Self:
-        """From a line with set-up, run, packets, memory in kB and perhaps events.
+        """Read a line with set-up, run, packets, memory in kB and perhaps events.
 
         Raises:
-            BenchError: it is another line.
+            BenchError: the line is different.
         """
         try:
             set_up_s, run_s, packets, memory_kb, *events = output.split()
@@ -61,15 +61,15 @@ class Run:
 
     @property
     def packets_per_s(self) -> float:
-        """Data packets delivered in a second of running."""
+        """Delivered data packets per second of `run_s`."""
         return self.packets / self.run_s
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The document that `--json` prints."""
         return {**asdict(self), "packets_per_s": round(self.packets_per_s)}
 
     def row(self, who: str) -> str:
-        """The figures for people, below `HEADING`."""
+        """The figures as a line below `HEADING`."""
         rate = f"{self.packets:>11,}{self.packets_per_s:>12,.0f}"
         return f"    {who:<18}{self.set_up_s:>9.3f}{self.run_s:>8.3f}{rate}{self.memory_mb:>9.1f}"
 
@@ -78,12 +78,12 @@ HEADING = f"{'':<22}{'set-up s':>9}{'run s':>8}{'packets':>11}{'packets/s':>12}{
 
 
 def scenario_of(case: str) -> dict[str, Any]:
-    """The scenario of a case, as it is written."""
+    """The scenario file of a case."""
     return tomllib.loads((ROOT / "scenarios" / f"bench-{case}.toml").read_text())
 
 
 def title_of(case: str) -> str:
-    """What is simulated, and for how long."""
+    """A description of the case and its simulated time."""
     scenario = scenario_of(case)
     return f"({case}) {scenario['title']}, {scenario['duration']}"
 
@@ -98,7 +98,7 @@ def quantity(text: str) -> float:
 
 
 def build() -> str:
-    """Our program that runs one case; its path."""
+    """Build our program that runs one case, and return its path."""
     command = ["cargo", "bench", "-p", "rtolab-sim", "--bench", "cases", "--no-run", "--quiet"]
     for line in output([*command, "--message-format=json"]).splitlines():
         message = json.loads(line)
@@ -108,16 +108,16 @@ def build() -> str:
 
 
 def run(command: list[str]) -> Run:
-    """Runs a program that prints what it took.
+    """Run a program that prints its cost.
 
     Raises:
-        BenchError: it is missing, it failed, or it prints something else.
+        BenchError: it is missing, it failed, or its output is different.
     """
     return Run.printed(output(command))
 
 
 def output(command: list[str], **variables: str) -> str:
-    """What a program printed, with such variables in its environment.
+    """The output of a program, with these variables added to its environment.
 
     Raises:
         BenchError: it is missing, or it failed.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import counted
 from counted import misses, totals
 from parts import Part, read_parts, said_of_parts
 from prerequisites import lack, require_tool
@@ -180,3 +181,16 @@ def test_a_peer_that_prints_nonsense_is_quoted(no_peers: Path) -> None:
     ran = bench("--peers", path=str(no_peers))
     assert ran.returncode == 2
     assert "`sorry` is not what a run prints" in ran.stderr
+
+
+@pytest.mark.parametrize(("growth", "status"), [(0.019, 0), (0.021, 1)])
+def test_more_than_two_percent_more_instructions_fail(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, growth: float, status: int
+) -> None:
+    recorded = tmp_path / "instructions.json"
+    recorded.write_text(json.dumps({"a": 100_000, "b": 100_000}))
+    monkeypatch.setattr(counted, "COUNTS", recorded)
+    monkeypatch.setattr(counted, "build", lambda: "")
+    taken = {"a": 100_000, "b": 100_000 * (1 + growth)}
+    monkeypatch.setattr(counted, "instructions", lambda _, case: taken[case])
+    assert counted.check(record=False) == status
