@@ -40,7 +40,7 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
 }
 
 #[test]
-fn t_dr_4_and_5_one_acknowledgment_for_several_hides_it() {
+fn t_dr_4_and_5_a_cumulative_ack_hides_it() {
     let mut s = held(|setup| setup);
     s.at(1101).ack(4).expect([5, 6]).undecided();
     let mut s = held(|setup| setup);
@@ -65,7 +65,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
 }
 
 #[test]
-fn t_dr_6_after_the_first_all_are_alike() {
+fn t_dr_6_later_acknowledgments_do_not_differ() {
     for first in [FirstAck::Original, FirstAck::Skip] {
         let mut s = held(|setup| setup.set(|config| config.dualrtt.first = first));
         s.at(1105).unjudged().ack(1).expect([2, 3]);
@@ -74,7 +74,7 @@ fn t_dr_6_after_the_first_all_are_alike() {
 }
 
 #[test]
-fn t_dr_1_by_the_spacing_of_acknowledgments() {
+fn t_dr_1_with_the_spacing_of_acknowledgments() {
     let physical =
         |setup: Setup| setup.set(|config| config.dualrtt.threshold = Threshold::Physical);
     let mut s = Script::sender("newreno+dualrtt").cwnd(4).ssthresh(4);
@@ -144,14 +144,14 @@ fn t_ei_1_the_safe_variant_requires_the_timestamp_of_the_original() {
 }
 
 #[test]
-fn t_ei_4_an_acknowledgment_of_all_is_not_trusted() {
+fn t_ei_4_a_cumulative_ack_of_everything_is_not_trusted() {
     for form in ["eifel:rfc3522", "eifel:safe"] {
         eifel(form).echoing(10).ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
     }
 }
 
 #[test]
-fn t_ei_5_the_guard_does_not_help_where_not_all_is_acknowledged() {
+fn t_ei_5_the_guard_fails_if_some_data_stays_unacknowledged() {
     eifel("eifel:rfc3522").echoing(10).ack(5).expect(7..=11).verdict(SPURIOUS);
 }
 

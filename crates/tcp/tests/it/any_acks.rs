@@ -19,7 +19,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_a_sender_that_goes_by_time(
+    fn a_sender_with_rack_stays_within_its_bounds(
         config in any::sender_by_time(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
@@ -32,7 +32,7 @@ proptest! {
 
     /// What chance may leave out: each sender hears each story.
     #[test]
-    fn so_does_every_sum(
+    fn every_specification_stays_within_its_bounds(
         options in any::options(),
         ops in prop::collection::vec(op(), 1..120),
     ) {

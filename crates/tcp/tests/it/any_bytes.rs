@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_byte_arrives_whatever_the_channel_does(
+    fn every_byte_arrives_over_any_channel(
         (name, mut sender) in (select(any::specs()), any::sender()),
         receiver in any::receiver(),
         plan in plan(),
@@ -99,7 +99,7 @@ proptest! {
 
     /// What chance may leave out: each sender over each channel.
     #[test]
-    fn every_sum_delivers_over_one_channel(
+    fn every_specification_delivers_over_one_channel(
         receiver in any::receiver(),
         options in any::options(),
         plan in plan(),

@@ -152,12 +152,12 @@ fn finishes(mut world: World) -> Result<(), TestCaseError> {
         prop_assert_eq!(count(Event::Reset), 0);
     }
     prop_assert!(world.events[1].contains(&Event::PeerClosed));
-    world.events.iter().try_for_each(|events| judges_each_episode_once(events))
+    world.events.iter().try_for_each(|events| every_detector_decides_each_episode_once(events))
 }
 
 /// A sender's detector speaks of a timeout or fast retransmit once at most, and of nothing else;
 /// F-RTO of timeouts alone, and before the next.
-fn judges_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
+fn every_detector_decides_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
     let (mut timed_out, mut episodes) = (false, 0);
     let mut spoken = BTreeMap::new();
     for event in events {
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_one_by_time(
+    fn a_transfer_with_rack_finishes_over_any_channel(
         sender in any::sender_by_time(),
         receiver in any::receiver(),
         writes in (some_bytes(), some_bytes()),

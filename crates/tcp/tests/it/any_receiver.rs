@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_acknowledgment_is_late_or_forgotten(
+    fn no_acknowledgment_is_late_or_missing(
         config in any::receiver(),
         arrivals in prop::collection::vec(arrival(), 1..100),
     ) {

@@ -336,7 +336,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_connection_stays_within_its_bounds_whatever_arrives(
+    fn a_connection_stays_within_its_bounds_with_any_segments(
         config in config(),
         start in select(vec![Start::Opens, Start::Accepts, Start::Connected]),
         ops in prop::collection::vec(op(), 1..80),

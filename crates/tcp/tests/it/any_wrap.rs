@@ -130,7 +130,7 @@ fn isn(length: u32) -> impl Strategy<Value = u32> {
 }
 
 #[test]
-fn a_transfer_is_the_same_from_any_number() {
+fn a_transfer_is_the_same_from_any_initial_sequence_number() {
     let lengths = [12_000, 3_000];
     let inputs = (isn(12_000), isn(3_000), fates(), any::options(), any::receiver());
     let seen = RefCell::new(BTreeSet::new());

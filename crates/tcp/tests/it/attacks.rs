@@ -25,7 +25,7 @@ fn is_challenge(answers: &[Segment], end: &End) {
 }
 
 #[test]
-fn t_b_12_a_reset_elsewhere_in_the_window_is_asked_about() {
+fn t_b_12_a_reset_elsewhere_in_the_window_gets_a_challenge_ack() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     for distance in [1, 1000, 65_534] {
         let answers = b.answers(&reset(b.nxt() + distance), 0);
@@ -50,7 +50,7 @@ fn t_b_12_a_reset_elsewhere_in_the_window_is_asked_about() {
 }
 
 #[test]
-fn t_b_12_a_peer_that_gave_up_is_believed_though_data_were_lost() {
+fn t_b_12_a_reset_after_lost_data_ends_the_connection() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     a.connection.write(3000);
     assert_eq!(a.sends(0).len(), 3);
@@ -67,7 +67,7 @@ fn t_b_12_a_peer_that_gave_up_is_believed_though_data_were_lost() {
 }
 
 #[test]
-fn t_b_13_a_syn_is_asked_about_wherever_it_is() {
+fn t_b_13_any_syn_gets_a_challenge_ack() {
     let (_, mut b) = connected(&base(), &base(), 0);
     for seq in [b.nxt(), b.nxt() + 100, b.nxt() - 1, b.nxt() - 100_000, b.nxt() + 100_000] {
         for flags in [Flags::SYN, Flags::SYN | Flags::ACK] {
@@ -82,7 +82,7 @@ fn t_b_13_a_syn_is_asked_about_wherever_it_is() {
 }
 
 #[test]
-fn t_b_16_of_eleven_in_five_seconds_ten_are_answered() {
+fn t_b_16_ten_challenge_acks_in_five_seconds() {
     let (_, mut b) = connected(&base(), &base(), 0);
     let mut beyond = segment(b.nxt(), Flags::ACK);
     beyond.ack = Seq::FIRST + 5000;
@@ -108,7 +108,7 @@ fn t_b_16_of_eleven_in_five_seconds_ten_are_answered() {
 }
 
 #[test]
-fn t_b_16_the_budget_is_a_knob() {
+fn t_b_16_the_limit_is_a_setting() {
     let mut config = base();
     config.connection.challenge =
         ChallengeConfig { limit: 1, period: rtolab_time::Duration::from_millis(500) };
@@ -119,7 +119,7 @@ fn t_b_16_the_budget_is_a_knob() {
 }
 
 #[test]
-fn t_b_15_what_acknowledges_less_than_a_window_ago_is_dropped() {
+fn t_b_15_an_ack_older_than_one_window_is_dropped() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     b.connection.read(0);
     // More than a window of data goes through.
@@ -174,7 +174,7 @@ fn aimed(right: Seq, nth: u32) -> Seq {
 }
 
 #[test]
-fn fifty_thousand_blind_resets_and_syns_over_all_numbers_end_nothing() {
+fn fifty_thousand_blind_resets_and_syns_do_not_end_a_connection() {
     for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::SYN, Flags::SYN | Flags::ACK] {
         let (_, mut b) = connected(&base(), &base(), 0);
         let mut answered = 0;
@@ -190,7 +190,7 @@ fn fifty_thousand_blind_resets_and_syns_over_all_numbers_end_nothing() {
 }
 
 #[test]
-fn a_reset_at_each_other_number_of_the_window_ends_nothing() {
+fn resets_at_other_numbers_of_the_window_do_not_end_a_connection() {
     let (_, mut b) = connected(&base(), &base(), 0);
     for distance in 1..65_535 {
         b.answers(&reset(b.nxt() + distance), 0);
@@ -199,7 +199,7 @@ fn a_reset_at_each_other_number_of_the_window_ends_nothing() {
 }
 
 #[test]
-fn of_fifty_thousand_blind_data_segments_over_all_numbers_at_most_one_is_taken() {
+fn at_most_one_of_fifty_thousand_blind_data_segments_is_accepted() {
     // Even who knows what is expected has to guess what was acknowledged, RFC 5961 section 5: one
     // number in 2^32 / 65,536 is near enough.
     let mut taken = 0;

@@ -63,7 +63,7 @@ fn t_b_17_a_fin_waits_for_the_data_before_it() {
 }
 
 #[test]
-fn t_b_18_both_ends_at_once() {
+fn t_b_18_simultaneous_close() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     let (fin_a, fin_b) = (closes(&mut a, 0), closes(&mut b, 0));
     let ack_b = b.answers(&fin_a, 10);
@@ -91,7 +91,7 @@ fn t_b_18_a_fin_that_acknowledges_the_fin() {
 }
 
 #[test]
-fn t_b_19_a_fin_repeated_in_time_wait_is_acknowledged_and_restarts_it() {
+fn t_b_19_a_fin_in_time_wait_is_acknowledged_and_restarts_it() {
     let (mut a, mut b, fin) = closed_in_turn(10);
     assert_eq!(a.sends_one(10).ack, fin.end());
     // That acknowledgment is lost; the FIN comes again.
@@ -104,7 +104,7 @@ fn t_b_19_a_fin_repeated_in_time_wait_is_acknowledged_and_restarts_it() {
 }
 
 #[test]
-fn t_b_20_a_lost_fin_is_sent_again() {
+fn t_b_20_a_lost_fin_is_retransmitted() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     let lost = closes(&mut a, 0);
     let at = a.timer();
@@ -139,7 +139,7 @@ fn t_b_20_with_its_data_if_it_had_any() {
 }
 
 #[test]
-fn a_fin_takes_room_in_the_offered_window() {
+fn a_fin_counts_against_the_advertised_window() {
     // Data that fills the window leaves without the FIN, which would be cut off by the receiver
     // and then cost a timeout (RFC 9293 section 3.4: it counts in the segment's length).
     let (mut a, mut b) = connected(&base(), &base(), 0);
@@ -170,7 +170,7 @@ fn giving_up_resets_the_peer() {
 }
 
 #[test]
-fn closing_before_the_handshake_is_done_sends_no_fin_yet() {
+fn closing_during_the_handshake_delays_the_fin() {
     let mut active = End::open(&base());
     active.connection.close();
     let syn = active.sends_one(0);

@@ -21,14 +21,14 @@ fn overtaken(s: &mut Script) -> &mut Script {
 }
 
 #[test]
-fn a_fast_retransmit_leaves_seven_tenths() {
+fn a_fast_retransmit_reduces_cwnd_to_seven_tenths() {
     let mut s = hundred("sack+cubic", CubicUndo::Rfc9438);
     overtaken(&mut s);
     s.ack(100).expect(101..=170).cwnd(70.0);
 }
 
 #[test]
-fn a_timeout_leaves_seven_tenths_for_ssthresh_and_one_segment() {
+fn a_timeout_sets_ssthresh_to_seven_tenths_and_cwnd_to_one_segment() {
     let mut s = hundred("sack+cubic", CubicUndo::Rfc9438);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
@@ -44,7 +44,7 @@ fn t_cu_1_a_spurious_fast_retransmit_is_undone() {
 }
 
 #[test]
-fn t_cu_2_what_has_been_made_up_for_is_left() {
+fn t_cu_2_an_outgrown_reduction_is_not_undone() {
     // RFC 9438 section 4.9.2 leaves all as it is; Linux lowers nothing either, but raises ssthresh.
     for (undo, restores) in [(CubicUndo::Rfc9438, false), (CubicUndo::Linux, true)] {
         let setup = Script::sender("sack+cubic+dsack:linux").cwnd(2);
@@ -62,7 +62,7 @@ fn t_cu_2_what_has_been_made_up_for_is_left() {
 }
 
 #[test]
-fn an_undone_cut_goes_on_along_the_old_curve() {
+fn an_undone_reduction_continues_the_old_curve() {
     // The first loss is real. The window comes back along its curve; then a cut that is undone
     // leaves it there, but Linux takes the window of the cut for a new maximum, and begins anew.
     let grown = |undo, cut: bool| {
@@ -89,7 +89,7 @@ fn an_undone_cut_goes_on_along_the_old_curve() {
 }
 
 #[test]
-fn a_spurious_timeout_brings_the_window_back() {
+fn a_spurious_timeout_restores_the_window() {
     let mut s = hundred("sack+cubic+frto:linux", CubicUndo::Rfc9438);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(70);
     s.ack(1).expect([101, 102]);

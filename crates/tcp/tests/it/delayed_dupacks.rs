@@ -28,7 +28,7 @@ fn fast_retransmits(end: &End) -> usize {
 }
 
 #[test]
-fn t_dd_1_a_gap_that_is_filled_in_time_shows_two_duplicates() {
+fn t_dd_1_a_gap_filled_in_time_causes_two_duplicate_acks() {
     let (mut sender, mut receiver, mut answers, lost) = after_a_loss(200);
     answers.extend(receiver.answers(&lost, 250).into_iter().map(|ack| (250, ack)));
     let acks: Vec<_> = answers.iter().map(|(at, ack)| (*at, ack.ack)).collect();
@@ -41,7 +41,7 @@ fn t_dd_1_a_gap_that_is_filled_in_time_shows_two_duplicates() {
 }
 
 #[test]
-fn t_dd_2_a_gap_that_is_not_costs_the_delay() {
+fn t_dd_2_a_gap_filled_too_late_costs_the_delay() {
     let (mut sender, mut receiver, answers, _) = after_a_loss(200);
     for (millis, ack) in answers {
         sender.answers(&ack, millis);

@@ -35,7 +35,7 @@ fn held(form: &str, first: FirstAck) -> Script {
 }
 
 #[test]
-fn t_dr_1_an_answer_just_below_the_threshold() {
+fn t_dr_1_an_acknowledgment_just_below_the_threshold() {
     for (form, millis) in THRESHOLDS {
         let mut s = held(form, FirstAck::Definition);
         s.at(1500).ack(1).expect([2, 3]).undecided();
@@ -45,7 +45,7 @@ fn t_dr_1_an_answer_just_below_the_threshold() {
 }
 
 #[test]
-fn t_dr_2_an_answer_above_it_is_missed() {
+fn t_dr_2_an_acknowledgment_above_it_is_missed() {
     for (form, millis) in THRESHOLDS {
         let mut s = held(form, FirstAck::Definition);
         s.at(1500).ack(1).expect([2, 3]).undecided();
@@ -63,7 +63,7 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
 }
 
 #[test]
-fn t_dr_4_and_5_one_acknowledgment_for_several_hides_it() {
+fn t_dr_4_and_5_a_cumulative_ack_hides_it() {
     for (form, _) in THRESHOLDS {
         held(form, FirstAck::Definition).at(1101).ack(4).expect([5, 6]).undecided();
         held(form, FirstAck::Definition).at(1101).ack(2).expect([3, 4]).undecided();
@@ -82,7 +82,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
 }
 
 #[test]
-fn a_form_that_goes_by_the_path_is_to_be_told_of_it() {
+fn a_model_of_the_path_needs_its_parameters() {
     let message = |name: &str, config: &Config| match specification::sender(name, config) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
@@ -233,7 +233,7 @@ fn t_dr_2_the_thresholds_of_the_papers_example() {
 }
 
 #[test]
-fn a_threshold_that_is_asked_for_by_name_is_what_the_name_says() {
+fn a_threshold_can_be_part_of_the_name() {
     for tau in [10, 25, 40, 80, 100, 200_u32] {
         let name = format!("dualrtt:{}", f64::from(tau) / 1000.0);
         let id: DetectorId = name.parse().unwrap();
@@ -249,7 +249,7 @@ fn a_threshold_that_is_asked_for_by_name_is_what_the_name_says() {
 }
 
 #[test]
-fn a_judge_that_is_not_told_of_the_path_is_blind_where_it_goes_by_it() {
+fn without_path_parameters_a_model_of_the_path_is_inconclusive() {
     let mut path = Watched::new();
     path.judges = path.judges.knowing(Config::default().dualrtt.path);
     path.transfer(9, 2800).hiccup(92);
@@ -292,7 +292,7 @@ fn online_is_cautious_on_a_longer_path_until_it_is_measured() {
 }
 
 #[test]
-fn online_is_cautious_on_a_path_of_less_than_half_the_length() {
+fn online_is_cautious_on_a_path_less_than_half_as_long() {
     let mut path = Watched::new();
     path.transfer(9, 2800).transfer(7, 1000);
     assert_eq!(path.bound(), Some(99));

@@ -47,7 +47,7 @@ fn t_ds_7_an_unacknowledged_duplicate_of_a_timeout_shows_ack_loss() {
 }
 
 #[test]
-fn t_ds_5_a_duplicate_without_retransmission_is_the_networks() {
+fn t_ds_5_a_duplicate_without_retransmission_comes_from_the_network() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
@@ -62,7 +62,7 @@ fn t_ds_5_a_duplicate_without_retransmission_is_the_networks() {
 }
 
 #[test]
-fn a_second_report_of_one_retransmission_is_the_networks() {
+fn a_second_report_of_one_retransmission_comes_from_the_network() {
     let mut s = six_outstanding("sack");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);

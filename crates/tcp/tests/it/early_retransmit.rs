@@ -7,7 +7,7 @@ fn early(spec: &str) -> Setup {
 }
 
 #[test]
-fn t_er_1_of_two_segments_one_duplicate_is_enough() {
+fn t_er_1_two_outstanding_segments_need_one_duplicate_ack() {
     for spec in ["reno", "newreno"] {
         let mut s = early(spec).cwnd(2).segments(2).sent(1..=2);
         s.ack(0).expect([1]).ssthresh(2).fast_retransmits(1);
@@ -17,7 +17,7 @@ fn t_er_1_of_two_segments_one_duplicate_is_enough() {
 }
 
 #[test]
-fn t_er_1_of_three_two_are() {
+fn t_er_1_three_outstanding_segments_need_two() {
     let mut s = early("newreno").cwnd(3).segments(3).sent(1..=3);
     s.ack(0).expect_nothing();
     s.ack(0).expect([1]);
@@ -28,7 +28,7 @@ fn t_er_1_of_three_two_are() {
 }
 
 #[test]
-fn t_er_1_of_four_three_are_as_ever() {
+fn t_er_1_four_outstanding_segments_need_three() {
     let mut s = early("newreno").cwnd(4).segments(4).sent(1..=4);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();
@@ -36,7 +36,7 @@ fn t_er_1_of_four_three_are_as_ever() {
 }
 
 #[test]
-fn t_er_2_with_data_to_send_limited_transmit_does_it() {
+fn t_er_2_new_data_leaves_it_to_limited_transmit() {
     let setup = early("newreno").cwnd(3);
     let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=3);
     s.ack(0).expect([4]);
@@ -45,7 +45,7 @@ fn t_er_2_with_data_to_send_limited_transmit_does_it() {
 }
 
 #[test]
-fn t_er_2_unless_the_offered_window_forbids_it() {
+fn t_er_2_unless_the_advertised_window_is_full() {
     let setup = early("newreno").cwnd(3).offered(3);
     let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=3);
     s.ack(0).expect_nothing();
@@ -53,7 +53,7 @@ fn t_er_2_unless_the_offered_window_forbids_it() {
 }
 
 #[test]
-fn one_segment_alone_is_left_to_the_timer() {
+fn a_single_segment_waits_for_the_timer() {
     let mut s = early("newreno").cwnd(2).segments(1).sent(1..=1);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing().fast_retransmits(0);

@@ -28,7 +28,7 @@ fn codepoints(segments: &[Segment]) -> Vec<Codepoint> {
 }
 
 #[test]
-fn the_handshake_tells_who_is_capable() {
+fn the_handshake_negotiates_ecn() {
     let mut active = End::open(&capable());
     let syn = active.sends_one(0);
     assert_eq!(syn.flags, Flags::SYN | Flags::ECE | SETUP);
@@ -51,7 +51,7 @@ fn the_handshake_tells_who_is_capable() {
 }
 
 #[test]
-fn both_ends_have_to_be_capable() {
+fn both_ends_must_be_ecn_capable() {
     for (active, passive) in [(base(), capable()), (capable(), base())] {
         let (mut active, mut passive) = connected(&active, &passive, 0);
         for end in [&mut active, &mut passive] {
@@ -62,7 +62,7 @@ fn both_ends_have_to_be_capable() {
 }
 
 #[test]
-fn an_answer_that_reflects_both_flags_is_none() {
+fn a_syn_ack_with_both_flags_does_not_negotiate_ecn() {
     let mut active = End::open(&capable());
     let mut syn_ack = End::accept(&base(), &active.sends_one(0)).sends_one(0);
     syn_ack.flags |= Flags::ECE | SETUP;
@@ -72,7 +72,7 @@ fn an_answer_that_reflects_both_flags_is_none() {
 }
 
 #[test]
-fn a_syn_that_is_sent_again_asks_for_nothing() {
+fn a_retransmitted_syn_does_not_ask_for_ecn() {
     let mut active = End::open(&capable());
     active.sends_one(0);
     let now = active.timer();
@@ -80,7 +80,7 @@ fn a_syn_that_is_sent_again_asks_for_nothing() {
 }
 
 #[test]
-fn a_mark_is_echoed_until_it_is_answered() {
+fn ece_is_set_until_cwr_arrives() {
     let (_, mut passive, mut sent) = sending(6);
     let echoes = |passive: &mut End, segment: &Segment| {
         passive.answers(segment, 0).iter().any(|ack| ack.flags.has(Flags::ECE))
@@ -101,7 +101,7 @@ fn a_mark_is_echoed_until_it_is_answered() {
 }
 
 #[test]
-fn a_mark_means_nothing_to_an_end_that_is_not_capable() {
+fn without_ecn_a_mark_is_ignored() {
     let (mut active, mut passive) = connected(&base(), &base(), 0);
     active.connection.write(500);
     let mut data = active.sends_one(0);
@@ -120,7 +120,7 @@ fn eight(spec: &str) -> Script {
 }
 
 #[test]
-fn an_echo_halves_the_window_once_in_each() {
+fn ece_halves_the_window_once_per_window() {
     let mut s = eight("newreno+ecn");
     s.echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
     s.echoes_mark(2).echoes_mark(3).echoes_mark(4).expect_nothing().cwnd(4.0);
@@ -133,7 +133,7 @@ fn an_echo_halves_the_window_once_in_each() {
 }
 
 #[test]
-fn the_first_new_data_tell_of_the_cut() {
+fn the_first_new_segment_has_cwr() {
     let (mut active, mut passive, mut sent) = sending(30);
     assert!(sent.iter().all(|segment| !segment.flags.has(Flags::CWR)));
     sent[0].set_codepoint(Codepoint::Ce);
@@ -151,7 +151,7 @@ fn the_first_new_data_tell_of_the_cut() {
 }
 
 #[test]
-fn what_is_sent_again_is_not_capable() {
+fn retransmissions_are_not_ecn_capable() {
     let (mut active, _, _) = sending(2);
     let now = active.timer();
     let again = active.sends_one(now);
@@ -159,7 +159,7 @@ fn what_is_sent_again_is_not_capable() {
 }
 
 #[test]
-fn a_loss_in_the_same_window_cuts_no_further() {
+fn a_loss_in_the_same_window_reduces_no_further() {
     let mut s = eight("sack+ecn");
     s.echoes_mark(1).expect_nothing().cwnd(4.0).ssthresh(4);
     s.sacks(1, [3..=3]).sacks(1, [3..=4]).expect_nothing();
@@ -170,7 +170,7 @@ fn a_loss_in_the_same_window_cuts_no_further() {
 }
 
 #[test]
-fn an_echo_in_recovery_cuts_no_further() {
+fn ece_in_recovery_reduces_no_further() {
     let setup = Script::sender("newreno+ecn").cwnd(8).ssthresh(20).handshake_takes(100);
     let mut s = setup.set(|config| config.window.full_ack = FullAck::Ssthresh).sent(1..=8);
     s.ack(0).ack(0).expect_nothing();
@@ -186,7 +186,7 @@ fn the_window_is_at_least_one_segment_and_ssthresh_two() {
 }
 
 #[test]
-fn nothing_is_undone_after_an_echo() {
+fn nothing_is_undone_after_ece_arrives() {
     // The timeout comes while the cut is answered: it cuts no further, and restores nothing.
     let mut s = Script::sender("sack+ecn+eifel").cwnd(8).ssthresh(20);
     s = s.handshake_takes(100).at_millis(10);
@@ -197,14 +197,14 @@ fn nothing_is_undone_after_an_echo() {
 }
 
 #[test]
-fn cubic_leaves_seven_tenths() {
+fn ece_with_cubic_leaves_seven_tenths() {
     let setup = Script::sender("sack+cubic+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
     let mut s = setup.sent(1..=10);
     s.echoes_mark(1).cwnd(7.0).ssthresh(7).expect_nothing();
 }
 
 #[test]
-fn a_rate_halving_sender_comes_down_by_and_by() {
+fn ece_with_rate_halving_reduces_gradually() {
     let setup = Script::sender("linux-2.4+ecn").cwnd(8).ssthresh(20).handshake_takes(100);
     let mut s = setup.set(|config| config.window.max_burst = None).sent(1..=2);
     s.ack(1).expect([3, 4]);
@@ -220,7 +220,7 @@ fn a_rate_halving_sender_comes_down_by_and_by() {
 }
 
 #[test]
-fn an_echo_while_nothing_is_outstanding_changes_nothing() {
+fn ece_without_outstanding_data_changes_nothing() {
     let mut s = Script::sender("newreno+ecn").segments(1).cwnd(4).ssthresh(4).sent(1..=1);
     s.ack(1).cwnd(4.25);
     s.echoes_mark(1).cwnd(4.25).ssthresh(4);
@@ -229,7 +229,7 @@ fn an_echo_while_nothing_is_outstanding_changes_nothing() {
 
 /// `tcp_enter_cwr`: marks bring the window down in proportion, as losses do.
 #[test]
-fn a_sender_like_linux_comes_down_in_proportion() {
+fn ece_with_linux_reduces_proportionally() {
     let setup = Script::sender("rack+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
     let linux = Reduction::Prr(PrrBound::Linux);
     let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
@@ -259,7 +259,7 @@ fn a_rate_halving_sender_keeps_a_segment() {
 }
 
 #[test]
-fn no_more_leaves_in_proportion_than_is_acknowledged() {
+fn a_proportional_reduction_sends_no_more_than_is_acknowledged() {
     // After a spurious timeout, whose window stays one segment for the echo, ten are outstanding.
     let setup = Script::sender("rack+frto:linux+ecn").cwnd(10).handshake_takes(100);
     let linux = Reduction::Prr(PrrBound::Linux);
@@ -271,7 +271,7 @@ fn no_more_leaves_in_proportion_than_is_acknowledged() {
 }
 
 #[test]
-fn who_has_asked_without_it_sends_nothing_capable() {
+fn without_an_ecn_setup_syn_nothing_is_ecn_capable() {
     let linux = |config: &mut Config| config.connection.ecn_fallback = EcnFallback::Capable;
     for (change, codepoint) in
         [((|_| ()) as fn(&mut Config), Codepoint::NotEct), (linux, Codepoint::Ect0)]
@@ -297,7 +297,7 @@ fn who_has_asked_without_it_sends_nothing_capable() {
 }
 
 #[test]
-fn a_timeout_behind_an_echo_is_told_of_too() {
+fn a_timeout_after_ece_sets_cwr_too() {
     let (mut active, _, sent) = sending(100);
     let told = |sent: &[Segment]| sent.iter().any(|segment| segment.flags.has(Flags::CWR));
     let mut echo = Segment::new(sent[0].ack, 0, Flags::ACK | Flags::ECE);

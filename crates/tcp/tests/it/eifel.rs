@@ -27,7 +27,7 @@ fn t_ei_1_an_older_echo_restores_the_windows() {
 }
 
 #[test]
-fn t_ei_2_the_echo_of_the_retransmission_goes_back_n() {
+fn t_ei_2_the_echo_of_the_retransmission_starts_go_back_n() {
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.echoing(50).ack(1).expect([2, 3]).verdict(Verdict::Genuine).cwnd(2.0).ssthresh(3);
@@ -51,7 +51,7 @@ fn t_ei_3_a_second_timeout_does_not_overwrite_the_first_one_s_timestamp() {
 }
 
 #[test]
-fn without_timestamps_it_is_blind() {
+fn without_timestamps_it_is_inconclusive() {
     let (mut flight, mut eifel) = (Flight::default(), Eifel::default());
     flight.sent(&Segment::new(Seq::FIRST, 1000, Flags::ACK), Instant::START, Cause::New);
     eifel.on_timeout(50);
@@ -85,7 +85,7 @@ fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
 }
 
 #[test]
-fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
+fn t_ei_5_all_acknowledgments_and_the_last_segment_lost() {
     // A false positive, for RFC 3522 as well: 6 is missing.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
@@ -176,7 +176,7 @@ impl Chain {
 }
 
 #[test]
-fn t_ei_chain_a_duplicate_is_taken_for_the_original() {
+fn t_ei_chain_the_ack_of_a_duplicate_looks_like_that_of_the_original() {
     let mut c = chain("sack:rfc6675+eifel", |_| {});
     // The receiver had segment 1: A3 echoes segment 3. Five are outstanding, eight allowed.
     assert_eq!(c.round_trip(), [(3, vec![9, 10, 11])]);
@@ -187,7 +187,7 @@ fn t_ei_chain_a_duplicate_is_taken_for_the_original() {
 }
 
 #[test]
-fn t_ei_chain_lost_segments_that_stay_counted_stall_the_sender() {
+fn t_ei_chain_lost_segments_counted_as_in_flight_stall_the_sender() {
     let classic = |config: &mut Config| config.recovery.sack.outstanding = Outstanding::Classic;
     let mut c = chain("sack:rfc3517+eifel", classic);
     assert_eq!(c.round_trip(), [(3, vec![9, 10, 11])]);
@@ -202,7 +202,7 @@ fn t_ei_chain_lost_segments_that_stay_counted_stall_the_sender() {
 }
 
 #[test]
-fn t_ei_chain_newreno_repairs_one_hole_a_round_trip() {
+fn t_ei_chain_newreno_retransmits_one_hole_per_round_trip() {
     let mut c = chain("newreno+eifel", |_| {});
     assert_eq!(c.round_trip(), [(3, vec![9, 10, 11])]);
     assert_eq!(c.round_trip(), [(3, vec![]), (3, vec![]), (3, vec![4])]);
@@ -218,14 +218,14 @@ fn t_ei_chain_newreno_repairs_one_hole_a_round_trip() {
 }
 
 #[test]
-fn t_ei_chain_a_regular_sender_goes_back_n_at_once() {
+fn t_ei_chain_a_regular_sender_starts_go_back_n_at_once() {
     let mut c = chain("sack:rfc6675", |_| {});
     assert_eq!(c.round_trip(), [(3, vec![4, 5])]);
     assert_eq!(c.round_trip(), [(4, vec![6, 7]), (5, vec![8, 9])]);
 }
 
 #[test]
-fn t_ei_chain_no_false_alarm_where_duplicates_are_echoed() {
+fn t_ei_chain_no_false_positive_if_duplicates_are_echoed() {
     for echo in [EchoRule::Ns2bis, EchoRule::EchoAll] {
         let mut c = chain("sack:rfc6675+eifel", |config| config.timestamp.echo = echo);
         assert_eq!(c.round_trip(), [(3, vec![4, 5])]);

@@ -30,7 +30,7 @@ fn t_ei_1_an_older_echo_is_a_hint_and_the_second_acknowledgment_decides() {
 }
 
 #[test]
-fn t_ei_2_the_echo_of_the_retransmission_goes_back_n_at_once() {
+fn t_ei_2_the_echo_of_the_retransmission_starts_go_back_n_at_once() {
     let mut s = timed_out();
     s.echoing(50).ack(1).expect([2, 3]).verdict(Verdict::Genuine).cwnd(2.0).ssthresh(3);
     s.echoing(10).ack(2).expect([4, 5]).undecided();
@@ -69,7 +69,7 @@ fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
 }
 
 #[test]
-fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
+fn t_ei_5_all_acknowledgments_and_the_last_segment_lost() {
     // No false positive here, and no fast retransmit: 6 is retransmitted at once.
     let mut s = timed_out();
     s.echoing(10).ack(5).expect([7, 8]).undecided();
@@ -86,7 +86,7 @@ fn a_duplicate_before_the_first_decides_nothing() {
 }
 
 #[test]
-fn without_new_data_it_goes_back_n() {
+fn without_new_data_it_falls_back_to_go_back_n() {
     let mut s = setup().segments(6).sent(1..=6);
     s.timeout().expect([1]);
     let blind = Verdict::Inconclusive(Reason::NothingNewToSend);
@@ -94,7 +94,7 @@ fn without_new_data_it_goes_back_n() {
 }
 
 #[test]
-fn a_response_that_restores_nothing_goes_back_n() {
+fn a_response_that_restores_nothing_falls_back_to_go_back_n() {
     let mut s = Script::sender("newreno+eifel:forward:none").cwnd(6).sent(1..=6);
     s.timeout().expect([1]);
     s.echoing(0).ack(1).expect([7, 8]);
@@ -124,7 +124,7 @@ fn after_the_chain(spec: &str) -> (End, End, Vec<Segment>) {
 }
 
 #[test]
-fn t_ei_chain_the_second_acknowledgment_unmasks_the_duplicate() {
+fn t_ei_chain_the_second_acknowledgment_reveals_the_duplicate() {
     let numbers = |left: &[Segment]| left.iter().map(|s| number_of(s.seq)).collect::<Vec<_>>();
     let (.., left) = after_the_chain("sack:rfc3517+eifel");
     assert_eq!(numbers(&left), [9, 10, 11]);

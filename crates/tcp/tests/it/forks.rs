@@ -55,7 +55,7 @@ fn reconfigures(s: &mut Script, spec: &str) -> Result<(), ReconfigureError> {
 }
 
 #[test]
-fn another_sender_goes_on_from_what_is_in_flight() {
+fn another_sender_continues_with_the_segments_in_flight() {
     // The timeout is the same; what it does is F-RTO's.
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
     assert_eq!(reconfigures(&mut s, "newreno+frto"), Ok(()));
@@ -68,7 +68,7 @@ fn another_sender_goes_on_from_what_is_in_flight() {
 }
 
 #[test]
-fn another_recovery_ends_the_one_under_way() {
+fn another_recovery_ends_the_current_one() {
     let mut s = Script::sender("sack").cwnd(8).sent(1..=8);
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
@@ -81,7 +81,7 @@ fn another_recovery_ends_the_one_under_way() {
 }
 
 #[test]
-fn other_rules_for_the_timeout_hold_from_the_next_sample_on() {
+fn another_rto_rule_applies_from_the_next_sample_on() {
     let mut s = Script::sender("newreno").cwnd(1).rto_of(0).sent(1..=1);
     let mut config = specification::sender("newreno", &base()).unwrap();
     config.rto.arithmetic = Arithmetic::Ns2;
@@ -92,7 +92,7 @@ fn other_rules_for_the_timeout_hold_from_the_next_sample_on() {
 }
 
 #[test]
-fn what_was_not_negotiated_cannot_be_had() {
+fn an_option_that_was_not_negotiated_cannot_be_used() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
     let wants = reconfigures(&mut s, "newreno+eifel").unwrap_err();
     assert_eq!(wants, ReconfigureError::NoTimestamps);
@@ -110,7 +110,7 @@ fn what_was_not_negotiated_cannot_be_had() {
 }
 
 #[test]
-fn with_timestamps_from_the_start_eifel_can_be_had() {
+fn with_negotiated_timestamps_eifel_can_be_used() {
     let setup = Script::sender("newreno").set(|config| config.timestamps = true);
     let mut s = setup.cwnd(6).ssthresh(8).sent(1..=6);
     let mut config = base();

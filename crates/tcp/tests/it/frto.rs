@@ -29,7 +29,7 @@ fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
 }
 
 #[test]
-fn t_fr_1_the_second_acknowledgment_ends_the_back_off() {
+fn t_fr_1_the_second_acknowledgment_ends_the_backoff() {
     let mut s = six_outstanding();
     s.timeout().expect([1]).rto(2000);
     s.ack(1).expect([7, 8]).rto(2000);
@@ -38,7 +38,7 @@ fn t_fr_1_the_second_acknowledgment_ends_the_back_off() {
 }
 
 #[test]
-fn t_fr_2_a_duplicate_first_goes_back_n() {
+fn t_fr_2_a_duplicate_first_falls_back_to_go_back_n() {
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.ack(0).expect_nothing().verdict(Verdict::Genuine).cwnd(1.0);
@@ -46,7 +46,7 @@ fn t_fr_2_a_duplicate_first_goes_back_n() {
 }
 
 #[test]
-fn t_fr_3_a_duplicate_second_goes_back_n_from_three_segments() {
+fn t_fr_3_a_duplicate_second_starts_go_back_n_with_three_segments() {
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.ack(1).expect([7, 8]).cwnd(3.0);
@@ -65,7 +65,7 @@ fn t_fr_3_a_duplicate_second_goes_back_n_from_three_segments() {
 }
 
 #[test]
-fn t_fr_4_an_acknowledgment_of_all_is_a_first_one_like_any() {
+fn t_fr_4_an_acknowledgment_of_everything_counts_as_the_first() {
     // Segment 1 was lost and the retransmission arrived. RFC 4138 and RFC 5682 would go back to
     // slow start here (step 2 a); the report has no such test, and goes on at half the window.
     let mut s = six_outstanding();
@@ -75,7 +75,7 @@ fn t_fr_4_an_acknowledgment_of_all_is_a_first_one_like_any() {
 }
 
 #[test]
-fn t_fr_4_nothing_of_the_lost_window_is_left_to_retransmit() {
+fn t_fr_4_the_lost_window_needs_no_more_retransmissions() {
     // Step 3 ii has the unacknowledged segments retransmitted "similarly to the conventional
     // recovery", for one of the last window must be lost. Here none of it is outstanding, only the
     // two new segments are, and a conventional sender would not send those again for a duplicate.
@@ -87,14 +87,14 @@ fn t_fr_4_nothing_of_the_lost_window_is_left_to_retransmit() {
 }
 
 #[test]
-fn t_fr_5_without_new_data_it_goes_back_n() {
+fn t_fr_5_without_new_data_it_falls_back_to_go_back_n() {
     let mut s = Script::sender("newreno+frto").cwnd(6).segments(6).sent(1..=6);
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
 }
 
 #[test]
-fn t_fr_5_without_room_in_the_offered_window_it_goes_back_n() {
+fn t_fr_5_with_a_full_advertised_window_it_falls_back_to_go_back_n() {
     let mut s = Script::sender("newreno+frto").cwnd(6).offered(6).sent(1..=6);
     s.timeout().expect([1]);
     s.offering(5).ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
@@ -130,7 +130,7 @@ fn t_fr_6_the_flight_begins_at_the_rolled_back_snd_nxt() {
 }
 
 #[test]
-fn t_fr_7_a_jump_of_the_second_acknowledgment_releases_what_the_window_allows() {
+fn t_fr_7_a_jump_of_the_second_acknowledgment_sends_what_the_window_allows() {
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.ack(1).expect([7, 8]);
@@ -138,7 +138,7 @@ fn t_fr_7_a_jump_of_the_second_acknowledgment_releases_what_the_window_allows() 
 }
 
 #[test]
-fn t_fr_7_a_jump_releases_a_burst_of_three_at_most() {
+fn t_fr_7_a_jump_sends_a_burst_of_at_most_three() {
     let setup = Script::sender("newreno+frto").cwnd(20);
     let mut s = setup.set(|config| config.window.max_burst = Some(3)).sent(1..=20);
     s.timeout().expect([1]).ssthresh(10);
@@ -180,7 +180,7 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment() {
 }
 
 #[test]
-fn t_fr_11_part_of_the_segment_is_an_acknowledgment_like_any() {
+fn t_fr_11_an_ack_of_part_of_the_segment_counts() {
     // RFC 4138 and RFC 5682 ask for the whole retransmission; the report does not.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
@@ -230,7 +230,7 @@ fn t_fr_17_three_retransmissions_start_a_spurious_fast_retransmit() {
 }
 
 #[test]
-fn t_fr_17_with_send_high_kept_they_start_nothing() {
+fn t_fr_17_with_send_high_kept_they_do_not() {
     let mut s = three_timeouts_in_one_spike(RecoverOnUndo::Keep);
     s.expect_nothing().fast_retransmits(0);
     s.ack(7).expect([11]);

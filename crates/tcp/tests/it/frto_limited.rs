@@ -58,7 +58,7 @@ fn the_tail_shows_that_a_timeout_was_spurious() {
 }
 
 #[test]
-fn t_fr_6_the_tail_does_not_count_once_the_sender_goes_back() {
+fn t_fr_6_the_tail_does_not_count_after_go_back_n_begins() {
     for (spec, cwnd) in FORMS {
         let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
@@ -68,7 +68,7 @@ fn t_fr_6_the_tail_does_not_count_once_the_sender_goes_back() {
 }
 
 #[test]
-fn an_acknowledgment_of_the_tail_may_be_that_of_its_retransmission() {
+fn an_ack_of_the_tail_may_answer_its_retransmission() {
     for (spec, _) in FORMS {
         let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
@@ -91,7 +91,7 @@ fn an_acknowledgment_of_the_tail_may_be_that_of_its_retransmission() {
 }
 
 #[test]
-fn one_byte_leaves_beyond_the_offered_window() {
+fn one_byte_leaves_beyond_the_advertised_window() {
     for (spec, _) in FORMS {
         let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]).undecided();
@@ -101,7 +101,7 @@ fn one_byte_leaves_beyond_the_offered_window() {
 }
 
 #[test]
-fn t_fr_6_the_byte_does_not_count_once_the_sender_goes_back() {
+fn t_fr_6_the_byte_does_not_count_after_go_back_n_begins() {
     for (spec, cwnd) in FORMS {
         let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]);
@@ -111,7 +111,7 @@ fn t_fr_6_the_byte_does_not_count_once_the_sender_goes_back() {
 }
 
 #[test]
-fn t_fr_5_without_data_there_is_not_one_byte() {
+fn t_fr_5_without_data_there_is_no_byte_to_send() {
     for limited in [WindowLimited::OneByte, WindowLimited::Reserve(2)] {
         for (spec, _) in FORMS {
             let mut s = without_data(spec, limited);
@@ -156,7 +156,7 @@ fn a_reserve_of_one_segment_is_not_enough_for_ns_2() {
 }
 
 #[test]
-fn a_reserve_leaves_room_for_one_segment_and_is_f_rto_s_alone() {
+fn a_reserve_leaves_room_for_one_segment_and_only_f_rto_uses_it() {
     let reserve = |spec| sender(spec, WindowLimited::Reserve(2));
     let mut s = reserve("newreno+frto").offered(2).sent(1..=1);
     s.ack(1).expect([2]);
@@ -190,7 +190,7 @@ fn verdict(end: &End) -> Option<Verdict> {
 }
 
 #[test]
-fn a_probe_is_behind_the_originals_where_the_timeout_was_spurious() {
+fn after_a_spurious_timeout_a_probe_arrives_after_the_originals() {
     for (spec, _) in FORMS {
         let (mut sender, mut receiver, originals, probe) = probed(spec);
         let second = receiver.answers(&originals[1], 1100)[0];
@@ -204,7 +204,7 @@ fn a_probe_is_behind_the_originals_where_the_timeout_was_spurious() {
 }
 
 #[test]
-fn t_fr_6_a_probe_does_not_count_and_its_answer_goes_back_n() {
+fn t_fr_6_a_probe_does_not_count_and_its_ack_starts_go_back_n() {
     for (spec, cwnd) in FORMS {
         let (mut sender, mut receiver, _, probe) = probed(spec);
         let answer = receiver.answers(&probe, 1100)[0];

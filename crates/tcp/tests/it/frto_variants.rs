@@ -64,7 +64,7 @@ fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
 }
 
 #[test]
-fn t_fr_2_a_duplicate_first_goes_back_n() {
+fn t_fr_2_a_duplicate_first_falls_back_to_go_back_n() {
     for spec in [RFC4138, RFC5682, NS2] {
         let mut s = timed_out(spec);
         s.ack(0).expect_nothing().verdict(Verdict::Genuine).cwnd(1.0);
@@ -82,7 +82,7 @@ fn t_fr_2_a_first_duplicate_is_inconclusive_with_sack() {
 }
 
 #[test]
-fn t_fr_3_a_duplicate_second_goes_back_n() {
+fn t_fr_3_a_duplicate_second_falls_back_to_go_back_n() {
     for (spec, cwnd, left) in [
         (RFC4138, 3.0, 2..=4),
         (RFC5682, 3.0, 2..=4),
@@ -114,7 +114,7 @@ fn t_fr_4_a_retransmission_that_fills_the_only_hole_is_no_evidence() {
 }
 
 #[test]
-fn t_fr_4_linux_knows_what_was_reported_before_the_timeout() {
+fn t_fr_4_linux_ignores_what_was_sacked_before_the_timeout() {
     let mut s = Script::sender(LINUX_SACK).cwnd(3).sent(1..=3);
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
@@ -126,7 +126,7 @@ fn t_fr_4_linux_knows_what_was_reported_before_the_timeout() {
 }
 
 #[test]
-fn t_fr_5_without_new_data_it_goes_back_n() {
+fn t_fr_5_without_new_data_it_falls_back_to_go_back_n() {
     for spec in ALL {
         let mut s = Script::sender(spec).cwnd(6).segments(6).sent(1..=6);
         s.timeout().expect([1]);
@@ -135,7 +135,7 @@ fn t_fr_5_without_new_data_it_goes_back_n() {
 }
 
 #[test]
-fn t_fr_5_without_room_in_the_offered_window_it_goes_back_n() {
+fn t_fr_5_with_a_full_advertised_window_it_falls_back_to_go_back_n() {
     for spec in ALL {
         let mut s = Script::sender(spec).cwnd(6).offered(6).sent(1..=6);
         s.timeout().expect([1]);
@@ -167,7 +167,7 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 }
 
 #[test]
-fn t_fr_6_what_is_sent_again_is_what_counts() {
+fn t_fr_6_only_retransmitted_data_counts() {
     // As in the report's form, also where Linux itself counts segment 8.
     for (spec, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
         let mut s = two_new_sent(spec);
@@ -185,7 +185,7 @@ fn t_fr_7_a_jump_of_the_second_acknowledgment() {
 }
 
 #[test]
-fn t_fr_8_a_window_update_tells_nothing() {
+fn t_fr_8_a_window_update_decides_nothing() {
     for spec in ALL {
         let mut s = timed_out(spec);
         s.offering(55).ack(0).expect_nothing().undecided().cwnd(1.0);
@@ -206,7 +206,7 @@ fn t_fr_9_another_timeout_before_the_first_acknowledgment() {
 }
 
 #[test]
-fn t_fr_9_what_the_second_timeout_leaves_to_return_to() {
+fn t_fr_9_the_windows_that_remain_after_the_second_timeout() {
     // ns-2 remembers the windows anew; Linux undoes to those before the first.
     for (spec, cwnd, ssthresh) in [(NS2, 3.0, 3), (LINUX, 6.0, 6)] {
         let mut s = timed_out(spec);
@@ -240,7 +240,7 @@ fn t_fr_9_linux_undoes_another_timeout_of_the_same_segment() {
 }
 
 #[test]
-fn t_fr_10_or_it_belongs_to_a_recovery_under_way() {
+fn t_fr_10_or_it_belongs_to_the_current_recovery() {
     for spec in [RFC5682, SACK, LINUX, LINUX_SACK] {
         let mut s = two_new_sent(spec);
         s.timeout().expect([2]).ssthresh(3).cwnd(1.0);
@@ -253,7 +253,7 @@ fn t_fr_10_or_it_belongs_to_a_recovery_under_way() {
 }
 
 #[test]
-fn t_fr_10_a_timeout_after_a_spurious_one_is_one_like_any() {
+fn t_fr_10_a_timeout_after_a_spurious_one_is_independent() {
     for spec in [RFC5682, SACK, LINUX] {
         let mut s = two_new_sent(spec);
         s.ack(2).expect_nothing().verdict(Verdict::Spurious);
@@ -278,7 +278,7 @@ fn t_fr_11_part_of_the_segment_is_not_enough_for_the_rfcs() {
 }
 
 #[test]
-fn t_fr_11_linux_goes_back_and_still_waits_for_an_original() {
+fn t_fr_11_linux_starts_go_back_n_and_still_waits_for_an_original() {
     let mut s = timed_out(LINUX);
     let half = s.pure_ack(start_of(1) + 500);
     s.arrives(&half).expect([7, 8]);
@@ -309,7 +309,7 @@ fn t_fr_12_a_loss_and_a_delay() {
 }
 
 #[test]
-fn t_fr_13_sack_sees_through_reordering() {
+fn t_fr_13_sack_distinguishes_reordering() {
     let mut s = timed_out(SACK);
     s.sacks(0, [3..=3]).expect_nothing().undecided();
     s.ack(3).expect([7, 8]).undecided().cwnd(2.0);
@@ -368,7 +368,7 @@ fn t_fr_14_with_sack_it_stays_out_of_fast_recovery() {
 }
 
 #[test]
-fn t_fr_14_linux_enters_where_a_timeout_of_fast_recovery_repeats() {
+fn t_fr_14_linux_enters_if_a_timeout_in_fast_recovery_repeats() {
     let mut s = six(LINUX_SACK);
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();

@@ -23,21 +23,21 @@ fn t_gbn_1_a_spurious_timeout_retransmits_the_window() {
 }
 
 #[test]
-fn t_gbn_2_what_is_acknowledged_is_not_sent_again() {
+fn t_gbn_2_acknowledged_data_is_not_retransmitted() {
     let mut s = six_outstanding("newreno");
     s.timeout().expect([1]);
     s.ack(4).expect([5, 6]).cwnd(2.0);
 }
 
 #[test]
-fn t_gbn_2_all_acknowledged_at_once_and_nothing_is() {
+fn t_gbn_2_an_ack_of_everything_leaves_nothing_to_retransmit() {
     let mut s = six_outstanding("newreno");
     s.timeout().expect([1]);
     s.ack(6).expect([7, 8]).cwnd(2.0);
 }
 
 #[test]
-fn t_gbn_3_an_acknowledgment_beyond_what_was_sent_again_counts() {
+fn t_gbn_3_an_ack_beyond_the_retransmitted_data_counts() {
     let mut s = six_outstanding("newreno");
     s.timeout().expect([1]);
     s.ack(1).expect([2, 3]);
@@ -53,7 +53,7 @@ fn t_gbn_4_a_second_timeout_of_the_segment() {
 }
 
 #[test]
-fn t_cc_3_half_of_what_is_outstanding_once_a_segment() {
+fn t_cc_3_half_the_flight_size_once_per_segment() {
     let mut s = Script::sender("newreno").cwnd(10).sent(1..=10);
     s.timeout().expect([1]).ssthresh(5).cwnd(1.0);
     s.timeout().expect([1]).ssthresh(5).cwnd(1.0);
@@ -63,7 +63,7 @@ fn t_cc_3_half_of_what_is_outstanding_once_a_segment() {
 }
 
 #[test]
-fn what_was_sacked_since_the_timeout_is_passed_over() {
+fn data_sacked_since_the_timeout_is_skipped() {
     let mut s = six_outstanding("sack");
     s.timeout().expect([1]);
     s.sacks(0, [3..=4]).expect_nothing();

@@ -51,7 +51,7 @@ fn t_b_1_data_may_come_with_the_last_acknowledgment() {
 }
 
 #[test]
-fn t_b_2_an_answer_to_an_old_syn_is_reset() {
+fn t_b_2_a_syn_ack_for_an_old_syn_is_reset() {
     // The peer answered an old duplicate, nine numbers below; its half-open connection goes.
     let mut active = End::open(&base());
     let mut old = active.sends_one(0);
@@ -175,7 +175,7 @@ fn t_b_10_without_an_mss_option_segments_have_536_bytes() {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_and_data_begins_carefully() {
+fn a_lost_syn_is_retransmitted_and_reduces_the_initial_window() {
     let mut active = End::open(&base());
     active.connection.write(100_000);
     active.sends_one(0);
@@ -191,7 +191,7 @@ fn a_lost_syn_is_sent_again_and_data_begins_carefully() {
 }
 
 #[test]
-fn a_lost_syn_ack_is_sent_again_when_the_syn_is_repeated() {
+fn a_retransmitted_syn_gets_the_syn_ack_again() {
     let mut active = End::open(&base());
     let syn = active.sends_one(0);
     let mut passive = End::accept(&base(), &syn);

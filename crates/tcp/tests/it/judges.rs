@@ -16,7 +16,7 @@ use rtolab_tcp::{Cause, Flags, Segment, Seq, Timestamps};
 use Verdict::{Genuine, Inconclusive, Open, Spurious};
 
 #[test]
-fn t_dr_1_an_answer_within_a_tenth_of_the_smallest_round_trip() {
+fn t_dr_1_an_acknowledgment_within_a_tenth_of_the_smallest_round_trip() {
     let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 2).sends(42_899, 3..=4);
     assert_eq!(bench.said("dualrtt"), None, "762 ms are no proof");
@@ -46,28 +46,28 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
 }
 
 #[test]
-fn t_dr_4_one_acknowledgment_for_several_hides_it() {
+fn t_dr_4_a_cumulative_ack_of_several_hides_it() {
     let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 6).sends(42_899, 7..=8);
     assert_eq!(bench.said("dualrtt"), None);
 }
 
 #[test]
-fn t_dr_5_so_does_one_for_two() {
+fn t_dr_5_a_cumulative_ack_of_two_hides_it() {
     let mut bench = hiccup(DetectorId::all());
     bench.ack(42_899, 3);
     assert_eq!(bench.said("dualrtt"), None);
 }
 
 #[test]
-fn t_dr_6_the_first_acknowledgment_may_tell() {
+fn t_dr_6_the_first_acknowledgment_may_decide() {
     let mut bench = hiccup(DetectorId::all());
     bench.ack(42_237, 2);
     assert_eq!(bench.said("dualrtt"), Some((Spurious, 42_237)));
 }
 
 #[test]
-fn without_a_round_trip_dualrtt_has_nothing_to_compare() {
+fn without_a_round_trip_dualrtt_is_inconclusive() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=1).timeout(1000, 1);
     bench.ack(1001, 1);
@@ -87,7 +87,7 @@ fn t_ei_1_to_3_an_older_echo() {
 }
 
 #[test]
-fn t_ei_5_all_acknowledgments_lost_and_the_last_segment_too() {
+fn t_ei_5_all_acknowledgments_and_the_last_segment_lost() {
     let mut bench = Bench::new().with_timestamps();
     bench.sends(10, 1..=6).timeout(1000, 1);
     bench.echo(1100, 5, 10);
@@ -133,7 +133,7 @@ fn t_ei_7_a_spurious_fast_retransmit() {
 }
 
 #[test]
-fn eifel_is_blind_without_timestamps() {
+fn eifel_is_inconclusive_without_timestamps() {
     let mut bench = gone_back_n();
     assert_eq!(bench.said("eifel"), Some((Inconclusive(Reason::NoTimestamps), 1100)));
     bench.sends(1250, 8..=8);
@@ -179,7 +179,7 @@ fn the_timeout_after_a_verdict_is_a_new_episode() {
 }
 
 #[test]
-fn a_retransmission_of_several_segments_is_each_of_them() {
+fn a_retransmission_of_several_segments_counts_as_each_of_them() {
     let mut bench = Bench::new();
     bench.sends(0, 1..=4);
     bench.judges.timeout(start_of(1), instant(1000));

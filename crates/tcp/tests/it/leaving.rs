@@ -83,7 +83,7 @@ fn a_reset_in_time_wait_ends_it_or_does_not() {
 }
 
 #[test]
-fn a_syn_that_nobody_answers_is_given_up() {
+fn an_unanswered_syn_ends_the_connection() {
     let mut config = base();
     config.connection.limits.r2_syn = GiveUp::Retransmissions(3);
     let mut a = End::open(&config);
@@ -101,7 +101,7 @@ fn a_syn_that_nobody_answers_is_given_up() {
 }
 
 #[test]
-fn data_that_nobody_acknowledges_are_reported_and_given_up() {
+fn unacknowledged_data_is_reported_and_then_given_up() {
     let mut config = base();
     config.connection.limits.r1 = Some(3);
     config.connection.limits.r2 = GiveUp::After(Duration::from_secs(100));
@@ -128,7 +128,7 @@ fn data_that_nobody_acknowledges_are_reported_and_given_up() {
 }
 
 #[test]
-fn a_closed_window_is_no_reason_to_give_up_but_silence_is() {
+fn silence_ends_a_connection_and_a_closed_window_does_not() {
     let mut small = base();
     small.receiver.buffer = 2000;
     let mut config = base();
@@ -160,7 +160,7 @@ fn a_closed_window_is_no_reason_to_give_up_but_silence_is() {
 }
 
 #[test]
-fn t_b_27_a_silent_peer_is_asked() {
+fn t_b_27_a_silent_peer_gets_keep_alives() {
     let mut config = base();
     let knobs =
         KeepAlive { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 3 };
@@ -193,7 +193,7 @@ fn t_b_27_a_silent_peer_is_asked() {
 }
 
 #[test]
-fn who_has_data_outstanding_asks_nothing_else() {
+fn outstanding_data_suppresses_keep_alives() {
     let mut config = base();
     config.connection.keep_alive = Some(KeepAlive {
         idle: Duration::from_secs(1),
@@ -211,7 +211,7 @@ fn who_has_data_outstanding_asks_nothing_else() {
 }
 
 #[test]
-fn who_only_writes_no_more_reads_on() {
+fn shutting_down_writes_leaves_reads_open() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     a.connection.close();
     let fin = a.sends_one(0);
@@ -224,7 +224,7 @@ fn who_only_writes_no_more_reads_on() {
 }
 
 #[test]
-fn who_reads_no_more_resets_what_still_arrives() {
+fn data_after_shutting_down_reads_is_reset() {
     let mut knob = base();
     knob.connection.after_close = AfterClose::Resets;
     for (config, hangs_up) in [(knob, false), (base(), true)] {
@@ -248,7 +248,7 @@ fn who_reads_no_more_resets_what_still_arrives() {
 }
 
 #[test]
-fn who_reads_no_more_closes_as_any_other() {
+fn shutting_down_reads_does_not_change_closing() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     a.connection.hang_up();
     let fin = a.sends_one(0);
@@ -278,7 +278,7 @@ fn limited(after_close: AfterClose) -> Config {
 }
 
 #[test]
-fn whose_peer_never_closes_is_gone_after_a_minute() {
+fn fin_wait_2_ends_after_a_minute() {
     let (mut a, mut b) = half_closed(&limited(AfterClose::Resets));
     assert_eq!(a.timer(), 60_000);
     a.sends_nothing(60_000);
@@ -311,7 +311,7 @@ fn a_fin_within_a_minute_leads_to_time_wait() {
 }
 
 #[test]
-fn a_long_timeout_leaves_the_peer_longer() {
+fn a_long_rto_extends_fin_wait_2() {
     let mut config = limited(AfterClose::Resets);
     config.rto.floor = RtoFloor::Total(Duration::from_secs(20));
     let (mut a, _) = half_closed(&config);
@@ -320,7 +320,7 @@ fn a_long_timeout_leaves_the_peer_longer() {
 }
 
 #[test]
-fn who_leaves_without_reading_all_resets() {
+fn closing_with_unread_data_sends_a_reset() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     b.connection.write(300);
     a.gets(&b.sends_one(0), 0);
@@ -332,7 +332,7 @@ fn who_leaves_without_reading_all_resets() {
 }
 
 #[test]
-fn giving_up_says_nothing_where_the_peer_has_closed_its_side_already() {
+fn giving_up_sends_nothing_if_the_peer_has_closed() {
     let mut a = waiting(&base());
     a.connection.abort();
     a.sends_nothing(0);
@@ -340,7 +340,7 @@ fn giving_up_says_nothing_where_the_peer_has_closed_its_side_already() {
 }
 
 #[test]
-fn behind_a_fin_there_is_nothing() {
+fn data_after_a_fin_is_ignored() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     a.connection.write(100);
     a.connection.close();

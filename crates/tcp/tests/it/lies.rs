@@ -58,7 +58,7 @@ fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict
 }
 
 #[test]
-fn a_divided_acknowledgment_adds_up() {
+fn divided_acknowledgments_add_up() {
     let (_, mut b, sent) = facing(Lie::AckDivision, "sack");
     let answers = b.answers(&sent[0], 20);
     assert_eq!(told(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
@@ -76,7 +76,7 @@ fn duplicates_are_repeated_while_a_segment_is_missing() {
 }
 
 #[test]
-fn an_optimist_does_without_what_is_lost() {
+fn an_optimistic_ack_covers_lost_data() {
     let (_, mut b, sent) = facing(Lie::Optimistic, "sack");
     assert_eq!(told(&b.answers(&sent[0], 20)), [1250]);
     assert_eq!(told(&b.answers(&sent[3], 20)), [5000]);
@@ -86,7 +86,7 @@ fn an_optimist_does_without_what_is_lost() {
 }
 
 #[test]
-fn a_false_report_names_what_repaired_the_loss() {
+fn a_false_dsack_names_the_needed_retransmission() {
     let (_, mut b, sent) = facing(Lie::FalseDsack, "sack");
     b.answers(&sent[0], 20);
     b.answers(&sent[2], 20);
@@ -97,14 +97,14 @@ fn a_false_report_names_what_repaired_the_loss() {
 }
 
 #[test]
-fn an_old_echo_deceives_eifel_but_not_its_safe_form() {
+fn a_false_echo_deceives_eifel_but_not_its_safe_variant() {
     let found = |sender| after_a_loss(Lie::OldEcho, sender, 1..3);
     assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Spurious));
     assert_eq!(found("sack+eifel:safe"), Some(Verdict::Genuine));
 }
 
 #[test]
-fn a_false_report_deceives_who_undoes_by_it() {
+fn a_false_dsack_deceives_senders_that_undo_by_dsack() {
     let found = |sender| after_a_loss(Lie::FalseDsack, sender, 1..4);
     assert_eq!(found("sack+dsack"), Some(Verdict::Spurious));
     assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Genuine));

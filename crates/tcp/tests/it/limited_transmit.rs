@@ -37,7 +37,7 @@ fn t_lt_1_with_sack_only_new_information_counts() {
 }
 
 #[test]
-fn t_lt_1_the_offered_window_holds() {
+fn t_lt_1_the_advertised_window_holds() {
     let mut s = limited("newreno").offered(4).sent(1..=3);
     s.ack(0).expect([4]);
     s.ack(0).expect_nothing();
@@ -45,7 +45,7 @@ fn t_lt_1_the_offered_window_holds() {
 }
 
 #[test]
-fn what_it_sent_is_not_halved() {
+fn ssthresh_does_not_count_what_limited_transmit_sent() {
     let mut s = limited("newreno").cwnd(10).sent(1..=10);
     s.ack(0).expect([11]);
     s.ack(0).expect([12]);

@@ -57,7 +57,7 @@ fn a_hole_that_is_filled_late_shows_reordering() {
 
 /// `tcp_dsack_seen`: a segment that came twice was delivered, so that something may leave for it.
 #[test]
-fn a_dsack_lets_out_a_segment_of_a_proportional_reduction() {
+fn a_dsack_lets_a_proportional_reduction_send_a_segment() {
     for (rules, left) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 0)] {
         let mut s = in_proportion(rules).segments(20).sent(1..=20);
         s.at(200).sacks(0, [2..=4]).expect([1]);
@@ -105,7 +105,7 @@ fn a_dsack_alone_leaves_the_timeout_undecided() {
 /// `cubictcp_acked`: for a second after CUBIC begins no round trip counts. The first was of six
 /// seconds, and until another counts the curve is looked at as far ahead.
 #[test]
-fn for_a_second_after_cubic_begins_no_round_trip_counts() {
+fn cubic_ignores_round_trips_in_its_first_second() {
     let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(3000);
     let setup = setup.set(|config| {
         config.congestion.control = CongestionAlgorithm::Cubic;
@@ -140,7 +140,7 @@ fn for_a_second_after_cubic_begins_no_round_trip_counts() {
 /// `tcp_slow_start` says what of an acknowledgment is more than slow start needs, and congestion
 /// avoidance goes on with that: with four of the eleven segments that the window grows by one for.
 #[test]
-fn what_slow_start_has_no_need_of_counts_in_congestion_avoidance() {
+fn the_rest_after_slow_start_counts_in_congestion_avoidance() {
     for (slow_start, cwnd) in [(SlowStart::Delivered, 12.0), (SlowStart::OneSegment, 11.0)] {
         let setup = Script::sender("sack").cwnd(10).ssthresh(11).set(|config| {
             config.window.slow_start = slow_start;

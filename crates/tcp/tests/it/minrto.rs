@@ -64,7 +64,7 @@ impl Pairs {
 }
 
 #[test]
-fn t_mr_3_a_lone_segment_is_given_the_time_that_the_receiver_takes() {
+fn t_mr_3_the_rto_of_a_lone_segment_covers_the_delayed_ack() {
     let mut plain = Pairs::of("sack");
     assert_eq!(plain.lone(), 200);
     let lone = plain.last;
@@ -127,7 +127,7 @@ fn t_mr_5_after_a_timeout_too() {
 }
 
 #[test]
-fn t_mr_7_what_the_receiver_s_timer_acknowledged_leaves_the_parity_wrong() {
+fn t_mr_7_a_delayed_ack_by_timer_leaves_the_parity_wrong() {
     for (spec, second) in [("sack+minrto", 50), ("sack+minrto:resync", 500)] {
         let mut pairs = Pairs::of(spec);
         assert_eq!(pairs.lone(), 500, "{spec}");

@@ -92,7 +92,7 @@ fn t_nr_2_less_careful_and_without_bugfix_they_start_a_fast_retransmit() {
 }
 
 #[test]
-fn t_nr_2_what_only_no_bugfix_retransmits() {
+fn t_nr_2_only_without_bugfix_is_it_retransmitted() {
     // Duplicates below send_high, while go-back-N is under way.
     for (spec, count) in
         [("newreno:careful", 0), ("newreno:less-careful", 0), ("newreno:no-bugfix", 1)]
@@ -112,7 +112,7 @@ fn t_nr_2_what_only_no_bugfix_retransmits() {
 }
 
 #[test]
-fn t_nr_3_careful_waits_for_the_timer_where_the_loss_is_real() {
+fn t_nr_3_careful_waits_for_the_timer_if_the_loss_is_real() {
     // 7 is lost; 8, 9 and 10 bring duplicates.
     for (spec, resent) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
         let mut s = gone_back_n(spec);
@@ -181,7 +181,7 @@ fn t_nr_3_a_small_advance_lets_the_ack_heuristic_retransmit() {
 }
 
 #[test]
-fn t_nr_3_a_jump_over_what_was_sent_again_does_not() {
+fn t_nr_3_a_jump_over_retransmitted_data_does_not() {
     for (jump, count) in [(6, 0), (4, 1)] {
         let mut s = with_bugfix(Bugfix::AckHeuristic).cwnd(6).sent(1..=6);
         s.timeout().expect([1]);
@@ -200,7 +200,7 @@ fn t_nr_3_a_jump_over_what_was_sent_again_does_not() {
 }
 
 #[test]
-fn t_nr_3_the_timestamp_heuristic_tells_whether_the_last_sending_was_answered() {
+fn t_nr_3_the_timestamp_heuristic_shows_which_transmission_was_answered() {
     let timestamps = || with_bugfix(Bugfix::TimestampHeuristic).set(|c| c.timestamps = true);
     // The acknowledgment is for the retransmission at 1 s.
     let mut s = going_back_n(timestamps());
@@ -221,7 +221,7 @@ fn t_nr_3_the_timestamp_heuristic_tells_whether_the_last_sending_was_answered() 
 }
 
 #[test]
-fn a_partial_acknowledgment_lets_out_the_hole_alone_where_told() {
+fn a_partial_ack_can_be_set_to_retransmit_the_hole_alone() {
     let setup = Script::sender("newreno").cwnd(8);
     let only = PartialAck::RetransmissionOnly;
     let mut s = setup.set(|config| config.recovery.newreno.partial_ack = only).sent(1..=8);

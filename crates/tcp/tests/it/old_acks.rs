@@ -31,6 +31,6 @@ fn an_old_acknowledgment_is_dropped_and_answered() {
 
 /// `tcp_disordered_ack_check`, `tcp_oow_rate_limited`.
 #[test]
-fn linux_takes_one_that_repeats_the_last_and_answers_few() {
+fn linux_accepts_a_repeated_one_and_limits_its_answers() {
     assert_eq!(answers(OldAcks::Linux), [0, 1, 0]);
 }

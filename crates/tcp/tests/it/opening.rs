@@ -23,7 +23,7 @@ fn listens(config: &Config, segment: &Segment) -> Answer {
 }
 
 #[test]
-fn t_b_1_who_listens_answers_a_syn() {
+fn t_b_1_a_listener_answers_a_syn() {
     let mut active = End::open(&base());
     let Answer::Accepted(accepted) = listens(&base(), &active.sends_one(0)) else {
         panic!("not accepted")
@@ -37,7 +37,7 @@ fn t_b_1_who_listens_answers_a_syn() {
 }
 
 #[test]
-fn who_listens_resets_what_acknowledges_and_ignores_the_rest() {
+fn a_listener_resets_acks_and_ignores_other_segments() {
     for flags in [Flags::RST, Flags::RST | Flags::ACK, Flags::FIN, Flags::NONE] {
         let segment = Segment::new(Seq::FIRST + 7, 0, flags);
         assert!(matches!(listens(&base(), &segment), Answer::Nothing), "{flags}");
@@ -51,7 +51,7 @@ fn who_listens_resets_what_acknowledges_and_ignores_the_rest() {
 }
 
 #[test]
-fn t_b_3_both_open_at_once() {
+fn t_b_3_simultaneous_open() {
     let (mut a, mut b) = (End::open(&base()), End::open(&base()));
     let (syn_a, syn_b) = (a.sends_one(0), b.sends_one(0));
     let (answer_a, answer_b) = (a.answers(&syn_b, 10), b.answers(&syn_a, 10));
@@ -71,7 +71,7 @@ fn t_b_3_both_open_at_once() {
 }
 
 #[test]
-fn t_b_3_one_answer_is_lost() {
+fn t_b_3_simultaneous_open_with_a_lost_syn_ack() {
     let (mut a, mut b) = (End::open(&base()), End::open(&base()));
     let (syn_a, syn_b) = (a.sends_one(0), b.sends_one(0));
     let (answer_a, _) = (a.answers(&syn_b, 10), b.answers(&syn_a, 10));
@@ -88,7 +88,7 @@ fn t_b_3_one_answer_is_lost() {
 }
 
 #[test]
-fn t_b_3_a_syn_that_comes_again_is_answered_again() {
+fn t_b_3_a_retransmitted_syn_is_answered_again() {
     let (mut a, mut b) = (End::open(&base()), End::open(&base()));
     let (_, syn_b) = (a.sends_one(0), b.sends_one(0));
     let first = a.answers(&syn_b, 10);
@@ -97,7 +97,7 @@ fn t_b_3_a_syn_that_comes_again_is_answered_again() {
 }
 
 #[test]
-fn t_b_3_what_both_offer_is_agreed_on() {
+fn t_b_3_options_that_both_offer_are_used() {
     let with = |window_scale, timestamps| Config { window_scale, timestamps, ..base() };
     let (mut a, mut b) = (End::open(&with(Some(7), true)), End::open(&with(Some(3), true)));
     let (syn_a, syn_b) = (a.sends_one(0), b.sends_one(0));
@@ -116,7 +116,7 @@ fn t_b_3_what_both_offer_is_agreed_on() {
 }
 
 #[test]
-fn a_reset_refuses_in_syn_received_too() {
+fn a_reset_in_syn_received_ends_the_connection() {
     let (mut a, mut b) = (End::open(&base()), End::open(&base()));
     let (_, syn_b) = (a.sends_one(0), b.sends_one(0));
     a.answers(&syn_b, 10);
@@ -126,7 +126,7 @@ fn a_reset_refuses_in_syn_received_too() {
 }
 
 #[test]
-fn a_closed_port_refuses() {
+fn a_closed_port_sends_a_reset() {
     let mut active = End::open(&base());
     let reset = refuse(&active.sends_one(0)).unwrap();
     assert_eq!((reset.seq, reset.ack), (Seq::FIRST, Seq::FIRST + 1));
@@ -138,7 +138,7 @@ fn a_closed_port_refuses() {
 }
 
 #[test]
-fn t_b_6_a_peer_that_has_forgotten_resets() {
+fn t_b_6_a_peer_without_the_connection_resets_it() {
     let (mut a, _) = connected(&base(), &base(), 0);
     a.connection.write(1000);
     let reset = refuse(&a.sends_one(0)).unwrap();
@@ -150,7 +150,7 @@ fn t_b_6_a_peer_that_has_forgotten_resets() {
 }
 
 #[test]
-fn t_b_6_a_peer_that_has_forgotten_and_connects_anew_finds_out() {
+fn t_b_6_a_half_open_connection_is_found_by_a_new_syn() {
     // RFC 9293 section 3.5.1, figure 9: the half-open end challenges the SYN; by the answer to that
     // it learns of the crash, and the retransmitted SYN is for the listener.
     let (_, mut b) = connected(&base(), &base(), 0);
@@ -175,7 +175,7 @@ fn t_b_6_a_peer_that_has_forgotten_and_connects_anew_finds_out() {
 }
 
 #[test]
-fn t_b_11_timestamps_come_out_of_the_mss_or_do_not() {
+fn t_b_11_timestamps_reduce_the_payload_or_do_not() {
     for (in_mss, payload) in [(true, 244), (false, 256)] {
         let config = Config {
             mss: 256,

@@ -26,7 +26,7 @@ fn repeated(config: &Config, times: u32) -> (End, Vec<(u64, Segment)>) {
 
 /// `tcp_retransmit_timer`: the first four timeouts are not backed off.
 #[test]
-fn the_first_syns_are_repeated_evenly() {
+fn the_first_syns_are_retransmitted_evenly() {
     for (linear, expected) in [
         (0, [0, 1000, 3000, 7000, 15_000, 31_000, 63_000]),
         (4, [0, 1, 2, 3, 4, 5, 7].map(|s| s * 1000)),
@@ -51,7 +51,7 @@ fn window_after(timeouts: u32, answered: usize) -> u64 {
 
 /// `tcp_init_transfer` and `tcp_try_undo_spurious_syn`.
 #[test]
-fn one_timeout_of_a_syn_or_one_in_vain_leaves_the_window() {
+fn one_syn_timeout_or_a_spurious_one_keeps_the_initial_window() {
     assert_eq!(window_after(0, 0), 10);
     assert_eq!(window_after(1, 1), 10);
     assert_eq!(window_after(2, 2), 1);
@@ -61,7 +61,7 @@ fn one_timeout_of_a_syn_or_one_in_vain_leaves_the_window() {
 
 /// `tcp_check_req`: what arrived first is echoed.
 #[test]
-fn a_repeated_syn_is_answered_with_the_first_timestamp() {
+fn a_retransmitted_syn_is_answered_with_the_first_timestamp() {
     let (_, sent) = repeated(&linux(), 1);
     let echoes = |config: &Config| {
         let mut passive = End::accept(config, &sent[0].1);
@@ -77,7 +77,7 @@ fn a_repeated_syn_is_answered_with_the_first_timestamp() {
 
 /// `tcp_rcv_synsent_state_process` acknowledges before anything can be written.
 #[test]
-fn the_last_acknowledgment_leaves_alone() {
+fn the_handshakes_last_ack_carries_no_data() {
     let mut config = linux();
     config.connection.handshake = Handshake::Alone;
     let mut active = End::open(&config);

@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_predicted_is_taken_as_any_other(
+    fn the_fast_path_equals_the_slow_path(
         configs in (any::sender(), any::receiver()),
         writes in (1..400_000_u64, prop_oneof![3 => Just(0), 1 => 1..50_000_u64]),
         fates in fates(),
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn while_all_goes_well_segments_are_answered_where_they_lie() {
+fn in_order_segments_take_the_fast_path() {
     let mut receiver = Config::default();
     receiver.receiver.ack_every = 1;
     let mut world = World::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
@@ -195,7 +195,7 @@ fn while_all_goes_well_segments_are_answered_where_they_lie() {
 }
 
 #[test]
-fn data_behind_a_gap_are_answered_where_they_lie_too() {
+fn data_after_a_gap_takes_the_fast_path_too() {
     let mut receiver = Config::default();
     receiver.receiver.ack_every = 1;
     let fates = (0..600).map(|frame| (!(500..504).contains(&frame)).then_some(50)).collect();

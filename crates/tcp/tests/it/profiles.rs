@@ -12,14 +12,14 @@ fn one_of_four_lost(profile: &str) -> Script {
 }
 
 #[test]
-fn t_os_1_windows_98_takes_the_second_duplicate_for_a_loss() {
+fn t_os_1_windows_98_retransmits_at_the_second_duplicate_ack() {
     let mut s = one_of_four_lost("windows-98");
     s.ack(2).expect_nothing().fast_retransmits(0);
     s.ack(2).expect([3]).fast_retransmits(1).ssthresh(2).cwnd(4.0);
 }
 
 #[test]
-fn t_os_2_windows_nt_the_first() {
+fn t_os_2_windows_nt_retransmits_at_the_first() {
     let mut s = one_of_four_lost("windows-nt");
     s.ack(2).expect([3]).fast_retransmits(1).ssthresh(2).cwnd(3.0);
 }
@@ -72,7 +72,7 @@ fn t_os_4_linux_2_2_retransmits_ten_more_and_linux_2_4_none() {
 }
 
 #[test]
-fn t_os_5_windows_sends_beyond_the_offered_window() {
+fn t_os_5_windows_sends_beyond_the_advertised_window() {
     let overruns = |profile, beyond: u32| {
         let mut s = Script::sender(profile).offered(4).sent(1..=2);
         s.ack(1).expect([3, 4]);

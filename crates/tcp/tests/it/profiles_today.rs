@@ -15,7 +15,7 @@ fn linux(kernel: &Sysctl) -> Config {
 }
 
 #[test]
-fn linux_is_the_sum_of_its_policies_and_more() {
+fn linux_is_its_policies_and_more_settings() {
     let config = linux(&Sysctl::default());
     let parts = "rack+prr+cubic:linux+hystart:linux+frto:linux+undo:linux+linux";
     let spec = specification::sender(parts, &Config::default()).unwrap();
@@ -58,7 +58,7 @@ fn each_setting_of_a_kernel_changes_linux() {
 }
 
 #[test]
-fn the_settings_that_linux_comes_with_change_nothing() {
+fn the_default_kernel_settings_change_nothing() {
     let kernel = Sysctl {
         congestion: Some("cubic".into()),
         sack: Some(true),
@@ -78,7 +78,7 @@ fn the_settings_that_linux_comes_with_change_nothing() {
 }
 
 #[test]
-fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
+fn a_policy_overrides_kernel_settings_which_only_linux_has() {
     let kernel = Sysctl { frto: Some(0), recovery: Some(0), ..Sysctl::default() };
     let config =
         specification::sender_on("linux+frto:rfc5682", &Config::default(), &kernel).unwrap();
@@ -91,7 +91,7 @@ fn a_policy_has_the_last_word_and_other_systems_have_no_settings() {
 }
 
 #[test]
-fn linux_goes_by_a_congestion_control_that_is_known() {
+fn linux_accepts_only_known_congestion_controls() {
     let with = |name: &str| Sysctl { congestion: Some(name.into()), ..Sysctl::default() };
     let reno = linux(&with("reno"));
     assert_eq!(reno.congestion.control, CongestionAlgorithm::Reno);
@@ -104,7 +104,7 @@ fn linux_goes_by_a_congestion_control_that_is_known() {
 }
 
 #[test]
-fn linux_receives_as_a_kernel_is_set() {
+fn kernel_settings_change_the_linux_receiver() {
     let mut config = Config::default();
     Profile::find("linux").unwrap().apply_to_receiver(&mut config);
     assert!(config.sack && config.dsack && config.timestamps && config.receiver.dsack_old);
@@ -116,7 +116,7 @@ fn linux_receives_as_a_kernel_is_set() {
 }
 
 #[test]
-fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
+fn freebsd_and_gvisor_have_their_own_rto_bounds() {
     for (name, floor, most) in [
         ("freebsd-14", RtoFloor::Total(Duration::from_millis(30)), 64),
         ("gvisor", RtoFloor::Total(Duration::from_millis(200)), 120),
@@ -130,7 +130,7 @@ fn freebsd_and_gvisor_wait_as_their_timers_have_it() {
 }
 
 #[test]
-fn freebsd_takes_back_what_gvisor_only_counts() {
+fn freebsd_undoes_what_gvisor_only_counts() {
     let [freebsd, gvisor] = ["freebsd-14", "gvisor"]
         .map(|name| specification::sender(name, &Config::default()).unwrap());
     assert_eq!((freebsd.response, gvisor.response), (Some(Response::Bsd), Some(Response::None)));
@@ -140,7 +140,7 @@ fn freebsd_takes_back_what_gvisor_only_counts() {
 }
 
 #[test]
-fn a_timeout_of_smoltcp_sends_all_that_is_offered_again() {
+fn after_a_timeout_smoltcp_retransmits_the_whole_window() {
     let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
     s.timeout().expect(1..=8).rto(2000);
     s.ack(1).expect([9]);
@@ -148,7 +148,7 @@ fn a_timeout_of_smoltcp_sends_all_that_is_offered_again() {
 }
 
 #[test]
-fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
+fn a_third_duplicate_ack_acts_like_a_timeout_in_smoltcp() {
     let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();
@@ -164,7 +164,7 @@ fn a_third_duplicate_does_to_smoltcp_what_a_timeout_does() {
 }
 
 #[test]
-fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
+fn smoltcp_resets_its_rtt_estimate_after_three_timeouts() {
     let config = specification::sender("smoltcp", &Config::default()).unwrap();
     assert_eq!(config.congestion.control, CongestionAlgorithm::None);
     let mut s = Script::sender("smoltcp").segments(12).offered(8).sent(1..=8);
@@ -178,7 +178,7 @@ fn smoltcp_forgets_its_round_trip_after_three_timeouts() {
 }
 
 #[test]
-fn any_recovery_goes_without_congestion_control() {
+fn any_recovery_works_without_congestion_control() {
     for recovery in ["tahoe", "newreno", "sack", "rack:no-tlp"] {
         let spec = format!("{recovery}+no-control");
         let mut s = Script::sender(&spec).segments(40).offered(8).sent(1..=8);

@@ -71,7 +71,7 @@ fn t_prr_2_fifteen_losses_of_twenty() {
 }
 
 #[test]
-fn what_delivers_nothing_lets_out_a_segment_by_rfc_6937_alone() {
+fn only_rfc_6937_sends_a_segment_without_a_delivery() {
     for (spec, first, next) in [
         ("sack+prr:ssrb", 1..=2, Some(3)),
         ("sack+prr:crb", 1..=1, None),
@@ -92,7 +92,7 @@ fn a_timeout_ends_it_and_an_undo_restores_the_window() {
 }
 
 #[test]
-fn it_is_for_those_who_know_what_is_delivered() {
+fn prr_requires_sack() {
     let base = Config::default();
     let message = |name| specification::sender(name, &base).unwrap_err().to_string();
     assert!(message("newreno+prr").contains("needs `sack` or `rack`"));

@@ -15,7 +15,7 @@ fn pushed(segments: &[Segment]) -> Vec<bool> {
 }
 
 #[test]
-fn the_segment_that_empties_the_buffer_is_pushed() {
+fn the_last_segment_of_the_buffer_has_psh() {
     for push in [true, false] {
         let (mut sender, mut receiver) = sending(push);
         sender.connection.write(u64::from(2 * SEGMENT + 1));
@@ -28,7 +28,7 @@ fn the_segment_that_empties_the_buffer_is_pushed() {
 }
 
 #[test]
-fn a_segment_pushed_once_is_pushed_again() {
+fn a_retransmission_keeps_psh() {
     let (mut sender, _) = sending(true);
     sender.connection.write(u64::from(SEGMENT));
     assert_eq!(pushed(&sender.sends(0)), [true]);
@@ -40,7 +40,7 @@ fn a_segment_pushed_once_is_pushed_again() {
 }
 
 #[test]
-fn a_fin_alone_pushes_nothing() {
+fn a_fin_without_data_has_no_psh() {
     let (mut sender, _) = sending(true);
     sender.connection.close();
     assert_eq!(pushed(&sender.sends(0)), [false]);

@@ -24,7 +24,7 @@ fn a_millisecond_apart(spec: &str, count: u32) -> Script {
 }
 
 #[test]
-fn t_rk_1_what_is_overtaken_has_a_quarter_of_the_round_trip() {
+fn t_rk_1_an_overtaken_segment_has_a_quarter_round_trip_left() {
     let mut s = a_millisecond_apart("rack", 5);
     s.at(201).sacks(0, [2..=2]).expect_nothing().deadline(225).fast_retransmits(0);
     s.early_timer().expect([1]).fast_retransmits(1).ssthresh(2);
@@ -32,7 +32,7 @@ fn t_rk_1_what_is_overtaken_has_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn t_rk_1_what_comes_late_shows_reordering() {
+fn t_rk_1_a_late_segment_shows_reordering() {
     let mut s = a_millisecond_apart("rack", 8);
     s.at(201).sacks(0, [2..=2]).expect_nothing().deadline(225);
     s.at(210).ack(2).expect_nothing().fast_retransmits(0);
@@ -44,14 +44,14 @@ fn t_rk_1_what_comes_late_shows_reordering() {
 }
 
 #[test]
-fn what_one_acknowledgment_reports_has_not_overtaken_itself() {
+fn segments_of_one_acknowledgment_are_not_reordered() {
     // The newest block comes first (RFC 2018 section 4), and three SACKed segments are enough.
     let mut s = a_millisecond_apart("rack", 5);
     s.at(204).sacks(0, [5..=5, 2..=3]).fast_retransmits(1).take();
 }
 
 #[test]
-fn without_reordering_three_segments_above_a_hole_are_enough() {
+fn without_reordering_three_sacked_segments_are_enough() {
     let mut s = a_millisecond_apart("rack", 5);
     s.at(201).sacks(0, [2..=2]).expect_nothing();
     s.at(202).sacks(0, [2..=3]).expect_nothing();
@@ -82,7 +82,7 @@ fn segments_are_counted_whatever_their_length() {
 }
 
 #[test]
-fn only_time_counts_where_told() {
+fn dupthresh_can_be_disabled() {
     let setup = setup("rack").segments(1);
     let setup = setup.set(|config| config.recovery.rack.threshold = RackThreshold::TimeOnly);
     let mut s = setup.sent(1..=1);
@@ -94,7 +94,7 @@ fn only_time_counts_where_told() {
 }
 
 #[test]
-fn t_rk_2_a_lost_retransmission_is_repaired_without_a_timeout() {
+fn t_rk_2_a_lost_retransmission_is_retransmitted_without_a_timeout() {
     let mut s = setup("rack").sent(1..=10);
     s.at(200).sacks(0, [2..=4]).expect([1]).outstanding(7);
     // Half a segment for each that arrives until five are outstanding; segment 11 leaves after R1.
@@ -136,7 +136,7 @@ fn a_static_window_does_not_adapt() {
 }
 
 #[test]
-fn t_rk_4_after_sixteen_recoveries_the_window_is_as_at_first() {
+fn t_rk_4_after_sixteen_recoveries_reo_wnd_is_reset() {
     for (recoveries, quarters) in [(15, 2), (16, 1)] {
         let mut s = setup("rack").segments(4).sent(1..=4);
         s.unjudged();
@@ -159,7 +159,7 @@ fn t_rk_4_after_sixteen_recoveries_the_window_is_as_at_first() {
 }
 
 #[test]
-fn t_rk_7_what_left_just_before_a_timeout_is_not_lost() {
+fn t_rk_7_a_segment_sent_just_before_a_timeout_is_not_lost() {
     let mut s = setup("rack:no-tlp").segments(4).rto_of(1000).sent(1..=4);
     s.at(1099).write(1).expect([5]);
     s.timeout().expect([1]);
@@ -171,7 +171,7 @@ fn t_rk_7_what_left_just_before_a_timeout_is_not_lost() {
 }
 
 #[test]
-fn a_timeout_with_sack_repairs_the_holes_alone() {
+fn after_a_timeout_with_sack_only_holes_are_retransmitted() {
     let mut s = setup("rack:no-tlp").rto_of(1000).segments(8).sent(1..=8);
     // R1 is lost, and so is the acknowledgment of all behind the hole at 5.
     s.at(200).sacks(0, [2..=4]).expect([1]);
@@ -198,7 +198,7 @@ fn new_data_lost_in_recovery_begins_another() {
 }
 
 #[test]
-fn after_an_undo_what_is_truly_lost_is_found_anew() {
+fn after_an_undo_real_losses_are_detected_again() {
     // A timeout in a delay, in which segment 3 is lost.
     let mut s = setup("rack:no-tlp+eifel").rto_of(300).segments(8).sent(1..=8);
     s.timeout().expect([1]).cwnd(1.0);
@@ -211,7 +211,7 @@ fn after_an_undo_what_is_truly_lost_is_found_anew() {
 }
 
 #[test]
-fn rack_and_the_others_take_over_from_each_other() {
+fn rack_and_other_recoveries_can_replace_each_other() {
     let rack = |spec: &str| Arc::new(specification::sender(spec, &script::base()).unwrap());
     // Go-back-N has sent 2 and 3 again; the rest is lost by time, too.
     let mut s = setup("sack").rto_of(1000).segments(8).sent(1..=8);
@@ -226,7 +226,7 @@ fn rack_and_the_others_take_over_from_each_other() {
 }
 
 #[test]
-fn a_suppressed_sender_does_not_go_by_time_either() {
+fn a_suppressed_sender_ignores_the_reordering_timer_too() {
     let mut s = setup("rack").segments(6).sent(1..=6);
     s.connection.suppress_retransmission();
     s.deadline(None);

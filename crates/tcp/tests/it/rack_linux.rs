@@ -25,7 +25,7 @@ fn restarting(restarts: Restarts) -> Setup {
 /// `tcp_sacktag_one` asks `tcp_rack_advance` without a look at the echo, which is that of the last
 /// segment in order.
 #[test]
-fn a_sack_of_a_probe_shows_a_loss_whatever_it_echoes() {
+fn a_sack_of_a_probe_shows_a_loss_with_any_timestamp() {
     for (rules, repaired) in [(RackRules::Linux, Some(2)), (RackRules::Rfc8985, None)] {
         let setup = setup(rules).segments(3).set(|config| {
             (config.timestamps, config.rto.sampling) = (true, Sampling::EveryReport);
@@ -55,7 +55,7 @@ fn a_retransmission_that_is_lost_again_after_a_timeout_begins_recovery() {
 
 /// `tcp_enter_loss`: the window is a segment more than what is in flight.
 #[test]
-fn what_is_in_flight_at_a_timeout_counts_in_its_window() {
+fn the_window_of_a_timeout_counts_what_is_in_flight() {
     for (loss_window, cwnd) in [(LossWindow::BeyondPipe, 2.0), (LossWindow::OneSegment, 1.0)] {
         let setup = setup(RackRules::Linux).cwnd(4).rto_of(300).segments(4);
         let setup = setup.set(|config| {
@@ -94,7 +94,7 @@ fn the_retransmission_of_the_oldest_segment_restarts_the_timer() {
 /// `tcp_clean_rtx_queue`: what is SACKed left before the oldest segment left last, so that this one
 /// cannot be expected yet; but for what left after it the timer is not put off.
 #[test]
-fn a_sack_of_what_left_before_the_oldest_segment_restarts_the_timer() {
+fn a_sack_of_data_sent_before_the_oldest_segment_restarts_the_timer() {
     for (restarts, due) in [(Restarts::Linux, 1250), (Restarts::AsSet, 1100)] {
         let mut s = restarting(restarts).segments(8).sent(1..=8);
         s.at(200).sacks(0, [2..=4]).expect([1]);
@@ -109,7 +109,7 @@ fn a_sack_of_what_left_before_the_oldest_segment_restarts_the_timer() {
 
 /// `tcp_ack_update_rtt`: a SACK of what was sent once is a sample, and ends a back-off.
 #[test]
-fn what_is_sacked_gives_a_round_trip() {
+fn sacked_data_gives_an_rtt_sample() {
     for (sampling, srtt) in [(Sampling::EveryReport, 106_250), (Sampling::EveryAck, 100_000)] {
         let setup = setup(RackRules::Linux).set(|config| config.rto.sampling = sampling);
         let mut s = setup.segments(8).sent(1..=8);
@@ -121,7 +121,7 @@ fn what_is_sacked_gives_a_round_trip() {
 
 /// `tcp_cwnd_reduction`: `prior_cwnd`, whatever of it was in use.
 #[test]
-fn the_rate_comes_down_from_the_window_to_its_part() {
+fn linux_prr_divides_by_cwnd_instead_of_the_flight_size() {
     let sent = |bound| {
         let setup = setup(RackRules::Linux).cwnd(40).segments(24).set(|config| {
             config.recovery.reduction = Reduction::Prr(bound);
@@ -168,7 +168,7 @@ fn reordered(rules: RackRules) -> Script {
 
 /// `tcp_rack_mark_lost` and `tcp_rack_update_reo_wnd`: what delivers nothing changes nothing yet.
 #[test]
-fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
+fn a_dsack_widens_reo_wnd_with_the_next_delivery() {
     for (rules, due) in [(RackRules::Linux, 25), (RackRules::Rfc8985, 50)] {
         let mut s = reordered(rules);
         s.at(704).sacks(3, [5..=5]).expect_nothing().deadline(602 + 101 + 25);
@@ -180,7 +180,7 @@ fn a_dsack_widens_the_reordering_window_as_something_is_delivered() {
 /// `tcp_may_raise_cwnd`: if segments overtake more than three others, the window also grows for
 /// out-of-order arrivals.
 #[test]
-fn the_window_grows_out_of_order_where_much_is_reordered() {
+fn with_much_reordering_the_window_grows_on_sacks() {
     for (rules, grown) in [(RackRules::Linux, 12.0), (RackRules::Rfc8985, 10.0)] {
         let setup = setup(rules).segments(10);
         let setup = setup.set(|config| config.window.slow_start = SlowStart::Delivered);
@@ -198,7 +198,7 @@ fn the_window_grows_out_of_order_where_much_is_reordered() {
 
 /// `cubictcp_acked`: `HyStart` looks at what SACKs tell, though the window does not grow for them.
 #[test]
-fn slow_start_ends_by_round_trips_of_what_is_sacked() {
+fn hystart_uses_rtt_samples_of_sacked_data() {
     let setup = setup(RackRules::Linux).cwnd(20).segments(20).set(|config| {
         config.congestion.slow_start_exit = SlowStartExit::HyStart;
         config.window.slow_start = SlowStart::Delivered;
@@ -219,7 +219,7 @@ fn slow_start_ends_by_round_trips_of_what_is_sacked() {
 
 /// `tcp_dsack_seen`: what is reported beyond the retransmissions is not this end's doing.
 #[test]
-fn more_duplicates_than_retransmissions_are_not_believed() {
+fn more_dsacks_than_retransmissions_are_ignored() {
     for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {
         let mut s = reordered(rules);
         // Two segments at once, after one was retransmitted.

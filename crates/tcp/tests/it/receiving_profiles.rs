@@ -43,7 +43,7 @@ fn acknowledged(receiver: &Config, arrivals: &[u64]) -> Vec<u64> {
 }
 
 #[test]
-fn a_profile_sets_what_a_receiver_does_and_nothing_else() {
+fn a_profile_changes_only_the_receiver() {
     let default = Config::default();
     for profile in PROFILES {
         let changed = receiving(profile.name, default.clone());
@@ -66,7 +66,7 @@ fn a_profile_sets_what_a_receiver_does_and_nothing_else() {
 }
 
 #[test]
-fn every_profile_is_as_its_sources_have_it() {
+fn every_profile_follows_its_sources() {
     let millis = Duration::from_millis;
     let beats = AckDelay::Heartbeat;
     let (timer, adaptive) = (AckDelay::Timer, AckDelay::Adaptive);
@@ -96,7 +96,7 @@ fn every_profile_is_as_its_sources_have_it() {
 }
 
 #[test]
-fn a_lone_segment_waits_as_the_system_has_it() {
+fn a_lone_segment_waits_for_the_systems_delayed_ack() {
     for (name, when) in [
         ("bsdi-3.0", 200),
         ("freebsd-4.1", 230),
@@ -118,7 +118,7 @@ fn a_lone_segment_waits_as_the_system_has_it() {
 }
 
 #[test]
-fn the_heartbeat_of_bsdi_does_not_wait_for_a_segment() {
+fn bsdi_delays_acks_by_a_periodic_timer() {
     let mut config = receiving("bsdi-3.0", base());
     assert_eq!(acknowledged(&config, &[10, 399, 400, 1000]), [200, 400, 600, 1200]);
     config.receiver.heartbeat_phase = Duration::from_millis(150);
@@ -126,7 +126,7 @@ fn the_heartbeat_of_bsdi_does_not_wait_for_a_segment() {
 }
 
 #[test]
-fn linux_acknowledges_the_first_at_once() {
+fn linux_acknowledges_the_first_segments_at_once() {
     let arrivals: Vec<u64> = (1..=18).map(|number| 1000 * number).collect();
     let waits = |name| {
         let when = acknowledged(&receiving(name, base()), &arrivals);
@@ -211,7 +211,7 @@ fn echoes(rule: EchoRule) -> [Option<u32>; 2] {
 
 /// The rule decides whether a receiver shows Eifel the false positive after lost ACKs.
 #[test]
-fn a_duplicate_is_echoed_by_freebsd_4_and_by_ns_2_alone() {
+fn only_freebsd_4_and_ns_2_echo_duplicates() {
     for (name, echoed) in [
         ("bsdi-3.0", [2, 2]),
         ("linux-2.2", [2, 2]),

@@ -47,7 +47,7 @@ fn t_cc_6_the_second_loss_takes_three_more_duplicates() {
 }
 
 #[test]
-fn t_cc_6_with_bugfix_it_takes_the_timer() {
+fn t_cc_6_with_bugfix_it_needs_the_timer() {
     for spec in ["reno:careful", "reno:less-careful"] {
         let mut s = two_losses(spec);
         for _ in 0..4 {
@@ -58,7 +58,7 @@ fn t_cc_6_with_bugfix_it_takes_the_timer() {
 }
 
 #[test]
-fn t_cc_3_a_second_timeout_leaves_ssthresh_unless_told() {
+fn t_cc_3_a_second_timeout_keeps_ssthresh_by_default() {
     for (rule, ssthresh) in [(RepeatedTimeout::Keeps, 5), (RepeatedTimeout::Halves, 2)] {
         let setup = Script::sender("reno").cwnd(10).set(|config| {
             config.window.halves = Halves::Window;
@@ -71,7 +71,7 @@ fn t_cc_3_a_second_timeout_leaves_ssthresh_unless_told() {
 }
 
 #[test]
-fn the_smaller_window_is_halved_where_told() {
+fn the_smaller_of_cwnd_and_flight_can_be_halved() {
     // Ten allowed and twenty offered, but the application has given five.
     let halved = |halves, offered| {
         let setup = Script::sender("reno").cwnd(10).offered(offered).segments(5);
@@ -97,7 +97,7 @@ fn the_window_after_recovery_as_in_ns_2() {
 }
 
 #[test]
-fn a_fast_retransmit_amid_go_back_n_sends_the_window_again_where_told() {
+fn a_fast_retransmit_in_go_back_n_can_restart_it() {
     for (again, resent) in [(false, vec![1]), (true, vec![1, 2, 3, 4, 5, 6])] {
         let setup = Script::sender("reno:no-bugfix").cwnd(6);
         let mut s = setup.set(|config| config.recovery.go_back_n_on_duplicates = again).sent(1..=6);

@@ -29,14 +29,14 @@ fn none_continues_go_back_n() {
 }
 
 #[test]
-fn stop_gbn_stays_reduced() {
+fn stop_gbn_keeps_the_reduction() {
     let mut s = found_at_the_first("stop-gbn");
     s.expect_nothing().cwnd(2.0).ssthresh(5);
     s.echoing(10).ack(9).expect([11, 12]).cwnd(3.0);
 }
 
 #[test]
-fn half_goes_on_at_half_the_window() {
+fn half_continues_with_half_the_window() {
     let mut s = found_at_the_first("half");
     s.expect_nothing().cwnd(5.2).ssthresh(5);
     s.echoing(10).ack(5).expect_nothing();
@@ -44,7 +44,7 @@ fn half_goes_on_at_half_the_window() {
 }
 
 #[test]
-fn full_is_as_before() {
+fn full_restores_the_windows() {
     found_at_the_first("full").expect([11]).cwnd(10.0).ssthresh(20);
 }
 
@@ -58,7 +58,7 @@ fn ns2_full_restores_the_flight_size() {
 }
 
 #[test]
-fn ns2_half_is_slow_start_from_there() {
+fn ns2_half_slow_starts_to_half_the_window() {
     let mut s = ten_outstanding("newreno+eifel:ns2:half");
     s.timeout().expect([1]).ssthresh(5);
     s.echoing(10).ack(6).expect([11]).cwnd(5.0).ssthresh(20).verdict(SPURIOUS);
@@ -79,7 +79,7 @@ fn t_er4_1_the_window_is_the_flight_size_and_the_acknowledged_data() {
 }
 
 #[test]
-fn t_er4_2_but_no_more_than_an_initial_window() {
+fn t_er4_2_it_is_at_most_the_initial_window() {
     let mut config = base();
     config.window.initial = InitialWindow::Rfc3390;
     // Four segments of 1,000 bytes. They grow to ten in slow start.
@@ -96,7 +96,7 @@ fn t_er4_2_but_no_more_than_an_initial_window() {
 }
 
 #[test]
-fn t_er4_3_congestion_that_is_echoed_stays_answered() {
+fn t_er4_3_a_reduction_for_ece_is_kept() {
     for response in ["rfc4015", "full", "linux", "bsd", "ns2:full"] {
         let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
         s.timeout().expect([1]);
@@ -109,7 +109,7 @@ fn t_er4_3_congestion_that_is_echoed_stays_answered() {
 }
 
 #[test]
-fn t_er4_4_a_shorter_round_trip_does_not_lower_the_timeout_at_once() {
+fn t_er4_4_a_shorter_round_trip_does_not_reduce_the_rto_at_once() {
     let setup = Script::sender("newreno+eifel:rfc4015").cwnd(2).ssthresh(2).rto_of(3000);
     let mut s = setup.set(|config| config.rto.sample_handshake = false).sent(1..=2);
     s.at(1200).echoing(0).ack(1).expect([3]).rto(3600);
@@ -141,7 +141,7 @@ fn t_er4_5_the_second_timeout_saves_nothing() {
 }
 
 #[test]
-fn only_ns2_half_notes_the_second_timeout() {
+fn only_ns2_half_saves_state_at_the_second_timeout() {
     let mut s = ten_outstanding("newreno+frto:ns2");
     s.timeout().expect([1]).ssthresh(5);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(5);

@@ -47,7 +47,7 @@ fn rate_halving_stops_at_half_of_ssthresh() {
 }
 
 #[test]
-fn a_loss_during_rate_halving_does_not_halve_again() {
+fn a_loss_during_rate_halving_does_not_halve_twice() {
     let mut s = found_at_the_first("linux2.6:halving");
     s.expect([11]);
     s.echoing(10).ack(1).echoing(10).ack(1).expect_nothing();
@@ -102,7 +102,7 @@ fn undo_halves_by_rate_where_congestion_is_echoed() {
 }
 
 #[test]
-fn full_scaled_restores_less_the_more_often_the_timer_expired() {
+fn full_scaled_restores_less_after_more_timeouts() {
     // Timeouts; window and ssthresh after the first acknowledgment, and what it releases.
     for (timeouts, cwnd, ssthresh, released) in
         [(1, 10.0, 20, Some(11)), (2, 5.0, 5, None), (3, 2.0, 5, None), (4, 2.0, 5, None)]

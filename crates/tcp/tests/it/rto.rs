@@ -15,7 +15,7 @@ fn held_at_one_second(setup: Setup) -> Setup {
 }
 
 #[test]
-fn t_rto_3_the_timer_expires_ever_later_up_to_the_ceiling() {
+fn t_rto_3_the_timer_backs_off_up_to_the_maximum() {
     let mut s = Script::sender("newreno").cwnd(1).sent(1..=1);
     for seconds in [1, 3, 7, 15, 31, 63, 123, 183] {
         s.deadline(1000 * seconds).timeout().expect([1]);
@@ -23,7 +23,7 @@ fn t_rto_3_the_timer_expires_ever_later_up_to_the_ceiling() {
 }
 
 #[test]
-fn t_rto_4_what_was_retransmitted_gives_no_sample() {
+fn t_rto_4_a_retransmitted_segment_gives_no_sample() {
     let mut s = Script::sender("newreno").cwnd(1).sent(1..=1);
     s.deadline(1000).timeout().expect([1]).rto(2000).deadline(3000);
     s.at(1500).ack(1).expect([2, 3]).rto(2000).deadline(3500);
@@ -56,7 +56,7 @@ fn t_rto_5_a_duplicate_does_not() {
 }
 
 #[test]
-fn t_rto_5_nor_does_a_fast_retransmit_unless_told() {
+fn t_rto_5_a_fast_retransmit_does_not_by_default() {
     for (restart, deadline) in [(false, 1000), (true, 1800)] {
         let setup = Script::sender("newreno").cwnd(6);
         let mut s = setup.set(|c| c.rto.restart_on_retransmit = restart).sent(1..=6);
@@ -87,7 +87,7 @@ fn every_acknowledgment_gives_a_sample_from_the_oldest_segment_it_covers() {
 }
 
 #[test]
-fn one_segment_at_a_time_is_timed_where_told() {
+fn timing_one_segment_at_a_time() {
     let setup = Script::sender("newreno").cwnd(2).ssthresh(2);
     let mut s = setup.set(|config| config.rto.sampling = Sampling::OncePerWindow).sent(1..=2);
     let srtt = |s: &Script| s.connection.sender().rtt().estimate().unwrap().srtt;
@@ -105,7 +105,7 @@ fn one_segment_at_a_time_is_timed_where_told() {
 }
 
 #[test]
-fn t_rto_8_a_duplicate_restarts_the_timer_where_told() {
+fn t_rto_8_a_duplicate_can_restart_the_timer() {
     let rules = [
         (RestartOnDuplicate::Never, 1000, 1000),
         (RestartOnDuplicate::InRecovery, 1000, 1850),
@@ -165,7 +165,7 @@ fn a_timer_of_two_ticks_expires_between_one_and_two() {
 }
 
 #[test]
-fn every_segment_is_timed_where_told() {
+fn timing_every_segment() {
     let setup = Script::sender("newreno").rto_of(1000).cwnd(6).segments(1);
     let setup = setup.set(|config| {
         config.rto.sampling = Sampling::EverySegment;
@@ -181,7 +181,7 @@ fn every_segment_is_timed_where_told() {
 }
 
 #[test]
-fn a_retransmission_among_them_gives_no_sample() {
+fn an_ack_that_covers_a_retransmission_gives_no_sample() {
     let setup = Script::sender("newreno").cwnd(2);
     let mut s = setup.set(|config| config.rto.sampling = Sampling::EverySegment).sent(1..=2);
     s.timeout().expect([1]).rto(2000);
@@ -189,7 +189,7 @@ fn a_retransmission_among_them_gives_no_sample() {
 }
 
 #[test]
-fn the_gains_shrink_with_the_samples_of_a_window_where_told() {
+fn the_gains_can_depend_on_the_samples_per_window() {
     for (history, srtt) in [(History::Samples, 100), (History::Windows, 20)] {
         let setup = Script::sender("newreno").cwnd(10).segments(10);
         let mut s = setup.set(|config| config.rto.history = history).sent(1..=10);
@@ -201,7 +201,7 @@ fn the_gains_shrink_with_the_samples_of_a_window_where_told() {
 }
 
 #[test]
-fn after_an_idle_time_the_window_begins_anew_where_told() {
+fn the_window_can_restart_after_an_idle_time() {
     // Sent at 0, acknowledged at 0.9 s, and more to send at 1.5 s, with a timeout of 1 s.
     let rules = [(IdleRestart::Off, 4), (IdleRestart::LastSent, 2), (IdleRestart::LastReceived, 4)];
     for (rule, sent) in rules {
@@ -233,7 +233,7 @@ fn a_timer_may_run_since_the_oldest_segment_was_sent() {
 }
 
 #[test]
-fn the_age_of_what_is_sent_again_says_nothing() {
+fn the_age_of_a_retransmission_does_not_count() {
     let oldest = |config: &mut Config| config.rto.restart_from = RestartFrom::OldestSegment;
     // Go-back-N: 2 left at 0, and leaves anew for the acknowledgment.
     let setup = Script::sender("newreno").cwnd(4).ssthresh(4).rto_of(1000).set(oldest);
@@ -251,7 +251,7 @@ fn the_age_of_what_is_sent_again_says_nothing() {
 }
 
 #[test]
-fn where_nothing_is_left_of_the_timeout_it_runs_since_the_acknowledgment() {
+fn an_expired_timer_restarts_at_the_acknowledgment() {
     let oldest = |config: &mut Config| config.rto.restart_from = RestartFrom::OldestSegment;
     let setup = Script::sender("newreno+eifel").cwnd(4).ssthresh(4).rto_of(40).at_millis(10);
     let mut s = setup.set(oldest).set(|config| config.rto.k = 0).sent(1..=4);

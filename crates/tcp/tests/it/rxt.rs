@@ -57,7 +57,7 @@ impl Timeout {
 }
 
 #[test]
-fn t_rxt_1_an_acknowledgment_without_the_echo_is_of_originals() {
+fn t_rxt_1_an_ack_without_the_echo_is_for_originals() {
     for form in [FLAG, TWO_BITS] {
         let mut t = timeout(form);
         assert_eq!(t.receiver.answers(&t.originals[0], 1020), []);

@@ -44,7 +44,7 @@ fn one_answer_covers_an_original_that_waited() {
 }
 
 #[test]
-fn data_does_not_take_the_answer_along() {
+fn data_does_not_carry_the_answer() {
     let mut end = answering(true, RxtAnswer::AtOnce);
     end.connection.write(u64::from(SEGMENT));
     end.gets(&data(1, Flags::RXT), 0);
@@ -88,7 +88,7 @@ fn the_next_acknowledgment_may_be_delayed() {
 }
 
 #[test]
-fn the_next_acknowledgment_covers_what_comes_behind() {
+fn the_next_acknowledgment_covers_later_segments() {
     for (first, second) in [(Flags::RXT, Flags::NONE), (Flags::NONE, Flags::RXT)] {
         let mut end = answering(true, RxtAnswer::NextAck);
         end.gets(&data(1, first), 0);

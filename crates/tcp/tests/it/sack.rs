@@ -29,7 +29,7 @@ fn t_sk_1_one_loss_of_ten() {
 }
 
 #[test]
-fn t_sk_1b_what_limited_transmit_sent_does_not_count_in_ssthresh() {
+fn t_sk_1b_ssthresh_does_not_count_what_limited_transmit_sent() {
     for spec in BOTH {
         let setup = Script::sender(spec).cwnd(10);
         let mut s = setup.set(|config| config.recovery.limited_transmit = true).sent(1..=10);
@@ -105,7 +105,7 @@ fn t_sk_4_rfc_3517_rescues_nothing() {
 }
 
 #[test]
-fn t_sk_5_only_the_timer_repairs_a_lost_retransmission() {
+fn t_sk_5_a_lost_retransmission_waits_for_the_timer() {
     for spec in BOTH {
         let mut s = ten_outstanding(spec);
         s.at(300).sacks(0, [2..=2]).expect_nothing();
@@ -151,7 +151,7 @@ fn t_sk_7_a_duplicate_that_only_reports_a_duplicate_does_not_count() {
 }
 
 #[test]
-fn no_fast_recovery_before_what_was_outstanding_at_a_timeout_is_acknowledged() {
+fn no_fast_recovery_until_the_flight_of_a_timeout_is_acknowledged() {
     for spec in BOTH {
         let mut s = Script::sender(spec).cwnd(6).sent(1..=6);
         s.timeout().expect([1]);
@@ -165,7 +165,7 @@ fn no_fast_recovery_before_what_was_outstanding_at_a_timeout_is_acknowledged() {
 }
 
 #[test]
-fn t_sk_6_a_timeout_keeps_the_scoreboard_where_told_unless_the_receiver_reneged() {
+fn t_sk_6_a_timeout_can_keep_the_scoreboard_unless_the_receiver_reneged() {
     let keeps = || {
         let setup = Script::sender("sack").cwnd(6);
         setup.set(|config| config.recovery.sack.on_timeout = SackOnTimeout::Keep)

@@ -18,7 +18,7 @@ fn data(seq: Seq, len: u32) -> Segment {
 }
 
 #[test]
-fn t_b_14_an_acknowledgment_of_what_was_never_sent_is_answered_and_changes_nothing() {
+fn t_b_14_an_ack_of_data_never_sent_is_answered_and_changes_nothing() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
     let mut beyond = s.pure_ack(end_of(7));
     beyond.window = 1000;
@@ -87,7 +87,7 @@ fn a_retransmission_that_acknowledges_more_updates_the_window() {
 }
 
 #[test]
-fn t_b_24_what_overlaps_is_trimmed() {
+fn t_b_24_overlapping_data_is_trimmed() {
     let config = Config { dsack: true, ..base() };
     let mut end = receiving(&config);
     end.answers(&data(start_of(1), 1000), 0);
@@ -106,7 +106,7 @@ fn t_b_24_what_overlaps_is_trimmed() {
 }
 
 #[test]
-fn t_b_25_what_lies_beyond_the_window_is_cut_off_and_the_fin_with_it() {
+fn t_b_25_data_and_fin_beyond_the_window_are_cut_off() {
     let mut config = base();
     config.receiver.buffer = 2000;
     let mut end = receiving(&config);
@@ -159,7 +159,7 @@ fn t_b_27_a_probe_below_the_window_is_answered_at_once() {
 }
 
 #[test]
-fn t_b_30_blocks_that_say_nothing_are_ignored() {
+fn t_b_30_invalid_sack_blocks_are_ignored() {
     let mut s = Script::sender("sack").cwnd(10).sent(1..=10);
     s.ack(2).expect([11, 12, 13]);
     let blocks = [
@@ -233,7 +233,7 @@ fn t_ts_4_an_older_timestamp_is_answered_and_dropped() {
 }
 
 #[test]
-fn what_was_overtaken_is_not_too_old_where_every_timestamp_is_echoed() {
+fn a_reordered_segment_passes_paws_if_every_timestamp_is_echoed() {
     let mut config = Config { timestamps: true, ..base() };
     config.timestamp.echo = EchoRule::EchoAll;
     let mut end = connected(&config, &config, 0).1;
@@ -256,7 +256,7 @@ fn t_ts_5_a_reset_is_never_too_old() {
 }
 
 #[test]
-fn t_b_26_what_is_dropped_for_its_timestamp_is_reported_if_it_is_a_duplicate() {
+fn t_b_26_a_duplicate_that_paws_drops_gets_a_dsack() {
     for dsack_old in [true, false] {
         let mut config = Config { timestamps: true, dsack: true, ..base() };
         config.receiver.dsack_old = dsack_old;
@@ -272,7 +272,7 @@ fn t_b_26_what_is_dropped_for_its_timestamp_is_reported_if_it_is_a_duplicate() {
 }
 
 #[test]
-fn t_ts_6_originals_that_a_retransmission_overtook_are_dropped() {
+fn t_ts_6_originals_after_their_retransmission_are_dropped() {
     let mut end = receiving_timestamps();
     assert_eq!(end.answers(&stamped(1, 20), 0)[0].ack, end_of(1));
     for (number, value) in [(2, 5), (3, 6)] {

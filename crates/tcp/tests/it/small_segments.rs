@@ -22,7 +22,7 @@ fn ack(end: Seq, window: u32) -> Segment {
 }
 
 #[test]
-fn small_segments_wait_for_what_is_outstanding() {
+fn small_segments_wait_for_outstanding_data() {
     for (nagle, second, third) in [
         (Nagle::Off, vec![10], vec![2 * SEGMENT - 1000, 10]),
         (Nagle::Rfc896, vec![], vec![1000]),
@@ -45,7 +45,7 @@ fn small_segments_wait_for_what_is_outstanding() {
 }
 
 #[test]
-fn behind_whole_segments_one_small_one_leaves_with_minshall() {
+fn with_minshall_a_small_segment_follows_full_ones() {
     for (nagle, lens) in
         [(Nagle::Rfc896, vec![1000, 1000]), (Nagle::Minshall, vec![1000, 1000, 500])]
     {
@@ -58,7 +58,7 @@ fn behind_whole_segments_one_small_one_leaves_with_minshall() {
 }
 
 #[test]
-fn the_last_segment_of_all_does_not_wait() {
+fn the_last_segment_before_a_fin_does_not_wait() {
     let (mut a, _) = sender(Nagle::Rfc896);
     a.connection.write(1500);
     assert_eq!(lengths(&a.sends(0)), [1000]);
@@ -68,7 +68,7 @@ fn the_last_segment_of_all_does_not_wait() {
 }
 
 #[test]
-fn t_b_23_a_window_that_opens_a_little_lets_nothing_out() {
+fn t_b_23_a_slightly_open_window_permits_no_segment() {
     for nagle in [Nagle::Off, Nagle::Rfc896] {
         let (mut a, _) = sender(nagle);
         a.connection.write(5000);

@@ -18,7 +18,7 @@ fn t_cc_5_one_loss_of_eight() {
 }
 
 #[test]
-fn a_hole_that_is_filled_goes_on_with_what_follows() {
+fn after_a_filled_hole_transmission_continues() {
     // 1 and 3 are lost: go-back-N comes to 3 by itself, and the receiver has 4 to 8.
     let mut s = Script::sender("tahoe").cwnd(8).sent(1..=8);
     s.ack(0).expect_nothing();

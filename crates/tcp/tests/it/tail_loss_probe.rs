@@ -13,7 +13,7 @@ fn setup(spec: &str) -> Setup {
 }
 
 #[test]
-fn t_rk_5_a_probe_repairs_a_lost_tail_and_reduces_the_window_once() {
+fn t_rk_5_a_probe_for_a_lost_tail_reduces_the_window_once() {
     let mut s = setup("rack").segments(2).sent(1..=2);
     // Two round trips, and what a delayed acknowledgment may take; the timeout would come at 1.2 s.
     s.at(200).ack(1).deadline(200 + 200 + 200).cwnd(11.0);
@@ -42,7 +42,7 @@ fn t_rk_6_an_unneeded_probe_costs_nothing() {
 }
 
 #[test]
-fn a_probe_is_new_data_where_there_are_any() {
+fn a_probe_sends_new_data_if_there_is_any() {
     let mut s = setup("rack").cwnd(2).sent(1..=2);
     s.deadline(300).early_timer().expect([3]).probes(0).deadline(1300);
     // The acknowledgment of the probe shows what is lost.
@@ -51,7 +51,7 @@ fn a_probe_is_new_data_where_there_are_any() {
 }
 
 #[test]
-fn a_probe_shows_that_all_before_it_is_lost() {
+fn a_sacked_probe_shows_that_earlier_segments_are_lost() {
     let mut s = setup("rack").segments(5).sent(1..=5);
     s.at(200).ack(1).expect_nothing().deadline(400);
     s.early_timer().expect([5]);
@@ -61,7 +61,7 @@ fn a_probe_shows_that_all_before_it_is_lost() {
 }
 
 #[test]
-fn one_probe_is_under_way_at_a_time() {
+fn there_is_one_probe_at_a_time() {
     let mut s = setup("rack").cwnd(2).rto_of(3000).sent(1..=2);
     s.early_timer().expect([3]);
     // Nothing else is heard but that the window opens: the timer of retransmission is next.
@@ -97,7 +97,7 @@ fn without_any_sample_no_probe_leaves() {
 }
 
 #[test]
-fn two_small_segments_are_not_one() {
+fn two_small_segments_do_not_count_as_one() {
     let config = specification::sender("rack", &base()).unwrap();
     let mut a = End::open(&config);
     let syn = a.sends_one(0);
@@ -119,7 +119,7 @@ fn a_probe_does_not_leave_later_than_a_timeout() {
 }
 
 #[test]
-fn no_probe_leaves_in_a_recovery_nor_where_something_is_sacked() {
+fn no_probe_leaves_in_recovery_or_with_sacked_data() {
     let mut s = setup("rack").segments(8).sent(1..=8);
     s.at(200).sacks(0, [2..=4]).expect([1]).deadline(1100);
     let mut s = setup("rack").segments(8).sent(1..=8);
@@ -134,7 +134,7 @@ fn t_rk_7_probes_are_no_timeouts() {
 }
 
 #[test]
-fn linux_has_a_slack() {
+fn linux_adds_slack_to_the_probe_timeout() {
     let setup = setup("rack").segments(5);
     let slack = |millis| Duration::from_millis(millis);
     let mut s = setup.set(|config| config.recovery.rack.timer_slack = slack(2)).sent(1..=5);
@@ -142,13 +142,13 @@ fn linux_has_a_slack() {
 }
 
 #[test]
-fn none_leaves_where_they_are_off() {
+fn probes_can_be_disabled() {
     let mut s = setup("rack:no-tlp").segments(2).sent(1..=2);
     s.deadline(1100).timeout().expect([1]);
 }
 
 #[test]
-fn an_unneeded_probe_is_no_duplicate_of_the_network() {
+fn an_unneeded_probe_does_not_count_as_a_network_duplicate() {
     let mut s = setup("rack").segments(2).sent(1..=2);
     s.early_timer().expect([2]);
     s.at(450).ack(2).expect_nothing();

@@ -287,7 +287,7 @@ fn eifel() {
 }
 
 #[test]
-fn rfc_4015_is_here_what_the_full_response_is() {
+fn rfc_4015_equals_the_full_response_here() {
     let full = run("newreno+eifel");
     let rfcs = run("newreno+eifel:rfc3522:rfc4015");
     assert_eq!(rfcs.steps, full.steps);

@@ -82,7 +82,7 @@ fn t_ds_4_one_of_two_was_lost() {
 }
 
 #[test]
-fn t_ds_5_a_duplicate_of_what_was_sent_once_counts_as_any_below() {
+fn t_ds_5_a_dsack_for_a_segment_sent_once_counts_too() {
     // Linux checks the range only, and lacks step A.4 of RFC 3708.
     let mut s = plain(WITHOUT_FRTO, 6);
     s.timeout().expect([1]);
@@ -128,7 +128,7 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
 }
 
 #[test]
-fn in_loss_the_echo_is_asked_at_every_advance() {
+fn in_loss_every_advance_checks_the_echo() {
     // The first acknowledgment is the retransmission's, the next that of an original. Eifel has
     // decided by then.
     let mut s = stamped(WITHOUT_FRTO, 6);
@@ -138,7 +138,7 @@ fn in_loss_the_echo_is_asked_at_every_advance() {
 }
 
 #[test]
-fn in_loss_an_acknowledgment_that_does_not_advance_asks_nothing() {
+fn in_loss_an_ack_that_does_not_advance_checks_nothing() {
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]).ssthresh(3);
     s.echoing(10).sacks(0, [3..=3]).undecided().ssthresh(3).expect_nothing();
@@ -146,7 +146,7 @@ fn in_loss_an_acknowledgment_that_does_not_advance_asks_nothing() {
 }
 
 #[test]
-fn f_rto_decides_what_timestamps_and_reports_leave_open() {
+fn f_rto_decides_if_timestamps_and_dsacks_do_not() {
     let mut s = plain(KERNEL, 6);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.ack(1).expect([7, 8]).undecided();
@@ -162,7 +162,7 @@ fn at_the_end_of_recovery_an_older_echo_undoes() {
 }
 
 #[test]
-fn during_recovery_an_older_echo_undoes_once_no_retransmission_is_out() {
+fn during_recovery_an_older_echo_undoes_if_no_retransmission_is_in_flight() {
     let mut s = stamped(KERNEL, 10);
     s.at(50).echoing(10).sacks(0, [2..=2]).echoing(10).sacks(0, [2..=3]).expect_nothing();
     s.echoing(10).sacks(0, [2..=4]).expect([1]).ssthresh(5);

@@ -11,7 +11,7 @@ fn window_of_eight(validation: Validation) -> Setup {
 }
 
 /// Eight segments fill it at the start, and are acknowledged at 0.1 s.
-fn filled_once(validation: Validation) -> Script {
+fn a_window_filled_once(validation: Validation) -> Script {
     let mut s = window_of_eight(validation).segments(8).sent(1..=8);
     s.at(100).ack(8).expect_nothing().cwnd(8.13);
     s
@@ -19,7 +19,7 @@ fn filled_once(validation: Validation) -> Script {
 
 #[test]
 fn without_validation_the_window_is_kept() {
-    let mut s = filled_once(Validation::Off);
+    let mut s = a_window_filled_once(Validation::Off);
     s.at(3_200).write(20).expect(9..=16).cwnd(8.13).ssthresh(4);
 }
 
@@ -28,7 +28,7 @@ fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
     for (millis, cwnd, sent) in
         [(900, 8.13, 9..=16), (1_000, 4.06, 9..=12), (2_999, 2.03, 9..=10), (3_200, 1.02, 9..=9)]
     {
-        let mut s = filled_once(Validation::Rfc2861);
+        let mut s = a_window_filled_once(Validation::Rfc2861);
         s.at(millis).write(20).expect(sent).cwnd(cwnd);
         // Three quarters of it are remembered.
         let ssthresh = s.connection.sender().window().ssthresh;
@@ -37,14 +37,14 @@ fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
 }
 
 #[test]
-fn rfc2861_leaves_a_segment_after_however_long() {
-    let mut s = filled_once(Validation::Rfc2861);
+fn rfc2861_leaves_at_least_a_segment() {
+    let mut s = a_window_filled_once(Validation::Rfc2861);
     s.at(1_000_000_000).write(20).expect([9]).cwnd(1.0);
 }
 
 #[test]
-fn rfc2861_comes_half_the_way_down_to_what_is_used() {
-    let mut s = filled_once(Validation::Rfc2861);
+fn rfc2861_halves_the_distance_to_the_used_window() {
+    let mut s = a_window_filled_once(Validation::Rfc2861);
     s.at(600).write(2).expect([9, 10]).cwnd(8.13);
     // It was not full: it does not grow.
     s.at(700).ack(10).expect_nothing().cwnd(8.13);
@@ -59,14 +59,14 @@ fn rfc2861_comes_half_the_way_down_to_what_is_used() {
 }
 
 #[test]
-fn rfc2861_lets_a_window_grow_that_is_full() {
+fn rfc2861_lets_a_full_window_grow() {
     let mut s = window_of_eight(Validation::Rfc2861).sent(1..=8);
     s.at(100).ack(1).expect([9]).cwnd(8.13);
     s.ack(2).expect([10]).cwnd(8.25);
 }
 
 #[test]
-fn rfc2861_leaves_a_window_in_recovery_alone() {
+fn rfc2861_does_not_reduce_in_recovery() {
     let setup = window_of_eight(Validation::Rfc2861).segments(8);
     let always = RestartOnDuplicate::Always;
     let mut s = setup.set(|config| config.rto.restart_on_duplicate = always).sent(1..=8);
@@ -95,14 +95,14 @@ fn late(response: Response) -> Script {
 }
 
 #[test]
-fn rfc4015_step_10_does_not_take_waiting_for_idleness() {
+fn rfc4015_step_10_does_not_count_a_timeout_as_idle_time() {
     late(Response::Rfc4015).cwnd(10.0).ssthresh(20);
     // Without it the window is halved three times.
     late(Response::Full).cwnd(1.25).ssthresh(20);
 }
 
 #[test]
-fn rfc4015_step_10_does_not_take_waiting_for_a_lack_of_data() {
+fn rfc4015_step_10_does_not_count_a_timeout_as_application_limited() {
     let setup = Script::sender("newreno+eifel:rfc4015").cwnd(10).ssthresh(20).rto_of(40);
     let setup = setup.at_millis(10).segments(11).set(|config| {
         config.window.validation = Validation::Rfc2861;
@@ -122,7 +122,7 @@ fn rfc4015_step_10_does_not_take_waiting_for_a_lack_of_data() {
 
 #[test]
 fn rfc7661_keeps_a_window_but_does_not_let_it_grow() {
-    let mut s = filled_once(Validation::Rfc7661);
+    let mut s = a_window_filled_once(Validation::Rfc7661);
     // Two segments in a round trip are less than half of it.
     s.at(1_500).write(2).expect([9, 10]);
     s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
@@ -132,8 +132,8 @@ fn rfc7661_keeps_a_window_but_does_not_let_it_grow() {
 }
 
 #[test]
-fn rfc7661_takes_the_most_that_was_acknowledged_in_three_round_trips() {
-    let mut s = filled_once(Validation::Rfc7661);
+fn rfc7661_pipe_ack_is_the_maximum_of_three_round_trips() {
+    let mut s = a_window_filled_once(Validation::Rfc7661);
     // Eight segments 0.9 s ago still count.
     s.at(900).write(2).expect([9, 10]);
     s.at(1_000).ack(10).expect_nothing().cwnd(8.25);
@@ -159,13 +159,13 @@ fn rfc7661_halves_a_window_after_five_minutes() {
 }
 
 #[test]
-fn rfc7661_goes_by_the_initial_window_at_least() {
-    let mut s = filled_once(Validation::Rfc7661);
+fn rfc7661_uses_at_least_the_initial_window() {
+    let mut s = a_window_filled_once(Validation::Rfc7661);
     s.at(3_000_000).write(20).expect(9..=16).cwnd(8.0);
 }
 
 #[test]
-fn rfc7661_remembers_a_window_that_is_no_larger_than_the_initial_one() {
+fn rfc7661_keeps_a_window_up_to_the_initial_one() {
     let mut s = window_of_eight(Validation::Rfc7661).segments(1).sent(1..=1);
     s.timeout().expect([1]).cwnd(1.0);
     s.at(1_100).ack(1).expect_nothing().cwnd(2.0).ssthresh(2);
@@ -190,7 +190,7 @@ fn rfc7661_counts_once_what_was_retransmitted_twice() {
 }
 
 #[test]
-fn rfc7661_halves_what_was_used_at_a_loss() {
+fn rfc7661_halves_the_used_window_at_a_loss() {
     // Six of sixteen segments are used, then four are outstanding.
     for (validation, ssthresh, after) in
         [(Validation::Rfc7661, 3, 2.5), (Validation::Rfc2861, 2, 2.0), (Validation::Off, 2, 2.0)]
@@ -206,8 +206,8 @@ fn rfc7661_halves_what_was_used_at_a_loss() {
 }
 
 #[test]
-fn rfc7661_knows_nothing_after_a_timeout() {
-    let mut s = filled_once(Validation::Rfc7661);
+fn rfc7661_forgets_pipe_ack_after_a_timeout() {
+    let mut s = a_window_filled_once(Validation::Rfc7661);
     s.at(1_500).write(2).expect([9, 10]);
     s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
     s.at(1_700).write(2).expect([11, 12]);

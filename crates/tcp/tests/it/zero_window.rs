@@ -49,7 +49,7 @@ fn t_b_21_a_closed_window_is_probed_at_growing_intervals_until_it_opens() {
 }
 
 #[test]
-fn a_probe_waits_no_longer_than_the_longest_timeout() {
+fn a_probe_waits_at_most_the_maximum_rto() {
     let (mut sender, _) = filled(6, 4 * SEGMENT);
     let times: Vec<_> = (0..9)
         .map(|_| {
@@ -87,7 +87,7 @@ fn a_fin_waits_for_the_window_too() {
 }
 
 #[test]
-fn nothing_is_probed_for_where_nothing_waits() {
+fn without_data_to_send_nothing_is_probed() {
     let mut config = base();
     config.receiver.buffer = 2 * SEGMENT;
     let (mut sender, mut receiver) = connected(&Config::default(), &config, 0);
