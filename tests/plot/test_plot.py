@@ -192,6 +192,23 @@ def test_a_picture_is_saved_as_png_and_svg(tmp_path: Path) -> None:
     assert "ssthresh" in text
 
 
+def test_a_saved_page_needs_no_network(tmp_path: Path) -> None:
+    page = tmp_path / "trace.html"
+    result(burst("sack", frto=False, begins=0.0)).plot.time_sequence().save(page)
+    text = page.read_text(encoding="utf-8")
+    assert 'src="http' not in text
+    assert len(text) > 500_000, "the page contains the library"
+
+
+def test_a_figure_takes_a_size_and_a_title() -> None:
+    figure = result(held_window("sack", frto=False)).plot.windows()
+    other = figure.properties(width=400, height=250, title="Stalled")
+    assert [panel.width for panel in other.vconcat] == [400, 400]
+    assert [panel.height for panel in other.vconcat] == [150, 100]
+    assert other.to_dict()["title"] == "Stalled"
+    assert [panel.height for panel in figure.vconcat] == [300, 200], "the original is unchanged"
+
+
 def test_a_box_plot_shows_five_numbers_and_the_published_median() -> None:
     five = summarise(np.arange(1, 101))
     assert five is not None

@@ -14,7 +14,7 @@ Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 PIXELS = 1.25
 """Pixels of a PNG per pixel of the chart: sharp on screens, and small."""
 
-AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.VConcatChart, alt.HConcatChart)
+AnyChart = TypeVar("AnyChart", bound=Chart)
 
 
 def save(chart: Chart, stem: Path) -> list[Path]:

@@ -1,14 +1,45 @@
 """Figures of traced runs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import Any, Self
 
 import altair as alt
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.plot.style import Chart, styled
+from rtolab.plot.style import styled
 from rtolab.plot.trace_panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
 from rtolab.result import PLACES, Result
+
+
+class StackedChart(alt.VConcatChart):
+    """Panels below each other, with a common time axis."""
+
+    def properties(
+        self, *, width: float | None = None, height: float | None = None, **others: Any
+    ) -> Self:
+        """A copy with other properties.
+
+        Args:
+            width: the width of each panel, in pixels.
+            height: the height of all panels together, in pixels.
+            others: properties that altair knows, such as `title`.
+        """
+        chart = super().properties(**others)
+        chart.vconcat = [panel.copy() for panel in chart.vconcat]
+        scale = 1 if height is None else height / sum(panel.height for panel in chart.vconcat)
+        for panel in chart.vconcat:
+            panel.width = panel.width if width is None else width
+            panel.height = scale * panel.height
+        return chart
+
+    def save(self, *given: Any, **options: Any) -> None:
+        """Write a file, as altair does. A page of HTML needs no network access."""
+        if "html" in (options.get("format"), *(str(one).rpartition(".")[2] for one in given)):
+            options.setdefault("inline", True)
+        super().save(*given, **options)
 
 
 class Plots:
@@ -26,7 +57,7 @@ class Plots:
         between: tuple[float, float] | None = None,
         delayed_s: float = DELAYED_S,
         marks: Sequence[tuple[float, str]] = (),
-    ) -> Chart:
+    ) -> StackedChart:
         """Sequence numbers over time: every data segment, ACK and SACK block seen at one host.
 
         The right edge of the advertised window has a panel of its own if it is far above. At the
@@ -64,7 +95,7 @@ class Plots:
         *,
         flow: str | None = None,
         between: tuple[float, float] | None = None,
-    ) -> Chart:
+    ) -> StackedChart:
         """The congestion window, ssthresh, flight, RTO and SRTT of a sender over time.
 
         Args:
@@ -106,12 +137,12 @@ class Plots:
         )
 
 
-def stacked(panels: Sequence[alt.LayerChart]) -> alt.VConcatChart:
+def stacked(panels: Sequence[alt.LayerChart]) -> StackedChart:
     """Stacked panels with a common time axis."""
     shared = alt.Resolve(scale=alt.ScaleResolveMap(x="shared"))
     for panel in panels:
         panel.layer[0].name = "panel"
-    chart = alt.VConcatChart(vconcat=list(panels), spacing=8, resolve=shared)
+    chart = StackedChart(vconcat=list(panels), spacing=8, resolve=shared)
     zoom = alt.TopLevelSelectionParameter(
         name="zoom",
         select=alt.IntervalSelectionConfig(type="interval", encodings=["x"]),
