@@ -9,6 +9,7 @@ import pytest
 
 from rtolab import Error, sweep
 from rtolab.sweep import definition
+from rtolab.sweep.quantities import numbers
 from sweep_runs import CHUNKS, GRID, call, run, table, write
 
 WRONG = [
@@ -143,6 +144,34 @@ def loss(values: str) -> str:
         .replace("link.wireless.delay", "link.wireless.loss")
         .replace('["100 ms", "200 ms"]', values)
     )
+
+
+QUANTITIES = [
+    (["100 ms", "20 ms", "1.5 s"], ("s", [0.1, 0.02, 1.5])),
+    (["1 Mbit/s", "64 kbit/s"], ("bps", [1e6, 64e3])),
+    (["64 KiB", "1 kB"], ("bytes", [65536.0, 1000.0])),
+    (['{ constant = "1 s" }', '{ constant = "300 us" }'], ("s", [1.0, 300e-6])),
+    (['[{ at = "4 s", length = "1 s" }]', '[{ at = "4 s", length = "3 s" }]'], ("s", [1.0, 3.0])),
+    (["2 s"], ("s", [2.0])),
+    (['{ at = "1 s", length = "1 s" }', '{ at = "2 s", length = "2 s" }'], None),
+    (["100 ms", "1 kB"], None),
+    (["100 ms", "unlimited"], None),
+    (["sack", "reno"], None),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), QUANTITIES)
+def test_the_quantity_of_texts_is_a_number(texts: list[str], expected: object) -> None:
+    assert numbers(texts) == expected
+
+
+def test_a_column_of_quantities_sorts_by_size(tmp_path: Path) -> None:
+    run(tmp_path, GRID.replace("runs = 12", "runs = 1").replace('"200 ms"', '"20 ms", "5 ms"'))
+    swept = table(tmp_path).sort("link.wireless.delay_s")
+    assert swept["link.wireless.delay"].unique(maintain_order=True).to_list() == [
+        *("5 ms", "20 ms", "100 ms")
+    ]
+    assert swept["link.wireless.delay_s"].dtype == pl.Float64()
 
 
 def test_tables_and_quoted_keys_may_be_in_the_grid(tmp_path: Path) -> None:

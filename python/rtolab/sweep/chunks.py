@@ -25,6 +25,7 @@ class Chunk:
     Attributes:
         set: TOML values that replace those of the scenario, by dotted key.
         columns: the point, as columns of the tables.
+        numbers: the quantities of the point in base units, as more columns.
         sender: a sender specification; empty for the scenario's own.
         first: the number of the first run at this point and sender, from 0.
         seeds: one per run.
@@ -36,6 +37,7 @@ class Chunk:
 
     set: tuple[tuple[str, str], ...]
     columns: tuple[tuple[str, Scalar], ...]
+    numbers: tuple[tuple[str, float], ...]
     sender: str
     first: int
     seeds: tuple[int, ...]
@@ -107,6 +109,7 @@ class Plan:
         chunk = Chunk(
             set=point.set,
             columns=point.columns,
+            numbers=point.numbers,
             sender=sweep.senders[cell % len(sweep.senders)],
             first=first,
             seeds=tuple(sweep.seeds[first : first + sweep.block]),

@@ -3,6 +3,7 @@
 import io
 import logging
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -43,8 +44,8 @@ class Cluster:
         try:
             from distributed import Client  # noqa: PLC0415
         except ImportError:
-            wants = "--dask needs the package distributed; install it:  pip install 'rtolab[dask]'"
-            raise Error(wants) from None
+            wants = f"install it:  {sys.executable} -m pip install distributed"
+            raise Error(f"--dask needs the package distributed; {wants}") from None
         # The error that we raise for a lost scheduler contains what the client would log.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._address = address

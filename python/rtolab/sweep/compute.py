@@ -93,7 +93,7 @@ def _placed(frame: pl.DataFrame, chunk: Chunk) -> pl.DataFrame:
     run, seed, sender, *rest = frame.get_columns()
     point = [
         pl.Series(key, [value], TYPES[type(value)]).new_from_index(0, frame.height)
-        for key, value in chunk.columns
+        for key, value in (*chunk.columns, *chunk.numbers)
     ]
     return pl.DataFrame([run + chunk.first, seed, sender, *point, *rest])
 

@@ -16,6 +16,7 @@ from rtolab.prototype import made
 from rtolab.prototype.source import Source
 from rtolab.result import TABLES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
+from rtolab.sweep.quantities import numbers
 from rtolab.sweep.written import Key, Written, dotted, shown
 
 Scalar = str | int | float | bool
@@ -66,10 +67,12 @@ class Point:
     Attributes:
         set: TOML values that replace those of the scenario, by dotted key.
         columns: the grid's part of it, as columns of the tables.
+        numbers: the quantities in it, in base units, as more columns.
     """
 
     set: tuple[tuple[str, str], ...]
     columns: tuple[tuple[str, Scalar], ...]
+    numbers: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -268,11 +271,14 @@ def _points(written: Written) -> Iterator[Point]:
         raise written.wrong(("grid",), f"found {count} points; expected at most {MOST_POINTS}")
     columns = [_column(values) for values in axes.values()]
     names = [dotted(key) for key in axes]
+    quantities = [_quantities(name, column) for name, column in zip(names, columns, strict=True)]
     for picks in product(*(range(len(values)) for values in axes.values())):
         values = [axis[pick] for axis, pick in zip(axes.values(), picks, strict=True)]
         shows = [column[pick] for column, pick in zip(columns, picks, strict=True)]
         set_ = fixed | dict(zip(names, map(shown, values), strict=True))
-        yield Point(tuple(set_.items()), tuple(zip(names, shows, strict=True)))
+        found = zip(quantities, picks, strict=True)
+        counted = tuple((name, axis[pick]) for (name, axis), pick in found if axis)
+        yield Point(tuple(set_.items()), tuple(zip(names, shows, strict=True)), counted)
 
 
 def _settings(written: Written, table: str) -> dict[Key, Any]:
@@ -306,6 +312,13 @@ def _column(values: list[Any]) -> list[Scalar]:
     if len(types) == 1 and types <= {str, int, float, bool}:
         return list(values)
     return [value if isinstance(value, str) else shown(value) for value in values]
+
+
+def _quantities(name: str, column: list[Scalar]) -> tuple[str, list[float]]:
+    """The name and the numbers of the column with the quantities of `column`, if it has any."""
+    texts = [value for value in column if isinstance(value, str)]
+    found = numbers(texts) if len(texts) == len(column) else None
+    return (f"{name}_{found[0]}", found[1]) if found else ("", [])
 
 
 def _check_size(written: Written, sweep: Sweep) -> None:
