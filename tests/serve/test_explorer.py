@@ -224,14 +224,18 @@ def test_a_wrong_scenario_is_told_while_it_is_written(page: Page) -> None:
     until(lambda: total(page, "newreno", "Time (s)") < 10)
 
 
-def test_a_wrong_sender_and_a_wrong_value_are_told_where_they_are(page: Page) -> None:
+def test_an_invalid_sender_and_an_invalid_value_are_reported_in_place(page: Page) -> None:
     page.locator("#new-sender").fill("newrino")
     page.locator("#new-sender").press("Enter")
     fault = page.locator("#sender-fault")
     fault.wait_for()
     assert "newreno" in fault.inner_text()
-    page.get_by_role("button", name="Remove newrino").click()
+    assert page.locator("#senders .chip", has_text="newrino").count() == 0
+    assert page.locator("#new-sender").input_value() == "newrino"
+    page.locator("#new-sender").fill("newreno+eifel")
+    page.locator("#new-sender").press("Enter")
     fault.wait_for(state="hidden")
+    page.locator("#senders .chip", has_text="newreno+eifel").wait_for()
     page.locator("#rate-text").fill("fast")
     wrong = page.locator(".knob", has=page.locator("#rate")).locator(".fault")
     wrong.wait_for()

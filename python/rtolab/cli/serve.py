@@ -46,8 +46,10 @@ def serve(
     """Serve the explorer: scenarios, senders and captures in the browser of this machine."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
+        names = " and ".join(missing)
         raise Error(
-            f"{' and '.join(missing)} is missing; install the extra:  pip install 'rtolab[serve]'"
+            f"{names} {'is' if len(missing) == 1 else 'are'} missing; install what the explorer "
+            f"needs:  {sys.executable} -m pip install {' '.join(NEEDED)}"
         )
     from rtolab.serve.limits import Limits  # noqa: PLC0415
 

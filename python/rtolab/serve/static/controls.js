@@ -30,9 +30,12 @@ const KNOBS = [
 ];
 
 export class Controls {
-  /** `changed(why)` is called whenever a person has changed the state; `say` tells of senders. */
-  constructor(index, changed, say) {
-    Object.assign(this, { index, changed, say });
+  /**
+   * `changed(why)` is called whenever a person has changed the state, `say(message)` shows what is
+   * wrong with a sender, and `check(senders)` finds that out.
+   */
+  constructor(index, changed, say, check) {
+    Object.assign(this, { index, changed, say, check });
     this.written = { links: [], rto_min: null };
     this.knobs = KNOBS.map((knob) => this.#knob(knob));
     byId("knobs").replaceChildren(...this.knobs.map((knob) => knob.row));
@@ -64,19 +67,21 @@ export class Controls {
   #senders() {
     const known = SENDERS.map((name) => h("option", { value: name }));
     byId("known-senders").replaceChildren(...known, ...this.index.senders.map((one) => h("option", { value: one.name }, one.about)));
-    byId("add-sender").addEventListener("submit", (event) => {
+    byId("add-sender").addEventListener("submit", async (event) => {
       event.preventDefault();
       const input = byId("new-sender");
       const name = input.value.trim();
       if (!name) return;
-      input.value = "";
-      if (this.state.senders.includes(name)) return;
       const most = this.index.limits.senders;
       if (this.state.senders.length >= most) {
         this.say(`At most ${most} senders at a time; remove one first.`);
         return;
       }
-      this.#change(() => this.state.senders.push(name));
+      const fault = await this.check([...this.state.senders, name]);
+      // The sender stays in the field, to be corrected.
+      if (fault) return this.say(fault.message);
+      input.value = "";
+      if (!this.state.senders.includes(name)) this.#change(() => this.state.senders.push(name));
     });
   }
 

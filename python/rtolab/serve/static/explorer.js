@@ -22,10 +22,23 @@ const index = await look("api/index");
 let state = await read(location.hash, index);
 let changedAt = null;
 
-const controls = new Controls(index, changed, (message) => {
+function saySender(message) {
   byId("sender-fault").textContent = message;
   byId("sender-fault").hidden = false;
-});
+}
+
+/** What is wrong with these senders; null if nothing is. */
+async function faultOf(senders) {
+  try {
+    await ask("api/check", { ...question(state), senders });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.where === "sender") return error;
+  }
+  return null;
+}
+
+const controls = new Controls(index, changed, saySender, faultOf);
 const picture = new Picture(byId("picture"), {
   handle: { stall: () => controls.stallSpan(), drag: (grip, by) => controls.dragStall(grip, by) },
 });
