@@ -5,6 +5,7 @@ from dataclasses import replace
 from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, Variant, taken, total
 from rtolab.experiments.measured import Measured, Runs, derived
 from rtolab.experiments.minrto2007.causes import DELAYED, LATE, causes, in_recovery
+from rtolab.experiments.minrto2007.network import LONG, PAGES, THREE_FLOWS
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
     IETF,
@@ -24,8 +25,17 @@ IN_RECOVERY_S = 0.3
 
 RESYNC_RESTARTED = among(RESYNC, RESTARTS, RESTARTED.set)
 SENDERS = (LINUX, IETF, MECHANISM, RESYNC, NO_FLOOR, RESTARTED, RESYNC_RESTARTED)
-FTP = ("FTP", "minrto2007-a", {"duration": "50 s"})
-WEB = ("web", "minrto2007-b", {"duration": "130 s"})
+FTP = (
+    "FTP",
+    "minrto2007-a",
+    {a.name: a.value for a in (*LONG, *THREE_FLOWS) if a.is_key}
+    | {"link.wireless.forward.loss": "0.04", "duration": "50 s"},
+)
+WEB = (
+    "web",
+    "minrto2007-b",
+    {a.name: a.value for a in PAGES if a.is_key} | {"duration": "130 s"},
+)
 """Where: what is sent, the scenario, and for how long."""
 
 RECOVERY = "recovery"
@@ -99,10 +109,18 @@ NEVER_ZERO = (
 )
 
 
-def at_most(variant: Variant, place: Place, share: float, explained: str) -> Check:
-    """A sender has at most that share (%) of Linux' spurious timeouts behind delayed ACKs."""
+def avoided(variant: Variant, place: Place, explained: str) -> Check:
+    """A sender avoids nine in ten of Linux' spurious timeouts due to delayed ACKs."""
     name = ratio_name(variant, place)
-    return derived(f"{name} (%)", "ratio", {1: Bounds(high=share)}, of=name, explained=explained)
+    return derived(
+        f"{name} (%)",
+        "ratio",
+        {1: Bounds(high=10)},
+        of=name,
+        note='"effectively avoided" is read as nine in ten',
+        explained=explained,
+        basis="paper",
+    )
 
 
 def none_left(place: Place) -> Check:
@@ -118,13 +136,8 @@ def of_cause(cause: str, variant: Variant, explained: str = "") -> Check:
         {1: Bounds(0, 0)},
         of=f"{cause}: {variant.key}",
         explained=explained,
+        basis="ours",
     )
-
-
-def goodput_ratio(measured: Measured) -> float | None:
-    """The mechanism's goodput over that with the IETF's floor."""
-    ours, ietf = (measured.median(at(v, FTP).key, GOODPUT) for v in (MECHANISM, IETF))
-    return None if ours is None or not ietf else ours / ietf
 
 
 def late_more(measured: Measured) -> float:
@@ -159,11 +172,8 @@ CONCLUSION = Experiment(
     metrics=(GOODPUT, Metric("timeouts", "Timeouts", "", total("timeouts"))),
     derive=derive,
     checks=(
-        Check("goodput, mechanism / IETF, FTP", "ratio", goodput_ratio, {1: Bounds(1.25, 1.6)}),
-        at_most(MECHANISM, FTP, 5, FIRST_READING),
-        at_most(MECHANISM, WEB, 25, FIRST_READING),
-        at_most(RESTARTED, FTP, 5, SECOND_READING),
-        at_most(RESTARTED, WEB, 25, SECOND_READING),
+        *(avoided(MECHANISM, place, FIRST_READING) for place in (FTP, WEB)),
+        *(avoided(RESTARTED, place, SECOND_READING) for place in (FTP, WEB)),
         none_left(FTP),
         none_left(WEB),
         Check(
@@ -171,6 +181,7 @@ CONCLUSION = Experiment(
             "order",
             late_more,
             {1: Bounds(low=0, strict=True)},
+            basis="ours",
         ),
         of_cause(LATE, at(IETF, FTP)),
         of_cause(LATE, at(IETF, WEB)),

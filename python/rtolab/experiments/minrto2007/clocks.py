@@ -8,6 +8,7 @@ from rtolab.experiments.base import (
     TIMEOUTS,
     Alternative,
     Assumption,
+    Basis,
     Bounds,
     Check,
     Curves,
@@ -16,12 +17,13 @@ from rtolab.experiments.base import (
     Value,
     Variant,
     assumed,
+    from_paper,
     stated,
     taken,
 )
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import Measured, derived, derived_difference, median
 from rtolab.experiments.minrto2007.network import QUIET
-from rtolab.experiments.minrto2007.setup import HOSTS, PAPER, SACK
+from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER, SACK, SPURIOUS
 from rtolab.measures import minimum_rto_cost_bound
 
 FLOOR_S = 1.0
@@ -140,8 +142,10 @@ FIG1A = clock_experiment(
     variants=(NS2,),
     derive=derive,
     checks=(
-        derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
-        derived("C(f)", "exact", BELOW, of=f"C(f): {NS2.label}"),
+        *from_paper(
+            derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
+            derived("C(f)", "exact", BELOW, of=f"C(f): {NS2.label}"),
+        ),
     ),
     assumptions=network("500 ms", HALF_SECOND),
     alternatives=(Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),),
@@ -159,33 +163,124 @@ FIG1B = clock_experiment(
     variants=(NS2, EXACT),
     derive=derive,
     checks=(
-        derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
-        derived("C(f), ns-2's arithmetic", "exact", near(2 / 3), of=f"C(f): {NS2.label}"),
+        *from_paper(
+            derived("smallest RTO in s", "exact", ABOVE, of=f"smallest RTO: {NS2.label}"),
+            derived("C(f), ns-2's arithmetic", "exact", BELOW, of=f"C(f): {NS2.label}"),
+        ),
         derived(
-            "C(f), exact numbers",
+            "C(f), ns-2's arithmetic: three ticks",
             "exact",
-            BELOW,
+            near(2 / 3),
+            of=f"C(f): {NS2.label}",
+            basis="ours",
+        ),
+        derived(
+            "C(f), exact numbers: two ticks, which is the floor itself",
+            "exact",
+            {1: Bounds(1, 1)},
             of=f"C(f): {EXACT.label}",
-            because=(
-                "the claim rests on ns-2's scaled integers, in which the smallest variation is "
-                "half a tick and the timeout three; with RFC 2988's own arithmetic the timeout "
-                "comes down to two ticks, the floor itself, and C(f) is 1"
-            ),
+            basis="ours",
         ),
     ),
     assumptions=network("500 ms", SHORT),
     note="the claim holds in ns-2's arithmetic only",
 )
 
+TICK = {"tcp.rto.granularity": "10 ms", "tcp.timestamp.tick": "10 ms"}
+FLOOR = {"tcp.rto.min": "1 s"}
+COARSE_SERVER = Variant(SACK, "Server's clock 500 ms, no floor")
+FINE_SERVER = Variant(SACK, "Server's clock 10 ms, no floor", "fine", TICK)
+FINE_AND_FLOOR = Variant(SACK, "Server's clock 10 ms, floor 1 s", "fine, floor 1 s", TICK | FLOOR)
+
+
+def spurious_timeouts(variant: Variant, bounds: Bounds, basis: Basis) -> Check:
+    """Spurious timeouts of a variant."""
+    name = f"spurious timeouts: {variant.label}"
+    return median(name, "exact", (variant.key, SPURIOUS), {1: bounds}, basis=basis)
+
+
+FIG1_II = clock_experiment(
+    id="minrto2007/fig1-ii",
+    title="What the floor protects from: a client's clock of 500 ms",
+    source=f"{PAPER}, section 2, case ii of Figure 1",
+    says=(
+        "The floor is a security setting: if the round trip or the client's clock is as long as "
+        "the server's clock, and the timeout adjusts to a smaller value, it expires spuriously."
+    ),
+    did=(
+        "Pages of 601 packets over a round trip of 6 ms, whose last packet leaves alone; the "
+        "client delays its ACK by its clock of 500 ms. With a server's clock of 500 ms the timeout "
+        "never comes below two ticks, so it cannot be smaller; with one of 10 ms it is."
+    ),
+    variants=(COARSE_SERVER, FINE_SERVER, FINE_AND_FLOOR),
+    metrics=(TIMEOUTS, SPURIOUS),
+    derive=lambda measured: [
+        Value(
+            f"smallest RTO: {variant.label}",
+            f"Smallest RTO, {variant.label}",
+            smallest(measured, variant),
+            unit="s",
+            digits=3,
+        )
+        for variant in measured.experiment.variants
+    ],
+    checks=(
+        spurious_timeouts(FINE_SERVER, Bounds(low=1), "paper"),
+        spurious_timeouts(FINE_AND_FLOOR, Bounds(0, 0), "paper"),
+        spurious_timeouts(COARSE_SERVER, Bounds(0, 0), "ours"),
+        derived(
+            "smallest RTO in s, both clocks 500 ms, no floor",
+            "exact",
+            {1: Bounds(low=1.0)},
+            of=f"smallest RTO: {COARSE_SERVER.label}",
+            basis="ours",
+        ),
+    ),
+    assumptions=(
+        *(
+            a
+            for a in network("500 ms", SHORT)
+            if a.name not in {"flow.web.pages", "receiver.buffer", "receiver.delayed_ack"}
+        ),
+        assumed("receiver.delayed_ack", "500 ms", "2: the client's clock"),
+        assumed("receiver.buffer", "2000 B", "a window of two, so that packet 601 leaves alone"),
+        assumed("flow.web.pages", '{ bytes = "601 kB", every = "30 s", count = 2 }', "as Figure 6"),
+    ),
+    figures=(),
+)
+
 RCG_S, RTPD_S = 0.010, 0.006
+
+
+def until_acked(measured: Measured, variant: Variant) -> float | None:
+    """The mean time from a segment to the ACK that covers it, in s: T(ACK Arr) of equation 3."""
+    at_sender = measured.of[variant.key].result.segments.filter(pl.col("place") == "sender")
+    sent = (
+        at_sender.filter((pl.col("event") == "sent") & (pl.col("len") > 0))
+        .select(end=pl.col("seq") + pl.col("len"), sent="at_s")
+        .unique("end", keep="first", maintain_order=True)
+        .sort("end")
+    )
+    acks = (
+        at_sender.filter(pl.col("event") == "received")
+        .select("ack", received="at_s")
+        .unique("ack", keep="first", maintain_order=True)
+        .sort("ack")
+    )
+    both = sent.join_asof(acks, left_on="end", right_on="ack", strategy="forward")
+    mean = (both["received"] - both["sent"]).mean()
+    return float(mean) if mean is not None else None  # type: ignore[arg-type]
 
 
 def derive2(measured: Measured) -> list[Value]:
     """What was measured, and what equation 3 says."""
     bound = minimum_rto_cost_bound(FLOOR_S, granularity_s=RCG_S, propagation_s=RTPD_S)
+    arrival = until_acked(measured, NS2)
     return [
         *derive(measured),
+        Value("T(ACK)", "Mean time until a segment's ACK arrives", arrival, unit="s", digits=4),
         Value("equation 3", "C(f) by equation 3", bound, published=62.5),
+        Value("C of T(ACK)", "RTO_min / T(ACK Arr), measured", cost(arrival), published=62.5),
     ]
 
 
@@ -195,34 +290,141 @@ FIG2 = clock_experiment(
     title="A clock of 10 ms and a round trip of 6 ms",
     source=f"{PAPER}, Figure 2, equations 2 and 3",
     says=(
-        "Between the timeout and the floor of 1 s is a wide gap: C(f) is about 62.5, if the time "
-        "between an ACK's arrival and the timeout is neglected."
+        "Between the timeout and the floor of 1 s is a wide gap, C(f) is far above 1: about 62.5, "
+        "if the time between an ACK's arrival and the timeout is neglected."
     ),
     did=(
-        "The same with a fine clock. Equation 3 was evaluated, and equation 2 measured on the "
-        "timeout itself, which neglects nothing."
+        "The same with a fine clock. Equation 2 was measured on the timeout itself, which neglects "
+        "nothing, and both sides of equation 3 on the time until a segment's ACK arrives."
     ),
     variants=(NS2, EXACT),
     derive=derive2,
     checks=(
-        derived("C(f) by equation 3", "exact", near(62.5), of="equation 3"),
+        *from_paper(
+            *(
+                derived(
+                    f"C(f) by equation 2, far above 1: {variant.label}",
+                    "exact",
+                    {1: Bounds(low=10)},
+                    of=f"C(f): {variant.label}",
+                )
+                for variant in (NS2, EXACT)
+            ),
+            Check(
+                "C(f) by equation 2 is not above equation 3's bound",
+                "exact",
+                lambda measured: cost(smallest(measured, EXACT)),
+                {1: Bounds(high=62.5)},
+            ),
+            derived(
+                "RTO_min / T(ACK Arr), measured, is not above equation 3's bound",
+                "exact",
+                {1: Bounds(high=62.5)},
+                of="C of T(ACK)",
+                explained=(
+                    "the ACK comes 6.3 ms after its segment, not 16 ms: the receiver answers every "
+                    "second packet at once, so its clock of 10 ms delays no ACK, and equation 3 "
+                    "may not add it to the round trip. Without it the bound is 1 s / 6 ms = 167"
+                ),
+            ),
+        ),
         derived(
-            "C(f) by equation 2",
+            "C(f) by equation 2: three ticks",
             "exact",
             near(100 / 3, 0.05),
             of=f"C(f): {NS2.label}",
             basis="ours",
-        ),
-        Check(
-            "C(f) by equation 2 is not above equation 3's bound",
-            "exact",
-            lambda measured: cost(smallest(measured, EXACT)),
-            {1: Bounds(low=1.0, high=62.5, strict=True)},
         ),
     ),
     assumptions=network("10 ms", SHORT),
     note="equation 3 leaves out the margin of the timeout: half of what is printed comes out",
 )
 
-CLOCKS = (FIG1A, FIG1B, FIG2)
+R_S = 0.5
+FLOORS_S = {"Linux": 0.2, "Solaris": 0.4, "IETF": 1.0}
+PLAIN = Variant(SACK, "No floor")
+
+
+def timeouts_side_by_side(measured: Measured) -> pl.DataFrame:
+    """At each ACK: the timeout in force with the mechanism, and without any floor."""
+    timed = [
+        measured.of[variant.key]
+        .windows.filter(pl.col("srtt_s").is_not_null() & (pl.col("flight") > 0))
+        .select("at_s", "rto_s")
+        .unique("at_s", keep="last", maintain_order=True)
+        for variant in (MECHANISM, PLAIN)
+    ]
+    return timed[0].join(timed[1], on="at_s", suffix="_plain", maintain_order="left")
+
+
+def derive_cost(measured: Measured) -> list[Value]:
+    """C(f) of the mechanism and of the floors, over the timeouts in force at all ACKs."""
+    both = timeouts_side_by_side(measured)
+    costs = both["rto_s"] / both["rto_s_plain"]
+    current, extended = both["rto_s_plain"], both["rto_s"] >= R_S
+    raised = costs.filter(extended)
+    return [
+        Value("raised", "Timeouts with the extended floor, %", 100 * len(raised) / len(costs)),
+        Value("state 2", "C(f) of the mechanism, last packet, set_odd", raised.mean()),  # type: ignore[arg-type]
+        Value("R / RTO", "R / RTO_cur for these", (R_S / current.filter(extended)).mean()),  # type: ignore[arg-type]
+        Value(
+            "state 1",
+            "C(f) of the mechanism, all other packets",
+            costs.filter(~extended).mean(),  # type: ignore[arg-type]
+        ),
+        Value("mechanism", "C(f) of the mechanism, mean", costs.mean()),  # type: ignore[arg-type]
+        *(
+            Value(name, f"C(f) of the floor of {name}", (floor_s / current).mean())  # type: ignore[arg-type]
+            for name, floor_s in FLOORS_S.items()
+        ),
+    ]
+
+
+def less_than(floor: str) -> Check:
+    """The mechanism's mean C(f) is below that of a floor."""
+    name = f"C(f), mean of the mechanism less that of the floor of {floor}"
+    return derived_difference(
+        name, "order", ("mechanism", floor), {1: Bounds(high=0, strict=True)}, basis="paper"
+    )
+
+
+COST = clock_experiment(
+    id="minrto2007/cost",
+    title="The cost function of the mechanism",
+    source=f"{PAPER}, section 3, equation 2 as rewritten",
+    says=(
+        "C(f) is R / RTO_cur for the last packet of a train if set_odd, and 1 otherwise; the cost "
+        "of extra waiting is significantly decreased."
+    ),
+    did=(
+        "One transfer without loss in the network of Figure 2, with the mechanism and without any "
+        "floor: at each ACK the timeout in force of one over that of the other."
+    ),
+    variants=(MECHANISM, PLAIN),
+    derive=derive_cost,
+    checks=(
+        *from_paper(
+            derived_difference(
+                "C(f) less R / RTO_cur, last packet, set_odd",
+                "exact",
+                ("state 2", "R / RTO"),
+                near(0.0),
+            ),
+            derived("C(f), otherwise", "exact", near(1.0), of="state 1"),
+        ),
+        *(less_than(floor) for floor in ("IETF", "Solaris")),
+    ),
+    assumptions=(
+        *(a for a in network("10 ms", SHORT) if a.name != "receiver.buffer"),
+        assumed(
+            "receiver.buffer", "64 kB", "so that the window grows, and trains are odd at times"
+        ),
+        assumed("tcp.window.initial_ssthresh", "20 segments", "slow start, then avoidance"),
+        taken("RTO_cur", "the timeout without a floor: three ticks", "3, equation 2"),
+    ),
+    figures=(),
+    note="not below Linux' 200 ms: where half of the packets wait for R = 500 ms, that costs more",
+)
+
+CLOCKS = (FIG1A, FIG1B, FIG1_II, FIG2, COST)
 """In the order of the paper."""

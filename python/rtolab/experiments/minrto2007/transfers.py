@@ -16,9 +16,16 @@ from rtolab.experiments.base import (
     Variant,
     total,
 )
-from rtolab.experiments.measured import Measured, Runs, derived, derived_low
-from rtolab.experiments.minrto2007.network import LONG, OTHER_PATHS, THREE_FLOWS
+from rtolab.experiments.measured import (
+    Measured,
+    Runs,
+    derived,
+    derived_difference,
+    derived_low,
+)
+from rtolab.experiments.minrto2007.network import LONG, OTHER_PATHS, THREE_FLOWS, buffer
 from rtolab.experiments.minrto2007.setup import (
+    CHOSEN,
     HOSTS,
     IETF,
     LINUX,
@@ -100,62 +107,55 @@ def losing(per_cent_: int) -> Setting:
 
 
 AT_4 = losing(4)
-NEAR: Setting = (
-    "PER 4 %, round trip 6 ms",
-    {
+
+
+def path(name: str, delays_ms: tuple[float, float, float]) -> Setting:
+    """A PER of 4 % over another round trip: the delays of backbone, wireless link and access."""
+    backbone, wireless, access = delays_ms
+    keys = {
         "link.wireless.forward.loss": "0.04",
-        "link.backbone.delay": "1.5 ms",
-        "link.wireless.delay": "1 ms",
-        "flow.ftp.access.delay": "0.5 ms",
-    },
-)
-FAR: Setting = (
-    "PER 4 %, round trip 100 ms",
-    {
-        "link.wireless.forward.loss": "0.04",
-        "link.backbone.delay": "25 ms",
-        "link.wireless.delay": "16.7 ms",
-        "flow.ftp.access.delay": "8.3 ms",
-        "link.backbone.queue": "71 packets",
-    },
-)
+        "link.backbone.delay": f"{backbone:g} ms",
+        "link.wireless.delay": f"{wireless:g} ms",
+        "flow.ftp.access.delay": f"{access:g} ms",
+        **buffer("link.backbone", 6, backbone),
+        **buffer("flow.ftp.access", 10, wireless + access),
+    }
+    return f"PER 4 %, round trip {name}", keys
+
+
+NEAR = path("6 ms", (1.5, 1, 0.5))
+FAR = path("100 ms", (25, 16.7, 8.3))
 ERRORS = (0, 1, 2, 4, 6)
-BOUNDS = {
-    "mechanism over Linux": (3, 20),
-    "mechanism over IETF": (25, 60),
-    "no floor over Linux": (20, 40),
-    "no floor over Solaris": (25, 45),
-    "no floor over IETF": (50, 80),
-}
-"""What these gains may be, in per cent, at round trips of 6 to 10 ms."""
 FAR_GAINS = ("mechanism over Linux", "no floor over Linux", "mechanism over IETF")
 
 
 def derive_7a(measured: Measured) -> list[Value]:
-    """The gains at 4 %, beside what is printed, and where they vanish."""
-    here = gains(measured, AT_4, GAINS)
+    """The gains by error rate, those at 4 % beside what is printed, and at other round trips."""
     bound = gain(measured, both((RESTARTED, LINUX), AT_4), GOODPUT)
     return [
-        *(per_cent(name, found, PUBLISHED.get(name)) for name, found in here.items()),
+        *(
+            per_cent(name, found, PUBLISHED.get(name))
+            for name, found in gains(measured, AT_4, GAINS).items()
+        ),
         per_cent(f"mechanism, {RESTARTED.condition}, over Linux", bound, 33),
         *(
             per_cent(f"{name}, {there[0]}", found)
-            for there, wanted in ((NEAR, tuple(BOUNDS)), (FAR, FAR_GAINS))
+            for there, wanted in (
+                *((losing(rate), tuple(PUBLISHED)) for rate in ERRORS if rate not in (0, 4)),
+                (NEAR, (*PUBLISHED, "no floor over Linux")),
+                (FAR, FAR_GAINS),
+            )
             for name, found in gains(measured, there, wanted).items()
         ),
     ]
 
 
-def between(name: str, setting: Setting) -> Check:
-    """A gain's size in per cent."""
-    of = name if setting == AT_4 else f"{name}, {setting[0]}"
-    return derived(f"{name}, % at {setting[0]}", "ratio", {MANY: Bounds(*BOUNDS[name])}, of=of)
-
-
 NOT_THE_MECHANISM = (
-    "the paper's numbers are of the size of what no floor at all gains here; the mechanism as its "
-    "text has it waits 500 ms for the last packet of odd trains and in recovery, and none of the "
-    "other choices tried, for the hosts or for the path, lets it come near"
+    "the mechanism waits 500 ms for the last packet of odd trains and in recovery, so it cannot "
+    "gain what no floor at all gains here: 30 % over Linux, 44 % over Solaris, 66 % over the "
+    "IETF's second. The printed 33, 33 and 50 % are nearer to that. SACK by RFC 3517, a receiver "
+    "that delays ACKs of filled gaps, larger buffers, faster access, round trips of 6 to 100 ms "
+    "and error rates of 1 to 6 % were tried: over Linux the mechanism gains between -1 and 8 %"
 )
 
 
@@ -167,14 +167,48 @@ def as_printed(name: str) -> Check:
         "ratio",
         {MANY: Bounds(about - 5, about + 5)},
         of=name,
-        because=NOT_THE_MECHANISM,
+        explained=NOT_THE_MECHANISM,
+        basis="paper",
+        fitted=CHOSEN,
+    )
+
+
+HARDLY = (
+    "over Linux the mechanism gains 1 to 2 % at most in this setting: an ACK that the receiver "
+    "delays is rare in a long transfer, and after a loss the mechanism waits 500 ms where Linux "
+    "waits 200"
+)
+
+
+def increases(name: str, rate: int) -> Check:
+    """The mechanism gains at that error rate: the interval excludes zero."""
+    of = name if rate == 4 else f"{name}, {losing(rate)[0]}"
+    return derived_low(
+        f"{name}, % at PER {rate} %, low end of the interval",
+        {FEW: Bounds(low=0, strict=True)},
+        of=of,
+        explained=HARDLY,
+        basis="paper",
+        fitted=CHOSEN,
+    )
+
+
+def shorter_gains_more(name: str) -> Check:
+    """A gain is larger at a round trip of 10 ms than at one of 100 ms."""
+    return derived_difference(
+        f"{name}, round trip 10 ms less 100 ms, percentage points",
+        "order",
+        (name, f"{name}, {FAR[0]}"),
+        {MANY: Bounds(low=0, strict=True)},
+        basis="paper",
+        fitted=CHOSEN,
     )
 
 
 def counts(name: str) -> Check:
-    """A gain that counts: its interval excludes zero."""
+    """A gain of senders that the paper does not compare: its interval excludes zero."""
     said = f"{name}, %, low end of the interval"
-    return derived_low(said, {FEW: Bounds(low=0, strict=True)}, of=name)
+    return derived_low(said, {FEW: Bounds(low=0, strict=True)}, of=name, basis="ours")
 
 
 FIG7A = Experiment(
@@ -211,20 +245,19 @@ FIG7A = Experiment(
         ),
     ),
     checks=(
-        *(between(name, setting) for setting in (AT_4, NEAR) for name in BOUNDS),
         *(as_printed(name) for name in PUBLISHED),
-        counts("no floor over mechanism"),
-        counts("mechanism over Linux"),
-        derived("Linux over Solaris, %", "order", {FEW: Bounds(low=-3)}, of="Linux over Solaris"),
-        counts("Solaris over IETF"),
+        *(increases(name, rate) for name in PUBLISHED for rate in ERRORS if rate),
+        *(shorter_gains_more(name) for name in FAR_GAINS if "mechanism" in name),
         *(
-            derived(
-                f"{name}, %, has vanished at a round trip of 100 ms",
-                "shape",
-                {MANY: Bounds(-5, 5)},
-                of=f"{name}, {FAR[0]}",
-            )
-            for name in FAR_GAINS
+            counts(name)
+            for name in ("no floor over mechanism", "Linux over Solaris", "Solaris over IETF")
+        ),
+        derived(
+            "no floor over Linux, %, has vanished at a round trip of 100 ms",
+            "shape",
+            {MANY: Bounds(-5, 5)},
+            of=f"no floor over Linux, {FAR[0]}",
+            basis="ours",
         ),
     ),
     assumptions=(*HOSTS, *LONG, *THREE_FLOWS),
@@ -234,8 +267,8 @@ FIG7A = Experiment(
     quick_set={"duration": "20 s"},
     endless=True,
     note=(
-        "the printed 33, 33 and 50 % are what no floor at all would gain, not what the mechanism "
-        "as written does: it waits 500 ms in recovery and behind odd trains"
+        "the printed 33 and 50 % are near what no floor at all would gain, not what the mechanism "
+        "as written does: it waits 500 ms in recovery and after odd trains"
     ),
 )
 
