@@ -101,9 +101,9 @@ impl<'a> Parsed<'a> {
 /// The policies of the rest of a term: one policy, or a detector and its response after a colon.
 /// The error is the unknown term.
 fn policies_of(parts: Parts<'_, '_>) -> Result<impl Iterator<Item = Policy>, String> {
-    let parsed = |name: &str| match name.parse() {
-        Ok(detector) => Policy::of_detector(detector),
-        Err(_) => policies().find(|policy| policy.name == name),
+    let parsed = |name: &str| match DetectorId::find(name) {
+        Some(detector) => Policy::of_detector(detector),
+        None => policies().find(|policy| policy.name == name),
     };
     let joined = |term: &str| {
         let colons = term.match_indices(':').map(|(at, _)| (&term[..at], &term[at + 1..]));

@@ -62,6 +62,15 @@ impl DetectorId {
         panic!("no detector has this name")
     }
 
+    /// That of this name. Unlike parsing, it spends no time on an error message.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        let listed = (0..COUNT).find(|index| row(*index).name == name);
+        listed.map(|index| Self(Identity::Listed(index))).or_else(|| {
+            let thousandths = thousandths(name.strip_prefix("dualrtt:")?)?;
+            (thousandths > 0).then_some(Self(Identity::DualRtt(thousandths)))
+        })
+    }
+
     /// That of a user's own detector.
     pub const fn custom(name: &'static str) -> Self {
         Self(Identity::Custom(name))
@@ -153,19 +162,14 @@ impl FromStr for DetectorId {
     type Err = DetectorError;
 
     fn from_str(name: &str) -> Result<Self, DetectorError> {
-        if let Some(index) = (0..COUNT).find(|index| row(*index).name == name) {
-            return Ok(Self(Identity::Listed(index)));
-        }
-        match name.strip_prefix("dualrtt:") {
+        Self::find(name).ok_or_else(|| match name.strip_prefix("dualrtt:") {
             Some(number)
                 if number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
             {
-                let thousandths = thousandths(number).filter(|thousandths| *thousandths > 0);
-                let threshold = thousandths.map(|thousandths| Self(Identity::DualRtt(thousandths)));
-                threshold.ok_or_else(|| DetectorError::Threshold(name.to_string()))
+                DetectorError::Threshold(name.to_string())
             }
-            _ => Err(DetectorError::unknown(name, [])),
-        }
+            _ => DetectorError::unknown(name, []),
+        })
     }
 }
 
