@@ -9,19 +9,19 @@ use serde::Deserialize;
 use super::parsed::{Chance, Parsed};
 use super::spans::Length;
 
-/// Rates from given times on, in order.
+/// Changes of the rate, in order of time.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<RawRateChange>")]
 pub(crate) struct RateChanges(#[schemars(with = "Vec<RawRateChange>")] pub Vec<RateChange>);
 
-/// A rate from a given time on.
+/// A change of the rate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { at = \"5 s\", rate = \"9.6 kbit/s\" }")]
 struct RawRateChange {
-    /// From when.
+    /// The time of the change.
     #[schemars(example = &"5 s")]
     at: Parsed<Duration>,
-    /// How fast the link then sends.
+    /// The rate from then on.
     #[schemars(example = &"9.6 kbit/s")]
     rate: Parsed<Rate>,
 }
@@ -46,55 +46,56 @@ impl TryFrom<Vec<RawRateChange>> for RateChanges {
     }
 }
 
-/// Propagation delays that change as in a file.
+/// Propagation delays over time, from a file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { file = \"ping.txt\" }")]
 pub(crate) struct DelayTrace {
-    /// The file: lines of seconds and milliseconds, the first at 0, or the output of ping -D. The
-    /// path is relative to this file.
+    /// The file: lines of seconds and milliseconds, the first at 0 s, or the output of `ping -D`.
+    /// Its path is relative to this file.
     #[schemars(example = &"traces/ping.txt")]
     pub file: String,
-    /// What delays the file holds. Default: one-way.
+    /// The kind of delay in the file. Default: one-way.
     pub of: Option<Parsed<Measured>>,
-    /// Does it begin again after its end, or does the last delay stay? Default: false.
+    /// Does the trace start again after its end? Otherwise the last delay stays. Default: false.
     pub repeats: Option<bool>,
 }
 
-/// What delays a trace holds.
+/// The kind of delay in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Choice)]
 pub(crate) enum Measured {
-    /// Those of one direction.
+    /// Delays of one direction.
     OneWay,
-    /// Those of both together, as ping measures them: halved.
+    /// Round-trip times, as ping measures them. Each direction takes half.
     RoundTrip,
 }
 
-/// Two states that take turns at random, whatever the traffic does (Gilbert and Elliott).
+/// Two states that alternate at random, independently of the traffic (Gilbert and Elliott).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct States {
-    /// How long it stays in the good state.
+    /// The time in the good state.
     #[schemars(example = serde_json::json!({ "exponential": "10 s" }))]
     pub good: Length,
-    /// How long it stays in the bad state.
+    /// The time in the bad state.
     #[schemars(example = serde_json::json!({ "exponential": "1 s" }))]
     pub bad: Length,
-    /// Does it begin as if it had run for ever (the default), or in a fresh good state?
+    /// The state at the beginning: as if the process had run for ever (the default), or a new good
+    /// state.
     pub stationary: Option<bool>,
-    /// Do both directions change together (the default), or each by itself?
+    /// Do both directions change together (the default), or independently?
     pub shared: Option<bool>,
 }
 
-/// What differs in the bad state; what is not here is as in the good one.
+/// The keys that differ in the bad state. All others are as in the good state.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { loss = 0.1 }")]
 pub(crate) struct Bad {
-    /// How fast it sends.
+    /// The rate.
     #[schemars(example = &"9.6 kbit/s")]
     pub rate: Option<Parsed<Rate>>,
     /// The propagation delay.
     #[schemars(example = &"1 s")]
     pub delay: Option<Parsed<Duration>>,
-    /// The chance of each frame to be lost.
+    /// The probability that a frame is lost.
     pub loss: Option<Chance>,
 }

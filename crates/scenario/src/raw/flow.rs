@@ -9,12 +9,12 @@ use super::parsed::{Count, Parsed};
 use super::quantity::{Buffer, Mss, Name, Payload, Positive, Size};
 use super::spans::Length;
 
-/// A connection, or several that are alike. Of bytes, pages, requests, on_off and datagrams it has
-/// one at most; without any it sends without end.
+/// A connection, or several equal ones. At most one of bytes, pages, requests, on_off and datagrams
+/// says what it sends; without them it sends without end.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Flow {
-    /// What it is called in tables and in --set.
+    /// Its name in tables and in --set.
     #[schemars(example = &"transfer")]
     pub name: Parsed<Name>,
     /// The node that sends.
@@ -23,88 +23,90 @@ pub(crate) struct Flow {
     /// The node that receives.
     #[schemars(example = &"mobile")]
     pub to: Parsed<Name>,
-    /// How much it sends. Without this and the like it sends without end.
+    /// The bytes that it sends.
     #[schemars(example = &"102400 B")]
     pub bytes: Option<Parsed<Bytes>>,
-    /// Pages, one every so often.
+    /// Pages at regular intervals.
     pub pages: Option<Pages>,
-    /// Questions of the receiving node, each answered by the sending one.
+    /// Requests from the receiving node, each answered by the sending node.
     pub requests: Option<Requests>,
-    /// An application that writes at a rate while it is on.
+    /// An application that alternates between writing at a rate and silence.
     pub on_off: Option<OnOff>,
     /// Datagrams at a constant rate (UDP) instead of a connection.
     pub datagrams: Option<Datagrams>,
-    /// The set of connections that it belongs to, for fairness between sets.
+    /// The group of connections to which it belongs, for the fairness between groups.
     #[schemars(example = &"a")]
     pub set: Option<Parsed<Name>>,
-    /// The nodes, in order, at which it is split: each ends one connection and begins another.
+    /// The nodes, in order, at which it is split: each terminates one connection and opens the
+    /// next.
     #[schemars(example = serde_json::json!(["gateway"]))]
     pub split: Option<Vec<Parsed<Name>>>,
-    /// When it opens. Default: 0 s.
+    /// The time at which it opens. Default: 0 s.
     #[schemars(example = &"0 s")]
     pub start: Option<Parsed<Duration>>,
-    /// It opens later by up to so much, drawn uniformly from the seed. Default: 0 s.
+    /// A random delay before it opens, uniform between 0 s and this. Default: 0 s.
     #[schemars(example = &"0.5 s")]
     pub start_jitter: Option<Parsed<Duration>>,
-    /// The number of flows; several are called name-1, name-2 and so on. Default: 1.
+    /// The number of flows. Several are named name-1, name-2 and so on. Default: 1.
     pub count: Option<Count>,
     /// The time between their starts. Default: 0 s.
     #[schemars(example = &"2 ms")]
     pub stagger: Option<Parsed<Duration>>,
-    /// This flow's own sender, whatever the command line says; see tcp.sender.
+    /// The sender of this flow, which the command line does not replace; see tcp.sender.
     #[schemars(example = &"sack+frto")]
     pub sender: Option<String>,
-    /// Its own largest segment, in place of tcp.mss and receiver.mss.
+    /// Its maximum segment size, instead of tcp.mss and receiver.mss.
     #[schemars(example = &"1000 B")]
     pub mss: Option<Parsed<Mss>>,
-    /// Its own receive buffer, in place of receiver.buffer.
+    /// Its receive buffer, instead of receiver.buffer.
     #[schemars(example = &"20 kB")]
     pub buffer: Option<Parsed<Buffer>>,
-    /// A link of its own between the sender and the first node of its path.
+    /// An access link between the sender and the first node of its path.
     pub access: Option<Access>,
 }
 
-/// Pages of a size, one every so often; one that is due too early follows at once.
+/// Pages of one size at regular intervals. A page that is due before the previous one is
+/// acknowledged follows immediately after it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Pages {
     /// The size of a page.
     #[schemars(example = &"100 kB")]
     pub bytes: Parsed<Payload>,
-    /// The time between the beginnings of pages.
+    /// The time between the starts of pages.
     #[schemars(example = &"5 s")]
     pub every: Parsed<Positive>,
-    /// How many; without it there is no end.
+    /// The number of them; without it there is no end.
     pub count: Option<Count>,
 }
 
-/// Questions of the receiving node, each answered by the sending one.
+/// Requests from the receiving node, each answered by the sending node.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Requests {
-    /// The size of a question.
+    /// The size of a request.
     #[schemars(example = &"200 B")]
     pub request: Parsed<Payload>,
-    /// The size of an answer.
+    /// The size of a response.
     #[schemars(example = &"20 kB")]
     pub response: Parsed<Payload>,
-    /// The time from an answer to the next question. Default: none.
+    /// The time between a response and the next request. Default: none.
     pub think: Option<Length>,
-    /// How many; without it there is no end.
+    /// The number of them; without it there is no end.
     pub count: Option<Count>,
 }
 
-/// An application that writes at a rate while it is on.
+/// An application that alternates between writing at a rate and silence.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct OnOff {
-    /// How long it is on.
+    /// The time for which it writes.
     #[schemars(example = serde_json::json!({ "exponential": "1500 ms" }))]
     pub on: Length,
-    /// How long it is off.
+    /// The time for which it is silent.
     #[schemars(example = serde_json::json!({ "exponential": "50 ms" }))]
     pub off: Length,
-    /// How fast it writes while it is on.
+    /// The rate at which it writes.
     #[schemars(example = &"4 Mbit/s")]
     pub rate: Parsed<Rate>,
 }
@@ -113,10 +115,10 @@ pub(crate) struct OnOff {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Datagrams {
-    /// How fast, headers included.
+    /// The rate, headers included.
     #[schemars(example = &"64 kbit/s")]
     pub rate: Parsed<Rate>,
-    /// The size of each with its IP and UDP headers, which are 28 B.
+    /// The size of a datagram with its IP and UDP headers, which are 28 B.
     #[schemars(example = &"200 B")]
     pub packet: Parsed<Size<28, 65_535>>,
 }

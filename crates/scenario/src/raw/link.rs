@@ -21,10 +21,10 @@ macro_rules! with_direction {
         #[serde(deny_unknown_fields, expecting = "a table")]
         pub(crate) struct $name {
             $($own)*
-            /// How fast it sends; without it serialisation takes no time.
+            /// The rate. Without it serialisation takes no time.
             #[schemars(example = &"28.8 kbit/s")]
             pub rate: Option<Parsed<Rate>>,
-            /// Other rates from given times on.
+            /// Changes of the rate.
             #[schemars(example = serde_json::json!([{ "at": "5 s", "rate": "9.6 kbit/s" }]))]
             pub rate_changes: Option<RateChanges>,
             /// A trace of mahimahi instead of a rate: a line for each packet of 1500 bytes that the
@@ -34,50 +34,50 @@ macro_rules! with_direction {
             /// The propagation delay. Default: 0 s.
             #[schemars(example = &"200 ms")]
             pub delay: Option<Parsed<Duration>>,
-            /// Propagation delays that change as in a file, instead of one.
+            /// Propagation delays over time, from a file, instead of a constant one.
             pub delay_trace: Option<DelayTrace>,
-            /// A random delay besides, drawn for each frame.
+            /// A random delay that is added to the propagation delay of each frame.
             pub jitter: Option<Length>,
-            /// Do frames keep their order where their delays differ? Default: kept.
+            /// Do frames keep their order if their delays differ? Default: kept.
             pub order: Option<Parsed<Order>>,
-            /// Room in the queue before the link's own buffers. Default: unlimited.
+            /// The limit of the queue before the link's own buffers. Default: unlimited.
             #[schemars(example = &"7 packets")]
             pub queue: Option<Parsed<Room>>,
-            /// Random early detection in a queue that is limited.
+            /// Random early detection. It needs a limited queue.
             pub red: Option<Red>,
             /// Controlled delay in the queue (RFC 8289).
             pub codel: Option<CoDel>,
-            /// A source of higher priority that interrupts what is being sent, voice say.
+            /// A source of higher priority, such as voice, that interrupts transmissions.
             pub priority: Option<Priority>,
-            /// A frame that is older than this when its transmission would begin is dropped.
-            /// Default: frames do not age.
+            /// The age at which a frame is dropped instead of transmitted. Default: frames do not age.
             #[schemars(example = &"3 s")]
             pub lifetime: Option<Parsed<Positive>>,
-            /// Room in the link's send buffer, which a frame leaves when it is delivered.
+            /// The limit of the link's send buffer, which a frame leaves when it is delivered.
             /// Default: unlimited.
             #[schemars(example = &"1776 B")]
             pub send_buffer: Option<Parsed<Room>>,
-            /// Room at the far end for frames that wait for an earlier one. Default: unlimited.
+            /// The limit at the receiving end for frames that wait for an earlier one. Default:
+            /// unlimited.
             #[schemars(example = &"1776 B")]
             pub receive_buffer: Option<Parsed<Room>>,
-            /// The chance of each frame to be lost at the end of its transmission. Default: 0.
+            /// The probability that a frame is lost at the end of its transmission. Default: 0.
             pub loss: Option<Chance>,
-            /// The chance that a frame fares as the one before it did, instead of independently:
-            /// losses come in bursts. Default: 0.
+            /// The probability that a frame has the fate of the previous frame, so that losses come
+            /// in bursts. Default: 0.
             pub loss_memory: Option<Chance>,
-            /// The frames that are lost, counted from 1 as they are transmitted.
+            /// The frames that are lost, by number. Transmitted frames count from 1.
             #[schemars(example = serde_json::json!([23, 31]))]
             pub drops: Option<Vec<Count>>,
-            /// What differs in the bad one of two states.
+            /// Two random states, and the keys that differ in the bad one.
             pub bad: Option<Bad>,
-            /// The chance of each delivered frame to arrive twice. Default: 0.
+            /// The probability that a delivered frame arrives twice. Default: 0.
             pub duplication: Option<Chance>,
-            /// The chance of each delivered frame to arrive damaged, so that a checksum finds it.
+            /// The probability that a delivered frame arrives damaged, which its checksum shows.
             /// Default: 0.
             pub corruption: Option<Chance>,
-            /// Sudden delays of single frames.
+            /// Delay spikes: sudden delays of single frames.
             pub spikes: Option<Spikes>,
-            /// Spans in which frames are held, to go on in order afterwards.
+            /// Times at which frames are held. They continue in order afterwards.
             pub stalls: Option<Stalls>,
             /// A stage written in Python, by its name. Default: "none".
             #[schemars(example = &"every-tenth")]
@@ -118,10 +118,10 @@ macro_rules! with_direction {
 }
 
 with_direction! {
-    /// What differs in one direction: a key that is given here stands instead of the link's.
+    /// The keys that differ in one direction. They replace the link's.
     #[derive(Default)]
     Direction {
-        /// Spans in which every frame of this direction is lost, besides the link's.
+        /// Times at which every frame of this direction is lost, in addition to the link's outages.
         pub outages: Option<Outages>,
     }
 }
@@ -129,22 +129,22 @@ with_direction! {
 with_direction! {
     /// A link between two nodes.
     Link {
-        /// What it is called in tables and in --set.
+        /// Its name in tables and in --set.
         #[schemars(example = &"wireless")]
         pub name: Parsed<Name>,
-        /// The nodes that it joins; forward leads from the first to the second.
+        /// The nodes that it connects. Forward is the direction from the first to the second.
         #[schemars(example = serde_json::json!(["router", "mobile"]))]
         pub between: [Parsed<Name>; 2],
-        /// Spans in which every frame of either direction is lost.
+        /// Times at which every frame of both directions is lost.
         pub outages: Option<Outages>,
-        /// Two states that take turns; `bad` says what differs in the second.
+        /// Two states that alternate. `bad` has the keys that differ in the second.
         pub states: Option<States>,
         /// Local retransmission, at most twice: the first is nearer to the hosts.
         #[schemars(length(max = 2))]
         pub arq: Option<Vec<Arq>>,
-        /// What differs on the way from the first node to the second.
+        /// The keys that differ in the direction from the first node to the second.
         pub forward: Option<Direction>,
-        /// What differs on the way back.
+        /// The keys that differ in the other direction.
         pub backward: Option<Direction>,
     }
 }
@@ -152,16 +152,16 @@ with_direction! {
 with_direction! {
     /// A flow's own link between its sender and the first node of its path.
     Access {
-        /// Spans in which every frame of either direction is lost.
+        /// Times at which every frame of both directions is lost.
         pub outages: Option<Outages>,
-        /// Two states that take turns; `bad` says what differs in the second.
+        /// Two states that alternate. `bad` has the keys that differ in the second.
         pub states: Option<States>,
         /// Local retransmission, at most twice: the first is nearer to the hosts.
         #[schemars(length(max = 2))]
         pub arq: Option<Vec<Arq>>,
-        /// What differs on the way from the sender.
+        /// The keys that differ in the direction from the sender.
         pub forward: Option<Direction>,
-        /// What differs on the way to the sender.
+        /// The keys that differ in the direction to the sender.
         pub backward: Option<Direction>,
     }
 }

@@ -35,35 +35,35 @@ use quantity::Positive;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Scenario {
-    /// What the scenario is about, in one line.
+    /// A description of the scenario, in one line.
     #[schemars(example = &"A slow link that sometimes holds packets for seconds")]
     pub title: String,
-    /// The run ends then at the latest.
+    /// The time at which the run ends at the latest.
     #[schemars(example = &"600 s")]
     pub duration: Parsed<Positive>,
-    /// What part of the run counts in the measures. Default: all of it.
+    /// The part of the run that counts in the measures. Default: all of it.
     #[serde(default)]
     pub measure: Measure,
     /// The links, which name the nodes that they join.
     #[serde(default)]
     #[schemars(required, length(min = 1))]
     pub link: Vec<Link>,
-    /// Ways through the network; where none is given it is the one with the fewest links.
+    /// Routes. Without a route, packets take the path with the fewest links.
     #[serde(default)]
     pub route: Vec<Route>,
-    /// What sees the packets that pass some nodes.
+    /// Middleboxes.
     #[serde(default)]
     pub agent: Vec<Agent>,
-    /// How the sending hosts behave.
+    /// The sending hosts.
     #[serde(default)]
     pub tcp: Table<Tcp>,
-    /// How the receiving hosts behave.
+    /// The receiving hosts.
     #[serde(default)]
     pub receiver: Table<Receiver>,
-    /// How the kernels of hosts are set that are Linux, real or simulated.
+    /// The kernel settings of Linux hosts, real or simulated.
     #[serde(default)]
     pub kernel: Kernel,
-    /// When such a run can be believed.
+    /// Runs in real time.
     #[serde(default)]
     pub emulation: EmulationConfig,
     /// The connections.

@@ -7,30 +7,31 @@ use super::parsed::{NotNegative, Parsed, Real, Share};
 use super::quantity::{Positive, Size};
 use super::spans::Length;
 
-/// Random early detection (Floyd and Jacobson 1993). Thresholds are in packets, or in bytes where
-/// the queue is limited in bytes.
+/// Random early detection (Floyd and Jacobson 1993). Thresholds are in packets, or in bytes if the
+/// queue is limited in bytes.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { min = 5, max = 15 }")]
 pub(crate) struct Red {
-    /// Below this average nothing is dropped.
+    /// The average queue below which no packet is dropped.
     #[schemars(example = 5)]
     pub min: Real<NotNegative>,
-    /// Above this average everything is, or twice this where gentle.
+    /// The average queue above which every packet is dropped (with gentle, twice this).
     #[schemars(example = 15)]
     pub max: Real<NotNegative>,
-    /// The chance of a drop as the average reaches max. Default: 0.1.
+    /// The probability of a drop when the average reaches max. Default: 0.1.
     pub max_p: Option<Real<Share>>,
     /// The weight of the newest queue length in the average. Default: 0.002.
     #[schemars(example = 0.002)]
     pub weight: Option<Real<Share>>,
-    /// Does the chance rise to 1 between max and twice max, instead of jumping? Default: true.
+    /// Does the probability rise to 1 between max and twice max, instead of jumping at max?
+    /// Default: true.
     pub gentle: Option<bool>,
-    /// Does max_p adapt so that the average stays half-way? Default: false.
+    /// Does max_p adapt so that the average stays half-way between min and max? Default: false.
     pub adaptive: Option<bool>,
     /// Are packets of ECN-capable senders marked instead of dropped (RFC 3168)? Default: false.
     pub ecn: Option<bool>,
-    /// How long a packet takes to send, for the decay of the average in idle times. Default: as
-    /// long as a full segment at the link's rate.
+    /// The transmission time of a packet, for the decay of the average in idle times. Default: that
+    /// of a full segment at the link's rate.
     #[schemars(example = &"1 ms")]
     pub packet_time: Option<Parsed<Positive>>,
 }
@@ -39,27 +40,28 @@ pub(crate) struct Red {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct CoDel {
-    /// The standing delay that is accepted. Default: 5 ms.
+    /// The accepted standing delay (TARGET). Default: 5 ms.
     #[schemars(example = &"5 ms")]
     pub target: Option<Parsed<Positive>>,
-    /// How long the delay must stay above it. Default: 100 ms.
+    /// The time for which the delay must stay above it (INTERVAL). Default: 100 ms.
     #[schemars(example = &"100 ms")]
     pub interval: Option<Parsed<Positive>>,
     /// Are packets of ECN-capable senders marked instead of dropped? Default: false.
     pub ecn: Option<bool>,
 }
 
-/// A source of higher priority that talks and is silent in turn.
+/// A source of higher priority that alternates between talking and silence.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Priority {
-    /// How long it is silent.
+    /// The time for which it is silent.
     #[schemars(example = serde_json::json!({ "exponential": "1 s" }))]
     pub good: Length,
-    /// How long it talks.
+    /// The time for which it talks.
     #[schemars(example = serde_json::json!({ "exponential": "0.5 s" }))]
     pub bad: Length,
-    /// Does it begin as if it had run for ever (the default), or with a fresh silence?
+    /// The state at the beginning: as if the process had run for ever (the default), or a new
+    /// silence.
     pub stationary: Option<bool>,
     /// The time between its packets while it talks.
     #[schemars(example = &"20 ms")]

@@ -8,20 +8,20 @@ use serde::Deserialize;
 use super::parsed::{Chance, Parsed};
 use super::quantity::Positive;
 
-/// Sudden delays of single frames, drawn for each frame.
+/// Delay spikes: sudden delays of single frames.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Spikes {
-    /// The chance of a frame to be delayed.
+    /// The probability that a frame is delayed.
     #[schemars(example = 0.02)]
     pub probability: Chance,
-    /// By how much.
+    /// The delay.
     pub length: Length,
-    /// What waits for a delayed frame. Default: delivery.
+    /// What a delayed frame blocks. Default: delivery.
     pub holds: Option<Parsed<SpikeHolds>>,
 }
 
-/// Spans in which frames are held.
+/// Times at which frames are held.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Stalls {
@@ -29,11 +29,11 @@ pub(crate) struct Stalls {
     pub scripted: Option<Script>,
     /// Stalls at random times.
     pub random: Option<Renewal>,
-    /// Where frames wait. Default: transmitter.
+    /// Where held frames wait. Default: transmitter.
     pub holds: Option<Parsed<StallHolds>>,
 }
 
-/// Spans in which every frame whose transmission ends within is lost.
+/// Times at which every frame whose transmission ends then is lost.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Outages {
@@ -43,33 +43,34 @@ pub(crate) struct Outages {
     pub random: Option<Renewal>,
 }
 
-/// Spans of two kinds that alternate at random, whatever the traffic does.
+/// Random times, independent of the traffic.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Renewal {
-    /// The spans between.
+    /// The time between them.
     #[schemars(example = serde_json::json!({ "uniform": ["0.1 s", "20 s"] }))]
     pub good: Length,
-    /// The spans in which it happens.
+    /// Their length.
     #[schemars(example = serde_json::json!({ "exponential": "3.5 s" }))]
     pub bad: Length,
-    /// Does it begin as if it had run for ever (the default), or with a fresh good span?
+    /// The state at the beginning: as if the process had run for ever (the default), or the start
+    /// of a time between them.
     pub stationary: Option<bool>,
 }
 
-/// How long a random span is.
+/// A random length of time.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "RawLength")]
 #[schemars(example = serde_json::json!({ "exponential": "3.5 s" }))]
 pub(crate) struct Length(#[schemars(with = "RawLength")] pub Distribution);
 
-/// How long a random span is.
+/// A random length of time.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RawLength {
-    /// Always the same.
+    /// Always this long.
     Constant(Parsed<Positive>),
-    /// Equally likely anywhere between the two.
+    /// Uniform between the two.
     Uniform(Parsed<Duration>, Parsed<Duration>),
     /// Exponential with this mean.
     Exponential(Parsed<Positive>),
@@ -95,19 +96,19 @@ impl TryFrom<RawLength> for Length {
     }
 }
 
-/// Spans at given times, in order.
+/// Given times, in order.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<RawWindow>")]
 pub(crate) struct Script(#[schemars(with = "Vec<RawWindow>")] pub Vec<Interval>);
 
-/// A span at a given time.
+/// A given time.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { at = \"28 s\", for = \"12 s\" }")]
 struct RawWindow {
-    /// When it begins.
+    /// Its start.
     #[schemars(example = &"28 s")]
     at: Parsed<Duration>,
-    /// How long it lasts.
+    /// Its length.
     #[serde(rename = "for")]
     #[schemars(example = &"12 s")]
     length: Parsed<Positive>,

@@ -7,7 +7,7 @@ use rtolab_tcp::profile::Profile;
 
 use super::profile::ReceivingProfile;
 
-/// How the sending hosts behave.
+/// The sending hosts.
 #[derive(Debug, Settings)]
 pub(crate) struct Tcp {
     /// The sender: a loss recovery and further policies, or a profile. A flow may have its own, and
@@ -18,29 +18,28 @@ pub(crate) struct Tcp {
     pub config: Config,
 }
 
-/// How the receiving hosts behave; what is not here they share with the sending ones.
+/// The receiving hosts. They share all other settings with the sending hosts.
 #[derive(Debug, Settings)]
 pub(crate) struct Receiver {
-    /// The system that receives. It sets some of the keys below, and those that are written replace
-    /// what it sets.
+    /// The receiving system. It sets some of the keys below; keys of the file take precedence.
     #[setting(format = ReceivingProfile, unset = "none")]
     pub profile: Option<&'static Profile>,
-    /// Which segments' timestamps are echoed.
+    /// The rule for the timestamps that are echoed.
     #[setting(unset = "as tcp.timestamp.echo")]
     pub echo: Option<EchoRule>,
-    /// Is SACK accepted where it is offered?
+    /// Is SACK accepted if the peer offers it?
     #[setting(unset = "true")]
     pub sack: Option<bool>,
-    /// Are timestamps accepted where they are offered?
+    /// Are timestamps accepted if the peer offers them?
     #[setting(unset = "true")]
     pub timestamps: Option<bool>,
     /// Are duplicates reported by D-SACK (RFC 2883)?
     #[setting(unset = "false")]
     pub dsack: Option<bool>,
-    /// Is explicit congestion notification accepted where it is offered (RFC 3168)?
+    /// Is explicit congestion notification accepted if the peer offers it (RFC 3168)?
     #[setting(unset = "true")]
     pub ecn: Option<bool>,
-    /// The largest segment.
+    /// The maximum segment size.
     #[setting(format = Mss, example = "256 B", unset = "as tcp.mss")]
     pub mss: Option<u16>,
     /// The window scale that answers an offer.
