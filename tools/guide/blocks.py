@@ -1,4 +1,4 @@
-"""The blocks of code in the guide's pages, and what is to be done with each.
+"""The code blocks of the guide's pages, and what the tests do with each.
 
 A fenced block is run as its language says: `sh` and `python` in one folder a page, in their order;
 `toml` is written to the file of its title and checked as a scenario or a sweep; `text` is shown
@@ -30,9 +30,9 @@ REASONS = (
     "in place of what is yours",
     "writes into the checkout",
 )
-"""Why a block may not be run, at its beginning; more may follow behind a comma."""
+"""The allowed reasons not to run a block. A comma and details may follow."""
 RUNS = ("sh", "python", "toml")
-"""Languages of blocks that are run."""
+"""The languages of blocks that the tests run."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Block:
 
     @property
     def is_output(self) -> bool:
-        """Is it what the block before it prints?"""
+        """Is it the output of the previous block?"""
         return self.language == "text" and self.title == "Output"
 
     @property
     def place(self) -> str:
-        """Where it stands."""
+        """The page and the line."""
         return f"{self.page.name}:{self.line}"
 
 
@@ -95,7 +95,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def indented(page: Path) -> Iterator[int]:
-    """Lines that begin a block without a fence, which nobody would run."""
+    """Lines that begin a block without a fence, which the tests would miss."""
     fenced, before, in_list = "", "", False
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = FENCE.fullmatch(line)
@@ -118,7 +118,7 @@ def _end(lines: list[str], begin: int, closing: str) -> int:
 
 
 def _comments(lines: list[str], fence: int) -> str:
-    """What comments stand before a fence, without anything between."""
+    """The comments directly before a fence."""
     said = []
     for line in reversed(lines[:fence]):
         if line.strip() and not line.strip().startswith("<!--"):
@@ -128,7 +128,7 @@ def _comments(lines: list[str], fence: int) -> str:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Is this what was printed?
+    """Does the output match this text?
 
     `...` stands for anything in its line, and alone in a line for any lines; spaces at the ends of
     lines, and empty lines around the whole, are no difference.

@@ -1,4 +1,4 @@
-"""The commands of `rtolab`, as manual and reference describe them."""
+"""The commands of `rtolab`, for the man pages and the reference."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Command:
 
 
 def commands() -> Iterator[Command]:
-    """All of them, in the order of `rtolab --help`."""
+    """All commands, in the order of `rtolab --help`."""
     root: Any = typer.main.get_command(app)
     for name, command in root.commands.items():
         arguments = [one for one in command.params if one.param_type_name == "argument"]

@@ -1,4 +1,4 @@
-"""The guide's figures, made by runs."""
+"""The figures of the guide, from runs."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What mkdocs does for the guide beside Markdown: pages, pictures and sources that are made.
+"""Hooks of mkdocs that add generated pages, figures and sources to the guide.
 
 A link from a page to a file outside of docs/ leads to a copy of that file, as text.
 """
@@ -20,14 +20,14 @@ from blocks import blocks
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 AT_THE_TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
-"""Pages that stand outside of docs/."""
+"""Pages outside of docs/."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s#]+)(?P<after>#[^)\s]*)?\)")
 PICTURE = re.compile(r'<img [^>]*src="(?P<source>[^"]+)"[^>]*>')
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds what is made."""
+    """Add the generated files."""
     made = {name: (ROOT / name).read_text(encoding="utf-8") for name in AT_THE_TOP}
     made |= _made()
     for name, content in made.items():
@@ -44,13 +44,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Opens a picture by itself, as large as it is, where it is clicked."""
+    """Make a click on a picture open it in full size."""
     del page, config, files
     return PICTURE.sub(r'<a class="picture" href="\g<source>">\g<0></a>', html)
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Leads links to files outside of docs/ to their copies."""
+    """Point links to files outside of docs/ at their copies."""
     del config, files
     here = page.file.src_uri
     kept: list[str] = []
@@ -75,7 +75,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 @cache
 def _made() -> dict[str, str]:
-    """The pages that are made, once a build."""
+    """The generated pages, made once per build."""
     return {"not-run.md": "\n".join(_not_run()) + "\n"} | notebooks.pages()
 
 
@@ -93,7 +93,7 @@ def _sources(here: str, markdown: str) -> Iterator[Path]:
 
 
 def _target(here: str, target: str) -> Path | None:
-    """The file that a link means, if it is one that is there."""
+    """The file to which a link points, if it exists."""
     if ":" in target:
         return None
     folder = ROOT if here in AT_THE_TOP else (DOCS / here).parent

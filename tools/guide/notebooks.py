@@ -1,4 +1,4 @@
-"""The notebooks of the guide, executed and made pages."""
+"""The notebooks of the guide, executed and converted to pages."""
 
 import base64
 import re
@@ -17,7 +17,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def executed(path: Path) -> Any:
-    """A notebook with its outputs, executed in a folder of its own.
+    """Execute a notebook in a folder of its own, and return it with its outputs.
 
     Raises:
         nbclient.exceptions.CellExecutionError: a cell raises.
@@ -37,7 +37,7 @@ def _all() -> dict[str, Any]:
 
 
 def pages() -> dict[str, str]:
-    """Every notebook as Markdown, by its path in the guide."""
+    """All notebooks as Markdown, by path in the guide."""
     return {
         f"notebooks/{name}.md": "\n".join(_page(name, notebook)) + "\n"
         for name, notebook in _all().items()
@@ -45,7 +45,7 @@ def pages() -> dict[str, str]:
 
 
 def pictures() -> dict[str, str | bytes]:
-    """The pictures that they show, by path."""
+    """Their figures, by path."""
     return {
         f"notebooks/{_picture(name, place, kind)}": content
         for name, notebook in _all().items()

@@ -1,8 +1,8 @@
-"""Pages of the guide that are made from what rtolab knows of itself.
+"""Generated reference pages of the guide.
 
     python tools/guide/reference.py
 
-writes them to docs/reference/.
+writes them to `docs/reference/`.
 """
 
 import json
@@ -21,7 +21,7 @@ FIRST = ("title", "duration", "link", "flow")
 
 
 def pages() -> dict[str, str]:
-    """Every such page, by its path, as Markdown."""
+    """All pages as Markdown, by path."""
     makers = {
         "scenario": ("Keys of a scenario", _scenario),
         "senders": ("Senders", _senders),
@@ -105,7 +105,7 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
 
 
 def _place(key: str) -> int:
-    """Links come first, because flows and hosts have parts of them."""
+    """Links come first, because flows and hosts contain parts of them."""
     return FIRST.index(key) if key in FIRST else len(FIRST)
 
 
@@ -113,7 +113,7 @@ def _examples(value: Schema) -> str:
     return ", ".join(_code(json.dumps(example)) for example in value.get("examples", ()))
 
 
-# What there is to choose from.
+# Senders, receivers, detectors, measures.
 
 
 def _senders() -> Iterator[str]:
@@ -168,7 +168,7 @@ def _scenarios() -> Iterator[str]:
     yield from _table(("name", "what it is"), rows)
 
 
-# What runs leave.
+# The tables of runs.
 
 
 def _tables() -> Iterator[str]:

@@ -49,7 +49,8 @@ macro_rules! with_direction {
             pub codel: Option<CoDel>,
             /// A source of higher priority, such as voice, that interrupts transmissions.
             pub priority: Option<Priority>,
-            /// The age at which a frame is dropped instead of transmitted. Default: frames do not age.
+            /// The age at which a frame is dropped instead of transmitted. Default: frames do not
+            /// age.
             #[schemars(example = &"3 s")]
             pub lifetime: Option<Parsed<Positive>>,
             /// The limit of the link's send buffer, which a frame leaves when it is delivered.
