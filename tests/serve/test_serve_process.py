@@ -49,7 +49,7 @@ def test_a_port_in_use_is_named() -> None:
         port = address.rstrip("/").rpartition(":")[2]
         again = program.run("serve", "--port", port)
     assert again.returncode == 2
-    assert f"port {port} cannot be had" in again.stderr
+    assert f"port {port} cannot be used" in again.stderr
     assert "--port 0" in again.stderr
 
 

@@ -1,4 +1,4 @@
-"""The command line: a module a command, `commands` over all of them."""
+"""The command line: a module for each large command; `commands` has the others and the entry."""
 
 from rtolab.cli.commands import app, main
 

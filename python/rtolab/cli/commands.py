@@ -72,7 +72,7 @@ def _version(wanted: bool) -> None:
 
 
 class Export(StrEnum):
-    """What else a run can be written as."""
+    """The formats to which a run can be exported."""
 
     PACKETDRILL = "packetdrill"
 
@@ -358,11 +358,11 @@ for command in app.registered_commands:
 
 def main() -> None:
     """Run the command line and exit."""
-    # What is loaded by now stays. Walking it for garbage, at the end for the last time, takes as
-    # long as a third of loading it.
+    # Loaded modules stay. Collecting garbage among them, for the last time at exit, takes a third
+    # as long as loading them.
     gc.freeze()
     if hasattr(signal, "SIGPIPE"):
-        # `rtolab list | head` ends as any filter does, without a word.
+        # `rtolab list | head` ends silently, as any filter does.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     check_streams()
     end_at_second_interrupt()
@@ -375,13 +375,13 @@ def main() -> None:
 
 
 def _explain(error: BaseException) -> None:
-    """Say what is wrong in words and exit, if it is no defect of ours that nobody thought of."""
+    """Print a message and exit, unless the error is an unexpected defect of ours."""
     match error:
         case InternalError():
             complain(str(error), DEFECT)
         case PrototypeError():
             if error.__cause__:
-                # The user's own program: where in it is what they want to know.
+                # An error in the user's program: the traceback shows where.
                 sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
             complain(str(error), BAD_INPUT)
         case SenderError():
@@ -404,7 +404,7 @@ def _explain(error: BaseException) -> None:
 
 
 def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> list[Part]:
-    """Run experiments, or take them as an earlier run left them.
+    """Run experiments, or read the records of an earlier run.
 
     Args:
         ids: of experiments or papers; all if there are none.
@@ -437,7 +437,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
 
 
 def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:
-    """Write the report and say where it is; exit with 1 if a verdict is fail."""
+    """Write the report and print its path; exit with 1 if a verdict is `fail`."""
     from rtolab import report  # noqa: PLC0415
     from rtolab.experiments.documents import document  # noqa: PLC0415
 
@@ -452,7 +452,7 @@ def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:
 
 
 def _draw(result: Any, out: Path) -> list[Path]:
-    """Pictures of the first traced run of each sender."""
+    """Write figures of the first traced run of each sender."""
     from rtolab.plot import save  # noqa: PLC0415
     from rtolab.result import PLACES, file_name  # noqa: PLC0415
 

@@ -107,7 +107,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
 def _diagnosed(
     files: Sequence[tuple[str, Path | str]],
 ) -> tuple[list[Diagnosis], list[tuple[str, Path | str]], list[str]]:
-    """What the captures hold, those that can be read at all, and of the others why not."""
+    """Diagnose the captures. Return the results, and the errors of captures that cannot be read."""
     from rtolab import Error  # noqa: PLC0415
 
     found, read, unread = [], [], []
@@ -133,7 +133,7 @@ def _diagnose(name: str, file: Path | str) -> Diagnosis:
 
 @contextmanager
 def _files(names: Sequence[str], *, again: bool) -> Iterator[list[tuple[str, Path | str]]]:
-    """The captures by name; standard input is kept in a file if it has to be read again."""
+    """The captures by name. If standard input must be read again, it is saved in a file."""
     if "-" not in names or not again:
         yield [(name, name) for name in names]
         return
@@ -149,7 +149,7 @@ def _files(names: Sequence[str], *, again: bool) -> Iterator[list[tuple[str, Pat
 def _targets(
     names: Sequence[str], copy: Path | None, parquet: Path | None
 ) -> dict[str, tuple[Path | None, Path | None]]:
-    """Where each capture's copy and tables are written: nowhere twice, and over no capture."""
+    """The output files of each capture: all different, and none of them a capture."""
     several, targets = len(names) > 1, {}
     stems: dict[str, str] = {}
     for name in names:
@@ -160,7 +160,7 @@ def _targets(
         stems[stem] = name
         file = copy / f"{stem}.pcapng" if copy and several else copy
         targets[name] = (file, parquet / stem if parquet and several else parquet)
-    # Not `Path.resolve`, to which a loop of links is an error.
+    # `Path.resolve` would fail on a loop of links.
     given = {os.path.realpath(name) for name in names}
     for file, _ in targets.values():
         if file and os.path.realpath(file) in given:
@@ -193,7 +193,7 @@ def _write(
 def _what_if(
     found: Sequence[Diagnosis], files: Sequence[tuple[str, Path | str]], out: Path | None
 ) -> list[Path]:
-    """Of each capture's worst connection; why not, where it does not show enough."""
+    """What-if for each capture's worst connection, or why the capture does not show enough."""
     from rtolab.diagnosis.what_if import what_if  # noqa: PLC0415
 
     written = []
@@ -207,7 +207,7 @@ def _what_if(
 
 
 def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Mapping[str, int]) -> None:
-    """Say what is wrong, and exit by it."""
+    """Print the errors, and exit with their status."""
     damaged = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
     errors = [*unread, *damaged]
     if errors:

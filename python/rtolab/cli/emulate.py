@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class On(Enum):
-    """What an experiment runs on."""
+    """What runs an experiment."""
 
     SIMULATOR = "simulator"
     KERNEL = "kernel"
@@ -170,14 +170,14 @@ def compare(  # noqa: PLR0913  (all but the first are options)
 
 
 def _case(scenario: str) -> Case:
-    """A scenario as it is."""
+    """A scenario without changes."""
     from rtolab.emulation.agreement import Case  # noqa: PLC0415
 
     return Case(Path(scenario).stem, scenario, runs=10)
 
 
 def _written(done: Comparison, out: Path) -> list[Path]:
-    """The tables of both, and a time-sequence picture of each one's first run."""
+    """Write the tables of both, and a time-sequence figure of the first run of each."""
     from rtolab.plot import save  # noqa: PLC0415
 
     files = []
@@ -190,7 +190,7 @@ def _written(done: Comparison, out: Path) -> list[Path]:
 def on_kernel(
     ids: list[str], runs: int | None, *, seed: int, parallel: int, out: Path, as_json: bool
 ) -> None:
-    """Experiments simulated beside kernel beside published.
+    """Run experiments on the simulator and on the kernel, beside the published values.
 
     Raises:
         Error: an experiment has no senders that a kernel can be set to.

@@ -1,4 +1,4 @@
-"""What a name stands for: a key of a scenario, a policy, a detector, a measure, a column."""
+"""Explains a name: a key of a scenario, a policy, a detector, a measure, a column."""
 
 import json
 import re
@@ -19,22 +19,22 @@ from rtolab.cli import listing
 Schema = dict[str, Any]
 
 MOST = 5
-"""The most names that an answer offers."""
+"""The most names in a message."""
 QUANTITIES = {"min": "time", "bit/s": "rate", "kB": "size", "segments": "segments"}
-"""What a text stands for whose pattern has this unit."""
+"""The kind of a text, by a unit in its pattern."""
 UNITS = {"_s": "seconds", "_ms": "milliseconds", "_bps": "bits a second", "_bytes": "bytes"}
 """The unit of a column, by the end of its name."""
 BYTES = re.compile(r"cwnd|ssthresh|flight|seq|len|ack|window(_edge)?|bytes|sack_\d_(start|end)")
 """Columns that count bytes."""
 FRACTION = re.compile(r"(?<=^dualrtt):0\.\d{1,3}$")
-"""The parameter that a detector's name may have."""
+"""The parameter in the name of a detector."""
 DEFAULT = re.compile(r" Default: (?P<default>.*)\.$")
 SOURCE = re.compile(r"RFC \d+(?: (?:section|appendix|equation|figure) [\dA-Z.]*[\dA-Z])?")
 
 
 @dataclass(frozen=True)
 class Explained:
-    """One of the things that a name stands for; what is empty it has not.
+    """A meaning of a name. Empty attributes do not apply.
 
     Attributes:
         name: its full name.
@@ -58,7 +58,7 @@ class Explained:
 
 
 def text(one: Explained) -> RenderableType:
-    """The same for a person."""
+    """The explanation as text for a terminal."""
     facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("type", "default", "source", "example"):
         if value := getattr(one, name):
@@ -72,7 +72,7 @@ def text(one: Explained) -> RenderableType:
 
 
 def explain(name: str) -> list[Explained]:
-    """All that goes by that name.
+    """All meanings of a name.
 
     Args:
         name: of a key its last part is enough; links, hosts and flows may stand in it by names of
@@ -96,7 +96,7 @@ def explain(name: str) -> list[Explained]:
 
 
 def _without_names(steps: list[str]) -> Iterator[str]:
-    """The steps to a key without the names of tables in lists."""
+    """The path to a key, without the names of tables in lists."""
     schema = json.loads(_rtolab.schema())
     for place, step in enumerate(steps, 1):
         tables = list(within(schema))
@@ -108,7 +108,7 @@ def _without_names(steps: list[str]) -> Iterator[str]:
 
 @cache
 def _known() -> dict[str, list[Explained]]:
-    """Everything that has a name."""
+    """All names, with their meanings."""
     known: dict[str, list[Explained]] = {}
     for one in (*_keys("", json.loads(_rtolab.schema())), *_names(), *_columns()):
         known.setdefault(one.name, []).append(one)
@@ -140,7 +140,7 @@ def _keys(path: str, schema: Schema) -> Iterator[Explained]:
 
 
 def _example(name: str, value: Schema) -> str:
-    """How the key may be written."""
+    """An example of the key with a value."""
     words = [word for word, _ in choices(value)]
     numbers = [value[bound] for bound in ("minimum",) if value.get("type") == "integer"]
     yes = [True] * (value.get("type") == "boolean")
@@ -159,7 +159,7 @@ def _toml(value: Any) -> str:
 
 
 def choices(value: Schema) -> Iterator[tuple[str, str]]:
-    """The words that a value may be, each with what it means."""
+    """The choices of a value, each with its meaning."""
     for one in (value, *value.get("anyOf", ())):
         for choice in one.get("oneOf", ()):
             if "const" in choice:
@@ -167,7 +167,7 @@ def choices(value: Schema) -> Iterator[tuple[str, str]]:
 
 
 def within(value: Schema) -> Iterator[Schema]:
-    """The tables that a value may be, or hold."""
+    """The tables that a value can be or contain."""
     if value.get("type") == "object" and "properties" in value:
         yield value
     for inner in (value.get("items"), value.get("additionalProperties")):
@@ -178,7 +178,7 @@ def within(value: Schema) -> Iterator[Schema]:
 
 
 def kind(value: Schema) -> str:
-    """What a value is, in a few words."""
+    """The type of a value, in a few words."""
     words = [json.dumps(word) for word, _ in choices({"oneOf": value.get("oneOf", ())})]
     if words:
         return " | ".join(words)
@@ -260,7 +260,7 @@ def _behaviours(behaviours: Sequence[Any]) -> dict[str, str]:
 
 
 def _columns() -> Iterator[Explained]:
-    """The tables that runs leave, and their columns."""
+    """The tables of runs, and their columns."""
     for table, about, columns in tables():
         yield Explained(table, "table", about, parts=dict(columns))
         for column, type_ in columns:
@@ -275,7 +275,7 @@ def _columns() -> Iterator[Explained]:
 
 @cache
 def tables() -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
-    """Each table that a run leaves: its name, what it is, its columns with their types."""
+    """Each table of a run: its name, its description, its columns with their types."""
     import polars as pl  # noqa: PLC0415
 
     from rtolab.result import TABLES, Result  # noqa: PLC0415

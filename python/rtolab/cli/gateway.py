@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MB = 10**6
 MOST = 10**9
-"""Of connections, of bytes for each, and of MB for all."""
+"""The default limits: connections, bytes of each, MB of all."""
 ADDRESSES = ("10.9.0.1/24", "fd00:9::1/64")
-"""The device's own, where none are given."""
+"""The default addresses of the device."""
 
 
 def gateway(  # noqa: PLR0913  (all but the first are options)
@@ -189,7 +189,7 @@ def _endpoint(text: str) -> tuple[str, int]:
 
 
 def _summary(counts: GatewayCounts) -> str:
-    """What a gateway has done, in a few lines."""
+    """A summary of what a gateway has done."""
     turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
     began = (
         f"{counts['established']} of {counted(counts['opened'], 'connection')} established, "

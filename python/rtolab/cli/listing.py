@@ -1,4 +1,4 @@
-"""Senders, detectors, scenarios and the like, as text for a terminal and as JSON."""
+"""Lists of senders, detectors, scenarios and more, as text and as JSON."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -14,7 +14,7 @@ from rtolab.run import scenario_title, shipped_scenarios
 
 
 class Kind(StrEnum):
-    """A kind of thing to list."""
+    """What can be listed."""
 
     SENDERS = "senders"
     RECEIVERS = "receivers"
@@ -67,7 +67,7 @@ def document(kind: Kind | None) -> dict[str, list[dict[str, Any]]]:
 
 
 def text(kind: Kind | None, width: int) -> RenderableType:
-    """The same as text, a line each; with sources if `width` has room for them."""
+    """The entries as text, a line for each, with sources if they fit into `width`."""
     parts: dict[Kind, Callable[[int], RenderableType]] = {
         Kind.SENDERS: _senders_text,
         Kind.RECEIVERS: _receivers_text,
@@ -161,7 +161,7 @@ INDENT, GAP, ALWAYS = 2, 2, 2
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], width: int) -> RenderableType:
-    """A line per row; the third column, the source, only if all of it fits."""
+    """A line for each row. The third column, the source, appears only if it fits as a whole."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     shown = len(widths)
     if shown > ALWAYS and INDENT + sum(widths) + GAP * (shown - 1) > width:

@@ -59,10 +59,10 @@ def serve(
 
 
 def _listening(port: int) -> socket.socket:
-    """A socket at that port of this machine, which nobody else reaches.
+    """A socket at that port, which only this machine reaches.
 
     Raises:
-        Error: the port is taken, or not ours to take.
+        Error: the port is in use, or not permitted.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,8 +71,8 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise Error(
-            f"port {port} cannot be had ({error.strerror}); another one with --port, or any free "
-            "one with --port 0"
+            f"port {port} cannot be used ({error.strerror}); choose another one with --port, or "
+            "any free one with --port 0"
         ) from None
     return listener
 
@@ -85,7 +85,7 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
     address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
 
     class Server(uvicorn.Server):
-        """Says where it is, once it listens, and ends at the second signal at once."""
+        """Prints its address once it listens, and ends immediately at the second signal."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             if self.should_exit:

@@ -1,4 +1,4 @@
-"""What every command says, and how: on a terminal, through a pipe, as JSON."""
+"""Output of all commands: on a terminal, through a pipe, as JSON."""
 
 import json
 import math
@@ -40,20 +40,20 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
 
 
 def finite(value: float | None) -> float | None:
-    """The value of an option, which neither `nan` nor `inf` may be, though both are numbers."""
+    """The value of an option, unless it is `nan` or `inf`."""
     if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is no number that can be waited for or compared with")
+        raise typer.BadParameter(f"found {value}; expected a finite number")
     return value
 
 
 def complain(message: str, code: int) -> None:
-    """Say what is wrong and exit."""
+    """Print a message and exit."""
     sys.stderr.write(f"rtolab: {message}\n")
     sys.exit(code)
 
 
 def check_streams() -> None:
-    """Repairs streams that the parent process has closed, or that accept only ASCII."""
+    """Repair streams that the parent process has closed, or that accept only ASCII."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -69,12 +69,12 @@ def check_streams() -> None:
 
 
 def stdout(piped: int = 100) -> Console:
-    """Standard output: wide enough for our tables, even where a terminal must then wrap them."""
+    """Standard output, wide enough for our tables, even if a narrow terminal wraps them."""
     return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
 
 
 def name_files(files: Sequence[Path]) -> None:
-    """Name the files that were written."""
+    """Print the names of written files."""
     for path in files:
         stdout().print(f"wrote {path}", highlight=False, soft_wrap=True)
 
@@ -86,7 +86,7 @@ def print_json(document: object) -> None:
 
 @contextmanager
 def progressing(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar with an ETA on a terminal, once the work has taken two seconds; else nothing."""
+    """A progress bar with an ETA on a terminal, after two seconds of work; otherwise nothing."""
     if not sys.stderr.isatty():
         yield None
         return
