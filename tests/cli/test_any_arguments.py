@@ -44,6 +44,7 @@ BEGIN = {
     "conform": ["--only", "nowhere"],
     "sweep": ["nowhere"],
     "serve": ["--browse", "nowhere"],
+    "wireshark": [],
 }
 """Arguments that make a command fail early, because its work would take long."""
 NUMBERS = ["nan", "inf", "-inf", "-1", "1e308", "٣", str(2**63), str(2**64), str(10**40), ""]

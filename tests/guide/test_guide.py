@@ -19,7 +19,8 @@ from rtolab import sweep
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 CAPTURES = ROOT / "tests" / "captures"
-GIVEN = {"diagnose.md": {"slow.pcapng": CAPTURES / "stall-3s-none-frto-off.sender.pcapng.gz"}}
+SLOW = {"slow.pcapng": CAPTURES / "stall-3s-none-frto-off.sender.pcapng.gz"}
+GIVEN = {"diagnose.md": SLOW, "wireshark.md": SLOW}
 """Files that a page assumes."""
 SHIM = '#!/bin/sh\nexec "{python}" -m rtolab.cli "$@"\n'
 

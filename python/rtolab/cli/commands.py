@@ -39,6 +39,7 @@ from rtolab.cli.terminal import (
     progressing,
     stdout,
 )
+from rtolab.cli.wireshark import wireshark
 from rtolab.machine import check_machine, out_of
 from rtolab.process import end_at_second_interrupt
 from rtolab.run import MOST_JOBS, as_toml, find_scenario
@@ -334,6 +335,8 @@ app.command(
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
 )(diagnose)
+
+app.command(epilog="Example: [bold]rtolab wireshark --install[/bold]")(wireshark)
 
 app.command(epilog="Example: [bold]rtolab conform --set kernel.frto=0 --out out/conform[/bold]")(
     conform

@@ -12,6 +12,7 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.diagnosis.comments import comments
 from rtolab.files import whole, write_table
 from rtolab.text import counted
 
@@ -147,26 +148,10 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
     """
     with whole(out) as unfinished:
         try:
-            _rtolab.annotate(diagnosis.capture, unfinished, comments(diagnosis))
+            _rtolab.annotate(diagnosis.capture, unfinished, comments(diagnosis.document))
         except Error as error:
             message = str(error).removeprefix(f"{unfinished}: ")
             raise type(error)(f"{out}: {message}") from None
-
-
-def comments(diagnosis: Diagnosis) -> dict[int, str]:
-    """The comments of packets, by packet number."""
-    found: dict[int, list[str]] = {}
-    for one in diagnosis.document["connections"]:
-        for resent in one["retransmissions"]:
-            found.setdefault(resent["frame"], []).append(_of_retransmission(resent))
-        for timeout in one["timeouts"]:
-            found[timeout["frame"]].append(f"timeout: {timeout['class']}")
-        for episode in one["episodes"]:
-            found.setdefault(episode["frames"][0], []).append(episode["story"])
-        for habit in one["habits"]:
-            for frame in habit["frames"]:
-                found.setdefault(frame, []).append(f"habit: {habit['habit']}")
-    return {frame: "rtolab: " + "; ".join(said) for frame, said in found.items()}
 
 
 def limits(given: Sequence[str]) -> Mapping[str, int]:
@@ -179,14 +164,6 @@ def limits(given: Sequence[str]) -> Mapping[str, int]:
             raise Error(f"--fail-on {item}: expected such as spurious>0, of {counted}")
         allowed[match[1]] = int(match[2])
     return allowed
-
-
-def _of_retransmission(resent: Mapping[str, Any]) -> str:
-    evidence = ", ".join(found["kind"] for found in resent["evidence"])
-    against = ", ".join(found["kind"] for found in resent["against"])
-    said = f"retransmission ({resent['trigger']}), {resent['verdict']}"
-    said += f" by {evidence}, confidence {resent['confidence']:.2f}" if evidence else ""
-    return said + (f", against it {against}" if against else "")
 
 
 def _suffering(connection: Connection) -> tuple[float, ...]:

@@ -1,0 +1,62 @@
+"""The comments of packets in an annotated copy; `wireshark/rtolab.lua` reads them as fields."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+def comments(document: Row) -> dict[int, str]:
+    """The comments of packets, by packet number.
+
+    A comment is a list of facts, `verdict unneeded; trigger timeout; ...`. On the first packet of
+    an episode, the description follows after a full stop.
+    """
+    facts: defaultdict[int, list[str]] = defaultdict(list)
+    descriptions: dict[int, str] = {}
+    before = 0
+    for one in document["connections"]:
+        episodes = list(enumerate(one["episodes"], before + 1))
+        before += len(episodes)
+        for resent in one["retransmissions"]:
+            facts[resent["frame"]] += _of_retransmission(resent)
+        for timeout in one["timeouts"]:
+            facts[timeout["frame"]].append(f"timeout {timeout['class']}")
+        for number, resent in _within(episodes, one["retransmissions"]):
+            facts[resent["frame"]].append(f"episode {number}")
+        for _, episode in episodes:
+            frame, lost = episode["frames"][0], episode["cost"]["time_lost"]
+            descriptions[frame] = episode["story"]
+            if lost is not None:
+                facts[frame].append(f"cost {lost:.6f} s")
+        for habit in one["habits"]:
+            for frame in habit["frames"]:
+                facts[frame].append(f"finding {habit['habit']}")
+    told = {frame: f"rtolab: {'; '.join(said)}" for frame, said in facts.items()}
+    return told | {frame: f"{told[frame]}. {story}" for frame, story in descriptions.items()}
+
+
+def _of_retransmission(resent: Row) -> Iterator[str]:
+    yield f"verdict {resent['verdict']}"
+    yield f"trigger {resent['trigger']}"
+    if resent["evidence"]:
+        yield f"confidence {resent['confidence']:.3f}"
+    for key in ("evidence", "against"):
+        if resent[key]:
+            shown = (f"{piece['kind']} (frame {piece['frame']})" for piece in resent[key])
+            yield f"{key} {', '.join(shown)}"
+
+
+def _within(
+    episodes: Sequence[tuple[int, Row]], retransmissions: Sequence[Row]
+) -> Iterator[tuple[int, Row]]:
+    """The retransmissions that are part of an episode, with its number."""
+    for end in ("client", "server"):
+        of_end = [(number, episode) for number, episode in episodes if episode["from"] == end]
+        starts = [episode["start"] for _, episode in of_end]
+        for resent in retransmissions:
+            place = bisect_right(starts, resent["t"])
+            if resent["from"] == end and place and resent["t"] <= of_end[place - 1][1]["end"]:
+                yield of_end[place - 1][0], resent

@@ -1,0 +1,58 @@
+"""The plugin for Wireshark: fields, columns and colours of an annotated capture."""
+
+import os
+import sys
+from pathlib import Path
+
+from rtolab._rtolab import Error
+from rtolab.files import write_text
+
+HERE = Path(__file__).parent
+PLUGIN = HERE / "rtolab.lua"
+PROFILE = ("colorfilters", "preferences")
+OURS = ("-- rtolab: ", "# rtolab: ")
+"""How the files that we write begin. Wireshark writes a profile that its user changes anew, without
+this line."""
+
+
+def install(to: Path | None = None) -> tuple[list[Path], list[Path]]:
+    """Write the plugin and the profile `rtolab` where Wireshark looks for them.
+
+    Args:
+        to: a configuration folder of Wireshark, in place of the user's.
+
+    Returns:
+        The files that were written, and those of a profile that its user has changed, which stay.
+
+    Raises:
+        Error: there is a plugin of that name that is not ours.
+    """
+    plugins, configuration = (to / "plugins", to) if to else _personal()
+    plugin = plugins / PLUGIN.name
+    if not _is_replaceable(plugin):
+        raise Error(f"{plugin}: this file is not rtolab's; move it, or choose a folder with --to")
+    profile = configuration / "profiles" / "rtolab"
+    targets = {plugin: PLUGIN} | {profile / name: HERE / "profile" / name for name in PROFILE}
+    kept = [path for path in targets if not _is_replaceable(path)]
+    written = [path for path in targets if path not in kept]
+    for path in written:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, targets[path].read_text(encoding="utf-8"))
+    return written, kept
+
+
+def _personal() -> tuple[Path, Path]:
+    """The user's folders of Lua plugins and of configuration, as Wireshark finds them."""
+    if sys.platform == "win32":
+        configuration = Path(os.environ.get("APPDATA", Path.home() / "AppData/Roaming"))
+        return configuration / "Wireshark" / "plugins", configuration / "Wireshark"
+    configuration = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
+    return Path.home() / ".local/lib/wireshark/plugins", configuration / "wireshark"
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Is there no such file, or one that we wrote?"""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").startswith(OURS)
+    except FileNotFoundError:
+        return True
