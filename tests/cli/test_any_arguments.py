@@ -34,6 +34,7 @@ BEGIN = {
     "demo": ["--help"],
     "explain": ["--help"],
     "list": ["--help"],
+    "mcp": ["--help"],
     "schema": ["--help"],
     "run": ["nowhere"],
     "reproduce": ["nowhere"],

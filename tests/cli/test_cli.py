@@ -82,7 +82,7 @@ def test_the_version_comes_with_commit_and_extras(rtolab: Any) -> None:
     commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
     assert first == f"rtolab {_rtolab.__version__}{commit}"
     assert second.startswith("extras: ")
-    assert second.endswith("(of dask, serve)")
+    assert second.endswith("(of dask, mcp, serve)")
 
 
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:

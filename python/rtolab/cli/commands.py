@@ -24,6 +24,7 @@ from rtolab.cli.conform import conform
 from rtolab.cli.diagnose import diagnose
 from rtolab.cli.emulate import On, compare, emulate, on_kernel
 from rtolab.cli.gateway import gateway
+from rtolab.cli.mcp import mcp
 from rtolab.cli.options import AsJson, Jobs, Out, Runs, Scenario, Seed, Set
 from rtolab.cli.serve import serve
 from rtolab.cli.sweep import sweep
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from rtolab.campaign import Campaign, Part
 
 LISTED = 200
-EXTRAS = {"dask": "distributed", "serve": "uvicorn"}
+EXTRAS = {"dask": "distributed", "mcp": "mcp", "serve": "uvicorn"}
 DEMO = [f"frto2002/{name}" for name in ("table1", "table2", "table3", "fig1", "fig2")]
 
 app = typer.Typer(
@@ -345,6 +346,8 @@ app.command(epilog="Example: [bold]rtolab conform --set kernel.frto=0 --out out/
 app.command(epilog="Example: [bold]rtolab sweep delays.toml --out out/delays[/bold]")(sweep)
 
 app.command(epilog="Example: [bold]rtolab serve --open --browse out/delays[/bold]")(serve)
+
+app.command(epilog="Example: [bold]rtolab mcp[/bold]")(mcp)
 
 
 @app.command(epilog="Example: [bold]rtolab schema > scenario.schema.json[/bold]")

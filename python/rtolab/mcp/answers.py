@@ -1,0 +1,238 @@
+"""The results of the tools, as their schemas describe them.
+
+Names are those of `rtolab diagnose --json`. Times are in seconds since the first packet of the
+capture; frames are numbers of packets, from 1, as Wireshark counts them.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from rtolab.cli.explain import Explained
+from rtolab.diagnosis import Diagnosis as Found
+from rtolab.diagnosis import tables
+from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
+from rtolab.judging import Confusion
+
+Row = dict[str, Any]
+
+
+class Evidence(BaseModel):
+    """A kind of evidence, with the packet that shows it."""
+
+    kind: str
+    frame: int
+
+
+class Retransmission(BaseModel):
+    """A retransmission, with the verdict on it."""
+
+    frame: int
+    t: float
+    from_: str = Field(alias="from", description="client or server")
+    seq: int
+    len: int
+    trigger: str = Field(description="why the sender retransmitted")
+    verdict: str = Field(description="unneeded, needed or unknown")
+    confidence: float
+    evidence: list[Evidence]
+    against: list[Evidence]
+
+
+class Timeout(BaseModel):
+    """An expired retransmission timer; `frame` is the retransmission."""
+
+    frame: int
+    t: float
+    from_: str = Field(alias="from")
+    after: float | None = Field(description="how long the timer ran, in seconds")
+    class_: str = Field(alias="class", description="spurious, ack-lost, genuine or unknown")
+    confidence: float
+
+
+class Cost(BaseModel):
+    """What an episode cost."""
+
+    stall: float | None = Field(description="how long nothing came back, in seconds")
+    time_lost: float | None = Field(description="by how much later all was acknowledged")
+    unneeded_bytes: int
+    timeouts: int
+
+
+class Episode(BaseModel):
+    """The time from a first timeout until all data outstanding then is acknowledged."""
+
+    from_: str = Field(alias="from")
+    start: float
+    end: float
+    frames: list[int] = Field(description="the first timeout and the last acknowledgment")
+    story: str
+    cost: Cost
+
+
+class Finding(BaseModel):
+    """A departure of a sender from the standards."""
+
+    from_: str = Field(alias="from")
+    finding: str
+    about: str
+    frames: list[int] = Field(description="the first packets that show it")
+
+
+class Verdicts(BaseModel):
+    """Numbers of retransmissions."""
+
+    unneeded: int
+    needed: int
+    unknown: int
+
+
+class Classes(BaseModel):
+    """Numbers of timeouts."""
+
+    spurious: int
+    ack_lost: int = Field(alias="ack-lost")
+    genuine: int
+    unknown: int
+
+
+class Connection(BaseModel):
+    """A connection, with its first retransmissions, timeouts and episodes."""
+
+    number: int
+    client: str
+    server: str
+    vantage: str = Field(description="where the capture was made: at the sender, the receiver, ..")
+    cannot_show: str | None = Field(description="what a capture at this vantage cannot show")
+    sender: str = Field(description="the end that sends most data")
+    start: float
+    end: float
+    packets: int
+    bytes: list[int] = Field(description="of data, from the client and from the server")
+    min_rtt: float | None
+    verdicts: Verdicts = Field(description="over all its retransmissions")
+    classes: Classes = Field(description="over all its timeouts")
+    time_lost: float = Field(description="in all its episodes, as far as it is known")
+    retransmissions: list[Retransmission]
+    timeouts: list[Timeout]
+    episodes: list[Episode]
+    findings: list[Finding]
+
+
+class Diagnosis(BaseModel):
+    """A diagnosed capture."""
+
+    capture: str
+    error: str | None = Field(description="why it was not read to its end")
+    packets: int
+    connections_in_all: int
+    verdicts: Verdicts = Field(description="over all connections")
+    classes: Classes = Field(description="over all connections")
+    passed_over: str = Field(description="packets that could not be used")
+    lacks: str = Field(description="packets that were captured twice or are missing")
+    connections: list[Connection] = Field(description="the worst first")
+
+
+class Captured(BaseModel):
+    """The captured transfer."""
+
+    unneeded: int
+    needed: int
+    unknown: int
+    elapsed_s: float
+
+
+class Outcome(BaseModel):
+    """A replay of the transfer over the inferred path."""
+
+    sender: str
+    setting: str | None = Field(default=None, description="the changed setting of Linux")
+    set: dict[str, Any] = Field(description="keys of the scenario with their values")
+    unneeded: int
+    needed: int
+    timeouts: int
+    elapsed_s: float | None = Field(description="until all is acknowledged; null if never")
+    time_lost_s: float | None
+    detected_s: float | None = Field(
+        description="from a timeout until the sender found it spurious; null if it did not"
+    )
+
+
+class WhatIf(BaseModel):
+    """Replays of the worst connection."""
+
+    connection: int
+    agrees: bool = Field(description="if false, the replays describe another path")
+    agreement: str = Field(description="how well the simulation agrees with the capture")
+    captured: Captured
+    nearest: Outcome = Field(description="the simulated sender that is most like the captured one")
+    senders: list[Outcome]
+    linux: list[Outcome] = Field(description="Linux as captured, and with one setting changed")
+    scenario: str = Field(description="the inferred path as TOML, which the tool `run` takes")
+
+
+class OfSender(BaseModel):
+    """The medians of one sender's runs."""
+
+    sender: str
+    flow: str
+    runs: int
+    completed: int
+    elapsed_s: float | None
+    goodput_bps: float | None
+    lost: float
+    retransmissions: float
+    unneeded: float
+    timeouts: float
+
+
+class Runs(BaseModel):
+    """Simulated runs."""
+
+    scenario: str
+    senders: list[OfSender]
+    judges: list[Confusion] = Field(description="detectors scored against the ground truth")
+
+
+class Explanations(BaseModel):
+    """Everything that goes by a name."""
+
+    found: list[Explained]
+
+
+def diagnosis(found: Found, connections: int, rows: int) -> Diagnosis:
+    """The worst connections of a diagnosis, each with its first rows."""
+    every = found.document["connections"]
+    return Diagnosis.model_validate(
+        {
+            **found.document,
+            "packets": found.document["summary"]["packets"],
+            "connections_in_all": found.document["summary"]["connections"],
+            **_counts(every),
+            "passed_over": found.passed_over,
+            "lacks": found.lacks,
+            "connections": [_connection(one, rows) for one in found.worst[:connections]],
+        }
+    )
+
+
+def _connection(one: Row, rows: int) -> Row:
+    lost = (episode["cost"]["time_lost"] for episode in one["episodes"])
+    first = {key: one[key][:rows] for key in ("retransmissions", "timeouts", "episodes")}
+    return {
+        **one,
+        **first,
+        "findings": [{**habit, "finding": habit["habit"]} for habit in one["habits"]],
+        **_counts([one]),
+        "cannot_show": tables.BLIND.get(one["vantage"]),
+        "time_lost": sum(time for time in lost if time is not None),
+    }
+
+
+def _counts(connections: list[Row]) -> Row:
+    resent = [row["verdict"] for one in connections for row in one["retransmissions"]]
+    timeouts = [row["class"] for one in connections for row in one["timeouts"]]
+    return {
+        "verdicts": {name: resent.count(name) for name in VERDICTS},
+        "classes": {name: timeouts.count(name) for name in CLASSES},
+    }
