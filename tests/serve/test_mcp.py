@@ -1,5 +1,6 @@
 """The tools of `rtolab mcp`, asked by the package's own client over standard input and output."""
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,14 @@ def test_bad_input_is_an_error_of_the_tool_in_our_words(told: dict[str, Any]) ->
         assert "/tmp" not in content.text
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_command, "find_spec", lambda _: None)
-    with pytest.raises(Error, match=r"pip install 'rtolab\[mcp\]'"):
+@pytest.mark.parametrize("missing", ["mcp", "mcp.server.mcpserver"])
+def test_without_the_package_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    if missing != "mcp" and find_spec("mcp") is None:
+        lack("mcp is missing; install it:  pip install mcp")
+    for name in [name for name in sys.modules if name.startswith("rtolab.mcp")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(Error, match=rf"^{missing}.* is missing; .* -m pip install 'mcp>=2\.3,<3'"):
         mcp_command.mcp()

@@ -1,8 +1,10 @@
 """The command `rtolab mcp`."""
 
-from importlib.util import find_spec
+import sys
 
 from rtolab._rtolab import Error
+
+NEEDED = "mcp>=2.3,<3"
 
 
 def mcp() -> None:
@@ -10,8 +12,14 @@ def mcp() -> None:
 
     An assistant starts this command by itself; the guide has its configuration.
     """
-    if find_spec("mcp") is None:
-        raise Error("mcp is missing; install the extra:  pip install 'rtolab[mcp]'")
-    from rtolab.mcp import server  # noqa: PLC0415
+    try:
+        from rtolab.mcp import server  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(("mcp", "pydantic")):
+            raise
+        raise Error(
+            f"{error.name} is missing; install what the tools need:  "
+            f"{sys.executable} -m pip install '{NEEDED}'"
+        ) from None
 
     server().run()
