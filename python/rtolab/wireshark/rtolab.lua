@@ -44,8 +44,8 @@ local texts = {
 }
 local numbers = { confidence = confidence, episode = episode, cost = cost }
 local kinds = {
-    evidence = { evidence, evidence_frame },
-    against = { against, against_frame },
+    evidence = { kind = evidence, frame = evidence_frame },
+    against = { kind = against, frame = against_frame },
 }
 
 local comment = Field.new("frame.comment")
@@ -61,10 +61,9 @@ end
 
 local function add(tree, key, value)
     if kinds[key] then
-        local kind_field, frame_field = table.unpack(kinds[key])
         for kind, frame in value:gmatch("([%w-]+) %(frame (%d+)%)") do
-            local item = tree:add(kind_field, kind):set_generated()
-            item:add(frame_field, tonumber(frame)):set_generated()
+            local item = tree:add(kinds[key].kind, kind):set_generated()
+            item:add(kinds[key].frame, tonumber(frame)):set_generated()
         end
     elseif texts[key] then
         local item = tree:add(texts[key], value):set_generated()
@@ -74,7 +73,7 @@ local function add(tree, key, value)
             item:add_proto_expert_info(spurious)
         end
     elseif numbers[key] then
-        tree:add(numbers[key], tonumber(value:match("^[%d.]+"))):set_generated()
+        tree:add(numbers[key], tonumber(value:match("^-?[%d.]+"))):set_generated()
     end
 end
 
