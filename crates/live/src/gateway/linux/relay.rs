@@ -2,7 +2,7 @@
 //! it.
 
 mod admission;
-mod serve;
+mod processing;
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -152,7 +152,7 @@ impl<'a> Relay<'a> {
                 }
             }
             self.expire();
-            self.serve()?;
+            self.process_touched()?;
             let table = &self.table;
             let wants = |due, id| table.get(id).is_some_and(|proxied| proxied.asked == Some(due));
             self.timers.prune(table.len(), wants);

@@ -60,21 +60,21 @@ impl Relay<'_> {
     }
 
     /// Processes all scheduled connections in order.
-    pub(super) fn serve(&mut self) -> Result<(), GatewayError> {
+    pub(super) fn process_touched(&mut self) -> Result<(), GatewayError> {
         // Processing may schedule the connection again: a reset is still to be sent.
         while !self.touched.is_empty() {
             for id in std::mem::take(&mut self.touched) {
                 let now = self.now();
                 if let Some(proxied) = self.table.get_mut(id) {
                     proxied.touched = false;
-                    self.serve_one(id, now)?;
+                    self.process_one(id, now)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn serve_one(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
+    fn process_one(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         note_events(proxied, u64::MAX, &mut self.counts);
         match (&proxied.client, &proxied.server) {
