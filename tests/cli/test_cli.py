@@ -13,7 +13,7 @@ from rich.console import Console
 import program
 from commands import commands
 from rtolab import ScenarioError, SenderError, _rtolab, campaign, experiments
-from rtolab.cli import listing
+from rtolab.cli import listing, terminal
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
@@ -505,3 +505,13 @@ def test_more_runs_than_memory_holds_are_refused_at_once(rtolab: Any) -> None:
     ran = rtolab("run", "tail", "--runs", str(10**9))
     assert ran.code == 2
     assert "runs is 1000000000: at most 10000000; `rtolab sweep` keeps more" in ran.err
+
+
+def test_progress_is_logged_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with terminal.progressing("sweeping") as tell:
+        tell(1, 3)
+        monkeypatch.setattr(terminal, "LOGGED_EVERY_S", 0.0)
+        tell(2, 3)
+    assert capsys.readouterr().err == "rtolab: sweeping: 2 of 3\n"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import program
-from rtolab.cli import serve
 
 PHONE = """\
 title = "phone"
@@ -79,11 +78,3 @@ def test_a_mistake_is_named_with_what_is_nearest(
     told = " ".join(capsys.readouterr().err.split())
     assert re.search(said, told), told
     assert told.partition("such as ")[2].count(", ") < 5, told
-
-
-def test_serve_names_a_command_that_installs_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(serve, "find_spec", lambda _: None)
-    assert program.call(monkeypatch, "serve") == 2
-    assert "-m pip install starlette uvicorn" in " ".join(capsys.readouterr().err.split())

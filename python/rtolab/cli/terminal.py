@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from rtolab._rtolab import Error
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """Exit statuses other than 0."""
 SHOWN_AFTER_S = 2.0
+LOGGED_EVERY_S = 30.0
 NARROWEST = 66
 
 
@@ -85,10 +86,10 @@ def print_json(document: object) -> None:
 
 
 @contextmanager
-def progressing(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar with an ETA on a terminal, after two seconds of work; otherwise nothing."""
+def progressing(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar with an ETA on a terminal, after two seconds; a few lines in a log."""
     if not sys.stderr.isatty():
-        yield None
+        yield _logged(what)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -109,3 +110,19 @@ def progressing(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield tell
     finally:
         bar.stop()
+
+
+def _logged(what: str) -> Callable[[int, int], None]:
+    """Writes the progress as a line from time to time."""
+    last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= LOGGED_EVERY_S:
+            last = now
+            with suppress(OSError):
+                sys.stderr.write(f"rtolab: {what}: {done} of {total}\n")
+                sys.stderr.flush()
+
+    return tell
