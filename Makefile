@@ -1,4 +1,4 @@
-# Everything a person types here. Each target makes what it needs first, and only what has changed.
+# All targets for developers. Each first builds what it needs, if that is out of date.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,28 +8,28 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin deve
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Versions that are known to fit together; `make PIP_CONSTRAINT= test` takes the newest.
+# Versions that work together; `make PIP_CONSTRAINT= test` takes the newest.
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
         soak audit lint-prose docs docs-rust shell dist clean
 
 help:
-	@echo 'make demo     the F-RTO report measured on this machine, beside what it published'
-	@echo 'make test     every test, of Rust and of Python'
-	@echo 'make bench    how fast it is: parts, whole runs, and how far from the limit'
-	@echo 'make bench-peers  how fast it is beside ns-2 and ns-3, where they are installed'
-	@echo 'make bench-check  how many instructions a packet takes, and whether more than before'
-	@echo 'make packetdrill PACKETDRILL=path  scripts of packetdrill, by its binary, on the engine'
-	@echo 'make captures  captures whose truth is known, and how much of it the diagnosis finds'
-	@echo 'make lint     formatting, lints and types'
-	@echo 'make soak     what takes hours: many seeds, many packets, arbitrary input'
-	@echo 'make audit    what is known of the dependencies: licences, sources, faults'
-	@echo 'make docs     the guide, as a site in site/'
-	@echo 'make docs-rust  the documentation of the Rust crates'
-	@echo 'make shell    manual pages and completions, which the wheel brings along'
-	@echo 'make dist     wheel and source archive in dist/, installed and tried; the crates packaged'
-	@echo 'make clean    forget what was built'
+	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
+	@echo 'make test     run all tests, of Rust and of Python'
+	@echo 'make bench    measure the speed of parts, of whole runs, and of the bare event queue'
+	@echo 'make bench-peers  measure the speed beside ns-2 and ns-3, if they are installed'
+	@echo 'make bench-check  count instructions per packet, and compare with the recorded counts'
+	@echo 'make packetdrill PACKETDRILL=path  run packetdrill scripts on the engine'
+	@echo 'make captures  score the diagnosis on captures with known ground truth'
+	@echo 'make lint     check formatting, lints, types and prose'
+	@echo 'make soak     run the tests that take hours: many seeds, many packets, fuzzing'
+	@echo 'make audit    check the dependencies: licences, sources, known vulnerabilities'
+	@echo 'make docs     build the guide as a site in site/'
+	@echo 'make docs-rust  build the documentation of the Rust crates'
+	@echo 'make shell    write the manual pages and completions that the wheel contains'
+	@echo 'make dist     build wheel and source archive in dist/, try them, and package the crates'
+	@echo 'make clean    delete everything that was built'
 
 demo: $(VENV)/built
 	@$(BIN)/rtolab demo
@@ -56,7 +56,7 @@ packetdrill:
 	@cargo build --release --quiet -p rtolab-packetdrill
 	@tools/packetdrill --tool '$(PACKETDRILL)' $(SCRIPTS)
 
-# As root a kernel makes some of them.
+# As root it also makes captures on a kernel.
 captures: $(VENV)/dev
 	$(BIN)/python tools/captures out/captures
 
@@ -74,7 +74,7 @@ lint-python: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/stubtest rtolab._rtolab
 
-# The language: phrases, widths, names of types; spelling; Markdown.
+# Phrases, line widths, names of types; spelling; Markdown.
 lint-prose: $(VENV)/dev
 	tools/prose
 	$(BIN)/typos --quiet || { $(BIN)/typos --format brief; exit 1; }
@@ -83,7 +83,7 @@ lint-prose: $(VENV)/dev
 soak: $(VENV)/dev
 	tools/soak
 
-# Asks the databases of advisories, so that it needs the network; what is not installed is named.
+# Needs the network for the databases of advisories. Names tools that are missing.
 audit: $(VENV)/dev
 	@command -v cargo-deny >/dev/null || \
 	    { echo 'Install cargo-deny:  cargo install --locked cargo-deny' >&2; exit 2; }
@@ -91,7 +91,7 @@ audit: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --skip-editable
 
-# Its figures are runs, its notebooks are executed, its reference is what rtolab knows of itself.
+# Building it runs its figures and notebooks, and generates its reference.
 docs: $(VENV)/dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'The guide begins at site/index.html'
@@ -104,10 +104,10 @@ docs-rust:
 shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share
 
-# The crates that nobody but this repository uses.
+# Crates for this repository only.
 PRIVATE := fuzz-models live packetdrill py
 
-# Wheel and archive are tried with the newest of what they depend on, as their users have it.
+# Wheel and archive are tried with the newest dependencies, as users install them.
 dist: $(VENV)/dev
 	rm -rf dist
 	$(BIN)/maturin sdist --out dist
@@ -119,7 +119,7 @@ dist: $(VENV)/dev
 clean:
 	rm -rf $(VENV) target site dist
 
-# A virtual environment with what the package depends on, and the package itself, editable.
+# A virtual environment with the package, editable, and its dependencies.
 $(VENV)/installed: pyproject.toml constraints.txt crates/py/Cargo.toml
 	@python=$$(tools/prerequisites) || exit; \
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -129,13 +129,13 @@ $(VENV)/installed: pyproject.toml constraints.txt crates/py/Cargo.toml
 	@$(MATURIN)
 	@touch $@
 
-# The extension, built again when its source has changed.
+# The extension, rebuilt if its source has changed.
 $(VENV)/built: $(VENV)/installed $(RUST)
 	@tools/prerequisites >/dev/null
 	@$(MATURIN) --skip-install
 	@touch $@
 
-# What tests and lints need besides.
+# Further tools of tests and lints.
 $(VENV)/dev: pyproject.toml constraints.txt $(VENV)/built
 	@$(MATURIN) --extras dev
 	@touch $@

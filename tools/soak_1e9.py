@@ -1,4 +1,4 @@
-"""A transfer of a thousand million segments, and the counts that arithmetic says."""
+"""Transfers 10^9 segments, and compares the counts with those that arithmetic predicts."""
 
 import sys
 
@@ -11,7 +11,7 @@ RATE, DELAY, WINDOW = 1_000_000_000, 0.020, 1_000_000
 done = rtolab.run(
     "single-link",
     sender="sack",
-    trace=False,  # 600 bytes a packet
+    trace=False,  # A trace takes 600 bytes per packet.
     windows=False,
     set={
         "tcp.mss": f"{MSS} B",
@@ -34,7 +34,7 @@ assert counted == {
     "acked_segments": SEGMENTS,
     "retransmissions": 0,
 }
-# A window a round trip: what the link takes for a segment and its ACK is part of the round trip.
+# One window per round trip, which includes the serialisation of a segment and its ACK.
 round_trip = 2 * DELAY + 8 * (MSS + 2 * HEADERS) / RATE
 expected = SEGMENTS * MSS / WINDOW * round_trip
 sys.stdout.write(f"by arithmetic {expected:.3f} s\n")
