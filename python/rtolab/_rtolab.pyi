@@ -730,6 +730,8 @@ class EmulatedHost(TypedDict):
     """The node's name."""
     address: str
     """Its IPv4 address."""
+    kernel: str | None
+    """Its kernel, if that is a guest on a virtual clock."""
     effective: dict[str, str]
     """The values that the kernel reports, by setting."""
     counters_before: dict[str, int]
@@ -870,15 +872,18 @@ def emulate_flows(
     variants: Sequence[tuple[str, Sequence[tuple[str, str]]]],
     seeds: Sequence[int],
     parallel: int = 1,
+    guest: tuple[str | PathLike[str], str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Outcome, list[EmulationReport]]:
-    """Run a scenario's flows in real time, with the kernels' own sockets.
+    """Run a scenario's flows with the sockets of real kernels.
 
     Args:
         path: the scenario, a TOML file.
         variants: name of the sender in the tables, and the keys that are set for it.
         seeds: the seeds of each variant.
         parallel: the number of concurrent runs.
+        guest: the folder and the description of a kernel: every host is a guest on a virtual
+            clock. Without it hosts are namespaces in real time.
         progress: called from time to time with the numbers of finished runs and of all runs.
 
     Raises:

@@ -4,8 +4,18 @@ use rtolab_record::Run;
 
 use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
+use crate::guest_kernel::GuestKernel;
 
 pub(crate) fn run(_: &Emulator<'_>, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
+    Err(Error::NotLinux)
+}
+
+pub(crate) fn run_virtual(
+    _: &Emulator<'_>,
+    _: &GuestKernel,
+    _: Run,
+    _: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
     Err(Error::NotLinux)
 }
 

@@ -1,6 +1,9 @@
 //! Why an emulation fails.
 
 use std::io;
+use std::path::PathBuf;
+
+use rtolab_time::Duration;
 
 /// What is missing or went wrong, and what would be right.
 #[derive(Debug, thiserror::Error)]
@@ -54,4 +57,22 @@ pub enum Error {
     /// The operating system returned an error.
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },
+    /// The kernel for guests is not usable.
+    #[error(
+        "the kernel in {} {problem}; build it again with `rtolab kernel build`", kernel.display()
+    )]
+    GuestKernel { kernel: PathBuf, problem: String },
+    #[error("the kernel of `{host}` ended by itself ({status}); {lines}")]
+    GuestEnded { host: String, status: String, lines: String },
+    #[error(
+        "the kernel of `{host}` did not ask for the virtual time: it needs \
+         CONFIG_UML_TIME_TRAVEL_SUPPORT, which `rtolab kernel build` sets; {lines}"
+    )]
+    GuestWithoutTimeTravel { host: String, lines: String },
+    /// A program inside waits for time without sleeping.
+    #[error(
+        "the kernel of `{host}` computed for {seconds} s while the virtual time stood still at {at}: \
+         a program inside may wait without sleeping; {lines}"
+    )]
+    GuestSpins { host: String, seconds: u64, at: Duration, lines: String },
 }

@@ -9,6 +9,7 @@
 mod emulation;
 mod error;
 mod gateway;
+mod guest_kernel;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
@@ -24,6 +25,7 @@ pub use gateway::{
     Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Refusal, SynAnswer, Takes,
     WithoutIpv6, behaviour,
 };
+pub use guest_kernel::GuestKernel;
 pub use linux::clean;
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};
 
@@ -37,6 +39,22 @@ impl Emulator<'_> {
     /// scenario, or the system returns an error. Everything is taken down then, too.
     pub fn run(&self, run: Run, interrupted: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
         linux::run(self, run, interrupted)
+    }
+
+    /// Runs the scenario's flows on guest kernels on a virtual clock: a kernel of its own for every
+    /// host. It needs Linux, but neither root nor devices. The same scenario, seed and kernel give
+    /// the same packets at the same times.
+    ///
+    /// # Errors
+    /// A kernel cannot be started, ends by itself or lets no time pass, or it does not have a
+    /// setting of the scenario.
+    pub fn run_virtual(
+        &self,
+        kernel: &GuestKernel,
+        run: Run,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<Ran, Error> {
+        linux::run_virtual(self, kernel, run, interrupted)
     }
 
     /// Runs `command` to its end, then takes everything down. The tables hold its TCP and UDP

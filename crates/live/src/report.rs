@@ -76,6 +76,8 @@ pub struct LinkReport {
 pub struct HostReport {
     pub name: String,
     pub address: Ipv4Addr,
+    /// Its kernel, if that is a guest on a virtual clock.
+    pub kernel: Option<String>,
     pub effective: Effective,
     /// Its counters before the run.
     pub before: Counts,

@@ -22,10 +22,21 @@ from rtolab._rtolab import DetectorError, Error, InternalError, PrototypeError, 
 from rtolab.cli import explain, listing
 from rtolab.cli.conform import conform
 from rtolab.cli.diagnose import diagnose
-from rtolab.cli.emulate import On, compare, emulate, on_kernel
+from rtolab.cli.emulate import On, compare, emulate, guest_of, on_kernel
 from rtolab.cli.gateway import gateway
+from rtolab.cli.kernel import kernel as kernels
 from rtolab.cli.mcp import mcp
-from rtolab.cli.options import AsJson, Jobs, Out, Runs, Scenario, Seed, Set
+from rtolab.cli.options import (
+    AsJson,
+    Jobs,
+    KernelName,
+    Out,
+    Runs,
+    Scenario,
+    Seed,
+    Set,
+    Virtual,
+)
 from rtolab.cli.serve import serve
 from rtolab.cli.sweep import sweep
 from rtolab.cli.terminal import (
@@ -284,12 +295,14 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         list[str] | None, typer.Option(help="key=value that replaces an assumption.")
     ] = None,
     on: Annotated[
-        On, typer.Option(help="Simulated only, or also on real kernels (Linux, root).")
+        On, typer.Option(help="Simulated only, or also on real kernels (Linux; --virtual or root).")
     ] = On.SIMULATOR,
     parallel: Annotated[
         int,
         typer.Option(min=1, max=MOST_JOBS, help="With --on kernel: runs at a time, in real time."),
     ] = 60,
+    virtual: Virtual = False,
+    kernel: KernelName = None,
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
@@ -302,9 +315,19 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     if on is On.KERNEL:
         if assume or quick or fresh:
             raise Error("--assume, --quick and --fresh are for simulated runs, without --on kernel")
-        ids = experiment or []
-        on_kernel(ids, runs, seed=seed, parallel=parallel, out=out, as_json=as_json)
+        guest = guest_of(kernel, virtual=virtual)
+        on_kernel(
+            experiment or [],
+            runs,
+            seed=seed,
+            parallel=parallel,
+            guest=guest,
+            out=out,
+            as_json=as_json,
+        )
         return
+    if virtual or kernel:
+        raise Error("--virtual and --kernel go with --on kernel")
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     assumed = pairs(assume, "--assume")
@@ -326,6 +349,8 @@ app.command(
 
 
 app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
+
+app.add_typer(kernels)
 
 app.command(
     epilog="Example: [bold]rtolab gateway --netns phone --route 0.0.0.0/0 -s sack+frto[/bold] "

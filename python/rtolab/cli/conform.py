@@ -11,7 +11,8 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.options import AsJson
+from rtolab.cli.emulate import guest_of
+from rtolab.cli.options import AsJson, Virtual
 from rtolab.cli.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order
@@ -89,9 +90,19 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
     ] = None,
+    virtual: Virtual = False,
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A guest's kernel, with --virtual; again for more, side by side.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a stack on 50 scenarios of a path that delays and loses, in real time (Linux, root).
+
+    With --virtual a guest kernel's TCP is scored on a virtual clock, without root.
 
     Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
     """
@@ -100,35 +111,49 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     if bool(command) != bool(server):
         raise Error("a client needs a server and a server a client: --server CMD -- CMD")
     client = command or []
-    stack = Stack(
-        name or (client[0] if client else "kernel"),
-        pairs(set_, "--set"),
-        server,
-        client,
-        lead,
-    )
+    if client and virtual:
+        raise Error("--virtual scores the TCP of a kernel, not CMD")
+    names: list[str | None] = [*kernel] if kernel else [None]
+    guests = [guest_of(one, virtual=virtual) for one in names]
+    stacks = [
+        Stack(
+            (guest.title if guest else name or (client[0] if client else "kernel")),
+            pairs(set_, "--set"),
+            server,
+            client,
+            lead,
+            guest,
+        )
+        for guest in guests
+    ]
     known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]
     scenarios = _chosen(suite(which, seed), only or [])
-    with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
-        scores = run.conform(
-            stack,
-            scenarios,
-            repeat=repeat or (3 if client else 1),
-            parallel=parallel,
-            limit_s=limit,
-            progress=progress,
-        )
-    words = {"server": server, "client": shlex.join(client)} if client else {}
-    compared = changes(scores, known, margin)
-    done = report.Report(stack.name, words, stack.set, seed, scores, compared)
+    reports = []
+    for stack in stacks:
+        with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
+            scores = run.conform(
+                stack,
+                scenarios,
+                repeat=repeat or (3 if client else 1),
+                parallel=parallel,
+                limit_s=limit,
+                progress=progress,
+            )
+        words = {"server": server, "client": shlex.join(client)} if client else {}
+        compared = changes(scores, known, margin)
+        reports.append(report.Report(stack.name, words, stack.set, seed, scores, compared))
+    done, others = reports[-1], reports[:-1]
+    columns = [*(one.document() for one in others), *columns]
     files = _written(done, columns, out) if out else []
     if as_json:
-        print_json(done.document() | {"files": [str(path) for path in files]})
+        named = {"files": [str(path) for path in files]}
+        every = [one.document() for one in reports]
+        print_json((every[0] if len(every) == 1 else {"stacks": every}) | named)
     else:
-        stdout().print(report.table(done))
+        stdout().print(report.beside(reports, margin) if others else report.table(done))
         name_files(files)
-    if done.broken or done.worse:
+    if any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
 
 

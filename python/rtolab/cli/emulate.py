@@ -12,7 +12,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.options import AsJson, Set
+from rtolab.cli.options import AsJson, KernelName, Set, Virtual
 from rtolab.cli.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rtolab.emulation import Emulated
     from rtolab.emulation.agreement import Case
     from rtolab.emulation.comparison import Comparison
+    from rtolab.kernel import Kernel
 
 
 class On(Enum):
@@ -56,13 +57,16 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     clean: Annotated[
         bool, typer.Option("--clean", help="Only remove what killed runs left on this machine.")
     ] = False,
+    virtual: Virtual = False,
+    kernel: KernelName = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
     ] = False,
 ) -> None:
-    """Run a scenario on real kernels in real time: its own flows, or a command.
+    """Run a scenario on real kernels: its own flows, or a command.
 
-    The hosts are network namespaces: this needs Linux and root.
+    The hosts are network namespaces in real time: this needs Linux and root. With --virtual they
+    are guests on a virtual clock: this needs Linux and a kernel of `rtolab kernel build`.
 
     Exits with 1 if the command fails or this machine was too slow for the links.
     """
@@ -76,6 +80,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if scenario is None:
         raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
     settings = pairs(set_, "--set")
+    guest = guest_of(kernel, virtual=virtual)
+    if command and virtual:
+        raise Error("--virtual runs the scenario's flows, not CMD")
     if command:
         if runs > 1 or parallel > 1:
             raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
@@ -85,7 +92,13 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
 
     with ends_in_order(), progressing(f"emulating {scenario}") as progress:
         result = emulate_flows(
-            scenario, seed=seed, runs=runs, set=settings, parallel=parallel, progress=progress
+            scenario,
+            seed=seed,
+            runs=runs,
+            set=settings,
+            parallel=parallel,
+            kernel=guest,
+            progress=progress,
         )
     files = result.write(out) if out else []
     if as_json:
@@ -123,12 +136,16 @@ def compare(  # noqa: PLR0913  (all but the first are options)
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables and a figure of both.")
     ] = None,
+    virtual: Virtual = False,
+    kernel: KernelName = None,
     as_json: AsJson = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table of docs/agreement.md, nothing else.")
     ] = False,
 ) -> None:
     """Compare the engine with this machine's kernel on the same links (Linux, root).
+
+    With --virtual the kernel is a guest on a virtual clock, and needs no root.
 
     Exits with 1 if they differ, or if this machine was too slow for the links.
     """
@@ -139,6 +156,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         raise Error("`compare` needs scenarios, or --all")
     if as_json and as_markdown:
         raise Error("--json and --markdown are two ways to print, of which one can be had")
+    guest = guest_of(kernel, virtual=virtual)
     cases = [*agreement.CASES] if every else [_case(name) for name in scenarios or []]
     found, files = [], []
     with ends_in_order(), progressing(f"comparing {', '.join(one.name for one in cases)}") as told:
@@ -149,6 +167,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
             runs=runs,
             set=pairs(set_, "--set"),
             parallel=parallel,
+            kernel=guest,
             progress=told,
         ):
             found.append((case, done))
@@ -167,6 +186,19 @@ def compare(  # noqa: PLR0913  (all but the first are options)
         name_files(files)
     if any(done.verdict != "agree" for _, done in found):
         raise typer.Exit(SAYS_NO)
+
+
+def guest_of(name: str | None, *, virtual: bool) -> Kernel | None:
+    """The kernel of --virtual and --kernel.
+
+    Raises:
+        Error: there is none of this name, or --virtual is missing.
+    """
+    if name is not None and not virtual:
+        raise Error("--kernel names a guest, which needs --virtual")
+    from rtolab import kernel  # noqa: PLC0415
+
+    return kernel.find(name) if virtual else None
 
 
 def _case(scenario: str) -> Case:
@@ -188,7 +220,14 @@ def _written(done: Comparison, out: Path) -> list[Path]:
 
 
 def on_kernel(
-    ids: list[str], runs: int | None, *, seed: int, parallel: int, out: Path, as_json: bool
+    ids: list[str],
+    runs: int | None,
+    *,
+    seed: int,
+    parallel: int,
+    guest: Kernel | None,
+    out: Path,
+    as_json: bool,
 ) -> None:
     """Run experiments on the simulator and on the kernel, beside the published values.
 
@@ -211,6 +250,7 @@ def on_kernel(
                 runs=runs or kernel.RUNS,
                 seed=seed,
                 parallel=parallel,
+                guest=guest,
                 progress=progress,
             )
         folder = out / experiment.id / "kernel"

@@ -18,3 +18,15 @@ Jobs = Annotated[
 ]
 Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
+Virtual = Annotated[
+    bool,
+    typer.Option(
+        "--virtual", help="Hosts are guests on a virtual clock: no root; see `rtolab kernel`."
+    ),
+]
+KernelName = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel", metavar="NAME", help="Their kernel, with --virtual; by default the newest."
+    ),
+]

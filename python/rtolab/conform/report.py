@@ -1,7 +1,7 @@
 """The scores of a stack as JSON, as a table, as JUnit XML, and compared with a baseline."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,28 @@ def table(report: Report) -> RenderableType:
         f"{len(report.broken)} not recovered",
     )
     return Group(title, rows, *_doubted(report), *_compared(report))
+
+
+def beside(reports: Sequence[Report], margin: float) -> RenderableType:
+    """The scores and times of several stacks, a row per scenario; differences are marked."""
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    rows.add_column("scenario", no_wrap=True)
+    for report in reports:
+        rows.add_column(f"{report.stack}\nscore", justify="right", no_wrap=True)
+        rows.add_column("\ntime s", justify="right", no_wrap=True)
+    rows.add_column("", no_wrap=True)
+    different = 0
+    for line in zip(*(report.scores for report in reports), strict=True):
+        scores = [one.score for one in line]
+        differs = max(scores) - min(scores) > margin or len({one.ended for one in line}) > 1
+        different += differs
+        cells = [cell for one in line for cell in (f"{one.score:.0f}", f"{one.took_s:.2f}")]
+        rows.add_row(line[0].id, *cells, Text("differ" if differs else "", "bold red"))
+    names = ", ".join(f"{one.stack} {overall(one.scores):.1f}" for one in reports)
+    title = Text.assemble(
+        (names, "bold"), f"  of 100; {different} of {len(reports[0].scores)} scenarios differ"
+    )
+    return Group(title, rows, *(line for report in reports for line in _doubted(report)))
 
 
 def _range(one: Score) -> str:

@@ -20,6 +20,7 @@ from rtolab.conform.order import GONE, Order
 from rtolab.conform.score import Score, Twin, score
 from rtolab.conform.suite import SIZES, Scenario, toml
 from rtolab.emulation import emulate
+from rtolab.kernel import Kernel
 from rtolab.run import as_toml
 
 Progress = Callable[[int, int], object]
@@ -46,6 +47,7 @@ class Stack:
             addresses, `{bytes}` is the size of the transfer, and `{files}` is a folder with a file
             of each size, named by its size.
         lead_s: the longest wait until the server listens, in seconds.
+        kernel: the kernel whose TCP is scored on a virtual clock; `None` for this machine's.
     """
 
     name: str = "kernel"
@@ -53,6 +55,7 @@ class Stack:
     server: str = ""
     client: Sequence[str] = ()
     lead_s: float = 10.0
+    kernel: Kernel | None = None
 
 
 class StoppedError(Error):
@@ -86,16 +89,18 @@ def conform(
         Error: an undisturbed transfer does not end, or a key or value is wrong.
     """
     twins = list({one.bytes: one.twin for one in scenarios}.values())
-    total = TWINS * len(twins) + repeat * len(scenarios)
+    # On a virtual clock all runs of a seed are equal.
+    alike = 1 if stack.kernel else TWINS
+    total = alike * len(twins) + repeat * len(scenarios)
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
         with _Pool(parallel, runner.stopped, total, progress) as pool:
-            again = [(twin, number) for twin in twins for number in range(TWINS)]
+            again = [(twin, number) for twin in twins for number in range(alike)]
             done = pool.map(lambda one: runner.run(*one), again)
             for (twin, _), run in zip(again, done, strict=True):
                 _check(twin, run)
             found = {
-                twin.bytes: Twin.of(done[TWINS * place : TWINS * (place + 1)])
+                twin.bytes: Twin.of(done[alike * place : alike * (place + 1)])
                 for place, twin in enumerate(twins)
             }
             # Interleave the scenarios, so that a busy period of this machine affects each once.
@@ -177,7 +182,13 @@ class _Runner:
         path.write_text(toml(scenario, self.limit_s, drops), encoding="utf-8")
         if self.stack.client:
             return self._command(scenario, path)
-        result = emulate(path, seed=scenario.seed, set=self.stack.set, progress=self._go_on)
+        result = emulate(
+            path,
+            seed=scenario.seed,
+            set=self.stack.set,
+            kernel=self.stack.kernel,
+            progress=self._go_on,
+        )
         return measure.flow(result, self.limit_s)
 
     def _go_on(self, *_: int) -> None:

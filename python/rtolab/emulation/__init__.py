@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from rtolab.run import as_toml, check_numbers, find_scenario
 
 if TYPE_CHECKING:
     from rtolab._rtolab import EmulationReport
+    from rtolab.kernel import Kernel
 
     Progress = Callable[[int, int], object]
     """Called with the number of finished runs and of all runs."""
@@ -67,12 +69,15 @@ def emulate(
     runs: int = 1,
     set: Mapping[str, object] | None = None,
     parallel: int = 1,
+    kernel: Kernel | None = None,
     progress: Progress | None = None,
 ) -> Emulated:
-    """Run a scenario's flows in real time, with the kernels' own sockets.
+    """Run a scenario's flows with the sockets of real kernels.
 
-    Each run has hosts of its own, so runs can be concurrent. Needs Linux, root,
-    `/dev/net/tun` and iproute2.
+    Each run has hosts of its own, so runs can be concurrent. Without `kernel` the hosts are
+    namespaces of this machine's kernel, in real time: that needs Linux, root, `/dev/net/tun` and
+    iproute2. With `kernel` each host is a guest of its own on a virtual clock: that needs Linux
+    alone, and two runs of a seed are equal.
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one.
@@ -81,6 +86,7 @@ def emulate(
         runs: the number of seeds, for each variant.
         set: values that replace those of the scenario, by dotted key: {"kernel.frto": 0}.
         parallel: the number of concurrent runs.
+        kernel: the kernel of the hosts, on a virtual clock.
         progress: called from time to time with the finished runs and all runs.
 
     Returns:
@@ -92,6 +98,9 @@ def emulate(
         OSError: the scenario cannot be read.
     """
     check_numbers(seed, runs, parallel, "parallel")
+    if kernel:
+        # A guest waits for nothing but a processor.
+        parallel = min(parallel, os.cpu_count() or 1)
     common = set or {}
     named = [
         (one.name, [(key, as_toml(value)) for key, value in {**common, **one.set}.items()])
@@ -102,6 +111,7 @@ def emulate(
         variants=named,
         seeds=range(seed, seed + runs),
         parallel=parallel,
+        guest=(kernel.folder, kernel.title) if kernel else None,
         progress=progress,
     )
     return Emulated(str(scenario), outcome, reports)
@@ -129,6 +139,11 @@ def doubts(report: EmulationReport) -> list[str]:
             "their loss could have changed the result"
         )
     return found
+
+
+def guest(report: EmulationReport) -> str | None:
+    """The kernel of the hosts if these are guests on a virtual clock."""
+    return next((host["kernel"] for host in report["hosts"] if host["kernel"]), None)
 
 
 def counted(report: EmulationReport) -> dict[str, dict[str, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtolab.emulation.comparison import SENDER, Agreement, Comparison, Progress, compare
+from rtolab.kernel import Kernel
 
 HEADINGS = {
     "time_s": "time, s",
@@ -87,6 +88,7 @@ def compared(
     runs: int | None = None,
     set: Mapping[str, object] | None = None,
     parallel: int = 10,
+    kernel: Kernel | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Case, Comparison]]:
     """Compare the cases one by one.
@@ -98,6 +100,7 @@ def compared(
         runs: the runs of each; `None` for the default of each case.
         set: values that replace those of the scenarios and cases, by dotted key.
         parallel: concurrent runs on kernels.
+        kernel: a kernel on a virtual clock; without one this machine's in real time.
         progress: called with the finished runs on kernels of a case.
 
     Raises:
@@ -112,6 +115,7 @@ def compared(
             runs=runs or case.runs,
             set={**case.set, **(set or {})},
             parallel=parallel,
+            kernel=kernel,
             progress=progress,
         )
         yield case, done

@@ -9,6 +9,7 @@ import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.emulation import Emulated, Variant, emulate
+from rtolab.kernel import Kernel
 from rtolab.result import Result
 from rtolab.run import run
 
@@ -133,9 +134,10 @@ def compare(
     runs: int = 10,
     set: Mapping[str, object] | None = None,
     parallel: int = 10,
+    kernel: Kernel | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run a scenario on the engine and on this machine's kernel, paired by seed.
+    """Run a scenario on the engine and on a kernel, paired by seed.
 
     Args:
         scenario: the path of a scenario, or the name of a shipped one.
@@ -144,6 +146,7 @@ def compare(
         runs: the number of seeds.
         set: values that replace those of the scenario, by dotted key, for both.
         parallel: concurrent runs on kernels.
+        kernel: a kernel on a virtual clock; without one this machine's in real time.
         progress: called with the finished runs on kernels.
 
     Raises:
@@ -159,18 +162,19 @@ def compare(
         trace=True,
         windows=True,
     )
-    kernel = emulate(
+    emulated = emulate(
         scenario,
         variants=[Variant()],
         seed=seed,
         runs=runs,
         set=set,
         parallel=parallel,
+        kernel=kernel,
         progress=progress,
     )
-    both = [_transfers(result) for result in (engine, kernel)]
+    both = [_transfers(result) for result in (engine, emulated)]
     pairs = [Pair(seed + number, *one) for number, one in enumerate(zip(*both, strict=True))]
-    return Comparison(str(scenario), sender, pairs, _checks(pairs), engine, kernel)
+    return Comparison(str(scenario), sender, pairs, _checks(pairs), engine, emulated)
 
 
 def _transfers(result: Result) -> list[Transfer]:

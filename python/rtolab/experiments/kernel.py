@@ -11,6 +11,7 @@ from rtolab.experiments.measured import Measured, Runs
 from rtolab.experiments.minrto2007.setup import LINUX, LINUX_AS_IT_IS
 from rtolab.experiments.reproduce import reproduce
 from rtolab.experiments.trace import Trace
+from rtolab.kernel import Kernel
 from rtolab.stats import Summary, summarise
 
 Progress = Callable[[int, int], object]
@@ -203,6 +204,7 @@ def on_kernel(
     seed: int = 1,
     parallel: int = PARALLEL,
     instead: Mapping[str, str] | None = None,
+    guest: Kernel | None = None,
     progress: Progress | None = None,
 ) -> OnKernel:
     """Run an experiment's variants simulated and on real kernels, on the same seeds.
@@ -213,6 +215,7 @@ def on_kernel(
         seed: the first.
         parallel: how many on kernels at a time.
         instead: values in place of the experiment's, by key of the scenario, for both.
+        guest: a kernel on a virtual clock; without one this machine's in real time.
         progress: told how many of the runs on kernels are done.
 
     Raises:
@@ -242,6 +245,7 @@ def on_kernel(
         runs=runs,
         set=assumed,
         parallel=parallel,
+        kernel=guest,
         progress=progress,
     )
     of = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rtolab.emulation import Emulated, counted, doubts
+from rtolab.emulation import Emulated, counted, doubts, guest
 from rtolab.emulation.agreement import HEADINGS, Case, cells
 from rtolab.emulation.comparison import Agreement, Comparison
 from rtolab.tables import STYLES, compact, runs
@@ -142,7 +142,15 @@ def _ended(report: EmulationReport) -> str:
 
 
 def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
-    """The worst lateness of all runs, and the reasons why runs are invalid."""
+    """The kernel of a virtual clock, or the worst lateness of all runs and why runs are invalid."""
+    kernel = guest(reports[0])
+    if kernel:
+        doubted = [doubt for report in reports for doubt in doubts(report)]
+        told = Text(f"kernel  {kernel}, on a virtual clock: computing takes no time")
+        return [
+            told,
+            *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in doubted[:LISTED]),
+        ]
     worst = max(reports, key=lambda report: report["lateness"]["p99_s"])
     late = worst["lateness"]
     times = [f"{late[key] * 1e3:.3g}" for key in ("p50_s", "p99_s", "max_s")]

@@ -72,10 +72,14 @@ pub(crate) fn run(
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
-    let report = recording::report((emulation, &routes), &forwarder, (ended, Vec::new()), &hosts);
+    let ending = forwarder.ending();
+    let mut carrier = forwarder.carrier;
+    let outcome = (ended, Vec::new(), workload::reports(&hosts));
+    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = found::connections(&mut forwarder.log);
-    let recording = recording::recording((scenario, &routes), run, &mut forwarder, &known);
+    let known = found::connections(&mut carrier.log);
+    let recording =
+        recording::recording((scenario, &routes), run, (&mut carrier, ending.at), (&known, &[]));
     Ok(Ran { recording, report })
 }
 

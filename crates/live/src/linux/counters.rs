@@ -48,7 +48,7 @@ fn whole(file: &File) -> io::Result<String> {
 }
 
 /// Each protocol has two lines: the names, then the numbers.
-fn parse(text: &str, counts: &mut Counts) {
+pub(crate) fn parse(text: &str, counts: &mut Counts) {
     let lines: Vec<_> = text.lines().collect();
     for pair in lines.chunks_exact(2) {
         let (Some((protocol, names)), Some((_, numbers))) =

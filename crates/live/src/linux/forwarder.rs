@@ -3,9 +3,7 @@
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
-use std::sync::Arc;
 
-use rtolab_link::{Channel, CopyId, Direction, Outcome, Stats, Stream};
 use rtolab_packet::Ip;
 use rtolab_record::Place;
 use rtolab_scenario::Begin;
@@ -15,15 +13,17 @@ use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::carrier::{Carrier, Entered};
 use super::clock::{Clock, RunQueue};
-use super::host::{Host, number};
+use super::host::Host;
 use super::lateness::LatenessMeter;
 use super::log::Log;
-use super::packet::{self, Packet, ipv4};
+use super::packet::{Packet, ipv4};
+use super::recording::Ending;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
 use super::sys;
-use super::watch::Watch;
+use super::watch::{Socket, Watch};
 use crate::error::Error;
 
 /// How long to poll the clock before a packet is due: a sleep may end late by this much.
@@ -38,26 +38,19 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Forwards packets between hosts.
 pub(crate) struct Forwarder<'a> {
     pub clock: Clock,
-    pub log: Log,
-    pub watches: Vec<Option<Watch<'a>>>,
-    pub channels: Vec<Channel<Packet>>,
+    pub carrier: Carrier<'a>,
+    pub watches: Vec<Option<Watch<Socket<'a>>>>,
     /// How late packets came out of links.
     pub late: LatenessMeter,
     /// How long packets may have waited in a host's device before they were read.
     pub waited: LatenessMeter,
-    pub ended: Instant,
+    ended: Instant,
     /// Packets that came out of a link but that the kernel refused.
-    pub refused: u64,
+    refused: u64,
     /// Has this thread real-time priority?
     pub real_time: bool,
-    /// The beginning and the end of the measured part, and the links' counts then.
-    parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
     hosts: &'a [Host],
-    routes: &'a Routes,
-    flows: usize,
     buffer: Vec<u8>,
-    spare: Vec<Vec<u8>>,
-    copies: u64,
     /// When all devices were last known to be empty.
     emptied: Instant,
 }
@@ -68,32 +61,32 @@ impl<'a> Forwarder<'a> {
         (hosts, routes): (&'a [Host], &'a Routes),
         (seed, measured, begin): (u64, (Instant, Instant), Begin),
         log: Log,
-        watches: Vec<Option<Watch<'a>>>,
+        watches: Vec<Option<Watch<Socket<'a>>>>,
     ) -> Self {
-        let stream = Stream::new(seed);
-        let channel = |(name, config): &(Arc<str>, _)| {
-            let mut channel = Channel::new(config, &stream.child(name));
-            channel.record_disturbances();
-            channel
-        };
+        let size = (routes, hosts.len(), watches.len());
         Self {
             clock: Clock::new(begin),
-            flows: watches.len(),
-            log,
+            carrier: Carrier::new(size, (seed, measured), log),
             watches,
-            channels: routes.links.iter().map(channel).collect(),
             late: LatenessMeter::new(),
             waited: LatenessMeter::new(),
             ended: Instant::START,
             emptied: Instant::START,
             refused: 0,
             real_time: false,
-            parts: [(measured.0, None), (measured.1, None)],
             hosts,
-            routes,
             buffer: vec![0; LONGEST],
-            spare: Vec::new(),
-            copies: 0,
+        }
+    }
+
+    /// How it ended, and how late it was.
+    pub(crate) fn ending(&self) -> Ending {
+        Ending {
+            at: self.ended,
+            refused: self.refused,
+            lateness: self.late.read(),
+            waited: self.waited.read(),
+            real_time: self.real_time,
         }
     }
 
@@ -112,7 +105,7 @@ impl<'a> Forwarder<'a> {
         let mut over_at = None;
         loop {
             let now = self.clock.now();
-            self.mark(now);
+            self.carrier.mark(now);
             self.deliver_due(now);
             // After the deliveries, because hosts may answer these at once.
             let took = self.receive().map_err(Error::system("read from a TUN device"))?;
@@ -121,12 +114,12 @@ impl<'a> Forwarder<'a> {
                 StopSignal::Stop => return Ok(()),
                 StopSignal::Drain => {
                     let over = *over_at.get_or_insert(now + GRACE);
-                    if now >= over || self.due().is_none() {
+                    if now >= over || self.carrier.due().is_none() {
                         return Ok(());
                     }
                 }
             }
-            let due = self.due().unwrap_or(Instant::NEVER);
+            let due = self.carrier.due().unwrap_or(Instant::NEVER);
             let free = due.since(now).saturating_sub(WATCHED);
             if took == 0 && due > now && !free.is_zero() {
                 let before = queue.waited();
@@ -137,26 +130,6 @@ impl<'a> Forwarder<'a> {
                 self.emptied = Instant::START + ready;
             }
         }
-    }
-
-    /// Notes the links' counts at the beginning and the end of the measured part.
-    fn mark(&mut self, now: Instant) {
-        for (at, counts) in &mut self.parts {
-            if counts.is_none() && now >= *at {
-                *counts = Some(self.channels.iter().map(stats).collect());
-            }
-        }
-    }
-
-    /// A link's counts at the beginning and the end of the measured part.
-    pub(crate) fn measured(&self, link: usize) -> [[Stats; 2]; 2] {
-        let now = || stats(&self.channels[link]);
-        self.parts.each_ref().map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
-    }
-
-    /// When the next packet comes out of a link.
-    fn due(&self) -> Option<Instant> {
-        self.channels.iter().filter_map(Channel::next_event).min()
     }
 
     fn sleep(&self, span: Duration, stop: &Stop) -> Result<(), Error> {
@@ -200,102 +173,44 @@ impl<'a> Forwarder<'a> {
         Ok(took)
     }
 
-    /// Sends a packet, the first `length` bytes of the buffer, into the first link of its route;
-    /// silently drops it if there is none.
+    /// Sends a packet, the first `length` bytes of the buffer, into the first link of its route.
     fn enter(&mut self, host: usize, length: usize, now: Instant) {
-        let Some(ip) = ipv4(&self.buffer[..length], length) else { return };
-        let to = number(ip.header.addresses.to());
-        let Some(to) = to.filter(|to| *to < self.hosts.len()) else { return };
-        let flow = ip.ports().and_then(packet::flow).filter(|(flow, _)| *flow < self.flows);
-        let Some(hops) = self.routes.way((host, to), flow, now) else { return };
+        let bytes = &self.buffer[..length];
+        let Some(Entered { copy, flow }) = self.carrier.enter(host, bytes, now) else { return };
         self.clock.start();
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.extend_from_slice(&self.buffer[..length]);
-        let copy = CopyId(self.copies);
-        self.copies += 1;
-        let packet = Packet { bytes, copy, hops, step: 0, flow, damaged: false };
-        self.log.leaves(&packet, now);
         if let Some((flow, Place::Sender)) = flow {
             if let Some(watch) = &mut self.watches[flow] {
-                let ip = ipv4(&packet.bytes, length);
-                watch.sent(copy.0, ip.as_ref().map_or((0, 0), sequence), now);
+                watch.sent(copy.0, ipv4(bytes, length).as_ref().map_or((0, 0), sequence), now);
             }
         }
-        self.forward(packet, now);
     }
 
     /// Takes all due packets out of the links, in order of time.
     fn deliver_due(&mut self, now: Instant) {
-        loop {
-            let dues = self.channels.iter().enumerate();
-            let dues = dues.filter_map(|(link, channel)| Some((channel.next_event()?, link)));
-            let Some((due, link)) = dues.min().filter(|(due, _)| *due <= now) else { return };
-            match self.channels[link].poll(due) {
-                Some(Outcome::Delivered { mut frame, held, duplicate, .. }) => {
-                    if !duplicate && !held.is_zero() {
-                        self.log.held(&frame, held);
-                    }
-                    frame.step += 1;
-                    self.forward(frame, due);
-                }
-                Some(Outcome::Dropped { frame, cause, at, .. }) => {
-                    self.log.lost(&frame, cause, at);
-                    self.keep(frame);
-                }
-                None => {}
-            }
+        while let Some((host, packet, due)) = self.carrier.arrival(now) {
+            self.arrive(host, packet, due);
         }
     }
 
-    /// Sends a packet into the next link, or delivers it after the last one.
-    fn forward(&mut self, packet: Packet, at: Instant) {
-        match packet.hop() {
-            Some(hop) => self.channels[hop.link].send(hop.direction, packet, at),
-            None => self.arrive(packet, at),
-        }
-    }
-
-    fn arrive(&mut self, packet: Packet, due: Instant) {
-        let ip = ipv4(&packet.bytes, packet.bytes.len());
-        let to = ip.and_then(|ip| number(ip.header.addresses.to()));
-        let Some(host) = to.and_then(|to| self.hosts.get(to)) else { return };
-        if host.device.send(&packet.bytes).is_err() {
+    fn arrive(&mut self, host: usize, packet: Packet, due: Instant) {
+        if self.hosts[host].device.send(&packet.bytes).is_err() {
             self.refused += 1;
         }
         let now = self.clock.now();
         self.late.record(now.since(due));
-        self.log.arrives(&packet, now);
+        self.carrier.log.arrives(&packet, now);
         if let Some((flow, Place::Receiver)) = packet.flow {
             if let Some(watch) = &mut self.watches[flow] {
                 watch.received(now);
             }
         }
-        self.keep(packet);
+        self.carrier.keep(packet);
     }
-
-    /// Keeps a packet's buffer for another packet.
-    fn keep(&mut self, packet: Packet) {
-        if self.spare.len() < BATCH {
-            let mut bytes = packet.bytes;
-            bytes.clear();
-            self.spare.push(bytes);
-        }
-    }
-
-    /// The statistics of both directions of a link, the forward one first, and the packets inside.
-    pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
-        let channel = &self.channels[link];
-        Direction::BOTH.map(|direction| (*channel.stats(direction), channel.inside(direction)))
-    }
-}
-
-fn stats(channel: &Channel<Packet>) -> [Stats; 2] {
-    Direction::BOTH.map(|direction| *channel.stats(direction))
 }
 
 /// The sequence number of a TCP segment and the sequence numbers it takes; (0, 0) for other
 /// packets.
-fn sequence(ip: &Ip<'_>) -> (u32, u32) {
+pub(crate) fn sequence(ip: &Ip<'_>) -> (u32, u32) {
     let tcp = Some(ip).filter(|ip| ip.is_tcp());
     let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());
     segment.map_or((0, 0), |segment| {

@@ -1,6 +1,7 @@
 //! Network namespaces, TUN devices and the thread between them.
 
 mod argv;
+mod carrier;
 mod clock;
 mod command;
 mod counters;
@@ -8,6 +9,7 @@ mod counters;
 mod figures;
 pub(crate) mod forwarder;
 mod found;
+mod guest;
 pub(crate) mod host;
 mod lateness;
 mod log;
@@ -35,6 +37,7 @@ use rtolab_record::Run;
 use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 
+pub(crate) use guest::run as run_virtual;
 pub use namespace::clean;
 
 /// The scenario's flows.

@@ -11,29 +11,38 @@ use rtolab_record::{
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
-use super::forwarder::Forwarder;
-use super::host::Host;
+use super::carrier::Carrier;
 use super::log::Sent;
 use super::reading;
 use super::routes::Routes;
 use super::seen::Seen;
 use super::session::Session;
-use super::sockets::Protocol;
+use super::sockets::{Protocol, Sockets};
 use super::tally::{Tally, tally};
 use super::truth::truth;
-use super::watch::{Episode, Sample};
+use super::watch::{Episode, Sample, Watched};
 use crate::emulation::Emulator;
-use crate::report::{Counts, Effective, Ended, HostReport, LinkReport, Report};
+use crate::report::{Effective, Ended, HostReport, Lateness, LinkReport, Report};
 
 /// From this value on ssthresh is unlimited.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
 
+/// The end of a run, and how late packets were.
+pub(crate) struct Ending {
+    pub at: Instant,
+    /// Packets that came out of a link but that the kernel refused.
+    pub refused: u64,
+    pub lateness: Lateness,
+    pub waited: Lateness,
+    pub real_time: bool,
+}
+
 /// The report of links and hosts.
 pub(crate) fn report(
     (emulation, routes): (&Emulator<'_>, &Routes),
-    forwarder: &Forwarder<'_>,
-    (ended, connections): (Ended, Vec<(String, Effective)>),
-    hosts: &[(&Host, (Counts, Counts))],
+    carrier: &Carrier<'_>,
+    ending: &Ending,
+    (ended, connections, hosts): (Ended, Vec<(String, Effective)>, Vec<HostReport>),
 ) -> Report {
     let scenario = emulation.scenario;
     let round_trip = routes.round_trip(scenario);
@@ -42,7 +51,7 @@ pub(crate) fn report(
             .links
             .get(index)
             .map(|link| [link.ends.0, link.ends.1].map(|node| scenario.nodes[node].clone()));
-        let [forward, backward] = forwarder.of_link(index);
+        let [forward, backward] = carrier.of_link(index);
         LinkReport {
             name: name.to_string(),
             ends,
@@ -50,25 +59,18 @@ pub(crate) fn report(
             inside: [forward.1, backward.1],
         }
     };
-    let host = |(host, (before, after)): &(&Host, (Counts, Counts))| HostReport {
-        name: host.name.clone(),
-        address: host.address,
-        effective: host.effective.clone(),
-        before: before.clone(),
-        after: after.clone(),
-    };
     Report {
         ended,
-        elapsed: forwarder.ended.since(Instant::START),
+        elapsed: ending.at.since(Instant::START),
         links: routes.links.iter().enumerate().map(link).collect(),
-        hosts: hosts.iter().map(host).collect(),
+        hosts,
         connections,
-        refused: forwarder.refused,
-        lateness: forwarder.late.read(),
-        waited: forwarder.waited.read(),
+        refused: ending.refused,
+        lateness: ending.lateness,
+        waited: ending.waited,
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
-        real_time: forwarder.real_time,
+        real_time: ending.real_time,
     }
 }
 
@@ -92,7 +94,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// Of a flow of the scenario.
-    pub(crate) fn of(scenario: &Scenario, index: usize, session: &Session) -> Self {
+    pub(crate) fn of<S: Sockets>(scenario: &Scenario, index: usize, session: &Session<S>) -> Self {
         let flow = &scenario.flows[index];
         let sender = match session.protocol() {
             Protocol::Udp => "udp".into(),
@@ -111,14 +113,14 @@ impl Known {
 pub(crate) fn recording(
     (scenario, routes): (&Scenario, &Routes),
     run: Run,
-    forwarder: &mut Forwarder<'_>,
-    flows: &[Known],
+    (carrier, until): (&mut Carrier<'_>, Instant),
+    (flows, watched): (&[Known], &[Option<Watched>]),
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    for (index, seen) in reading::all(&forwarder.log, flows.len()).iter().enumerate() {
-        let watch = forwarder.watches.get(index).and_then(Option::as_ref);
-        let (episodes, samples) = watch.map_or((&[][..], &[][..]), |watch| {
-            (watch.episodes.as_slice(), watch.samples.as_slice())
+    for (index, seen) in reading::all(&carrier.log, flows.len()).iter().enumerate() {
+        let watch = watched.get(index).and_then(Option::as_ref);
+        let (episodes, samples) = watch.map_or((&[][..], &[][..]), |(episodes, samples)| {
+            (episodes.as_slice(), samples.as_slice())
         });
         let known = &flows[index];
         let name = &known.name;
@@ -129,16 +131,15 @@ pub(crate) fn recording(
         let counted = (tally, scenario.measured, parts);
         recording.connections.extend(connection(known, counted, &timeouts, judged));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
-        recording.segments.extend(segments((index, name), seen, &forwarder.log.second));
+        recording.segments.extend(segments((index, name), seen, &carrier.log.second));
         recording.tasks.extend(tasks(known));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
-    recording.heads = forwarder.log.sent.iter().map(Sent::padded_head).collect();
-    let until = forwarder.ended;
+    recording.heads = carrier.log.sent.iter().map(Sent::padded_head).collect();
     for (index, (name, _)) in routes.links.iter().enumerate() {
-        recording.links.extend(links(name, forwarder, index));
-        recording.disturbances.extend(disturbances(name, forwarder, (index, until)));
+        recording.links.extend(links(name, carrier, index));
+        recording.disturbances.extend(disturbances(name, carrier, (index, until)));
     }
     recording
 }
@@ -274,13 +275,9 @@ fn tasks(known: &Known) -> impl Iterator<Item = TaskRow> {
     })
 }
 
-fn links(
-    name: &Arc<str>,
-    forwarder: &Forwarder<'_>,
-    index: usize,
-) -> impl Iterator<Item = LinkRow> {
-    let parts = forwarder.measured(index);
-    let stats = forwarder.of_link(index).map(|(stats, _)| stats);
+fn links(name: &Arc<str>, carrier: &Carrier<'_>, index: usize) -> impl Iterator<Item = LinkRow> {
+    let parts = carrier.measured(index);
+    let stats = carrier.of_link(index).map(|(stats, _)| stats);
     let name = name.clone();
     Direction::BOTH.into_iter().map(move |direction| {
         let [from, to]: [Stats; 2] = parts.map(|part| part[direction.index()]);
@@ -296,11 +293,11 @@ fn links(
 
 fn disturbances(
     name: &Arc<str>,
-    forwarder: &mut Forwarder<'_>,
+    carrier: &mut Carrier<'_>,
     (index, until): (usize, Instant),
 ) -> impl Iterator<Item = DisturbanceRow> {
     let name = name.clone();
-    let all = forwarder.channels[index].disturbances(until);
+    let all = carrier.disturbances(index, until);
     all.into_iter().map(move |one| DisturbanceRow {
         link: name.clone(),
         direction: one.direction,

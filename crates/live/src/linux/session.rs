@@ -1,7 +1,6 @@
 //! A flow's applications on the kernel's sockets.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use rtolab_link::Distribution;
 use rtolab_link::Stream;
@@ -13,19 +12,19 @@ use rtolab_time::Instant;
 use rustix::event::PollFlags;
 
 use super::reading::DATAGRAM_HEADERS;
-use super::sockets::{self, Moved, Pair, Protocol};
-use super::sys::{TcpInfo, tcp_info};
+use super::sockets::{Moved, Pair, Protocol, Sockets};
+use super::sys::TcpInfo;
 use crate::error::Error;
 
 /// Both ends of a flow.
-pub(crate) struct Session {
-    pair: Pair,
+pub(crate) struct Session<S> {
+    sockets: S,
     /// When it begins.
     pub begin: Instant,
     begun: bool,
     /// The sender's handshake is complete.
     pub established: bool,
-    accepted: Option<OwnedFd>,
+    accepted: bool,
     application: Option<Application>,
     ends: [End; 2],
     broken: bool,
@@ -45,9 +44,9 @@ struct End {
     ended: bool,
 }
 
-impl Session {
+impl<S: Sockets> Session<S> {
     /// The session of a flow, which draws from the run's `stream` as in a simulation.
-    pub(crate) fn new(pair: Pair, flow: &Flow, stream: Stream) -> Self {
+    pub(crate) fn new(sockets: S, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
         let spread = Distribution::Uniform(rtolab_time::Duration::ZERO, flow.start_jitter);
         let begin = flow.start + stream.child("start").rng().span(spread);
@@ -60,23 +59,22 @@ impl Session {
         }
         Self {
             application: Application::new(&flow.workload, begin, segment, &own),
-            pair,
+            sockets,
             begin,
             begun: false,
             established: false,
-            accepted: None,
+            accepted: false,
             ends,
             broken: false,
         }
     }
 
-    /// The sending socket.
-    pub(crate) fn sender(&self) -> &Arc<OwnedFd> {
-        &self.pair.sender
+    pub(crate) const fn sockets(&mut self) -> &mut S {
+        &mut self.sockets
     }
 
     pub(crate) fn protocol(&self) -> Protocol {
-        self.pair.protocol
+        self.sockets.protocol()
     }
 
     /// The payload that the receiving application read, in bytes.
@@ -86,6 +84,11 @@ impl Session {
 
     pub(crate) fn tasks(&self) -> &[Task] {
         self.application.as_ref().map_or(&[], Application::tasks)
+    }
+
+    /// Does what it writes depend on what was read or acknowledged?
+    pub(crate) const fn has_application(&self) -> bool {
+        self.application.is_some()
     }
 
     /// When to call it again if no event happens before.
@@ -102,31 +105,6 @@ impl Session {
             || self.ends[0].finished
     }
 
-    /// The sockets to wait for, and their events.
-    pub(crate) fn waits(&self) -> Vec<(&OwnedFd, PollFlags)> {
-        let mut waits: Vec<(&OwnedFd, PollFlags)> = Vec::new();
-        if self.broken || !self.begun {
-            return waits;
-        }
-        let wants = |end: &End, socket| {
-            let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, !end.ended);
-            flags.set(PollFlags::OUT, end.unwritten > 0 && self.protocol() == Protocol::Tcp);
-            (socket, flags)
-        };
-        let sender: &OwnedFd = &self.pair.sender;
-        waits.push(match self.established {
-            false => (sender, PollFlags::OUT),
-            true => wants(&self.ends[0], sender),
-        });
-        waits.push(match &self.accepted {
-            Some(accepted) => wants(&self.ends[1], accepted),
-            None => (&self.pair.receiver, PollFlags::IN),
-        });
-        waits.retain(|(_, flags)| !flags.is_empty());
-        waits
-    }
-
     /// Does everything due now; returns the sender's `TCP_INFO` if its handshake has just been
     /// completed.
     pub(crate) fn go_on(
@@ -139,7 +117,7 @@ impl Session {
         }
         if !self.begun {
             self.begun = true;
-            self.pair.connect()?;
+            self.sockets.connect()?;
         }
         let fresh = self.look_at_handshake();
         self.read(buffer);
@@ -153,37 +131,34 @@ impl Session {
             self.established = true;
             return None;
         }
-        if self.accepted.is_none() {
-            self.accepted = self.pair.accept();
-        }
+        self.accepted = self.accepted || self.sockets.accept();
         if self.established {
             return None;
         }
-        let info = tcp_info(std::os::fd::AsFd::as_fd(&*self.pair.sender)).ok()?;
+        let info = self.sockets.info()?;
         // A failed handshake is given up: then there is no connection.
         self.broken = info.state == 7;
         self.established = info.is_established();
         self.established.then_some(info)
     }
 
-    fn socket(&self, place: Place) -> Option<&OwnedFd> {
-        match (place, self.protocol()) {
-            (Place::Sender, _) => Some(&self.pair.sender).map(|sender| &**sender),
-            (Place::Receiver, Protocol::Udp) => Some(&self.pair.receiver),
-            (Place::Receiver, Protocol::Tcp) => self.accepted.as_ref(),
-        }
+    fn is_open(&self, place: Place) -> bool {
+        place == Place::Sender || self.accepted || self.protocol() == Protocol::Udp
     }
 
     fn read(&mut self, buffer: &mut [u8]) {
         for place in Place::BOTH {
             loop {
                 let end = self.ends[place.index()];
-                let Some(socket) = self.socket(place).filter(|_| !end.ended) else { break };
-                let moved = sockets::read(socket, buffer);
+                if end.ended || !self.is_open(place) {
+                    break;
+                }
+                let (moved, udp) =
+                    (self.sockets.read(place, buffer), self.protocol() == Protocol::Udp);
                 let end = &mut self.ends[place.index()];
                 match moved {
                     Moved::Bytes(bytes) => end.read += bytes,
-                    Moved::End if self.pair.protocol == Protocol::Udp => break,
+                    Moved::End if udp => break,
                     Moved::End => {
                         end.ended = true;
                         end.closing = true;
@@ -192,7 +167,7 @@ impl Session {
                     // Before the handshake there is no connection to break.
                     Moved::Broken if place == Place::Sender && !self.established => break,
                     Moved::Broken => {
-                        self.broken = self.pair.protocol == Protocol::Tcp;
+                        self.broken = !udp;
                         break;
                     }
                 }
@@ -202,7 +177,7 @@ impl Session {
 
     fn ask_application(&mut self, now: Instant) {
         let progress = Progress {
-            open: self.accepted.is_some(),
+            open: self.accepted,
             acknowledged: self.acknowledged(),
             at_sender: self.ends[0].read,
             at_receiver: self.ends[1].read,
@@ -216,7 +191,7 @@ impl Session {
                 // Datagrams that exceed the host's queue are lost.
                 Action::Datagram { bytes } => {
                     let payload = u64::from(bytes.saturating_sub(DATAGRAM_HEADERS));
-                    sockets::write(&self.pair.sender, payload);
+                    self.sockets.datagram(payload);
                 }
             }
         }
@@ -226,7 +201,7 @@ impl Session {
         if self.protocol() == Protocol::Udp || !self.established {
             return 0;
         }
-        let info = tcp_info(std::os::fd::AsFd::as_fd(&*self.pair.sender)).unwrap_or_default();
+        let info = self.sockets.info().unwrap_or_default();
         info.bytes_acked.saturating_sub(1).min(self.ends[0].written)
     }
 
@@ -237,15 +212,17 @@ impl Session {
         for place in Place::BOTH {
             loop {
                 let end = self.ends[place.index()];
-                let Some(socket) = self.socket(place) else { break };
+                if !self.is_open(place) {
+                    break;
+                }
                 if end.unwritten == 0 {
                     if end.closing && !end.finished {
-                        sockets::finish(socket);
+                        self.sockets.finish(place);
                         self.ends[place.index()].finished = true;
                     }
                     break;
                 }
-                match sockets::write(socket, end.unwritten) {
+                match self.sockets.write(place, end.unwritten) {
                     Moved::Bytes(bytes) => {
                         let end = &mut self.ends[place.index()];
                         end.unwritten -= bytes;
@@ -263,10 +240,36 @@ impl Session {
 
     /// Have both ends closed, or is the connection broken?
     pub(crate) fn is_over(&self) -> bool {
-        let closed = || tcp_info(std::os::fd::AsFd::as_fd(&*self.pair.sender));
         self.broken
             || self.protocol() == Protocol::Tcp
                 && self.ends.iter().all(|end| end.ended && end.finished)
-                && closed().is_ok_and(|info| info.is_closed())
+                && self.sockets.info().is_some_and(|info| info.is_closed())
+    }
+}
+
+impl Session<Pair> {
+    /// The sockets to wait for, and their events.
+    pub(crate) fn waits(&self) -> Vec<(&OwnedFd, PollFlags)> {
+        let mut waits: Vec<(&OwnedFd, PollFlags)> = Vec::new();
+        if self.broken || !self.begun {
+            return waits;
+        }
+        let wants = |end: &End, socket| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, !end.ended);
+            flags.set(PollFlags::OUT, end.unwritten > 0 && self.protocol() == Protocol::Tcp);
+            (socket, flags)
+        };
+        let sender: &OwnedFd = &self.sockets.sender;
+        waits.push(match self.established {
+            false => (sender, PollFlags::OUT),
+            true => wants(&self.ends[0], sender),
+        });
+        waits.push(match &self.sockets.accepted {
+            Some(accepted) => wants(&self.ends[1], accepted),
+            None => (&self.sockets.receiver, PollFlags::IN),
+        });
+        waits.retain(|(_, flags)| !flags.is_empty());
+        waits
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn apply(kernel: &Kernel, host: &str) -> Result<Effective, Error> {
     Ok(effective)
 }
 
-fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) -> Result<(), Error> {
+pub(crate) fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) -> Result<(), Error> {
     if wanted == found {
         return Ok(());
     }
@@ -98,7 +98,7 @@ pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
 }
 
 /// Routes keep whole milliseconds.
-const fn millis(span: Duration) -> u64 {
+pub(crate) const fn millis(span: Duration) -> u64 {
     let millis = span.nanos().div_ceil(1_000_000);
     if millis == 0 { 1 } else { millis }
 }

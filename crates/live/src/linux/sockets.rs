@@ -1,7 +1,7 @@
 //! The kernel's own sockets at both ends of a flow.
 
 use std::net::{SocketAddr, SocketAddrV4};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rtolab_record::Place;
@@ -14,6 +14,7 @@ use rustix::net::{
 
 use super::host::Host;
 use super::packet::port;
+use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;
 
 /// The bytes of one read or write.
@@ -34,6 +35,25 @@ impl Protocol {
     }
 }
 
+/// The sockets at both ends of a flow.
+pub(crate) trait Sockets {
+    fn protocol(&self) -> Protocol;
+    /// Opens the connection.
+    fn connect(&mut self) -> Result<(), Error>;
+    /// Accepts the connection at the receiving host; is it there?
+    fn accept(&mut self) -> bool;
+    /// Reads the available bytes.
+    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Moved;
+    /// Writes up to `most` bytes.
+    fn write(&mut self, place: Place, most: u64) -> Moved;
+    /// Sends a datagram with this payload.
+    fn datagram(&mut self, payload: u64);
+    /// Closes the sending side.
+    fn finish(&mut self, place: Place);
+    /// The state of the sending socket.
+    fn info(&self) -> Option<TcpInfo>;
+}
+
 /// The sockets of a flow before it begins.
 pub(crate) struct Pair {
     pub protocol: Protocol,
@@ -41,6 +61,8 @@ pub(crate) struct Pair {
     pub sender: Arc<OwnedFd>,
     /// At the receiving host; for TCP the listening socket.
     pub receiver: OwnedFd,
+    /// The connection at the receiving host, once it is established.
+    pub accepted: Option<OwnedFd>,
     to: SocketAddrV4,
 }
 
@@ -55,20 +77,58 @@ impl Pair {
         if protocol == Protocol::Tcp {
             listen(&receiver, 1).map_err(Error::system("listen"))?;
         }
-        Ok(Self { protocol, sender: Arc::new(sender), receiver, to })
+        Ok(Self { protocol, sender: Arc::new(sender), receiver, accepted: None, to })
     }
 
-    /// Opens the connection.
-    pub(crate) fn connect(&self) -> Result<(), Error> {
+    fn socket(&self, place: Place) -> Option<&OwnedFd> {
+        match (place, self.protocol) {
+            (Place::Sender, _) => Some(&*self.sender),
+            (Place::Receiver, Protocol::Udp) => Some(&self.receiver),
+            (Place::Receiver, Protocol::Tcp) => self.accepted.as_ref(),
+        }
+    }
+}
+
+impl Sockets for Pair {
+    fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    fn connect(&mut self) -> Result<(), Error> {
         match connect(&self.sender, &SocketAddr::V4(self.to)) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(()),
             Err(refused) => Err(Error::system("open a connection")(refused)),
         }
     }
 
-    /// The connection at the receiving host, once it is established.
-    pub(crate) fn accept(&self) -> Option<OwnedFd> {
-        accept_with(&self.receiver, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC).ok()
+    fn accept(&mut self) -> bool {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        self.accepted = accept_with(&self.receiver, flags).ok();
+        self.accepted.is_some()
+    }
+
+    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Moved {
+        self.socket(place).map_or(Moved::Later, |socket| read(socket, buffer))
+    }
+
+    fn write(&mut self, place: Place, most: u64) -> Moved {
+        self.socket(place).map_or(Moved::Later, |socket| write(socket, most))
+    }
+
+    /// Datagrams that exceed the host's queue are lost.
+    fn datagram(&mut self, payload: u64) {
+        write(&self.sender, payload);
+    }
+
+    /// The error of a broken connection does not matter.
+    fn finish(&mut self, place: Place) {
+        if let Some(socket) = self.socket(place) {
+            let _ = shutdown(socket, Shutdown::Write);
+        }
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        tcp_info(self.sender.as_fd()).ok()
     }
 }
 
@@ -98,7 +158,7 @@ pub(crate) enum Moved {
 }
 
 /// Writes up to `most` zero bytes.
-pub(crate) fn write(socket: &OwnedFd, most: u64) -> Moved {
+fn write(socket: &OwnedFd, most: u64) -> Moved {
     static ZEROS: [u8; CHUNK] = [0; CHUNK];
     let part = &ZEROS[..most.min(CHUNK as u64) as usize];
     match send(socket, part, SendFlags::NOSIGNAL) {
@@ -109,7 +169,7 @@ pub(crate) fn write(socket: &OwnedFd, most: u64) -> Moved {
 }
 
 /// Reads the available bytes.
-pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
+fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
     match recv(socket, buffer, RecvFlags::empty()) {
         Ok((_, 0)) => Moved::End,
         Ok((_, read)) => Moved::Bytes(read as u64),
@@ -121,11 +181,6 @@ pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
 /// A buffer for reads.
 pub(crate) fn buffer() -> Vec<u8> {
     vec![0; CHUNK]
-}
-
-/// Closes the sending side. The error of a broken connection does not matter.
-pub(crate) fn finish(socket: &OwnedFd) {
-    let _ = shutdown(socket, Shutdown::Write);
 }
 
 /// The name of the socket's congestion control.

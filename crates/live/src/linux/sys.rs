@@ -51,7 +51,7 @@ impl TcpInfo {
     }
 
     /// Parses the kernel's structure.
-    fn read(bytes: &[u8; TCP_INFO]) -> Self {
+    pub(crate) fn read(bytes: &[u8; TCP_INFO]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let micros = |at| Duration::from_micros(word(at).into());
@@ -74,7 +74,7 @@ impl TcpInfo {
 }
 
 /// The bytes that are read of `struct tcp_info` (linux/tcp.h).
-const TCP_INFO: usize = 128;
+pub(crate) const TCP_INFO: usize = 128;
 
 /// Reads the state of a TCP socket.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {

@@ -39,26 +39,50 @@ pub(crate) struct Sample {
     pub info: TcpInfo,
 }
 
+/// What a sender's kernel says.
+pub(crate) trait Source {
+    /// The state of its socket at this time; `None` if there is none.
+    fn info(&mut self, at: Instant) -> Option<TcpInfo>;
+    /// Its kernel's counters.
+    fn counts(&mut self) -> Counts;
+}
+
+/// A socket of this machine's kernel; its time is now.
+pub(crate) struct Socket<'a> {
+    pub socket: Arc<OwnedFd>,
+    pub counters: &'a Counters,
+}
+
+impl Source for Socket<'_> {
+    fn info(&mut self, _: Instant) -> Option<TcpInfo> {
+        tcp_info(self.socket.as_fd()).ok()
+    }
+
+    fn counts(&mut self) -> Counts {
+        self.counters.read().unwrap_or_default()
+    }
+}
+
+/// What was seen of a sender.
+pub(crate) type Watched = (Vec<Episode>, Vec<Sample>);
+
 /// The observations of one sender.
-pub(crate) struct Watch<'a> {
-    socket: Arc<OwnedFd>,
-    counters: &'a Counters,
+pub(crate) struct Watch<S> {
+    source: S,
     /// The sequence number after the highest sent.
     sent_max: Option<u32>,
     before: TcpInfo,
     /// An episode that has not sent its packet yet, and the state before it.
     begun: Option<(TimeoutKind, TcpInfo)>,
     counts: Counts,
-    pub episodes: Vec<Episode>,
-    pub samples: Vec<Sample>,
+    episodes: Vec<Episode>,
+    samples: Vec<Sample>,
 }
 
-impl<'a> Watch<'a> {
-    /// Watches the sending socket, in the namespace with these counters.
-    pub(crate) fn new(socket: Arc<OwnedFd>, counters: &'a Counters) -> Self {
+impl<S: Source> Watch<S> {
+    pub(crate) fn new(source: S) -> Self {
         Self {
-            socket,
-            counters,
+            source,
             sent_max: None,
             before: TcpInfo::default(),
             begun: None,
@@ -66,6 +90,11 @@ impl<'a> Watch<'a> {
             episodes: Vec::new(),
             samples: Vec::new(),
         }
+    }
+
+    /// Its observations so far.
+    pub(crate) fn watched(&self) -> Watched {
+        (self.episodes.clone(), self.samples.clone())
     }
 
     /// The sender sent these sequence numbers.
@@ -84,7 +113,7 @@ impl<'a> Watch<'a> {
         let TcpInfo { rto, backoff, cwnd, snd_mss, .. } = before;
         let (backoff, cwnd) = (backoff.into(), u64::from(cwnd) * u64::from(snd_mss));
         self.episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone: None });
-        self.counts = self.counters.read().unwrap_or_default();
+        self.counts = self.source.counts();
     }
 
     /// A packet reached the sender.
@@ -93,7 +122,7 @@ impl<'a> Watch<'a> {
     }
 
     fn look(&mut self, at: Instant) {
-        let Ok(info) = tcp_info(self.socket.as_fd()) else { return };
+        let Some(info) = self.source.info(at) else { return };
         if info == self.before {
             return;
         }
@@ -118,7 +147,7 @@ impl<'a> Watch<'a> {
 
     /// Checks by the kernel's counters whether the last episode was undone.
     fn ask(&mut self, at: Instant, info: &TcpInfo) {
-        let Ok(now) = self.counters.read() else { return };
+        let now = self.source.counts();
         let grown = since(&self.counts, &now);
         let by_time = info.options & TcpInfo::TIMESTAMPS != 0;
         let detector = UNDONE.iter().find(|(counter, ..)| grown.contains_key(*counter));
@@ -137,7 +166,7 @@ impl<'a> Watch<'a> {
 
 /// The basis of the kernel's undo.
 #[derive(Clone, Copy, Debug)]
-enum By {
+pub(crate) enum By {
     Frto,
     Dsack,
     /// Timestamps if they are in use, otherwise D-SACKs of all retransmissions.
@@ -145,7 +174,7 @@ enum By {
 }
 
 /// The counters of undo events, the most specific first.
-const UNDONE: &[(&str, By)] = &[
+pub(crate) const UNDONE: &[(&str, By)] = &[
     ("TcpExtTCPSpuriousRTOs", By::Frto),
     ("TcpExtTCPDSACKUndo", By::Dsack),
     ("TcpExtTCPLossUndo", By::Either),

@@ -22,10 +22,10 @@ use super::settings;
 use super::sockets::{self, Pair, Protocol};
 use super::stop::{Stop, StopSignal};
 use super::sys::TcpInfo;
-use super::watch::Watch;
+use super::watch::{Socket, Watch};
 use crate::emulation::{Emulator, Ran};
 use crate::error::Error;
-use crate::report::{Counts, Effective, Ended};
+use crate::report::{Counts, Effective, Ended, HostReport};
 
 /// The interval at which the caller is asked whether to continue.
 const ASK: Duration = Duration::from_millis(100);
@@ -50,10 +50,10 @@ pub(crate) fn run(
         Pair::new(&hosts, number, flow).map(|pair| Session::new(pair, flow, stream))
     });
     let mut sessions: Vec<_> = sessions.collect::<Result<_, _>>()?;
-    let watches = sessions.iter().zip(&scenario.flows).map(|(session, flow)| {
+    let watches = sessions.iter_mut().zip(&scenario.flows).map(|(session, flow)| {
         let counters = &hosts[flow.from].counters;
         let tcp = session.protocol() == Protocol::Tcp;
-        tcp.then(|| Watch::new(session.sender().clone(), counters))
+        tcp.then(|| Watch::new(Socket { socket: session.sockets().sender.clone(), counters }))
     });
     let before = counts(&hosts)?;
     let log = Log::new(MOST_PACKETS);
@@ -76,12 +76,31 @@ pub(crate) fn run(
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
-    let report = recording::report((emulation, &routes), &forwarder, (ended, connections), &hosts);
+    let ending = forwarder.ending();
+    let watched = forwarder.watches.iter().map(|watch| watch.as_ref().map(Watch::watched));
+    let watched: Vec<_> = watched.collect();
+    let mut carrier = forwarder.carrier;
+    let outcome = (ended, connections, reports(&hosts));
+    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let known =
         sessions.iter().enumerate().map(|(index, session)| Known::of(scenario, index, session));
     let known: Vec<_> = known.collect();
-    let recording = recording::recording((scenario, &routes), run, &mut forwarder, &known);
+    let all = (known.as_slice(), watched.as_slice());
+    let recording = recording::recording((scenario, &routes), run, (&mut carrier, ending.at), all);
     Ok(Ran { recording, report })
+}
+
+/// The reports of hosts, with their counters before and after.
+pub(crate) fn reports(hosts: &[(&Host, (Counts, Counts))]) -> Vec<HostReport> {
+    let report = |(host, (before, after)): &(&Host, (Counts, Counts))| HostReport {
+        name: host.name.clone(),
+        address: host.address,
+        kernel: None,
+        effective: host.effective.clone(),
+        before: before.clone(),
+        after: after.clone(),
+    };
+    hosts.iter().map(report).collect()
 }
 
 /// Rejects what the emulator does not support.
@@ -104,7 +123,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
 }
 
 /// Flows need sockets at every host.
-fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
+pub(crate) fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
     let mut hosts = scenario.nodes.iter().zip(&scenario.kernels);
     match hosts.find(|(_, kernel)| kernel.tun) {
         None => Ok(()),
@@ -131,7 +150,7 @@ pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
 /// Runs the flows.
 struct Stage<'a> {
     scenario: &'a Scenario,
-    sessions: &'a mut [Session],
+    sessions: &'a mut [Session<Pair>],
     clock: Clock,
     /// The effective settings of connections.
     effective: Vec<(String, Effective)>,
@@ -186,7 +205,7 @@ impl Stage<'_> {
     fn check(&mut self, number: usize, info: &TcpInfo) -> Result<(), Error> {
         let flow = &self.scenario.flows[number];
         let kernels = (&self.scenario.kernels[flow.from], &self.scenario.kernels[flow.to]);
-        let congestion = sockets::congestion(self.sessions[number].sender())?;
+        let congestion = sockets::congestion(&self.sessions[number].sockets().sender)?;
         let found = settings::check_connection(&flow.name, kernels, (info, &congestion))?;
         self.effective.push((flow.name.clone(), found));
         Ok(())

@@ -9,7 +9,7 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{Emulator, Keep, Ran};
+use rtolab_live::{Emulator, GuestKernel, Keep, Ran};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
@@ -68,19 +68,24 @@ pub(crate) fn emulate(
 /// Runs the scenario's flows on the kernels' own sockets: with each of the `variants` and each
 /// seed, all seeds of the first variant first, `jobs` at a time.
 ///
-/// A variant is the sender's name in tables, and its settings. `progress` is called now and then
-/// with the numbers of finished runs and of all runs.
+/// A variant is the sender's name in tables, and its settings. With `guest`, the folder of a kernel
+/// and its description, every host is such a kernel on a virtual clock. `progress` is called now
+/// and then with the numbers of finished runs and of all runs.
 #[pyfunction]
-#[pyo3(signature = (path, *, variants, seeds, parallel=1, progress=None))]
+#[pyo3(signature = (
+    path, *, variants, seeds, parallel=1, guest=None, progress=None
+))]
 pub(crate) fn emulate_flows(
     py: Python<'_>,
     path: PathBuf,
     variants: Vec<(String, Set)>,
     seeds: Vec<u64>,
     parallel: usize,
+    guest: Option<(PathBuf, String)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Vec<EmulationReport>)> {
     guard(|| {
+        let guest = guest.map(|(folder, title)| GuestKernel::new(folder, title));
         let scenarios = variants.iter().map(|(name, set)| Ok((name, load(&path, set)?)));
         let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
         let total = scenarios.len() * seeds.len();
@@ -91,7 +96,11 @@ pub(crate) fn emulate_flows(
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };
             let emulation = Emulator { scenario, seed };
             let began = Instant::now();
-            let ran = emulation.run(run, &mut || interrupted.load(Ordering::Relaxed));
+            let mut asked = || interrupted.load(Ordering::Relaxed);
+            let ran = match &guest {
+                Some(kernel) => emulation.run_virtual(kernel, run, &mut asked),
+                None => emulation.run(run, &mut asked),
+            };
             ran.map(|ran| Some((ran, began.elapsed())))
                 .map_err(|error| raise::<EmulationError>(&error))
         };

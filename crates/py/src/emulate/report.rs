@@ -70,6 +70,7 @@ fn returncode(status: ExitStatus) -> Option<i32> {
 struct Host {
     name: String,
     address: String,
+    kernel: Option<String>,
     effective: BTreeMap<String, String>,
     counters_before: BTreeMap<String, u64>,
     counters_after: BTreeMap<String, u64>,
@@ -81,6 +82,7 @@ impl Host {
         Self {
             name: host.name.clone(),
             address: host.address.to_string(),
+            kernel: host.kernel.clone(),
             effective: host.effective.iter().cloned().collect(),
             counters_before: host.before.clone(),
             counters_after: host.after.clone(),

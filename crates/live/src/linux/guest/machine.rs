@@ -1,0 +1,124 @@
+//! A guest kernel's process.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::error::Error;
+use crate::guest_kernel::GuestKernel;
+
+/// The real-time clock of all guests at their start, in nanoseconds.
+pub(super) const CLOCK: u64 = 1_700_000_000_000_000_000;
+/// The last lines that an error shows.
+const LINES: usize = 12;
+
+/// A running kernel; dropping it ends it.
+pub(super) struct Machine {
+    pub name: String,
+    child: Child,
+    console: File,
+}
+
+/// The start of a machine.
+pub(super) struct Start<'a> {
+    pub kernel: &'a GuestKernel,
+    pub name: &'a str,
+    pub number: usize,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    pub memory_mb: u64,
+    /// The folder with its sockets.
+    pub folder: &'a Path,
+}
+
+impl Machine {
+    /// Starts it. Its command line is the same on all machines, because it is a source of its
+    /// random numbers: therefore its paths are relative, and its root is the standard input.
+    pub(super) fn start(start: &Start<'_>) -> Result<Self, Error> {
+        let Start { kernel, name, number, seed, memory_mb, folder } = *start;
+        let failed = Error::system::<io::Error>("start the guest kernel");
+        let console = memfd_create("rtolab-console", MemfdFlags::CLOEXEC)
+            .map_err(io::Error::from)
+            .map_err(&failed)?;
+        let console = File::from(console);
+        let root = File::open(kernel.root()).map_err(|source| Error::GuestKernel {
+            kernel: kernel.folder.clone(),
+            problem: format!("has no root folder ({source})"),
+        })?;
+        let again = || console.try_clone().map(OwnedFd::from).map(Stdio::from);
+        let child = Command::new(kernel.image())
+            .args([
+                &format!("mem={memory_mb}M"),
+                "rootfstype=hostfs",
+                "rootflags=/proc/self/fd/0",
+                "ro",
+                "init=/init",
+                "quiet",
+                "con=null",
+                "con0=null,fd:1",
+                "ipv6.disable=1",
+                "random.trust_cpu=0",
+                "virtio_net.napi_tx=0",
+                &format!("time-travel-start={CLOCK}"),
+                &format!("umid=guest{number}"),
+                &format!("time-travel=ext:{number}:time"),
+                &format!("virtio_uml.device=card{number}:1"),
+            ])
+            .current_dir(folder)
+            .env_clear()
+            .env("HOME", folder)
+            .env("LD_PRELOAD", kernel.shim())
+            .env("RTOLAB_SEED", seed.to_string())
+            .env("RTOLAB_PARENT", std::process::id().to_string())
+            .stdin(Stdio::from(root))
+            .stdout(again().map_err(&failed)?)
+            .stderr(again().map_err(&failed)?)
+            .process_group(0)
+            .spawn()
+            .map_err(|source| Error::GuestKernel {
+                kernel: kernel.folder.clone(),
+                problem: format!("cannot be started ({source})"),
+            })?;
+        Ok(Self { name: name.to_string(), child, console })
+    }
+
+    /// Has it ended?
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The error of a kernel that ended by itself.
+    pub(super) fn ended(&mut self) -> Error {
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
+        Error::GuestEnded { host: self.name.clone(), status, lines: self.last_lines() }
+    }
+
+    /// The last lines of its console.
+    pub(super) fn last_lines(&mut self) -> String {
+        let mut text = Vec::new();
+        let read = self.console.seek(SeekFrom::Start(0));
+        let _: io::Result<usize> = read.and_then(|_| self.console.read_to_end(&mut text));
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<_> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+        match lines.split_at(lines.len().saturating_sub(LINES)).1 {
+            [] => "it printed nothing".to_string(),
+            last => format!("its last lines:\n  {}", last.join("\n  ")),
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // Its group holds the processes in which it runs its own.
+        if let Some(group) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,114 @@
+//! rtnetlink messages that set up a guest's devices and routes (include/uapi/linux/rtnetlink.h).
+
+use std::net::Ipv4Addr;
+
+use rtolab_scenario::Kernel;
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_NEWADDR: u16 = 20;
+const RTM_NEWROUTE: u16 = 24;
+/// `NLM_F_REQUEST | NLM_F_ACK`, and `NLM_F_CREATE` for what is new.
+const FLAGS: u16 = 5;
+const CREATE: u16 = 0x400;
+const AF_INET: u8 = 2;
+const IFF_UP: u32 = 1;
+
+const IFLA_MTU: u16 = 4;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_PREFSRC: u16 = 7;
+const RTA_METRICS: u16 = 8;
+const RTAX_LOCK: u16 = 1;
+const RTAX_MTU: u16 = 2;
+const RTAX_WINDOW: u16 = 3;
+const RTAX_INITCWND: u16 = 11;
+const RTAX_RTO_MIN: u16 = 13;
+const RTAX_CC_ALGO: u16 = 16;
+
+/// The device index of `lo`.
+const LO: u32 = 1;
+/// The device index of `eth0`, the only device besides.
+const ETH0: u32 = 2;
+
+/// A message with this header after that of netlink.
+fn message(kind: u16, flags: u16, header: &[u8], attributes: &[u8]) -> Vec<u8> {
+    let length = (16 + header.len() + attributes.len()) as u32;
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend((FLAGS | flags).to_ne_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend(header);
+    bytes.extend(attributes);
+    bytes
+}
+
+fn put(into: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    into.extend((4 + value.len() as u16).to_ne_bytes());
+    into.extend(kind.to_ne_bytes());
+    into.extend(value);
+    into.resize(into.len().next_multiple_of(4), 0);
+}
+
+/// A `struct ifinfomsg` that sets a device up.
+fn up(device: u32, attributes: &[u8]) -> Vec<u8> {
+    let mut header = vec![0; 4];
+    header.extend(device.to_ne_bytes());
+    header.extend([IFF_UP.to_ne_bytes(); 2].as_flattened());
+    message(RTM_NEWLINK, 0, &header, attributes)
+}
+
+/// Sets `lo` and `eth0` up, and gives the guest its address and its routes: those of a namespace
+/// (`host.rs`). `eth0` has an MTU of 1500 bytes at least, for requests; routes have the scenario's.
+pub(super) fn set_up(kernel: &Kernel, (address, rto_min_ms): (Ipv4Addr, u64)) -> Vec<Vec<u8>> {
+    let mut device = Vec::new();
+    put(&mut device, IFLA_MTU, &kernel.mtu.max(1500).to_ne_bytes());
+    if !kernel.offload {
+        put(&mut device, IFLA_GSO_MAX_SEGS, &1_u32.to_ne_bytes());
+    }
+    let mut owner = Vec::new();
+    put(&mut owner, IFA_LOCAL, &address.octets());
+    put(&mut owner, IFA_ADDRESS, &address.octets());
+    let mut of_address = vec![AF_INET, 32, 0, 0];
+    of_address.extend(ETH0.to_ne_bytes());
+    let metrics = metrics(kernel, rto_min_ms as u32);
+    let route = |bits: u8| {
+        let mut attributes = Vec::new();
+        if bits > 0 {
+            put(&mut attributes, RTA_DST, &[10, 83, 0, 0]);
+        }
+        put(&mut attributes, RTA_OIF, &ETH0.to_ne_bytes());
+        put(&mut attributes, RTA_PREFSRC, &address.octets());
+        put(&mut attributes, RTA_METRICS, &metrics);
+        // The main table, static, of link scope, unicast.
+        let header = [AF_INET, bits, 0, 0, 254, 4, 253, 1, 0, 0, 0, 0];
+        message(RTM_NEWROUTE, CREATE, &header, &attributes)
+    };
+    vec![
+        up(LO, &[]),
+        up(ETH0, &device),
+        message(RTM_NEWADDR, CREATE, &of_address, &owner),
+        route(16),
+        route(0),
+    ]
+}
+
+fn metrics(kernel: &Kernel, rto_min_ms: u32) -> Vec<u8> {
+    let mut metrics = Vec::new();
+    let mut number = |kind, value: u32| put(&mut metrics, kind, &value.to_ne_bytes());
+    number(RTAX_LOCK, 1 << RTAX_RTO_MIN);
+    number(RTAX_MTU, kernel.mtu);
+    number(RTAX_RTO_MIN, rto_min_ms);
+    if let Some(window) = kernel.window {
+        number(RTAX_WINDOW, window);
+    }
+    if let Some(initial_window) = kernel.initial_window {
+        number(RTAX_INITCWND, initial_window);
+    }
+    let mut name = kernel.congestion.clone().into_bytes();
+    name.push(0);
+    put(&mut metrics, RTAX_CC_ALGO, &name);
+    metrics
+}

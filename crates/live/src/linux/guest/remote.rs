@@ -1,0 +1,84 @@
+//! The sockets of a flow in two guests.
+
+use rtolab_record::Place;
+
+use super::super::sockets::{Moved, Protocol, Sockets};
+use super::super::sys::TcpInfo;
+use super::agent::{Request, State};
+use crate::error::Error;
+
+/// A flow's sockets as their guests last reported them. A guest keeps what its socket does not
+/// take yet, so that a write takes everything.
+pub(super) struct RemoteSockets {
+    flow: usize,
+    protocol: Protocol,
+    states: [State; 2],
+    /// The bytes that the session knows to be read, by end.
+    taken: [u64; 2],
+    /// Requests for the guests of these ends.
+    pub outbox: Vec<(Place, Request)>,
+}
+
+impl RemoteSockets {
+    pub(super) fn new(flow: usize, protocol: Protocol) -> Self {
+        Self { flow, protocol, states: Default::default(), taken: [0; 2], outbox: Vec::new() }
+    }
+
+    pub(super) fn report(&mut self, place: Place, state: State) {
+        self.states[place.index()] = state;
+    }
+
+    /// The congestion control of the sending socket.
+    pub(super) fn congestion(&self) -> &str {
+        &self.states[0].congestion
+    }
+}
+
+impl Sockets for RemoteSockets {
+    fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    fn connect(&mut self) -> Result<(), Error> {
+        self.outbox.push((Place::Sender, Request::Connect { flow: self.flow }));
+        Ok(())
+    }
+
+    fn accept(&mut self) -> bool {
+        self.states[Place::Receiver.index()].opened
+    }
+
+    fn read(&mut self, place: Place, _: &mut [u8]) -> Moved {
+        let (state, taken) = (&self.states[place.index()], &mut self.taken[place.index()]);
+        let fresh = state.read - *taken;
+        *taken = state.read;
+        match state {
+            _ if fresh > 0 => Moved::Bytes(fresh),
+            State { broken: true, .. } => Moved::Broken,
+            State { ended: true, .. } => Moved::End,
+            _ => Moved::Later,
+        }
+    }
+
+    fn write(&mut self, place: Place, most: u64) -> Moved {
+        if self.states[place.index()].broken {
+            return Moved::Broken;
+        }
+        self.outbox.push((place, Request::Write { flow: self.flow, place, bytes: most }));
+        Moved::Bytes(most)
+    }
+
+    fn datagram(&mut self, payload: u64) {
+        let bytes = payload as u32;
+        self.outbox.push((Place::Sender, Request::Datagram { flow: self.flow, bytes }));
+    }
+
+    fn finish(&mut self, place: Place) {
+        self.outbox.push((place, Request::Finish { flow: self.flow, place }));
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        let state = &self.states[Place::Sender.index()];
+        (state.opened || state.broken).then_some(state.info)
+    }
+}

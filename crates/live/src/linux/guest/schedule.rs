@@ -1,0 +1,133 @@
+//! The clock of guest kernels: `time-travel=ext` with shared memory
+//! (include/uapi/linux/um_timetravel.h).
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+
+use super::memory::SharedMemory;
+
+/// A time that never comes.
+pub(super) const NEVER: u64 = i64::MAX as u64;
+/// The version of `struct um_timetravel_schedshm`.
+const VERSION: u32 = 2;
+const HEADER: usize = 4096;
+const CLIENT: usize = 128;
+/// `UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE`.
+const TIME_SHARE: u32 = 1;
+/// `UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN`.
+const REQ_RUN: u32 = 1;
+
+/// A `struct um_timetravel_msg`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    pub op: u32,
+    pub seq: u32,
+    pub time: u64,
+}
+
+impl Message {
+    pub(super) const BYTES: usize = 16;
+    pub(super) const ACK: u32 = 0;
+    pub(super) const START: u32 = 1;
+    pub(super) const REQUEST: u32 = 2;
+    pub(super) const WAIT: u32 = 3;
+    pub(super) const GET: u32 = 4;
+    pub(super) const UPDATE: u32 = 5;
+    pub(super) const RUN: u32 = 6;
+    pub(super) const GET_TOD: u32 = 8;
+
+    pub(super) fn parse(bytes: [u8; Self::BYTES]) -> Self {
+        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
+        let time = u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| bytes[8 + byte]));
+        Self { op: word(0), seq: word(4), time }
+    }
+
+    pub(super) fn bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.op.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.seq.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.time.to_ne_bytes());
+        bytes
+    }
+}
+
+/// The memory in which kernels find the time and leave their requests. Client 0 is this side.
+pub(super) struct Schedule {
+    file: OwnedFd,
+    memory: SharedMemory,
+}
+
+impl Schedule {
+    pub(super) fn new(guests: usize) -> io::Result<Self> {
+        let length = HEADER + (guests + 1) * CLIENT;
+        let file = memfd_create("rtolab-time", MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, length as u64)?;
+        let schedule = Self { memory: SharedMemory::map(file.as_fd(), 0, length)?, file };
+        schedule.put32(0, VERSION);
+        schedule.put32(4, length as u32);
+        schedule.memory.store_u16(26, guests as u16 + 1);
+        schedule.put32(HEADER, TIME_SHARE);
+        Ok(schedule)
+    }
+
+    pub(super) fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    fn put32(&self, at: usize, value: u32) {
+        self.memory.u32(at).expect("inside").store(value, Ordering::Release);
+    }
+
+    fn put64(&self, at: usize, value: u64) {
+        self.memory.u64(at).expect("inside").store(value, Ordering::Release);
+    }
+
+    fn get64(&self, at: usize) -> u64 {
+        self.memory.u64(at).expect("inside").load(Ordering::Acquire)
+    }
+
+    /// Until when the running kernel may go on by itself.
+    pub(super) fn free_until(&self) -> u64 {
+        self.get64(8)
+    }
+
+    pub(super) fn set_free_until(&self, at: u64) {
+        self.put64(8, at);
+    }
+
+    pub(super) fn time(&self) -> u64 {
+        self.get64(16)
+    }
+
+    pub(super) fn set_time(&self, now: u64) {
+        self.put64(16, now);
+    }
+
+    /// The client that runs: 0 for this side.
+    pub(super) fn set_running(&self, client: usize) {
+        self.memory.store_u16(24, client as u16);
+    }
+
+    /// When this client wants to run.
+    pub(super) fn request(&self, client: usize) -> Option<u64> {
+        let at = HEADER + client * CLIENT;
+        let flags = self.memory.u32(at + 4)?.load(Ordering::Acquire);
+        (flags & REQ_RUN != 0).then(|| self.get64(at + 8))
+    }
+
+    /// Notes the request of a client that sends messages instead.
+    pub(super) fn set_request(&self, client: usize, at: Option<u64>) {
+        let entry = HEADER + client * CLIENT;
+        self.put64(entry + 8, at.unwrap_or(NEVER));
+        self.put32(entry + 4, if at.is_some() { REQ_RUN } else { 0 });
+    }
+
+    /// Does this client use the memory?
+    pub(super) fn shares(&self, client: usize) -> bool {
+        let at = HEADER + client * CLIENT;
+        self.memory.u32(at).is_some_and(|word| word.load(Ordering::Acquire) & TIME_SHARE != 0)
+    }
+}

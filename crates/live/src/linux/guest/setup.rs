@@ -1,0 +1,100 @@
+//! A guest's settings: those of a namespace, by requests to the process inside.
+
+use std::io;
+
+use rtolab_scenario::Kernel;
+use rtolab_settings::names::one_of;
+
+use super::super::counters;
+use super::super::host::address;
+use super::super::settings;
+use super::agent::Request;
+use super::netlink;
+use super::world::{NoLinks, World};
+use crate::error::Error;
+use crate::report::{Counts, Effective};
+
+/// What a kernel derives from its memory, at the values of a machine with some gigabytes: the
+/// largest receive buffers, and no limit on the memory of all sockets.
+const OF_LARGE_MEMORY: [(&str, &str); 2] =
+    [("ipv4/tcp_mem", "4000000\t5000000\t6000000"), ("ipv4/tcp_rmem", "4096\t131072\t6291456")];
+const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// EINVAL.
+const INVALID: i32 = 22;
+
+/// Sets up a guest, and reads its settings back.
+pub(super) fn set_up(
+    world: &mut World<'_>,
+    (guest, name): (usize, &str),
+    kernel: &Kernel,
+) -> Result<Effective, Error> {
+    let known = read(world, guest, CONGESTION_CONTROLS)?;
+    if !known.split_whitespace().any(|known| known == kernel.congestion) {
+        return Err(Error::Congestion {
+            found: kernel.congestion.clone(),
+            expected: one_of(&kernel.congestion, known.split_whitespace()),
+        });
+    }
+    let given = settings::controls(kernel);
+    let further = OF_LARGE_MEMORY.iter().filter(|(name, _)| given.iter().all(|it| it.0 != *name));
+    let further: Vec<_> = further.map(|(name, value)| (*name, value.to_string())).collect();
+    let mut effective = Effective::new();
+    for (control, wanted) in further.into_iter().chain(given) {
+        let path = format!("/proc/sys/net/{control}");
+        let setting = control.replace('/', ".");
+        let request = Request::WriteFile { path: path.clone(), value: wanted.clone() };
+        let (error, _) = world.call(guest, &request, &mut NoLinks)?;
+        if error != 0 {
+            let source = io::Error::from_raw_os_error(error);
+            let problem = format!("cannot be set to {wanted}: {source}");
+            return Err(Error::Setting { host: name.to_string(), setting, problem });
+        }
+        let found = read(world, guest, &path)?;
+        settings::agree(name, &setting, (&wanted, found.trim()))?;
+        effective.push((control.replace("ipv4/", ""), found.trim().replace('\t', " ")));
+    }
+    let rto_min = settings::millis(kernel.rto_min);
+    for message in netlink::set_up(kernel, (address(guest), rto_min)) {
+        let (error, _) = world.call(guest, &Request::Netlink(message), &mut NoLinks)?;
+        if error != 0 {
+            return Err(Error::System {
+                action: "set up a guest's device and routes",
+                source: io::Error::from_raw_os_error(error),
+            });
+        }
+    }
+    effective.push(("mtu".to_string(), kernel.mtu.to_string()));
+    let route = settings::route(kernel);
+    effective.extend(route.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())));
+    Ok(effective)
+}
+
+/// A file of a guest.
+fn read(world: &mut World<'_>, guest: usize, path: &str) -> Result<String, Error> {
+    let mut text = Vec::new();
+    loop {
+        let request = Request::ReadFile { path: path.to_string(), offset: text.len() as u32 };
+        let (error, bytes) = world.call(guest, &request, &mut NoLinks)?;
+        // Some system controls cannot be read from an offset.
+        let at_end = error == INVALID && !text.is_empty();
+        if error != 0 && !at_end {
+            return Err(Error::System {
+                action: "read a guest's settings",
+                source: io::Error::from_raw_os_error(error),
+            });
+        }
+        if bytes.is_empty() {
+            return Ok(String::from_utf8_lossy(&text).into_owned());
+        }
+        text.extend(bytes);
+    }
+}
+
+/// The counters of a guest's TCP.
+pub(super) fn counts(world: &mut World<'_>, guest: usize) -> Result<Counts, Error> {
+    let mut counts = Counts::new();
+    for file in ["snmp", "netstat"] {
+        counters::parse(&read(world, guest, &format!("/proc/net/{file}"))?, &mut counts);
+    }
+    Ok(counts)
+}

@@ -1,0 +1,486 @@
+//! Guest kernels on one virtual clock: at most one of them runs at a time, and this side the rest.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration as Span, Instant as Wall};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType, accept_with, bind, listen, recv, send, sendmsg, socket_with,
+};
+
+use super::agent::{self, Report, Request};
+use super::device::{Came, Device, PACKET_HEADER};
+use super::machine::{CLOCK, Machine, Start};
+use super::offload;
+use super::schedule::{Message, NEVER, Schedule};
+use crate::error::Error;
+use crate::guest_kernel::GuestKernel;
+
+/// How long to wait for a kernel's first message before a look whether it has ended.
+const SOON: Span = Span::from_millis(200);
+/// The interval at which the caller is asked whether to continue.
+const ASK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// The memory of a kernel without sockets, in megabytes.
+const MEMORY_MB: u64 = 128;
+
+/// Takes the packets of guests.
+pub(super) trait Links {
+    /// A guest sent this IPv4 packet; returns when the links' next event is.
+    fn enter(&mut self, guest: usize, packet: &[u8], at: u64) -> u64;
+}
+
+/// No links: packets disappear.
+pub(super) struct NoLinks;
+
+impl Links for NoLinks {
+    fn enter(&mut self, _: usize, _: &[u8], _: u64) -> u64 {
+        NEVER
+    }
+}
+
+struct Guest {
+    machine: Machine,
+    /// For messages about time.
+    clock: OwnedFd,
+    /// Where its card connects.
+    listener: OwnedFd,
+    card: Option<Device>,
+    /// It waits for a packet to be marked as sent.
+    completion: bool,
+}
+
+/// The kernels.
+pub(super) struct World<'a> {
+    schedule: Schedule,
+    guests: Vec<Guest>,
+    now: u64,
+    /// Their reports, in order.
+    pub reports: VecDeque<(usize, Report)>,
+    /// Frames for them.
+    frames: VecDeque<(usize, Vec<u8>)>,
+    interrupted: &'a mut dyn FnMut() -> bool,
+    sequence: u32,
+    buffer: Vec<u8>,
+    /// How long a kernel may compute while virtual time stands still.
+    patience: Span,
+    /// Packets for which a guest had no room.
+    pub refused: u64,
+}
+
+/// A guest to start: its name, its number of sockets, and its seed.
+pub(super) type Wanted<'a> = (&'a str, usize, u64);
+
+impl<'a> World<'a> {
+    /// Starts a kernel for each; returns when all have set up their devices and are idle.
+    pub(super) fn new(
+        kernels: &[&GuestKernel],
+        wanted: &[Wanted<'_>],
+        interrupted: &'a mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        let folder = tempfile::Builder::new().prefix("rtolab-").tempdir();
+        let folder = folder.map_err(Error::system("make a temporary folder"))?;
+        let folder = folder.path();
+        let listener = listener(&folder.join("time"))?;
+        let mut machines = Vec::new();
+        for (number, ((name, sockets, seed), kernel)) in wanted.iter().zip(kernels).enumerate() {
+            let card = self::listener(&folder.join(format!("card{number}")))?;
+            let memory_mb = MEMORY_MB + 16 * *sockets as u64;
+            let start = Start { kernel, name, number, seed: *seed, memory_mb, folder };
+            machines.push((Machine::start(&start)?, card));
+        }
+        let schedule = Schedule::new(wanted.len());
+        let mut world = Self {
+            schedule: schedule.map_err(Error::system("share memory with guest kernels"))?,
+            guests: Vec::new(),
+            now: 0,
+            reports: VecDeque::new(),
+            frames: VecDeque::new(),
+            interrupted,
+            sequence: 0,
+            buffer: Vec::new(),
+            patience: kernels.iter().map(|kernel| kernel.patience).max().unwrap_or_default(),
+            refused: 0,
+        };
+        let clocks = world.connect(&listener, &mut machines)?;
+        for ((machine, listener), (clock, _)) in machines.into_iter().zip(&clocks) {
+            let clock = clock.try_clone().map_err(Error::system("start the guest kernel"))?;
+            world.guests.push(Guest { machine, clock, listener, card: None, completion: false });
+        }
+        for (number, (_, seq)) in clocks.iter().enumerate() {
+            world.begin(number, *seq)?;
+        }
+        let ready = |report: &(usize, Report)| matches!(report.1, Report::Hello);
+        while world.reports.iter().filter(|report| ready(report)).count() < wanted.len() {
+            if !world.step(NEVER, &mut NoLinks)? {
+                let silent = (0..wanted.len())
+                    .find(|guest| !world.reports.iter().any(|report| report.0 == *guest));
+                return Err(world.guests[silent.unwrap_or(0)].machine.ended());
+            }
+        }
+        world.reports.clear();
+        Ok(world)
+    }
+
+    /// Waits until all have connected to the clock: the sockets and the numbers of their messages.
+    fn connect(
+        &mut self,
+        listener: &OwnedFd,
+        machines: &mut [(Machine, OwnedFd)],
+    ) -> Result<Vec<(OwnedFd, u32)>, Error> {
+        let mut clocks: Vec<Option<(OwnedFd, u32)>> = machines.iter().map(|_| None).collect();
+        let begin = Wall::now();
+        while let Some(late) = clocks.iter().position(Option::is_none) {
+            if readable(self.interrupted, (&[Some(listener)], Wall::now()), SOON)?.is_none() {
+                let machine = &mut machines[late].0;
+                if machine.has_ended() {
+                    return Err(machine.ended());
+                }
+                if begin.elapsed() < self.patience {
+                    continue;
+                }
+                let (host, lines) = (machine.name.clone(), machine.last_lines());
+                return Err(Error::GuestWithoutTimeTravel { host, lines });
+            }
+            let failed = Error::system("start the guest kernel");
+            let clock = accept_with(listener, SocketFlags::CLOEXEC).map_err(&failed)?;
+            let message = read_message(&clock).map_err(Error::system("start the guest kernel"))?;
+            let Some(message) = message else { continue };
+            let place = clocks.get_mut(message.time as usize);
+            if let Some(place) = place.filter(|_| message.op == Message::START) {
+                *place = Some((clock, message.seq));
+            }
+        }
+        Ok(clocks.into_iter().flatten().collect())
+    }
+
+    /// Lets a kernel start, until it waits.
+    fn begin(&mut self, number: usize, seq: u32) -> Result<(), Error> {
+        let client = number + 1;
+        self.schedule.set_running(client);
+        self.schedule.set_free_until(0);
+        let ack = Message { op: Message::ACK, seq, time: client as u64 }.bytes();
+        let log = std::fs::File::options().write(true).open("/dev/null");
+        let log = log.map_err(Error::system("open /dev/null"))?;
+        let files = [self.schedule.file().as_fd(), log.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&files));
+        let clock = &self.guests[number].clock;
+        let sent = sendmsg(clock, &[IoSlice::new(&ack)], &mut control, SendFlags::NOSIGNAL);
+        sent.map_err(Error::system("start the guest kernel"))?;
+        self.serve(number, Until::Waits, &mut NoLinks)
+    }
+
+    /// The virtual time, in nanoseconds since the kernels' start.
+    pub(super) const fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Sets the time; no guest may want to run before.
+    pub(super) fn set_now(&mut self, now: u64) {
+        self.now = self.now.max(now);
+        self.schedule.set_time(self.now);
+    }
+
+    /// When the next guest wants to run, and which.
+    pub(super) fn next(&self) -> Option<(u64, usize)> {
+        if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion) {
+            return Some((self.now, usize::MAX));
+        }
+        let requests = (0..self.guests.len())
+            .filter_map(|guest| Some((self.schedule.request(guest + 1)?, guest)));
+        requests.min().filter(|(at, _)| *at < NEVER)
+    }
+
+    /// Does the next thing, if it is due by `limit`; returns false if there is none.
+    pub(super) fn step(&mut self, limit: u64, links: &mut impl Links) -> Result<bool, Error> {
+        if let Some((guest, frame)) = self.frames.pop_front() {
+            self.deliver(guest, &frame)?;
+            return Ok(true);
+        }
+        if let Some(guest) = self.guests.iter().position(|guest| guest.completion) {
+            self.guests[guest].completion = false;
+            self.interrupt(guest, false)?;
+            return Ok(true);
+        }
+        let Some((at, guest)) = self.next().filter(|(at, _)| *at <= limit) else {
+            return Ok(false);
+        };
+        self.set_now(at);
+        let client = guest + 1;
+        let others = (0..self.guests.len()).filter(|other| *other != guest);
+        let others = others.filter_map(|other| self.schedule.request(other + 1));
+        let free = others.fold(limit, u64::min);
+        let shares = self.schedule.shares(client);
+        self.schedule.set_running(client);
+        self.schedule.set_free_until(free);
+        self.schedule.set_request(client, None);
+        let run = Message { op: Message::RUN, seq: 0, time: self.now };
+        if !self.tell(guest, run)? {
+            return Err(self.guests[guest].machine.ended());
+        }
+        if !shares {
+            self.serve(guest, Until::Acknowledges, links)?;
+        }
+        self.serve(guest, Until::Waits, links)?;
+        self.now = self.now.max(self.schedule.time());
+        self.schedule.set_running(0);
+        Ok(true)
+    }
+
+    fn tell(&self, guest: usize, message: Message) -> Result<bool, Error> {
+        match send(&self.guests[guest].clock, &message.bytes(), SendFlags::NOSIGNAL) {
+            Ok(_) => Ok(true),
+            Err(Errno::PIPE | Errno::CONNRESET) => Ok(false),
+            Err(refused) => Err(Error::system("set a guest kernel's time")(refused)),
+        }
+    }
+
+    /// Handles what a guest sends until then.
+    fn serve(&mut self, guest: usize, until: Until, links: &mut impl Links) -> Result<(), Error> {
+        let begin = Wall::now();
+        loop {
+            let one = &self.guests[guest];
+            let answers = one.card.as_ref().and_then(Device::requests);
+            let sockets = [
+                Some(&one.clock),
+                Some(one.card.as_ref().map_or(&one.listener, Device::socket)),
+                answers.filter(|_| until == Until::Answers),
+            ];
+            let Some(ready) = readable(self.interrupted, (&sockets, begin), self.patience)? else {
+                let machine = &mut self.guests[guest].machine;
+                return Err(Error::GuestSpins {
+                    host: machine.name.clone(),
+                    seconds: self.patience.as_secs(),
+                    at: rtolab_time::Duration::from_nanos(self.schedule.time()),
+                    lines: machine.last_lines(),
+                });
+            };
+            let failed = Error::system("talk to a guest kernel");
+            let goes_on = match ready {
+                1 => self.on_card(guest, links).map_err(failed)?,
+                0 => match self.on_clock(guest)? {
+                    Clock::Waits if until == Until::Waits => return Ok(()),
+                    Clock::Acknowledges if until == Until::Acknowledges => return Ok(()),
+                    Clock::End => false,
+                    _ => true,
+                },
+                _ => {
+                    let card = self.guests[guest].card.as_ref();
+                    if card.is_some_and(|card| card.on_answer().unwrap_or(false)) {
+                        return Ok(());
+                    }
+                    false
+                }
+            };
+            if !goes_on {
+                return Err(self.guests[guest].machine.ended());
+            }
+        }
+    }
+
+    /// Handles a message about time.
+    fn on_clock(&mut self, guest: usize) -> Result<Clock, Error> {
+        let clock = &self.guests[guest].clock;
+        let message = match read_message(clock) {
+            Ok(Some(message)) => message,
+            Ok(None) => return Ok(Clock::End),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(Clock::End),
+            Err(error) => return Err(Error::system("read a guest kernel's time")(error)),
+        };
+        let client = guest + 1;
+        let shares = self.schedule.shares(client);
+        let mut time = 0;
+        match message.op {
+            Message::ACK => return Ok(Clock::Acknowledges),
+            Message::WAIT if shares => return Ok(Clock::Waits),
+            Message::REQUEST => self.schedule.set_request(client, Some(message.time)),
+            Message::UPDATE => self.schedule.set_time(message.time),
+            Message::GET => time = self.schedule.time(),
+            Message::GET_TOD => time = CLOCK,
+            _ => {}
+        }
+        self.tell(guest, Message { op: Message::ACK, seq: message.seq, time })?;
+        Ok(if message.op == Message::WAIT { Clock::Waits } else { Clock::Goes })
+    }
+
+    /// Handles a message of its card; false if the guest has ended.
+    fn on_card(&mut self, guest: usize, links: &mut impl Links) -> io::Result<bool> {
+        let one = &mut self.guests[guest];
+        let Some(card) = &mut one.card else {
+            let socket = accept_with(&one.listener, SocketFlags::CLOEXEC)?;
+            one.card = Some(Device::new(socket, guest));
+            return Ok(true);
+        };
+        match card.on_message()? {
+            Came::Nothing => Ok(true),
+            Came::End => Ok(false),
+            Came::Kick { answer } => {
+                self.take_packets(guest, links);
+                match &self.guests[guest].card {
+                    Some(card) if answer => card.answer_kick().map(|()| true),
+                    _ => Ok(true),
+                }
+            }
+        }
+    }
+
+    fn take_packets(&mut self, guest: usize, links: &mut impl Links) {
+        self.now = self.now.max(self.schedule.time());
+        let Some(card) = &mut self.guests[guest].card else { return };
+        let (mut next, mut some) = (NEVER, false);
+        while card.receive(&mut self.buffer).is_some() {
+            some = true;
+            let Some((header, frame)) = self.buffer.split_at_mut_checked(PACKET_HEADER) else {
+                continue;
+            };
+            if agent::is_report(frame) {
+                self.reports.extend(agent::parse(frame).map(|report| (guest, report)));
+                // A report may have consequences at once.
+                next = self.now;
+                continue;
+            }
+            offload::finish_checksum(header, frame);
+            if frame.get(12..14) == Some(&[8, 0]) {
+                next = next.min(links.enter(guest, &frame[14..], self.now));
+            }
+        }
+        self.guests[guest].completion |= some && card.wants_completion();
+        if self.guests[guest].completion {
+            next = self.now;
+        }
+        self.schedule.set_free_until(self.schedule.free_until().min(next));
+    }
+
+    /// Gives a guest an IPv4 packet now; returns whether it had room.
+    pub(super) fn arrive(&mut self, guest: usize, packet: &[u8]) -> Result<bool, Error> {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0]);
+        frame.extend_from_slice(packet);
+        self.deliver(guest, &frame)
+    }
+
+    fn deliver(&mut self, guest: usize, frame: &[u8]) -> Result<bool, Error> {
+        let card = self.guests[guest].card.as_mut();
+        let took = card.and_then(|card| card.send(frame)).is_some();
+        if took {
+            self.interrupt(guest, true)?;
+        }
+        Ok(took)
+    }
+
+    /// Raises an interrupt, and waits until the guest has noted it.
+    fn interrupt(&mut self, guest: usize, to_guest: bool) -> Result<(), Error> {
+        self.schedule.set_running(0);
+        self.schedule.set_time(self.now);
+        let Some(card) = &self.guests[guest].card else { return Ok(()) };
+        match card.interrupt(to_guest) {
+            Ok(true) => self.serve(guest, Until::Answers, &mut NoLinks),
+            Ok(false) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Err(self.guests[guest].machine.ended())
+            }
+            Err(error) => Err(Error::system("interrupt a guest kernel")(error)),
+        }
+    }
+
+    /// Sends a request now, whose answer has the returned number.
+    pub(super) fn ask(&mut self, guest: usize, request: &Request) -> u32 {
+        self.sequence += 1;
+        self.frames.push_back((guest, request.frame(self.sequence)));
+        self.sequence
+    }
+
+    /// Sends a request and waits for its answer: an error number or 0, and bytes. Other reports
+    /// stay in the queue.
+    pub(super) fn call(
+        &mut self,
+        guest: usize,
+        request: &Request,
+        links: &mut impl Links,
+    ) -> Result<(i32, Vec<u8>), Error> {
+        let wanted = self.ask(guest, request);
+        loop {
+            let answer = self.reports.iter().position(
+                |(_, report)| matches!(report, Report::Reply { seq, .. } if *seq == wanted),
+            );
+            if let Some((_, Report::Reply { error, bytes, .. })) =
+                answer.and_then(|answer| self.reports.remove(answer))
+            {
+                return Ok((error, bytes));
+            }
+            if !self.step(NEVER, links)? {
+                return Err(self.guests[guest].machine.ended());
+            }
+        }
+    }
+}
+
+/// When to stop serving a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// It waits for its next time.
+    Waits,
+    /// It acknowledged that it runs.
+    Acknowledges,
+    /// It answered an interrupt.
+    Answers,
+}
+
+/// The meaning of a message about time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    Waits,
+    Acknowledges,
+    Goes,
+    End,
+}
+
+/// The first of these sockets that is readable; `None` if none is for `patience` after `begin`.
+fn readable(
+    interrupted: &mut dyn FnMut() -> bool,
+    (sockets, begin): (&[Option<&OwnedFd>], Wall),
+    patience: Span,
+) -> Result<Option<usize>, Error> {
+    let places = sockets.iter().enumerate().filter_map(|(place, socket)| Some((place, (*socket)?)));
+    let (places, mut fds): (Vec<_>, Vec<_>) =
+        places.map(|(place, fd)| (place, PollFd::new(fd, PollFlags::IN))).unzip();
+    loop {
+        match poll(&mut fds, Some(&ASK)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => {
+                let ready = fds.iter().position(|fd| !fd.revents().is_empty());
+                return Ok(ready.map(|ready| places[ready]));
+            }
+            Err(refused) => return Err(Error::system("wait for a guest kernel")(refused)),
+        }
+        if interrupted() {
+            return Err(Error::system("go on")(io::Error::from(io::ErrorKind::Interrupted)));
+        }
+        if begin.elapsed() >= patience {
+            return Ok(None);
+        }
+    }
+}
+
+fn listener(path: &Path) -> Result<OwnedFd, Error> {
+    let failed = Error::system("make a socket for guest kernels");
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+    let socket = socket.map_err(&failed)?;
+    bind(&socket, &SocketAddrUnix::new(path).map_err(&failed)?).map_err(&failed)?;
+    listen(&socket, 64).map_err(&failed)?;
+    Ok(socket)
+}
+
+fn read_message(clock: &OwnedFd) -> io::Result<Option<Message>> {
+    let mut bytes = [0; Message::BYTES];
+    let (_, read) = recv(clock, &mut bytes[..], RecvFlags::WAITALL)?;
+    Ok((read == bytes.len()).then(|| Message::parse(bytes)))
+}

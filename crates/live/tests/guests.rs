@@ -1,0 +1,130 @@
+//! Transfers between guest kernels on a virtual clock. They need a kernel of `rtolab kernel build`;
+//! without one the tests say so and pass.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rtolab_live::{Emulator, Ended, Error, GuestKernel, Ran};
+use rtolab_record::Run;
+use rtolab_scenario::Scenario;
+
+/// The first kernel in the cache folder.
+fn kernel() -> Option<GuestKernel> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?;
+    let found = std::fs::read_dir(cache.join("rtolab/kernels")).ok()?;
+    let mut folders: Vec<_> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.sort();
+    let folder = folders.into_iter().find(|folder| folder.join("kernel.json").is_file());
+    if folder.is_none() {
+        eprintln!("skipped: this test needs a kernel (rtolab kernel build)");
+    }
+    folder.map(|folder| GuestKernel::new(folder, "a kernel".to_string()))
+}
+
+/// A link of 1 Mbit/s and 50 ms each way, with further keys.
+fn link(keys: &str) -> Scenario {
+    let text = format!(
+        r#"
+        title = "A link"
+        duration = "60 s"
+        [[link]]
+        name = "test"
+        between = ["here", "there"]
+        rate = "1 Mbit/s"
+        delay = "50 ms"
+        {keys}
+        [[flow]]
+        name = "flow"
+        from = "here"
+        to = "there"
+        bytes = "1 MB"
+        "#
+    );
+    Scenario::parse(&text, "test.toml", &[]).unwrap()
+}
+
+fn emulate(scenario: &Scenario, kernel: &GuestKernel) -> Ran {
+    let emulation = Emulator { scenario, seed: 1 };
+    let run = Run { run: 0, seed: 1, sender: "linux".into() };
+    emulation.run_virtual(kernel, run, &mut || false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_transfer_takes_as_long_as_its_bytes_on_the_wire() {
+    let Some(kernel) = kernel() else { return };
+    let ran = emulate(&link(""), &kernel);
+    assert_eq!(ran.report.ended, Ended::Over);
+    let row = &ran.recording.connections[0];
+    assert_eq!((row.bytes, row.retransmissions), (1_000_000, 0));
+    // 691 segments of 1,500 B, and one of what is left; then their ACKs' way back.
+    let took = row.end.unwrap().since(row.start).secs_f64();
+    assert!((8.2..8.8).contains(&took), "{took} s");
+}
+
+#[test]
+fn two_runs_are_identical() {
+    let Some(kernel) = kernel() else { return };
+    let scenario = link("stalls = { scripted = [{ at = \"2 s\", for = \"3 s\" }] }\nloss = 0.02");
+    let [one, two] = [(); 2].map(|()| emulate(&scenario, &kernel));
+    assert!(one.recording.timeouts.len() > 1, "a stall and losses without timeouts");
+    assert_eq!(format!("{:?}", one.recording), format!("{:?}", two.recording));
+}
+
+/// The error of a run on a shell script in the place of a kernel.
+fn refused(script: &str) -> Error {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = GuestKernel {
+        patience: Duration::from_millis(500),
+        ..GuestKernel::new(folder.path().to_path_buf(), "no kernel".to_string())
+    };
+    fs::create_dir(kernel.root()).unwrap();
+    fs::write(kernel.image(), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(kernel.image(), Permissions::from_mode(0o755)).unwrap();
+    let scenario = link("");
+    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let run = Run { run: 0, seed: 1, sender: "linux".into() };
+    emulation.run_virtual(&kernel, run, &mut || false).unwrap_err()
+}
+
+#[test]
+fn a_kernel_that_ends_is_shown_with_its_last_lines() {
+    let error = refused("echo first; echo 'Kernel panic - not syncing: No init found' >&2; exit 7");
+    assert!(matches!(error, Error::GuestEnded { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("`here`") && said.contains("exit status: 7"), "{said}");
+    assert!(said.ends_with("first\n  Kernel panic - not syncing: No init found"), "{said}");
+}
+
+#[test]
+fn a_kernel_without_time_travel_is_told_from_a_slow_one() {
+    let error = refused("echo booting; exec sleep 60");
+    assert!(matches!(error, Error::GuestWithoutTimeTravel { .. }), "{error}");
+    assert!(error.to_string().contains("CONFIG_UML_TIME_TRAVEL_SUPPORT"), "{error}");
+}
+
+#[test]
+fn a_folder_without_a_kernel_is_named() {
+    let scenario = link("");
+    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let kernel = GuestKernel::new("/nowhere".into(), "no kernel".to_string());
+    let run = Run { run: 0, seed: 1, sender: "linux".into() };
+    let error = emulation.run_virtual(&kernel, run, &mut || false).unwrap_err().to_string();
+    assert!(error.contains("/nowhere") && error.contains("rtolab kernel build"), "{error}");
+}
+
+#[test]
+fn an_interrupt_ends_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = GuestKernel::new(folder.path().to_path_buf(), "no kernel".to_string());
+    fs::create_dir(kernel.root()).unwrap();
+    fs::write(kernel.image(), "#!/bin/sh\nexec sleep 60\n").unwrap();
+    fs::set_permissions(kernel.image(), Permissions::from_mode(0o755)).unwrap();
+    let scenario = link("");
+    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let run = Run { run: 0, seed: 1, sender: "linux".into() };
+    assert!(emulation.run_virtual(&kernel, run, &mut || true).is_err());
+}

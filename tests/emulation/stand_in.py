@@ -1,0 +1,164 @@
+"""A stand-in for a guest kernel: it speaks of time and packets as User Mode Linux does.
+
+It answers requests as python/rtolab/kernel/init.c does; of system controls it keeps what is
+written. It has no TCP.
+"""
+
+import mmap
+import os
+import re
+import socket
+import struct
+import sys
+
+SIZE = 1 << 20
+RINGS = 0x1000
+"""Descriptors, the available ring and the used ring of each queue, one page each."""
+BUFFERS = 0x10000
+ENTRIES = 16
+ETHERNET = bytes(12) + b"\x88\xb5"
+
+
+def connect(path: str) -> socket.socket:
+    """A connection to a socket of the controller."""
+    made = socket.socket(socket.AF_UNIX)
+    made.connect(path)
+    return made
+
+
+class Clock:
+    """Time, by shared memory."""
+
+    def __init__(self, number: int) -> None:
+        self.client = number + 1
+        self.socket = connect("time")
+        self.socket.sendall(struct.pack("=IIQ", 1, 1, number))
+        _, files, _, _ = socket.recv_fds(self.socket, 16, 2)
+        length = os.fstat(files[0]).st_size
+        self.memory = mmap.mmap(files[0], length)
+        self.entry = 4096 + 128 * self.client
+        struct.pack_into("=I", self.memory, self.entry, 1)
+
+    def wait(self) -> None:
+        """Says that it waits."""
+        self.socket.sendall(struct.pack("=IIQ", 3, 2, 0))
+
+    def request(self) -> None:
+        """Asks to run now."""
+        now = struct.unpack_from("=Q", self.memory, 16)[0]
+        struct.pack_into("=IQ", self.memory, self.entry + 4, 1, now)
+
+    def run(self) -> None:
+        """Waits until it may run."""
+        assert struct.unpack("=IIQ", self.socket.recv(16))[0] == 6
+        struct.pack_into("=I", self.memory, self.entry + 4, 0)
+
+
+class Card:
+    """A network card with two queues."""
+
+    def __init__(self, path: str) -> None:
+        self.socket = connect(path)
+        self.file = os.memfd_create("memory")
+        os.ftruncate(self.file, SIZE)
+        self.memory = mmap.mmap(self.file, SIZE)
+        self.requests, theirs = socket.socketpair()
+        for kind in (1, 15):
+            self.ask(kind, b"", flags=1)
+        self.ask(5, struct.pack("=IIQQQQ", 1, 0, 0, SIZE, 0, 0), files=[self.file])
+        self.ask(21, b"", files=[theirs.fileno()])
+        for queue in (0, 1):
+            rings = [RINGS + 0x3000 * queue + 0x1000 * place for place in range(3)]
+            self.ask(8, struct.pack("=II", queue, ENTRIES))
+            self.ask(10, struct.pack("=II", queue, 0))
+            self.ask(9, struct.pack("=IIQQQQ", queue, 0, rings[0], rings[2], rings[1], 0))
+        # No interrupts for what is sent.
+        struct.pack_into("=H", self.memory, RINGS + 0x4000, 1)
+        for entry in range(ENTRIES):
+            self.offer(0, entry, 2048, writable=True)
+        self.taken = 0
+
+    def ask(
+        self, kind: int, body: bytes, *, flags: int = 9, files: list[int] | None = None
+    ) -> None:
+        """Sends a message of vhost-user, and reads the answer."""
+        message = struct.pack("=III", kind, flags, len(body)) + body
+        socket.send_fds(self.socket, [message], files or [])
+        answer = self.socket.recv(20, socket.MSG_WAITALL)
+        assert struct.unpack("=III", answer[:12]) == (kind, 5, 8), answer
+
+    def offer(self, queue: int, number: int, length: int, *, writable: bool) -> int:
+        """Puts a buffer into the available ring; returns its address."""
+        rings = RINGS + 0x3000 * queue
+        entry = number % ENTRIES
+        address = BUFFERS + 0x8000 * queue + 2048 * entry
+        kind = 2 if writable else 0
+        struct.pack_into("=QIHH", self.memory, rings + 16 * entry, address, length, kind, 0)
+        struct.pack_into("=H", self.memory, rings + 0x1004 + 2 * entry, entry)
+        struct.pack_into("=H", self.memory, rings + 0x1002, (number + 1) & 0xFFFF)
+        return address
+
+    def send(self, number: int, frame: bytes) -> None:
+        """Sends an Ethernet frame as the `number`th."""
+        packet = bytes(12) + frame
+        address = self.offer(1, number, len(packet), writable=False)
+        self.memory[address : address + len(packet)] = packet
+        self.ask(35, struct.pack("=II", 1, 0))
+
+    def interrupted(self, clock: Clock) -> None:
+        """Waits for an interrupt, asks to run, and answers it."""
+        call = self.requests.recv(20, socket.MSG_WAITALL)
+        assert struct.unpack("=III", call[:12]) == (4, 9, 8), call
+        clock.request()
+        self.requests.sendall(struct.pack("=IIIQ", 4, 5, 8, 0))
+
+    def received(self) -> list[bytes]:
+        """The Ethernet frames that have come."""
+        found = []
+        used = struct.unpack_from("=H", self.memory, RINGS + 0x2002)[0]
+        while self.taken != used:
+            place = RINGS + 0x2004 + 8 * (self.taken % ENTRIES)
+            entry, length = struct.unpack_from("=II", self.memory, place)
+            address = BUFFERS + 2048 * entry
+            found.append(self.memory[address + 12 : address + length])
+            self.taken = (self.taken + 1) & 0xFFFF
+            self.offer(0, self.taken + ENTRIES - 1, 2048, writable=True)
+        return found
+
+
+def answer(frame: bytes, kept: dict[bytes, bytes]) -> bytes:
+    """The frame that answers a request."""
+    kind, _, _, seq = struct.unpack_from("=BBHI", frame, 14)
+    body, error, text = frame[22:], 0, b""
+    if kind == 1:
+        path, _, value = body.partition(b"\0")
+        error = 22 if path.endswith(b"/tcp_frto") and "refuse" in sys.argv[0] else 0
+        kept[path] = value
+    elif kind == 2:
+        offset = struct.unpack_from("=I", body)[0]
+        text = (kept.get(body[4:], b"") + b"\n")[offset:]
+    return ETHERNET + struct.pack("=BBHIi", 65, 0, 0, seq, error) + text
+
+
+def main() -> None:
+    """Starts, says hello, and answers requests until the controller goes away."""
+    words = " ".join(sys.argv[1:])
+    number = int(re.findall(r"time-travel=ext:(\d+):", words)[0])
+    clock = Clock(number)
+    card = Card(f"card{number}")
+    known = b"/proc/sys/net/ipv4/tcp_available_congestion_control"
+    kept = {known: b"reno cubic"}
+    card.send(0, ETHERNET + struct.pack("=BBHI", 64, 0, 0, 0))
+    sent = 1
+    clock.wait()
+    while True:
+        card.interrupted(clock)
+        clock.run()
+        for frame in card.received():
+            card.send(sent, answer(frame, kept))
+            sent += 1
+        clock.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Guest kernels on a virtual clock: a stand-in, and a kernel where one is built."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rtolab import kernel
+from rtolab._rtolab import EmulationError, Error
+from rtolab.emulation import emulate
+
+STAND_IN = Path(__file__).with_name("stand_in.py")
+built = pytest.mark.skipif(not kernel.kernels(), reason="no kernel: rtolab kernel build")
+
+
+def stand_in(folder: Path, script: str) -> kernel.Kernel:
+    """A kernel whose program is a shell script."""
+    (folder / "root").mkdir(parents=True)
+    program = folder / "linux"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return kernel.Kernel("stand-in", "0.0", 1000, "a test", folder)
+
+
+def test_a_stand_in_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
+    """Clock, card, queues, requests and answers work: the refusal of a setting comes through."""
+    program = tmp_path / "refuse.py"
+    program.write_text(STAND_IN.read_text(encoding="utf-8"), encoding="utf-8")
+    fake = stand_in(tmp_path / "kernel", f'exec {sys.executable} {program} "$@" < /dev/null')
+    with pytest.raises(EmulationError, match=r"ipv4\.tcp_frto of near cannot be set to 2"):
+        emulate("kernel-stall", kernel=fake)
+
+
+def test_a_congestion_control_that_a_guest_lacks_is_named(tmp_path: Path) -> None:
+    """The guest's own list says what there is."""
+    fake = stand_in(tmp_path / "kernel", f'exec {sys.executable} {STAND_IN} "$@" < /dev/null')
+    with pytest.raises(EmulationError, match=r'found "bbr".*expected.*cubic'):
+        emulate("kernel-stall", kernel=fake, set={"kernel.congestion": "bbr"})
+
+
+def test_without_a_kernel_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
+    """Exit status 2, and no traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rtolab.cli", "emulate", "kernel-stall", "--virtual"],
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "rtolab kernel build --version 6.12" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_kernel_is_compared_with_the_known_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest name is proposed; `remove` removes nothing else."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name, release in (("6.1", "6.1.9"), ("6.12", "6.12.4")):
+        folder = kernel.cache() / name
+        folder.mkdir(parents=True)
+        known = {"release": release, "hz": 1000, "source": "a test"}
+        (folder / "kernel.json").write_text(json.dumps(known), encoding="utf-8")
+    assert kernel.find().name == "6.12"
+    with pytest.raises(Error, match=r"--kernel 6\.21: expected"):
+        kernel.find("6.21")
+    kernel.remove("6.12")
+    assert [one.name for one in kernel.kernels()] == ["6.1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"source": Path("/nowhere")}, "expected a tree of Linux's sources"),
+        ({"version": "latest"}, "--version latest: expected two numbers"),
+        ({"name": "../x"}, "--name ../x: expected letters"),
+    ],
+)
+def test_what_cannot_be_built_is_said_at_once(
+    given: dict[str, object],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is left in the cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel, "NEEDED", {})
+    monkeypatch.setattr(kernel, "FOR_DEBIAN", {})
+    with pytest.raises(Error, match=message):
+        kernel.build(**given)  # type: ignore[arg-type]
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once, as one command."""
+    monkeypatch.setattr(kernel, "NEEDED", {"no-such-flex": "flex", "no-such-bison": "bison"})
+    monkeypatch.setattr(kernel, "FOR_DEBIAN", {})
+    with pytest.raises(Error, match="needs bison, flex: `apt install bison flex`"):
+        kernel.build(source=Path("/nowhere"))
+
+
+@built
+def test_two_runs_of_a_guest_are_equal_and_exact() -> None:
+    """A stall of 3 s: the kernel's timeouts are spurious, and every run has the same packets."""
+    one, two = (emulate("kernel-stall", kernel=kernel.find()) for _ in range(2))
+    assert one.segments.equals(two.segments)
+    assert one.windows.equals(two.windows)
+    assert "spurious" in set(one.timeouts["truth"])
+    assert not any(one.doubts)
+
+
+@built
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """Neither a process nor a file."""
+    code = (
+        "from rtolab import kernel; from rtolab.emulation import emulate; "
+        "emulate('kernel-stall', kernel=kernel.find())"
+    )
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True)
+    assert not list(tmp_path.iterdir())
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert str(kernel.find().folder / "linux") not in running.stdout
