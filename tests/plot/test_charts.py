@@ -1,6 +1,7 @@
 """Curves as in the papers, and marks in the picture of a trace."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -122,6 +123,16 @@ def test_a_curve_can_show_some_variants_or_given_points() -> None:
     assert lines[0][1] == ("line", (1, 20))
     assert len(lines[0]) == 3
     assert lines[1][1] == ("line", (1, 5))
+
+
+@pytest.mark.usefixtures("simulator")
+def test_each_condition_has_a_box_plot_that_names_it() -> None:
+    done = reproduce(replace(over_loss(), metrics=(REXMITS,), figures=()), seed=1, runs=5)
+    drawn = pictures(done)
+    assert [picture.name for picture in drawn] == ["rexmits-1", "rexmits-10"]
+    titles = [picture.draw().title for picture in drawn]
+    assert [title.text for title in titles] == ["X", "X"]
+    assert [title.subtitle.partition("; ")[0] for title in titles] == ["1 %", "10 %"]
 
 
 def test_marks_stand_in_the_picture_of_a_trace(simulator: Simulator) -> None:

@@ -1,5 +1,7 @@
 import json
 import math
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+import vl_convert
 
 from handmade_tables import (
     Outcome,
@@ -233,6 +236,17 @@ def test_a_published_median_outside_of_the_band_looks_different() -> None:
     assert legends(chart) == {"published median", "published median, outside of the band"}
     (outside,) = data(chart, "published median, outside of the band")
     assert outside["label"] == "B"
+
+
+def test_the_ticks_of_narrow_panels_do_not_run_into_each_other() -> None:
+    bands = [Band(name, "A", 105, 92, 119, 100) for name in ("Time (s)", "Lost")]
+    svg = vl_convert.vegalite_to_svg(band_plot("T", "S", bands).to_dict(validate=False))
+    ticks = re.findall(r'text-anchor="(\w+)" transform="translate\(([\d.]+),[^>]*>(\d+)<', svg)
+    assert len(ticks) >= 2 * 3
+    assert {anchor for anchor, _, _ in ticks} == {"middle"}
+    # Three digits of 12 px take 20 px.
+    for (_, left, before), (_, right, after) in pairwise(ticks):
+        assert float(right) - float(left) > 30 or int(after) < int(before), "a new panel"
 
 
 def test_tables_open_in_polars_and_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:

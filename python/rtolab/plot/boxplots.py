@@ -222,7 +222,9 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
     base = alt.Chart(alt.InlineData(values=values)).encode(y)
 
     def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=group, scale=alt.Scale(zero=False, padding=10))
+        # A panel has no room for more ticks, nor for labels that move away from its edges.
+        axis = alt.Axis(tickCount=5, labelFlush=False)
+        return alt.X(f"{field}:Q", title=group, scale=alt.Scale(zero=False, padding=10), axis=axis)
 
     tooltip = tips("label:N", "published:Q", "measured:Q", "low:Q", "high:Q")
     layers = [

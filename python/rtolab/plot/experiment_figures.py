@@ -120,8 +120,9 @@ def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Pictur
             if row.metric is metric and row.variant.condition == condition and row.measured
         ]
         how = f"box: quartiles; line: median; whiskers: extremes of {reproduction.runs} runs"
-        title = f"{experiment.title}{named}"
-        return box_plot(title, f"{experiment.source}; {how}", quantity, boxes)
+        # The title of an experiment may name several conditions already.
+        said = "; ".join(filter(None, (condition, experiment.source, how)))
+        return box_plot(experiment.title, said, quantity, boxes)
 
     ending = f"-{stem(condition)}" if condition else ""
     return Picture(f"{metric.name}{ending}", f"{metric.label} of each variant{named}", draw)
