@@ -13,18 +13,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import polars as pl
-from altair.utils.schemapi import debug_mode
 
 from rtolab import _rtolab
 from rtolab.experiments.base import Experiment
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.reproduce import Reproduction, reproduce, runs_of
-from rtolab.files import write_table, write_text
-from rtolab.plot import save_spec
-from rtolab.plot.experiment_figures import pictures, stem
+from rtolab.files import stem, write_table, write_text
 from rtolab.result import Result
 from rtolab.run import find_scenario
 
@@ -135,6 +133,8 @@ class Campaign:
         # Create the folder first, to fail before the runs.
         folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
+        if experiment.variants:
+            Thread(target=_warm_up, args=(self.settings.quick,), daemon=True).start()
         done = reproduce(
             experiment,
             seed=settings.seed,
@@ -185,6 +185,11 @@ class Campaign:
 
         Altair's validation takes a fifth of the rest; it is left to the tests.
         """
+        from altair.utils.schemapi import debug_mode  # noqa: PLC0415
+
+        from rtolab.plot import save_spec  # noqa: PLC0415
+        from rtolab.plot.experiment_figures import pictures  # noqa: PLC0415
+
         drawn = []
         for picture in pictures(done):
             with debug_mode(False):
@@ -193,6 +198,14 @@ class Campaign:
                 files.pictures += save_spec(spec, folder / picture.name)
             drawn.append(Figure(picture.name, picture.caption, pack(spec)))
         return drawn
+
+
+def _warm_up(quick: bool) -> None:
+    """Loads the libraries of the figures while the simulator leaves Python idle."""
+    from rtolab import plot  # noqa: PLC0415
+
+    if not quick:
+        plot.warm_up()
 
 
 def _record(folder: Path) -> dict[str, Any]:

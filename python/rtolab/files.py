@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,11 @@ def whole(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def stem(text: str) -> str:
+    """A name as part of a file name, without blanks, slashes and colons."""
+    return re.sub(r"[^\w.+-]+", "-", text).strip("-")
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -150,7 +153,7 @@ def command(id_: str, settings: Settings) -> str:
     words = ["rtolab", "reproduce", id_, "--seed", str(settings.seed)]
     words += ["--runs", str(settings.runs)] if settings.runs else []
     words += ["--quick"] if settings.quick else []
-    words += ["--no-sensitivity"] if not settings.sensitivity and not settings.quick else []
+    words += ["--assumptions"] if settings.sensitivity else []
     for name, value in settings.assume.items():
         words += ["--assume", f"{name}={value}"]
     return shlex.join(words)
@@ -347,7 +350,32 @@ def _cells(*cells: str) -> str:
 
 @cache
 def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script."""
+    """Vega, Vega-Lite and vega-embed as one script.
+
+    Making it takes as long as an experiment, so each version is kept in the user's cache.
+    """
     check_page()
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    kept = _cache() / f"vega-embed-{version('vl-convert-python')}.js"
+    try:
+        bundle = kept.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        bundle = ""
+    if not bundle.endswith(BUNDLE_END):
+        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;") + BUNDLE_END
+        # A cache that cannot be written costs time only.
+        with suppress(OSError):
+            if kept.is_absolute():
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                write_text(kept, bundle)
     return bundle.replace("</script", "<\\/script")
+
+
+BUNDLE_END = "\n/* complete */\n"
+
+
+def _cache() -> Path:
+    """The user's folder for what can be made again, by the XDG specification."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # A path that is not absolute is invalid there. Without a home, "~" stays relative.
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111
+    return (given if given.is_absolute() else home / ".cache") / "rtolab"

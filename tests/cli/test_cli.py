@@ -219,7 +219,7 @@ def test_specifications_are_as_the_list_explains_them() -> None:
 
 
 def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
-    ran = rtolab("reproduce", "frto2002/table1", "--no-sensitivity")
+    ran = rtolab("reproduce", "frto2002/table1")
     assert ran.code == 0
     (row,) = [line.split() for line in ran.out.splitlines() if "Regular SACK" in line]
     assert row == ["Regular", "SACK", "94.13", "94.13", "9", "9", "57", "57"]

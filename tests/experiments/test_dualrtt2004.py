@@ -17,7 +17,6 @@ ARITHMETIC = [experiment for experiment in EXPERIMENTS if not experiment.variant
 SHORT = [ALL[name] for name in ("table4", "table5", "section-v-c-loss", "fig13", "fig14", "fig15")]
 
 NOT_AS_PRINTED = {
-    "fig2": {"Reno: RTO when the first held segment left, s"},
     "table3": {"NRTT of 131 as defined, s"},
     "fig5": {
         "DualRTT, recover forgotten: fast retransmits",
@@ -35,23 +34,34 @@ NOT_AS_PRINTED = {
 }
 """What the paper contradicts, by experiment."""
 
+FAILS = {
+    "table2": {"ACK at 52.704, measured - printed, ms"},
+    "table5-phys": {"rows explained, 576 B"},
+}
+"""What does not come out, by experiment."""
+
 
 def with_sender(experiment: Experiment, sender: str) -> Experiment:
-    """The experiment's checks on another sender's run, under the name of its own."""
-    (variant,) = experiment.variants
+    """The experiment's checks on another sender's run, under the name of its first."""
+    variant, *others = experiment.variants
 
     class Disguised(Variant):
         key = variant.key
 
-    disguised = Disguised(sender, variant.label, set=variant.set)
-    return replace(experiment, variants=(disguised,))
+    # What it sets is what the scenario has: it only keeps the sender apart from the same of others.
+    apart = {**variant.set, "duration": "77.9 s"}
+    disguised = Disguised(sender, variant.label, set=apart)
+    return replace(experiment, variants=(disguised, *others))
 
 
 @pytest.mark.parametrize("experiment", TRACES + ARITHMETIC, ids=lambda e: e.id)
 def test_exact_claims_are_reproduced_or_contradict_each_other(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=1, seed=1)
-    assert with_verdict(done, "fail") == set()
-    contradicted = NOT_AS_PRINTED.get(experiment.id.split("/")[1], set())
+    name = experiment.id.split("/")[1]
+    assert with_verdict(done, "fail") == FAILS.get(name, set())
+    assert all(check.why for check in done.checks if check.verdict == "fail")
+    assert "unstated" not in {check.standing for check in done.checks}
+    contradicted = NOT_AS_PRINTED.get(name, set())
     assert with_verdict(done, "not reproducible") == contradicted
     assert all(row.measured is not None for row in done.rows), "endless runs count, too"
 
@@ -99,7 +109,7 @@ def test_another_sender_turns_checks_red() -> None:
     detects = reproduce(with_sender(figure2, "reno:no-bugfix+frto"), runs=1, seed=1)
     assert "Reno: held segments resent unneeded" in with_verdict(detects, "fail")
     reckless = reproduce(with_sender(figure3, "reno:no-bugfix"), runs=1, seed=1)
-    assert with_verdict(reckless, "fail") == {"Reno, careful bugfix: fast retransmits"}
+    assert "Reno, careful bugfix: fast retransmits" in with_verdict(reckless, "fail")
     plain = reproduce(with_sender(figure4, "reno:careful"), runs=1, seed=1)
     assert "Eifel, with timestamps: held segments resent unneeded" in with_verdict(plain, "fail")
 

@@ -151,9 +151,9 @@ def test_a_paper_is_introduced_with_what_it_prints_twice(written: Report) -> Non
 
 
 def test_the_command_repeats_an_experiment_with_its_settings() -> None:
-    settings = Settings(7, 30, {"link.x.stalls": '[{ at = "1 s" }]'}, sensitivity=False)
+    settings = Settings(7, 30, {"link.x.stalls": '[{ at = "1 s" }]'}, sensitivity=True)
     assert report.command("frto2002/fig2", settings) == (
-        "rtolab reproduce frto2002/fig2 --seed 7 --runs 30 --no-sensitivity "
+        "rtolab reproduce frto2002/fig2 --seed 7 --runs 30 --assumptions "
         """--assume 'link.x.stalls=[{ at = "1 s" }]'"""
     )
     assert report.command("x/y", Settings(quick=True)) == "rtolab reproduce x/y --seed 1 --quick"
@@ -199,6 +199,26 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "1.50 (1.20 to 1.80)" in said
     assert "no rate is printed" in said
     assert "with an ACK each: 2 of 2 checks keep their verdict" in said
+
+
+def test_the_library_of_charts_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def bundle() -> str:
+        report._bundle.cache_clear()
+        return report._bundle()
+
+    made = bundle()
+    (kept,) = (tmp_path / "rtolab").iterdir()
+    with monkeypatch.context() as patch:
+        patch.delattr("vl_convert.javascript_bundle")
+        assert bundle() == made
+    kept.write_text(kept.read_text(encoding="utf-8")[:1000], encoding="utf-8")
+    assert bundle() == made
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    assert bundle() == made
 
 
 def test_a_chart_cannot_break_the_page() -> None:

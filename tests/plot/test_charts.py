@@ -11,8 +11,9 @@ from handmade_tables import Simulator
 from rtolab.experiments import find
 from rtolab.experiments.base import REXMITS, Curves, Experiment, Point, Variant
 from rtolab.experiments.reproduce import reproduce
+from rtolab.files import stem
 from rtolab.plot.boxplots import curves
-from rtolab.plot.experiment_figures import pictures, stem
+from rtolab.plot.experiment_figures import pictures
 
 TITLE = alt.TitleParams("Title")
 LINES = [

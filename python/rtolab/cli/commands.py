@@ -283,9 +283,10 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer runs, fewer figures, only the report.")
     ] = False,
-    sensitivity: Annotated[
-        bool, typer.Option(help="Also try other assumptions; never with --quick.")
-    ] = True,
+    assumptions: Annotated[
+        bool,
+        typer.Option("--assumptions", help="Also try other assumptions: several times as long."),
+    ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ignore the results of an earlier run.")
     ] = False,
@@ -313,8 +314,9 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     Exits with 1 if a claim fails, or with --on kernel if this machine was too slow.
     """
     if on is On.KERNEL:
-        if assume or quick or fresh:
-            raise Error("--assume, --quick and --fresh are for simulated runs, without --on kernel")
+        if assume or quick or fresh or assumptions:
+            given = "--assume, --assumptions, --quick and --fresh"
+            raise Error(f"{given} are for simulated runs, without --on kernel")
         guest = guest_of(kernel, virtual=virtual)
         on_kernel(
             experiment or [],
@@ -328,11 +330,13 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         return
     if virtual or kernel:
         raise Error("--virtual and --kernel go with --on kernel")
+    if quick and assumptions:
+        raise Error("--assumptions needs full runs: leave out --quick")
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     assumed = pairs(assume, "--assume")
     whole = not experiment
-    settings = Settings(seed, runs, assumed, quick, sensitivity and not quick, whole)
+    settings = Settings(seed, runs, assumed, quick, assumptions, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
     if not as_json:
         from rtolab.experiments.summary import summary  # noqa: PLC0415

@@ -143,6 +143,10 @@ class Trace:
         data = (event for event in self._events if isinstance(event, Data))
         return next((one for one in data if one.seq == seq), None)
 
+    def acks(self) -> list[Ack]:
+        """All ACKs that came, without what they released."""
+        return [event for event in self._events if isinstance(event, Ack)]
+
     def outstanding(self, timeout: Timeout) -> list[int]:
         """First bytes of the segments sent and not yet acknowledged when the timer expired."""
         sent: set[int] = set()

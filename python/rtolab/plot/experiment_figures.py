@@ -1,6 +1,5 @@
 """The figures of an experiment."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ import altair as alt
 
 from rtolab.experiments.base import THROUGHPUT, TIME, Curves, Metric, Point
 from rtolab.experiments.reproduce import BAND_OF, Reproduction, Row
+from rtolab.files import stem
 from rtolab.plot.boxplots import Band, Box, band_plot, box_plot, curves
 from rtolab.plot.style import Chart
 from rtolab.result import PLACES
@@ -126,11 +126,6 @@ def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Pictur
 
     ending = f"-{stem(condition)}" if condition else ""
     return Picture(f"{metric.name}{ending}", f"{metric.label} of each variant{named}", draw)
-
-
-def stem(text: str) -> str:
-    """A name as part of a file name, without blanks, slashes and colons."""
-    return re.sub(r"[^\w.+-]+", "-", text).strip("-")
 
 
 def _unit(metric: Metric) -> str:

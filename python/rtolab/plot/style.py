@@ -1,11 +1,14 @@
 """Style of all figures, and their files."""
 
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import altair as alt
 import vl_convert
 
+from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
 
@@ -28,6 +31,14 @@ def save(chart: Chart, stem: Path) -> list[Path]:
         OSError: a file cannot be written.
     """
     return save_spec(chart.to_dict(validate=False), stem)
+
+
+@cache
+def warm_up() -> None:
+    """Start the renderer, which takes longer than a figure, if the machine has room for it."""
+    with suppress(Error):
+        check_picture("")
+        vl_convert.vegalite_to_svg({"mark": "point", "data": {"values": []}})
 
 
 def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:

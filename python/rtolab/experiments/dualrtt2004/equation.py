@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rtolab.experiments.base import Bounds, Check, Experiment, Value
+from rtolab.experiments.base import Bounds, Check, Experiment, Value, from_paper
 from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
@@ -96,7 +96,7 @@ def equation6_checks() -> tuple[Check, ...]:
         "logarithm, while Table V's optima fall from 0.6 to 0.01. Without a constant term in "
         "equation 3, ln B (10 to 14) stands in for one, and its sign says nothing"
     )
-    return (
+    return from_paper(
         *(
             check
             for name in LOGARITHMS

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from rtolab.experiments.base import (
     FAST_RETRANSMITS,
     REXMITS,
@@ -13,57 +15,59 @@ from rtolab.experiments.base import (
     Experiment,
     Mark,
     Variant,
+    fitted,
+    from_paper,
+    taken,
 )
-from rtolab.experiments.counts import After, timeouts, unneeded_fast_retransmits
-from rtolab.experiments.dualrtt2004.set_b import FIRST_DATA, OTHER_CHOICES, SET_B
+from rtolab.experiments.counts import After, Count, timeouts, unneeded_fast_retransmits
+from rtolab.experiments.dualrtt2004.set_b import CLOCK, FIGURE_2, OTHER_CHOICES, SET_B
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.trace import Ack, Timeout, Trace
 
 METRICS = (REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 
-RENO = Variant("reno:no-bugfix", "Reno")
+RENO = Variant("reno:no-bugfix", "Reno", set=FIGURE_2)
 CAREFUL = Variant("reno:careful", "Reno, careful bugfix")
+WITHOUT = Variant("reno:no-bugfix", "Reno")
 
-HOLD_AT = 28.0 + FIRST_DATA
-"""When the hold begins, in s from the SYN: the paper's clock begins with the data."""
+HOLD_AT = 28.0 + CLOCK
+"""When the hold begins, in s."""
 
 HOLD_FOR = 12.0
 """How long the paper's hold lasts, in s."""
 
 HELD = (131, 150)
-"""The first and the last segment held; the paper counts from 0, as ns-2 does."""
+"""The first and the last segment held (II-B)."""
 
 SHOWN = (HOLD_AT - 2, HOLD_AT + HOLD_FOR + 9)
 
-PHASE = 0.3
-"""By how much times may differ from the paper's, in s: ns-2's coarse timer has a random phase."""
+FROM = 1
+"""The number of the first data segment in FullTCP, whose SYN has number 0."""
+
+FROM_0 = 0
+"""The same in Figure 2, as ns-2's Agent/TCP counts."""
 
 
-def number(trace: Trace, seq: int) -> int:
-    """A segment as the paper counts it: the first data segment is 0."""
-    return (seq - 1) // trace.mss
+def number(trace: Trace, seq: int, begin: int = FROM) -> int:
+    """A segment as the paper counts it."""
+    return (seq - 1) // trace.mss + begin
 
 
-def first_outstanding(trace: Trace, timeout: Timeout) -> float:
-    """The first segment outstanding at the timeout."""
-    return number(trace, trace.outstanding(timeout)[0])
-
-
-def last_outstanding(trace: Trace, timeout: Timeout) -> float:
-    """The last one."""
-    return number(trace, trace.outstanding(timeout)[-1])
+def outstanding(place: int, begin: int) -> Count:
+    """The segment at this place of those outstanding at the timeout."""
+    return lambda trace, timeout: number(trace, trace.outstanding(timeout)[place], begin)
 
 
 def first_sent(trace: Trace, timeout: Timeout) -> float | None:
     """When the first segment outstanding was sent first, on the paper's clock."""
     sent = trace.sent_first(trace.outstanding(timeout)[0])
-    return None if sent is None else sent.at - FIRST_DATA
+    return None if sent is None else sent.at - CLOCK
 
 
 def timed_out(which: int, trace: Trace, timeout: Timeout) -> float | None:
     """When the timer expired for the n-th time, from 0, on the paper's clock."""
     expired = trace.timeouts_from(timeout.at)
-    return expired[which].at - FIRST_DATA if which < len(expired) else None
+    return expired[which].at - CLOCK if which < len(expired) else None
 
 
 def backed_off(trace: Trace, timeout: Timeout) -> float | None:
@@ -84,7 +88,7 @@ def first_ack(trace: Trace, timeout: Timeout) -> Ack | None:
 def answered(trace: Trace, timeout: Timeout) -> float | None:
     """When that ACK came, on the paper's clock."""
     ack = first_ack(trace, timeout)
-    return None if ack is None else ack.at - FIRST_DATA
+    return None if ack is None else ack.at - CLOCK
 
 
 def unneeded_of_held(trace: Trace, timeout: Timeout) -> float:
@@ -94,15 +98,15 @@ def unneeded_of_held(trace: Trace, timeout: Timeout) -> float:
 
 
 def fast_retransmitted(trace: Trace, timeout: Timeout) -> float | None:
-    """Which segment a fast retransmit sent first after the timeout."""
+    """Which segment a fast retransmit sent first after the timeout, in Figure 2's numbers."""
     fast = trace.fast_retransmits_from(timeout.at)
-    return number(trace, fast[0].seq) if fast else None
+    return number(trace, fast[0].seq, FROM_0) if fast else None
 
 
 def fast_retransmitted_at(trace: Trace, timeout: Timeout) -> float | None:
     """When that was, on the paper's clock."""
     fast = trace.fast_retransmits_from(timeout.at)
-    return fast[0].at - FIRST_DATA if fast else None
+    return fast[0].at - CLOCK if fast else None
 
 
 def halved(trace: Trace, timeout: Timeout) -> float | None:
@@ -112,74 +116,67 @@ def halved(trace: Trace, timeout: Timeout) -> float | None:
     return after["ssthresh"] / fast[0].cwnd if after else None
 
 
-def around(value: float) -> Bounds:
-    """A time of the paper, give or take the timer's phase."""
-    return Bounds(value - PHASE, value + PHASE)
+def around(value: float, within: float) -> Bounds:
+    """A time of the paper, in s."""
+    return Bounds(value - within - 1e-9, value + within + 1e-9)
 
 
-def go_back_n(variant: Variant) -> list[Check]:
+def go_back_n(variant: Variant, begin: int) -> list[Check]:
     """What both figures have: two timeouts of the first held segment, and go-back-N."""
     reno = After(variant, HOLD_AT)
     return [
-        reno.exactly(HELD[0], "first segment held", first_outstanding),
-        reno.exactly(HELD[1], "last segment held", last_outstanding),
-        reno.within(around(28.99), "the first held was sent, s", first_sent),
+        reno.exactly(HELD[0], "first segment held", outstanding(0, begin)),
+        reno.exactly(HELD[1], "last segment held", outstanding(-1, begin)),
         reno.exactly(2, "timeouts", timeouts),
-        reno.within(around(34.54), "first timeout, s", lambda *at: timed_out(0, *at)),
-        reno.within(around(42.14), "second timeout, s", lambda *at: timed_out(1, *at)),
         reno.exactly(2, "time between them / RTO before", backed_off),
-        reno.within(around(42.90), "ACK of the original, s", answered),
-        reno.exactly(21, "held segments resent unneeded", unneeded_of_held),
     ]
 
 
 def timeout_in_force(trace: Trace, timeout: Timeout) -> float | None:
-    """The retransmission timeout when the first segment held left, in s."""
+    """The retransmission timeout when the ACK came that released the first segment held, in s.
+
+    That ACK's own sample changes it.
+    """
     sent = trace.sent_first(trace.outstanding(timeout)[0])
-    window = trace.window_at(sent.at) if sent else None
-    return float(window["rto_s"]) if window else None
+    before = trace.windows_until(sent.at).filter(pl.col("at_s") < sent.at) if sent else None
+    return None if before is None or before.is_empty() else float(before["rto_s"][-1])
 
 
-def printed_timeout() -> Check:
-    """Section II-B prints a timeout that its Table II contradicts."""
+RATE_OF_FIGURE_2 = (
+    "the rate of 50 kbit/s was chosen by the times of Figure 2's text; II-A prints 46.8, at which "
+    "Agent/TCP holds 130 first"
+)
 
-    def measure(measured: Measured) -> float | None:
-        trace = measured.traces[RENO.key]
-        timeouts = trace.timeouts_from(HOLD_AT)
-        return timeout_in_force(trace, timeouts[0]) if timeouts else None
 
-    return Check(
-        "Reno: RTO when the first held segment left, s",
-        "exact",
-        measure,
-        {1: Bounds(4, 4)},
-        because=(
-            "II-B prints an RTO of 4 s; Table II has 3.8 s at 30.840, and only that leads to the "
-            "printed timeouts: 30.74 + 3.8 = 34.54 and 34.54 + 7.6 = 42.14. (Table II's row is "
-            "0.1 s later than that start of the timer.)"
-        ),
+def figure2_checks() -> tuple[Check, ...]:
+    """Section II-B; 21 is counted from its text."""
+    reno = After(RENO, HOLD_AT)
+    of_the_rate = (
+        *go_back_n(RENO, FROM_0),
+        reno.within(around(28.99, 0.01), "the first held was sent, s", first_sent),
+        reno.exactly(4, "RTO when it was sent, s", timeout_in_force),
+        reno.within(around(34.54, 0.01), "first timeout, s", lambda *at: timed_out(0, *at)),
+        reno.within(around(42.14, 0.01), "second timeout, s", lambda *at: timed_out(1, *at)),
+        reno.within(around(42.89, 0.01), "ACK of the original, s", answered),
+    )
+    return from_paper(
+        *fitted(RATE_OF_FIGURE_2, *of_the_rate),
+        reno.exactly(21, "held segments resent unneeded", unneeded_of_held),
+        reno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
+        reno.exactly(HELD[1] + 1, "segment of the first", fast_retransmitted),
+        reno.within(Bounds(0.4, 0.6), "ssthresh after it / window before", halved),
     )
 
 
-def figure2_checks() -> list[Check]:
-    """Section II-B."""
-    reno = After(RENO, HOLD_AT)
-    return [
-        printed_timeout(),
-        *go_back_n(RENO),
-        reno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
-        reno.exactly(HELD[1] + 1, "segment of the first", fast_retransmitted),
-        reno.within(around(45.80), "first fast retransmit, s", fast_retransmitted_at),
-        reno.within(Bounds(0.4, 0.6), "ssthresh after it / window before", halved),
-    ]
-
-
-def figure3_checks() -> list[Check]:
-    """Section II-C."""
-    return [
-        *go_back_n(CAREFUL),
+def figure3_checks() -> tuple[Check, ...]:
+    """Section II-C. Without the bugfix the fast retransmit comes when the text says it would."""
+    reno = After(WITHOUT, HOLD_AT)
+    return from_paper(
+        *go_back_n(CAREFUL, FROM),
+        After(CAREFUL, HOLD_AT).exactly(21, "held segments resent unneeded", unneeded_of_held),
         Check("Reno, careful bugfix: fast retransmits", "count", _fast_careful, {1: Bounds(0, 0)}),
-    ]
+        reno.within(around(45.8, 0.05), "first fast retransmit, s", fast_retransmitted_at),
+    )
 
 
 def _fast_careful(measured: Measured) -> float:
@@ -198,21 +195,21 @@ hold_experiment = partial(
 """A trace over the one link of section II-A."""
 
 
-def figure(number_: int, title: str, checks: list[Check], **parts: Any) -> Experiment:
+def figure(number_: int, title: str, checks: tuple[Check, ...], **parts: Any) -> Experiment:
     """A figure of such a trace."""
     return hold_experiment(
         id=f"dualrtt2004/fig{number_}",
         title=title,
         source=f"DualRTT, Figure {number_}",
         published={},
-        checks=tuple(checks),
+        checks=checks,
         **parts,
     )
 
 
 def marks(*pointed: tuple[float, str]) -> tuple[Mark, ...]:
     """Points of the text, by the paper's clock."""
-    return tuple(Mark(at + FIRST_DATA, text) for at, text in pointed)
+    return tuple(Mark(at + CLOCK, text) for at, text in pointed)
 
 
 HELD_MARKS = (
@@ -234,9 +231,13 @@ FIGURES = (
             "resends 132 to 150, and the duplicates' ACKs cause a fast retransmit of 151."
         ),
         did=(
-            "The hold on one link, with Reno as ns-2 has it. A link of 50 kbit/s hits the printed "
-            "times, the printed 46.8 kbit/s does not. Times are those of the paper's clock, which "
-            "starts 2.9 s later than ours: its ns-2 shows no handshake."
+            "The hold on one link, with Reno as ns-2's Agent/TCP has it, without a handshake. This "
+            "run of the authors' is another than that of Tables II and III: a link of 50 kbit/s "
+            "hits its times, the printed 46.8 kbit/s hits those of the tables."
+        ),
+        assumptions=(
+            *SET_B,
+            taken("the run", "50 kbit/s, no handshake", "hits the times of II-B"),
         ),
         marks=marks(
             *HELD_MARKS, (42.9, "C: ACK of the original 131"), (45.8, "E: fast retransmit of 151")
@@ -246,12 +247,15 @@ FIGURES = (
         3,
         "The same with the careful bugfix: no fast retransmit",
         figure3_checks(),
-        variants=(CAREFUL,),
+        variants=(CAREFUL, WITHOUT),
         says=(
             "With the more careful rule of RFC 2582 the sender still resends what was outstanding, "
             "but at 45.8 s there is no fast retransmit and the window is not halved."
         ),
-        did="Figure 2's hold; Reno does not enter fast retransmit for what a timeout resent.",
+        did=(
+            "The hold at the printed 46.8 kbit/s, with FullTCP's handshake. Reno does not enter "
+            "fast retransmit for what a timeout resent; without that rule it does at 45.8 s."
+        ),
         marks=marks(*HELD_MARKS, (45.8, "C: no fast retransmit of 151")),
     ),
 )

@@ -12,6 +12,8 @@ from rtolab.experiments.base import (
     Point,
     Value,
     Variant,
+    fitted,
+    from_paper,
     taken,
 )
 from rtolab.experiments.dualrtt2004.spikes import (
@@ -200,6 +202,11 @@ def refit(best: dict[Combination, float], log: Callable[[Floats], Floats]) -> li
     return [float(value) for value in np.linalg.lstsq(columns, taus, rcond=None)[0]]
 
 
+AFTER_LOOKING = (
+    "shapes were asked for, and combinations that find fewer than 3 of 10 spikes left out, after "
+    "stronger claims had been tried"
+)
+
 BENT = "bends the wrong way for an exponential"
 
 MODEL = (
@@ -224,18 +231,21 @@ MODEL = (
             curves(8, 1, "one-way delay, s"),
             curves(9, 2, "packet, B"),
         ),
-        checks=(
-            *(
-                derived(claim, "shape", {1: Bounds(0, 0)}, of=name)
-                for name, claim in {
-                    "rises over B": "rises of the mean threshold over bandwidths",
-                    "rises over D": "rises of the mean threshold over delays",
-                    "falls over M": "falls of the mean threshold over packet sizes",
-                    "steeper over B": f"{BENT}, over bandwidths",
-                    "steeper over D": f"{BENT}, over delays",
-                }.items()
+        checks=fitted(
+            AFTER_LOOKING,
+            *from_paper(
+                *(
+                    derived(claim, "shape", {1: Bounds(0, 0)}, of=name)
+                    for name, claim in {
+                        "rises over B": "rises of the mean threshold over bandwidths",
+                        "rises over D": "rises of the mean threshold over delays",
+                        "falls over M": "falls of the mean threshold over packet sizes",
+                        "steeper over B": f"{BENT}, over bandwidths",
+                        "steeper over D": f"{BENT}, over delays",
+                    }.items()
+                ),
+                derived("correlation with M", "shape", {1: Bounds(0.9, 1)}, of="by M"),
             ),
-            derived("correlation with M", "shape", {1: Bounds(0.9, 1)}, of="by M"),
         ),
         assumptions=(
             *MANY_SPIKES,
