@@ -12,7 +12,7 @@ from rich.console import Console
 
 import program
 from commands import commands
-from rtolab import ScenarioError, SenderError, _rtolab, campaign, experiments
+from rtolab import ScenarioError, SenderError, _rtolab, experiments, plot
 from rtolab.cli import listing, terminal
 from rtolab.run import find_scenario
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def simulator(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    monkeypatch.setattr(campaign, "save_spec", sketch)
+    monkeypatch.setattr(plot, "save_spec", sketch)
     return simulator
 
 

@@ -164,7 +164,7 @@ BY_BANDWIDTH_ALONE = (
 
 SHARE = (
     "how the 300 spikes are grouped decides, and the paper does not say it: in one long transfer "
-    "83.5 % of the spikes cause a spurious timeout (80.7 % if Eifel times one segment a window), in "
+    "83.5 % of them cause a spurious timeout (80.7 % if Eifel times one segment a window), in "
     "sessions of three spikes 72.0 % (67.7 %)"
 )
 
