@@ -40,11 +40,15 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+def require_mcp() -> None:
+    if find_spec("mcp") is None:
+        lack("mcp is missing; install it:  pip install mcp")
+
+
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
     """What a server answers in one conversation: its tools, results by name, what it refuses."""
-    if find_spec("mcp") is None:
-        lack("mcp is missing; install it:  pip install mcp")
+    require_mcp()
     from mcp import StdioServerParameters  # noqa: PLC0415
     from mcp.client.client import Client  # noqa: PLC0415
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
@@ -141,13 +145,26 @@ def test_bad_input_is_an_error_of_the_tool_in_our_words(told: dict[str, Any]) ->
         assert "/tmp" not in content.text
 
 
+@pytest.mark.parametrize(("tool", "argument"), [("diagnose", "capture"), ("run", "scenario")])
+def test_an_argument_that_is_no_text_is_told(tool: str, argument: str) -> None:
+    require_mcp()
+    from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415
+
+    from rtolab.mcp import server  # noqa: PLC0415
+
+    with pytest.raises(ToolError, match="this is no text in UTF-8"):
+        anyio.run(server().call_tool, tool, {argument: "\ud800"})
+
+
 @pytest.mark.parametrize("missing", ["mcp", "mcp.server.mcpserver"])
 def test_without_the_package_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    if missing != "mcp" and find_spec("mcp") is None:
-        lack("mcp is missing; install it:  pip install mcp")
-    for name in [name for name in sys.modules if name.startswith("rtolab.mcp")]:
+    if missing != "mcp":
+        require_mcp()
+    for name in [
+        name for name in sys.modules if f"{name}.".startswith(("rtolab.mcp.", f"{missing}."))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(Error, match=rf"^{missing}.* is missing; .* -m pip install 'mcp>=2\.3,<3'"):

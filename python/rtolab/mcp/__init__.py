@@ -141,6 +141,8 @@ def _in_words(tool: Callable[..., Any]) -> Callable[..., Any]:
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise ToolError(f"{place}{error.strerror or error}") from None
+        except UnicodeEncodeError as error:
+            raise ToolError(f"{error.object!a}: this is no text in UTF-8") from None
 
     return told
 
