@@ -169,7 +169,12 @@ impl Sender {
             true => self.flight.segment_at(self.nxt),
             false => self.flight.unsacked_from(self.nxt),
         };
-        next.copied()
+        next.filter(|sent| sent.seq < self.go_back_end).copied()
+    }
+
+    /// Begins go-back-N: retransmits the data outstanding from `seq` on.
+    pub(super) fn go_back_from(&mut self, seq: Seq) {
+        (self.nxt, self.go_back_end) = (seq, self.flight.max());
     }
 
     /// New data, as the windows and limited transmit allow.

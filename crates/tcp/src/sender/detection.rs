@@ -12,8 +12,8 @@ use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, Needs, Reopening, Resumption,
-    Verdict,
+    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Needs, Reopening,
+    Resumption, Verdict,
 };
 
 impl Sender {
@@ -167,7 +167,12 @@ impl Sender {
             Advice::SendInstead(what, window) => {
                 self.send_beside(SendPermission::Instead(what), window);
             }
-            Advice::GoBackN { cwnd } => return self.go_back(cwnd),
+            Advice::GoBackN { cwnd, extent } => {
+                if extent == GoBack::All {
+                    self.go_back_from(self.nxt);
+                }
+                return self.go_back(cwnd);
+            }
             Advice::Resume(resumption) => {
                 let found = Detection { resumption: Some(resumption), ..*detection };
                 return match self.respond(&found, facts) {
@@ -193,7 +198,10 @@ impl Sender {
     fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
         match resumption {
             Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
-            Resumption::TowardsPipe => self.go_back(2),
+            Resumption::TowardsPipe => {
+                self.go_back_from(self.nxt);
+                self.go_back(2)
+            }
             Resumption::Undone => {
                 self.permission = SendPermission::Windows;
                 Settled::No
@@ -201,7 +209,7 @@ impl Sender {
         }
     }
 
-    /// F-RTO ends: go-back-N in a window of this many segments.
+    /// F-RTO ends: go-back-N continues in a window of this many segments.
     fn go_back(&mut self, segments: u32) -> Settled {
         self.permission = SendPermission::Windows;
         self.window.set_segments(segments);

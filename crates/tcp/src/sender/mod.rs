@@ -136,6 +136,8 @@ pub struct Sender {
     pub(crate) config: Arc<Config>,
     /// SND.NXT of go-back-N: the data from here to SND.MAX are still to be retransmitted.
     pub(crate) nxt: Seq,
+    /// The end of go-back-N: SND.MAX when it began. Segments sent later are not taken as lost.
+    go_back_end: Seq,
     pub(crate) timers: TimerTable,
     events: Vec<Event>,
     pub(crate) window: Window,
@@ -189,6 +191,7 @@ impl Sender {
             recovery: Recovery::new(&config.recovery),
             reduction: WindowReduction::AtOnce,
             nxt: Seq::FIRST,
+            go_back_end: Seq::FIRST,
             resend_head: None,
             without_retransmission: false,
             limit: Seq::FIRST + 1,

@@ -144,10 +144,10 @@ impl Sender {
             FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
         }
         self.recovery.enter(self.window.cwnd, before.cwnd, self.flight.max());
-        self.nxt = match self.config.recovery.go_back_n_on_duplicates {
+        self.go_back_from(match self.config.recovery.go_back_n_on_duplicates {
             true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
             _ => self.flight.max(),
-        };
+        });
         self.begin_reduction(flight_size);
         self.window.cwnd += entry.inflation;
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
@@ -161,7 +161,7 @@ impl Sender {
         self.window.set_segments(1);
         self.reduction = WindowReduction::AtOnce;
         self.recovery.on_slow_start(self.flight.max());
-        self.nxt = self.flight.head().map_or(una, Sent::end);
+        self.go_back_from(self.flight.head().map_or(una, Sent::end));
         self.resend_head = Some(Cause::FastRetransmit);
     }
 
@@ -205,7 +205,7 @@ impl Sender {
                 self.nxt = self.flight.max();
             }
             (None, true) => {
-                self.nxt = first_lost.unwrap_or(self.flight.max());
+                self.go_back_from(first_lost.unwrap_or(self.flight.max()));
                 self.timers.stop(Timer::Reordering);
                 self.timers.stop(Timer::LossProbe);
                 self.flight.clear_losses();

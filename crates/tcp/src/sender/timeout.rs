@@ -117,7 +117,7 @@ impl Sender {
         self.timed = None;
         self.resend_head = Some(Cause::Timeout);
         self.burst = u32::MAX;
-        self.nxt = head.end();
+        self.go_back_from(head.end());
         let repeated = self.timed_out_at.replace(head.seq) == Some(head.seq);
         if head.flags.has(Flags::SYN) {
             self.syn_timeouts += 1;

@@ -19,7 +19,7 @@ mod sack;
 use crate::flight::AckFacts;
 
 pub use machine::{
-    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, GoBack, Reopening, Resumption,
 };
 pub use passive::PassiveFrto;
 

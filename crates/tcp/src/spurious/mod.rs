@@ -41,7 +41,8 @@ pub use eifel::Eifel;
 pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, PassiveFrto, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, GoBack, PassiveFrto, Reopening,
+    Resumption,
 };
 pub use id::DetectorError;
 pub use orig_acked::OrigAcked;

@@ -99,9 +99,23 @@ pub enum Advice {
     GoBackN {
         /// The congestion window in segments.
         cwnd: u32,
+        /// The data to retransmit.
+        extent: GoBack,
     },
     /// Go on with new data; `recover` no longer counts.
     Resume(Resumption),
+}
+
+/// The extent of go-back-N after F-RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoBack {
+    /// The data outstanding at the timeout. The two new segments left later, so the timeout does
+    /// not call them lost (Linux 2.6.16, `tcp_enter_frto_loss`: "do not mark those segments
+    /// lost that were forward transmitted after RTO"; Linux 6.1, `tcp_timeout_mark_lost`).
+    Timeout,
+    /// All outstanding data, the two new segments included (ns-2: `t_seqno_` goes back to
+    /// `highest_ack_ + 1` and runs to `maxseq_`).
+    All,
 }
 
 /// The congestion window while the two new segments are under way.
@@ -168,7 +182,7 @@ impl Outcome {
 
     /// The timeout was needed: slow start with this many segments.
     pub(super) const fn genuine(cwnd: u32) -> Self {
-        let advice = Advice::GoBackN { cwnd };
+        let advice = Advice::GoBackN { cwnd, extent: GoBack::Timeout };
         Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
     }
 
@@ -176,14 +190,16 @@ impl Outcome {
     /// after the first acknowledgment.
     pub(super) const fn nothing_new() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
-        Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 2 }, verdict }
+        let advice = Advice::GoBackN { cwnd: 2, extent: GoBack::Timeout };
+        Self { next: Step::Idle, advice, verdict }
     }
 
     /// The acknowledgment may be of what was sent in place of new segments, so F-RTO cannot decide:
     /// slow start has the window that follows a duplicate.
     pub(super) const fn of_the_fallback() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
-        Self { next: Step::Idle, advice: Advice::GoBackN { cwnd: 3 }, verdict }
+        let advice = Advice::GoBackN { cwnd: 3, extent: GoBack::Timeout };
+        Self { next: Step::Idle, advice, verdict }
     }
 
     /// The timeout was spurious.

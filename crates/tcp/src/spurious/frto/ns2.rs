@@ -4,9 +4,10 @@
 //! segment; a duplicate in step 3 leaves a window of two segments; where SACK is in use a duplicate
 //! in step 2 says nothing, and in step 3 it is looked at for what it reports.
 
-use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
+use super::{Advice, CanSend, Entry, Expiry, GoBack, Outcome, Reopening, Resumption, Step};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
+use crate::spurious::Verdict;
 
 /// What it remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,7 @@ impl Ns2 {
         if ack.is_new() || (self.sack && reports) {
             return Outcome::spurious(Resumption::TowardsPipe);
         }
-        Outcome::genuine(2)
+        let advice = Advice::GoBackN { cwnd: 2, extent: GoBack::All };
+        Outcome { next: Step::Idle, advice, verdict: Verdict::Genuine }
     }
 }
