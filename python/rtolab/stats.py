@@ -76,6 +76,22 @@ def band_of_medians(
     return _central(_bootstrap(_floats(values), of, draws, seed=seed), share)
 
 
+def share_of_medians(
+    values: ArrayLike, upto: float, of: int = 30, *, seed: int = 0, draws: int = 2000
+) -> float:
+    """The share of medians of `of` repetitions that are below a value; equal ones count half.
+
+    Args:
+        values: shape (n,), at least one.
+        upto: the value, in their unit.
+        of: the repetitions per median.
+        seed: of the draws; see `band_of_medians`.
+        draws: the number of drawn medians.
+    """
+    medians = _bootstrap(_floats(values), of, draws, seed=seed)
+    return float(np.mean(medians < upto) + np.mean(medians == upto) / 2.0)
+
+
 def ratio_of_medians(
     numerator: ArrayLike,
     denominator: ArrayLike,

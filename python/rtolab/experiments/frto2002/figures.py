@@ -54,14 +54,14 @@ the next one, which is backed off."""
 START = 0.0
 """From when on Figure 3 looks for the timeout, in s: the lost retransmission's is the first."""
 
-LOST_FRAMES = [6, 12]
-"""What is lost in Figure 3: the fifth data segment (frame 1 is the SYN), while the window is four,
-and its fast retransmission a round trip later."""
+WINDOW = 6
+"""The offered window of Figure 3, in segments. It is full when the segment is lost, so that no
+segment leaves for its duplicate ACKs and none is in flight when the timer expires. Otherwise such a
+segment's duplicate ACK would come before the ACK of the retransmission, and F-RTO would take step
+2 ii; in the report's figure the ACK of the whole window comes first."""
 
-LOST_ACKS = [9]
-"""The duplicate ACK that would keep one segment on its way through the recovery. As long as one
-is, its duplicate ACK comes after the timeout and before the ACK of what was retransmitted, and
-F-RTO takes step 2ii; in the report's figure the ACK of the whole window comes first."""
+LOST_FRAMES = [40, 40 + WINDOW]
+"""What is lost in Figure 3: a data segment, and its fast retransmission a round trip later."""
 
 BURST_AT = 20.0
 """When the window of Figure 4 is lost, in s: it is as at `STALL_AT`."""
@@ -82,14 +82,12 @@ STALL = stated(
 )
 LOST_RETRANSMISSION = (
     assumed(
-        "link.wireless.forward.drops",
-        str(LOST_FRAMES),
-        "4.2: a segment and its retransmission, while few are outstanding",
+        "link.wireless.forward.drops", str(LOST_FRAMES), "4.2: a segment and its retransmission"
     ),
     assumed(
-        "link.wireless.backward.drops",
-        str(LOST_ACKS),
-        "a duplicate ACK, so that nothing is under way when the timer expires",
+        "receiver.buffer",
+        f"{WINDOW * 256} B",
+        "4.2: the number of outstanding packets was rather small",
     ),
 )
 BURST = assumed(
@@ -241,14 +239,18 @@ FIGURES = (
         "Regular recovery and F-RTO after a lost retransmission",
         figure3_checks(),
         variants=(SACK, FRTO),
-        assumptions=(*SET_R, NO_DELAYS, *LOST_RETRANSMISSION),
+        assumptions=(
+            *(a for a in SET_R if a.name != "receiver.buffer"),
+            NO_DELAYS,
+            *LOST_RETRANSMISSION,
+        ),
         shown=(START, START + 10),
         says=(
             "A fast retransmit is lost and the timer expires. Both recoveries send two new "
             "segments on the ACK of the whole window; F-RTO goes on in congestion avoidance, the "
             "regular one in slow start, which makes next to no difference."
         ),
-        did="The fifth data segment and its fast retransmit are lost, while few are on the way.",
+        did="A data segment and its fast retransmit are lost, while the offered window is six.",
     ),
     figure(
         4,

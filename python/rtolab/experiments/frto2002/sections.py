@@ -13,7 +13,6 @@ from rtolab.experiments.base import (
     TIMEOUTS,
     UNNEEDED,
     Bounds,
-    Check,
     Experiment,
     Metric,
     Value,
@@ -23,7 +22,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.counts import After, found_spurious, left_by_first_ack, needed, timeouts
 from rtolab.experiments.frto2002.bursts import FALSE
-from rtolab.experiments.frto2002.figures import NO_DELAYS, STALL, STALL_AT, START
+from rtolab.experiments.frto2002.figures import NO_DELAYS, STALL_AT, STALL_FOR, START
 from rtolab.experiments.frto2002.set_r import DELAYS, OUTAGES, SET_R
 from rtolab.experiments.measured import ALL_COMPLETE, Measured, Runs, mean, ratio
 
@@ -183,52 +182,81 @@ def reordering() -> Experiment:
 
 
 BEFORE_STALL = 225
-"""Which frame is lost where a loss is followed by a delay: the first that the delay would hold.
-All before it have been acknowledged when the timer expires."""
+"""The frame that is lost where many segments are outstanding: the first that Figure 2's delay
+holds. All before it have been acknowledged when the timer expires."""
+
+LOST_BEFORE, DELAY_AT, DELAY_FOR = 40, 7.0, 2.0
+"""Where an offered window of four segments limits the sender: the frame that is lost, and when the
+delay begins and how long it lasts, in s. The three segments after the lost one have arrived by
+then, and the timer expires at 7.9 s."""
+
+SMALL, LARGE = "four outstanding", "eight outstanding"
+
+
+def lost_then_held(sender: str, label: str, condition: str) -> Variant:
+    """A loss that a delay follows, with few or with many segments outstanding."""
+    frame, at, length = (LOST_BEFORE, DELAY_AT, DELAY_FOR)
+    window = {"receiver.buffer": "1024 B"}
+    if condition == LARGE:
+        frame, at, length, window = BEFORE_STALL, STALL_AT, STALL_FOR, {}
+    change = {
+        **window,
+        "link.wireless.forward.drops": f"[{frame}]",
+        "link.wireless.forward.stalls.scripted": f'[{{ at = "{at:g} s", for = "{length:g} s" }}]',
+    }
+    return Variant(sender, label, condition, change)
 
 
 def loss_then_delay() -> Experiment:
     """Section 3, last paragraph."""
-    frto = After(FRTO, STALL_AT)
-    reason = (
-        "on a link that keeps the order the segments behind the lost one come before its "
-        "retransmission, so their duplicate ACKs come first and step 2ii is taken; step 3i needs "
-        "an order that is not kept, or duplicate ACKs that are lost (see frto2002/section-4.4)"
+    variants = tuple(
+        lost_then_held(one.sender, one.label, condition)
+        for condition in (SMALL, LARGE)
+        for one in (SACK, FRTO)
     )
+    sack, frto, held_sack, held = variants
+    small, large = After(frto, START), After(held, STALL_AT)
     return Experiment(
         id="frto2002/loss-then-delay",
         title="A loss that is followed by a delay at once",
         source="report C-2002-07, section 3, last paragraph",
         says=(
-            "Step 3i may also be taken where a segment is lost and those behind it are delayed. "
-            "The timeout's retransmission is then needed, and halving the window adequate."
+            "Step 3i may also be taken where a segment is lost and a delay follows at once. The "
+            "timeout's retransmission is then needed, and halving the window adequate."
         ),
-        did="The first of the segments that Figure 2's delay of 3 s holds is lost.",
+        did=(
+            "A segment is lost, the three after it arrive, and the link stalls for 2 s: the timer "
+            "expires, and the retransmission is all that the delay holds. Beside it the loss of "
+            "the first of eight segments that Figure 2's delay of 3 s holds."
+        ),
         scenario="frto2002-delays",
-        variants=(SACK, FRTO),
+        variants=variants,
         metrics=TRACED,
         checks=(
-            frto.exactly(1, "timeouts", timeouts),
-            frto.exactly(1, "needed retransmissions by it", needed),
-            Check(
-                "F-RTO w/ SACK: step 3i",
-                "count",
-                frto.exactly(1, "step 3i", found_spurious).measure,
-                {1: Bounds(1, 1)},
-                because=reason,
+            small.exactly(1, "timeouts", timeouts),
+            small.exactly(1, "needed retransmissions by it", needed),
+            small.exactly(1, "step 3i", found_spurious),
+            ratio("time, F-RTO / Regular", TIME, (frto.key, sack.key), {1: Bounds(0.95, 1.05)}),
+            large.exactly(1, "needed retransmissions by it", needed),
+            large.exactly(0, "step 3i", found_spurious),
+            ratio(
+                "time, F-RTO / Regular, eight outstanding",
+                TIME,
+                (held.key, held_sack.key),
+                {1: Bounds(0.95, 1.05)},
             ),
-            ratio("time, F-RTO / Regular", TIME, (FRTO.key, SACK.key), {1: Bounds(0.95, 1.05)}),
             ALL_COMPLETE,
         ),
         assumptions=(
-            *SET_R,
+            *(a for a in SET_R if a.name != "receiver.buffer"),
             NO_DELAYS,
-            STALL,
-            assumed(
-                "link.wireless.forward.drops", f"[{BEFORE_STALL}]", "the first that would be held"
-            ),
+            taken("few outstanding", "an offered window of four segments", "not stated"),
         ),
-        shown=(STALL_AT - 2, STALL_AT + 10),
+        shown=(5.0, 32.0),
+        note=(
+            "if segments after the lost one are held, too, their duplicate ACKs arrive before the "
+            "retransmission's ACK, and step 2ii is taken"
+        ),
     )
 
 

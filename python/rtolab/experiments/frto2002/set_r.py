@@ -1,8 +1,8 @@
 """Set R: the assumptions of every experiment of the report.
 
-We chose the values that the report omits once, for all tables together and before the first
-results. They are the same for every variant. `rtolab reproduce --assume key=value` tries another
-value.
+The values that the report omits are the same for every table and every variant. We chose most of
+them from the RFCs and Linux 2.4 before the first results, and those in `SETTLED` afterwards, with
+the tables in view. `rtolab reproduce --assume key=value` tries another value.
 """
 
 from rtolab.experiments.base import Alternative, assumed, stated
@@ -56,12 +56,21 @@ SENDER = (
 RECEIVER = (
     assumed("receiver.ack_every", "2", "RFC 2581's delayed ACKs, without quick ones"),
     assumed("receiver.delayed_ack", "200 ms", "usual; RFC 2581 allows up to 500 ms"),
-    assumed("receiver.echo", "rfc1323", "footnote 2: the segment that last advanced the window"),
+    assumed("receiver.echo", "linux", "5.1: the end hosts are Linux 2.4 systems"),
     assumed("receiver.buffer", "32 kB", "never the limit, from 8 kB up"),
 )
 
 SET_R = LINK + TRANSFER + SENDER + RECEIVER
 """The assumptions of every experiment."""
+
+SETTLED = (
+    "tcp.rto.restart_on_retransmit, tcp.window.max_burst (at transmission), tcp.window.halving and "
+    "limited transmit's part of ssthresh, with Tables 1 to 3 in view"
+)
+"""What we chose after seeing results; `docs/decisions.md` has what the other choices give."""
+
+SETTLED_ECHO = "receiver.echo = linux instead of rfc1323, with Table 3 in view"
+"""What else we chose afterwards, which concerns Eifel alone."""
 
 DELAYS = (
     stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),
@@ -107,7 +116,7 @@ OTHER_CHOICES = (
     Alternative("recovery ends at ssthresh", {"tcp.window.full_ack": "ssthresh"}),
     Alternative("duplicates discounted after an undo", {"tcp.recover_on_undo": "discount"}),
     Alternative("delayed ACKs of 100 ms", {"receiver.delayed_ack": "100 ms"}),
-    Alternative("a Linux echo of timestamps", {"receiver.echo": "linux"}),
+    Alternative("the echo of RFC 1323", {"receiver.echo": "rfc1323"}, "footnote 2"),
     Alternative("every timestamp echoed", {"receiver.echo": "echo-all"}, "footnote 3"),
     Alternative("timestamps beside the MSS", {"tcp.timestamp.in_mss": "false"}, "256 B of payload"),
 )

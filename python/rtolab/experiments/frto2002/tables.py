@@ -10,6 +10,7 @@ from rtolab.experiments.base import (
     Bounds,
     Check,
     Experiment,
+    Metric,
     Variant,
 )
 from rtolab.experiments.frto2002.set_r import (
@@ -25,12 +26,14 @@ from rtolab.experiments.frto2002.set_r import (
 )
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
+    Measured,
     against_published,
     difference,
     median,
     near_published,
     ratio,
 )
+from rtolab.stats import share_of_medians
 
 MANY, FEW = 300, 30
 """The runs for which bounds hold: our default, and the report's number."""
@@ -55,6 +58,19 @@ def published(*rows: tuple[float, float, float]) -> dict[tuple[str, str], float]
         for variant, row in zip(VARIANTS, rows, strict=True)
         for metric, value in zip(METRICS, row, strict=True)
     }
+
+
+def among_medians(metric: Metric, variant: Variant) -> Check:
+    """The published median, of 30 transfers, lies where 95 % of the medians of 30 of ours lie."""
+
+    def measure(measured: Measured) -> float | None:
+        values = measured.values(variant.key, metric)
+        if not values.size:
+            return None
+        return share_of_medians(values, measured.published(variant.key, metric), of=30)
+
+    name = f"{metric.label.lower()}, share of medians of 30 up to the published: {variant.title}"
+    return Check(name, "ratio", measure, {MANY: Bounds(0.025, 0.975)})
 
 
 def table1_checks() -> tuple[Check, ...]:
@@ -84,18 +100,18 @@ def table1_checks() -> tuple[Check, ...]:
                 note='30 runs cannot decide the report\'s "slightly better"',
             ),
         ]
-    for variant in VARIANTS:
-        key, bounds = variant.key, Bounds(4, 12)
-        if key in RECOVERIES:
-            bounds = Bounds(40, 60)
-        name = f"rexmits - lost: {variant.label}"
-        more = difference(name, (key, REXMITS), (key, LOST), {MANY: bounds}, basis="ours")
-        checks.append(more)
+    checks += [among_medians(metric, one) for one in VARIANTS for metric in (LOST, REXMITS)]
     for suffix, name, within in (("+frto", "F-RTO", 0.06), ("", "Regular", 0.12)):
         alike = {MANY: Bounds(1 - within, 1 + within, strict=True)}
         both = (f"sack{suffix}", f"newreno{suffix}")
         checks.append(ratio(f"time, SACK / NewReno, {name}", TIME, both, alike))
     return (*checks, ALL_COMPLETE)
+
+
+ECHO_OF_DUPLICATES = (
+    "with RFC 1323's echo in place of Linux's Eifel takes 163 s instead of 151 s and is 7 % "
+    "slower: it is then deceived more often"
+)
 
 
 def table2_checks() -> tuple[Check, ...]:
@@ -143,15 +159,17 @@ def order_of_losses(
     ]
     for base, name in RECOVERIES.items():
         same = {MANY: Bounds(0.97, 1.03), FEW: Bounds(0.93, 1.07)}
-        if condition:  # The order of Table 2: F-RTO is not slower.
-            same = {MANY: Bounds(high=1.03), FEW: Bounds(high=1.07)}
-        if (base, condition) == ("sack", LOSS_10):
-            same = {MANY: Bounds(0.90, 1.03)}
         regular, frto, eifel = f"{base}{at}", f"{base}+frto{at}", f"{base}+eifel{at}"
         slower = {MANY: eifel_to_regular}
         checks += [
             ratio(f"time, F-RTO / Regular, {name}{said}", TIME, (frto, regular), same),
-            ratio(f"time, Eifel / Regular, {name}{said}", TIME, (eifel, regular), slower),
+            ratio(
+                f"time, Eifel / Regular, {name}{said}",
+                TIME,
+                (eifel, regular),
+                slower,
+                explained=ECHO_OF_DUPLICATES,
+            ),
         ]
     return checks
 
@@ -160,7 +178,7 @@ def table3_checks() -> tuple[Check, ...]:
     """Bursty losses."""
     eifel_to_regular = {"sack": Bounds(1.45, 2.3), "newreno": Bounds(1.05, 1.6)}
     few = Bounds(0.80, 1.20)
-    checks = []
+    checks = [among_medians(metric, variant) for variant in VARIANTS for metric in METRICS]
     for base, name in RECOVERIES.items():
         frto, eifel = f"{base}+frto", f"{base}+eifel"
         slower, same = {MANY: eifel_to_regular[base]}, {MANY: Bounds(0.85, 1.05), FEW: few}
