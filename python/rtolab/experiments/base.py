@@ -378,6 +378,14 @@ def fitted(what: str, *checks: Check) -> tuple[Check, ...]:
     return tuple(replace(check, fitted=what) for check in checks)
 
 
+def of_the_paper(experiment: Experiment) -> Experiment:
+    """The experiment, with every check that does not say otherwise taken from the paper."""
+    unstated = (check.basis == "unstated" for check in experiment.checks)
+    pairs = zip(unstated, experiment.checks, strict=True)
+    checks = tuple(replace(check, basis="paper") if open_ else check for open_, check in pairs)
+    return replace(experiment, checks=checks)
+
+
 class Parts(TypedDict, total=False):
     """The arguments of `Check` that helpers pass on."""
 

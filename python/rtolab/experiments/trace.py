@@ -128,14 +128,14 @@ class Trace:
                 count, before = (count + 1 if event.ack == before else 0), event.ack
         return count
 
-    def beyond_window(self) -> int:
-        """Data segments that ended beyond what the ACKs so far had offered."""
-        edge, beyond = 0, 0
+    def beyond_window_at(self) -> list[float]:
+        """When data segments left that ended beyond what the ACKs so far had offered, in s."""
+        edge, beyond = 0, []
         for event in self._events:
             if isinstance(event, Ack):
                 edge = max(edge, event.edge)
-            else:
-                beyond += edge > 0 and event.seq + event.length > edge
+            elif edge > 0 and event.seq + event.length > edge:
+                beyond.append(event.at)
         return beyond
 
     def sent_first(self, seq: int) -> Data | None:

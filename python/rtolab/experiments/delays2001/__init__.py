@@ -1,9 +1,11 @@
 """Gurtov: "Effect of Delays on TCP Performance", IFIP Personal Wireless Communications, 2001."""
 
+from rtolab.experiments.base import of_the_paper
 from rtolab.experiments.delays2001.gprs import gprs
 from rtolab.experiments.delays2001.hiccup import hiccups
 from rtolab.experiments.delays2001.remedies import remedies
+from rtolab.experiments.delays2001.sources import sources
 from rtolab.experiments.delays2001.systems import systems
 
-EXPERIMENTS = hiccups() + gprs() + systems() + remedies()
+EXPERIMENTS = tuple(map(of_the_paper, sources() + hiccups() + gprs() + systems() + remedies()))
 """By kind of network and question."""

@@ -115,6 +115,20 @@ def outstanding_at_first_duplicate(trace: Trace, timeout: Timeout) -> float | No
     return None if sent is None else (sent - first.ack) / trace.mss
 
 
+def first_new_ack_after_fast(trace: Trace, timeout: Timeout) -> float | None:
+    """The first ACK of new data after the first fast retransmit, in s."""
+    fast = trace.fast_retransmits_from(timeout.at)
+    pairs = pairwise(trace.acks_after(timeout))
+    return next((b.at for a, b in pairs if fast and b.at > fast[0].at and b.ack > a.ack), None)
+
+
+def pause_of_new_data(trace: Trace, timeout: Timeout) -> tuple[float, float]:
+    """Begin and length of the longest time without new data after the timeout's end, in s."""
+    new = [data.at for data in trace.sent_from(timeout.at) if not data.retransmission]
+    begin, end = max(pairwise(new), key=lambda pair: pair[1] - pair[0], default=(0.0, 0.0))
+    return begin, end - begin
+
+
 def longest_pause(trace: Trace, timeout: Timeout) -> float:
     """The longest time without data sent after the first fast retransmit, in s."""
     fast = trace.fast_retransmits_from(timeout.at)
