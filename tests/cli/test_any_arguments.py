@@ -40,6 +40,7 @@ BEGIN = {
     "reproduce": ["nowhere"],
     "emulate": ["nowhere"],
     "compare": ["nowhere"],
+    "kernel": ["remove", "nowhere"],
     "gateway": ["--netns", "rtolab-nowhere"],
     "diagnose": ["nowhere"],
     "conform": ["--only", "nowhere"],

@@ -67,7 +67,7 @@ def test_an_unknown_kernel_is_compared_with_the_known_ones(
         known = {"release": release, "hz": 1000, "source": "a test"}
         (folder / "kernel.json").write_text(json.dumps(known), encoding="utf-8")
     assert kernel.find().name == "6.12"
-    with pytest.raises(Error, match=r"--kernel 6\.21: expected"):
+    with pytest.raises(Error, match=r"6\.21 is no kernel that was built; expected"):
         kernel.find("6.21")
     kernel.remove("6.12")
     assert [one.name for one in kernel.kernels()] == ["6.1"]
@@ -78,7 +78,7 @@ def test_an_unknown_kernel_is_compared_with_the_known_ones(
     [
         ({"source": Path("/nowhere")}, "expected a tree of Linux's sources"),
         ({"version": "latest"}, "--version latest: expected two numbers"),
-        ({"name": "../x"}, "--name ../x: expected letters"),
+        ({"name": "../x"}, "../x: expected a name of letters"),
     ],
 )
 def test_what_cannot_be_built_is_said_at_once(

@@ -74,6 +74,19 @@ fn two_runs_are_identical() {
     assert_eq!(format!("{:?}", one.recording), format!("{:?}", two.recording));
 }
 
+#[test]
+fn packets_that_come_out_at_once_are_taken_one_by_one() {
+    let Some(kernel) = kernel() else { return };
+    // Packets behind one that is repeated come out together with it.
+    let arq = "loss = 0.1\narq = [{ retries = 3, timeout = \"600 ms\", order = \"kept\" }]";
+    let ran = emulate(&link(arq), &kernel);
+    let row = &ran.recording.connections[0];
+    assert_eq!(row.retransmissions, 0);
+    assert!(2 * row.acks >= row.segments, "{} ACKs of {} segments", row.acks, row.segments);
+    let latest = ran.report.lateness.max;
+    assert!(latest < rtolab_time::Duration::from_micros(200), "{latest} late");
+}
+
 /// The error of a run on a shell script in the place of a kernel.
 fn refused(script: &str) -> Error {
     let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ from rtolab.cli.conform import conform
 from rtolab.cli.diagnose import diagnose
 from rtolab.cli.emulate import On, compare, emulate, guest_of, on_kernel
 from rtolab.cli.gateway import gateway
-from rtolab.cli.kernel import kernel as kernels
+from rtolab.cli.kernel import kernel as kernel_command
 from rtolab.cli.mcp import mcp
 from rtolab.cli.options import (
     AsJson,
@@ -354,7 +354,11 @@ app.command(
 
 app.command(epilog="Example: [bold]rtolab compare kernel-stall --runs 3[/bold]")(compare)
 
-app.add_typer(kernels)
+app.command(
+    "kernel",
+    epilog="Example: [bold]rtolab kernel build --version 6.12[/bold], "
+    "[bold]rtolab kernel list[/bold]",
+)(kernel_command)
 
 app.command(
     epilog="Example: [bold]rtolab gateway --netns phone --route 0.0.0.0/0 -s sack+frto[/bold] "

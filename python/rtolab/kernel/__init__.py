@@ -33,6 +33,8 @@ NEEDED = {
 """Programs that a build needs, and Debian's packages with them."""
 FOR_DEBIAN = {"apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils"}
 """Programs that Debian's source package needs besides."""
+VERSION = "6.12"
+"""The version that is built unless another is asked for."""
 DISK_MB = {True: 2500, False: 500}
 """The disk space of a build in megabytes, with and without unpacking sources."""
 CPU_MINUTES = 6
@@ -101,7 +103,7 @@ def find(name: str | None = None) -> Kernel:
     """
     known = kernels()
     if not known:
-        version = name if name and re.fullmatch(r"[\d.]+", name) else "6.12"
+        version = name if name and re.fullmatch(r"[\d.]+", name) else VERSION
         raise Error(
             f"no kernel is built here, and --virtual needs one: `rtolab kernel build --version "
             f"{version}` builds it once ({CPU_MINUTES} minutes on one processor)"
@@ -111,7 +113,8 @@ def find(name: str | None = None) -> Kernel:
     for kernel in known:
         if kernel.name == name:
             return kernel
-    raise Error(f"--kernel {name}: expected {one_of(name, [kernel.name for kernel in known])}")
+    expected = one_of(name, [kernel.name for kernel in known])
+    raise Error(f"{name} is no kernel that was built; expected {expected}")
 
 
 def _numbers(release: str) -> list[int]:
@@ -132,7 +135,7 @@ def remove(name: str) -> Kernel:
 def build(
     *,
     source: Path | None = None,
-    version: str = "6.12",
+    version: str = VERSION,
     name: str | None = None,
     hz: int = HZ,
     jobs: int | None = None,
@@ -155,7 +158,7 @@ def build(
     """
     name = name or (version if source is None else source.resolve().name)
     if not re.fullmatch(r"[\w.+-]+", name) or name.startswith("."):
-        raise Error(f"--name {name}: expected letters, digits and the signs . + - _")
+        raise Error(f"{name}: expected a name of letters, digits and the signs . + - _")
     _check_programs(debian=source is None)
     if source is not None and not (source / "arch" / "um" / "Kconfig").is_file():
         raise Error(f"--source {source}: expected a tree of Linux's sources, with arch/um")
@@ -224,7 +227,7 @@ def _debian_source(version: str, work: Path, say: Say) -> Path:
 def _compile(tree: Path, objects: Path, settings: tuple[int, int], say: Say) -> str:
     """Compile the tree; returns its release."""
     hz, jobs = settings
-    objects.mkdir()
+    objects.mkdir(exist_ok=True)
     # HZ has no prompt on this architecture: the first definition of its default counts.
     kconfig = objects / "Kconfig.rtolab"
     lines = (tree / "Kconfig").read_text(encoding="utf-8").splitlines(keepends=True)

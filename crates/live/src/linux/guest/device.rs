@@ -167,14 +167,15 @@ impl Device {
         }
     }
 
-    /// Reads one message: its first bytes come with the files.
+    /// Reads one message. Once the interrupts are set up, the guest waits for every answer, so that
+    /// one call can read head and payload.
     fn read(&self, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
         let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut files = Vec::new();
-        let (head, _) = buffer.split_at_mut(HEADER);
-        let mut parts = [IoSliceMut::new(head)];
-        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+        let most = if self.requests.is_some() { buffer.len() } else { HEADER };
+        let mut parts = [IoSliceMut::new(&mut buffer[..most])];
+        let flags = RecvFlags::CMSG_CLOEXEC;
         let message = recvmsg(self.socket.as_fd(), &mut parts, &mut control, flags)?;
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(rights) = message {
@@ -185,9 +186,11 @@ impl Device {
             return Ok((0, files));
         }
         let size = u32::from_ne_bytes([buffer[8], buffer[9], buffer[10], buffer[11]]) as usize;
-        let body = buffer[HEADER..].get_mut(..size).ok_or(io::ErrorKind::InvalidData)?;
-        if !body.is_empty() {
-            rustix::net::recv(&self.socket, body, RecvFlags::WAITALL)?;
+        // A signal may have cut it.
+        let rest = buffer.get_mut(message.bytes..HEADER + size);
+        let rest = rest.ok_or(io::ErrorKind::InvalidData)?;
+        if !rest.is_empty() {
+            rustix::net::recv(&self.socket, rest, RecvFlags::WAITALL)?;
         }
         Ok((HEADER + size, files))
     }

@@ -15,6 +15,7 @@ mod stage;
 mod world;
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 
 use rtolab_link::Stream;
 use rtolab_record::Run;
@@ -87,6 +88,7 @@ pub(crate) fn run(
         sessions: sessions.collect(),
         samples: scenario.flows.iter().map(|_| Vec::new()).collect(),
         effective: Vec::new(),
+        waiting: scenario.nodes.iter().map(|_| VecDeque::new()).collect(),
         late: LatenessMeter::new(),
     };
     stage.open()?;

@@ -1,5 +1,6 @@
 //! The flows of a scenario, from their beginnings to their ends.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration as Span, Instant as Wall};
 
@@ -10,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 use super::super::carrier::Carrier;
 use super::super::host::address;
 use super::super::lateness::LatenessMeter;
-use super::super::packet::port;
+use super::super::packet::{Packet, port};
 use super::super::session::Session;
 use super::super::settings;
 use super::super::sockets::Protocol;
@@ -25,6 +26,11 @@ use crate::report::{Effective, Ended};
 
 /// How long packets in flight have to arrive once all flows have ended.
 const GRACE: Duration = Duration::from_secs(2);
+/// A guest that wants to run within this time is still busy with its last packet: each look at its
+/// clock takes 256 ns.
+const BUSY: u64 = 5_000;
+/// The longest that a packet waits for a busy guest.
+const LATEST: Duration = Duration::from_micros(100);
 /// The interval at which the caller is asked whether to continue.
 const ASK: Span = Span::from_millis(100);
 
@@ -66,6 +72,8 @@ pub(super) struct Stage<'a, 'b> {
     pub samples: Vec<Vec<TimedSample>>,
     /// The effective settings of connections.
     pub effective: Vec<(String, Effective)>,
+    /// Packets that are due, by guest.
+    pub waiting: Vec<VecDeque<(Packet, Instant)>>,
     pub late: LatenessMeter,
 }
 
@@ -110,7 +118,7 @@ impl Stage<'_, '_> {
     /// Lets the guests go on until time 0 of the links.
     pub(super) fn wait(&mut self) -> Result<(), Error> {
         let mut links = Carried { carrier: &mut self.carrier, zero: self.zero };
-        while self.world.step(self.zero.0, &mut links)? {}
+        while self.world.step((self.zero.0, self.zero.0), &mut links)? {}
         self.world.set_now(self.zero.0);
         Ok(())
     }
@@ -129,8 +137,9 @@ impl Stage<'_, '_> {
                 over = Some(now + GRACE);
             }
             let due = self.carrier.due();
+            let waits = self.waiting.iter().any(|packets| !packets.is_empty());
             match over {
-                Some(at) if now >= at || due.is_none() => return Ok(Ended::Over),
+                Some(at) if now >= at || (due.is_none() && !waits) => return Ok(Ended::Over),
                 None if now >= end => return Ok(Ended::Duration),
                 _ => {}
             }
@@ -140,30 +149,47 @@ impl Stage<'_, '_> {
                     return Ok(Ended::Interrupted);
                 }
             }
+            if self.deliver()? {
+                continue;
+            }
             let timers = self.sessions.iter().filter_map(Session::next_timer);
             let timers = timers.filter(|at| *at > now).min();
             let limit = [due, timers, over.or(Some(end))].into_iter().flatten().min();
             let limit = self.zero.nanos(limit).max(self.world.now());
+            // The next packet comes as soon as its guest is idle.
+            let (limit, free) = match waits {
+                true => (limit.min(self.world.now() + BUSY), 0),
+                false => (limit, limit),
+            };
             let mut links = Carried { carrier: &mut self.carrier, zero: self.zero };
-            if self.world.step(limit, &mut links)? {
+            if self.world.step((limit, free), &mut links)? {
                 continue;
             }
             self.world.set_now(limit);
-            self.deliver()?;
+            let now = self.now();
+            while let Some((guest, packet, due)) = self.carrier.arrival(now) {
+                self.waiting[guest].push_back((packet, due));
+            }
         }
     }
 
-    /// Gives the next packet that is due to its guest.
-    fn deliver(&mut self) -> Result<(), Error> {
+    /// Gives a packet that is due to its guest, if one is not busy with its last; returns whether
+    /// there was one. So packets that are due at once are taken one after the other.
+    fn deliver(&mut self) -> Result<bool, Error> {
         let now = self.now();
-        let Some((guest, packet, _)) = self.carrier.arrival(now) else { return Ok(()) };
+        let ready = (0..self.waiting.len()).find(|guest| {
+            let due = self.waiting[*guest].front().map(|(_, due)| *due);
+            due.is_some_and(|due| !self.world.is_busy(*guest, BUSY) || now >= due + LATEST)
+        });
+        let Some(guest) = ready else { return Ok(false) };
+        let Some((packet, due)) = self.waiting[guest].pop_front() else { return Ok(false) };
         if !self.world.arrive(guest, &packet.bytes)? {
             self.world.refused += 1;
         }
-        self.late.record(Duration::ZERO);
+        self.late.record(now.since(due));
         self.carrier.log.arrives(&packet, now);
         self.carrier.keep(packet);
-        Ok(())
+        Ok(true)
     }
 
     /// Takes the guests' reports; returns whether a socket changed.
@@ -218,6 +244,7 @@ impl Stage<'_, '_> {
 
     /// Asks for the last state of all sockets.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
+        self.world.catch_up();
         for flow in 0..self.sessions.len() {
             for place in Place::BOTH {
                 self.call(flow, &Request::Report { flow, place }, place)?;

@@ -60,6 +60,8 @@ pub(super) struct World<'a> {
     schedule: Schedule,
     guests: Vec<Guest>,
     now: u64,
+    /// No guest is further.
+    granted: u64,
     /// Their reports, in order.
     pub reports: VecDeque<(usize, Report)>,
     /// Frames for them.
@@ -99,6 +101,7 @@ impl<'a> World<'a> {
             schedule: schedule.map_err(Error::system("share memory with guest kernels"))?,
             guests: Vec::new(),
             now: 0,
+            granted: 0,
             reports: VecDeque::new(),
             frames: VecDeque::new(),
             interrupted,
@@ -117,7 +120,7 @@ impl<'a> World<'a> {
         }
         let ready = |report: &(usize, Report)| matches!(report.1, Report::Hello);
         while world.reports.iter().filter(|report| ready(report)).count() < wanted.len() {
-            if !world.step(NEVER, &mut NoLinks)? {
+            if !world.step((NEVER, NEVER), &mut NoLinks)? {
                 let silent = (0..wanted.len())
                     .find(|guest| !world.reports.iter().any(|report| report.0 == *guest));
                 return Err(world.guests[silent.unwrap_or(0)].machine.ended());
@@ -188,6 +191,11 @@ impl<'a> World<'a> {
         self.schedule.set_time(self.now);
     }
 
+    /// Sets the time to that of the guest that is furthest.
+    pub(super) fn catch_up(&mut self) {
+        self.set_now(self.granted);
+    }
+
     /// When the next guest wants to run, and which.
     pub(super) fn next(&self) -> Option<(u64, usize)> {
         if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion) {
@@ -198,8 +206,18 @@ impl<'a> World<'a> {
         requests.min().filter(|(at, _)| *at < NEVER)
     }
 
-    /// Does the next thing, if it is due by `limit`; returns false if there is none.
-    pub(super) fn step(&mut self, limit: u64, links: &mut impl Links) -> Result<bool, Error> {
+    /// Does a guest want to run within this time?
+    pub(super) fn is_busy(&self, guest: usize, within: u64) -> bool {
+        self.schedule.request(guest + 1).is_some_and(|at| at <= self.now + within)
+    }
+
+    /// Does the next thing, if it is due by `limit`; returns false if there is none. A guest's own
+    /// time passes until `free` at the latest: nothing else may happen before.
+    pub(super) fn step(
+        &mut self,
+        (limit, free): (u64, u64),
+        links: &mut impl Links,
+    ) -> Result<bool, Error> {
         if let Some((guest, frame)) = self.frames.pop_front() {
             self.deliver(guest, &frame)?;
             return Ok(true);
@@ -216,7 +234,7 @@ impl<'a> World<'a> {
         let client = guest + 1;
         let others = (0..self.guests.len()).filter(|other| *other != guest);
         let others = others.filter_map(|other| self.schedule.request(other + 1));
-        let free = others.fold(limit, u64::min);
+        let free = others.fold(free.max(at), u64::min);
         let shares = self.schedule.shares(client);
         self.schedule.set_running(client);
         self.schedule.set_free_until(free);
@@ -230,6 +248,8 @@ impl<'a> World<'a> {
         }
         self.serve(guest, Until::Waits, links)?;
         self.now = self.now.max(self.schedule.time());
+        let granted = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
+        self.granted = self.granted.max(granted.unwrap_or(0));
         self.schedule.set_running(0);
         Ok(true)
     }
@@ -415,7 +435,7 @@ impl<'a> World<'a> {
             {
                 return Ok((error, bytes));
             }
-            if !self.step(NEVER, links)? {
+            if !self.step((NEVER, NEVER), links)? {
                 return Err(self.guests[guest].machine.ended());
             }
         }
