@@ -829,6 +829,17 @@ def diagnose(
         CaptureError: it cannot be opened. If it is damaged, `error` in the document says so.
     """
 
+def diagnose_pair(first: str | PathLike[str], second: str | PathLike[str]) -> Diagnosis:
+    """What each retransmission in two captures of the same transfers was, one at each end.
+
+    Args:
+        first: the one capture.
+        second: the other one.
+
+    Raises:
+        CaptureError: one cannot be opened, or they have no connection in common.
+    """
+
 def annotate(
     path: str | PathLike[str], out: str | PathLike[str], comments: Mapping[int, str]
 ) -> None:

@@ -17,13 +17,16 @@ pub struct Offer {
     /// The kinds of its options in their order
     /// (<https://www.iana.org/assignments/tcp-parameters>); 0 ends the list, 1 pads.
     pub options: ArrayVec<u8, MOST_OPTIONS>,
+    /// Were options cut off, so that some of them are unknown?
+    pub is_cut: bool,
 }
 
 impl Offer {
     pub(crate) fn of(ip: &Ip<'_>) -> Self {
         let header = ip.payload.get(DATA_OFFSET_AT).map_or(0, |byte| usize::from(byte >> 4) * 4);
         let options = ip.payload.get(FIXED..header.min(ip.payload.len())).unwrap_or_default();
-        Self { hops: ip.header.hops, options: kinds(options) }
+        let is_cut = ip.payload.len() < header;
+        Self { hops: ip.header.hops, options: kinds(options), is_cut }
     }
 }
 

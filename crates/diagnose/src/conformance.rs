@@ -10,6 +10,8 @@ use crate::trigger::Trigger;
 
 /// RFC 6928.
 const INITIAL_WINDOW: u64 = 10;
+/// The end sends more than the peer's window allows.
+pub(crate) const WINDOW_OVERRUN: &str = "window-overrun";
 /// The most frames listed for a finding.
 const MOST_FRAMES: usize = 10;
 
@@ -131,7 +133,7 @@ impl Conformance {
         let Frames { count, first } = &self.overruns;
         if *count > 0 {
             let about = format!("sends beyond the advertised window {count} times");
-            tell("window-overrun", about, first);
+            tell(WINDOW_OVERRUN, about, first);
         }
         let Frames { count, first } = &self.early_fast;
         if *count > 0 {

@@ -7,6 +7,8 @@ use rtolab_time::{Duration, Instant};
 use crate::duplicates::Recent;
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
+use crate::places::{APART, COPIES, Place, Places};
+use crate::silence::{LEAST, MOST, Silence, Wait};
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
@@ -15,6 +17,8 @@ use crate::vantage::{Turnarounds, Vantage};
 pub(crate) struct Handshake {
     /// The last SYN of client and server.
     pub openings: [Option<Opening>; 2],
+    /// Were options of a SYN cut off? Then windows have an unknown scale.
+    pub is_cut: bool,
 }
 
 /// A connection as far as the capture has shown it.
@@ -25,14 +29,23 @@ pub(crate) struct Connection {
     pub began: Instant,
     pub last: Instant,
     pub packets: u64,
+    /// Packets of client and server.
+    pub seen: [u64; 2],
     /// Packets that are in the capture twice.
     pub copies: u64,
+    pub silences: Vec<Silence>,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
     pub ends: [Option<Box<HalfConnection>>; 2],
     pub over: Over,
     conversation: Conversation,
     recent: [Recent; 2],
+    /// Copies that passed well after the first ones.
+    apart: u32,
+    /// Set if the capture was made at two places.
+    places: Option<Box<Places>>,
+    /// The connection as seen from the second place.
+    far: Option<Box<Connection>>,
 }
 
 /// The closing state of a connection.
@@ -53,46 +66,158 @@ impl Connection {
             began: at,
             last: at,
             packets: 0,
+            seen: [0; 2],
             copies: 0,
+            silences: Vec::new(),
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
             ends: [None, None],
             over: Over::Open,
             conversation: Conversation::begun_by(packet),
             recent: [Recent::default(), Recent::default()],
+            apart: 0,
+            places: None,
+            far: None,
         }
     }
 
-    /// Processes the next packet of the connection.
-    pub fn packet(&mut self, captured: &Captured, at: Instant) {
-        let Captured { number, packet, offer, .. } = captured;
+    /// Processes the next packet of the connection; the place at which it was captured, `None` for
+    /// a copy at the same one.
+    pub fn packet(&mut self, captured: &Captured, at: Instant) -> Option<Place> {
+        let Captured { number, packet, .. } = captured;
         let number = *number;
         self.packets += 1;
-        let Some((from, segment)) = self.conversation.segment(packet) else { return };
-        if self.recent[from as usize].is_copy(packet, at) {
-            self.copies += 1;
-            return;
-        }
-        self.last = at;
+        let (from, segment) = self.conversation.segment(packet)?;
+        let place = self.place((from, &segment), packet, at)?;
         let frame =
             Frame { number, at, identification: packet.identification, raw: packet.segment.seq };
-        self.turnarounds.pass(from, &segment, at);
+        match (place, &mut self.far) {
+            (Place::Far, Some(far)) => far.take((from, &segment), &frame, captured),
+            _ => self.take((from, &segment), &frame, captured),
+        }
+        Some(place)
+    }
+
+    fn place(
+        &mut self,
+        (from, segment): (End, &Segment),
+        packet: &CapturedPacket,
+        at: Instant,
+    ) -> Option<Place> {
+        if let Some(places) = &mut self.places {
+            let (place, is_first) = places.of(from, packet, at);
+            self.copies += u64::from(!is_first);
+            let settles = places.settles;
+            if at >= settles && settles > Instant::START {
+                self.begin_again(packet, at);
+            }
+            return (at >= settles).then_some(place);
+        }
+        let Some(lag) = self.recent[from as usize].copied(packet, at, self.copies) else {
+            return Some(Place::Near);
+        };
+        self.copies += 1;
+        if lag < APART {
+            return None;
+        }
+        self.apart += 1;
+        let is_syn = segment.flags.has(Flags::SYN);
+        if !is_syn && self.apart < COPIES {
+            return None;
+        }
+        let far = Self::begun_by(packet, self.number, at);
+        // An answer that passed before this copy: the clocks of the places are apart.
+        let is_answered = is_syn && self.seen[other(from) as usize] > 0;
+        let near = if is_answered { None } else { Some(if is_syn { from } else { End::Client }) };
+        let is_known = is_syn && !is_answered;
+        let mut places = Places::new(near, (!is_known).then_some(at + lag));
+        if !is_known {
+            places.of(from, packet, at);
+        }
+        (self.places, self.far) = (Some(Box::new(places)), Some(Box::new(far)));
+        is_known.then_some(Place::Far)
+    }
+
+    /// Both places see the connection from now on as if it began here.
+    fn begin_again(&mut self, packet: &CapturedPacket, at: Instant) {
+        let fresh = || Self::begun_by(packet, self.number, at);
+        let (mut near, far) = (fresh(), fresh());
+        std::mem::swap(self, &mut near);
+        (self.packets, self.copies, self.began) = (near.packets, near.copies, near.began);
+        (self.first, self.conversation) = (near.first, near.conversation);
+        self.places = near.places.map(|mut places| {
+            places.settles = Instant::START;
+            places
+        });
+        self.far = Some(Box::new(far));
+    }
+
+    /// Processes a packet at one place.
+    fn take(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
+        let at = frame.at;
+        let is_late = at.since(self.last) >= LEAST && self.seen != [0; 2];
+        let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
+        let before = self.retransmissions();
+        self.last = at;
+        self.seen[from as usize] += 1;
+        self.pass((from, segment), frame, captured);
+        if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
+            self.silences.push(silence);
+        }
+    }
+
+    fn pass(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
+        let (number, at) = (frame.number, frame.at);
+        self.turnarounds.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
-            let offer = offer.clone().unwrap_or_default();
-            let opening = Opening { syn: segment, offer, frame: number };
+            let offer = captured.offer.clone().unwrap_or_default();
+            let opening = Opening { syn: *segment, offer, frame: number };
+            self.handshake.is_cut |= opening.offer.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
+            if let Some(sending) = &mut self.ends[other(from) as usize] {
+                sending.pace.heard_syn(at);
+            }
         }
         if segment.flags.has(Flags::RST) {
             self.over = Over::Closed;
             return;
         }
         if segment.flags.has(Flags::ACK) {
-            self.acked(from, &segment, &frame);
+            self.acked(from, segment, frame);
         }
         if segment.sequence_length() > 0 || self.ends[from as usize].is_some() {
-            self.sent(from, &segment, &frame);
+            self.sent(from, segment, frame);
         }
-        self.end(from, &segment);
+        self.end(from, segment);
+    }
+
+    fn retransmissions(&self) -> u64 {
+        self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
+    }
+
+    /// The silence that this packet ends, unless timeouts explain it.
+    fn silence(&self, from: End, segment: &Segment, frame: &Frame) -> Option<Silence> {
+        let of = |end: End| self.ends[end as usize].as_deref();
+        let is_over = segment.flags.any(Flags::FIN | Flags::RST) && segment.len == 0;
+        let known = self.seen.iter().all(|count| *count > 0) && self.silences.len() < MOST;
+        let in_episode = self.ends.iter().flatten().any(|sending| sending.episodes.is_open());
+        if is_over || !known || in_episode {
+            return None;
+        }
+        let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
+        let is_closed = |end: End| of(end).is_some_and(|sending| sending.pace.is_closed());
+        let (end, wait) = match segment.len > 0 {
+            _ if is_closed(other(from)) => (from, Wait::Window),
+            _ if waits(other(from)) => (from, Wait::Network),
+            true if is_closed(from) => (other(from), Wait::Window),
+            true if waits(from) => (other(from), Wait::Network),
+            true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
+            true => (from, Wait::Unknown),
+            false => return None,
+        };
+        let start = self.last.secs_f64();
+        let length = frame.at.since(self.last).secs_f64();
+        Some(Silence { end: name(end), start, length, frame: frame.number, wait })
     }
 
     fn acked(&mut self, from: End, segment: &Segment, frame: &Frame) {
@@ -155,6 +280,18 @@ impl Connection {
                 sending.finish(self.last, vantage);
             }
         }
+        if let Some(far) = &mut self.far {
+            far.finish();
+        }
+    }
+
+    /// The connection as seen from the place nearest to the end that sends more.
+    pub fn at_sender(&self) -> (&Self, Place) {
+        let is_near = |one: &Self| one.turnarounds.vantage(one.main_sender()) == Vantage::Sender;
+        match &self.far {
+            Some(far) if !is_near(self) && is_near(far) => (far, Place::Far),
+            _ => (self, Place::Near),
+        }
     }
 }
 
@@ -162,5 +299,13 @@ pub(crate) const fn other(end: End) -> End {
     match end {
         End::Client => End::Server,
         End::Server => End::Client,
+    }
+}
+
+/// The name of an end in documents.
+pub(crate) const fn name(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
     }
 }

@@ -7,7 +7,10 @@ use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_time::{Duration, Instant};
 
 use crate::connection::{Connection, Over};
-use crate::report::{self, ConnectionReport, Summary};
+use crate::fate::Fates;
+use crate::places::Place;
+use crate::report::{self, ConnectionReport};
+use crate::summary::Summary;
 
 /// A connection without packets for this time is over: a little more than the two hours after which
 /// keep-alives begin (RFC 9293 section 3.8.4).
@@ -26,9 +29,9 @@ const MOST_CLEAN: u64 = 10_000;
 const MOST_TOLD: u64 = 2_000_000;
 
 /// The two ends of a connection, the lower first, as a few words for fast comparison.
-type Key = [u64; 5];
+pub(crate) type Key = [u64; 5];
 
-fn key(packet: &CapturedPacket) -> Key {
+pub(crate) fn key(packet: &CapturedPacket) -> Key {
     let (from, to) = (words(packet.from()), words(packet.to()));
     let ([high, low, port], [other_high, other_low, other_port]) =
         if from <= to { (from, to) } else { (to, from) };
@@ -53,6 +56,8 @@ pub struct Diagnosis {
     origin: Option<Instant>,
     now: Instant,
     summary: Summary,
+    /// What a capture of the other end shows.
+    fates: Fates,
 }
 
 impl Diagnosis {
@@ -61,8 +66,19 @@ impl Diagnosis {
         Self::default()
     }
 
+    /// A diagnosis to which a capture of the other end adds what it shows.
+    pub(crate) fn with_fates(fates: Fates) -> Self {
+        Self { fates, ..Self::default() }
+    }
+
     /// Processes the next packet; returns the number of its connection.
     pub fn packet(&mut self, captured: &Captured) -> u64 {
+        self.packet_at(captured).0
+    }
+
+    /// Processes the next packet; the number of its connection, and the place at which it was
+    /// captured, `None` for a copy.
+    pub(crate) fn packet_at(&mut self, captured: &Captured) -> (u64, Option<Place>) {
         let packet = &captured.packet;
         let origin = *self.origin.get_or_insert_with(|| {
             self.summary.began = packet.at.secs_f64();
@@ -77,8 +93,8 @@ impl Diagnosis {
         let key = key(packet);
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
-                connection.packet(captured, at);
-                return connection.number;
+                let place = connection.packet(captured, at);
+                return (connection.number, place);
             }
         }
         if let Some(connection) = self.open.remove(&key) {
@@ -89,9 +105,9 @@ impl Diagnosis {
         }
         self.summary.connections += 1;
         let mut connection = Connection::begun_by(packet, self.summary.connections, at);
-        connection.packet(captured, at);
+        let place = connection.packet(captured, at);
         self.open.insert(key, connection);
-        self.summary.connections
+        (self.summary.connections, place)
     }
 
     /// The next connection whose report is complete.
@@ -107,6 +123,7 @@ impl Diagnosis {
         for connection in open {
             self.close(connection);
         }
+        self.summary.ended = self.summary.began + self.now.secs_f64();
         self.summary.clone()
     }
 
@@ -142,11 +159,12 @@ impl Diagnosis {
 
     fn close(&mut self, mut connection: Connection) {
         connection.finish();
-        let report = report::report(&connection);
+        let report = report::report(&connection, &self.fates);
         let count = report.retransmissions.len() as u64;
         self.clean += u64::from(count == 0);
         let told = self.summary.retransmissions <= MOST_TOLD;
         self.summary.retransmissions += count;
+        self.summary.totals.add(&report);
         if told && (count > 0 || self.clean <= MOST_CLEAN) {
             self.done.push_back(report);
         } else {

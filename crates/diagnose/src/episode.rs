@@ -95,6 +95,11 @@ impl Episodes {
         episode.wake = flight.max();
     }
 
+    /// Does an episode last?
+    pub const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     pub const fn heard(&mut self) {
         self.heard = self.heard.saturating_add(1);
     }

@@ -17,6 +17,11 @@ use crate::second_pass;
 use crate::trigger::{Pace, Trigger};
 use crate::vantage::Vantage;
 
+/// The most payload of an Ethernet frame of usual or jumbo size, if the handshake does not show it.
+const UNKNOWN_MSS: u32 = 8948;
+/// The bytes of the timestamps option in each segment.
+const TIMESTAMPS: u32 = 12;
+
 /// With more outstanding segments the oldest are given up: the capture lacks ACKs or the other
 /// direction.
 const MOST_OUTSTANDING: usize = 1 << 16;
@@ -45,6 +50,11 @@ pub(crate) struct HalfConnection {
     pub dsack_seen: bool,
     /// Payload bytes seen, retransmissions included.
     pub bytes: u64,
+    /// Segments that carry data, retransmissions included; one that the network card splits counts
+    /// as those on the wire.
+    pub segments: u64,
+    /// The payload of a full segment, as far as the handshake shows it.
+    pub mss: u32,
     pub retransmissions: u64,
 }
 
@@ -63,6 +73,8 @@ impl HalfConnection {
             judgments: Vec::new(),
             dsack_seen: false,
             bytes: 0,
+            segments: 0,
+            mss: UNKNOWN_MSS,
             retransmissions: 0,
         }
     }
@@ -74,6 +86,7 @@ impl HalfConnection {
     /// The end sends a segment that takes sequence numbers.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
+        self.segments += u64::from(self.on_wire(segment.len));
         let max = self.flight().max();
         self.conformance.sent(segment, frame, self.judges.flight());
         let arrival = self.arrivals.take(segment, frame, &self.trips);
@@ -94,6 +107,11 @@ impl HalfConnection {
             | Arrival::Acknowledged => self.retransmit(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
+    }
+
+    /// The number of segments on the wire of a segment with this payload.
+    pub const fn on_wire(&self, len: u32) -> u32 {
+        if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
     }
 
     /// The end retransmits a segment, at least in part.
@@ -128,6 +146,7 @@ impl HalfConnection {
             _ => None,
         };
         self.retransmissions += 1;
+        let size = self.flight().size();
         let retransmission = Retransmission {
             frame: frame.number,
             identification: frame.identification,
@@ -137,6 +156,7 @@ impl HalfConnection {
             judged,
             idle,
             arrival,
+            queue: self.trips.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
         let known = (self.judges.flight(), self.trips.smoothed);
@@ -218,6 +238,10 @@ impl HalfConnection {
         let facts = self.judges.acked(segment, frame.at);
         self.pace.acked(segment, facts.as_ref(), frame.at);
         self.conformance.acked(segment);
+        if let Some(mss) = segment.syn_options().mss {
+            let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
+            self.mss = u32::from(mss).saturating_sub(options).max(1);
+        }
         let Some(facts) = facts else { return };
         self.dsack_seen |= facts.dsack.is_some();
         self.trips.measure(&facts);
@@ -242,7 +266,10 @@ impl HalfConnection {
             flight,
             trips: &self.trips,
             duplicates,
-            gap: self.pace.gap(),
+            gap: match flight.uses_sack() {
+                true => self.pace.gap(),
+                false => self.pace.possible_gap(),
+            },
             delivered_original: delivered_original(facts, flight),
         };
         ask::on_ack(&mut self.history, &ack);

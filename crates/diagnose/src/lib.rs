@@ -1,38 +1,52 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod answer;
 mod ask;
+mod class;
 mod conformance;
 mod connection;
 mod diagnosis;
 mod duplicates;
 mod episode;
 mod evidence;
+mod fate;
 mod half_connection;
 mod history;
 mod infer;
+mod pair;
+mod places;
 mod report;
 mod rtt;
 mod run;
 mod second_pass;
+mod silence;
 mod stack;
+mod summary;
 pub mod tables;
+mod totals;
 mod trace;
 mod trigger;
 mod vantage;
 mod what_if;
 
+pub use answer::{CaptureAnswer, ConnectionAnswer, NetworkVerdict, Sentence};
+pub use class::Class;
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
 pub use history::Kind;
 pub use infer::{NotInferred, Reading};
+pub use pair::{Pair, Way};
 pub use report::{
-    Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    Summary, TimeoutReport,
+    ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
+    TimeoutReport,
 };
-pub use run::{Document, PassedOver, diagnose};
+pub use run::{Document, diagnose, diagnose_pair};
+pub use silence::{Silence, Wait};
 pub use stack::Guess;
+pub use summary::{PassedOver, Summary};
+pub use totals::{CaptureTotals, LossRate, Waits};
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;

@@ -9,12 +9,20 @@ pub(crate) const TOO_SOON: u64 = 75;
 /// Linux's minimum of the variance term of the RTO.
 const LEAST_VARIANCE: Duration = Duration::from_millis(200);
 
+/// The most samples that are kept.
+const KEPT: usize = 32;
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrips {
     pub least: Option<Duration>,
     pub smoothed: Option<Duration>,
+    pub latest: Option<Duration>,
     variation: Duration,
     pub samples: u64,
+    /// Every sample whose number has no bit of `mask`.
+    kept: [Duration; KEPT],
+    count: usize,
+    mask: u64,
 }
 
 impl RoundTrips {
@@ -30,6 +38,8 @@ impl RoundTrips {
 
     pub fn take(&mut self, rtt: Duration) {
         self.samples += 1;
+        self.latest = Some(rtt);
+        self.keep(rtt);
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         // RFC 6298 section 2.
         let Some(smoothed) = self.smoothed else {
@@ -39,6 +49,30 @@ impl RoundTrips {
         let deviation = Duration::from_nanos(smoothed.nanos().abs_diff(rtt.nanos()));
         self.variation = (self.variation * 3 + deviation) / 4;
         self.smoothed = Some((smoothed * 7 + rtt) / 8);
+    }
+
+    fn keep(&mut self, rtt: Duration) {
+        if self.samples & self.mask != 0 {
+            return;
+        }
+        if self.count == KEPT {
+            self.count = KEPT / 2;
+            for at in 0..self.count {
+                self.kept[at] = self.kept[2 * at];
+            }
+            self.mask = self.mask << 1 | 1;
+        }
+        self.kept[self.count] = rtt;
+        self.count += 1;
+    }
+
+    /// The share of all samples, about, that are shorter than this one; `None` if there are few.
+    pub fn rank(&self, rtt: Duration) -> Option<f64> {
+        if self.count < KEPT / 4 {
+            return None;
+        }
+        let shorter = self.kept[..self.count].iter().filter(|kept| **kept < rtt).count();
+        Some(shorter as f64 / self.count as f64)
     }
 
     /// The largest reordering to expect.

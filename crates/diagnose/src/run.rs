@@ -2,41 +2,32 @@
 
 use std::io::Read;
 
-use rtolab_capture::{InOrder, ReadError, Reader, Skipped};
+use rtolab_capture::{InOrder, ReadError, Reader};
 use serde::Serialize;
 
-use crate::{ConnectionReport, Diagnosis, Summary};
+use crate::pair::{self, Pair};
+use crate::summary::PassedOver;
+use crate::{CaptureAnswer, ConnectionReport, Diagnosis, Summary};
 
 /// The contents of a capture, as far as it could be read.
 #[derive(Debug, Serialize)]
 pub struct Document {
+    /// The answer in words.
+    pub answer: CaptureAnswer,
     /// The totals.
     pub summary: Summary,
     /// The numbers of skipped packets, by reason.
     pub skipped: PassedOver,
     /// Why it was not read to its end.
     pub error: Option<String>,
+    /// What a second capture, of the other end, adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
+    /// Which of two captures this is, 0 or 1: that of the end that sends more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender_capture: Option<usize>,
     /// Connections in the order of their ends.
     pub connections: Vec<ConnectionReport>,
-}
-
-/// The numbers of skipped packets, by reason.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct PassedOver {
-    /// Not TCP over IP.
-    pub other: u64,
-    /// Fragments of packets that were not completed.
-    pub fragments: u64,
-    /// Fragments of packets that were discarded because some overlap.
-    pub overlapping: u64,
-    /// Without a whole TCP header.
-    pub malformed: u64,
-    /// Without a time.
-    pub untimed: u64,
-    /// On interfaces of unknown link type.
-    pub unknown_link: u64,
-    /// The unknown link types.
-    pub link_types: Vec<u16>,
 }
 
 /// Packets between two calls of `watch`.
@@ -46,9 +37,38 @@ const WATCHED: u64 = 1 << 14;
 /// ends the diagnosis.
 pub fn diagnose<R: Read, E>(
     input: R,
+    watch: impl FnMut(u64) -> Result<(), E>,
+) -> Result<Document, E> {
+    diagnosed(input, Diagnosis::new(), watch)
+}
+
+/// Diagnoses two captures of the same transfers, one at each end. The document is that of the one
+/// nearer to the end that sends more; `open` opens the first and the second, several times. `None`
+/// if the captures have no connection in common.
+pub fn diagnose_pair<R: Read, E>(
+    open: impl Fn(usize) -> Result<R, E>,
+    watch: impl FnMut(u64) -> Result<(), E>,
+) -> Result<Option<Document>, E> {
+    let mut first = 0;
+    let Some(mut pair) = pair::compare(open(0)?, open(1)?) else { return Ok(None) };
+    if pair.ways[1].bytes > pair.ways[0].bytes {
+        first = 1;
+        let Some(swapped) = pair::compare(open(1)?, open(0)?) else { return Ok(None) };
+        pair = swapped;
+    }
+    let fates = std::mem::take(&mut pair.fates);
+    let mut document = diagnosed(open(first)?, Diagnosis::with_fates(fates), watch)?;
+    document.answer.pair(&pair);
+    document.pair = Some(pair);
+    document.sender_capture = Some(first);
+    Ok(Some(document))
+}
+
+fn diagnosed<R: Read, E>(
+    input: R,
+    mut diagnosis: Diagnosis,
     mut watch: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Document, E> {
-    let mut diagnosis = Diagnosis::new();
     let mut connections = Vec::new();
     let mut skipped = PassedOver::default();
     let error = match Reader::new(input) {
@@ -64,16 +84,8 @@ pub fn diagnose<R: Read, E>(
     connections.extend(std::iter::from_fn(|| diagnosis.poll()));
     connections.sort_by_key(|connection: &ConnectionReport| connection.number);
     let error = error.map(|error| error.to_string());
-    Ok(Document { summary, skipped, error, connections })
-}
-
-impl PassedOver {
-    fn by<R: Read>(reader: &Reader<R>) -> Self {
-        let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed } =
-            reader.skipped();
-        let link_types = reader.unknown_links().collect();
-        Self { other, fragments, overlapping, malformed, untimed, unknown_link, link_types }
-    }
+    let answer = CaptureAnswer::of(&summary, &skipped, &connections);
+    Ok(Document { answer, summary, skipped, error, pair: None, sender_capture: None, connections })
 }
 
 fn read<R: Read, E>(

@@ -5,11 +5,13 @@
 use arrow_array::RecordBatch;
 use rtolab_record::{Cell, Table};
 
+use crate::class::Class;
 use crate::evidence::Necessity;
 use crate::report::{
-    Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
+    ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,
 };
+use crate::silence::Silence;
 use crate::stack::Guess;
 use crate::{ConformanceFinding, Document};
 
@@ -17,11 +19,12 @@ use crate::{ConformanceFinding, Document};
 type MakeTable = fn(&Document) -> RecordBatch;
 
 /// All tables of a diagnosis, by name.
-pub const TABLES: [(&str, MakeTable); 5] = [
+pub const TABLES: [(&str, MakeTable); 6] = [
     ("connections", connections),
     ("retransmissions", retransmissions),
     ("timeouts", timeouts),
     ("episodes", episodes),
+    ("silences", silences),
     ("findings", findings),
 ];
 
@@ -46,6 +49,10 @@ fn connections(document: &Document) -> RecordBatch {
         .column("captured_twice", |row| row.captured_twice)
         .column("missed_bytes", |row| row.missed_bytes)
         .column("untold", |row| row.untold)
+        .column("only_from", |row| row.only_from)
+        .column("segments", |row| list(row.segments))
+        .column("time_lost", |row| row.time_lost)
+        .column("queue", |row| row.queue)
         .column("bytes", |row| list(row.bytes))
         .column("options_mss", agreed(|o| o.mss.map(|mss| mss.map(u32::from)).to_vec()))
         .column(
@@ -79,6 +86,7 @@ fn retransmissions(document: &Document) -> RecordBatch {
         .column("ip_id", |row| u32::from(row.ip_id))
         .column("seq", |row| row.seq)
         .column("len", |row| row.len)
+        .column("segments", |row| row.segments)
         .column("trigger", |row| row.trigger.name())
         .column("backoff", |row| row.backoff)
         .column("verdict", |row| Necessity::name(row.verdict))
@@ -114,6 +122,7 @@ fn episodes(document: &Document) -> RecordBatch {
         .column("start", |row| row.start)
         .column("end", |row| row.end)
         .column("frames", |row| list(row.frames))
+        .column("class", |row| Class::name(row.class))
         .column("stalled", |row| row.stalled.map(|times| times.map(Some).to_vec()))
         .column("story", |row| &*row.story)
         .column("cost_stall", cost(|cost| cost.stall))
@@ -122,6 +131,17 @@ fn episodes(document: &Document) -> RecordBatch {
         .column("cost_timeouts", cost(|cost| cost.timeouts))
         .column("cost_spurious_fast_retransmits", cost(|cost| cost.spurious_fast_retransmits))
         .column("cost_flight", cost(|cost| list(cost.flight)))
+        .finish()
+}
+
+/// `silences`: one row a time of a second and more without a packet.
+fn silences(document: &Document) -> RecordBatch {
+    of_connections(document, |connection| &connection.silences)
+        .column("for", |row: &Silence| row.end)
+        .column("start", |row| row.start)
+        .column("length", |row| row.length)
+        .column("frame", |row| row.frame)
+        .column("wait", |row| row.wait.name())
         .finish()
 }
 

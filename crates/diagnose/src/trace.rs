@@ -8,14 +8,19 @@ use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Instant;
 use serde::Serialize;
 
+use crate::connection::name;
 use crate::diagnosis::Diagnosis;
-use crate::report::{ConnectionReport, name};
+use crate::places::Place;
+use crate::report::ConnectionReport;
 
 /// A packet of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Passed {
     /// Its number in the capture.
     pub frame: u64,
+    /// Where it was captured, if the capture was made at two places.
+    #[serde(skip)]
+    pub(crate) place: Place,
     /// In seconds since the capture's first packet.
     pub t: f64,
     /// `client` or `server`.
@@ -51,21 +56,24 @@ pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Foun
     let mut origin = None;
     let Ok(reader) = Reader::new(input) else { return HashMap::new() };
     for captured in reader.without_checksums().in_order().map_while(Result::ok) {
-        let number = diagnosis.packet(&captured);
+        let (number, place) = diagnosis.packet_at(&captured);
         let at =
             Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
         let Some((_, rows)) = found.get_mut(&number) else { continue };
         let conversation =
             conversations.entry(number).or_insert_with(|| Conversation::begun_by(&captured.packet));
-        if let Some((from, segment)) = conversation.segment(&captured.packet) {
+        if let (Some((from, segment)), Some(place)) =
+            (conversation.segment(&captured.packet), place)
+        {
             if rows.len() < limit {
-                rows.push(row(&captured, at, from, &segment));
+                rows.push(Passed { place, ..row(&captured, at, from, &segment) });
             }
         }
     }
     diagnosis.finish();
     while let Some(report) = diagnosis.poll() {
-        if let Some((kept, _)) = found.get_mut(&report.number) {
+        if let Some((kept, rows)) = found.get_mut(&report.number) {
+            rows.retain(|row| row.place == report.place);
             *kept = Some(report);
         }
     }
@@ -77,6 +85,7 @@ fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Passed
     let edge = segment.ack.relative() + i64::from(segment.window);
     let ranges = segment.sack_blocks();
     Passed {
+        place: Place::Near,
         frame: captured.number,
         t: at.secs_f64(),
         from: name(from),

@@ -23,6 +23,8 @@ pub enum Trigger {
     AfterTimeout,
     /// A SYN or SYN-ACK is retransmitted, after this many back-offs.
     Syn(u32),
+    /// A SYN-ACK answers a SYN that came once more.
+    SynAnswer,
     /// A keep-alive that carries a byte.
     KeepAlive,
     /// A probe of a closed window.
@@ -41,6 +43,7 @@ impl Trigger {
             Self::Recovery => "recovery",
             Self::AfterTimeout => "after-timeout",
             Self::Syn(_) => "syn",
+            Self::SynAnswer => "syn-answer",
             Self::KeepAlive => "keep-alive",
             Self::ZeroWindowProbe => "zero-window-probe",
             Self::Unknown => "unknown",
@@ -101,6 +104,9 @@ pub(crate) struct Pace {
     last_sent: Instant,
     duplicates: u32,
     gap: Option<Instant>,
+    /// When an ACK last may have reported a gap: without SACK, a duplicate with another window
+    /// looks like an update of the window.
+    possible_gap: Option<Instant>,
     repair: Repair,
     /// The first sequence number that timed out last, and how often.
     expired: Option<(Seq, u32)>,
@@ -120,9 +126,24 @@ impl Pace {
         self.last_ack
     }
 
+    /// Was the peer's window last seen closed?
+    pub const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// When an ACK last reported a gap.
     pub const fn gap(&self) -> Option<Instant> {
         self.gap
+    }
+
+    /// When an ACK last reported a gap, or may have done so.
+    pub fn possible_gap(&self) -> Option<Instant> {
+        self.gap.max(self.possible_gap)
+    }
+
+    /// A SYN came once more from the other end.
+    pub const fn heard_syn(&mut self, at: Instant) {
+        self.last_ack = Some(at);
     }
 
     /// Since the retransmission timer was restarted.
@@ -151,6 +172,10 @@ impl Pace {
         }
         if facts.newly_sacked > 0 || facts.duplicate && facts.dsack.is_none() {
             self.gap = Some(at);
+        }
+        let is_bare = segment.len == 0 && segment.sack_count() == 0 && facts.dsack.is_none();
+        if is_bare && segment.ack == facts.una_before && facts.max > segment.ack && !facts.repeats {
+            self.possible_gap = Some(at);
         }
     }
 
@@ -212,8 +237,14 @@ impl Pace {
             Some((seq, count)) if seq == segment.seq => count,
             _ => 0,
         };
+        let since_ack = self.last_ack.map(|last| at.since(last));
+        let slack = turnaround + turnaround / 2 + AT_ONCE;
+        let answers = since_ack.is_some_and(|since| since <= slack);
         if segment.flags.has(Flags::SYN) {
-            return Trigger::Syn(before);
+            return match answers && segment.flags.has(Flags::ACK) {
+                true => Trigger::SynAnswer,
+                false => Trigger::Syn(before),
+            };
         }
         if segment.len <= 1 && !segment.flags.has(Flags::FIN) {
             if self.closed {
@@ -226,9 +257,6 @@ impl Pace {
         if self.closed && segment.seq <= flight.una() {
             return Trigger::ZeroWindowProbe;
         }
-        let since_ack = self.last_ack.map(|last| at.since(last));
-        let slack = turnaround + turnaround / 2 + AT_ONCE;
-        let answers = since_ack.is_some_and(|since| since <= slack);
         let is_head = segment.seq <= flight.una();
         let is_over = self.has_answered(at) || before > 0 && !answers;
         let is_over = is_over || !flight.uses_sack() && self.is_repaired(flight, since_ack);

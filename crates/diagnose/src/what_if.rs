@@ -1,5 +1,6 @@
 //! Counterfactuals: infers the path of a capture and simulates other senders on it.
 
+mod advice;
 mod replay;
 mod scenario;
 
@@ -10,7 +11,8 @@ use serde::Serialize;
 
 use crate::infer::{Inferred, MOST_PACKETS, NotInferred, Reading, infer};
 use crate::trace::reported;
-use crate::{ConnectionReport, Necessity, Passed};
+use crate::{ConnectionReport, Necessity, Passed, Sentence};
+use advice::{Replay, advice};
 use replay::{AS_INFERRED, Laboratory, Outcome, Settings};
 
 /// Textbook senders to compare.
@@ -35,7 +37,7 @@ const UNCLEAR_TIME: f64 = 0.03;
 /// first.
 type Knob = (&'static str, &'static str, Option<&'static str>, &'static [&'static str]);
 
-const KNOBS: [Knob; 7] = [
+const KNOBS: [Knob; 8] = [
     ("tcp_timestamps", "kernel.timestamps", Some("receiver.timestamps"), &["true", "false"]),
     ("tcp_frto", "kernel.frto", None, &["2", "0"]),
     ("tcp_sack", "kernel.sack", Some("receiver.sack"), &["true", "false"]),
@@ -43,6 +45,7 @@ const KNOBS: [Knob; 7] = [
     ("tcp_early_retrans", "kernel.early_retrans", None, &["3", "0"]),
     ("tcp_congestion_control", "kernel.congestion", None, &["cubic", "reno"]),
     ("rto_min", "kernel.rto_min", None, &["200 ms", "1 s", "3 s"]),
+    ("tcp_rto_max_ms", "tcp.rto.max", None, &["120 s", "5 s", "1 s"]),
 ];
 
 /// The captured sender's results.
@@ -52,6 +55,7 @@ struct Captured {
     needed: u64,
     /// Retransmissions without a verdict.
     unknown: u64,
+    timeouts: u64,
     /// From its first packet until everything is acknowledged, in seconds.
     elapsed_s: f64,
 }
@@ -66,6 +70,10 @@ impl Captured {
             unneeded: count(Necessity::Unneeded),
             needed: count(Necessity::Needed),
             unknown: count(Necessity::Unknown),
+            timeouts: {
+                let own = connection.timeouts.iter().filter(|one| one.from == connection.sender);
+                own.filter(|one| !one.handshake).count() as u64
+            },
             elapsed_s: inferred.transfer.end - inferred.transfer.start,
         }
     }
@@ -93,7 +101,8 @@ impl Captured {
 /// Linux with one setting changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Changed {
-    /// The setting's name and value; `as captured` for the first row.
+    /// The setting's name and value. The first row is `as captured` if a Linux comes nearest to the
+    /// captured sender, and otherwise `defaults`.
     setting: String,
     #[serde(flatten)]
     outcome: Outcome,
@@ -109,6 +118,8 @@ struct WhatIf {
     nearest: Outcome,
     /// Is it so near that it may be the same?
     agrees: bool,
+    /// The conclusion.
+    advice: Vec<Sentence>,
     /// Other senders on the same path.
     senders: Vec<Outcome>,
     /// Linux with one setting changed.
@@ -176,15 +187,24 @@ fn replayed(
         |sender: &'static str, set: &Settings| laboratory.compare(sender, set, goes_on);
     let nearest = compare(nearest.sender, &nearest.set)?;
     let senders = SENDERS.iter().map(|sender| compare(sender, &set_for(sender, &seen)));
-    let senders = senders.collect::<Result<_, _>>()?;
+    let senders: Vec<Outcome> = senders.collect::<Result<_, _>>()?;
     let base = if nearest.sender == LINUX { nearest.set.clone() } else { seen };
-    let linux = changes(&base)
+    let own = if nearest.sender == LINUX { "as captured" } else { "defaults" };
+    let linux = changes(own, &base)
         .into_iter()
         .map(|(setting, set)| Ok(Changed { setting, outcome: compare(LINUX, &set)? }));
-    let linux = linux.collect::<Result<_, NotInferred>>()?;
+    let linux: Vec<Changed> = linux.collect::<Result<_, NotInferred>>()?;
     let agrees = captured.agrees(&nearest);
     let [scenario, _] = laboratory.scenarios;
-    Ok(WhatIf { scenario, captured, nearest, agrees, senders, linux })
+    let is_linux = nearest.sender == LINUX;
+    let others = match is_linux {
+        true => linux.iter().map(|row| (&*row.setting, row.outcome.elapsed_s)).collect(),
+        false => senders.iter().map(|row| (row.sender, row.elapsed_s)).collect(),
+    };
+    let (captured_s, unclear_s) = (captured.elapsed_s, captured.elapsed_s * UNCLEAR_TIME / 2.0);
+    let replay = Replay { captured_s, nearest: &nearest, agrees, is_linux, others, unclear_s };
+    let advice = advice(replay);
+    Ok(WhatIf { scenario, captured, nearest, agrees, advice, senders, linux })
 }
 
 /// Finds the sender nearest to the captured one on this path.
@@ -257,9 +277,9 @@ fn guesses(seen: &Settings) -> Vec<(&'static str, Settings)> {
     guesses
 }
 
-/// Linux as captured, and with each setting changed alone.
-fn changes(base: &Settings) -> Vec<(String, Settings)> {
-    let mut changes = vec![("as captured".to_string(), base.clone())];
+/// Linux with the settings `base`, which have this name, and with each setting changed alone.
+fn changes(name: &str, base: &Settings) -> Vec<(String, Settings)> {
+    let mut changes = vec![(name.to_string(), base.clone())];
     for (name, key, of_receiver, values) in KNOBS {
         let own = base.get(key).unwrap_or(values[0]);
         for value in values.iter().filter(|value| **value != own) {
@@ -268,6 +288,8 @@ fn changes(base: &Settings) -> Vec<(String, Settings)> {
             let shown = match *value {
                 "true" => "1",
                 "false" => "0",
+                "5 s" => "5000",
+                "1 s" if name == "tcp_rto_max_ms" => "1000",
                 value => value,
             };
             changes.push((format!("{name}={shown}"), set));

@@ -34,7 +34,7 @@ fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
         segment,
         comment: None,
     };
-    let offer = Some(Offer { hops, options: options.iter().copied().collect() });
+    let offer = Some(Offer { hops, options: options.iter().copied().collect(), is_cut: false });
     let mut diagnosis = Diagnosis::new();
     diagnosis.packet(&Captured { number: 7, packet, checksum: Checksum::Cut, offer });
     diagnosis.finish();

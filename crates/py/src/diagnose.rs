@@ -69,6 +69,29 @@ pub(crate) fn diagnose(
     })
 }
 
+/// Diagnoses two captures of the same transfers, at `first` and `second`, one at each end.
+#[pyfunction]
+pub(crate) fn diagnose_pair(
+    py: Python<'_>,
+    first: PathBuf,
+    second: PathBuf,
+) -> PyResult<Diagnosis> {
+    guard(|| {
+        py.detach(|| {
+            let paths = [first, second];
+            let opened = |at: usize| open(&paths[at]).map(|(input, ..)| input);
+            let watch = |_| Python::attach(|py| py.check_signals());
+            let found = rtolab_diagnose::diagnose_pair(opened, watch)?;
+            let [first, second] = paths.each_ref().map(|path| path.display());
+            let none = format!(
+                "{first} and {second} have no connection in common: captures of both ends of one \
+                 transfer are needed, without address translation between them"
+            );
+            found.map(Diagnosis).ok_or_else(|| raise::<CaptureError>(&none))
+        })
+    })
+}
+
 /// Writes a pcapng copy of the capture at `path` to `out`, with these comments on packets by
 /// number.
 #[pyfunction]

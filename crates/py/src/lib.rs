@@ -103,6 +103,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(branch::branch, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::diagnose_pair, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::trace, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::what_if, module)?)?;

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,7 +28,11 @@ from rtolab.files import write_text
 from rtolab.process import notice_interrupts
 
 if TYPE_CHECKING:
-    from rtolab.diagnosis import Diagnosis
+    from rtolab.diagnosis import Diagnosis, Limit
+
+
+PAIR = 2
+"""The captures of a pair."""
 
 
 def diagnose(  # noqa: PLR0913  (all but the first are options)
@@ -39,6 +43,14 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         ),
     ],
     *,
+    pair: Annotated[
+        bool,
+        typer.Option(
+            "--pair",
+            help="The two captures are of the same transfers, one at each end: each packet's fate "
+            "is known.",
+        ),
+    ] = False,
     top: Annotated[int, typer.Option(min=1, help="Connections shown, the worst first.")] = 10,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots.")
@@ -56,7 +68,11 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     fail_on: Annotated[
         list[str] | None,
-        typer.Option(metavar="WHAT>N", help="Exit with 1 if there are more, such as spurious>0."),
+        typer.Option(
+            metavar="WHAT>N",
+            help="Exit with 1 if there is more, such as spurious>0, unneeded>5%, lost-time>2s or "
+            "unknown>0.",
+        ),
     ] = None,
     what_if: Annotated[
         bool,
@@ -84,15 +100,17 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
 
     if scenario_out and len(capture) > 1:
         complain("--scenario-out: one capture at a time", BAD_INPUT)
+    if pair and (len(capture) != PAIR or "-" in capture):
+        complain("--pair: two files are needed, the captures of both ends", BAD_INPUT)
     allowed = limits(fail_on or [])
     targets = _targets(capture, annotate, parquet)
     with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
-        found, files, unread = _diagnosed(given)
+        found, files, unread = _of_pair(given) if pair else _diagnosed(given)
         told = _what_if(found, files, scenario_out) if what_if or scenario_out else []
         written = _write(found, [targets[name] for name, _ in files], html) + told
     if as_json:
         documents = [one.document for one in found]
-        print_json(documents[0] if len(capture) == 1 else documents)
+        print_json(documents[0] if pair or len(capture) == 1 else documents)
     else:
         from rtolab.diagnosis import tables  # noqa: PLC0415
 
@@ -102,6 +120,22 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
                 stdout().print(tables.what_if(one.document["what_if"]))
         name_files(written)
     _finish(found, unread, allowed)
+
+
+def _of_pair(
+    files: Sequence[tuple[str, Path | str]],
+) -> tuple[list[Diagnosis], list[tuple[str, Path | str]], list[str]]:
+    """What the captures of both ends hold, and the one at the sender."""
+    from rtolab import Error  # noqa: PLC0415
+    from rtolab.diagnosis import diagnose_pair  # noqa: PLC0415
+
+    notice_interrupts()
+    [(_, first), (_, second)] = files
+    try:
+        found = diagnose_pair(first, second)
+    except Error as error:
+        complain(str(error), BAD_INPUT)
+    return [found], [files[found.document["sender_capture"]]], []
 
 
 def _diagnosed(
@@ -200,22 +234,31 @@ def _what_if(
     for one, (_, file) in zip(found, files, strict=True):
         told = what_if(one, str(file))
         one.document["what_if"] = told
+        _conclude(one, told)
         if out and "scenario" in told:
             write_text(out, told["scenario"])
             written.append(out)
     return written
 
 
-def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Mapping[str, int]) -> None:
+def _conclude(found: Diagnosis, told: Mapping[str, Any]) -> None:
+    """Replace the general advice about the connection by what its replay shows."""
+    answer = found.document["answer"]
+    answers = [one for one in answer["connections"] if one["connection"] == told["connection"]]
+    if found.document["summary"]["connections"] == 1:
+        answers.append(answer)
+    if "advice" in told and told["agrees"]:
+        for one in answers:
+            kept = [said for said in one["sentences"] if "go_back_n" not in said["figures"]]
+            one["sentences"] = [*kept, *told["advice"]]
+
+
+def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Sequence[Limit]) -> None:
     """Print the errors, and exit with their status."""
     damaged = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
     errors = [*unread, *damaged]
     if errors:
         complain("\n".join(errors), BAD_INPUT)
-    over = []
-    for what, most in allowed.items():
-        count = sum(one.count(what) for one in found)
-        if count > most:
-            over.append(f"{what}: {count}, at most {most} allowed")
+    over = [said for limit in allowed if (said := limit.exceeded(found))]
     if over:
         complain("\n".join(over), SAYS_NO)

@@ -1,5 +1,6 @@
 """Diagnosis of the retransmissions and timeouts in a capture."""
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -82,19 +83,16 @@ class Diagnosis:
 
     @cached_property
     def worst(self) -> list[Connection]:
-        """The connections, the worst first."""
+        """The connections, the one that lost most time first."""
         return sorted(self.document["connections"], key=_suffering, reverse=True)
 
-    def count(self, what: str) -> int:
-        """Counts timeouts or retransmissions, of a class or all; Error if `what` is unknown."""
-        connections = self.document["connections"]
-        if what in ("retransmissions", "timeouts"):
-            return sum(len(one[what]) for one in connections)
-        if what in ("unneeded", "needed"):
-            return sum(r["verdict"] == what for one in connections for r in one["retransmissions"])
-        if what in ("spurious", "ack-lost", "genuine"):
-            return sum(t["class"] == what for one in connections for t in one["timeouts"])
-        raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
+    def count(self, what: str) -> float:
+        """Counts what `--fail-on` names, `lost-time` in seconds; Error if `what` is unknown."""
+        if what not in COUNTED:
+            raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
+        totals = self.document["summary"]["totals"]
+        total: float = sum(totals[key] for key in COUNTED[what][0])
+        return total
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables `connections`, `retransmissions`, `timeouts`, `episodes` and `findings`.
@@ -115,8 +113,47 @@ class Diagnosis:
         return files
 
 
-COUNTED = ("spurious", "ack-lost", "genuine", "timeouts", "unneeded", "needed", "retransmissions")
-"""The counts that `--fail-on` accepts."""
+COUNTED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "spurious": (("spurious",), "timeouts"),
+    "ack-lost": (("ack_lost",), "timeouts"),
+    "genuine": (("genuine",), "timeouts"),
+    "timeouts": (("timeouts",), "segments"),
+    "unneeded": (("unneeded",), "retransmissions"),
+    "needed": (("needed",), "retransmissions"),
+    "retransmissions": (("retransmissions",), "segments"),
+    "lost": (("lost",), "segments"),
+    "unknown": (("unknown", "one_way"), "retransmissions"),
+    "lost-time": (("time_lost",), ""),
+}
+"""What `--fail-on` accepts: the totals that are added, and of what a percentage is."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A value of `--fail-on`.
+
+    Attributes:
+        what: what it limits, a key of `COUNTED`.
+        most: the largest value that is allowed.
+        unit: `%`, `s` or nothing.
+    """
+
+    what: str
+    most: float
+    unit: str
+
+    def exceeded(self, found: Sequence[Diagnosis]) -> str | None:
+        """The message if these diagnoses have more together."""
+        value = sum(one.count(self.what) for one in found)
+        if self.unit == "%":
+            of = COUNTED[self.what][1]
+            whole = sum(one.document["summary"]["totals"][of] for one in found)
+            # Connections of one direction have no retransmissions to compare with.
+            value = 100 * value / whole if whole else 100.0 * bool(value)
+        if value <= self.most:
+            return None
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.what}: {value:.6g}{unit}, at most {self.most:g}{unit} allowed"
 
 
 def diagnose(
@@ -140,6 +177,21 @@ def diagnose(
     return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
 
 
+def diagnose_pair(first: str | Path, second: str | Path) -> Diagnosis:
+    """Judge the retransmissions of two captures of the same transfers, one at each end.
+
+    The fate of each packet is known, and with it each verdict. The diagnosis is of the capture at
+    the end that sends more.
+
+    Raises:
+        Error: a file cannot be opened, or the captures have no connection in common.
+    """
+    rows = _rtolab.diagnose_pair(first, second)
+    document = json.loads(rows.json())
+    capture = (first, second)[document["sender_capture"]]
+    return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
+
+
 def annotate(diagnosis: Diagnosis, out: Path) -> None:
     """Write a pcapng copy of the capture with the findings as packet comments.
 
@@ -154,20 +206,26 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
             raise type(error)(f"{out}: {message}") from None
 
 
-def limits(given: Sequence[str]) -> Mapping[str, int]:
+def limits(given: Sequence[str]) -> list[Limit]:
     """Parses `--fail-on` values such as `spurious>3`; raises Error if one has another form."""
-    allowed = {}
+    allowed = []
     for item in given:
-        match = re.fullmatch(r"\s*([a-z-]+)\s*>\s*(\d+)\s*", item)
-        if match is None or match[1] not in COUNTED:
-            counted = ", ".join(COUNTED)
-            raise Error(f"--fail-on {item}: expected such as spurious>0, of {counted}")
-        allowed[match[1]] = int(match[2])
+        match = re.fullmatch(r"\s*([a-z-]+)\s*>\s*(\d+(?:\.\d+)?)\s*(%|s|)\s*", item)
+        expected = "such as spurious>0, unneeded>5% or lost-time>2s"
+        if match is None:
+            raise Error(f"--fail-on {item}: expected {expected}")
+        what, most, unit = match.groups()
+        if what not in COUNTED:
+            close = difflib.get_close_matches(what, COUNTED, n=5, cutoff=0.0)
+            raise Error(f"--fail-on {item}: nothing is counted as {what}; {', '.join(close)} are")
+        if (unit == "s") != (what == "lost-time"):
+            raise Error(f"--fail-on {item}: expected {expected}; only lost-time is in seconds")
+        allowed.append(Limit(what, float(most), unit))
     return allowed
 
 
 def _suffering(connection: Connection) -> tuple[float, ...]:
     resent = connection["retransmissions"]
     unneeded = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
-    spurious = sum(one["class"] in ("spurious", "ack-lost") for one in connection["timeouts"])
-    return (spurious, unneeded, len(connection["timeouts"]), len(resent), -connection["number"])
+    lost = connection["time_lost"] or 0.0
+    return (lost, len(resent), unneeded, len(connection["timeouts"]), -connection["number"])

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,8 +20,13 @@ from rtolab.diagnosis.tables import (
     NAMES_OF_OUTCOMES,
     agreement,
     begins,
-    of_stack,
+    captured,
+    classes_of,
+    compared,
+    has_something,
     outcomes,
+    silence,
+    stacks,
     time_lost,
 )
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
@@ -63,14 +69,21 @@ def page(found: Sequence[Diagnosis]) -> str:
 
 
 def _capture(found: Diagnosis, name: str) -> str:
-    shown = [one for one in found.worst if one["retransmissions"]]
+    shown = [one for one in found.worst if has_something(one)]
     drawn = [one["number"] for one in shown[:DRAWN]]
     traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
     error = f"<p><b>{escape(found.error)}</b></p>" if found.error else ""
     said = (found.passed_over, found.lacks)
     error += "".join(f"<p>{escape(one)}</p>" for one in said if one)
+    answers = {one["connection"]: one for one in found.document["answer"]["connections"]}
     sections = [
-        _connection(one, traces.get(str(one["number"])), f"{name}-{one['number']}") for one in shown
+        _connection(
+            (found, f"{name}-{one['number']}"),
+            one,
+            answers.get(one["number"]) if found.document["summary"]["connections"] > 1 else None,
+            traces.get(str(one["number"])) if at else None,
+        )
+        for at, one in enumerate(shown)
     ]
     if "what_if" in found.document:
         # It describes the worst connection, which comes first.
@@ -79,11 +92,36 @@ def _capture(found: Diagnosis, name: str) -> str:
     summary = found.document["summary"]
     counts = (
         f"<p>TCP packets: {summary['packets']}; connections: {summary['connections']}; "
-        f"retransmissions: {summary['retransmissions']}.</p>"
+        f"retransmissions: {summary['retransmissions']}; {escape(captured(found))}.</p>"
     )
-    overview = _overview(shown, name) if shown else "<p>No retransmissions.</p>"
-    head = f'<header class="paper"><h2>{title}</h2>{error}{counts}{overview}</header>'
+    overview = _overview(shown, name) if shown else ""
+    answer = _paragraph(found.document["answer"])
+    # The answer, one picture, then the details.
+    packets = traces.get(str(shown[0]["number"])) if shown else None
+    picture = _figure(_picture(shown[0], packets)) if packets else ""
+    systems = "".join(f"<li>{escape(said)}</li>" for said in stacks(shown))
+    systems = f"<ul>{systems}</ul>" if systems else ""
+    head = (
+        f'<header class="paper"><h2>{title}</h2>{answer}{picture}{error}{counts}'
+        f'<div class="wide">{overview}</div>{systems}</header>'
+    )
     return "\n".join([head, *sections])
+
+
+def _paragraph(answer: Mapping[str, Any]) -> str:
+    """The answer in words, with the figures beside each sentence."""
+    said = "".join(
+        f'{_coded(sentence["text"])} <span class="again">[{escape(sentence["basis"])}]</span> '
+        if sentence["basis"]
+        else f"{_coded(sentence['text'])} "
+        for sentence in answer["sentences"]
+    )
+    return f"<p>{said}</p>"
+
+
+def _coded(text: str) -> str:
+    """Text with what stands in backticks as code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -97,7 +135,7 @@ def _overview(shown: Sequence[Mapping[str, Any]], name: str) -> str:
             escape(one["server"]),
             one["vantage"],
             _counts(one["retransmissions"], "verdict", VERDICTS),
-            _counts(one["timeouts"], "class", CLASSES),
+            classes_of(one).replace(" / ", ", "),
             time_lost(one),
         )
         for one in shown[:MOST_ROWS]
@@ -115,21 +153,28 @@ def _what_if(found: Mapping[str, Any]) -> str:
     """Other senders, and Linux with other settings, on the path of the worst connection."""
     if "error" in found:
         return f"<section><h3>What if</h3><p>{escape(found['error'])}.</p></section>"
-    senders = [(one["sender"], one) for one in found["senders"]]
-    settings = [(one["setting"], one) for one in found["linux"]]
     tables = "".join(
         _table(
             (what, *NAMES_OF_OUTCOMES), "".join(_cells(*row) for row in outcomes(rows)), "numbers"
         )
-        for what, rows in (("another sender", senders), ("Linux", settings))
+        for what, rows in (compared(found) if found["agrees"] else [])
     )
     return (
         f"<section><h3>What if: connection {found['connection']}</h3>"
-        f"<p>{escape(agreement(found))}</p>{tables}</section>"
+        f"{_paragraph({'sentences': found['advice']})}"
+        f'<p class="again">{escape(agreement(found))}</p>'
+        f'<details><summary>Other senders and settings</summary><div class="wide">{tables}</div>'
+        "</details></section>"
     )
 
 
-def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, anchor: str) -> str:
+def _connection(
+    place: tuple[Diagnosis, str],
+    one: Mapping[str, Any],
+    answer: Mapping[str, Any] | None,
+    packets: list[dict[str, Any]] | None,
+) -> str:
+    found, anchor = place
     title = f"{one['number']}: {escape(one['client'])} and {escape(one['server'])}"
     where = {
         "sender": "at the sender",
@@ -138,7 +183,7 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
         "unknown": "at an unknown place",
     }[one["vantage"]]
     stories = "".join(
-        f"<li>At {begins(one, episode)}: {escape(episode['story'])}</li>"
+        f"<li>At {begins(found, one, episode)}: {escape(episode['story'])}</li>"
         for episode in one["episodes"]
     )
     habits = "".join(
@@ -146,13 +191,15 @@ def _connection(one: Mapping[str, Any], packets: list[dict[str, Any]] | None, an
         f"(frames {', '.join(map(str, habit['frames']))}).</li>"
         for habit in one["habits"]
     )
-    stack = f"<p>{escape('T' + of_stack(one)[1:])}.</p>" if one["stack"] else ""
+    silences = "".join(f"<li>At {escape(silence(found, told))}.</li>" for told in one["silences"])
+    said = _paragraph(answer) if answer else ""
     figure = _figure(_picture(one, packets)) if packets else ""
     resent = counted(len(one["retransmissions"]), "retransmission")
     return f"""<section id="{anchor}"><h3>{title}</h3>
+{said}{figure}
 <p>The capture was made {where}; the {one["sender"]} sends.</p>
-{stack}<ul>{stories}{habits}</ul>{figure}
-<details><summary>{resent}</summary>{_rows(one)}</details>
+<ul>{stories}{silences}{habits}</ul>
+<details><summary>{resent}</summary><div class="wide">{_rows(one)}</div></details>
 </section>"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -29,9 +30,8 @@ BLIND = {
 
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
-    """The worst connections of a capture with their episodes."""
+    """The answer in words, and the worst connections of a capture with their episodes."""
     summary = found.document["summary"]
-    title = Text(found.capture, "bold")
     counts = ", ".join(
         f"{summary[key]} {what}{'s' * (summary[key] != 1)}"
         for key, what in (
@@ -40,25 +40,85 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
             ("retransmissions", "retransmission"),
         )
     )
-    shown = [one for one in found.worst if one["retransmissions"] or one["habits"]][:top]
-    lines: list[RenderableType] = [Text.assemble(title, "\n", (counts, "dim"))]
+    lines: list[RenderableType] = [Text(found.capture, "bold"), Text(counts, "dim")]
+    if summary["packets"]:
+        lines.append(Text(captured(found), "dim"))
     lines += [Text(said, "dim") for said in (found.passed_over, found.lacks) if said]
-    if shown:
-        lines.append(_connections(shown))
-        lines += [_stories(one) for one in shown]
-    else:
-        lines.append(Text("no retransmissions"))
+    lines.append(Padding(paragraph(found.document["answer"]), (1, 0)))
+    shown = [one for one in found.worst if has_something(one)]
+    if shown[:top]:
+        lines.append(_connections(found, shown[:top]))
+        answers = {one["connection"]: one for one in found.document["answer"]["connections"]}
+        several = summary["connections"] > 1
+        for one in shown[:top]:
+            answer = answers.get(one["number"]) if several else None
+            lines.append(_stories(found, one, answer))
+        left = len(shown) - top
+        if left > 0:
+            lines.append(Text(f"and {counted(left, 'more connection')}: --top {len(shown)}", "dim"))
+        lines += [Text(said) for said in stacks(shown[:top])]
     return Group(*lines)
 
 
+def has_something(one: Mapping[str, Any]) -> bool:
+    """Is there anything to say about a connection?"""
+    return any(one[key] for key in ("retransmissions", "habits", "silences", "only_from"))
+
+
+def paragraph(answer: Mapping[str, Any]) -> Text:
+    """The sentences of an answer, each with its figures beside it."""
+    said = Text()
+    for sentence in answer["sentences"]:
+        said.append(sentence["text"])
+        said.append(f" [{sentence['basis']}] " if sentence["basis"] else " ", "dim")
+    said.rstrip()
+    return said
+
+
+def captured(found: Diagnosis) -> str:
+    """When the capture was made."""
+    summary = found.document["summary"]
+    began, ended = (datetime.fromtimestamp(summary[key], UTC) for key in ("began", "ended"))
+    until = f"{ended:%H:%M:%S}" if began.date() == ended.date() else f"{ended:%Y-%m-%d %H:%M:%S}"
+    return f"captured {began:%Y-%m-%d %H:%M:%S} to {until} UTC"
+
+
+def clock(found: Diagnosis, t: float) -> str:
+    """The wall-clock time of `t` seconds after the first packet, in UTC."""
+    at = datetime.fromtimestamp(found.document["summary"]["began"] + t, UTC)
+    return f"{at:%H:%M:%S}"
+
+
+def stacks(shown: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The guess at each host's system, once a host, the surest."""
+    guesses: dict[str, Mapping[str, Any]] = {}
+    for one in shown:
+        if one["stack"]:
+            host = one[one["sender"]].rpartition(":")[0]
+            known = guesses.get(host)
+            if not known or known["stack"]["confidence"] < one["stack"]["confidence"]:
+                guesses[host] = one
+    return [f"{host} {of_stack(one)}" for host, one in guesses.items()]
+
+
 def what_if(found: Mapping[str, Any]) -> RenderableType:
-    """What other senders would have done, or why that is unknown."""
+    """The conclusion from other senders and settings, and their outcomes; or why none is known."""
     if "error" in found:
         return Text(found["error"])
     title = Text(f"What if: connection #{found['connection']}", "bold")
-    others = _outcomes("another sender", [(one["sender"], one) for one in found["senders"]])
-    settings = [(one["setting"], one) for one in found["linux"]]
-    return Group(title, Text(agreement(found)), others, _outcomes("Linux", settings))
+    lines: list[RenderableType] = [title, paragraph({"sentences": found["advice"]})]
+    lines.append(Text(agreement(found), "dim"))
+    if found["agrees"]:
+        lines += [_outcomes(what, rows) for what, rows in compared(found)]
+    return Group(*lines)
+
+
+def compared(found: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Mapping[str, Any]]]]]:
+    """The two tables of outcomes, each with the capture's own in its first row."""
+    own = {"time_lost_s": None, "detected_s": None, **found["captured"]}
+    senders = [("the capture", own), *((one["sender"], one) for one in found["senders"])]
+    settings = [("the capture", own), *((one["setting"], one) for one in found["linux"])]
+    return [("another sender", senders), ("Linux", settings)]
 
 
 def agreement(found: Mapping[str, Any]) -> str:
@@ -71,12 +131,12 @@ def agreement(found: Mapping[str, Any]) -> str:
         f"{_seconds(nearest['elapsed_s'])} s, by {_named(nearest)}."
     )
     if not found["agrees"]:
-        said += " They do not agree: the tables below describe another path than the capture's."
+        said += " They do not agree, so that the outcomes describe another path than the capture's."
     return said
 
 
 NAMES_OF_OUTCOMES = (
-    *("unneeded", "needed", "timeouts", "all acked (s)", "time lost (s)"),
+    *("unneeded", "needed", "timeouts", "all acked (s)", "more than undisturbed (s)"),
     "found spurious (s after timeout)",
 )
 
@@ -109,14 +169,26 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _connections(shown: list[dict[str, Any]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def _connections(found: Diagnosis, shown: list[dict[str, Any]]) -> Table:
+    totals = found.document["summary"]["totals"]
+    several = found.document["summary"]["connections"] > 1
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=several)
+    unneeded, needed, unknown = (str(totals[key]) for key in VERDICTS)
+    classes = ("spurious", "ack_lost", "genuine", "unknown_timeouts")
     table.add_column("#", justify="right")
-    table.add_column("client and server", overflow="fold")
+    table.add_column("client and server", overflow="fold", footer="all connections")
     table.add_column("seen at")
-    table.add_column("retransmitted\n" + " /\n".join(VERDICTS), justify="right")
-    table.add_column("timeouts\n" + " /\n".join(CLASSES), justify="right")
-    table.add_column("time lost\n(s)", justify="right")
+    table.add_column(
+        "retransmitted\n" + " /\n".join(VERDICTS),
+        justify="right",
+        footer=f"{unneeded} / {needed} / {unknown}",
+    )
+    table.add_column(
+        "timeouts\n" + " /\n".join(CLASSES),
+        justify="right",
+        footer=" / ".join(str(totals[key]) for key in classes),
+    )
+    table.add_column("time lost\n(s)", justify="right", footer=f"{totals['time_lost']:.3f}")
     for one in shown:
         table.add_row(
             str(one["number"]),
@@ -124,51 +196,78 @@ def _connections(shown: list[dict[str, Any]]) -> Table:
             Text(f"{one['client']}\n{one['server']}"),
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
-            _counts(one["timeouts"], "class", CLASSES),
+            classes_of(one),
             time_lost(one),
         )
     return table
 
 
+def classes_of(one: Mapping[str, Any]) -> str:
+    """The timeouts by class; a dash where the capture does not show timeouts."""
+    hidden = one["only_from"] or (one["vantage"] == "receiver" and not one["timeouts"])
+    return "-" if hidden else _counts(one["timeouts"], "class", CLASSES)
+
+
 def time_lost(one: Mapping[str, Any]) -> str:
-    """The time lost in all episodes, in seconds, as far as it is known."""
-    costs = [episode["cost"]["time_lost"] for episode in one["episodes"]]
-    lost = [cost for cost in costs if cost is not None]
-    return f"{sum(lost):.3f}" if lost else "-"
+    """The time lost to timeouts and late acknowledgments, in seconds, as far as it is known."""
+    lost = one["time_lost"]
+    return "-" if lost is None else f"{lost:.3f}"
 
 
 def _counts(rows: list[Mapping[str, Any]], key: str, names: tuple[str, ...]) -> str:
     return " / ".join(str(sum(row[key] == name for row in rows)) for name in names)
 
 
-def _stories(one: Mapping[str, Any]) -> RenderableType:
-    lines = []
+def _stories(
+    found: Diagnosis, one: Mapping[str, Any], answer: Mapping[str, Any] | None
+) -> RenderableType:
+    name = (f"#{one['number']} ", "bold")
+    lines = [Text.assemble(name, paragraph(answer))] if answer else []
     for episode in one["episodes"][:STORIES]:
-        at = f"{begins(one, episode)}: "
+        at = f"{begins(found, one, episode)}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
-    has_resent = any(resent["from"] == one["sender"] for resent in one["retransmissions"])
-    if has_resent and one["vantage"] in BLIND:
-        lines.append(Text.assemble((f"#{one['number']} ", "bold"), BLIND[one["vantage"]]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more episode')}", "dim"))
+    lines += [Text.assemble(name, silence(found, told)) for told in one["silences"][:STORIES]]
+    left = len(one["silences"]) - STORIES
+    if left > 0:
+        lines.append(Text(f"#{one['number']} and {counted(left, 'more silence')}", "dim"))
+    has_resent = any(resent["from"] == one["sender"] for resent in one["retransmissions"])
+    if has_resent and one["vantage"] in BLIND:
+        lines.append(Text.assemble(name, BLIND[one["vantage"]]))
     for habit in one["habits"]:
         frames = ", ".join(str(frame) for frame in habit["frames"][:5])
         about = f"the {habit['from']} {habit['about']} (frames {frames})"
-        lines.append(Text.assemble((f"#{one['number']} ", "bold"), about))
-    if one["stack"]:
-        lines.append(Text.assemble((f"#{one['number']} ", "bold"), of_stack(one)))
-    return Padding(Group(*lines), (0, 0, 0, 2))
+        lines.append(Text.assemble(name, about))
+    return Padding(Group(*lines), (0, 0, 1, 2))
 
 
-def begins(one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
+def begins(found: Diagnosis, one: Mapping[str, Any], episode: Mapping[str, Any]) -> str:
     """When an episode begins, and its sender if that is not the end that sends most."""
     whose = "" if episode["from"] == one["sender"] else f", data of the {episode['from']}"
-    return f"{episode['start']:.3f} s, frame {episode['frames'][0]}{whose}"
+    at = f"{episode['start']:.3f} s ({clock(found, episode['start'])} UTC)"
+    return f"{at}, frame {episode['frames'][0]}{whose}"
+
+
+WAITS = {
+    "network": "an acknowledgment by the {end} came late",
+    "window": "the application of the {end} did not read: its window was closed",
+    "application": "the application of the {end} had nothing to send",
+    "unknown": "no data of the {end} came",
+}
+"""What a connection waited for, by the key `wait` of a silence."""
+
+
+def silence(found: Diagnosis, told: Mapping[str, Any]) -> str:
+    """A time without packets that no retransmission ended."""
+    at = f"{told['start']:.3f} s ({clock(found, told['start'])} UTC)"
+    why = WAITS[told["wait"]].format(end=told["for"])
+    return f"{at}: for {told['length']:.3f} s {why} (until frame {told['frame']})"
 
 
 def of_stack(one: Mapping[str, Any]) -> str:
-    """The systems that the sender may run, with the evidence."""
+    """The systems that the sender's host may run, with the evidence."""
     stack = one["stack"]
     *others, last = stack["systems"]
     if others:
@@ -178,4 +277,4 @@ def of_stack(one: Mapping[str, Any]) -> str:
     else:
         sure = f"{100 * stack['confidence']:.0f} % sure"
         said = f"looks like {last} ({sure}, frame {stack['frame']})"
-    return f"the {one['sender']} {said}: {'; '.join(stack['grounds'])}"
+    return f"{said}: {'; '.join(stack['grounds'])}"

@@ -17,8 +17,8 @@ def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
 
     Returns:
         `what_if` of `rtolab diagnose --what-if --json`: `connection` (its number) with `scenario`
-        (path and transfer as TOML), `captured`, `nearest`, `agrees`, `senders` and `linux`, or
-        with `error` (why the capture does not determine the path).
+        (path and transfer as TOML), `captured`, `nearest`, `agrees`, `advice` (the conclusion),
+        `senders` and `linux`, or with `error` (why the capture does not determine the path).
     """
     if not found.worst:
         return {"error": "there is no connection"}

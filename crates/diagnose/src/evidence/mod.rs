@@ -71,6 +71,7 @@ pub(crate) static KINDS: Kinds = Kinds {
     on_first_ack: &[
         (&timestamps::OLDER, timestamps::older),
         (&timestamps::OWN, timestamps::own),
+        (&timestamps::OWN_OF_TAIL, timestamps::own_of_tail),
         (&no_gap::ANSWERED_DUPLICATE, no_gap::answered_duplicate),
         (&no_gap::NO_GAP_REPORTED, no_gap::no_gap_reported),
         (&gap_filled::KIND, gap_filled::on_first_ack),

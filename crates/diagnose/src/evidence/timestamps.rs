@@ -1,7 +1,7 @@
 //! RFC 3522: the timestamp that the first covering ACK echoes. It is certain of the range at
 //! SND.UNA alone that its arrival would have changed the echo.
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use crate::history::{Ack, Bound, Found, Kind, RetransmittedRange};
 
@@ -10,6 +10,12 @@ pub(super) static OLDER: Kind = Kind::new("older-timestamp", 0.99);
 
 /// It is the retransmission's.
 pub(super) static OWN: Kind = Kind::new("own-timestamp", 0.98);
+
+/// It is the retransmission's, but the original may have waited under a delayed ACK: the duplicate
+/// then makes the receiver send that ACK, and its timestamp is the one to be echoed (RFC 7323
+/// section 4.3), as long as nothing was acknowledged of the range.
+pub(super) static OWN_OF_TAIL: Kind =
+    Kind { carries: false, ..Kind::new("own-timestamp-of-tail", 0.7) };
 
 /// No ACK may be delayed longer (RFC 9293 section 3.8.6.3).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
@@ -24,11 +30,29 @@ pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> 
 }
 
 pub(super) fn own(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
+    own_timestamp(range, ack).filter(|_| !may_be_delayed(range, ack))
+}
+
+pub(super) fn own_of_tail(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
+    own_timestamp(range, ack).filter(|_| may_be_delayed(range, ack))
+}
+
+fn own_timestamp(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
     let facts = ack.facts;
     let echo = facts.echo.filter(|_| range.end <= facts.ack && range.start <= facts.una_before)?;
     let (index, _) = stamps(range).find(|&(_, stamp)| stamp == echo)?;
     let is_own = range.copies[0].timestamp != Some(echo);
     is_own.then(|| Bound::AtLeast(index).shown_by(ack.frame))
+}
+
+/// Was the range the last that was sent, and retransmitted so soon that an ACK of the original may
+/// have waited? Further data would have made the receiver acknowledge both (RFC 5681 section 4.2).
+fn may_be_delayed(range: &RetransmittedRange, ack: &Ack<'_>) -> bool {
+    let (original, again) = (range.copies[0].at, range.copies[1].at);
+    let newest = ack.facts.newest_acked.filter(|sent| sent.seq >= range.end);
+    let is_last = newest.is_none_or(|sent| sent.first_sent >= again)
+        && ack.next_sent().is_none_or(|sent| sent >= again);
+    original > Instant::START && is_last && again.since(original) <= LONGEST_DELAYED_ACK
 }
 
 /// The ACK of a range further on may be that of a packet that came just before, whose timestamp is

@@ -113,6 +113,7 @@ impl RetransmissionHistory {
                 signs: Vec::new(),
                 covering_ack: None,
                 duplicates: 0,
+                last_duplicate: None,
                 expected_next: None,
                 awaits_next: false,
                 due: Instant::NEVER,
@@ -131,6 +132,7 @@ impl RetransmissionHistory {
         if let Some(block) = facts.dsack {
             for range in self.ranges.iter_mut().filter(|range| range.spans(block.start)) {
                 range.duplicates += 1;
+                range.last_duplicate = Some(facts.at);
             }
         }
         if facts.dsack.is_some() || !facts.is_new() {

@@ -32,6 +32,8 @@ pub(crate) struct Retransmission {
     /// The time since the last event that restarts a retransmission timer.
     pub idle: Duration,
     pub arrival: Arrival,
+    /// For a fast retransmit: the outstanding bytes and the latest round trip.
+    pub queue: Option<(u64, Duration)>,
 }
 
 /// The first ACK that covers a range.
@@ -84,6 +86,8 @@ pub(crate) struct RetransmittedRange {
     pub covering_ack: Option<CoveringAck>,
     /// How often the receiver reported it by D-SACK.
     pub duplicates: usize,
+    /// When it did so last.
+    pub last_duplicate: Option<Instant>,
     /// The acknowledgment number of the first cumulative ACK: if the original there arrives, that
     /// tells which copy of this range did.
     pub expected_next: Option<Seq>,

@@ -144,7 +144,8 @@ fn single_losses_are_drops_and_three_in_a_row_an_outage() {
 
 fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> Passed {
     let (ack, len) = (Some(ack), len as u32);
-    Passed { frame, t, from, seq, len, ack, edge: Some(9000), sack: vec![], stamps: None }
+    let place = crate::places::Place::Near;
+    Passed { place, frame, t, from, seq, len, ack, edge: Some(9000), sack: vec![], stamps: None }
 }
 
 #[test]

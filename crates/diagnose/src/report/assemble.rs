@@ -6,16 +6,18 @@ use rtolab_capture::End;
 use rtolab_tcp::spurious::DetectorVerdict;
 use rtolab_time::Instant;
 
-use super::rows::{
-    Class, ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
-};
+use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
 use super::story;
-use crate::conformance::ConformanceFinding;
-use crate::connection::Connection;
+use crate::class::Class;
+use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
+use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, Weighed, weigh};
+use crate::fate::Fates;
 use crate::half_connection::HalfConnection;
 use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
+use crate::places::Place;
 use crate::rtt::RoundTrips;
+use crate::silence::Wait;
 use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -23,20 +25,16 @@ use crate::vantage::Vantage;
 /// From this number of unneeded retransmissions after a timeout on, the report speaks of go-back-N.
 const GOES_BACK: usize = 3;
 
-pub(crate) const fn name(end: End) -> &'static str {
-    match end {
-        End::Client => "client",
-        End::Server => "server",
-    }
-}
-
-pub(crate) fn report(connection: &Connection) -> ConnectionReport {
+pub(crate) fn report(whole: &Connection, fates: &Fates) -> ConnectionReport {
+    let (connection, place) = whole.at_sender();
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);
+    (report.place, report.start) = (place, whole.began.secs_f64());
+    (report.packets, report.captured_twice) = (whole.packets, whole.copies);
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);
-        let (retransmissions, timeouts) = judged(sending, name(end), vantage);
+        let (retransmissions, timeouts) = judged((sending, fates), name(end), vantage);
         if vantage != Vantage::Receiver {
             let found = (&retransmissions[..], &timeouts[..]);
             report.episodes.extend(story::episodes(sending, found, name(end)));
@@ -49,6 +47,8 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
     }
     report.retransmissions.sort_by_key(|resent| resent.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
+    report.time_lost = time_lost(&report);
+    report.queue = queue(connection);
     let own = |from: &str| from == name(sender);
     let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
     let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
@@ -61,7 +61,10 @@ pub(crate) fn report(connection: &Connection) -> ConnectionReport {
             .any(|trigger| trigger == Trigger::TailLossProbe),
         shortest_timeout: known.map(|timeout| timeout.after).reduce(f64::min),
     });
-    let opening = connection.handshake.openings[sender as usize].as_ref();
+    // Without the scale, windows say nothing.
+    let is_cut = connection.handshake.is_cut;
+    report.findings.retain(|finding| !is_cut || finding.kind != WINDOW_OVERRUN);
+    let opening = connection.handshake.openings[sender as usize].as_ref().filter(|_| !is_cut);
     report.stack = opening.and_then(|opening| stack::guess(opening, behaviour.unwrap_or_default()));
     report
 }
@@ -77,6 +80,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
     let bytes = |end: End| of(end).map_or(0, |sending| sending.bytes);
     ConnectionReport {
         number: connection.number,
+        place: Place::Near,
         client: client.to_string(),
         server: server.to_string(),
         vantage: connection.turnarounds.vantage(sender),
@@ -87,6 +91,10 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         captured_twice: connection.copies,
         missed_bytes: 0,
         untold: 0,
+        only_from: only_from(connection),
+        segments: [End::Client, End::Server].map(|end| of(end).map_or(0, |sent| sent.segments)),
+        time_lost: None,
+        queue: None,
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
         min_rtt: of(sender).and_then(|s| s.trips.least).map(rtolab_time::Duration::secs_f64),
@@ -94,12 +102,68 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
         episodes: Vec::new(),
+        silences: connection.silences.clone(),
         findings: Vec::new(),
     }
 }
 
+/// The end whose packets alone are in the capture.
+fn only_from(connection: &Connection) -> Option<&'static str> {
+    match connection.seen {
+        [one, 0] if one > 0 => Some("client"),
+        [0, one] if one > 0 => Some("server"),
+        _ => None,
+    }
+}
+
+/// The time lost to timeouts and to late acknowledgments.
+fn time_lost(report: &ConnectionReport) -> Option<f64> {
+    let costs: Option<f64> = report.episodes.iter().map(|episode| episode.cost.time_lost).sum();
+    let hidden = report.only_from.is_some()
+        || report.episodes.is_empty()
+            && !report.retransmissions.is_empty()
+            && report.vantage == Vantage::Receiver;
+    let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
+    let late: f64 = late.map(|one| one.length - report.min_rtt.unwrap_or(0.0)).sum();
+    costs.map(|costs| costs + late.max(0.0)).filter(|_| !hidden)
+}
+
+/// Losses come from a queue if more than this share of the round trip then is waiting, and if so
+/// many round trips are shorter.
+const QUEUED: f64 = 0.3;
+const LONG: f64 = 0.75;
+
+/// The median of the bytes that waited in a queue when data was lost: those outstanding, less those
+/// that fill the path in its shortest round trip. 0 if round trips were no longer than others then.
+fn queue(connection: &Connection) -> Option<u64> {
+    let mut losses: Vec<(f64, f64, u64)> = Vec::new();
+    for sending in connection.ends.iter().flatten() {
+        let Some(least) = sending.trips.least else { continue };
+        for range in &sending.settled {
+            for (index, _, resent) in range.retransmissions() {
+                let Some((outstanding, rtt)) = resent.queue else { continue };
+                if weigh(&range.signs, index).verdict == Necessity::Needed && !rtt.is_zero() {
+                    let share = 1.0 - least.secs_f64() / rtt.secs_f64();
+                    let waiting = (outstanding as f64 * share) as u64;
+                    let rank = sending.trips.rank(rtt);
+                    losses.extend(rank.map(|rank| (rank, share, waiting)));
+                }
+            }
+        }
+    }
+    let middle = losses.len() / 2;
+    losses.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let &(rank, ..) = losses.get(middle)?;
+    losses.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (_, share, bytes) = losses[middle];
+    Some(if rank >= LONG && share >= QUEUED { bytes } else { 0 })
+}
+
 fn options(connection: &Connection) -> Option<Options> {
-    let [Some(client), Some(server)] = &connection.handshake.openings else { return None };
+    let Handshake { openings: [Some(client), Some(server)], is_cut: false } = &connection.handshake
+    else {
+        return None;
+    };
     let [client, server] = [client.syn, server.syn];
     let offers = [client.syn_options(), server.syn_options()];
     let both = |has: [bool; 2]| has[0] && has[1];
@@ -115,19 +179,26 @@ fn options(connection: &Connection) -> Option<Options> {
 
 type Retransmitted = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
-fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Retransmitted {
+fn judged(
+    (sending, fates): (&HalfConnection, &Fates),
+    from: &'static str,
+    vantage: Vantage,
+) -> Retransmitted {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
     let said = verdicts(&sending.judgments);
     for range in &sending.settled {
         for (index, copy, again) in range.retransmissions() {
-            let judged = weigh(&range.signs, index);
+            let fate = fates.get(&again.frame);
+            let judged =
+                fate.map_or_else(|| weigh(&range.signs, index), |fate| fate.weighed(again.frame));
             // Far from the sender its reasons do not show, whatever the first look suggested.
-            let hidden = vantage == Vantage::Receiver && !range.is_syn;
+            let hidden = vantage == Vantage::Receiver;
             let trigger = if hidden { Trigger::Unknown } else { again.trigger };
             let again = &Retransmission { trigger, ..*again };
             if let Some(backoff) = again.trigger.backoff() {
-                let class = class(range, &judged, &sending.trips);
+                let inferred = || class(range, &judged, &sending.trips);
+                let class = fate.map_or_else(inferred, |fate| fate.class);
                 timeouts.push(TimeoutReport {
                     frame: again.frame,
                     t: copy.at.secs_f64(),
@@ -137,7 +208,10 @@ fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Ret
                     after: again.idle.secs_f64(),
                     handshake: range.is_syn,
                     class,
-                    confidence: if class == Class::Unknown { 0.0 } else { judged.confidence },
+                    confidence: match fate {
+                        Some(_) => 1.0,
+                        None => confidence(class, range, &judged),
+                    },
                     verdicts: again
                         .judged
                         .and_then(|of| said.get(&of))
@@ -145,7 +219,8 @@ fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Ret
                         .unwrap_or_default(),
                 });
             }
-            retransmissions.push(retransmission((copy, again), judged, from));
+            let segments = sending.on_wire(again.len);
+            retransmissions.push(retransmission((copy, again, segments), judged, from));
         }
     }
     retransmissions.sort_by_key(|resent| resent.frame);
@@ -154,7 +229,7 @@ fn judged(sending: &HalfConnection, from: &'static str, vantage: Vantage) -> Ret
 }
 
 fn retransmission(
-    (copy, again): (&Transmission, &Retransmission),
+    (copy, again, segments): (&Transmission, &Retransmission, u32),
     judged: Weighed,
     from: &'static str,
 ) -> RetransmissionReport {
@@ -169,6 +244,7 @@ fn retransmission(
         ip_id: again.identification,
         seq: again.raw,
         len: again.len,
+        segments,
         trigger: again.trigger,
         backoff: again.trigger.backoff(),
         verdict: judged.verdict,
@@ -178,12 +254,29 @@ fn retransmission(
     }
 }
 
+/// An ACK that answers a duplicate may also be that of an original that waited under a delayed ACK.
+const OF_DUPLICATE: f64 = 0.9;
+
+/// The confidence in the class of a timeout.
+fn confidence(class: Class, range: &RetransmittedRange, judged: &Weighed) -> f64 {
+    let reports_duplicate = range.covering_ack.is_some_and(|ack| ack.reports_duplicate);
+    match class {
+        Class::Unknown => 0.0,
+        Class::AckLost | Class::Spurious if reports_duplicate => {
+            judged.confidence.min(OF_DUPLICATE)
+        }
+        _ => judged.confidence,
+    }
+}
+
 /// The class of a timeout: would an ACK have come without the retransmission?
 fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Class {
     match judged.verdict {
         Necessity::Needed => Class::Genuine,
         Necessity::Unknown => Class::Unknown,
         Necessity::Unneeded => match range.covering_ack {
+            // The path held the copies and released them at once.
+            Some(covering) if covering.reports_duplicate && came_at_once(range) => Class::Spurious,
             // The first ACK answers a duplicate: the ACKs before it were lost.
             Some(covering) if covering.reports_duplicate => Class::AckLost,
             // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
@@ -200,6 +293,16 @@ fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Cl
             None => Class::Unknown,
         },
     }
+}
+
+/// Did D-SACKs of copies that were sent one after the other come together? The path then held these
+/// copies, and the original may have waited under a delayed ACK.
+fn came_at_once(range: &RetransmittedRange) -> bool {
+    let (Some(covering), Some(last)) = (range.covering_ack, range.last_duplicate) else {
+        return false;
+    };
+    let [_, first, .., newest] = &range.copies[..] else { return false };
+    range.duplicates > 1 && last.since(covering.at) * 4 < newest.at.since(first.at)
 }
 
 /// Is there no evidence that the ACK is an original's own?

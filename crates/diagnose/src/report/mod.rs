@@ -4,8 +4,8 @@ mod assemble;
 mod rows;
 mod story;
 
-pub(crate) use assemble::{name, report};
+pub(crate) use assemble::report;
 pub use rows::{
-    Class, ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    Summary, TimeoutReport,
+    ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
+    TimeoutReport,
 };

@@ -2,8 +2,11 @@
 
 use serde::Serialize;
 
+use crate::class::Class;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
+use crate::places::Place;
+use crate::silence::Silence;
 use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -14,6 +17,9 @@ use crate::vantage::Vantage;
 pub struct ConnectionReport {
     /// Its number in the capture, from 1.
     pub number: u64,
+    /// The place from which it is seen, if it was captured at two.
+    #[serde(skip)]
+    pub(crate) place: Place,
     /// Address and port of the end that opens it, as far as the capture shows.
     pub client: String,
     /// Address and port of the other end.
@@ -34,6 +40,18 @@ pub struct ConnectionReport {
     pub missed_bytes: u64,
     /// Retransmitted ranges beyond the limit of those reported.
     pub untold: u64,
+    /// The end whose packets alone are in the capture, `client` or `server`; `None` if both ends'
+    /// are.
+    pub only_from: Option<&'static str>,
+    /// The data segments that each end sent, retransmissions included; super-segments count as the
+    /// segments on the wire.
+    pub segments: [u64; 2],
+    /// The time lost to timeouts and to late acknowledgments, in seconds; `None` if the capture
+    /// does not show it.
+    pub time_lost: Option<f64>,
+    /// The bytes that waited in a queue when data was lost, about; 0 if round trips were as usual
+    /// then, and `None` if none is known.
+    pub queue: Option<u64>,
     /// The payload that each end sent, in bytes, retransmissions included.
     pub bytes: [u64; 2],
     /// The negotiated options; `None` if the handshake is not in the capture.
@@ -46,6 +64,8 @@ pub struct ConnectionReport {
     /// Retransmissions by the retransmission timer.
     pub timeouts: Vec<TimeoutReport>,
     pub episodes: Vec<EpisodeReport>,
+    /// Times of a second and more without a packet that no retransmission ended.
+    pub silences: Vec<Silence>,
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,
@@ -81,6 +101,8 @@ pub struct RetransmissionReport {
     pub seq: u32,
     /// The payload in bytes.
     pub len: u32,
+    /// The segments on the wire that carry it; more than one for a super-segment.
+    pub segments: u32,
     /// The reason for it.
     pub trigger: Trigger,
     /// For a timeout: how often the timer had been backed off before.
@@ -103,32 +125,6 @@ pub struct EvidenceReport {
     pub kind: &'static str,
     /// The frame that shows it.
     pub frame: u64,
-}
-
-/// The class of a timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// The timed-out segment was lost.
-    Genuine,
-    /// It arrived, but all its ACKs were lost.
-    AckLost,
-    /// It or its ACK was late.
-    Spurious,
-    /// The capture does not show it.
-    Unknown,
-}
-
-impl Class {
-    /// The name in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Genuine => "genuine",
-            Self::AckLost => "ack-lost",
-            Self::Spurious => "spurious",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// A timeout.
@@ -168,6 +164,8 @@ pub struct EpisodeReport {
     pub end: Option<f64>,
     /// The frames of the first timeout and of that ACK.
     pub frames: [u64; 2],
+    /// The class of its timeouts; `unknown` if they differ.
+    pub class: Class,
     /// When nothing was acknowledged: from, to.
     pub stalled: Option<[f64; 2]>,
     /// A description in two or three sentences.
@@ -190,22 +188,4 @@ pub struct Cost {
     pub spurious_fast_retransmits: u32,
     /// FlightSize before the first timeout and after recovery, in bytes: approximately cwnd.
     pub flight: [u64; 2],
-}
-
-/// Totals of a capture.
-#[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Summary {
-    /// When the first packet was captured, in seconds since 1970-01-01 00:00 UTC.
-    pub began: f64,
-    /// TCP packets.
-    pub packets: u64,
-    /// Connections.
-    pub connections: u64,
-    /// Connections left out: those without a retransmission after the first ten thousand, and all
-    /// after the first two million retransmissions.
-    pub left_out: u64,
-    /// Connections treated as over because too many were open at once.
-    pub given_up: u64,
-    pub retransmissions: u64,
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use rtolab_time::{Duration, Instant};
 
-use super::rows::{Class, Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
+use super::rows::{Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
+use crate::class::Class;
 use crate::episode::Episode;
 use crate::evidence::Necessity;
 use crate::half_connection::HalfConnection;
@@ -51,6 +52,7 @@ pub(crate) fn episodes(
             start: episode.start.secs_f64(),
             end: episode.end.map(Instant::secs_f64),
             frames: [episode.frames.0, episode.frames.1],
+            class: told.class(),
             stalled: episode.stalled_to.map(stalled),
             story: told.story(),
             cost,
@@ -156,14 +158,23 @@ impl Told<'_> {
         }
     }
 
-    /// The class of the timeouts, if all have the same.
-    fn why(&self) -> &'static str {
+    /// The class of the timeouts, if all whose class is known have the same.
+    fn class(&self) -> Class {
         let is = |class| self.timeouts.iter().any(|timeout| timeout.class == class);
         match (is(Class::Spurious), is(Class::AckLost), is(Class::Genuine)) {
-            (true, false, false) => ", though acknowledgments were only late",
-            (false, true, false) => ", for acknowledgments had been lost",
-            (false, false, true) => ", for data had been lost",
-            _ => "",
+            (true, false, false) => Class::Spurious,
+            (false, true, false) => Class::AckLost,
+            (false, false, true) => Class::Genuine,
+            _ => Class::Unknown,
+        }
+    }
+
+    fn why(&self) -> &'static str {
+        match self.class() {
+            Class::Spurious => ", though acknowledgments were only late",
+            Class::AckLost => ", for acknowledgments had been lost",
+            Class::Genuine => ", for data had been lost",
+            Class::Unknown => "",
         }
     }
 

@@ -1,0 +1,149 @@
+//! The answer in words: does the network lose packets or are they only late, what it cost, whose
+//! fault it is, and what to change. Each sentence rests on a figure, which stands beside it.
+
+mod sentences;
+
+use serde::Serialize;
+
+use crate::pair::Pair;
+use crate::report::ConnectionReport;
+use crate::summary::{PassedOver, Summary};
+use crate::totals::{CaptureTotals, LossRate};
+
+pub use sentences::Sentence;
+pub(crate) use sentences::seconds;
+
+/// The most connections that get a paragraph.
+const MOST_CONNECTIONS: usize = 1000;
+/// A connection matters if it lost this time, in seconds.
+const MATTERS: f64 = 0.1;
+
+/// What the network did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkVerdict {
+    /// It lost nothing, and nothing was late.
+    Healthy,
+    /// It lost nothing; packets were late.
+    Late,
+    /// It lost packets.
+    Loses,
+    /// It lost packets, and others were late.
+    LosesAndLate,
+    /// The capture does not show it.
+    Unknown,
+    /// The capture has no TCP.
+    NoTcp,
+}
+
+/// The answer about a capture.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct CaptureAnswer {
+    pub network: NetworkVerdict,
+    /// The share of the data segments that were lost.
+    pub loss: Option<LossRate>,
+    pub sentences: Vec<Sentence>,
+    /// The connections that matter, the one that lost most time first.
+    pub connections: Vec<ConnectionAnswer>,
+}
+
+/// The answer about a connection.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ConnectionAnswer {
+    /// Its number in the capture.
+    pub connection: u64,
+    pub network: NetworkVerdict,
+    pub loss: Option<LossRate>,
+    /// In seconds; `None` if the capture does not show it.
+    pub time_lost: Option<f64>,
+    pub sentences: Vec<Sentence>,
+}
+
+impl CaptureAnswer {
+    /// The answer about a capture with these totals and these connections.
+    pub fn of(summary: &Summary, skipped: &PassedOver, connections: &[ConnectionReport]) -> Self {
+        let totals = &summary.totals;
+        if summary.packets == 0 {
+            let sentences = vec![sentences::no_tcp(skipped)];
+            return Self {
+                network: NetworkVerdict::NoTcp,
+                loss: None,
+                sentences,
+                connections: vec![],
+            };
+        }
+        let [matter, rest] = ranked(connections);
+        let worst = matter.first().filter(|_| summary.connections > 1).copied();
+        let mut connections: Vec<ConnectionAnswer> =
+            matter.into_iter().take(MOST_CONNECTIONS).map(ConnectionAnswer::of).collect();
+        // The only connection is the capture.
+        if let ([], [one], 1) = (&connections[..], &rest[..], summary.connections) {
+            connections.push(ConnectionAnswer::of(one));
+        }
+        if let ([only], 1) = (&connections[..], summary.connections) {
+            let ConnectionAnswer { network, loss, ref sentences, .. } = *only;
+            return Self { network, loss, sentences: sentences.clone(), connections };
+        }
+        Self {
+            network: network(totals),
+            loss: totals.loss(),
+            sentences: sentences::of_capture(totals, worst),
+            connections,
+        }
+    }
+}
+
+impl CaptureAnswer {
+    /// Adds what a capture of the other end shows.
+    pub(crate) fn pair(&mut self, pair: &Pair) {
+        let at = usize::from(!self.sentences.is_empty());
+        self.sentences.splice(at..at, sentences::of_pair(pair));
+    }
+}
+
+impl ConnectionAnswer {
+    fn of(report: &ConnectionReport) -> Self {
+        let totals = CaptureTotals::of(report);
+        Self {
+            connection: report.number,
+            network: network(&totals),
+            loss: totals.loss(),
+            time_lost: report.time_lost,
+            sentences: sentences::of_connection(&totals, report),
+        }
+    }
+}
+
+/// The connections that matter, the one that lost most time first, and the others.
+fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
+    let matters = |one: &&ConnectionReport| {
+        !one.retransmissions.is_empty()
+            || one.time_lost.is_some_and(|lost| lost >= MATTERS)
+            || !one.silences.is_empty()
+            || one.only_from.is_some()
+    };
+    let (mut matter, rest): (Vec<_>, Vec<_>) = connections.iter().partition(matters);
+    let lost = |one: &ConnectionReport| one.time_lost.unwrap_or(0.0);
+    matter.sort_by(|a, b| {
+        let resent = b.retransmissions.len().cmp(&a.retransmissions.len());
+        lost(b).total_cmp(&lost(a)).then(resent).then(a.number.cmp(&b.number))
+    });
+    [matter, rest]
+}
+
+fn network(totals: &CaptureTotals) -> NetworkVerdict {
+    let late = totals.spurious + totals.late.count > 0
+        || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
+    let nothing_known = totals.lost == 0 && totals.unneeded == 0 && totals.unknown > 0;
+    match (totals.lost + totals.ack_lost > 0, late) {
+        _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
+            NetworkVerdict::Unknown
+        }
+        (true, true) => NetworkVerdict::LosesAndLate,
+        (true, false) => NetworkVerdict::Loses,
+        (false, true) => NetworkVerdict::Late,
+        (false, false) => NetworkVerdict::Healthy,
+    }
+}

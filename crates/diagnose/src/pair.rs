@@ -1,0 +1,277 @@
+//! Two captures of the same transfers, one at each end: the fate of each packet is known, and with
+//! it whether each retransmission was needed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+
+use rtolab_capture::{CapturedPacket, Reader};
+use rtolab_tcp::Flags;
+use serde::Serialize;
+
+use crate::class::Class;
+use crate::diagnosis::{Key, key};
+use crate::evidence::Necessity;
+use crate::fate::{Fate, Fates};
+
+/// The most frames listed for a direction.
+const MOST_FRAMES: usize = 10;
+/// A packet was held if it took this much longer than the fastest, in seconds.
+const HELD: f64 = 0.25;
+const NANOS: f64 = 1e9;
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    at: i64,
+    frame: u64,
+    seq: u32,
+    ack: u32,
+    len: u32,
+    id: u16,
+    window: u16,
+    flags: u16,
+    /// TSval and TSecr.
+    stamps: Option<(u32, u32)>,
+    /// When the other capture saw it, or its last byte.
+    seen: Option<i64>,
+    /// Its bytes that the other capture saw.
+    arrived: u32,
+}
+
+/// Packets of a connection by direction: those of the lower end come first.
+type Flows = HashMap<Key, [Vec<Packet>; 2]>;
+
+/// What two captures of the same transfers show together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pair {
+    /// How much the second capture's clock is ahead, in seconds.
+    pub clock_offset: f64,
+    /// Connections that both captures have.
+    pub connections: u64,
+    /// The packets of each way: from the first capture to the second, and back.
+    pub ways: [Way; 2],
+    #[serde(skip)]
+    pub(crate) fates: Fates,
+}
+
+/// The packets of one way between two captures.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Way {
+    pub packets: u64,
+    /// Their payload, retransmissions included.
+    pub bytes: u64,
+    /// Packets that did not arrive.
+    pub lost: u64,
+    /// The frames of the first of them, in the capture where they left.
+    pub lost_frames: Vec<u64>,
+    /// One-way delays in seconds: the least, the median, the 99th percentile and the largest.
+    pub delay: Option<[f64; 4]>,
+    /// Packets that took a quarter of a second longer than the fastest.
+    pub held: u64,
+    /// The frames of the first of them, in the capture where they left.
+    pub held_frames: Vec<u64>,
+}
+
+/// Compares two captures. `None` if they have no packet in common.
+pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
+    let (mut near, mut far) = (flows(first), flows(second));
+    let mut ways: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
+    let mut fates = Fates::new();
+    let (mut connections, mut bytes) = (0, [0; 2]);
+    let mut keys: Vec<Key> = near.keys().filter(|key| far.contains_key(*key)).copied().collect();
+    keys.sort_unstable();
+    for key in keys {
+        let (Some(here), Some(there)) = (near.get_mut(&key), far.get_mut(&key)) else { continue };
+        let lags = [0, 1].map(|way| lag(&here[way], &there[way]));
+        let [Some(one), Some(other)] = lags else { continue };
+        connections += 1;
+        // The direction that reaches the first capture first leaves near it.
+        let out = usize::from(one < other);
+        arrive(&mut here[out], &there[out]);
+        arrive(&mut there[1 - out], &here[1 - out]);
+        judge(common(&here[out]), &there[1 - out], &mut fates);
+        for (way, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
+            let sent = common(sent);
+            bytes[way] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
+            ways[way].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
+        }
+    }
+    let least = |way: &[(i64, u64, Option<i64>)]| {
+        way.iter().filter_map(|(at, _, seen)| Some((*seen)? - at)).min()
+    };
+    let [out, back] = [least(&ways[0])?, least(&ways[1])?];
+    let offset = (out - back) / 2;
+    let ways = [(&ways[0], offset), (&ways[1], -offset)];
+    let mut ways = ways.map(|(packets, offset)| way(packets, offset));
+    (ways[0].bytes, ways[1].bytes) = (bytes[0], bytes[1]);
+    Some(Pair { clock_offset: offset as f64 / NANOS, connections, ways, fates })
+}
+
+/// The packets between the first and the last one that both captures have: one may begin or end
+/// before the other.
+fn common(sent: &[Packet]) -> &[Packet] {
+    let first = sent.iter().position(|one| one.seen.is_some());
+    let last = sent.iter().rposition(|one| one.seen.is_some());
+    first.zip(last).map_or(&[], |(first, last)| &sent[first..=last])
+}
+
+fn flows(input: impl Read) -> Flows {
+    let mut flows = Flows::new();
+    let Ok(reader) = Reader::new(input) else { return flows };
+    for captured in reader.without_checksums().in_order().map_while(Result::ok) {
+        let CapturedPacket { at, identification, segment, .. } = &captured.packet;
+        let flow = flows.entry(key(&captured.packet)).or_default();
+        let way = usize::from(captured.packet.from() > captured.packet.to());
+        flow[way].push(Packet {
+            at: at.nanos() as i64,
+            frame: captured.number,
+            seq: segment.seq,
+            ack: segment.ack,
+            len: segment.len,
+            id: *identification,
+            window: segment.window,
+            flags: segment.flags.bits(),
+            stamps: segment.timestamps.map(|stamps| (stamps.value, stamps.echo)),
+            seen: None,
+            arrived: 0,
+        });
+    }
+    flows
+}
+
+/// The identity of a packet that carries no data, or that nothing splits.
+type Name = (u16, u32, u32, u32, u16, u16, Option<(u32, u32)>);
+
+const fn name(one: &Packet) -> Name {
+    (one.id, one.seq, one.ack, one.len, one.window, one.flags, one.stamps)
+}
+
+/// The median time from the one capture to the other, by packets that both have unchanged.
+fn lag(here: &[Packet], there: &[Packet]) -> Option<i64> {
+    let known: HashMap<Name, i64> = there.iter().map(|one| (name(one), one.at)).collect();
+    let mut lags: Vec<i64> =
+        here.iter().filter_map(|one| Some(known.get(&name(one))? - one.at)).collect();
+    lags.sort_unstable();
+    lags.get(lags.len() / 2).copied()
+}
+
+/// Notes which of the packets sent arrived. Network cards split and join segments: then the bytes
+/// with the same timestamp, or with successive identifications, are the same packet's.
+fn arrive(sent: &mut [Packet], received: &[Packet]) {
+    let mut names: HashMap<Name, Vec<usize>> = HashMap::new();
+    let mut stamped: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut ranges: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, one) in sent.iter().enumerate().rev() {
+        names.entry(name(one)).or_default().push(at);
+    }
+    for (at, one) in sent.iter().enumerate().filter(|(_, one)| one.len > 0) {
+        match one.stamps {
+            Some((value, _)) => stamped.entry(value).or_default().push(at),
+            None => ranges.entry(one.seq).or_default().push(at),
+        }
+    }
+    let longest = sent.iter().map(|one| one.len).max().unwrap_or(0);
+    for piece in received {
+        if let Some(at) = names.get_mut(&name(piece)).and_then(Vec::pop) {
+            (sent[at].seen, sent[at].arrived) = (Some(piece.at), sent[at].len);
+            continue;
+        }
+        if piece.len == 0 {
+            continue;
+        }
+        let candidates: Vec<usize> = if let Some((value, _)) = piece.stamps {
+            stamped.get(&value).cloned().unwrap_or_default()
+        } else {
+            let from = piece.seq.saturating_sub(longest);
+            let within = ranges.range(from..piece.seq.saturating_add(piece.len));
+            within.flat_map(|(_, at)| at.iter().copied()).collect()
+        };
+        for at in candidates {
+            let one = &mut sent[at];
+            let common = overlap((one.seq, one.len), (piece.seq, piece.len));
+            let numbered = one.stamps.is_some() || follows(one, piece);
+            if common > 0 && numbered && one.arrived < one.len {
+                one.arrived = (one.arrived + common).min(one.len);
+                one.seen = Some(one.seen.map_or(piece.at, |seen| seen.max(piece.at)));
+            }
+        }
+    }
+}
+
+/// Can the identification be that of a part of the packet, or of a packet that it is part of?
+fn follows(one: &Packet, piece: &Packet) -> bool {
+    let parts =
+        |longer: &Packet, id: u16| u32::from(id.wrapping_sub(longer.id)) <= longer.len / 500;
+    parts(one, piece.id) || parts(piece, one.id)
+}
+
+/// The bytes that two ranges of sequence numbers have in common.
+fn overlap((one, length): (u32, u32), (other, other_length): (u32, u32)) -> u32 {
+    let (one, other) = (0_i64, i64::from(other.wrapping_sub(one) as i32));
+    let end = (one + i64::from(length)).min(other + i64::from(other_length));
+    u32::try_from(end - one.max(other)).unwrap_or(0)
+}
+
+/// Notes of each retransmission whether earlier copies had brought all of it, and of each timeout
+/// whether an acknowledgment would have come.
+fn judge(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
+    let mut copies: HashMap<u32, Vec<&Packet>> = HashMap::new();
+    for one in sent {
+        let takes = one.len + u32::from(one.flags & (Flags::SYN | Flags::FIN).bits() != 0);
+        if takes == 0 {
+            continue;
+        }
+        let earlier = copies.entry(one.seq).or_default();
+        let alike = earlier.iter().filter(|copy| copy.len >= one.len);
+        if alike.clone().next().is_some() {
+            let brought = |copy: &&&Packet| copy.seen.is_some() && copy.arrived >= copy.len;
+            let is_unneeded = alike.clone().any(|copy| brought(&copy));
+            let verdict = if is_unneeded { Necessity::Unneeded } else { Necessity::Needed };
+            let class = match verdict {
+                Necessity::Needed => Class::Genuine,
+                _ if comes(one, sent, acks) => Class::Spurious,
+                _ => Class::AckLost,
+            };
+            fates.insert(one.frame, Fate { verdict, class });
+        }
+        earlier.push(one);
+    }
+}
+
+/// Does an acknowledgment come that left before any copy sent from this one on arrived?
+fn comes(one: &Packet, sent: &[Packet], acks: &[Packet]) -> bool {
+    let later = sent.iter().filter(|copy| copy.seq == one.seq && copy.frame >= one.frame);
+    let answered = later.filter_map(|copy| copy.seen).min().unwrap_or(i64::MAX);
+    let end = one.seq.wrapping_add(one.len.max(1));
+    let from = acks.partition_point(|ack| ack.at < one.at.min(answered));
+    let covers = |ack: &&Packet| ack.seen.is_some() && (ack.ack.wrapping_sub(end) as i32) >= 0;
+    let early =
+        acks[..from].iter().rev().take_while(|ack| (ack.ack.wrapping_sub(one.seq) as i32) > 0);
+    let before = acks[from..].iter().take_while(|ack| ack.at < answered);
+    early.chain(before).any(|ack| covers(&ack))
+}
+
+fn way(packets: &[(i64, u64, Option<i64>)], offset: i64) -> Way {
+    let mut way = Way { packets: packets.len() as u64, ..Way::default() };
+    let delay = |(at, _, seen): &(i64, u64, Option<i64>)| {
+        seen.map(|seen| (seen - at - offset) as f64 / NANOS)
+    };
+    let mut delays: Vec<f64> = packets.iter().filter_map(delay).collect();
+    delays.sort_by(f64::total_cmp);
+    let Some(&least) = delays.first() else { return way };
+    let at = |share: f64| delays[((delays.len() - 1) as f64 * share) as usize];
+    way.delay = Some([least, at(0.5), at(0.99), at(1.0)]);
+    for packet in packets {
+        let (count, frames) = match delay(packet) {
+            None => (&mut way.lost, &mut way.lost_frames),
+            Some(took) if took > least + HELD => (&mut way.held, &mut way.held_frames),
+            Some(_) => continue,
+        };
+        *count += 1;
+        if frames.len() < MOST_FRAMES {
+            frames.push(packet.1);
+        }
+    }
+    way
+}

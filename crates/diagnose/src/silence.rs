@@ -1,0 +1,53 @@
+//! Silences: times without any packet of a connection that no retransmission ends.
+
+use serde::Serialize;
+
+use rtolab_time::Duration;
+
+/// Shorter times without a packet are no silence: timers of delayed ACKs and of retransmissions
+/// are usually shorter, too.
+pub(crate) const LEAST: Duration = Duration::from_secs(1);
+/// The most silences listed for a connection; the rest are only counted.
+pub(crate) const MOST: usize = 1000;
+
+/// What a connection waited for during a silence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// Data was outstanding, and its ACK came late: the path, or the other host, held it.
+    Network,
+    /// The receiver's window was closed: its application did not read.
+    Window,
+    /// Nothing was outstanding: the application of the end that then sent had nothing to send.
+    Application,
+    /// Data came late to a capture near its receiver: the sender's application or the path.
+    Unknown,
+}
+
+impl Wait {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::Window => "window",
+            Self::Application => "application",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A time without any packet.
+#[derive(Clone, Debug, Serialize)]
+pub struct Silence {
+    /// `client` or `server`: the end for which the connection waited.
+    #[serde(rename = "for")]
+    pub end: &'static str,
+    /// When it began, in seconds since the capture's first packet.
+    pub start: f64,
+    /// How long it lasted, in seconds.
+    pub length: f64,
+    /// The frame that ended it.
+    pub frame: u64,
+    /// What the connection waited for.
+    pub wait: Wait,
+}

@@ -1,0 +1,227 @@
+//! Totals over connections: the figures on which the answer rests.
+
+use serde::Serialize;
+
+use crate::class::Class;
+use crate::evidence::Necessity;
+use crate::report::ConnectionReport;
+use crate::silence::Wait;
+use crate::trigger::Trigger;
+use crate::vantage::Vantage;
+
+/// Needed retransmissions within a round trip, or this time in seconds, repair one burst of losses.
+const BURST: f64 = 0.01;
+/// The quantile of a normal distribution for an interval of 95 %.
+const QUANTILE: f64 = 1.96;
+
+/// A number of waits and their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Waits {
+    pub count: u64,
+    /// The sum, in seconds.
+    pub seconds: f64,
+    /// The longest, in seconds.
+    pub longest: f64,
+}
+
+impl Waits {
+    fn add(&mut self, seconds: f64) {
+        self.count += 1;
+        self.seconds += seconds;
+        self.longest = self.longest.max(seconds);
+    }
+}
+
+/// A share with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct LossRate {
+    pub share: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Totals over connections, or the figures of one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct CaptureTotals {
+    /// Connections with packets of both ends.
+    pub connections: u64,
+    /// Connections of which the capture has one direction only.
+    pub one_way: u64,
+    /// Connections with retransmissions that were captured at the receiver.
+    pub at_receiver: u64,
+    /// Payload bytes, retransmissions included.
+    pub bytes: u64,
+    /// Data segments, retransmissions included.
+    pub segments: u64,
+    /// Segments without a copy that arrived before they were retransmitted: the copies lost.
+    pub lost: u64,
+    /// Bursts of losses, of which each is repaired within a round trip.
+    pub bursts: u64,
+    /// The sum of the squares of the losses of each burst.
+    #[serde(skip)]
+    squares: u64,
+    /// Losses of which the round trip then is known, those that came with a long queue, and the
+    /// bytes in these queues, weighted by losses.
+    #[serde(skip)]
+    queued: [u64; 3],
+    /// The longest time without an ACK that ended by repairing losses, in seconds.
+    pub longest_outage: f64,
+    pub retransmissions: u64,
+    pub unneeded: u64,
+    pub needed: u64,
+    pub unknown: u64,
+    /// Payload that was retransmitted although it had arrived.
+    pub unneeded_bytes: u64,
+    pub timeouts: u64,
+    pub spurious: u64,
+    pub ack_lost: u64,
+    pub genuine: u64,
+    pub unknown_timeouts: u64,
+    /// Retransmissions of SYNs and SYN-ACKs.
+    pub handshake: u64,
+    /// The longest time without a new ACK that led to a spurious timeout, in seconds.
+    pub longest_stall: f64,
+    /// The time lost to timeouts and to late ACKs, in seconds.
+    pub time_lost: f64,
+    /// Of it after ACKs came again: spent on what the sender retransmitted although it had arrived.
+    pub time_lost_by_sender: f64,
+    /// Unneeded retransmissions after timeouts, beyond the first of each.
+    pub go_back_n: u64,
+    /// ACKs that came late without a retransmission.
+    pub late: Waits,
+    /// Silences in which the receiver's window was closed.
+    pub closed_window: Waits,
+    /// Silences in which an application of client or server had nothing to send.
+    pub application: [Waits; 2],
+    /// Silences that the path or an application caused.
+    pub undecided: Waits,
+}
+
+impl CaptureTotals {
+    /// The figures of one connection.
+    pub fn of(report: &ConnectionReport) -> Self {
+        let mut totals = Self::default();
+        totals.add(report);
+        totals
+    }
+
+    /// Adds a connection.
+    pub fn add(&mut self, report: &ConnectionReport) {
+        let is_one_way = report.only_from.is_some();
+        *(if is_one_way { &mut self.one_way } else { &mut self.connections }) += 1;
+        let at_receiver = report.vantage == Vantage::Receiver;
+        self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
+        self.bytes += report.bytes.iter().sum::<u64>();
+        self.segments += report.segments.iter().sum::<u64>();
+        self.time_lost += report.time_lost.unwrap_or(0.0);
+        self.add_retransmissions(report);
+        for timeout in report.timeouts.iter().filter(|timeout| !timeout.handshake) {
+            self.timeouts += 1;
+            *match timeout.class {
+                Class::Spurious => &mut self.spurious,
+                Class::AckLost => &mut self.ack_lost,
+                Class::Genuine => &mut self.genuine,
+                Class::Unknown => &mut self.unknown_timeouts,
+            } += 1;
+        }
+        for episode in &report.episodes {
+            let (stall, lost) = (episode.cost.stall, episode.cost.time_lost.unwrap_or(0.0));
+            if episode.class == Class::Spurious {
+                self.longest_stall = self.longest_stall.max(stall.unwrap_or(0.0));
+            } else {
+                self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
+            }
+            if episode.cost.unneeded_bytes > 0 && episode.class != Class::Genuine {
+                self.time_lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
+            }
+        }
+        for silence in &report.silences {
+            let waits = match (silence.wait, silence.end) {
+                (Wait::Network, _) => &mut self.late,
+                (Wait::Window, _) => &mut self.closed_window,
+                (Wait::Application, "client") => &mut self.application[0],
+                (Wait::Application, _) => &mut self.application[1],
+                (Wait::Unknown, _) => &mut self.undecided,
+            };
+            waits.add(silence.length);
+        }
+    }
+
+    fn add_retransmissions(&mut self, report: &ConnectionReport) {
+        let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
+        let (mut burst, mut last) = (0, f64::NEG_INFINITY);
+        let mut lost = 0;
+        for resent in &report.retransmissions {
+            self.retransmissions += 1;
+            let is_syn = matches!(resent.trigger, Trigger::Syn(_));
+            self.handshake += u64::from(is_syn);
+            match resent.verdict {
+                Necessity::Unneeded => {
+                    self.unneeded += 1;
+                    self.unneeded_bytes += u64::from(resent.len);
+                    self.go_back_n += u64::from(resent.trigger == Trigger::AfterTimeout);
+                }
+                Necessity::Needed => {
+                    self.needed += 1;
+                    let segments = u64::from(resent.segments.max(1));
+                    lost += segments;
+                    if resent.t - last > gap {
+                        self.close_burst(burst);
+                        burst = 0;
+                    }
+                    burst += segments;
+                    last = resent.t;
+                }
+                Necessity::Unknown => self.unknown += 1,
+            }
+        }
+        self.close_burst(burst);
+        self.lost += lost;
+        if let Some(queue) = report.queue {
+            let long = if queue > 0 { lost } else { 0 };
+            self.queued = [0, 1, 2].map(|at| self.queued[at] + [lost, long, lost * queue][at]);
+        }
+    }
+
+    fn close_burst(&mut self, losses: u64) {
+        self.bursts += u64::from(losses > 0);
+        self.squares += losses * losses;
+    }
+
+    /// The share of the data segments that the network lost, by Wilson's interval. Losses of one
+    /// burst are not independent: the interval is that of fewer segments, in proportion to the mean
+    /// burst of a loss. Retransmissions without a verdict widen it upwards.
+    pub fn loss(&self) -> Option<LossRate> {
+        if self.segments == 0 {
+            return None;
+        }
+        let design = if self.lost > 0 { self.squares as f64 / self.lost as f64 } else { 1.0 };
+        let count = self.segments as f64 / design;
+        let interval = |lost: u64| {
+            let share = (lost as f64 / self.segments as f64).min(1.0);
+            let square = QUANTILE * QUANTILE;
+            let middle = share + square / (2.0 * count);
+            let spread = share * (1.0 - share) / count + square / (4.0 * count * count);
+            let spread = QUANTILE * spread.sqrt();
+            let whole = 1.0 + square / count;
+            [share, ((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0)]
+        };
+        let [share, low, _] = interval(self.lost);
+        let [_, _, high] = interval(self.lost + self.unknown);
+        let low = if self.lost == 0 { 0.0 } else { low };
+        Some(LossRate { share, low, high })
+    }
+
+    /// The bytes in the queue when most losses happened, 0 if there was none; `None` if the capture
+    /// does not show it.
+    pub fn queue(&self) -> Option<u64> {
+        let [known, long, weighted] = self.queued;
+        if known * 2 < self.lost || known == 0 {
+            return None;
+        }
+        Some(if long * 2 >= known { weighted / long } else { 0 })
+    }
+}
