@@ -384,6 +384,10 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
 
 
 WRONG = [
+    (["reproduce", "frto2002/table1", "--search"], "found frto2002/table1; expected one that"),
+    (["reproduce", "dualrtt2004", "--search"], "experiments; expected one that declares"),
+    (["reproduce", "dualrtt2004/table2", "--search", "--quick"], "leave out --quick"),
+    (["reproduce", "dualrtt2004/fig5", "--quick", "--assumptions"], "leave out --quick"),
     (["run", "nowhere.toml"], "nowhere.toml: found no such file"),
     (["run", "x", "--set", "loss"], "--set loss: expected key=value"),
     (["reproduce", "--runs", "0"], "--runs"),

@@ -287,6 +287,12 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option("--assumptions", help="Also try other assumptions: several times as long."),
     ] = False,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search", help="Find settings of unstated assumptions by which failed checks pass."
+        ),
+    ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ignore the results of an earlier run.")
     ] = False,
@@ -314,8 +320,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     Exits with 1 if a claim fails, or with --on kernel if this machine was too slow.
     """
     if on is On.KERNEL:
-        if assume or quick or fresh or assumptions:
-            given = "--assume, --assumptions, --quick and --fresh"
+        if assume or quick or fresh or assumptions or search:
+            given = "--assume, --assumptions, --search, --quick and --fresh"
             raise Error(f"{given} are for simulated runs, without --on kernel")
         guest = guest_of(kernel, virtual=virtual)
         on_kernel(
@@ -332,6 +338,12 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
         raise Error("--virtual and --kernel go with --on kernel")
     if quick and assumptions:
         raise Error("--assumptions needs full runs: leave out --quick")
+    if search:
+        if quick or fresh or assumptions:
+            raise Error("--search runs nothing else: leave out --quick, --fresh, --assumptions")
+        how = {"runs": runs, "seed": seed, "jobs": jobs, "assume": pairs(assume, "--assume")}
+        _search(experiment or [], how, as_json=as_json)
+        return
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     assumed = pairs(assume, "--assume")
@@ -473,6 +485,28 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
     if kept:
         sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")
     return parts
+
+
+def _search(ids: Sequence[str], settings: dict[str, Any], *, as_json: bool) -> None:
+    """Search the unstated assumptions of an experiment, and say what was found."""
+    from rtolab import experiments  # noqa: PLC0415
+    from rtolab.experiments.search import search  # noqa: PLC0415
+    from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
+
+    found = experiments.find(list(ids))
+    able = [one.id for one in experiments.EXPERIMENTS if one.unstated]
+    if len(found) != 1 or not found[0].unstated:
+        what = found[0].id if len(found) == 1 else f"{len(found)} experiments"
+        near = ", ".join(able)
+        raise Error(f"--search: found {what}; expected one that declares what to vary: {near}")
+    with progressing(f"searching {found[0].id}") as progress:
+        done = search(found[0], **settings, progress=progress)
+    if as_json:
+        outcomes = [asdict(one) for one in done.found]
+        head = {"experiment": found[0].id, "failing": done.failing, "tried": done.tried}
+        print_json(head | {"found": outcomes})
+    else:
+        stdout().print(reproduced_tables.search(done))
 
 
 def _finish(parts: Sequence[Part], out: Path, *, as_json: bool) -> None:

@@ -77,6 +77,19 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Unstated:
+    """Values that an unstated assumption may have, for `reproduce --search`.
+
+    Attributes:
+        name: what the paper leaves open.
+        values: settings by scenario key, by a short description; without the experiment's own.
+    """
+
+    name: str
+    values: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
 class Variant:
     """A row of a table or a point of a figure: a sender under a condition.
 
@@ -479,6 +492,7 @@ class Experiment:
         figures: curves; without any, and without traces, box plots are drawn.
         aliases: other ids of the same runs.
         alternatives: other choices for assumptions.
+        unstated: what `--search` varies.
         runs: the default runs of each variant.
         quick_runs: the runs with `--quick`.
         quick_set: values that differ with `--quick`, by scenario key.
@@ -513,6 +527,7 @@ class Experiment:
     figures: tuple[Curves, ...] = ()
     aliases: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    unstated: tuple[Unstated, ...] = ()
     runs: int = 300
     quick_runs: int = 10
     quick_set: Mapping[str, str] = field(default_factory=dict)

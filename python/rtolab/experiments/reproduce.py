@@ -149,6 +149,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     quick: bool = False,
     whole: bool = False,
     sensitivity: bool = False,
+    instead: Mapping[str, str] | None = None,
+    check_only: bool = False,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Run an experiment and judge it.
@@ -162,6 +164,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         quick: are runs fewer and shorter, as with `--quick`?
         whole: is it run together with all other experiments?
         sensitivity: are its alternatives run, too?
+        instead: values that replace assumptions and those of variants, by scenario key.
+        check_only: are only checks wanted, without rows and tables?
         progress: called from time to time with the finished runs and all runs.
 
     Raises:
@@ -180,7 +184,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     counted = _Counted(progress, len(experiment.variants) * (runs + len(alternatives) * fewer))
     how = _How(experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted)
 
-    measured = how.measure(runs, {})
+    measured = how.measure(runs, instead or {})
     checks = tuple(check.judge(measured) for check in experiment.checks)
     others = [tried(other, checks, how.measure(fewer, other.set), runs) for other in alternatives]
     return Reproduction(
@@ -188,10 +192,10 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         runs,
         seed,
         assumptions,
-        tuple(_rows(measured)),
+        () if check_only else tuple(_rows(measured)),
         checks,
         tuple(measured.derived.values()),
-        tuple(experiment.tables(measured)) if experiment.tables else (),
+        tuple(experiment.tables(measured)) if experiment.tables and not check_only else (),
         tuple(others),
         time.perf_counter() - began,
         quick,

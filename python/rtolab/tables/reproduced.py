@@ -10,6 +10,7 @@ from rich.text import Text
 from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.base import Table as LaidOut
 from rtolab.experiments.reproduce import Reproduction, Row
+from rtolab.experiments.search import REPEATS, Search
 from rtolab.experiments.summary import STANDINGS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
@@ -184,6 +185,31 @@ def _alternatives(done: Reproduction) -> list[RenderableType]:
             name, measured = check.judged.name, check.judged.measured_text()
             lines.append(Padding(f"{check.becomes()}: {name}: {measured}", (0, 0, 0, 2)))
     return lines
+
+
+def search(done: Search) -> RenderableType:
+    """What each setting found produces and breaks, and how robustly."""
+    lines: list[RenderableType] = [
+        Text(f"{done.experiment.title}  {done.experiment.id}", "bold"),
+        Text(f"failing: {'; '.join(done.failing)}"),
+        Text(f"{counted(done.tried, 'setting')} tried, alone and in pairs"),
+    ]
+    for one in done.found:
+        chosen = ", ".join(f"{name}: {value}" for name, value in one.choice.items())
+        same, of = one.neighbours
+        robust = f"{same} of {of} neighbouring settings also"
+        if one.seeds is not None:
+            robust += f"; {one.seeds} of {REPEATS} other series of seeds"
+        told = [f"produces {'; '.join(one.passes)}", robust]
+        if one.breaks:
+            told.append(f"breaks {'; '.join(one.breaks)}")
+        lines += [Text(chosen, "bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in told)]
+    if not done.found:
+        lines.append(Text("no setting produces any of them"))
+    return Group(*lines, Text(FITTED, "italic"))
+
+
+FITTED = "What a search finds is fitted: it may explain a number, and is no evidence for it."
 
 
 def summary(lines: Sequence[Line]) -> RenderableType:

@@ -20,7 +20,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.counts import After, Count, timeouts, unneeded_fast_retransmits
-from rtolab.experiments.dualrtt2004.set_b import CLOCK, FIGURE_2, OTHER_CHOICES, SET_B
+from rtolab.experiments.dualrtt2004.set_b import CLOCK, FIGURE_2, OTHER_CHOICES, SET_B, UNSTATED
 from rtolab.experiments.measured import Measured
 from rtolab.experiments.trace import Ack, Timeout, Trace
 
@@ -189,6 +189,7 @@ hold_experiment = partial(
     metrics=METRICS,
     assumptions=SET_B,
     alternatives=OTHER_CHOICES,
+    unstated=UNSTATED,
     shown=SHOWN,
     endless=True,
 )

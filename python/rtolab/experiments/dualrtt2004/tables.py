@@ -11,6 +11,7 @@ from rtolab.experiments.base import (
     Experiment,
     Parts,
     Point,
+    Unstated,
     Value,
     assumed,
     fitted,
@@ -41,6 +42,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     said,
     session,
     spikes_experiment,
+    stamped,
 )
 from rtolab.experiments.measured import Measured, derived
 
@@ -116,12 +118,13 @@ PRINTED_156 = Bounds(150, 162)
 """156 of 300, give or take 2 %."""
 
 SESSION_SIZES = (576, 620)
+ONCE = {"tcp.rto.sampling": "once-per-window"}
 SESSION = {
     "link.path.forward.stalls.scripted": "[]",
     "link.path.forward.stalls.random.good": '{ uniform = ["20 s", "40 s"] }',
     "link.path.forward.stalls.random.bad": '{ uniform = ["3 s", "15 s"] }',
     "link.path.forward.stalls.random.stationary": "false",
-    "tcp.rto.sampling": "once-per-window",
+    **ONCE,
     "duration": "117 s",
 }
 """Three spikes on average, by scenario key."""
@@ -132,6 +135,14 @@ IN_SESSIONS = tuple(
     for bandwidth in BANDWIDTHS
     for eifel in (by_eifel(at_size(bandwidth, size), path(bandwidth), size),)
 )
+
+
+UNSTATED = (
+    Unstated("the packet", {f"{size} B": stamped(size) | ONCE for size in (556, 600, 650)}),
+    Unstated("the session", {"150 s": {"duration": "150 s"}}),
+    Unstated("`recover`", {"forgotten": {"tcp.recover_on_undo": "reset"}}),
+)
+"""What is not known of Table IV's sessions."""
 
 
 def session_values(measured: Measured) -> list[Value]:
@@ -371,6 +382,7 @@ TABLES = (
             taken("a session", "117 s", "three spikes with their distances take so long"),
             taken("the packet", "576, 620 B", "620 B by search"),
         ),
+        unstated=UNSTATED,
         runs=125,
         quick_runs=25,
         endless=True,
