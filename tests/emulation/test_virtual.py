@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -126,3 +129,69 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert str(kernel.find().folder / "linux") not in running.stdout
+
+
+ENDLESS = """
+title = "A transfer without end"
+duration = "100000 s"
+[[link]]
+name = "link"
+between = ["near", "far"]
+rate = "10 Mbit/s"
+[[flow]]
+name = "transfer"
+from = "near"
+to = "far"
+"""
+
+
+def guests(parent: int) -> list[int]:
+    """The processes of a process's guests."""
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False
+    )
+    return [int(word) for word in listed.stdout.split()]
+
+
+def runs(pid: int) -> bool:
+    """Is it a process that has not ended? Nobody may have asked for its exit status yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """An emulation without end, once its guests run."""
+    scenario = tmp_path / "endless.toml"
+    scenario.write_text(ENDLESS, encoding="utf-8")
+    words = [sys.executable, "-m", "rtolab.cli", "emulate", str(scenario), "--virtual"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and len(guests(process.pid)) < 2:
+            time.sleep(0.05)
+        yield process
+        process.kill()
+
+
+@built
+def test_a_guest_that_is_killed_is_named(running: subprocess.Popen[str]) -> None:
+    """Exit status 2; the other guest ends, too."""
+    both = guests(running.pid)
+    os.kill(both[0], signal.SIGKILL)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 2, said
+    assert "ended by itself (signal: 9 (SIGKILL))" in said
+    assert not any(map(runs, both))
+
+
+@built
+def test_guests_end_with_a_killed_controller(running: subprocess.Popen[str]) -> None:
+    """However it ends."""
+    both = guests(running.pid)
+    running.kill()
+    running.wait(timeout=120)
+    until = time.monotonic() + 60
+    while any(map(runs, both)):
+        assert time.monotonic() < until, "a guest is left"
+        time.sleep(0.05)
