@@ -64,6 +64,8 @@ pub enum Question {
     Congestion,
     /// When does slow start end?
     SlowStart,
+    /// How much reordering is tolerated?
+    Reordering,
     /// Which signals does the network send?
     Network,
 }
@@ -80,6 +82,7 @@ impl Question {
             Self::Reduction => "reduction",
             Self::Congestion => "congestion",
             Self::SlowStart => "slow start",
+            Self::Reordering => "reordering",
             Self::Network => "network",
         }
     }

@@ -240,6 +240,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.cubic.undo", "linux"),
     ("tcp.cubic.growth", "linux"),
     ("tcp.recovery.dupthresh", "2"),
+    ("tcp.recovery.dupthresh_increment", "1"),
     ("tcp.recovery.limited_transmit", "false"),
     ("tcp.recovery.bugfix", "less-careful"),
     ("tcp.recovery.early_retransmit", "true"),

@@ -1,6 +1,6 @@
 //! Knobs of loss recovery.
 
-use rtolab_settings::{Choice, PositiveCount, Settings};
+use rtolab_settings::{Choice, PositiveCount, Settings, Whole};
 
 use super::RackConfig;
 
@@ -13,6 +13,10 @@ pub struct RecoveryConfig {
     /// The number of duplicate acknowledgments that indicate a loss (RFC 5681: 3).
     #[setting(format = PositiveCount, default = 3)]
     pub dupthresh: u32,
+    /// By how much each fast retransmit that is found spurious raises `dupthresh`, until the timer
+    /// expires (Blanton and Allman 2002). Not with RACK, which adapts its reordering window.
+    #[setting(format = Whole<0, 1000>)]
+    pub dupthresh_increment: u32,
     /// Limited transmit (RFC 3042).
     #[setting(default = true)]
     pub limited_transmit: bool,

@@ -1,13 +1,14 @@
 //! Early retransmit: RFC 5827.
 
-use super::Context;
+use super::{Context, Recovery};
 use crate::config::{Algorithm, RecoveryConfig};
 
 /// How many duplicate acknowledgments mean a loss now. Early retransmit (RFC 5827 section 2):
 /// with two or three segments outstanding and nothing new to send, one less than there are
 /// segments; with SACK, all but one of them must be selectively acknowledged.
-pub(super) fn dupthresh(cx: &Context<'_>) -> u32 {
-    let RecoveryConfig { dupthresh, early_retransmit, algorithm, .. } = cx.config.recovery;
+pub(super) fn dupthresh(recovery: &Recovery, cx: &Context<'_>) -> u32 {
+    let RecoveryConfig { early_retransmit, algorithm, .. } = cx.config.recovery;
+    let dupthresh = recovery.dupthresh(&cx.config.recovery);
     let (size, smss) = (cx.flight.size(), cx.window.smss);
     let missing = size - cx.flight.sacked();
     let few = (2..=3).contains(&size.div_ceil(smss));

@@ -128,6 +128,9 @@ pub(crate) struct Recovery {
     halved: u64,
     /// The window before that, in bytes.
     pub before: u64,
+    /// By how much fast retransmits that were found spurious have raised `dupthresh` since the
+    /// timer last expired (Blanton and Allman 2002).
+    raised: u32,
     /// Is fast recovery under way?
     fast: bool,
     /// What the heuristics of RFC 6582 section 4 keep of the last new acknowledgment.
@@ -199,6 +202,7 @@ impl Recovery {
             recover: Seq::FIRST,
             halved: 0,
             before: 0,
+            raised: 0,
             fast: false,
             newest: NewestAck::default(),
             algorithm,
@@ -277,13 +281,24 @@ impl Recovery {
     /// A timeout ends fast recovery; none begins before `max` is acknowledged.
     pub fn on_timeout(&mut self, max: Seq) {
         self.recover = max;
+        self.raised = 0;
         self.leave();
+    }
+
+    /// A fast retransmit was spurious: `dupthresh` rises by `increment`.
+    pub const fn raise_dupthresh(&mut self, increment: u32) {
+        self.raised = self.raised.saturating_add(increment);
+    }
+
+    /// DupThresh, with what spurious fast retransmits have added to it.
+    const fn dupthresh(&self, config: &RecoveryConfig) -> u32 {
+        config.dupthresh.saturating_add(self.raised)
     }
 
     /// No duplicate acknowledgments count any more, and fast recovery is over.
     pub fn leave(&mut self) {
-        let Self { recover, newest, algorithm, .. } = *self;
-        *self = Self { recover, newest, ..Self::by(algorithm) };
+        let Self { recover, newest, raised, algorithm, .. } = *self;
+        *self = Self { recover, newest, raised, ..Self::by(algorithm) };
     }
 
     /// Another duplicate acknowledgment, `informative` if limited transmit answers it.

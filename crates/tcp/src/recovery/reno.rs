@@ -34,7 +34,7 @@ pub(super) fn count(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -
         return Step::None;
     }
     recovery.count(true);
-    let dupthresh = dupthresh(cx);
+    let dupthresh = dupthresh(recovery, cx);
     if recovery.dupacks < dupthresh || !recovery.may_enter(cx) {
         return Step::None;
     }

@@ -62,13 +62,13 @@ impl Sack {
     fn count(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         let by_rfc3517 = cx.config.recovery.sack.rules == SackRules::Rfc3517;
         if ack.newly_sacked > 0 {
-            cx.flight.mark_lost(loss_rule(cx));
+            cx.flight.mark_lost(loss_rule(recovery, cx));
         }
         if !(if by_rfc3517 { ack.duplicate } else { ack.newly_sacked > 0 }) {
             return Step::None;
         }
         recovery.count(ack.newly_sacked > 0);
-        let counted = recovery.dupacks >= dupthresh(cx);
+        let counted = recovery.dupacks >= dupthresh(recovery, cx);
         let head_lost = !by_rfc3517 && cx.flight.lost_edge() > cx.flight.una();
         if !(counted || head_lost) || !recovery.may_enter(cx) {
             return Step::None;
@@ -104,15 +104,15 @@ fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Ste
         recovery.leave();
     }
     if ack.newly_sacked > 0 || ack.is_new() {
-        cx.flight.mark_lost(loss_rule(cx));
+        cx.flight.mark_lost(loss_rule(recovery, cx));
     }
     if ends { Step::Leave { cwnd: None } } else { Step::None }
 }
 
 /// IsLost (section 4 of both RFCs): DupThresh runs, or RFC 6675: more than (DupThresh - 1) * SMSS
 /// bytes, RFC 3517: DupThresh * SMSS bytes, are SACKed above.
-fn loss_rule(cx: &Context<'_>) -> LossRule {
-    let (dupthresh, smss) = (cx.config.recovery.dupthresh, cx.window.smss);
+fn loss_rule(recovery: &Recovery, cx: &Context<'_>) -> LossRule {
+    let (dupthresh, smss) = (recovery.dupthresh(&cx.config.recovery), cx.window.smss);
     let bytes = match cx.config.recovery.sack.rules {
         SackRules::Rfc3517 => u64::from(dupthresh) * smss,
         SackRules::Rfc6675 | SackRules::Ns2 => u64::from(dupthresh.max(1) - 1) * smss + 1,

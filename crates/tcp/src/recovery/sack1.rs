@@ -59,7 +59,7 @@ impl Sack1 {
             return Step::None;
         }
         recovery.count(true);
-        if recovery.dupacks != dupthresh(cx) || !recovery.may_enter(cx) {
+        if recovery.dupacks != dupthresh(recovery, cx) || !recovery.may_enter(cx) {
             return Step::None;
         }
         // The duplicate acknowledgments say that as many segments left the network. The head does

@@ -17,7 +17,7 @@ impl LossRecovery for Tahoe {
             return Step::None;
         }
         recovery.count(true);
-        match recovery.dupacks == dupthresh(cx) && recovery.may_enter(cx) {
+        match recovery.dupacks == dupthresh(recovery, cx) && recovery.may_enter(cx) {
             true => Step::SlowStart,
             false => Step::None,
         }

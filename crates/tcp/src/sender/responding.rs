@@ -177,6 +177,9 @@ impl Sender {
             self.flight.clear_losses();
         }
         self.apply(&action, facts);
+        if context.is_of_fast_retransmit() {
+            self.recovery.raise_dupthresh(self.config.recovery.dupthresh_increment);
+        }
         match action.growth {
             Growth::Withheld => Settled::Restored,
             Growth::Usual => Settled::Resumed,

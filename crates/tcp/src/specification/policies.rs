@@ -156,6 +156,14 @@ pub(super) const OTHERS: &[Policy] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
+    reordering(
+        "adaptive-dupthresh",
+        "each spurious fast retransmit raises dupthresh by one",
+        "Blanton and Allman 2002, by public descriptions",
+        |c| {
+            c.recovery.dupthresh_increment = 1;
+        },
+    ),
     network(
         "ecn",
         "marks of congestion cut the window as losses do",
@@ -199,6 +207,7 @@ rows! {
     reduction: Reduction,
     congestion: Congestion,
     slow_start: SlowStart,
+    reordering: Reordering,
     network: Network,
 }
 

@@ -2,6 +2,7 @@
 //! fast.
 
 mod acting;
+mod adaptive_dupthresh;
 mod any_acks;
 mod any_bytes;
 mod any_channel;

@@ -119,6 +119,7 @@ fn sender_of(is_wanted: fn(&&str) -> bool) -> impl Strategy<Value = Config> {
         recovery.limited_transmit: any::<bool>(),
         recovery.early_retransmit: any::<bool>(),
         recovery.dupthresh: 1..5_u32,
+        recovery.dupthresh_increment: 0..3_u32,
         recovery.reduction: prop_oneof![4 => choice(), 1 => Just(Reduction::Prr(PrrBound::Linux))],
         recovery.go_back_n_on_duplicates: any::<bool>(),
         recovery.newreno.partial_ack: choice(),
