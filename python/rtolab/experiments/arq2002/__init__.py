@@ -1,11 +1,21 @@
 """Pan, Mark and Shen: "TCP Performance and Behaviors with Local Retransmissions", 2002."""
 
-from rtolab.experiments.arq2002 import costs, endpoints, gains, links, timer, tolerance, variants
+from rtolab.experiments.arq2002 import (
+    costs,
+    endpoints,
+    gains,
+    links,
+    stated,
+    timer,
+    tolerance,
+    variants,
+)
 
 EXPERIMENTS = (
     variants.EXPERIMENTS
     + gains.EXPERIMENTS
     + links.EXPERIMENTS
+    + stated.EXPERIMENTS
     + costs.EXPERIMENTS
     + timer.EXPERIMENTS
     + endpoints.EXPERIMENTS

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from rtolab.experiments.arq2002.gains import average, both, on
+from rtolab.experiments.arq2002.gains import Pair, average, both, on
 from rtolab.experiments.arq2002.metrics import (
     DUPACKS_100,
     TIMEOUTS_100,
@@ -28,16 +28,34 @@ from rtolab.experiments.arq2002.network import (
     is_overtaken,
     packets,
 )
-from rtolab.experiments.base import Bounds, Check, Value
+from rtolab.experiments.arq2002.variants import FAST, RATE_CHOSEN
+from rtolab.experiments.base import Bounds, Check, Value, fitted
 from rtolab.experiments.measured import Measured
 from rtolab.stats import Estimate
 
-FIG7_PERS = (0.1, 0.3, 1.0, 3.0, 10.0)
+FIG7_PERS = (0.1, 0.3, 1.0, 3.0, 5.0, 10.0)
+SLIGHTLY_PERS = (1.0, 3.0, 5.0)
+
+
+def fast(per: float) -> Pair:
+    """Reno in the setting of Figure 3."""
+    return on(per, rate=FAST)
 
 
 def window_ratio(measured: Measured, per: float) -> Estimate:
     """The window with local retransmission over that without."""
-    return ratio_of(measured, on(per)("arq"), on(per)("drop"), WINDOW)
+    return ratio_of(measured, fast(per)("arq"), fast(per)("drop"), WINDOW)
+
+
+def dupacks_of(measured: Measured, per: float) -> Estimate | None:
+    """Fast retransmits with local retransmission over those without."""
+    return dupack_ratio(measured, fast(per)("arq"), fast(per)("drop"))
+
+
+def slightly_more(measured: Measured) -> Estimate:
+    """The mean of that ratio over the PERs at which timeouts do not cut dupacks short."""
+    ratios = [dupacks_of(measured, per) for per in SLIGHTLY_PERS]
+    return average([ratio for ratio in ratios if ratio])
 
 
 FIG7 = experiment(
@@ -48,8 +66,8 @@ FIG7 = experiment(
     "there are slightly more retransmissions triggered by dupacks, without it the timeouts are "
     "not negligible, and the window, looked at once a round trip, is smaller where errors are "
     "frequent.",
-    did="Reno at 384 kbit/s and 10 ms.",
-    variants=both(on(per) for per in FIG7_PERS),
+    did="Reno at 1920 kbit/s and 10 ms.",
+    variants=both(fast(per) for per in FIG7_PERS),
     metrics=(WINDOW, TIMEOUTS_100, DUPACKS_100),
     checks=(
         Check(
@@ -57,24 +75,40 @@ FIG7 = experiment(
             "order",
             lambda measured: min(window_ratio(measured, per).low for per in (1.0, 3.0, 10.0)),
             {10: Bounds(1, strict=True)},
+            basis="paper",
         ),
         Check(
             "timeouts, drop less arq, lowest of PER 1, 3 and 10 %",
             "order",
             lambda measured: min(
-                mean(measured, on(per)("drop"), TIMEOUTS_100)
-                - mean(measured, on(per)("arq"), TIMEOUTS_100)
+                mean(measured, fast(per)("drop"), TIMEOUTS_100)
+                - mean(measured, fast(per)("arq"), TIMEOUTS_100)
                 for per in (1.0, 3.0, 10.0)
             ),
             {10: Bounds(0, strict=True)},
+            basis="paper",
         ),
-        Check(
-            "dupacks, arq over drop, PER 1 %",
-            "ratio",
-            lambda measured: dupack_ratio(measured, on(1.0)("arq"), on(1.0)("drop")),
-            {10: Bounds(high=0.1)},
-            note="about none, since no three packets of the flow overtake a repair here; where "
-            "they do, see arq2002/fig10",
+        *fitted(
+            RATE_CHOSEN,
+            Check(
+                "dupacks, arq over drop, mean of PER 1, 3 and 5 %: slightly more",
+                "ratio",
+                slightly_more,
+                {10: Bounds(1, 1.2, strict=True)},
+                note="the upper bound is ours",
+                basis="paper",
+            ),
+            Check(
+                "dupacks, arq over drop, PER 10 %: slightly more",
+                "ratio",
+                lambda measured: dupacks_of(measured, 10.0),
+                {10: Bounds(1, 1.2, strict=True)},
+                note="the upper bound is ours",
+                explained="without local retransmission there are seven timeouts per 100 "
+                "acknowledged segments, and each takes the place of fast retransmits: it is drop "
+                "that has fewer, not arq that has more",
+                basis="paper",
+            ),
         ),
     ),
     figures=(
@@ -127,6 +161,7 @@ def dupack_ratios() -> list[Check]:
                     "ratio",
                     partial(dupack_ratio, above=arq, below=drop),
                     {RUNS: Bounds(0.9, 1.3)},
+                    basis="ours",
                 )
             )
     return checks
@@ -177,12 +212,14 @@ FIG10 = experiment(
                 (ratio.low for ratio in more_dupacks(measured, 50, 10)), default=None
             ),
             {RUNS: Bounds(1, strict=True)},
+            basis="paper",
         ),
         Check(
             "arq: slope over PER, 100 ms less 10 ms",
             "shape",
             lambda measured: slope(measured, 100) - slope(measured, 10),
             {RUNS: Bounds(0, strict=True)},
+            basis="paper",
         ),
         *dupack_ratios(),
     ),
@@ -198,9 +235,8 @@ FIG10 = experiment(
             ),
         ),
     ),
-    runs=30,
-    note="at a PER of 10 % the ratio of arq to drop exceeds 1.3, because what drop triggers is cut "
-    "short by timeouts; no bound is set there",
+    runs=RUNS,
+    note="the ratio of arq to drop at a PER of 10 % is judged in arq2002/fig7",
 )
 
 FIG10_DELAYS = experiment(
@@ -209,11 +245,8 @@ FIG10_DELAYS = experiment(
     source=f"{PAPER}, 5.2 and Figure 10",
     says='"It is found that the larger the wireless delay, the more sensitive are spurious dupacks '
     'to the increase of raw packet error rates."',
-    did="Reno at 50 and 100 ms in 300 runs, since they differ by about 1 %: once three packets "
-    "overtake a repair, each repair triggers one fast retransmit, and more that overtake trigger "
-    "no more. What the text says of the rise over error rates is judged on the average of PERs, "
-    "with its interval; at one PER alone the order is not certain even so, and in ns-2.35 itself "
-    "the ratios are 1.04, 1.00, 1.01 and 1.01.",
+    did="Reno at 50 and 100 ms in 60 runs, a number fixed beforehand. The text says it of the rise "
+    "over error rates, so each PER from 1 to 10 % is judged by the average.",
     variants=tuple(on(per, delay)("arq") for delay in (50, 100) for per in SLOPE_PERS if per >= 1),
     metrics=(DUPACKS_100, TIMEOUTS_100),
     derive=lambda measured: [
@@ -226,9 +259,13 @@ FIG10_DELAYS = experiment(
             "order",
             lambda measured: average(more_dupacks(measured, 100, 50)).low,
             {RUNS: Bounds(1, strict=True)},
+            explained="once three packets overtake a repair, each repair triggers one fast "
+            "retransmit, and more that overtake trigger no more. 300 runs show 1.1 % more (0.4 to "
+            "1.9), ns-2.35 itself 1.04, 1.00, 1.01 and 1.01 at the four PERs",
+            basis="paper",
         ),
     ),
-    runs=300,
+    runs=60,
 )
 
 CLAIM_PERS = (1.0, 3.0, 10.0)
@@ -259,6 +296,8 @@ CLAIM = experiment(
             "ratio",
             lambda measured, per=per: rare(measured, per),  # type: ignore[misc]
             {RUNS: Bounds(0, strict=True)},
+            note="rare is read as one in ten",
+            basis="paper",
         )
         for per in CLAIM_PERS
     ),

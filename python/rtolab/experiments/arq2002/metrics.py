@@ -55,9 +55,23 @@ DUPACKS_100 = Metric(
 TRIGGERED = (ACKED, TIMEOUTS_100, DUPACKS_100)
 """Throughput, and the triggers of retransmission."""
 LOSS = Metric("loss", "Loss that remains", "%", _effective_loss, digits=4)
-GOODPUT = Metric(
-    "goodput",
-    "Effective goodput",
+
+
+def _goodput(runs: Runs) -> pl.Series:
+    """Effective goodput, if traffic is what leaves the link and what the link retransmits."""
+    of_all = measures.effective_goodput(runs, link="wireless")["effective_goodput"]
+    here = (pl.col("link") == "wireless") & (pl.col("direction") == "forward")
+    sent = pl.col("measured_transmitted_bytes")
+    repaired = sent * pl.col("local_retransmissions") / pl.col("transmissions")
+    counted = (pl.col("measured_delivered_bytes") + repaired).alias("counted")
+    share = runs.links.filter(here).select(counted / sent)["counted"]
+    return of_all / share
+
+
+GOODPUT = Metric("goodput", "Effective goodput, after the link", "", _goodput, digits=4)
+GOODPUT_SENT = Metric(
+    "goodput_sent",
+    "Effective goodput, of all sent",
     "",
     lambda runs: measures.effective_goodput(runs, link="wireless")["effective_goodput"],
     digits=4,

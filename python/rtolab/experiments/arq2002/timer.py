@@ -27,7 +27,15 @@ from rtolab.experiments.arq2002.network import (
     Setting,
     experiment,
 )
-from rtolab.experiments.base import Bounds, Check, Curves, Experiment, Point, Value, our_own
+from rtolab.experiments.base import (
+    Bounds,
+    Check,
+    Curves,
+    Experiment,
+    Point,
+    Value,
+    from_paper,
+)
 from rtolab.experiments.measured import Measured, derived
 
 G1, G2 = Fraction(1, 8), Fraction(1, 4)
@@ -150,8 +158,10 @@ EQUATION = Experiment(
         Value("threshold", "smallest g3 that survives", threshold(), 3.5, digits=6),
     ],
     checks=(
-        derived("disagreements", "exact", {1: Bounds(0, 0)}),
-        derived("threshold", "exact", {1: Bounds(3.5, 3.5 + 1e-9)}),
+        *from_paper(
+            derived("disagreements", "exact", {1: Bounds(0, 0)}),
+            derived("threshold", "exact", {1: Bounds(3.5, 3.5 + 1e-9)}),
+        ),
     ),
     note="the first sample after the timeout is taken here, as the paper assumes; by Karn's rule "
     "no sender would take it, and the back-off protects it instead",
@@ -172,16 +182,18 @@ FIG8 = Experiment(
                 "exact",
                 {1: Bounds(rto - 5e-4, rto + 5e-4)},
                 of=f"after the burst, g3 = {g3}",
+                basis="ours",
             )
             for g3, rto in AFTER_BURST.items()
         ),
-        derived("first RTO, s", "exact", {1: Bounds(3, 3)}, of="before sample 1"),
+        derived("first RTO, s", "exact", {1: Bounds(3, 3)}, of="before sample 1", basis="paper"),
         *(
             Check(
                 f"RTO after the first burst less the second, g3 = {g3}, s",
                 "order",
                 lambda _, g3=g3: rto_before(FIRST_BURST + 2, g3) - float(SMALL * BURST),  # type: ignore[misc]
                 {1: Bounds(0, strict=True) if g3 > 3 else Bounds(high=0, strict=True)},
+                basis="paper",
             )
             for g3 in WEIGHTS
         ),
@@ -230,27 +242,45 @@ def weights_at(measured: Measured, tick: str) -> list[Value]:
     ]
 
 
+TWO_IS_ENOUGH = (
+    "with g3 = 2 the timeout is above the longest repair more often than not: the variance is "
+    "large where errors are frequent, so that what 4 adds hardly matters. Only with 1 there are "
+    "almost twice as many"
+)
+FEW_LEFT = (
+    "without local retransmission lost retransmissions and small windows cause the timeouts, which "
+    "grow with the PER as its square; with it they are spurious, and their number grows as the PER"
+)
+
+
 def weight_checks() -> list[Check]:
     """At 5 % and beyond, with the finest timer."""
-    bounds = {1: Bounds(1.4, 4), 2: Bounds(1.2, 2.5), 8: Bounds(0.5, 1.0)}
+    expected = {1: Bounds(1.5, 2.5), 2: Bounds(1.5, 2.5), 8: Bounds(0.75, 1.25)}
+    notes = {1: "almost twice", 2: "almost twice", 8: "not too much difference"}
     checks: list[Check] = []
     for per in HIGH_PERS:
         usual, dropped = weighted(4, "arq", per), weighted(4, "drop", per)
-        for g3, expected in bounds.items():
-            check = _timeouts_over(weighted(g3, "arq", per), usual, per, expected)
-            # "Almost twice as many" is not 1.2 times as many.
-            checks += our_own(check) if g3 == 2 else (check,)
-        unweighted = weighted(0, "arq", per)
-        checks.append(_timeouts_over(unweighted, dropped, per, Bounds(0.25, 3)))
+        for g3, bounds in expected.items():
+            pair = (weighted(g3, "arq", per), usual)
+            checks.append(_timeouts_over(pair, per, bounds, (notes[g3], TWO_IS_ENOUGH)))
+        unweighted = (weighted(0, "arq", per), dropped)
+        note = "almost comparable is read as a factor of two"
+        checks.append(_timeouts_over(unweighted, per, Bounds(0.5, 2), (note, FEW_LEFT)))
     return checks
 
 
-def _timeouts_over(above: Case, below: Case, per: float, bounds: Bounds) -> Check:
+def _timeouts_over(
+    pair: tuple[Case, Case], per: float, bounds: Bounds, words: tuple[str, str]
+) -> Check:
+    (above, below), (note, explained) = pair, words
     return Check(
         f"timeouts, {above.series} over {below.series}, PER {per:g} %",
         "ratio",
         lambda measured: timeouts(measured, above) / timeouts(measured, below),
         {RUNS: bounds},
+        note=note,
+        explained=explained,
+        basis="paper",
     )
 
 
@@ -332,6 +362,8 @@ GRANULARITY = experiment(
                 [ticking(tick, delay, "arq") for tick in (100, 500) for delay in (10, 100)],
             ),
             {RUNS: Bounds(high=0.1, strict=True)},
+            note="almost no timeout",
+            basis="paper",
         ),
         Check(
             "arq, 100 ms: timeouts, clock of 10 ms less 100 ms",
@@ -341,6 +373,7 @@ GRANULARITY = experiment(
                 - timeouts(measured, ticking(100, 100, "arq"))
             ),
             {RUNS: Bounds(0, strict=True)},
+            basis="paper",
         ),
     ),
 )
