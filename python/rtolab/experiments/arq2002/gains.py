@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import hypot
-from typing import Unpack
 
 from rtolab.experiments.arq2002.metrics import (
     TRIGGERED,
@@ -35,7 +34,6 @@ from rtolab.experiments.base import (
     Alternative,
     Bounds,
     Check,
-    Parts,
     Value,
 )
 from rtolab.experiments.measured import Measured
