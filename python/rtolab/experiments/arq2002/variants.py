@@ -63,7 +63,7 @@ RATE_CHOSEN = (
 
 
 def at(sender: Sender, local: Local, per: float, delay: int = 10, *, rate: int = FAST) -> Case:
-    """A sender in the setting of Figure 3, unless said otherwise."""
+    """A sender in the setting of Figure 3, unless another is given."""
     return sender.on(Setting(per, local, delay, rate))
 
 
@@ -244,6 +244,7 @@ FIG3 = experiment(
         CLEAN_UPLINK,
         Alternative("no bugfix", {"tcp.recovery.bugfix": "none"}, "ns-2 with bugFix_ false"),
     ),
+    whole_set={"duration": "50 s", "measure.to": "45 s"},
 )
 
 CLAIM_2_PERS = (3.0, 5.0, 10.0)
