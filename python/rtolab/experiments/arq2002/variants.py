@@ -191,7 +191,14 @@ FIG3 = experiment(
                 (TAHOE, RENO),
                 explained=NOBODY_RECOVERS,
             ),
-            over_pers("drop: Tahoe / Reno, PER 5 and 10 %", (5.0, 10.0), (TAHOE,), (RENO,)),
+            over_pers("drop: Tahoe / Reno, PER 5 %", (5.0,), (TAHOE,), (RENO,)),
+            over_pers(
+                "drop: Tahoe / Reno, PER 10 %",
+                (10.0,),
+                (TAHOE,),
+                (RENO,),
+                explained=NOBODY_RECOVERS,
+            ),
         ),
         *(below(TAHOE, other, FIG3_PERS) for other in (RENO, NEWRENO, SACK)),
         Check(
