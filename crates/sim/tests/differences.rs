@@ -38,6 +38,7 @@ fn sums(policy: &Policy) -> &'static [&'static str] {
         }
         Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Network => &["sack+{}"],
+        Question::Reordering => &["sack+dsack+{}", "sack+eifel:rfc3522+{}"],
         Question::SlowStart => &["sack+{}", "sack+cubic+{}"],
         Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],
     }
