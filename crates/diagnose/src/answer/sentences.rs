@@ -14,6 +14,8 @@ use crate::vantage::Vantage;
 
 /// Fewer segments say little about a loss rate.
 const FEW_SEGMENTS: u64 = 300;
+/// Fewer losses say nothing about their cause.
+const SOME_LOSSES: u64 = 10;
 /// Shorter times are not worth a sentence, in seconds.
 const NO_TIME: f64 = 0.05;
 /// Without an ACK for this time, a path has an outage, in seconds.
@@ -223,7 +225,7 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     }
     let stall = totals.longest_stall;
     let text = format!(
-        "{} the retransmission timer expired although nothing was lost, because acknowledgments \
+        "{} the retransmission timer expired although the data was only late: acknowledgments \
          stayed away for up to {}.",
         times(totals.spurious),
         seconds(stall)
@@ -376,11 +378,13 @@ fn advice(totals: &CaptureTotals) -> Option<Sentence> {
     }
     let timeouts = totals.spurious + totals.ack_lost;
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
-    let wasted = format!(
-        "{}, {}, unneeded",
-        counted(totals.unneeded, "retransmission"),
-        bytes(totals.unneeded_bytes)
-    );
+    let wasted = match totals.unneeded {
+        0 => "no unneeded retransmission".to_string(),
+        count => {
+            let bytes = bytes(totals.unneeded_bytes);
+            format!("{} unneeded, {bytes}", counted(count, "retransmission"))
+        }
+    };
     if timeouts > 0 && totals.go_back_n > 2 * timeouts {
         let text = "The sender then retransmitted what was only late. F-RTO or timestamps prevent \
                     that: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
@@ -400,24 +404,20 @@ fn advice(totals: &CaptureTotals) -> Option<Sentence> {
                 "Nothing got through for that long: look for an outage of the path; settings of \
                  TCP do not prevent it."
             }
-            Some(0) => {
+            Some(0) if totals.lost >= SOME_LOSSES => {
                 "These losses do not come from a full queue: look for a bad cable, bad radio or a \
                  rate limiter on the path; settings of TCP do not remove them."
             }
-            None => "Look for where the path loses them; settings of TCP do not prevent that.",
+            _ => "Look for where the path loses them; settings of TCP do not prevent that.",
         };
         return Some(Sentence::new(text, basis, &figures));
     }
-    let basis = match totals.unneeded {
-        0 => "no retransmission".to_string(),
-        _ => wasted,
-    };
     let text = match timeouts {
         _ if totals.segments == 0 => return None,
         0 => "Nothing to gain from settings of TCP.",
         _ => "Nothing to gain from settings of TCP: look for what holds packets on the path.",
     };
-    Some(Sentence::new(text, basis, &figures))
+    Some(Sentence::new(text, wasted, &figures))
 }
 
 fn counted(count: u64, what: &str) -> String {
