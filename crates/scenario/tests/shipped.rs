@@ -220,7 +220,7 @@ fn the_frto_report_is_set_up_as_agreed() {
     let receiver = &flow.receiver;
     assert!(receiver.sack && receiver.timestamps && !receiver.dsack);
     assert_eq!((receiver.receiver.buffer, receiver.receiver.ack_every), (32_000, 2));
-    assert_eq!(receiver.timestamp.echo, EchoRule::Rfc1323);
+    assert_eq!(receiver.timestamp.echo, EchoRule::Linux);
 }
 
 /// The one-way propagation delay of a flow, with its access link.
