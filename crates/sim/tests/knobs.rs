@@ -51,6 +51,11 @@ const FAST: &[Key] = &[
     ("link.link.stalls.random", NOW_AND_THEN),
     ("flow.flow.bytes", "2 MB"),
 ];
+const REORDERED: &[Key] = &[
+    ("receiver.dsack", "true"),
+    ("link.link.jitter", r#"{ uniform = ["0 s", "0.6 s"] }"#),
+    ("link.link.order", "free"),
+];
 
 /// What a key needs to have an effect: a sender, and other keys.
 const NEEDS: &[(&str, &str, &[Key])] = &[
@@ -72,6 +77,7 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.give_up.retransmissions", "sack", &[("link.link.outages.scripted", TEN_SECONDS)]),
     ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", AT_FIRST)]),
     ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
+    ("tcp.recovery.dupthresh_increment", "sack+dsack", REORDERED),
     ("tcp.cubic.beta", "sack+cubic", &[]),
     ("tcp.cubic.fast_convergence", "sack+cubic", FAST),
     ("tcp.cubic.reno_friendly", "sack+cubic", FAST),
@@ -98,15 +104,7 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
         "sack",
         &[("tcp.push", "true"), ("flow.flow.pages", ODD_PAGES)],
     ),
-    (
-        "receiver.dsack_old",
-        "sack",
-        &[
-            ("receiver.dsack", "true"),
-            ("link.link.jitter", r#"{ uniform = ["0 s", "0.6 s"] }"#),
-            ("link.link.order", "free"),
-        ],
-    ),
+    ("receiver.dsack_old", "sack", REORDERED),
 ];
 
 /// The packets in worlds without the key in question, which several keys share.
