@@ -143,7 +143,7 @@ def test_an_experiment_without_runs_has_verdicts(simulator: Simulator) -> None:
     assert (done.checks[1].why, done.checks[2].why) == ("no condition is printed", "")
     assert done.verdict == "pass"
     assert done.tally() == (
-        "1 of 2 of the paper's checks pass, 1 of 1 of our own, 1 not reproducible as printed"
+        "1 of 2 of the paper's checks pass, 1 of 1 ours, 1 not reproducible as printed"
     )
     written = document(done)
     assert [value["measured"] for value in written["derived"]] == [0.5, 1.5, None]

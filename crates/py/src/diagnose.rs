@@ -80,7 +80,7 @@ pub(crate) fn diagnose_pair(
         py.detach(|| {
             let paths = [first, second];
             let opened = |at: usize| open(&paths[at]).map(|(input, ..)| input);
-            let watch = |_| Python::attach(|py| py.check_signals());
+            let watch = |_| Python::attach(Python::check_signals);
             let found = rtolab_diagnose::diagnose_pair(opened, watch)?;
             let [first, second] = paths.each_ref().map(|path| path.display());
             let none = format!(

@@ -35,6 +35,7 @@ QUESTIONS = {
     "response": "Responses: what follows from a spurious retransmission?",
     "congestion": "Congestion control: how fast does the window grow, and what does a loss leave?",
     "slow start": "Slow start: when does it end?",
+    "reordering": "Reordering: how much of it is tolerated?",
     "network": "The network: which signals does it give?",
 }
 """The question of each kind of policy, in the order of a sender specification."""
@@ -42,8 +43,8 @@ QUESTIONS = {
 SPECIFICATIONS = (
     "A sender specification combines policies: newreno+frto, sack+eifel:rfc3522+rfc4015. It "
     "begins with a loss recovery or a profile (linux-2.4). Then follow, in any order, at most one "
-    "reduction, timer, F-RTO, response, congestion control and end of slow start, any number of "
-    "detectors, and ecn. The scenario sets the rest.\n\n"
+    "reduction, timer, F-RTO, response, congestion control, end of slow start and tolerance of "
+    "reordering, any number of detectors, and ecn. The scenario sets the rest.\n\n"
     "These exclude each other: two of one group, except detectors; two forms of one detector, "
     "such as eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK. A response needs F-RTO or "
     "a detector, and may follow it after a colon: eifel:rfc3522:rfc4015 is "

@@ -124,8 +124,8 @@ class Reproduction:
         verdicts = [check.verdict for check in self.checks]
         groups: tuple[tuple[tuple[Standing, ...], str], ...] = (
             (PAPERS, "of the paper's checks pass"),
-            (("after",), "of those fitted"),
-            (("ours",), "of our own"),
+            (("after",), "fitted"),
+            (("ours",), "ours"),
             (("unstated",), "unstated"),
         )
         said = []

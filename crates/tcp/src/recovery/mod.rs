@@ -297,8 +297,8 @@ impl Recovery {
 
     /// No duplicate acknowledgments count any more, and fast recovery is over.
     pub fn leave(&mut self) {
-        let Self { recover, newest, raised, algorithm, .. } = *self;
-        *self = Self { recover, newest, raised, ..Self::by(algorithm) };
+        let Self { recover, raised, newest, algorithm, .. } = *self;
+        *self = Self { recover, raised, newest, ..Self::by(algorithm) };
     }
 
     /// Another duplicate acknowledgment, `informative` if limited transmit answers it.
