@@ -80,7 +80,12 @@ pub(crate) fn diagnose_pair(
         py.detach(|| {
             let paths = [first, second];
             let opened = |at: usize| open(&paths[at]).map(|(input, ..)| input);
-            let watch = |_| Python::attach(Python::check_signals);
+            let watch = |_| -> PyResult<()> {
+                Python::attach(|py| {
+                    py.check_signals()?;
+                    Ok(())
+                })
+            };
             let found = rtolab_diagnose::diagnose_pair(opened, watch)?;
             let [first, second] = paths.each_ref().map(|path| path.display());
             let none = format!(
