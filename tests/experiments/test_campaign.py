@@ -125,7 +125,7 @@ def test_traces_of_several_results_do_not_overwrite_each_other(tmp_path: Path) -
     assert folders == {"sack", "sack+frto-apart"}
 
 
-IDS = ["frto2002/fig1", "frto2002/fig3", "frto2002/table3"]
+IDS = ["frto2002/fig1", "frto2002/fig3", "frto2002/table2"]
 MANY = "1000"
 """Runs enough that the table is still being measured when the first figure is finished."""
 

@@ -129,7 +129,8 @@ def sweep(request: Mapping[str, Any]) -> bytes:
     connections = read(request["folder"])
     schema = connections.collect_schema()
     measures = [name for name, kind in schema.items() if kind.is_numeric() and _is_measure(name)]
-    grid = [name for name in schema if "." in name]
+    # A quantity has a column of numbers beside its text.
+    grid = [name for name in schema if "." in name and name.rpartition("_")[0] not in schema]
     measure = request["measure"] or "elapsed_s"
     if measure not in measures:
         raise Error(f"no measure {measure[:60]!r}; there are {', '.join(measures)}")
