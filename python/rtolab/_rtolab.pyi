@@ -33,6 +33,7 @@ __all__ = [
     "clean_up",
     "detectors",
     "diagnose",
+    "diagnose_pair",
     "emulate",
     "emulate_flows",
     "end_at_second_interrupt",
