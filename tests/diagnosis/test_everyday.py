@@ -302,7 +302,7 @@ def test_a_pair_says_where_packets_were_lost_and_held(tmp_path: Path) -> None:
         file.write_bytes(capture)
     done = run(str(near), str(far), "--pair", "--json")
     document = json.loads(done.stdout)
-    there, back = document["pair"]["ways"]
+    there, back = document["pair"]["directions"]
     assert there["lost"] == back["lost"] == 0
     assert there["held"] > 0
     assert there["delay"][0] == pytest.approx(0.2, abs=0.05)

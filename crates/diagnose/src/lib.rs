@@ -37,7 +37,7 @@ pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
 pub use history::Kind;
 pub use infer::{NotInferred, Reading};
-pub use pair::{Pair, Way};
+pub use pair::{Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,

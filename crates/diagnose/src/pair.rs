@@ -48,16 +48,16 @@ pub struct Pair {
     pub clock_offset: f64,
     /// Connections that both captures have.
     pub connections: u64,
-    /// The packets of each way: from the first capture to the second, and back.
-    pub ways: [Way; 2],
+    /// The packets of each direction: from the first capture to the second, and back.
+    pub directions: [PairDirection; 2],
     #[serde(skip)]
     pub(crate) fates: Fates,
 }
 
-/// The packets of one way between two captures.
+/// The packets of one direction between two captures.
 #[derive(Clone, Debug, Default, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Way {
+pub struct PairDirection {
     pub packets: u64,
     /// Their payload, retransmissions included.
     pub bytes: u64,
@@ -76,14 +76,14 @@ pub struct Way {
 /// Compares two captures. `None` if they have no packet in common.
 pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
     let (mut near, mut far) = (flows(first), flows(second));
-    let mut ways: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
+    let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut fates = Fates::new();
     let (mut connections, mut bytes) = (0, [0; 2]);
     let mut keys: Vec<Key> = near.keys().filter(|key| far.contains_key(*key)).copied().collect();
     keys.sort_unstable();
     for key in keys {
         let (Some(here), Some(there)) = (near.get_mut(&key), far.get_mut(&key)) else { continue };
-        let lags = [0, 1].map(|way| lag(&here[way], &there[way]));
+        let lags = [0, 1].map(|direction| lag(&here[direction], &there[direction]));
         let [Some(one), Some(other)] = lags else { continue };
         connections += 1;
         // The direction that reaches the first capture first leaves near it.
@@ -91,21 +91,21 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
         arrive(&mut here[out], &there[out]);
         arrive(&mut there[1 - out], &here[1 - out]);
         judge(common(&here[out]), &there[1 - out], &mut fates);
-        for (way, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
+        for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
             let sent = common(sent);
-            bytes[way] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
-            ways[way].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
+            bytes[direction] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
+            directions[direction].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
         }
     }
-    let least = |way: &[(i64, u64, Option<i64>)]| {
-        way.iter().filter_map(|(at, _, seen)| Some((*seen)? - at)).min()
+    let least = |direction: &[(i64, u64, Option<i64>)]| {
+        direction.iter().filter_map(|(at, _, seen)| Some((*seen)? - at)).min()
     };
-    let [out, back] = [least(&ways[0])?, least(&ways[1])?];
+    let [out, back] = [least(&directions[0])?, least(&directions[1])?];
     let offset = (out - back) / 2;
-    let ways = [(&ways[0], offset), (&ways[1], -offset)];
-    let mut ways = ways.map(|(packets, offset)| way(packets, offset));
-    (ways[0].bytes, ways[1].bytes) = (bytes[0], bytes[1]);
-    Some(Pair { clock_offset: offset as f64 / NANOS, connections, ways, fates })
+    let directions = [(&directions[0], offset), (&directions[1], -offset)];
+    let mut directions = directions.map(|(packets, offset)| direction(packets, offset));
+    (directions[0].bytes, directions[1].bytes) = (bytes[0], bytes[1]);
+    Some(Pair { clock_offset: offset as f64 / NANOS, connections, directions, fates })
 }
 
 /// The packets between the first and the last one that both captures have: one may begin or end
@@ -122,8 +122,8 @@ fn flows(input: impl Read) -> Flows {
     for captured in reader.without_checksums().in_order().map_while(Result::ok) {
         let CapturedPacket { at, identification, segment, .. } = &captured.packet;
         let flow = flows.entry(key(&captured.packet)).or_default();
-        let way = usize::from(captured.packet.from() > captured.packet.to());
-        flow[way].push(Packet {
+        let direction = usize::from(captured.packet.from() > captured.packet.to());
+        flow[direction].push(Packet {
             at: at.nanos() as i64,
             frame: captured.number,
             seq: segment.seq,
@@ -252,20 +252,20 @@ fn comes(one: &Packet, sent: &[Packet], acks: &[Packet]) -> bool {
     early.chain(before).any(|ack| covers(&ack))
 }
 
-fn way(packets: &[(i64, u64, Option<i64>)], offset: i64) -> Way {
-    let mut way = Way { packets: packets.len() as u64, ..Way::default() };
+fn direction(packets: &[(i64, u64, Option<i64>)], offset: i64) -> PairDirection {
+    let mut direction = PairDirection { packets: packets.len() as u64, ..PairDirection::default() };
     let delay = |(at, _, seen): &(i64, u64, Option<i64>)| {
         seen.map(|seen| (seen - at - offset) as f64 / NANOS)
     };
     let mut delays: Vec<f64> = packets.iter().filter_map(delay).collect();
     delays.sort_by(f64::total_cmp);
-    let Some(&least) = delays.first() else { return way };
+    let Some(&least) = delays.first() else { return direction };
     let at = |share: f64| delays[((delays.len() - 1) as f64 * share) as usize];
-    way.delay = Some([least, at(0.5), at(0.99), at(1.0)]);
+    direction.delay = Some([least, at(0.5), at(0.99), at(1.0)]);
     for packet in packets {
         let (count, frames) = match delay(packet) {
-            None => (&mut way.lost, &mut way.lost_frames),
-            Some(took) if took > least + HELD => (&mut way.held, &mut way.held_frames),
+            None => (&mut direction.lost, &mut direction.lost_frames),
+            Some(took) if took > least + HELD => (&mut direction.held, &mut direction.held_frames),
             Some(_) => continue,
         };
         *count += 1;
@@ -273,5 +273,5 @@ fn way(packets: &[(i64, u64, Option<i64>)], offset: i64) -> Way {
             frames.push(packet.1);
         }
     }
-    way
+    direction
 }

@@ -51,7 +51,7 @@ pub fn diagnose_pair<R: Read, E>(
 ) -> Result<Option<Document>, E> {
     let mut first = 0;
     let Some(mut pair) = pair::compare(open(0)?, open(1)?) else { return Ok(None) };
-    if pair.ways[1].bytes > pair.ways[0].bytes {
+    if pair.directions[1].bytes > pair.directions[0].bytes {
         first = 1;
         let Some(swapped) = pair::compare(open(1)?, open(0)?) else { return Ok(None) };
         pair = swapped;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::pair::{Pair, Way};
+use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::PassedOver;
 use crate::totals::{CaptureTotals, LossRate};
@@ -54,29 +54,32 @@ pub(super) fn no_tcp(skipped: &PassedOver) -> Sentence {
 
 /// What two captures of the same transfers show: where packets were lost and held.
 pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
-    let ways = ["from the sender to the receiver", "back to the sender"];
-    let say = |(way, name): (&Way, &str)| {
-        let fate = match (way.lost, way.held) {
+    let names = ["from the sender to the receiver", "back to the sender"];
+    let say = |(direction, name): (&PairDirection, &str)| {
+        let fate = match (direction.lost, direction.held) {
             (0, 0) => "every packet arrived, none late".to_string(),
             (lost, 0) => format!("{} lost", were(lost)),
             (0, held) => format!("nothing was lost, {} held", were(held)),
             (lost, held) => format!("{} lost and {} held", were(lost), were(held)),
         };
         let text = format!("Between the two captures, {name}, {fate}.");
-        let [least, median, most, longest] = way.delay.unwrap_or_default();
+        let [least, median, most, longest] = direction.delay.unwrap_or_default();
         let basis = format!(
             "{}; one-way delay {} to {}, half below {}, 99 % below {}",
-            counted(way.packets, "packet"),
+            counted(direction.packets, "packet"),
             seconds(least),
             seconds(longest),
             seconds(median),
             seconds(most)
         );
-        let figures =
-            [("packets", json!(way.packets)), ("lost", json!(way.lost)), ("held", json!(way.held))];
+        let figures = [
+            ("packets", json!(direction.packets)),
+            ("lost", json!(direction.lost)),
+            ("held", json!(direction.held)),
+        ];
         Sentence::new(text, basis, &figures)
     };
-    pair.ways.iter().zip(ways).map(say).collect()
+    pair.directions.iter().zip(names).map(say).collect()
 }
 
 fn were(count: u64) -> String {

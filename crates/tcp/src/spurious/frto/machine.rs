@@ -110,8 +110,8 @@ pub enum Advice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoBack {
     /// The data outstanding at the timeout. The two new segments left later, so the timeout does
-    /// not call them lost (Linux 2.6.16, `tcp_enter_frto_loss`: "do not mark those segments
-    /// lost that were forward transmitted after RTO"; Linux 6.1, `tcp_timeout_mark_lost`).
+    /// not call them lost (Linux 2.6.16, `tcp_enter_frto_loss`; Linux 6.1,
+    /// `tcp_timeout_mark_lost`).
     Timeout,
     /// All outstanding data, the two new segments included (ns-2: `t_seqno_` goes back to
     /// `highest_ack_ + 1` and runs to `maxseq_`).
