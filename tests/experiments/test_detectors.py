@@ -66,7 +66,7 @@ def test_the_study_is_all_that_is_below_its_id() -> None:
 
 def test_every_detector_has_a_sender_in_every_configuration() -> None:
     assert len(GRID) * SPIKES == 50_400
-    parts = (carriers.RIDING, carriers.FORWARD, tuple(carriers.PART_OF))
+    parts = (carriers.PASSIVE, carriers.FORWARD, tuple(carriers.PART_OF))
     assert sorted(name for part in parts for name in part) == sorted(carriers.DETECTORS)
     for experiment in EXPERIMENTS:
         judged = [
@@ -86,7 +86,7 @@ def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
     assert set(said) == set(carriers.DETECTORS)
     spurious = sum(count for count in said["eifel"] if isinstance(count, int))
     assert spurious >= 8
-    assert all(sum(said[name]) == spurious for name in carriers.RIDING)  # type: ignore[arg-type]
+    assert all(sum(said[name]) == spurious for name in carriers.PASSIVE)  # type: ignore[arg-type]
     assert said["eifel"] == (spurious, 0, 0, 0)
     assert said["frto"][0] > 0, "it sees what its own sender does"  # type: ignore[operator]
     assert {score.genuine.height for score in scores(done.measured).values()} == {0}  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def test_a_detector_of_ones_own_is_one_more_row(monkeypatch: pytest.MonkeyPatch)
     assert spec and spec.loader  # noqa: PT018
     again = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(again)
-    assert (*carriers.RIDING, "early") == again.RIDING
+    assert (*carriers.PASSIVE, "early") == again.PASSIVE
     assert "early" in again.carrier(CORNERS[0]).judges
     assert again.sender_of("early") == carriers.CARRIER
 

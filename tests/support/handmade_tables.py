@@ -64,7 +64,7 @@ class Tape:
         arrives: float | None = None,
         *,
         again: bool = False,
-        vain: bool = False,
+        unneeded: bool = False,
         held: float = 0.0,
     ) -> None:
         """A segment leaves, and arrives unless it is lost."""
@@ -78,7 +78,7 @@ class Tape:
             "flags": "A",
             "bytes": SEGMENT + 40,
             "retransmission": again,
-            "unneeded": vain,
+            "unneeded": unneeded,
             "fate": "error" if arrives is None else "delivered",
             "fate_at_s": arrives,
             "held_s": held,
@@ -192,7 +192,7 @@ def held_window(sender: str, *, frto: bool, begins: float = 0.0, run: int = 0) -
         tape.data(0.0, n, 5.5 + 0.1 * n, held=5.0)
     verdict = "spurious" if frto else None
     tape.timeout(2.5, 1, needed=False, verdict=verdict)
-    tape.data(2.5, 1, 6.4, again=True, vain=True, held=2.5)
+    tape.data(2.5, 1, 6.4, again=True, unneeded=True, held=2.5)
     tape.window(2.5, 8 if frto else 1, 4, 8, rto=5.0)
     if frto:
         _forward(tape)
@@ -209,12 +209,12 @@ def _go_back(tape: Tape) -> None:
         tape.ack(at, n)
         tape.window(at, min(1 + n, 5), 4, 8, rto=5.0)
         for segment in segments:
-            tape.data(at, segment, arrival, again=segment < 9, vain=segment < 9)
+            tape.data(at, segment, arrival, again=segment < 9, unneeded=segment < 9)
             arrival += 0.1
     for at in (6.9, 7.2, 7.3):
         tape.ack(at, 8)
     tape.timeout(7.3, 9, needed=False, kind="fast_retransmit")
-    tape.data(7.3, 9, 8.3, again=True, vain=True)
+    tape.data(7.3, 9, 8.3, again=True, unneeded=True)
     tape.window(7.3, 5, 2, 5, rto=5.0)
     tape.ack(7.9, 9)
     tape.ends(13.8, retransmissions=13, unneeded=13, timeouts=1, fast_retransmits=1)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
 Basis = Literal["paper", "ours", "unstated"]
-"""What a check rests on: the paper's words or numbers, our own expectation, or nobody said."""
+"""What a check rests on: the paper's words or numbers, our own expectation, or not stated."""
 Standing = Literal["before", "after", "ours", "unstated"]
-"""A check of the paper, by when its assumptions and bounds were chosen, or another check."""
+"""The paper's checks: were assumptions and bounds chosen before or after results? Others."""
 Overall = Verdict | Literal["nothing to judge"]
 """The verdict on an experiment; schematic figures have nothing to judge."""
 
@@ -82,7 +82,8 @@ class Unstated:
 
     Attributes:
         name: what the paper leaves open.
-        values: settings by scenario key, by a short description; without the experiment's own.
+        values: settings by scenario key, by a short description; other than the experiment's own.
+
     """
 
     name: str
@@ -392,7 +393,7 @@ def fitted(what: str, *checks: Check) -> tuple[Check, ...]:
 
 
 def of_the_paper(experiment: Experiment) -> Experiment:
-    """The experiment, with every check that does not say otherwise taken from the paper."""
+    """The experiment, with its checks without a basis marked as the paper's."""
     unstated = (check.basis == "unstated" for check in experiment.checks)
     pairs = zip(unstated, experiment.checks, strict=True)
     checks = tuple(replace(check, basis="paper") if open_ else check for open_, check in pairs)
@@ -424,7 +425,7 @@ class CountedCheck(Check):
         judged = super().judge(measured)
         if self.suffices(measured):
             return judged
-        expected = f"{judged.expected}; too little was run to decide"
+        expected = f"{judged.expected}; too few events to decide"
         return replace(judged, expected=expected, verdict="undecidable", why="")
 
 

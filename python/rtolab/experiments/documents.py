@@ -11,7 +11,7 @@ from rtolab.stats import Estimate, Summary
 
 
 def document(done: Reproduction) -> dict[str, Any]:
-    """A reproduction as JSON; numbers that are none, or not finite, are null."""
+    """A reproduction as JSON; missing and infinite numbers are null."""
     experiment = done.experiment
     return {
         "experiment": experiment.id,
@@ -33,7 +33,7 @@ def document(done: Reproduction) -> dict[str, Any]:
 
 
 def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproduction:
-    """The reproduction that a document was written of, without the runs themselves.
+    """The reproduction from which a document was written, without the runs themselves.
 
     Args:
         experiment: the one that was run, declared as it was then.

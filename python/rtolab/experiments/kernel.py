@@ -1,4 +1,4 @@
-"""The papers' senders on today's kernel, as near as its settings come: simulated beside kernel."""
+"""The papers' senders on today's kernel, as closely as its settings allow, beside simulations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -27,7 +27,7 @@ DECADES = {
     "kernel.dsack": "false",
     "kernel.initial_window": "2",
 }
-"""What a kernel has today and the papers' senders had not is off; the first window is theirs."""
+"""Features that the papers' senders lacked are off; the initial window is theirs."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Mapped:
     Attributes:
         key: of the experiment's variant.
         set: the kernel's settings, by key of the scenario.
-        says: what that is, and what is different.
+        says: a description, with the differences.
+
     """
 
     key: str
@@ -47,7 +48,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Line:
-    """A number of a variant, three times."""
+    """A number of a variant: published, simulated and on the kernel."""
 
     variant: Variant
     metric: Metric
@@ -61,13 +62,14 @@ class OnKernel:
     """An experiment on real kernels.
 
     Attributes:
-        experiment: which, with the variants that a kernel can be set to.
-        mapping: how.
-        left_out: the titles of those that it cannot be set to.
-        lines: what came out.
+        experiment: the experiment, with the variants that a kernel can be set to.
+        mapping: its mapping.
+        left_out: the titles of the variants that a kernel cannot be set to.
+        lines: the results.
         emulated: the runs on kernels.
         runs: how many for each variant.
         seed: the first.
+
     """
 
     experiment: Experiment
@@ -116,8 +118,8 @@ def _sum(key: str, says: str, **kernel: str) -> Mapped:
 FRTO2002 = (
     _sum(
         "sack+eifel",
-        "timestamps, by which today's kernel finds spurious timeouts as Eifel's detection (RFC "
-        "3522) does and takes them back; the original Eifel went on from there otherwise",
+        "timestamps, by which today's kernel detects spurious timeouts as Eifel (RFC 3522) does, "
+        "and undoes them; the original Eifel responded differently",
         frto="0",
         timestamps="true",
         rto_min="1 s",
@@ -152,8 +154,8 @@ FRTO2002 = (
 DELAYS2001 = (
     _sum(
         "linux-2.4",
-        "no SACK, F-RTO nor timestamps: what is left of Linux 2.4.0's NewReno, whose bugfix is no "
-        "longer the careful one",
+        "no SACK, F-RTO or timestamps: today's NewReno, whose bugfix is no longer the careful one "
+        "of Linux 2.4.0",
         frto="0",
         timestamps="false",
         sack="false",
@@ -216,7 +218,7 @@ def on_kernel(
         parallel: how many on kernels at a time.
         instead: values in place of the experiment's, by key of the scenario, for both.
         guest: a kernel on a virtual clock; without one this machine's in real time.
-        progress: told how many of the runs on kernels are done.
+        progress: called with the number of finished runs on kernels.
 
     Raises:
         EmulationError: something is missing.

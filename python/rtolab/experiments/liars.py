@@ -1,4 +1,4 @@
-"""What a receiver gains that lies: by sender, against one that does not."""
+"""Throughput that a misbehaving receiver gains over an honest one, per sender."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ LIES = {
     "false-dsack": "false D-SACK",
     "ack-division": "divided ACKs",
     "spoofed-duplicates": "spoofed duplicates",
-    "optimistic": "ACKs of what is to come",
+    "optimistic": "optimistic ACKs",
 }
 """Names of the values of `receiver.lie`."""
 
@@ -100,7 +100,7 @@ def tables(measured: Measured) -> tuple[Table, ...]:
         (believer.label, *(_gain(measured, believer, lie) for lie in LIES))
         for believer in BELIEVERS
     )
-    caption = "The rate of a receiver that lies, in percent of an honest one's (95 % intervals)"
+    caption = "The rate of a misbehaving receiver, in percent of an honest one's (95 % intervals)"
     return (Table(caption, ("sender", *LIES.values()), rows, digits=0),)
 
 
@@ -116,12 +116,16 @@ def _gain(measured: Measured, believer: Believer, lie: str) -> Cell:
 
 EXPERIMENT = Experiment(
     id="liars/gain",
-    title="What a receiver gains by lying",
+    title="What a misbehaving receiver gains",
     source="Savage et al. 1999; RFC 3522 section 3.4, RFC 3708 section 5, RFC 5681 section 9",
-    says="An Eifel that goes by any old echo, undoing by D-SACK, and a window that grows by "
-    "acknowledgments rather than bytes can be deceived.",
-    did="A link that loses 1 % and stalls once for 3 s; the same transfers with receivers that "
-    "tell one lie each, and with one that tells none and acknowledges as often.",
+    says=(
+        "Receivers can deceive an Eifel that accepts any old echo, an undo by D-SACK, and a "
+        "window that grows by acknowledgments rather than bytes."
+    ),
+    did=(
+        "A link that loses 1 % and stalls once for 3 s; the same transfers with receivers that "
+        "make one false claim each, and with an honest one that acknowledges as often."
+    ),
     scenario="kernel-stall",
     variants=tuple(b.variant(lie) for b in BELIEVERS for lie in (None, *LIES)),
     metrics=(THROUGHPUT,),
@@ -134,7 +138,7 @@ EXPERIMENT = Experiment(
     ),
     tables=tables,
     assumptions=(
-        taken("loss", "1 %", "enough that a liar has something to hide"),
+        taken("loss", "1 %", "so that there are losses to conceal"),
         taken("lies", "receiver.lie", "eight pieces, three repetitions, eight segments ahead"),
     ),
     runs=RUNS,

@@ -114,8 +114,8 @@ PAPERS = (
         ),
     ),
     Paper("detectors", "The detector study", "this laboratory", 0, ""),
-    Paper("today", "A current kernel in the papers' places", "this laboratory", 0, ""),
-    Paper("liars", "What a receiver gains that lies", "this laboratory", 0, ""),
+    Paper("today", "Today's Linux on the papers' scenarios", "this laboratory", 0, ""),
+    Paper("liars", "What a misbehaving receiver gains", "this laboratory", 0, ""),
 )
 """The papers, in the order of their experiments."""
 

@@ -101,7 +101,7 @@ class Reproduction:
 
     @property
     def verdict(self) -> Overall:
-        """`fail` if one check fails; `undecidable` if so few runs decide no check but counts.
+        """`fail` if one check fails; `undecidable` if the runs decide no check except counts.
 
         `pass` needs a check that passes: where all that remain are not reproducible, so is the
         experiment.

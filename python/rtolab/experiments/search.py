@@ -12,7 +12,7 @@ from rtolab.experiments.base import Experiment, Unstated
 from rtolab.experiments.reproduce import Progress, Reproduction, reproduce, runs_of
 
 REPEATS = 3
-"""Other series of seeds on which a setting that was found is repeated."""
+"""The number of other series of seeds on which each setting found is repeated."""
 
 Choice = Mapping[str, str]
 """A value for each varied assumption, by the assumption's name."""

@@ -120,7 +120,10 @@ class Place:
             title=self.title,
             source=self.source,
             says=self.says,
-            did="The paper's senders beside a current kernel's, whose receiver is a kernel's, too.",
+            did=(
+                "The paper's senders, and a current kernel's sender with a current kernel's "
+                "receiver."
+            ),
             scenario=self.scenario,
             variants=tuple(
                 replace(variant, set={**self.set, **variant.set})

@@ -41,7 +41,7 @@ class Ack:
 
     @property
     def retransmitted(self) -> list[Data]:
-        """What it released again."""
+        """The retransmissions that it released."""
         return [data for data in self.released if data.retransmission]
 
 
@@ -129,7 +129,7 @@ class Trace:
         return count
 
     def beyond_window_at(self) -> list[float]:
-        """When data segments left that ended beyond what the ACKs so far had offered, in s."""
+        """The times (s) at which data segments left beyond the window advertised so far."""
         edge, beyond = 0, []
         for event in self._events:
             if isinstance(event, Ack):
@@ -188,8 +188,8 @@ def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
     events: list[Data | Ack] = []
     for row in seen.iter_rows(named=True):
         if row["event"] == "sent" and row["len"] > 0:
-            again, vain = row["retransmission"], row["unneeded"]
-            events.append(Data(row["at_s"], row["seq"], row["len"], again, vain))
+            again, unneeded = row["retransmission"], row["unneeded"]
+            events.append(Data(row["at_s"], row["seq"], row["len"], again, unneeded))
         elif row["event"] == "received" and row["ack"] is not None:
             events.append(Ack(row["at_s"], row["ack"], row["window_edge"]))
     return events

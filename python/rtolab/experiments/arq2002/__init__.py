@@ -21,4 +21,4 @@ EXPERIMENTS = (
     + endpoints.EXPERIMENTS
     + tolerance.EXPERIMENTS
 )
-"""In the order of the paper, but what is one subject stands together."""
+"""In the order of the paper, except that related experiments stand together."""

@@ -41,22 +41,25 @@ def spread(measured: Measured, local: Local) -> float:
 
 
 ONE_COPY = (
-    "a repair costs one more copy of the damaged packet, so a PER of 1 % costs 1 %. The second "
-    "percent has to come from the end hosts' unneeded copies, which follow three dupacks. At 384 "
-    "kbit/s and 10 ms no three packets of 552 B overtake a repair, so there are none; at 100 ms "
-    "there are"
+    "a local retransmission sends one more copy of the damaged packet, so a PER of 1 % costs 1 %. "
+    "The second percent can only come from unneeded retransmissions by the end hosts, after three "
+    "dupacks. At 384 kbit/s and 10 ms fewer than three packets of 552 B overtake a local "
+    "retransmission, so there are no such retransmissions; at 100 ms there are"
 )
 
 FIG5 = experiment(
     id="arq2002/fig5",
-    title="What arrives of all that is sent, with and without local retransmission",
+    title="Effective goodput with and without local retransmission",
     source=f"{PAPER}, 4.2 and Figure 5",
     says="Data transferred over all traffic in that direction, end-to-end and local "
     "retransmissions included, hardly depends on delay and bandwidth unless errors are very "
     "frequent. With local retransmission it is about 2 % lower at a PER of 1 %, 384 kbit/s and "
     "10 ms, and 2.1 % lower at 100 ms.",
-    did="Reno as in Figure 4; headers count as data. As traffic counts what leaves the link and "
-    "what the link retransmits; beside it all that the downlink sent, damaged packets included.",
+    did=(
+        "Reno as in Figure 4; headers count as data. Traffic is what leaves the link plus what "
+        "the link retransmits. A second count has all that the downlink sent, damaged packets "
+        "included."
+    ),
     variants=both(on(per, delay) for delay in DELAYS for per in (0.1, 1.0, 3.0, 10.0)),
     metrics=(GOODPUT, GOODPUT_SENT),
     derive=lambda measured: [
@@ -80,7 +83,7 @@ FIG5 = experiment(
                 note=f"printed: {printed}; the bounds are one point either way",
                 explained=ONE_COPY,
                 basis="paper",
-                fitted="what counts as traffic was chosen after its results had been seen",
+                fitted="the definition of traffic was chosen after its results had been seen",
             )
             for delay, printed in ((10, -2.0), (100, -2.1))
         ),
@@ -104,8 +107,10 @@ FIG5 = experiment(
             points=means_of(values_of(GOODPUT), line=by_delay),
         ),
     ),
-    note="where damaged packets count as traffic without local retransmission, too, both lose the "
-    "PER, and the difference is the unneeded copies alone: about none at 10 ms",
+    note=(
+        "if damaged packets also count as traffic without local retransmission, both lose the "
+        "PER, and only the unneeded copies make a difference: almost none at 10 ms"
+    ),
 )
 
 
@@ -126,7 +131,7 @@ def reversal(measured: Measured, local: Local, delays: tuple[int, int]) -> float
 
 
 def reverses(local: Local, delays: tuple[int, int]) -> list[Check]:
-    """At few errors the shorter link has the longer packet delay, at many the longer one."""
+    """The shorter link has the longer packet delay if errors are rare, else the longer link has."""
     short, long = delays
     name = f"{local}: average delay at {long} ms less that at {short} ms"
     return [
@@ -151,10 +156,12 @@ FIG6 = experiment(
     id="arq2002/fig6",
     title="Average and maximum packet delay with and without local retransmission",
     source=f"{PAPER}, 4.3 and Figure 6",
-    says="At 384 kbit/s, where errors are rare a shorter link has the longer average packet delay, "
-    "since its queue is longer; where they are frequent it is the other way round. Local "
-    "retransmission raises the average, and at 100 ms and a PER of 1 % the maximum can be about "
-    "four times as long.",
+    says=(
+        "At 384 kbit/s, a shorter link has the longer average packet delay if errors are rare, "
+        "because its queue is longer; if errors are frequent, a longer link has. Local "
+        "retransmission raises the average, and at 100 ms and a PER of 1 % the maximum can be "
+        "about four times as long."
+    ),
     did="Reno as in Figure 4. Delays are one way, of packets that arrived: averages over 5 to "
     "105 s, maxima over each run.",
     variants=both(FIG4_PAIRS),
@@ -193,10 +200,13 @@ FIG6 = experiment(
             lambda measured: reversal(measured, "drop", (10, 100)),
             {RUNS: Bounds(2, 5)},
             basis="ours",
-            explained="between 1.8 and 1.9 %: at 2 % the order is reversed already. It is where "
-            "the queue at 10 ms empties, whatever the arithmetic of the timer; larger packets or "
-            "a larger window move it up. In ns-2.35 itself, with these packets and this window, "
-            "the averages are 137 and 123 ms at 1.5 %, and 113 and 122 ms at 2 %",
+            explained=(
+                "the order reverses between 1.8 and 1.9 %, so at 2 % it is already reversed. This "
+                "is the PER at which the queue at 10 ms empties, with any arithmetic of the "
+                "timer; larger packets or a larger window raise it. In ns-2.35 itself, with these "
+                "packets and this window, the averages are 137 and 123 ms at 1.5 %, and 113 and "
+                "122 ms at 2 %"
+            ),
         ),
         *reverses("arq", (50, 100)),
         Check(
@@ -218,8 +228,11 @@ FIG6 = experiment(
             lambda measured: worst(measured, MAX_DELAY),
             {RUNS: Bounds(3, 5)},
             note='"about 4 times" is read as 3 to 5',
-            explained="a repair takes 300 ms and drop's own maximum holds its queue. With packets "
-            "of 168 B, whose queue is shorter, the ratio is 4.1",
+            explained=(
+                "a local retransmission takes 300 ms, and the maximum without one includes the "
+                "time in the queue. With packets of 168 B, whose queue is shorter, the ratio is "
+                "4.1"
+            ),
             basis="paper",
         ),
         Check(

@@ -62,10 +62,12 @@ FIG7 = experiment(
     id="arq2002/fig7",
     title="Window, timeouts and dupacks of Reno",
     source=f"{PAPER}, 5 and Figure 7",
-    says="In the setting of Figure 3, per 100 acknowledged packets: with local retransmission "
-    "there are slightly more retransmissions triggered by dupacks, without it the timeouts are "
-    "not negligible, and the window, looked at once a round trip, is smaller where errors are "
-    "frequent.",
+    says=(
+        "In the setting of Figure 3, per 100 acknowledged packets: with local retransmission "
+        "there are slightly more retransmissions triggered by dupacks, without it the timeouts "
+        "are not negligible, and the window, sampled once a round trip, is smaller where errors "
+        "are frequent."
+    ),
     did="Reno at 1920 kbit/s and 10 ms.",
     variants=both(fast(per) for per in FIG7_PERS),
     metrics=(WINDOW, TIMEOUTS_100, DUPACKS_100),
@@ -104,9 +106,11 @@ FIG7 = experiment(
                 lambda measured: dupacks_of(measured, 10.0),
                 {10: Bounds(1, 1.2, strict=True)},
                 note="the upper bound is ours",
-                explained="without local retransmission there are seven timeouts per 100 "
-                "acknowledged segments, and each takes the place of fast retransmits: it is drop "
-                "that has fewer, not arq that has more",
+                explained=(
+                    "without local retransmission there are seven timeouts per 100 acknowledged "
+                    "segments, and each replaces fast retransmits: drop has fewer of them, rather "
+                    "than arq more"
+                ),
                 basis="paper",
             ),
         ),
@@ -187,10 +191,14 @@ FIG10 = experiment(
     id="arq2002/fig10",
     title="Retransmissions that dupacks trigger, by wireless delay",
     source=f"{PAPER}, 5.2 and Figure 10",
-    says="The larger the wireless delay, the more packets overtake one that is repaired, and the "
-    "more sensitive is the number of spurious dupacks to errors.",
-    did="Reno as in Figure 4, and at 10 ms with small packets, too. Of 50 and 100 ms, which hardly "
-    "differ, see arq2002/fig10-delays.",
+    says=(
+        "The larger the wireless delay, the more packets overtake a locally retransmitted one, "
+        "and the more the number of spurious dupacks depends on errors."
+    ),
+    did=(
+        "Reno as in Figure 4, and at 10 ms also with small packets. For 50 and 100 ms, which "
+        "hardly differ, see arq2002/fig10-delays."
+    ),
     variants=(
         *both(on(per, delay) for delay in DELAYS for per in SLOPE_PERS),
         *(case for per in DUPACK_PERS for case in small(per)),
@@ -245,8 +253,10 @@ FIG10_DELAYS = experiment(
     source=f"{PAPER}, 5.2 and Figure 10",
     says='"It is found that the larger the wireless delay, the more sensitive are spurious dupacks '
     'to the increase of raw packet error rates."',
-    did="Reno at 50 and 100 ms in 60 runs, a number fixed beforehand. The text says it of the rise "
-    "over error rates, so each PER from 1 to 10 % is judged by the average.",
+    did=(
+        "Reno at 50 and 100 ms in 60 runs, a number fixed beforehand. The text speaks of the "
+        "increase over error rates, so the average over PERs of 1 to 10 % is judged."
+    ),
     variants=tuple(on(per, delay)("arq") for delay in (50, 100) for per in SLOPE_PERS if per >= 1),
     metrics=(DUPACKS_100, TIMEOUTS_100),
     derive=lambda measured: [
@@ -259,9 +269,11 @@ FIG10_DELAYS = experiment(
             "order",
             lambda measured: average(more_dupacks(measured, 100, 50)).low,
             {RUNS: Bounds(1, strict=True)},
-            explained="once three packets overtake a repair, each repair triggers one fast "
-            "retransmit, and more that overtake trigger no more. 300 runs show 1.1 % more (0.4 to "
-            "1.9), ns-2.35 itself 1.04, 1.00, 1.01 and 1.01 at the four PERs",
+            explained=(
+                "once three packets overtake a local retransmission, it triggers one fast "
+                "retransmit; further packets that overtake it trigger no other. 300 runs show 1.1 "
+                "% more (0.4 to 1.9), ns-2.35 itself 1.04, 1.00, 1.01 and 1.01 at the four PERs"
+            ),
             basis="paper",
         ),
     ),

@@ -127,10 +127,13 @@ def shrinks(rate: int) -> Check:
         f"{rate} kbit/s, PER 1 %: {longest} ms less {shortest} ms",
         on(1.0, longest, rate),
         on(1.0, shortest, rate),
-        explained="at 144 kbit/s a window of 20 packets lasts 0.8 s, several round trips of 50 ms "
-        "each way: there the queue hides most of what a drop costs, as it does at 384 kbit/s and "
-        "10 ms. The gain shrinks with delay only where the window is what limits throughput. In "
-        "ns-2.35 itself it grows, too: 2.5 % at 10 ms, 3.2 % at 50 ms and 7 % at 100 ms",
+        explained=(
+            "at 144 kbit/s the link needs 0.8 s to send a window of 20 packets, several round "
+            "trips of 50 ms each way. The queue therefore hides most of the cost of a drop, as at "
+            "384 kbit/s and 10 ms. The gain shrinks with delay only if the window limits "
+            "throughput. In ns-2.35 itself the gain grows, too: 2.5 % at 10 ms, 3.2 % at 50 ms "
+            "and 7 % at 100 ms"
+        ),
     )
 
 
@@ -180,10 +183,12 @@ FIG4 = experiment(
             {RUNS: Bounds(30, 45)},
             note="printed: 37.6; the bounds are ours",
             basis="paper",
-            because="at 10 ms the window of 20 packets is several times what the link holds, so a "
-            "halving does not empty the queue, and at a PER of 1 % a drop costs next to nothing. "
-            "The published gain comes at a higher PER (see the value derived), or where each drop "
-            "costs half a second or more: see arq2002/gain",
+            because=(
+                "at 10 ms the window of 20 packets is several times the capacity of the link, so "
+                "halving it does not empty the queue, and at a PER of 1 % a drop costs almost "
+                "nothing. The published gain appears at a higher PER (see the derived value), or "
+                "if each drop costs half a second or more: see arq2002/gain"
+            ),
         ),
     ),
     figures=(
@@ -204,7 +209,7 @@ FIG4 = experiment(
         BY_RFC,
         CLEAN_UPLINK,
     ),
-    note="whether the gain shrinks with delay see arq2002/fig4-delays",
+    note="for the gain over delays see arq2002/fig4-delays",
 )
 
 FIG4_DELAYS = experiment(
@@ -222,9 +227,12 @@ FIG4_DELAYS = experiment(
     ],
     checks=(shrinks(384),),
     runs=60,
-    note="whether it shrinks from 10 to 50 ms is not asked at 384 kbit/s: packets of 552 B leave "
-    "the flow every 15.3 ms, so that no three of them overtake a repair that takes 30 ms; nor do "
-    "they in ns-2.35 itself, with 0.03 fast retransmits for each that drops cause",
+    note=(
+        "no check compares 10 and 50 ms at 384 kbit/s: the flow sends a packet of 552 B every "
+        "15.3 ms, so fewer than three of them overtake a local retransmission, which takes 30 ms. "
+        "In ns-2.35 itself there are only 0.03 fast retransmits for each one that drops cause, "
+        "too"
+    ),
 )
 
 RATES = (144, 1920)
@@ -236,8 +244,10 @@ FIG4_RATES = experiment(
     id="arq2002/fig4-rates",
     title="The same at 144 and 1920 kbit/s",
     source=f"{PAPER}, 4.1 and Table 1",
-    says='"When the wireless delay and bandwidth grows, the gain becomes smaller, although still '
-    'positive"; Table 1 has 144, 384 and 1920 kbit/s, of which no numbers are printed.',
+    says=(
+        '"When the wireless delay and bandwidth grows, the gain becomes smaller, although still '
+        'positive"; Table 1 has 144, 384 and 1920 kbit/s, but no numbers for them are printed.'
+    ),
     did="Figure 4's experiment at the other two rates of Table 1.",
     variants=both(RATE_PAIRS),
     metrics=TRIGGERED,
@@ -257,8 +267,10 @@ FIG4_RATES = experiment(
         *(shrinks(rate) for rate in RATES),
     ),
     runs=40,
-    note="of the rate there is no check: at 10 ms the gain grows with it, for at 144 kbit/s the "
-    "queue hides what a drop costs, and at 1920 kbit/s it does not",
+    note=(
+        "no check compares the rates: at 10 ms the gain grows with the rate, because the queue "
+        "hides the cost of a drop at 144 kbit/s and not at 1920 kbit/s"
+    ),
 )
 
 SLOW_TIMER = {"tcp.rto.min": "1 s"}
@@ -302,18 +314,21 @@ def both_come_out(sender: Sender) -> list[Check]:
 
 GAIN = experiment(
     id="arq2002/gain",
-    title="Under what settings both printed gains come out",
+    title="Settings that give both printed gains",
     source=f"{PAPER}, 4.2",
     says="37.6 % at 10 ms and 6.8 % at 100 ms, both at 384 kbit/s and a PER of 1 %.",
-    did="Reno with packets or windows that are small in time and a smallest timeout of 0.5 or 1 s, "
-    "so that a drop costs half a second or more at 10 ms, but little more than usual at 100 ms.",
+    did=(
+        "Reno with small packets or windows, which the link sends quickly, and a smallest timeout "
+        "of 0.5 or 1 s, so that a drop costs half a second or more at 10 ms, but little more than "
+        "usual at 100 ms."
+    ),
     variants=both(under(sender, delay) for sender in SETTINGS for delay in (10, 100)),
     metrics=TRIGGERED,
     derive=lambda measured: [
         value for sender in SETTINGS for value in gains_under(measured, sender)
     ],
     checks=tuple(both_come_out(SETTINGS[0])),
-    note="the paper prints none of these settings, so that this is a possibility, not a finding",
+    note="the paper prints none of these settings, so this is a possibility, not a finding",
 )
 
 SIZES = (100, 256, 512, 1000)
@@ -358,8 +373,10 @@ PACKET_SIZE = experiment(
         smaller("140 B, PER 1 %: 100 ms less 10 ms", sized(100, 100), sized(100, 10)),
     ),
     ours=True,
-    note="the smaller the packets, the more of them are damaged in a second and the less time a "
-    "window of 20 lasts: a drop costs more at 10 ms",
+    note=(
+        "the smaller the packets, the more of them are damaged in a second and the sooner a "
+        "window of 20 is sent: a drop costs more at 10 ms"
+    ),
 )
 
 EXPERIMENTS = (FIG4, FIG4_DELAYS, FIG4_RATES, GAIN, PACKET_SIZE)

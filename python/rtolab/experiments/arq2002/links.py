@@ -42,7 +42,7 @@ ROUTE_PLACES = tuple((per, delay) for delay in DELAYS for per in ROUTE_PERS)
 
 
 def route(name: str, per: float, delay: int) -> Pair:
-    """Reno by a route."""
+    """Reno over a route."""
     return on(per, delay, scenario=name)
 
 
@@ -62,7 +62,7 @@ def on_average(measured: Measured, name: str, other: str) -> Estimate:
 
 
 def points(measured: Measured, name: str) -> float:
-    """The mean increase of normalized throughput by a route, in points."""
+    """The mean increase of normalized throughput over a route, in points."""
     places = [route(name, *place) for place in ROUTE_PLACES]
     rises = [
         100 * (throughput(measured, pair("arq")) - throughput(measured, pair("drop")))
@@ -73,13 +73,17 @@ def points(measured: Measured, name: str) -> float:
 
 MIXED_LOSS = experiment(
     id="arq2002/scenarios",
-    title="Mixed losses: a wired WAN, a wired LAN, nothing but the wireless link",
+    title="Mixed losses: a wired WAN, a wired LAN, and the wireless link alone",
     source=f"{PAPER}, 3.1 and 4.1",
-    says="Where the wired part loses packets, too, the gain is smaller: a major part of the losses "
-    "can only be repaired end to end.",
-    did="Reno by the three routes: a WAN of 1 Mbit/s and 10 ms that loses 1 % either way, a LAN "
-    "that loses nothing, and no wired part at all. The text says it of gains in general, so their "
-    "average over the delays and two PERs is judged; each of them is listed.",
+    says=(
+        "If the wired part loses packets, too, the gain is smaller: a major part of the losses "
+        "can only be repaired end to end."
+    ),
+    did=(
+        "Reno over the three routes: a WAN of 1 Mbit/s and 10 ms that loses 1 % either way, a LAN "
+        "that loses nothing, and no wired part at all. The text speaks of gains in general, so "
+        "their average over the delays and two PERs is judged; each gain is listed."
+    ),
     variants=both(route(name, *place) for name in ROUTES for place in ROUTE_PLACES),
     metrics=TRIGGERED,
     derive=lambda measured: [
@@ -98,9 +102,12 @@ MIXED_LOSS = experiment(
             lambda measured: points(measured, WAN) - points(measured, LAN),
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the difference that Figure 4 shows",
-            explained="it is smaller by the WAN at 50 and 100 ms and larger at 10 ms, where losses "
-            "of the WAN empty the queue that hides a drop (see arq2002/stated); packets of 168 B, "
-            "whose queue is short, make it smaller at every delay",
+            explained=(
+                "the increase is smaller over the WAN at 50 and 100 ms and larger at 10 ms, where "
+                "losses on the WAN empty the queue that hides the cost of a drop (see "
+                "arq2002/stated); with packets of 168 B, whose queue is short, it is smaller at "
+                "every delay"
+            ),
             basis="paper",
             fitted="read as a difference after the ratio had been seen to fail",
         ),
@@ -111,12 +118,15 @@ MIXED_LOSS = experiment(
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the ratio that section 4.2 prints",
             basis="paper",
-            explained="on the LAN at 10 ms the flow fills the link, with local retransmission and "
-            "nearly so without: there is little to gain. Losses of the WAN take away the queue "
-            "that hid the drops, and the same repairs gain more. At 50 and 100 ms, where the LAN's "
-            "flow does not fill the link either, both gain alike. ns-2.35 itself gives the same: "
-            "12 and 51 % by the WAN at 10 ms, 4 and 24 % by the LAN; 13 and 37 by the WAN at 50 "
-            "ms, 12 and 37 by the LAN",
+            explained=(
+                "over the LAN at 10 ms the flow fills the link with local retransmission and "
+                "nearly fills it without, so there is little to gain. Losses on the WAN empty the "
+                "queue that hides the cost of drops, and the same local retransmissions gain "
+                "more. At 50 and 100 ms the flow does not fill the link over the LAN either, and "
+                "both gain alike. ns-2.35 itself gives the same: 12 and 51 % over the WAN at 10 "
+                "ms, 4 and 24 % over the LAN; 13 and 37 % over the WAN at 50 ms, 12 and 37 % over "
+                "the LAN"
+            ),
         ),
         Check(
             "gain, single link less (b), average over delays and PERs, does its interval hold 0?",
@@ -178,11 +188,15 @@ RESIDENCE = experiment(
     id="arq2002/residence-times",
     title="Residence times of the states, and both error profiles at the rate they share",
     source=f"{PAPER}, Table 1 and 5.2",
-    says="The bad state lasts 1, 5 or 10 ms on average, the good one ten times as long; the light "
-    "profile ends at a PER of 1 %, where the heavy one begins. Spurious dupacks explain what "
-    "residence times do; no numbers are printed.",
-    did="Reno at a PER of 1 %, made either way: errors of 0.1 and 10 % in the two states, or of 1 "
-    "% in both.",
+    says=(
+        "The bad state lasts 1, 5 or 10 ms on average, the good one ten times as long; the light "
+        "profile ends at a PER of 1 %, where the heavy one begins. Spurious dupacks explain the "
+        "effect of residence times; no numbers are printed."
+    ),
+    did=(
+        "Reno at a PER of 1 % in both profiles: errors of 0.1 and 10 % in the two states, or of 1 "
+        "% in both."
+    ),
     variants=both(fading(*fade) for fade in FADES),
     metrics=(ACKED, TIMEOUTS_100, DUPACKS_100, LOSS),
     derive=lambda measured: [

@@ -223,14 +223,14 @@ WORLD: tuple[Assumption, ...] = (
     taken("retries", "3", "4.1: the default retry limit; 4 transmissions in all"),
     taken(
         "local retransmission",
-        "selective, reported as the damaged packet arrives, handed on out of order",
+        "selective, reported when the damaged packet arrives, delivered out of order",
         "1 and 5.2: triggered by selective acknowledgment, and packets get reordered",
     ),
     taken(
         "errors on the uplink",
         "those of the downlink, independent",
-        "3.1: asymmetric errors are captured, but no rate of the uplink is printed. Errors of ACKs "
-        "alone lower the throughput of drop at a PER of 10 % by a quarter",
+        "3.1: the model includes asymmetric errors, but no rate of the uplink is printed. Errors "
+        "of ACKs alone lower the throughput of drop at a PER of 10 % by a quarter",
     ),
     taken("segmentation", "none", "4: about 15 % of the raw rate; see arq2002/stated"),
     taken("competing TCP flows", "none", "4: up to 8; we simulate one"),
@@ -260,7 +260,7 @@ NS2: tuple[Assumption, ...] = (
 )
 
 SET = WORLD + NS2
-"""What every experiment rests on."""
+"""The assumptions of every experiment."""
 
 experiment = partial(
     Experiment, scenario=LAN, assumptions=SET, runs=RUNS, quick_runs=2, endless=True

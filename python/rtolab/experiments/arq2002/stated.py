@@ -34,7 +34,7 @@ SEGMENTED_KBPS = round(384 * (1 - OVERHEAD))
 
 
 def wan(loss: float, delay: int) -> Pair:
-    """Reno by a wired WAN that loses this share of packets, in percent, at a PER of 1 %."""
+    """Reno over a wired WAN that loses this share of packets, in percent, at a PER of 1 %."""
 
     def case(local: Local) -> Case:
         setting = Setting(1.0, local, delay)
@@ -89,8 +89,10 @@ def less_with_losses(delay: int) -> Check:
         "order",
         measure,
         {RUNS: Bounds(high=0, strict=True)},
-        explained="at 10 ms the queue of 20 packets hides what a drop costs while nothing else is "
-        "lost; losses of the WAN empty it, and the same repairs gain more",
+        explained=(
+            "at 10 ms the queue of 20 packets hides the cost of a drop as long as nothing else is "
+            "lost; losses on the WAN empty it, and the same local retransmissions gain more"
+        ),
         basis="paper",
     )
 
@@ -101,8 +103,10 @@ STATED = experiment(
     source=f"{PAPER}, 4 and Table 1",
     says="Segmentation takes about 15 % of the raw rate. A link without errors was simulated for "
     "comparison. A wired WAN loses 1 to 2 %; the gain of local retransmission is smaller there.",
-    did="Reno at a PER of 1 %: at 326 kbit/s, which is what segmentation leaves of 384; without "
-    "errors; and by a WAN that loses 0, 1 and 2 % either way.",
+    did=(
+        "Reno at a PER of 1 %: at 326 kbit/s, which segmentation leaves of 384; without errors; "
+        "and over a WAN that loses 0, 1 and 2 % either way."
+    ),
     variants=(
         *both(on(1.0, delay, SEGMENTED_KBPS) for delay in (10, 100)),
         *both(on(1.0, delay) for delay in (10, 100)),
@@ -195,9 +199,11 @@ END_TO_END = experiment(
     says="In the end-to-end mode a host away from home talks to its correspondent over one TCP "
     "connection and the triangle of Mobile IP; the gain of local retransmission is smaller there, "
     "but still positive. No numbers are printed.",
-    did="Reno over the scenario mobile-ip, whose wired delays are ours: data go by the home agent "
-    "(100 ms), where 1 % are lost, ACKs straight (20 ms); the wireless link is that of Figure 4, "
-    "without other traffic.",
+    did=(
+        "Reno over the scenario mobile-ip, whose wired delays are ours: data go through the home "
+        "agent (100 ms), where 1 % is lost, and ACKs directly (20 ms); the wireless link is that "
+        "of Figure 4, without other traffic."
+    ),
     scenario=TRIANGLE,
     variants=both(triangle(*place) for place in TRIANGLE_PLACES),
     metrics=TRIGGERED,

@@ -145,10 +145,12 @@ EQUATION = Experiment(
     id="arq2002/eq",
     title="The condition for no second timeout",
     source=f"{PAPER}, 5.1",
-    says="After a long calm, a burst that multiplies the round trip times out once; so that a "
-    "second burst does not, g1 + g2 g3 > 1 must hold. With TCP's g1 = 1/8 and g2 = 1/4 that is g3 "
-    "> 7/2: 2 is too aggressive, 4 will do. (The formula of the variance is printed with rtt for "
-    "rvtv.)",
+    says=(
+        "After many small round trips, a burst that multiplies the round trip causes one timeout. "
+        "A second burst causes no other if g1 + g2 g3 > 1. With TCP's g1 = 1/8 and g2 = 1/4 that "
+        "means g3 > 7/2: 2 is too aggressive, 4 suffices. (The formula of the variance is printed "
+        "with rtt for rvtv.)"
+    ),
     did="The recurrence itself, in fractions, for 3200 combinations of gains, weights and bursts; "
     "and the smallest g3 that survives, searched for.",
     derive=lambda _: [
@@ -163,13 +165,15 @@ EQUATION = Experiment(
             derived("threshold", "exact", {1: Bounds(3.5, 3.5 + 1e-9)}),
         ),
     ),
-    note="the first sample after the timeout is taken here, as the paper assumes; by Karn's rule "
-    "no sender would take it, and the back-off protects it instead",
+    note=(
+        "here the sender takes the first sample after the timeout, as the paper assumes; by "
+        "Karn's algorithm no sender would, and the back-off would protect it instead"
+    ),
 )
 
 FIG8 = Experiment(
     id="arq2002/fig8",
-    title="Round trip and timeout, worked out",
+    title="Round trip and timeout in an example",
     source=f"{PAPER}, 5.1 and Figure 8",
     says="t = 100 ms, b = 10, srtt 1 s and rvtv 0.5 s at first, the usual weights: with g3 = 4 the "
     "timeout after the burst is above the next burst, with 2 it is not.",
@@ -243,9 +247,9 @@ def weights_at(measured: Measured, tick: str) -> list[Value]:
 
 
 NOT_FOUND = (
-    "the printed curves have no values, and what makes the difference was not found: with g3 = 1 "
-    "there are almost twice as many timeouts as with 4, with 2 a third more, with 8 a tenth fewer "
-    "at a PER of 5 % and half as many at 10 %. A clock of 100 ms was tried (see the values)"
+    "the printed curves have no values, and we did not find the cause of the difference: with g3 "
+    "= 1 there are almost twice as many timeouts as with 4, with 2 a third more, with 8 a tenth "
+    "fewer at a PER of 5 % and half as many at 10 %. A clock of 100 ms was tried (see the values)"
 )
 
 
@@ -284,12 +288,17 @@ FIG9 = experiment(
     id="arq2002/fig9",
     title="Timeouts by the weight of the variance",
     source=f"{PAPER}, 5.1 and Figure 9",
-    says="On a logarithmic axis: without the variance in the timeout, spurious timeouts with local "
-    "retransmission are almost as many as the timeouts without it. With g3 = 1 or 2 there are "
-    "almost twice as many as with 4 where errors are frequent; 8 differs little from 4.",
-    did="Reno at 384 kbit/s and 100 ms with a clock of 10 ms and a smallest timeout of two ticks; "
-    "at a PER of 5 % with a clock of 100 ms, too. At a PER of 5 % a run has four timeouts or so: "
-    "20 runs leave their ratios uncertain by a sixth.",
+    says=(
+        "On a logarithmic axis: without the variance in the timeout, spurious timeouts with local "
+        "retransmission are almost as many as all timeouts without local retransmission. With g3 "
+        "= 1 or 2 there are almost twice as many as with 4 where errors are frequent; 8 differs "
+        "little from 4."
+    ),
+    did=(
+        "Reno at 384 kbit/s and 100 ms with a clock of 10 ms and a smallest timeout of two ticks; "
+        "at a PER of 5 % with a clock of 100 ms, too. At a PER of 5 % a run has about four "
+        "timeouts, so 20 runs leave their ratios uncertain by a sixth."
+    ),
     variants=(
         *(weighted(g3, "arq", per) for g3 in (0, *WEIGHTS) for per in TIMER_PERS),
         *(weighted(4, "drop", per) for per in TIMER_PERS),

@@ -73,11 +73,13 @@ FIG11 = experiment(
     "D-SACK, which tells the sender that a retransmission was unneeded so that it can undo what it "
     "did to its window, throughput increases dramatically, and unneeded retransmissions are "
     "largely avoided.",
-    did="SACK at 384 kbit/s and 100 ms with a clock of 10 ms. The sender with D-SACK restores "
-    "window and threshold when all retransmissions of a recovery are reported as duplicates (RFC "
-    "3708), and each time raises its threshold of three dupacks by one, until a timeout (Blanton "
-    "and Allman 2002, the constant increment). Beside it one that only restores. 60 runs, for "
-    "without D-SACK local retransmission gains only 2 to 3 %.",
+    did=(
+        "SACK at 384 kbit/s and 100 ms with a clock of 10 ms. The sender with D-SACK restores "
+        "window and threshold when all retransmissions of a recovery are reported as duplicates "
+        "(RFC 3708), and each time raises its threshold of three dupacks by one, until a timeout "
+        "(Blanton and Allman 2002, the constant increment). A second sender only restores. 60 "
+        "runs, because local retransmission without D-SACK gains only 2 to 3 %."
+    ),
     variants=tuple(case for per in FIG11_PERS for case in four(per)),
     metrics=(ACKED, REXMITS, REXMITS_100, TIMEOUTS_100),
     assumptions=FINEST,
@@ -139,9 +141,11 @@ FIG11 = experiment(
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
     ),
     runs=60,
-    note="D-SACK reports a retransmission after it was made. A sender that only undoes saves the "
-    "small window that follows and retransmits as often as before per segment; to avoid the "
-    "retransmission it has to tolerate more reordering next time",
+    note=(
+        "D-SACK reports a retransmission after it was made. A sender that only undoes avoids the "
+        "small window that follows, but retransmits as often per segment as before; to avoid the "
+        "retransmission it has to tolerate more reordering next time"
+    ),
 )
 
 
@@ -223,12 +227,15 @@ OTHERS = experiment(
     id="arq2002/others",
     title="A higher dupack threshold, and a delayed third dupack",
     source=f"{PAPER}, 5.2",
-    says="A dupack threshold above 3, or a receiver that delays the third dupack, would give local "
-    "retransmission more time, but neither end can know how much it needs; both were discussed and "
-    "not measured, and so was ECN.",
-    did="Reno at 100 ms and a PER of 1 % with either, with local retransmission and without. "
-    "ECN was left out: our senders do not react to it yet, and nothing is marked where the queue "
-    "never fills.",
+    says=(
+        "A dupack threshold above 3, or a receiver that delays the third dupack, would give local "
+        "retransmission more time, but neither end can know how much it needs. The paper "
+        "discusses both, and ECN, and measures none of them."
+    ),
+    did=(
+        "Reno at 100 ms and a PER of 1 % with either, with local retransmission and without. ECN "
+        "was left out: the queue never fills, so no packet would be marked."
+    ),
     variants=tuple(other(name, local) for name in OTHERS_SENDERS for local in ("arq", "drop")),
     metrics=(ACKED, DUPACKS_100, TIMEOUTS_100),
     derive=lambda measured: [
@@ -243,7 +250,7 @@ OTHERS = experiment(
             "ratio",
             lambda measured: other_ratio(measured, WAIT, "arq"),
             {RUNS: Bounds(1.3)},
-            note="a repair takes 300 ms",
+            note="a local retransmission takes 300 ms",
         ),
         Check(
             f"arq, {WAIT}: fast retransmits / plain",

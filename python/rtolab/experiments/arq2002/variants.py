@@ -153,7 +153,7 @@ FEW_DUPACKS = (
 )
 NOBODY_RECOVERS = (
     "at 10 % there are seven timeouts per 100 acknowledged segments: windows are of two or three "
-    "segments, three dupacks hardly come, and all four senders wait for their timers alike"
+    "segments, three dupacks are rare, and all four senders wait for their timers alike"
 )
 
 FIG3 = experiment(
@@ -273,8 +273,10 @@ CLAIM_2 = experiment(
     source=f"{PAPER}, 4.1",
     says="Since SACK recovers more aggressively what the link is still trying to deliver, its "
     "throughput is below NewReno's.",
-    did="Both at 384 kbit/s and 100 ms, where packets are overtaken by many, with local "
-    "retransmission. SACK is 2 to 4 % below: 40 runs scatter as much and do not show it.",
+    did=(
+        "Both at 384 kbit/s and 100 ms, where many packets overtake a late one, with local "
+        "retransmission. SACK is 2 to 4 % below: 40 runs scatter as much and do not show it."
+    ),
     variants=tuple(
         at(sender, "arq", per, FAR, rate=SLOW) for per in CLAIM_2_PERS for sender in (NEWRENO, SACK)
     ),

@@ -29,12 +29,12 @@ OVERRUNS_AT = (38.0, 97.0)
 """When the sender of Figure 3 exceeds the advertised window, in s (section 5.3)."""
 
 ALWAYS = (
-    "the profile may always send two segments beyond the window, so it does wherever the window "
-    "limits it; when Windows does, the paper does not say"
+    "the profile may always send two segments beyond the window, so it does so whenever the "
+    "window limits it; the paper does not say when Windows does"
 )
 RECOVERS = (
-    "the go-back-N and one fast retransmit end it: as in Figure 7, no timer of which we know "
-    "starts a chain of timeouts"
+    "the go-back-N and one fast retransmit end the episode: as in Figure 7, no timer that we know "
+    "of starts a chain of timeouts"
 )
 
 
@@ -168,8 +168,8 @@ def gprs() -> tuple[Experiment, ...]:
             source="Gurtov 2001, section 3.2 and Figure 4",
             says="Pings of 32 B take 1.3 s, and ten seconds and more when the cell is reselected.",
             did=(
-                "A question of 32 B and an answer of 32 B each second over the GPRS link, with its "
-                "four reselections. (A check of the generator of delays, not of the network.)"
+                "A request of 32 B and a response of 32 B each second over the GPRS link, with "
+                "its four reselections. (A check of the generator of delays, not of the network.)"
             ),
             scenario="gprs-ping",
             variants=(PING,),

@@ -108,12 +108,12 @@ def hiccups() -> tuple[Experiment, ...]:
     return (
         hold_experiment(
             id="delays2001/fig1",
-            title="A delay of 13 s, as Reno of BSDi 3.0 takes it",
+            title="A delay of 13 s and Reno of BSDi 3.0",
             source="Gurtov 2001, section 3.1 and Figure 1",
             says=(
-                "The oldest segment is resent at 42 s; when ACKs come, all that is outstanding is, "
-                "and new segments after it. The duplicates' ACKs cause a spurious fast retransmit "
-                "at 50 s, and the halved window a pause of some 5 s."
+                "The oldest segment is retransmitted at 42 s. When ACKs come, all outstanding "
+                "segments are retransmitted, and new segments follow. The duplicates' ACKs cause "
+                "a spurious fast retransmit at 50 s, and the halved window a pause of some 5 s."
             ),
             did=(
                 "Reno without the bugfix and with BSD's clock of 500 ms, over GSM's 9600 bit/s, "
@@ -136,8 +136,8 @@ def hiccups() -> tuple[Experiment, ...]:
                         "the timer expires, s",
                         lambda _, first: first.at,
                         explained=(
-                            "the timeout is 12 s after so short a history with one sample a "
-                            "window; with a sample for each ACK the timer expires at 39 s"
+                            "with one sample a window the timeout is 12 s so early in the "
+                            "transfer; with a sample for each ACK the timer expires at 39 s"
                         ),
                     ),
                     reno.within(Bounds(49, 51), "the fast retransmit, s", fast_at),
@@ -146,8 +146,8 @@ def hiccups() -> tuple[Experiment, ...]:
                         "no new segments from then on, s",
                         lambda trace, first: pause_of_new_data(trace, first)[0],
                         explained=(
-                            "a tenth of a second early; with the hold half a second later the "
-                            "pause is right and the fast retransmit half a second late"
+                            "the pause begins a tenth of a second early; with the hold half a "
+                            "second later it is right, and the fast retransmit half a second late"
                         ),
                     ),
                     reno.within(
@@ -167,9 +167,9 @@ def hiccups() -> tuple[Experiment, ...]:
             title="NewReno adds half as many unneeded retransmissions",
             source="Gurtov 2001, section 4.1",
             says=(
-                "ACKs after the spurious fast retransmit look partial to NewReno, which resends a "
-                "segment for each: 15 unneeded in place of 10, with six outstanding at the first "
-                "duplicate ACK."
+                "ACKs after the spurious fast retransmit look partial to NewReno, which "
+                "retransmits a segment for each: 15 unneeded instead of 10, with six outstanding "
+                "at the first duplicate ACK."
             ),
             did="Figure 1 with NewReno beside Reno.",
             variants=(RENO, NEWRENO),
@@ -200,8 +200,8 @@ def hiccups() -> tuple[Experiment, ...]:
             title="NewReno without new segments on partial ACKs",
             source="Gurtov 2001, section 4.1",
             says=(
-                "What is resent for partial ACKs causes duplicate ACKs itself, and so another "
-                "spurious fast retransmit, until too few segments are on the way."
+                "The retransmissions for partial ACKs cause duplicate ACKs, too, and so another "
+                "spurious fast retransmit, until too few segments are in flight."
             ),
             did="Section 4.1 with a NewReno that sends nothing new on partial ACKs.",
             variants=(SILENT, NEWRENO),
@@ -220,8 +220,9 @@ def hiccups() -> tuple[Experiment, ...]:
             title="Timeouts during fast recovery",
             source="Gurtov 2001, section 4.2",
             says=(
-                "An aggressive timer expires while the duplicates' ACKs come in; what it resends "
-                "causes more of them. Restarting the timer on each duplicate ACK stops the chain."
+                "An aggressive timer expires while the duplicates' ACKs come in; its "
+                "retransmissions cause more of them. Restarting the timer on each duplicate ACK "
+                "stops the chain."
             ),
             did=(
                 "Section 5's hold, a first window of 16 KB, and a timeout of SRTT + RTTVAR, with "

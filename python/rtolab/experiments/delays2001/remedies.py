@@ -93,7 +93,8 @@ def remedies() -> tuple[Experiment, ...]:
                 "not go-back-N."
             ),
             did=(
-                "SACK recovery with a receiver that reports duplicates, and a sender that heeds it."
+                "SACK recovery with a receiver that reports duplicates, and a sender that uses "
+                "the reports."
             ),
             variants=(SACK, DSACK),
         ),
@@ -113,8 +114,8 @@ def remedies() -> tuple[Experiment, ...]:
             (SACK_OFF,),
             title="Eifel",
             says=(
-                "It tells the original's ACK from the retransmission's and avoids all "
-                "unneeded retransmissions but the first."
+                "It distinguishes the ACK of the original from that of the retransmission and "
+                "avoids all unneeded retransmissions but the first."
             ),
             did="NewReno with Eifel; and with F-RTO, which came a year later.",
             variants=(CAREFUL, EIFEL, FRTO),
@@ -143,7 +144,7 @@ def remedies() -> tuple[Experiment, ...]:
             ),
             (
                 SACK_OFF,
-                assumed("receiver.buffer", "3 KiB", "so that no queue lasts 4 s"),
+                assumed("receiver.buffer", "3 KiB", "so that no queue takes 4 s to drain"),
                 taken("lifetime", "4 s", "shorter than the hold, longer than any queue"),
             ),
             title="A lifetime for packets",
@@ -152,8 +153,8 @@ def remedies() -> tuple[Experiment, ...]:
                 "then genuine, and no duplicate ACKs come."
             ),
             did=(
-                "What waits longer than 4 s for the link is dropped; the window is small "
-                "enough that nothing else waits so long."
+                "The link drops packets that wait longer than 4 s; the window is so small that "
+                "only held packets wait that long."
             ),
             variants=(WAITS, EXPIRES),
         ),

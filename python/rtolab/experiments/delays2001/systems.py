@@ -68,22 +68,23 @@ LIMITED = Variant(
         "tcp.recovery.go_back_n_on_duplicates": "true",
     },
 )
-"""A diagnosis, not a system: FreeBSD's profile by its keys, with a limit that its source lacks."""
+"""An explanation, not a system: FreeBSD's profile, with a limit that its source lacks."""
 STAYS = (
-    "a timeout that stays at 6 to 10 s gives the figure (the variant with a limit of 8 s). BSD's "
-    "does not stay: tcp_timer_rexmt multiplies it by tcp_backoff[t_rxtshift], an ACK restarts the "
-    "timer with that t_rxtcur, and only tcp_xmit_timer, a sample of a segment sent once, resets "
-    "the shift. Each timeout and fast retransmit discards the segment being timed, so no sample "
-    "comes before the duplicates have ended. Why FreeBSD 4.1's stayed is not known"
+    "a timeout that stays at 6 to 10 s reproduces the figure (see the variant with a limit of 8 "
+    "s). In BSD's source it does not stay: tcp_timer_rexmt multiplies it by "
+    "tcp_backoff[t_rxtshift], an ACK restarts the timer with that t_rxtcur, and only "
+    "tcp_xmit_timer resets the shift, at a sample of a segment sent once. Each timeout and fast "
+    "retransmit discards the segment being timed, so there is no sample before the duplicates "
+    "have ended. We do not know why it stayed in FreeBSD 4.1"
 )
 PAUSE = (
     "the sender pauses while the link delivers what nine partial ACKs released, nine old and nine "
-    "new segments: 18 times 0.247 s are 4.4 s, whatever the first window and the delayed ACKs. "
-    "Ten seconds are 40 segments of 256 B, which does not go with nine retransmissions"
+    "new segments: 18 times 0.247 s are 4.4 s, with any initial window, with or without delayed "
+    "ACKs. Ten seconds are 40 segments of 256 B, which nine retransmissions cannot explain"
 )
 UNKNOWN = (
-    "of Windows 98's sender the paper knows only what it saw. With a timeout that is 4.2 to 4.4 s "
-    "always the transfer takes 237 to 244 s, and from 4.5 s on 117 s: no timer gave 191 s"
+    "the paper knows Windows 98's sender only by its behaviour. With a constant timeout of 4.2 to "
+    "4.4 s the transfer takes 237 to 244 s, and with 4.5 s or more 117 s: no timer gave 191 s"
 )
 
 
@@ -194,7 +195,7 @@ def common() -> Experiment:
     checks = []
     for variant in SYSTEMS:
         system = After(variant, HOLD_AT)
-        early = "the first sample of so short a history gives a shorter timeout" + (
+        early = "with so few samples the timeout is shorter" + (
             "; the system's real arithmetic is not known" if variant is WINDOWS_98 else ""
         )
         window = system.within(
@@ -210,8 +211,8 @@ def common() -> Experiment:
         title="Four systems and a delay of ten seconds",
         source=f"{SOURCE}.2",
         says=(
-            "All four time out about five seconds into the delay, resend the oldest segment, and "
-            "when ACKs come go back and resend all that is outstanding."
+            "All four time out about five seconds into the delay, retransmit the oldest segment, "
+            "and when ACKs come, perform go-back-N over all outstanding segments."
         ),
         did="The four profiles on the emulated link.",
         variants=SYSTEMS,
@@ -399,7 +400,9 @@ def systems() -> tuple[Experiment, ...]:
                 "NewReno increases the retransmissions after a spurious timeout roughly by half; "
                 "an aggressive timer may expire during fast recovery."
             ),
-            did="Linux 2.2 against Linux 2.4, which differ in what fast recovery adds.",
+            did=(
+                "Linux 2.2 against Linux 2.4, which differ in the retransmissions of fast recovery."
+            ),
             variants=(LINUX_22, LINUX_24, FREEBSD),
             derive=conclusion_derived,
             checks=(

@@ -26,7 +26,7 @@ PART_OF = {"originals": "frto:linux"}
 """A detector that is part of one with a forward step: it cannot decide after a go-back-N, which
 retransmits everything."""
 
-RIDING = tuple(name for name in DETECTORS if name not in (*FORWARD, *PART_OF))
+PASSIVE = tuple(name for name in DETECTORS if name not in (*FORWARD, *PART_OF))
 """Detectors that can observe any sender."""
 
 LATE = 0.01
@@ -63,8 +63,8 @@ def network(where: Combination) -> dict[str, str]:
 
 
 def carrier(where: Combination) -> Variant:
-    """The sender with all detectors of `RIDING`, and DualRTT with every threshold."""
-    judges = (*RIDING, *map(at, THRESHOLDS))
+    """The sender with all detectors of `PASSIVE`, and DualRTT with every threshold."""
+    judges = (*PASSIVE, *map(at, THRESHOLDS))
     return Variant(CARRIER, "Carrier", named(where), network(where), judges=judges)
 
 

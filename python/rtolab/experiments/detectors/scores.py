@@ -144,7 +144,7 @@ class Score:
         return tuple(counts.get(verdict, 0) for verdict in VERDICTS.categories)
 
     def along(self, axis: str) -> dict[float, tuple[float | None, float | None]]:
-        """SMT and TMS where `bandwidth`, `delay` or `size` is so much."""
+        """SMT and TMS by each value of `bandwidth`, `delay` or `size`."""
         spurious = pl.col("spurious")
         parts = self.rows.group_by(axis).agg(
             smt=(~FOUND).filter(spurious).mean(), tms=FOUND.filter(~spurious).mean()

@@ -31,19 +31,19 @@ from rtolab.experiments.measured import Measured
 from rtolab.stats import Estimate
 
 FEWER_SPIKES = 60
-"""Of a configuration, where packets are lost, reordered, or only ACKs are lost."""
+"""Spikes per configuration with lost or reordered packets, or lost ACKs."""
 
 QUICK_SPIKES = 1
 WHOLE_SPIKES = 30
 
 JUDGED = ("eifel:rfc3522", "dualrtt:physical", "dualrtt:table")
-"""Whose TMS is held against what DualRTT's section V-C is judged by."""
+"""The detectors whose TMS is compared with that of DualRTT's section V-C."""
 
 ENOUGH_SPIKES = 30
-"""For each combination, to judge what is missed."""
+"""The fewest spikes per combination that decide a check of SMT."""
 
 ENOUGH_GENUINE = 100
-"""Chains of genuine timeouts, to judge what is called spurious."""
+"""The fewest chains of genuine timeouts that decide a check of TMS."""
 
 PRINTED_SMT, PRINTED_TMS = 0.113, 0.0012
 """Section V-C's errors of the printed model."""
@@ -123,8 +123,8 @@ def error_of(measured: Measured, error: Error, detector: str) -> Estimate | None
 
 
 SPACING = (
-    "a late packet and those that passed it are acknowledged closely one after the other, so that "
-    "the least spacing of ACKs is no longer a packet's serialisation"
+    "a late packet and those that overtook it are acknowledged in quick succession, so the "
+    "smallest spacing of ACKs is no longer a packet's serialisation"
 )
 
 FALLS = CountedCheck(
@@ -143,8 +143,8 @@ HOSTS = (
     ),
     assumed("tcp.rto.sampling", "every-ack", "with timestamps every segment is timed"),
     assumed("receiver.echo", "rfc7323", "what receivers do; ns-2's sink echoed every segment"),
-    assumed("receiver.dsack", "true", "what goes by D-SACK needs it"),
-    taken("the carrier", CARRIER, "so that no detector is blind for want of an option"),
+    assumed("receiver.dsack", "true", "detectors by D-SACK need it"),
+    taken("the carrier", CARRIER, "so that no detector lacks an option"),
     taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
     taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
 )
@@ -158,9 +158,10 @@ SAYS = (
 
 DID = (
     "Every detector judges every timeout of one sender that uses go-back-N and ignores their "
-    "verdicts; those with a forward step judge a sender each that takes it, and does "
-    "nothing either. The truth of a timeout comes from a copy of the run in which the timer did "
-    "not expire. Timeouts of one segment in a row are one chain, judged by its first."
+    "verdicts; each detector with a forward step judges a sender of its own, which takes that "
+    "step and ignores the verdicts, too. The truth of a timeout comes from a copy of the run in "
+    "which the timer did not expire. Timeouts of one segment in a row are one chain, judged by "
+    "its first."
 )
 
 DETECTOR_STUDY = Experiment(
@@ -169,8 +170,8 @@ DETECTOR_STUDY = Experiment(
     source="after DualRTT, section V-C",
     says=SAYS,
     did=(
-        f"{DID} {len(GRID)} combinations with {SPIKES} spikes each; {WHOLE_SPIKES} where all "
-        "experiments are run, and not this one by its name."
+        f"{DID} {len(GRID)} combinations with {SPIKES} spikes each; {WHOLE_SPIKES} if it runs "
+        "among all experiments."
     ),
     scenario="dualrtt2004-hiccup",
     variants=VARIANTS,
@@ -221,7 +222,7 @@ def harder(name: str, what: str, condition: Assumption) -> Experiment:
 ACK_LOSS = harder(
     "ack-loss",
     "each ACK is lost with a chance of 30 %",
-    assumed("link.path.backward.loss", "0.3", "enough for some whose every ACK is lost"),
+    assumed("link.path.backward.loss", "0.3", "enough that some segments lose all their ACKs"),
 )
 
 ASKS_MORE = better("TMS", "eifel:rfc3522", "eifel")
@@ -237,8 +238,9 @@ STUDY = (
     replace(
         harder(
             "reordering",
-            f"{100 * LATE:g} % of the packets are late by up to the one-way delay, and others pass",
-            assumed("link.path.order", "free", "what is late may be passed"),
+            f"{100 * LATE:g} % of the packets are late by up to the one-way delay, and others "
+            "overtake them",
+            assumed("link.path.order", "free", "other packets may overtake late ones"),
         ),
         variants=tuple(map(late, VARIANTS)),
         figures=DETECTOR_STUDY.figures,
@@ -247,7 +249,7 @@ STUDY = (
             at_most("SMT", "dualrtt:physical", 0.2, SPACING),
             at_most("SMT", "dualrtt:paper-ln", 0.2),
         ),
-        note="nothing is lost, so that no timeout is genuine",
+        note="nothing is lost, so no timeout is genuine",
     ),
     replace(ACK_LOSS, checks=(*ACK_LOSS.checks, ASKS_MORE)),
 )

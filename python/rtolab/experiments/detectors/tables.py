@@ -72,7 +72,7 @@ def errors(found: Iterable[Score]) -> Table:
 
 
 def seconds(delay: float | None) -> str:
-    """With three digits behind the point."""
+    """With three digits after the decimal point."""
     return "none" if delay is None else f"{delay:.3f}"
 
 
@@ -100,7 +100,7 @@ def ladder(measured: Measured) -> Table:
         for tau in THRESHOLDS
     ]
     head = ("tau", "SMT, %", "TMS, %", "error, %", *HEADS["bandwidth"])
-    caption = "DualRTT by its threshold: error is 0.2 SMT + 0.8 TMS; at the right SMT by bandwidth"
+    caption = "DualRTT by its threshold: error is 0.2 SMT + 0.8 TMS; on the right, SMT by bandwidth"
     return Table(caption, head, tuple(rows), digits=2)
 
 

@@ -1,4 +1,4 @@
-"""Figures 4, 5, 10 and 11: how the long hold is found out, or is not."""
+"""Figures 4, 5, 10 and 11: how each sender detects the long hold, or does not."""
 
 from rtolab.experiments.base import Bounds, Check, Variant, assumed, fitted, from_paper, our_own
 from rtolab.experiments.counts import (
@@ -123,9 +123,10 @@ def figure5_checks() -> tuple[Check, ...]:
 
 def _not_printed(check: Check) -> Check:
     because = (
-        "four segments were resent, so four duplicate ACKs come, and three suffice for a fast "
-        "retransmit of 151 unless `recover` is kept or they are discounted; the paper shows none "
-        "and does not say why: its Reno kept the careful bugfix's variable, or ignored the ACKs"
+        "four segments were retransmitted, so four duplicate ACKs come, and three suffice for a "
+        "fast retransmit of 151 unless `recover` is kept or they are discounted; the paper shows "
+        "none and does not say why: its Reno kept the careful bugfix's variable, or ignored the "
+        "ACKs"
     )
     return Check(check.name, check.kind, check.measure, check.bounds, because=because)
 
@@ -176,11 +177,12 @@ DETECTION = (
         source="DualRTT, Figure 4",
         says=(
             "With timestamps the timer expires at 34.1 and 40.5 s. The ACK of the original 131 at "
-            "42.9 s tells; 132 to 150 are not resent, and window and threshold are restored."
+            "42.9 s shows that the timeout was spurious; 132 to 150 are not retransmitted, and "
+            "window and threshold are restored."
         ),
         did=(
             "Figure 2's hold at the printed 46.8 kbit/s, without a handshake, and with 10 B of "
-            "timestamps: so the printed times come out."
+            "timestamps. These settings give the printed times."
         ),
         variants=(EIFEL,),
         checks=figure4_checks(),
@@ -200,8 +202,8 @@ DETECTION = (
         ),
         did=(
             "Figure 3's hold with a threshold of 0.1. Four duplicates are on their way when the "
-            "timeout is found spurious; what becomes of `recover` decides whether their ACKs cause "
-            "a fast retransmit, so each way was run."
+            "timeout is found spurious; whether their ACKs cause a fast retransmit depends on the "
+            "use of `recover`, so we ran every alternative."
         ),
         variants=(KEPT, DISCOUNTED, FORGOTTEN, NO_BUGFIX),
         checks=figure5_checks(),
@@ -226,7 +228,7 @@ DETECTION = (
     hold_experiment(
         id="dualrtt2004/fig10",
         aliases=("dualrtt2004/fig11", "dualrtt2004/table6"),
-        title="Who knows first",
+        title="Which detector decides first",
         source="DualRTT, Figures 10 and 11, Table VI",
         says=(
             "Eifel detects when A131 arrives, DualRTT when A132 does; both then go on with S151. "

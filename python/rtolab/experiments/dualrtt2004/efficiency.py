@@ -1,4 +1,4 @@
-"""Table IX and equation 7: what timestamps cost on the way."""
+"""Table IX and equation 7: what timestamps cost on the path."""
 
 import polars as pl
 
@@ -73,7 +73,7 @@ def table9_values(_measured: Measured) -> list[Value]:
 
 
 def as_printed(name: str, value: float, digits: int) -> Check:
-    """It rounds to what is printed, give or take the last digit's half."""
+    """It equals the printed value to within half of the last digit."""
     half = 0.5 * 10**-digits + 1e-9
     return derived(name, "exact", {1: Bounds(value - half, value + half)}, basis="paper")
 
@@ -134,8 +134,9 @@ EFFICIENCY = (
         says="TLE is the payload of a segment over its size, with TCP's header and not IP's.",
         did=(
             "Measured on transfers of 300 segments over the link of Figures 4 and 5, from their "
-            "bytes and headers. They must end: of an endless one what has arrived and what is "
-            "acknowledged differ by what is on its way, and their quotient is no segment."
+            "bytes and headers. They must end: in an endless transfer the received and the "
+            "acknowledged bytes differ by those in flight, and their quotient is that of no "
+            "segment."
         ),
         scenario="dualrtt2004-hiccup",
         variants=(EIFEL, PLAIN_DUALRTT),

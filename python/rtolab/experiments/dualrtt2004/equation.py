@@ -31,7 +31,7 @@ def model(where: tuple[float, float, float], log: Callable[[Floats], Floats]) ->
 
 
 def error(thresholds: Iterable[float]) -> float:
-    """How far off the optima of Table V these are: root of the mean square."""
+    """The distance of these from the optima of Table V: the root of the mean square."""
     return float(np.sqrt(np.mean((np.array(list(thresholds)) - np.array(OPTIMA)) ** 2)))
 
 
@@ -94,7 +94,7 @@ def equation6_checks() -> tuple[Check, ...]:
     falls = (
         "alpha is positive, so the model rises with the bandwidth for any base and unit of the "
         "logarithm, while Table V's optima fall from 0.6 to 0.01. Without a constant term in "
-        "equation 3, ln B (10 to 14) stands in for one, and its sign says nothing"
+        "equation 3, ln B (10 to 14) acts as one, and its sign says nothing"
     )
     return from_paper(
         *(
@@ -114,7 +114,7 @@ def equation6_checks() -> tuple[Check, ...]:
                     {1: Bounds(high=0.9)},
                     of=f"{name} ratio",
                     because=(
-                        "with neither logarithm is the model nearer to its own table than the "
+                        "with either logarithm the model is farther from its own table than the "
                         "table's mean is"
                     ),
                 ),
@@ -145,7 +145,10 @@ EQUATION = (
         ),
         derive=equation6_values,
         checks=equation6_checks(),
-        note="with packets of M omega is some 40 times the printed one: theirs hardly changed",
+        note=(
+            "with packets of M omega is some 40 times the printed one: the authors' packets "
+            "hardly changed"
+        ),
     ),
 )
 """Equation 6."""

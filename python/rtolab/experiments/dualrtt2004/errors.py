@@ -1,4 +1,4 @@
-"""Section V-C: what the model's thresholds miss, and what they find that is not."""
+"""Section V-C: missed and false detections with the model's thresholds."""
 
 from collections.abc import Callable
 
@@ -77,7 +77,7 @@ def trial(where: Combination, by: Model) -> Variant:
 
 
 def missed(measured: Measured, by: Model) -> float:
-    """SMT: of what Eifel finds, the part that DualRTT does not, where it finds less."""
+    """SMT: the share of Eifel's detections that DualRTT misses, where it finds fewer."""
     least = sum(
         min(found(measured, [truth(where).key]), found(measured, [trial(where, by).key]))
         for where in GRID
@@ -86,7 +86,7 @@ def missed(measured: Measured, by: Model) -> float:
 
 
 def beyond(measured: Measured, by: Model) -> float:
-    """Of what Eifel finds, how much more DualRTT finds where it finds more."""
+    """DualRTT's detections beyond Eifel's, as a share of these, where it finds more."""
     more = sum(
         max(0.0, found(measured, [trial(where, by).key]) - found(measured, [truth(where).key]))
         for where in GRID
@@ -158,18 +158,18 @@ def lossy_values(measured: Measured) -> list[Value]:
 
 
 BY_BANDWIDTH_ALONE = (
-    "Table V is of 200 ms and small packets. Looked up by bandwidth alone its thresholds are too "
-    "low for shorter paths and for larger packets"
+    "Table V holds for 200 ms and small packets. Looked up by bandwidth alone, its thresholds are "
+    "too low for shorter paths and for larger packets"
 )
 
 SHARE = (
-    "how the 300 spikes are grouped decides, and the paper does not say it: in one long transfer "
-    "83.5 % of them cause a spurious timeout (80.7 % if Eifel times one segment a window), in "
-    "sessions of three spikes 72.0 % (67.7 %)"
+    "the result depends on how the 300 spikes are grouped, which the paper does not say: in one "
+    "long transfer 83.5 % of them cause a spurious timeout (80.7 % if Eifel times one segment a "
+    "window), in sessions of three spikes 72.0 % (67.7 %)"
 )
 
 NO_FIT = (
-    "the printed model is no fit of its own Table V (dualrtt2004/eq6): it rises with bandwidth, "
+    "the printed model does not fit its own Table V (dualrtt2004/eq6): it rises with bandwidth, "
     "where the optima fall, so it is too low for slow links. With log10 it misses 35.9 %"
 )
 
@@ -184,10 +184,10 @@ ERRORS = (
             "spurious that are not (TMS)."
         ),
         did=(
-            "168 combinations with 30 spikes each. The threshold of a combination is what one "
-            "serialisation demands, with half of it to spare; beside it Table V's by bandwidth, "
-            "the printed model with both logarithms, and 0.1. Eifel's count is taken for the "
-            "truth, as in the paper; nothing is lost, so what DualRTT finds beyond it stands for "
+            "168 combinations with 30 spikes each. The threshold of a combination is one and a "
+            "half serialisations over the round trip. It is compared with Table V's by bandwidth, "
+            "the printed model with both logarithms, and 0.1. Eifel's count serves as the truth, "
+            "as in the paper. Nothing is lost, so DualRTT's detections beyond Eifel's stand for "
             "TMS."
         ),
         variants=(
@@ -249,11 +249,11 @@ ERRORS = (
     ),
     spikes_experiment(
         id="dualrtt2004/section-v-c-loss",
-        title="The same where packets are lost: what DualRTT calls spurious and is not",
+        title="The same with losses: genuine timeouts that DualRTT calls spurious",
         source="DualRTT, section V-C",
         says=(
-            "TMS is 0.12 % of the timeouts. The paper's simulations of section V lose nothing that "
-            "it tells of, so its genuine timeouts are few."
+            "TMS is 0.12 % of the timeouts. The paper mentions no losses in its simulations of "
+            "section V, so it has few genuine timeouts."
         ),
         did=(
             "168 combinations with 10 spikes each and a loss of 1 % both ways. DualRTT with a "

@@ -1,4 +1,4 @@
-"""Figures 2 and 3: one long hold, and what Reno makes of it."""
+"""Figures 2 and 3: one long hold, and Reno's reaction to it."""
 
 from functools import partial
 from typing import Any
@@ -144,7 +144,7 @@ def timeout_in_force(trace: Trace, timeout: Timeout) -> float | None:
 
 RATE_OF_FIGURE_2 = (
     "the rate of 50 kbit/s was chosen by the times of Figure 2's text; II-A prints 46.8, at which "
-    "Agent/TCP holds 130 first"
+    "130 is the first segment held in Agent/TCP's run"
 )
 
 
@@ -229,16 +229,16 @@ FIGURES = (
         says=(
             "The uplink holds everything from 28.0 s on for 12 s. Segment 131 leaves at 28.99 and "
             "times out at 34.54 and 42.14; the ACK of the original comes at 42.89. Reno then "
-            "resends 132 to 150, and the duplicates' ACKs cause a fast retransmit of 151."
+            "retransmits 132 to 150, and the duplicates' ACKs cause a fast retransmit of 151."
         ),
         did=(
-            "The hold on one link, with Reno as ns-2's Agent/TCP has it, without a handshake. This "
-            "run of the authors' is another than that of Tables II and III: a link of 50 kbit/s "
-            "hits its times, the printed 46.8 kbit/s hits those of the tables."
+            "The hold on one link, with Reno as ns-2's Agent/TCP has it, without a handshake. The "
+            "authors' run differs from that of Tables II and III: a link of 50 kbit/s gives its "
+            "times, the printed 46.8 kbit/s those of the tables."
         ),
         assumptions=(
             *SET_B,
-            taken("the run", "50 kbit/s, no handshake", "hits the times of II-B"),
+            taken("the run", "50 kbit/s, no handshake", "gives the times of II-B"),
         ),
         marks=marks(
             *HELD_MARKS, (42.9, "C: ACK of the original 131"), (45.8, "E: fast retransmit of 151")
@@ -250,12 +250,13 @@ FIGURES = (
         figure3_checks(),
         variants=(CAREFUL, WITHOUT),
         says=(
-            "With the more careful rule of RFC 2582 the sender still resends what was outstanding, "
-            "but at 45.8 s there is no fast retransmit and the window is not halved."
+            "With the more careful rule of RFC 2582 the sender still retransmits the outstanding "
+            "data, but at 45.8 s there is no fast retransmit and the window is not halved."
         ),
         did=(
             "The hold at the printed 46.8 kbit/s, with FullTCP's handshake. Reno does not enter "
-            "fast retransmit for what a timeout resent; without that rule it does at 45.8 s."
+            "fast retransmit for data that a timeout retransmitted; without that rule it does at "
+            "45.8 s."
         ),
         marks=marks(*HELD_MARKS, (45.8, "C: no fast retransmit of 151")),
     ),

@@ -1,4 +1,4 @@
-"""The parking lot of section VII: who sends across it, and what is assumed of it."""
+"""The parking lot of section VII: its hosts and assumptions."""
 
 from functools import partial
 
@@ -116,9 +116,9 @@ LOT = (
     taken(
         "DualRTT's threshold",
         "Table V's at the slower of the wireless and the bottleneck rate",
-        "V: it follows bandwidth, delay and packet, and 0.1 is for as long as they are not known; "
-        "equation 6, by which it would follow the delay, too, misses Table V as printed. Settled "
-        "with results in view: 0.1, shown beside it in Figure 15, gives no gain over Eifel",
+        "V: it follows bandwidth, delay and packet size; 0.1 applies while they are unknown. "
+        "Equation 6, which includes the delay, does not match Table V as printed. Chosen with "
+        "results in view: 0.1, also shown in Figure 15, gives no gain over Eifel",
     ),
     assumed("tcp.recovery.limited_transmit", "false", "ns-2 2.1b8, by default"),
     assumed("flow.ftp.mss", "1000 B", "ns-2's packets, by default"),

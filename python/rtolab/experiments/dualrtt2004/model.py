@@ -69,9 +69,10 @@ def cell(combination: Combination, tau: float) -> Variant:
 
 
 def optimum(measured: Measured, combination: Combination) -> float | None:
-    """The smallest threshold that finds nine tenths of what any finds; no loss, so no TMS.
+    """The smallest threshold that finds nine tenths of the most that any finds.
 
-    None where hardly a spike is found: there the window waits longer than spikes last.
+    Without losses there is no TMS. None if hardly any spike is found, because the window waits
+    longer than spikes last.
     """
     keys = [cell(combination, tau).key for tau in THRESHOLDS]
     counts = [found(measured, [key]) for key in keys]
@@ -82,7 +83,7 @@ def optimum(measured: Measured, combination: Combination) -> float | None:
 
 
 def optima(measured: Measured) -> dict[Combination, float]:
-    """By combination, where any threshold finds anything."""
+    """The optima by combination; combinations without one are left out."""
     all_found = {combination: optimum(measured, combination) for combination in GRID}
     return {combination: tau for combination, tau in all_found.items() if tau is not None}
 
@@ -203,8 +204,8 @@ def refit(best: dict[Combination, float], log: Callable[[Floats], Floats]) -> li
 
 
 AFTER_LOOKING = (
-    "shapes were asked for, and combinations that find fewer than 3 of 10 spikes left out, after "
-    "stronger claims had been tried"
+    "the checks ask for shapes, and leave out combinations that find fewer than 3 of 10 spikes, "
+    "after stronger claims had been tried"
 )
 
 BENT = "bends the wrong way for an exponential"
@@ -221,8 +222,9 @@ MODEL = (
         ),
         did=(
             f"168 combinations with seven thresholds and {GRID_SPIKES} spikes each. The best is "
-            "the smallest that finds nine tenths of what any finds: nothing is lost here, so none "
-            "is too large. Lines without a best threshold at every point are left out of the means."
+            "the smallest that finds nine tenths of the most that any finds. Nothing is lost "
+            "here, so no threshold is too large. Lines without a best threshold at every point "
+            "are left out of the means."
         ),
         variants=tuple(cell(where, tau) for where in GRID for tau in THRESHOLDS),
         derive=grid_values,
@@ -255,7 +257,7 @@ MODEL = (
             taken(
                 "a combination counts",
                 "if 3 of 10 spikes are found",
-                "fewer scatter; with any found at all the mean falls once over M",
+                "optima of fewer scatter; if one found spike suffices, the mean falls once over M",
             ),
             taken(
                 "means",
@@ -264,10 +266,10 @@ MODEL = (
             ),
         ),
         note=(
-            "the paper gives no numbers, and the bounds are ours. They were chosen after looking: "
-            "correlations with ln B and ln D of -0.9 at least were asked for first, and which "
-            "of them held depended on the combinations averaged. That a line falls and flattens is "
-            "a weaker claim, which any power law meets. The correlations are listed"
+            "the paper gives no numbers, and the bounds are ours. They were chosen after seeing "
+            "results: first we asked for correlations with ln B and ln D of at most -0.9, and "
+            "which of them held depended on the combinations averaged. That a line falls and "
+            "flattens is a weaker claim, which any power law meets. The correlations are listed"
         ),
         quick_set=timetable(3),
     ),

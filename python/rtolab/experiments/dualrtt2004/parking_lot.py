@@ -36,7 +36,7 @@ from rtolab.stats import mean_of, ratio_of_means
 
 
 def fall(measured: Measured, name: str, where: tuple[float, int]) -> float:
-    """How much of the largest mean is gone at the fastest wireless link."""
+    """The fall from the largest mean to that of the fastest wireless link, as a share."""
     means = [float(np.mean(of(measured, name, rate, where))) for rate in WIRELESS]
     return 1 - means[-1] / max(means)
 
@@ -272,9 +272,9 @@ TAU = "DualRTT's threshold: 0.1 gave no gain over Eifel, and was then replaced b
 
 
 NO_GAIN = (
-    "where fast wireless links overrun the bottleneck of 200 kbit/s, runs scatter by more than the "
-    "two differ: in 100 runs DualRTT is 7 segments ahead at 15.6 kbit/s, 1 at 62.4, and at 1500 "
-    "kbit/s 9 behind"
+    "if fast wireless links overrun the bottleneck of 200 kbit/s, runs scatter by more than the "
+    "two senders differ: in 100 runs DualRTT is 7 segments ahead at 15.6 kbit/s, 1 at 62.4, and "
+    "at 1500 kbit/s 9 behind"
 )
 
 
@@ -320,8 +320,8 @@ PARKING_LOT = (
         ),
         did=(
             "Sessions of 150 s at eight wireless rates, each protocol on the same seeds, with a "
-            "queue of 20 packets at the bottleneck. DualRTT once keeps `recover` when it detects, "
-            "once forgets it."
+            "queue of 20 packets at the bottleneck. DualRTT runs twice: once it keeps `recover` "
+            "when it detects, once it forgets it."
         ),
         variants=swept(*FIG13),
         derive=figure13_values,
@@ -361,11 +361,11 @@ PARKING_LOT = (
         ),
         did=(
             "Sessions at 13 wireless rates and 5 bottlenecks; a run's throughputs are averaged "
-            "over the rates, and protocols compared on the same seeds. The threshold decides, and "
-            "section VII does not state it: section V has it follow the path, and a threshold of "
-            "0.1 only until the path is known. DualRTT goes by Table V here; with 0.1, shown "
-            "beside it, it finds nothing at 15.6 kbit/s, where a packet takes 0.295 s of a round "
-            "trip of 2.8 s, and its gain over Eifel is gone."
+            "over the rates, and protocols compared on the same seeds. The result depends on the "
+            "threshold, which section VII does not state: in section V it follows the path, and "
+            "0.1 applies only until the path is known. Here DualRTT uses Table V. With 0.1, also "
+            "shown, it finds nothing at 15.6 kbit/s, where a packet takes 0.295 s of a round trip "
+            "of 2.8 s, and gains nothing over Eifel."
         ),
         variants=tuple(
             point(name, rate, *where(bottleneck))

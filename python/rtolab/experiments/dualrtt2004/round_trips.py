@@ -32,8 +32,8 @@ START = (
 
 PAUSE = (
     "after the hold's duplicates the careful sender's ACKs pause here until 53.69 s. Without the "
-    "bugfix and with DualRTT there is an ACK at 52.704 (0.3 ms off): the row is of a window that "
-    "is not in slow start any more"
+    "bugfix and with DualRTT there is an ACK at 52.704 (0.3 ms off): the row belongs to a sender "
+    "that has left slow start"
 )
 
 TICK = 0.1
@@ -143,7 +143,7 @@ def _acked(at: float) -> Check:
         of=f"off_{at:g}",
         explained=PAUSE if at == LAST else "",
     )
-    # What the hold released comes when it comes, whenever the run began.
+    # The arrival times of what the hold released do not depend on the start of the run.
     return fitted(START, check)[0] if at + CLOCK < HOLD_AT + HOLD_FOR else check
 
 
@@ -274,9 +274,9 @@ ROUND_TRIPS = (
             "trip of 3.3 s, then 3.8 s again."
         ),
         did=(
-            "Figure 3's run, at the printed 46.8 kbit/s and with FullTCP's handshake. The timeouts "
-            "are those after the ACKs of the printed times, the ACKs those nearest to them; a "
-            "round trip is worked out of two smoothed ones."
+            "Figure 3's run, at the printed 46.8 kbit/s and with FullTCP's handshake. The "
+            "timeouts are those after the ACKs of the printed times, the ACKs those nearest to "
+            "them; a round trip is computed from two smoothed ones."
         ),
         variants=(RENO,),
         derive=table2_values,
@@ -291,8 +291,8 @@ ROUND_TRIPS = (
             "131, 0.1 s for 132, and grows to 0.4 s as the resent window goes on."
         ),
         did=(
-            "The run of a threshold of 0.025, which does not detect: only there are NRTTs of all "
-            "of the window. In whole ticks of 0.1 s, one at least, as ns-2 counts."
+            "The run with a threshold of 0.025, which does not detect: only this run has NRTTs of "
+            "the whole window. In whole ticks of 0.1 s, one at least, as ns-2 counts."
         ),
         variants=(LOW,),
         derive=table3_values,

@@ -1,6 +1,6 @@
-"""Set B: the paper's networks and hosts (sections II-A and VII), as they hit its printed times.
+"""Set B: the paper's networks and hosts (sections II-A and VII), as they give its printed times.
 
-The paper mixes three runs of its authors'. Tables II and III and Figures 3 and 5 are of a sender
+The paper mixes three runs of its authors. Tables II and III and Figures 3 and 5 are of a sender
 with a handshake (DualRTT is a subclass of ns-2's FullTCP, section VII) at the printed 46.8 kbit/s.
 Figure 4's Eifel has the same link and no handshake. Figure 2's text has no handshake either, and
 its times are those of 50 kbit/s: there ns-2.35 sends segment 131 at 28.986 s, and times out at
@@ -27,7 +27,7 @@ COMMON = (
     assumed("receiver.ack_every", "1", "ns-2's sink, by default"),
     assumed("tcp.rto.arithmetic", "ns2", "the paper used ns-2"),
     assumed("tcp.rto.granularity", "100 ms", "ns-2's tick of the time; Table II has its steps"),
-    assumed("tcp.rto.min", "1 s", "hits the paper's times"),
+    assumed("tcp.rto.min", "1 s", "gives the paper's times"),
     assumed("tcp.rto.sampling", "once-per-window", "ns-2 times one segment at a time"),
     assumed("tcp.rto.restart_on_retransmit", "true", "ns-2"),
     assumed("tcp.window.halves", "window", "ns-2 halves the window, not what is outstanding"),
@@ -53,7 +53,7 @@ FULL_TCP = (
     assumed(
         "tcp.rto.sample_handshake",
         "true",
-        "FullTCP times its SYN: Table III's smallest round trip of 2.8 s can be no other's",
+        "FullTCP times its SYN: Table III's smallest round trip of 2.8 s can only be the SYN's",
     ),
     assumed(
         "flow.transfer.start",
@@ -66,7 +66,7 @@ FULL_TCP = (
 """ns-2's sender of data in both directions, of which DualRTT is a subclass (section VII)."""
 
 HOSTS = (*AGENT_TCP, *COMMON)
-"""Sender and receiver but for the size of their segments."""
+"""Sender and receiver except for the size of their segments."""
 
 PAYLOAD = (
     stated("tcp.mss", "536 B", "Tables I and VIII: a payload of 536 B"),
@@ -84,9 +84,7 @@ HICCUP = (
     stated("link.path.forward.stalls.holds", "entry", "II-A: held before the link's queue"),
 )
 
-LIMITED_TRANSMIT = assumed(
-    "tcp.recovery.limited_transmit", "true", "ns-2.35; without consequence here"
-)
+LIMITED_TRANSMIT = assumed("tcp.recovery.limited_transmit", "true", "ns-2.35; no effect here")
 
 SET_B = (*HICCUP, *PAYLOAD, *FULL_TCP, *COMMON, LIMITED_TRANSMIT)
 """The one long hold of Figures 3 to 5 and Tables II and III."""

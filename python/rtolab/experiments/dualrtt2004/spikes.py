@@ -40,7 +40,7 @@ SPIKES = 300
 """Spikes of each combination (section V-A)."""
 
 PACKET = 556
-"""On the link, in bytes: Table V comes out by it, and not by the 1.5 KB of its heading."""
+"""On the link, in bytes: this size gives Table V, and the 1.5 KB of its heading do not."""
 
 AFTER = 40
 """How long a transfer goes on after its last spike, in s."""
@@ -49,7 +49,7 @@ LARGEST = 65_535
 """The largest window without the option for larger ones, in bytes."""
 
 SEED = 1
-"""Of the times at which spikes come."""
+"""The seed of the times of spikes."""
 
 FOUND = Metric("found_spurious", "Found spurious", "", column("found_spurious"))
 
@@ -174,6 +174,6 @@ spikes_experiment = partial(
 NO_KEPT_RECOVER = Alternative(
     "`recover` forgotten",
     {"tcp.recover_on_undo": "reset"},
-    "ns-2's Reno without the bugfix: a fast retransmit follows what is found",
+    "ns-2's Reno without the bugfix: a fast retransmit follows each detection",
 )
 SMALLER_FLOOR = Alternative("a smallest timeout of 200 ms", {"tcp.rto.min": "200 ms"}, "two ticks")

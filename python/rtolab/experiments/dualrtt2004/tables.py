@@ -99,9 +99,9 @@ def table4_checks() -> tuple[Check, ...]:
         return derived(f"found of 300: {where}", "count", {1: bounds}, of=where, **parts)
 
     by_session = (
-        "in one long transfer only spikes shorter than the timeout escape. In sessions of three "
-        "spikes, with one round trip a window, the timeout is still large when the next spike "
-        "comes, and 620 B give 158: dualrtt2004/table4-sessions"
+        "in one long transfer only spikes shorter than the timeout are missed. In sessions of "
+        "three spikes, with one RTT sample a window, the timeout is still large when the next "
+        "spike comes, and 620 B give 158: dualrtt2004/table4-sessions"
     )
     heading = (
         "the heading's packets of 1.5 KB contradict the table: a window of 20 waits for seconds at "
@@ -167,7 +167,7 @@ def session_values(measured: Measured) -> list[Value]:
 def session_checks() -> tuple[Check, ...]:
     """156 together with 300."""
     return fitted(
-        "sessions, one round trip a window and 620 B were found by search: with 576 B the same "
+        "sessions, one RTT sample a window and 620 B were found by search: with 576 B the same "
         "sessions give 175 of 300, with 650 B 144",
         *from_paper(
             *(
@@ -226,16 +226,16 @@ SYN_DECIDES = BANDWIDTHS[2]
 """Where it decides whether the smallest round trip is the SYN's or that of data."""
 
 MIN_RTT = (
-    "by this packet's serialisation over the round trip of a full packet the row would come out "
+    "with this packet's serialisation over the round trip of a full packet the row would match "
     "(34.2 / 437 ms is below 0.08), but the smallest round trip is the SYN's of 405 ms, as in the "
     "paper's Table III, and 34.2 / 405 ms is 0.085. Packets of up to 526 B, shown as an "
-    "alternative, give all six rows. A smallest round trip of data alone gives them with 536 to "
-    "568 B (dualrtt2004/table5-phys): Table III and this row want two different ones"
+    "alternative, give all six rows. If data alone set the smallest round trip, packets of 536 to "
+    "568 B give them (dualrtt2004/table5-phys): Table III and this row need two different ones"
 )
 
 
 def table5_checks() -> tuple[Check, ...]:
-    """The step of each row, and that what is above it finds all."""
+    """The step of each row; all larger thresholds find every spike."""
     return from_paper(
         *fitted(SIZE_OF_TABLE_5, *step_checks()),
         *(
@@ -268,14 +268,15 @@ def table5_checks() -> tuple[Check, ...]:
 
 
 SIZE_OF_TABLE_5 = (
-    f"packets of {PACKET} B were chosen because the steps come out with them, and not with the "
-    "heading's 1.5 KB"
+    f"packets of {PACKET} B were chosen because they give the steps, and the heading's 1.5 KB do "
+    "not"
 )
 
 KARN = (
     "DualRTT ignores the spike's own round trip, by Karn's algorithm, so its timeout is small "
-    "again when the next spike comes. 158 beside Eifel's 156, which comes out if Eifel counts that "
-    "round trip (dualrtt2004/table4-sessions), says that the authors' senders shared their timer"
+    "again when the next spike comes. The printed 158 beside Eifel's 156, which results if Eifel "
+    "counts that round trip (dualrtt2004/table4-sessions), suggest that the authors' senders "
+    "shared their timer"
 )
 
 
@@ -310,7 +311,7 @@ def smallest_above(ratio: float) -> float | None:
 
 
 def share(bandwidth: float, delay: float, size: float) -> float:
-    """What NRTT is of the round trip of a full packet: one serialisation of all of it."""
+    """NRTT, which is one serialisation, as a share of the round trip of a full packet."""
     serialisation, ack = 8 * size / bandwidth, 8 * HEADERS / bandwidth
     return serialisation / (2 * delay + serialisation + ack)
 
@@ -331,8 +332,8 @@ def physics(_measured: Measured) -> list[Value]:
 
 
 HEADING = (
-    "the heading's 1.5 KB contradicts the table's own numbers: one serialisation of 1500 B is no "
-    "threshold's step but in one row; equation 5, of the same rows, has 576 B"
+    "the heading's 1.5 KB contradicts the table's own numbers: one serialisation of 1500 B "
+    "explains the step of one row only; equation 5, of the same rows, has 576 B"
 )
 
 TABLES = (
@@ -361,7 +362,7 @@ TABLES = (
     ),
     Experiment(
         id="dualrtt2004/table4-sessions",
-        title="Table IV in sessions: 156 and 300 go together",
+        title="Table IV in sessions: 156 and 300 in one setting",
         source="DualRTT, Table IV",
         scenario="dualrtt2004-hiccup",
         metrics=(FOUND,),
@@ -369,9 +370,9 @@ TABLES = (
         did=(
             "125 sessions of 117 s, in which the spikes of VII-B come three times on average, and "
             "an Eifel that times one segment a window, as ns-2's Reno does. It counts the spike's "
-            "own round trip, since timestamps need no Karn: at 31.2K the timeout is then still "
-            "large when the next spike comes 8 to 13 round trips later, and not at 62.4K, where "
-            "there are twice as many. Counts are scaled to 300 on the fastest link."
+            "own round trip, because timestamps replace Karn's algorithm: at 31.2K the timeout is "
+            "then still large when the next spike comes 8 to 13 round trips later, and not at "
+            "62.4K, where there are twice as many. Counts are scaled to 300 on the fastest link."
         ),
         variants=IN_SESSIONS,
         derive=session_values,
@@ -379,7 +380,7 @@ TABLES = (
         assumptions=(
             *MANY_SPIKES,
             stated("link.path.forward.stalls.holds", "entry", "II-A: held before the queue"),
-            taken("a session", "117 s", "three spikes with their distances take so long"),
+            taken("a session", "117 s", "three spikes with their distances take that long"),
             taken("the packet", "576, 620 B", "620 B by search"),
         ),
         unstated=UNSTATED,
@@ -424,11 +425,11 @@ TABLES = (
             ),
         ),
         alternatives=(
-            Alternative("packets of 516 B", packet(516), "all rows come out"),
+            Alternative("packets of 516 B", packet(516), "all rows match"),
             Alternative("packets of 1500 B", packet(1500), "the heading"),
         ),
         quick_set=QUICK,
-        note="158 found of 156 spurious at 31.2K: two were called spurious that were not, or noise",
+        note="158 found of 156 spurious at 31.2K: two genuine ones called spurious, or noise",
     ),
     Experiment(
         id="dualrtt2004/table5-phys",
@@ -437,9 +438,9 @@ TABLES = (
         says="Table V's optima are results of simulations with packets of 1.5 KB.",
         did=(
             "Arithmetic. DualRTT detects when the ACK of the second segment comes one "
-            "serialisation s = 8 L / B after its retransmission, so the threshold must exceed "
-            "s / (2 D + s + a), a the serialisation of the ACK's 40 B. For each packet size, the "
-            "rows whose optimum is the smallest listed threshold above that."
+            "serialisation s = 8 L / B after its retransmission, so the threshold must exceed s / "
+            "(2 D + s + a), where a is the serialisation of the ACK's 40 B. For each packet size, "
+            "the rows whose optimum is the smallest listed threshold above that."
         ),
         derive=physics,
         checks=(

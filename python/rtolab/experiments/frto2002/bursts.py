@@ -74,10 +74,10 @@ def table3x_checks() -> tuple[Check, ...]:
     """Footnote 3, RFC 3522's guard, and flags; how often the chain of section 5.2 begins."""
     some, none = Bounds(low=1), Bounds(0, 0.05)
     apart = (
-        "F-RTO's step 3i is also reached where all ACKs of a window were lost or one segment only: "
-        "the retransmission's ACK covers the window and the new segments are acknowledged. The "
-        "truth calls such a timeout none of a delay. Halving the window is then what the report "
-        "wants; nothing is sent in error"
+        "F-RTO also reaches step 3i if all ACKs of a window or only one segment were lost: the "
+        "ACK of the retransmission covers the window, and the new segments are acknowledged. By "
+        "the ground truth no delay caused such a timeout. The report then wants the window "
+        "halved; nothing is sent in error"
     )
     return (
         *escapes(ECHOED, STAMPED_ECHOED, "every timestamp echoed"),
@@ -123,7 +123,7 @@ BURSTS = (
     Experiment(
         id="frto2002/table3x",
         aliases=("frto2002/mech-1",),
-        title="Bursty losses: when Eifel is deceived, and by what it is not",
+        title="Bursty losses: what deceives Eifel, and what prevents it",
         source="report C-2002-07, section 5.2 and footnote 3",
         says=(
             "Eifel by timestamps is deceived when an outage takes all ACKs of a window: the "

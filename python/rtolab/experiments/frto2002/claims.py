@@ -132,8 +132,9 @@ CLAIMS = (
         title="F-RTO makes the receiver acknowledge every retransmission",
         source="report C-2002-07, section 4.3",
         says=(
-            "After step 3ii the receiver answers each retransmission at once, since the two new "
-            "segments wait behind the gap; the regular recovery's are answered two at a time."
+            "After step 3ii the receiver answers each retransmission at once, because the two new "
+            "segments wait above the gap; in the regular recovery one ACK answers two "
+            "retransmissions."
         ),
         did="Figure 4's burst of losses; ACKs are counted until the lost window is repaired.",
         scenario="frto2002-delays",
@@ -162,14 +163,14 @@ CLAIMS = (
         title="Without go-back-N the bugfix is not needed",
         source="report C-2002-07, section 3, step 3i",
         says=(
-            "As only one segment was resent, the problem that the bugfix addresses cannot occur; "
-            "so F-RTO forgets `send_high` once it found a timeout spurious."
+            "As only one segment was retransmitted, the problem that the bugfix addresses cannot "
+            "occur; so F-RTO forgets `send_high` once it found a timeout spurious."
         ),
         did=(
-            "Table 1's delays. A delay of several timeouts has one segment resent three times and "
-            "more: three duplicate ACKs then cause a spurious fast retransmit. We count these with "
-            "`recover` forgotten, as the report has it, and with one duplicate ACK discounted for "
-            "each retransmission."
+            "Table 1's delays. In a delay of several timeouts one segment is retransmitted three "
+            "times or more: three duplicate ACKs then cause a spurious fast retransmit. We count "
+            "these with `recover` forgotten, as the report has it, and with one duplicate ACK "
+            "discounted for each retransmission."
         ),
         scenario="frto2002-delays",
         variants=(FRTO_SACK, FRTO_NEWRENO, DISCOUNTED_SACK, DISCOUNTED),
@@ -182,7 +183,7 @@ CLAIMS = (
                 (FRTO_NEWRENO.key, SPURIOUS_FAST),
                 {100: Bounds(0, 0)},
                 explained=(
-                    "a delay of several timeouts has one segment retransmitted three times, and "
+                    "in a delay of several timeouts one segment is retransmitted three times, and "
                     "three duplicate ACKs start a fast retransmit; if one duplicate is discounted "
                     "for each retransmission, hardly any is left"
                 ),

@@ -10,7 +10,7 @@ from rtolab.experiments.measured import ALL_COMPLETE, Runs, ratio
 from rtolab.measures import fairness
 
 MANY, FEW = 200, 20
-"""For how many repetitions the bounds hold: the report had 20."""
+"""The numbers of repetitions for which bounds hold: the report had 20."""
 
 NO_DELAYS = {
     "link.wireless.spikes.probability": "0",
@@ -63,7 +63,7 @@ FAIRNESS = (
         did=(
             "The same on one simulated link, 200 repetitions. Without delays the starts are "
             "scattered over half a second: six identical senders otherwise run in lockstep, and "
-            "all repetitions are one."
+            "all repetitions are the same."
         ),
         scenario="frto2002-fairness",
         variants=(

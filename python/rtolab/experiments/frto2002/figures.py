@@ -52,7 +52,7 @@ STALL_FOR = 3.0
 the next one, which is backed off."""
 
 START = 0.0
-"""From when on Figure 3 looks for the timeout, in s: the lost retransmission's is the first."""
+"""Figure 3 looks for the timeout after this time, in s: the lost retransmission's is the first."""
 
 WINDOW = 6
 """The offered window of Figure 3, in segments. It is full when the segment is lost, so that no
@@ -67,14 +67,16 @@ BURST_AT = 20.0
 """When the window of Figure 4 is lost, in s: it is as at `STALL_AT`."""
 
 BURST_FRAMES = list(range(230, 239))
-"""Which frames that are: all eight that the window lets leave from then on, and the first
-retransmission by timeout. The ACKs of what came before arrive."""
+"""The frames lost: all eight that the window lets leave from then on, and the first retransmission
+by timeout. The ACKs of what came before arrive."""
 
 SACK = Variant("sack", "Regular SACK")
 FRTO = Variant("sack+frto", "F-RTO w/ SACK")
 NO_BUGFIX = Variant("newreno:no-bugfix", "NewReno without bugfix")
 
-NO_DELAYS = assumed("link.wireless.spikes.probability", "0", "the one disturbance is the scripted")
+NO_DELAYS = assumed(
+    "link.wireless.spikes.probability", "0", ("the only disturbance is the scripted one")
+)
 STALL = stated(
     "link.wireless.forward.stalls.scripted",
     f'[{{ at = "{STALL_AT:g} s", for = "{STALL_FOR:g} s" }}]',
@@ -229,7 +231,7 @@ FIGURES = (
         says=(
             "The regular recovery resends the window and adds a fast retransmit. F-RTO sends two "
             "new segments on the first ACK, finds the timeout spurious on the second, and then "
-            "waits for a few ACKs until no more than half the window is on the way."
+            "waits for a few ACKs until no more than half the window is in flight."
         ),
         did="Figure 1's delay, with both senders.",
         marks=STALLED,
@@ -248,7 +250,7 @@ FIGURES = (
         says=(
             "A fast retransmit is lost and the timer expires. Both recoveries send two new "
             "segments on the ACK of the whole window; F-RTO goes on in congestion avoidance, the "
-            "regular one in slow start, which makes next to no difference."
+            "regular one in slow start, which makes almost no difference."
         ),
         did="A data segment and its fast retransmit are lost, while the offered window is six.",
     ),

@@ -70,7 +70,7 @@ SETTLED = (
 """What we chose after seeing results; `docs/decisions.md` has what the other choices give."""
 
 SETTLED_ECHO = "receiver.echo = linux instead of rfc1323, with Table 3 in view"
-"""What else we chose afterwards, which concerns Eifel alone."""
+"""What we chose afterwards for Eifel alone."""
 
 DELAYS = (
     stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),
@@ -139,7 +139,7 @@ HELD_SERVICE = Alternative(
 DATA_LOST = Alternative(
     "losses of data only",
     {"link.wireless.backward.loss": "0"},
-    "the report's counts of lost packets say otherwise",
+    "the report's counts of lost packets contradict it",
 )
 FRESH_OUTAGES = Alternative(
     "outages that begin with a good time",

@@ -115,8 +115,8 @@ def table1_checks() -> tuple[Check, ...]:
 
 
 ECHO_OF_DUPLICATES = (
-    "with RFC 1323's echo in place of Linux's Eifel takes 163 s instead of 151 s and is 7 % "
-    "slower: it is then deceived more often"
+    "with RFC 1323's echo instead of Linux's, Eifel takes 163 s rather than 151 s and is 7 % "
+    "slower, because it is deceived more often"
 )
 
 
@@ -191,7 +191,8 @@ def table3_checks() -> tuple[Check, ...]:
             fitted=SETTLED_ECHO if "eifel" in variant.key else SETTLED,
             explained=(
                 "an outage may have begun before the transfer; if each transfer begins in a good "
-                "state, as the emulator may, it loses 46 packets in 83 s, and all 18 medians hold"
+                "state, as it may on the emulator, it loses 46 packets in 83 s, and all 18 "
+                "medians hold"
             ),
         )
         for variant in VARIANTS
@@ -250,8 +251,8 @@ TABLES = (
         source="report C-2002-07, Table 2 and Figure 7",
         says=(
             "With 5 % of the packets lost F-RTO does as well as the regular recovery, SACK better "
-            "than NewReno, and Eifel worse, for timestamps make about 4 % more packets. With 2 % "
-            "and 10 % the trend is similar."
+            "than NewReno, and Eifel worse, because timestamps make about 4 % more packets. With "
+            "2 % and 10 % the trend is similar."
         ),
         did="Six senders at three loss rates, 300 transfers of 100 KB each on the same seeds.",
         alternatives=(*OTHER_CHOICES, DATA_LOST),

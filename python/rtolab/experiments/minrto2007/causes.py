@@ -1,4 +1,4 @@
-"""Why a timer expired although its segment had arrived: a delayed ACK, or a path grown longer."""
+"""Why a timer expired although its segment had arrived: a delayed ACK, or a longer path."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -21,14 +21,14 @@ class Acks:
     ack: list[int] = field(default_factory=list)
 
     def first_above(self, seq: int) -> float | None:
-        """When the first one beyond `seq` was there."""
+        """When the first ACK above `seq` was at the host."""
         place = bisect_right(self.ack, seq)
         return self.at[place] if place < len(self.at) else None
 
 
 @dataclass
 class Connection:
-    """What is needed of one connection's packets."""
+    """The packets of one connection from which causes follow."""
 
     arrivals: dict[int, float] = field(default_factory=dict)
     sent: Acks = field(default_factory=Acks)
@@ -38,8 +38,8 @@ class Connection:
 def causes(runs: Runs) -> Counter[str]:
     """The causes of the spurious timeouts of traced runs, counted.
 
-    The cause is the delayed ACK if the ACK would have been in time, had the receiver sent it when
-    the segment came; then it would have travelled as long as the one that was sent.
+    The cause is the delayed ACK if the ACK would have been in time without its delay at the
+    receiver, after as long a way to the sender as the ACK that was sent.
     """
     packets = _connections(runs)
     wrong = runs.timeouts.filter(WRONG)
@@ -58,7 +58,7 @@ def _cause(packets: Connection, expired: float, seq: int) -> str:
 
 
 def _connections(runs: Runs) -> defaultdict[tuple[int, str], Connection]:
-    """By run and flow: first arrivals of segments, and ACKs that moved on, at both hosts."""
+    """By run and flow: first arrivals of segments, and ACKs that advance, at both hosts."""
     found: defaultdict[tuple[int, str], Connection] = defaultdict(Connection)
     mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
     kept = runs.result.segments.filter(mine).select(
@@ -77,7 +77,7 @@ def _connections(runs: Runs) -> defaultdict[tuple[int, str], Connection]:
 
 
 def in_recovery(runs: Runs, within_s: float = 1.0) -> int:
-    """Spurious timeouts that a fast retransmit of the same flow came before, by at most so long."""
+    """Spurious timeouts at most `within_s` after a fast retransmit of the same flow."""
     table = runs.timeouts.sort("at_s")
     fast: defaultdict[tuple[int, str], list[float]] = defaultdict(list)
     for row in table.filter(pl.col("kind") == "fast_retransmit").iter_rows(named=True):

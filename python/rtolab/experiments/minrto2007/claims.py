@@ -1,4 +1,4 @@
-"""Section 6: more goodput and no spurious timeouts; and what a low timeout costs beside."""
+"""Section 6: more goodput and no spurious timeouts; and what a low timeout costs besides."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from rtolab.experiments.minrto2007.setup import (
 from rtolab.experiments.minrto2007.transfers import GOODPUT
 
 IN_RECOVERY_S = 0.3
-"""A timeout that soon after a fast retransmit is counted to its recovery."""
+"""Within this time (s) after a fast retransmit a timeout belongs to its recovery."""
 
 RESYNC_RESTARTED = among(RESYNC, RESTARTS, RESTARTED.set)
 SENDERS = (LINUX, IETF, MECHANISM, RESYNC, NO_FLOOR, RESTARTED, RESYNC_RESTARTED)
@@ -122,7 +122,7 @@ def avoided(variant: Variant, place: Place, explained: str) -> Check:
 
 
 def none_left(place: Place) -> Check:
-    """Zero with the parity kept in step, in the reading that leaves fewest."""
+    """No such timeouts with the parity kept in step, in the reading that leaves the fewest."""
     return of_cause(DELAYED, at(RESYNC_RESTARTED, place), explained=NEVER_ZERO)
 
 
@@ -162,8 +162,8 @@ CONCLUSION = Experiment(
     did=(
         "One traced run of each sender in the networks of Figure 7(a), at a PER of 4 %, and of "
         "Table 2. Each spurious timeout's cause is found on the packets of both hosts: a delayed "
-        "ACK, if the ACK had been in time without its delay, and else a path grown longer, "
-        "against which a floor protects as well (gap2)."
+        "ACK, if the ACK would have been in time without its delay; otherwise a longer path, "
+        "against which a floor protects, too (gap2)."
     ),
     scenario="minrto2007-a",
     variants=tuple(at(sender, place) for place in (FTP, WEB) for sender in SENDERS),
@@ -188,13 +188,13 @@ CONCLUSION = Experiment(
         *HOSTS,
         taken("FTP", "as minrto2007/fig7a at a PER of 4 %, for 50 s", "5.3"),
         taken("web", "as minrto2007/table2", "5.2"),
-        taken("recovery", "0.3 s from a fast retransmit", "how soon a timeout counts to it"),
+        taken("recovery", "0.3 s from a fast retransmit", "how soon a timeout belongs to it"),
     ),
     shown=(20.0, 30.0),
     endless=True,
     note=(
-        "the paper's two gains want different readings: goodput a timer that runs on when recovery "
-        "begins, few spurious timeouts one that begins anew with R"
+        "the paper's two gains need different readings: goodput needs a timer that continues when "
+        "recovery begins, few spurious timeouts need one that restarts with R"
     ),
 )
 

@@ -138,7 +138,7 @@ FIG1A = clock_experiment(
     title="A clock of 500 ms and a round trip of 500 ms",
     source=f"{PAPER}, Figure 1(a)",
     says="The timeout settles above 1 s: C(f) is below 1, and the floor adds no waiting time.",
-    did="One transfer without loss; the timeout was taken down whenever it changed.",
+    did="One transfer without loss; the timeout was recorded whenever it changed.",
     variants=(NS2,),
     derive=derive,
     checks=(
@@ -337,7 +337,7 @@ FIG2 = clock_experiment(
         ),
     ),
     assumptions=network("10 ms", SHORT),
-    note="equation 3 leaves out the margin of the timeout: half of what is printed comes out",
+    note="equation 3 leaves out the margin of the timeout: the result is half of the printed one",
 )
 
 R_S = 0.5
@@ -423,7 +423,9 @@ COST = clock_experiment(
         taken("RTO_cur", "the timeout without a floor: three ticks", "3, equation 2"),
     ),
     figures=(),
-    note="not below Linux' 200 ms: where half of the packets wait for R = 500 ms, that costs more",
+    note=(
+        "not below that of Linux' 200 ms: half of the packets wait for R = 500 ms, which costs more"
+    ),
 )
 
 CLOCKS = (FIG1A, FIG1B, FIG1_II, FIG2, COST)

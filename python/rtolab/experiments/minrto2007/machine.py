@@ -82,9 +82,10 @@ FIG3 = Experiment(
         "The first packet of slow start has it, too."
     ),
     did=(
-        "The steps were written down apart from the sender and followed on its packet trace; then "
-        "the timeout in force at each ACK was compared with what they say of the oldest packet "
-        "outstanding. Slow start sends threes, congestion avoidance twos and now and then three."
+        "We implemented the steps apart from the sender and applied them to its packet trace. "
+        "Then we compared the timeout in force at each ACK with what the steps say of the oldest "
+        "outstanding packet. Slow start sends three packets at once, congestion avoidance two and "
+        "sometimes three."
     ),
     scenario="minrto2007-b",
     variants=(MECHANISM,),
@@ -129,7 +130,7 @@ def _twos(some: list[Train]) -> bool:
 
 
 def lengths(measured: Measured) -> float | None:
-    """1 if they are twos, a three, and twos, and the three finds state 1."""
+    """1 if these are trains of two, one of three in state 1, and trains of two."""
     some = around_three(measured)
     if len(some) != 11:
         return None
@@ -153,7 +154,7 @@ def timed_here(measured: Measured) -> float:
 
 
 def first_extended(measured: Measured) -> list[Value]:
-    """Which packet that is here; in the paper's run it is 1480."""
+    """The number of that packet here; in the paper's run it is 1480."""
     some = around_three(measured)
     last = some[5].seqs[-1] if some else None
     number = None if last is None else (last - 1) // 1000
@@ -171,7 +172,7 @@ FIG4 = replace(
     ),
     did=(
         "The same in congestion avoidance. Which packet begins it depends on the window; the "
-        "trains around the first three that finds state 1 are compared with the figure."
+        "trains around the first train of three in state 1 are compared with the figure."
     ),
     derive=first_extended,
     checks=(

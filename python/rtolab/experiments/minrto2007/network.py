@@ -9,7 +9,7 @@ FRAME_BITS = 8 * 1052
 
 
 def buffer(queue: str, rate_mbps: float, delay_ms: float) -> dict[str, str]:
-    """A buffer of the delay-bandwidth product of the link behind it, by keys of the scenario.
+    """A buffer of the delay-bandwidth product of its outgoing link, by keys of the scenario.
 
     RED of ns-2 drops nothing before the average queue has five packets, so it never acts in a
     shorter one; our RED has its lower threshold just below such a buffer.

@@ -63,7 +63,7 @@ def of_flow(name: str) -> Callable[[Runs], pl.Series]:
 
 
 def of_all(runs: Runs) -> pl.Series:
-    """And of all flows."""
+    """The same over all flows."""
     each = average_task_completion_time(runs).group_by("run", maintain_order=True)
     return each.agg(pl.col("atct_s").mean())["atct_s"]
 
@@ -195,7 +195,7 @@ TABLE2 = Experiment(
     ),
     did=(
         "The same 60 tasks, 40 times; times of all flows are compared run by run on the same "
-        "seed, with Solaris' and the IETF's floor, no floor, and a backbone of 10 Mbit/s beside."
+        "seed. Also with Solaris' and the IETF's floor, no floor, and a backbone of 10 Mbit/s."
     ),
     scenario="minrto2007-b",
     variants=(
@@ -278,7 +278,7 @@ TABLE1 = Experiment(
     source=f"{PAPER}, Table 1",
     says=(
         "Windows: a clock of 15 to 16 ms, delayed ACKs of 200 ms. Solaris: 10 ms, 50 to 100 ms. "
-        "Linux: below 25 ms, delayed ACKs set as it goes."
+        "Linux: below 25 ms, delayed ACKs that adapt."
     ),
     did=f"Nothing is measured: these are {RTO_MIN}, used in minrto2007/section-5.1.",
     checks=(),

@@ -36,14 +36,14 @@ RTPD_S, DELAYED_ACK_S, R_S = 0.042, 0.2, 0.5
 """Section 5.1's round trip, the client's timer, and the mechanism's floor."""
 
 SERIAL_S = 0.001
-"""By how much a time may be later than propagation alone: what sending takes at 100 Mbit/s."""
+"""Times may exceed the propagation delay by this, in s: the transmission at 100 Mbit/s."""
 
 FOREGROUND = (*HOSTS, *ROUND_TRIP, *ALONE)
 
 lone_packet_experiment = partial(
     Experiment, scenario="minrto2007-b", assumptions=FOREGROUND, shown=(12.4, 13.2)
 )
-"""What becomes of packet 601."""
+"""An experiment about the fate of packet 601."""
 
 
 def lone_timeout(measured: Measured, variant: Variant) -> dict[str, float] | None:
@@ -87,8 +87,8 @@ FIG6A = lone_packet_experiment(
     ),
     did=(
         "601 packets without loss, the last of which leaves alone, because the application has no "
-        "more. Beside it the same in a wide window, where the last ACK restarts the timer after "
-        "packet 601 left, and Linux as it is, whose floor is on the variance."
+        "more. For comparison the same in a wide window, where the last ACK restarts the timer "
+        "after packet 601 left, and the real Linux, whose floor is on the variance."
     ),
     variants=(LINUX, WIDE, LINUX_AS_IT_IS),
     metrics=(TIMEOUTS, SPURIOUS),
@@ -198,7 +198,7 @@ EQ7 = lone_packet_experiment(
     id="minrto2007/eq7",
     title="When a delayed ACK makes the timer expire: the timeout itself",
     source=f"{PAPER}, equation 7",
-    says="Equation 6 counts only where the floor is above what the timeout would be without it.",
+    says="Equation 6 applies only if the floor is above what the timeout would be without it.",
     did=(
         "Figure 6(a) with a clock of 10 ms, where the timeout is below the floor, and of 500 ms, "
         "where it is above; and without any floor, where it is above, too."
@@ -226,7 +226,7 @@ SERVERS = (
     (Variant("windows-2007", "Windows"), 1.0),
     (MECHANISM, None),
 )
-"""With the plain floor that equation 6 judges; `None` is never judged spurious below."""
+"""Servers, each with the floor in s that equation 6 needs; with `None` no timeout is expected."""
 
 CLIENTS = (
     ("Solaris client, 50 ms", {"receiver.delayed_ack": "50 ms"}, 0.05),
@@ -234,7 +234,7 @@ CLIENTS = (
     ("Windows client, 200 ms", {"receiver.delayed_ack": "200 ms"}, 0.2),
     ("Linux client", {"receiver.ack_delay": "adaptive"}, None),
 )
-"""Table 1's clients; Linux sets its delay as it goes, so equation 6 has no number for it."""
+"""Table 1's clients; Linux adapts its delay, so equation 6 has no number for it."""
 
 
 def pair(server: Variant, client: str, change: dict[str, str]) -> Variant:
@@ -276,8 +276,8 @@ SECTION_51 = lone_packet_experiment(
         "one may time out spuriously with a client of another, as Linux does with Windows."
     ),
     did=(
-        "Figure 6's lone packet between each server and each client of Table 1. What stands as "
-        "published is equation 6's answer."
+        "Figure 6's lone packet between each server and each client of Table 1. Equation 6's "
+        "answer is shown as the published value."
     ),
     variants=tuple(variant for variant, _, _ in MATRIX),
     metrics=(SPURIOUS,),
@@ -292,14 +292,14 @@ SECTION_51 = lone_packet_experiment(
         ),
         ALL_COMPLETE,
     ),
-    note="only one pair of the matrix is at odds, the one that the paper shows",
+    note="only one pair of the matrix conflicts, the one that the paper shows",
 )
 
 ODD_PAGES = '{ bytes = "601 kB", every = "30 s", count = 4 }'
 
 GAP = lone_packet_experiment(
     id="minrto2007/gap",
-    title="What the receiver's timer acknowledges puts the parity out of step",
+    title="An ACK by the receiver's timer makes the parity wrong",
     source="our finding; the paper does not have it",
     says=(
         "Nothing: the steps count the packets sent as if every second one were acknowledged for "

@@ -82,7 +82,7 @@ FLOORS = (LINUX, SOLARIS, IETF)
 """What the paper compares its mechanism with."""
 
 VARIANTS = (*FLOORS, MECHANISM, NO_FLOOR)
-"""And no floor at all beside: the most that any such mechanism could gain."""
+"""The same, and no floor at all: the most that any such mechanism could gain."""
 
 LINUX_AS_IT_IS = Variant(
     SACK,

@@ -1,4 +1,4 @@
-"""The paper's six steps on a packet trace, by their letter and apart from the simulator's.
+"""The paper's six steps on a packet trace, taken literally and apart from the simulator's.
 
 What the sender of a trace did is compared with what these steps say it had to do.
 """
@@ -73,7 +73,7 @@ def expected(runs: Runs) -> set[int]:
 def observed(runs: Runs) -> dict[int, bool]:
     """Of each packet that the timer ran for: was the timeout not below R?
 
-    The timer runs for the oldest packet outstanding, which each ACK tells.
+    The timer runs for the oldest packet outstanding, which each ACK shows.
     """
     heads = (
         runs.result.segments.filter(

@@ -189,7 +189,7 @@ FIG7C = Experiment(
     ),
     did=(
         "Backbones of 100 Mbit/s to 2 Gbit/s, which are ours; 500 flows fill all but the last, so "
-        "that only there a gain is asked for. Full size is `--assume duration='100 s'`."
+        "only the last has to show a gain. Full size is `--assume duration='100 s'`."
     ),
     scenario="minrto2007-a",
     variants=swept(BY_RATE),
