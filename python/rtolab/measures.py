@@ -106,7 +106,7 @@ def normalized_throughput(
             TCP and IP without options, with which a full link gives 1.
 
     Returns:
-        One row a connection: `normalized_throughput`.
+        One row per connection: `normalized_throughput`.
 
     Raises:
         ValueError: other traffic takes all there is.
@@ -144,7 +144,7 @@ def effective_goodput(
         datagram_header: UDP and IP, of each datagram that arrived; datagrams acknowledge nothing.
 
     Returns:
-        One row a run: `effective_goodput`.
+        One row per run: `effective_goodput`.
     """
     connections = result.connections
     if flows is not None:
@@ -173,7 +173,7 @@ def packet_delay(result: Tables) -> pl.DataFrame:
     retransmission if any" (arq2002, 4.3), of packets that arrived.
 
     Returns:
-        One row a connection: `mean_s`, of the span that is measured, and `max_s`, of the whole run.
+        One row per connection: `mean_s`, of the measured span, and `max_s`, of the whole run.
     """
     return _of_connections(
         result, mean_s=_float("measured_delay_mean_s"), max_s=_float("delay_max_s")
@@ -184,27 +184,28 @@ def packet_delay(result: Tables) -> pl.DataFrame:
 def cwnd_once_a_round_trip(
     result: Tables, *, since_s: float = 0.0, until_s: float = inf
 ) -> pl.DataFrame:
-    """The congestion window, looked at once a round trip.
+    """The congestion window, sampled once a round trip.
 
-    As in arq2002, figure 7, to be averaged over a run: first with the first round trip that was
-    measured, then each time after the smoothed round trip of the time before, until the last change
-    of the windows.
+    As in arq2002, figure 7, to be averaged over a run. The first sample is taken with the first RTT
+    sample, each later one after the SRTT at the one before, until the last change of the windows.
 
     Args:
         result: the runs, which must have recorded windows.
-        since_s: looks before that instant are left out.
+        since_s: samples before that instant are left out.
         until_s: and those from that instant on.
 
     Returns:
-        One row a look: `flow`, `at_s` and `cwnd` in bytes.
+        One row per sample: `flow`, `at_s` and `cwnd` in bytes.
     """
-    looks = [_looks(frame) for _, frame in result.windows.group_by(CONNECTION, maintain_order=True)]
-    if not looks:
+    samples = [
+        _samples(frame) for _, frame in result.windows.group_by(CONNECTION, maintain_order=True)
+    ]
+    if not samples:
         return result.windows.select(*CONNECTION, "at_s", "cwnd")
-    return pl.concat(looks).filter(pl.col("at_s").is_between(since_s, until_s, closed="left"))
+    return pl.concat(samples).filter(pl.col("at_s").is_between(since_s, until_s, closed="left"))
 
 
-def _looks(frame: pl.DataFrame) -> pl.DataFrame:
+def _samples(frame: pl.DataFrame) -> pl.DataFrame:
     """The windows of a connection, sampled once per round trip."""
     known = frame.filter(pl.col("srtt_s") > 0.0)
     changes, round_trips = known["at_s"].to_numpy(), known["srtt_s"].to_numpy()
@@ -228,7 +229,7 @@ def triggers(result: Tables) -> pl.DataFrame:
     acknowledged packets" (arq2002, figure 7).
 
     Returns:
-        One row a connection: `timeouts` and `fast_retransmits`.
+        One row per connection: `timeouts` and `fast_retransmits`.
     """
     acked = _float("measured_acked_segments")
     return _of_connections(
@@ -253,7 +254,7 @@ def transport_layer_throughput(result: Tables, *, payload: int) -> pl.DataFrame:
         payload: of a full segment, in bytes.
 
     Returns:
-        One row a connection: `tlt`.
+        One row per connection: `tlt`.
     """
     return _of_connections(result, tlt=pl.col("measured_bytes").cast(pl.Int64) // payload)
 
@@ -266,7 +267,7 @@ def transport_layer_efficiency(result: Tables) -> pl.DataFrame:
     the connection's mean segment; see `efficiency` for a given one.
 
     Returns:
-        One row a connection: `tle`.
+        One row per connection: `tle`.
     """
     payload = _ratio(_float("bytes"), _float("acked_segments"))
     header = _ratio(_float("header_bytes"), _float("segments"))
@@ -295,7 +296,7 @@ def average_task_completion_time(result: Tables) -> pl.DataFrame:
     the one before it is not written yet; what is cut off by the end of the run does not count.
 
     Returns:
-        One row a connection: `atct_s`, null if no task was completed, and `completed`, how many.
+        One row per connection: `atct_s`, null if no task was completed, and `completed`, how many.
     """
     took = _float("end_s") - _float("start_s")
     return result.tasks.group_by(CONNECTION, maintain_order=True).agg(
@@ -312,7 +313,7 @@ def goodput(result: Tables) -> pl.DataFrame:
     (minrto2007, equation 5): of a connection that ended all of it, else the span that is measured.
 
     Returns:
-        One row a connection: `goodput_bps`.
+        One row per connection: `goodput_bps`.
     """
     whole = _ratio(BITS * _float("bytes"), _float("elapsed_s"))
     span = _ratio(BITS * _float("measured_bytes"), _float("measured_s"))
@@ -337,7 +338,7 @@ def minimum_rto_cost(
         granularity_s: G.
 
     Returns:
-        One row a change of the windows, once there was a round trip: `flow`, `at_s` and `cost`.
+        One row per change of the windows after the first RTT sample: `flow`, `at_s` and `cost`.
     """
     margin = pl.max_horizontal(k * pl.col("rttvar_s"), pl.lit(granularity_s))
     current = pl.col("srtt_s") + margin
@@ -370,7 +371,7 @@ def elapsed(result: Tables) -> pl.DataFrame:
     acknowledgement at the sender" (frto2002, 5.2).
 
     Returns:
-        One row a connection: `elapsed_s`, null if the run ended before.
+        One row per connection: `elapsed_s`, null if the run ended before.
     """
     return _of_connections(result, elapsed_s=_float("elapsed_s"))
 
@@ -384,7 +385,7 @@ def fairness(result: Tables) -> pl.DataFrame:
     transfer as much as each other. Throughput is payload over elapsed time, SYN and FIN included.
 
     Returns:
-        One row a run and set, of connections that have one: `set`, `fastest_bps` and
+        One row per run and set, of connections that have one: `set`, `fastest_bps` and
         `slowest_bps`, which is null if a connection of the set did not end.
     """
     throughput = _ratio(BITS * _float("bytes"), _float("elapsed_s"))
@@ -407,7 +408,7 @@ def sendings(result: Tables) -> pl.DataFrame:
     is actually lost" (delays2001, 4.2): data segments sent over data segments acknowledged.
 
     Returns:
-        One row a connection: `sendings`, 1 if nothing was retransmitted and all acknowledged.
+        One row per connection: `sendings`, 1 if nothing was retransmitted and all acknowledged.
     """
     return _of_connections(result, sendings=_ratio(_float("segments"), _float("acked_segments")))
 

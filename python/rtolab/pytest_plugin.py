@@ -115,10 +115,10 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
         if found.error:
             pytest.fail(f"{capture}: {found.error}", pytrace=False)
         unneeded = [
-            f"frame {again['frame']} of {one['client']} to {one['server']}"
+            f"frame {resent['frame']} of {one['client']} to {one['server']}"
             for one in found.document["connections"]
-            for again in one["retransmissions"]
-            if again["verdict"] == "unneeded"
+            for resent in one["retransmissions"]
+            if resent["verdict"] == "unneeded"
         ]
         if len(unneeded) > most:
             summary = f"{capture}: {len(unneeded)} unneeded retransmissions; at most {most} allowed"

@@ -60,7 +60,7 @@ class Result:
         """The effort of all runs together: `set_up_s`, `run_s`, `events` and so on."""
         return self._outcome.effort
 
-    if TYPE_CHECKING:  # Every table is a property: they are made below, of the one list.
+    if TYPE_CHECKING:  # Every table is a property, made below from the list of tables.
 
         def __getattr__(self, table: str) -> pl.DataFrame: ...
 

@@ -139,9 +139,9 @@ def test_a_key_that_the_profiles_of_all_senders_override_is_refused(rtolab: Any)
 
 
 def test_a_key_is_explained_with_its_choices(rtolab: Any) -> None:
-    told = rtolab("explain", "tcp.rto.timer").out
+    reported = rtolab("explain", "tcp.rto.timer").out
     for part in ("exact", "ticks", "wheel-250", 'tcp.rto.timer = "exact"'):
-        assert part in told
+        assert part in reported
     (document,) = json.loads(rtolab("explain", "tcp.rto.timer", "--json").out)
     assert document["parts"].keys() == {"exact", "ticks", "wheel-1000", "wheel-250"}
     ran = rtolab("explain", "tcp.rto.mim")
@@ -226,7 +226,7 @@ def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simu
     assert re.search(r"^PASS  (\d+) of \1 of the paper's checks pass", ran.out, re.MULTILINE)
     assert "report: out/report.html" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
-    assert simulator.asked[0]["jobs"] == 0
+    assert simulator.requested[0]["jobs"] == 0
 
 
 def test_a_failed_verdict_is_explained_and_exits_with_1(
@@ -249,7 +249,7 @@ def test_json_is_one_document_an_experiment(rtolab: Any, simulator: Simulator) -
         *("frto2002/table1", 30),
         5,
     )
-    assert simulator.asked[0]["seeds"] == range(5, 35)
+    assert simulator.requested[0]["seeds"] == range(5, 35)
     several = json.loads(rtolab("reproduce", "frto2002/fig1", "frto2002/fig2", "--json").out)
     assert [document["experiment"] for document in several] == ["frto2002/fig1", "frto2002/fig2"]
 
@@ -258,30 +258,30 @@ def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None
     ran = rtolab("reproduce", "frto2002/fig2", "--json", "--assume", "receiver.ack_every=1")
     assumed = {a["name"]: a for a in json.loads(ran.out)["assumptions"]}
     assert assumed["receiver.ack_every"]["value"] == "1"
-    assert dict(simulator.asked[0]["set"])["receiver.ack_every"] == "1"
+    assert dict(simulator.requested[0]["set"])["receiver.ack_every"] == "1"
 
 
 def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: Simulator) -> None:
     command = ("reproduce", "frto2002/table1", "--runs", "30")
     first = rtolab(*command)
     assert "kept" not in first.out + first.err
-    asked = len(simulator.asked)
+    requested = len(simulator.requested)
     again = rtolab(*command)
     assert "kept from an earlier run" in again.out
     assert "1 of 1 kept from an earlier run" in again.err
-    assert len(simulator.asked) == asked
+    assert len(simulator.requested) == requested
     assert rtolab(*command, "--json").out == rtolab(*command, "--json").out
     assert "kept" not in rtolab(*command, "--fresh").out
-    assert len(simulator.asked) == 2 * asked
+    assert len(simulator.requested) == 2 * requested
 
 
 def test_interrupted_it_says_how_to_go_on(
     rtolab: Any, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(path: Any, **asked: Any) -> Any:
-        if simulator.asked:
+    def interrupt(path: Any, **requested: Any) -> Any:
+        if simulator.requested:
             raise KeyboardInterrupt
-        return simulator(path, **asked)
+        return simulator(path, **requested)
 
     command = ("reproduce", "frto2002/fig1", "frto2002/fig2", "--quick")
     with monkeypatch.context() as patch:
@@ -291,14 +291,14 @@ def test_interrupted_it_says_how_to_go_on(
     assert "1 of 2 experiments are finished; the same command goes on from there" in ran.err
     assert not Path("out/report.html").exists()
     assert "1 of 2 kept from an earlier run" in rtolab(*command).err
-    assert len(simulator.asked) == 2
+    assert len(simulator.requested) == 2
 
 
 def test_quick_writes_no_pictures(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
     assert ran.code == 0
     assert list(Path("out").rglob("*.png")) == []
-    assert simulator.asked[1]["seeds"] == range(1, 11)
+    assert simulator.requested[1]["seeds"] == range(1, 11)
 
 
 def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
@@ -314,7 +314,7 @@ def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
     assert paper[1] - paper[0] == failing[0] + open_[0] + never[0]
     found = experiments.find(["frto2002/table1", "frto2002/fig2"])
     assert _sum(paper, ours, unstated)[1] == sum(len(one.checks) for one in found)
-    assert simulator.asked
+    assert simulator.requested
 
 
 def _numbers(cell: str) -> list[int]:
@@ -333,7 +333,7 @@ def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
         ["sack", "transfer", "3/3", "94.13"],
         ["sack+frto", "transfer", "3/3", "76.23"],
     ]
-    assert (simulator.asked[0]["jobs"], simulator.asked[0]["trace"]) == (2, False)
+    assert (simulator.requested[0]["jobs"], simulator.requested[0]["trace"]) == (2, False)
 
 
 def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Simulator) -> None:
@@ -343,8 +343,8 @@ def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Sim
     named = [argument for sender in [*senders, "reno"] for argument in ("-s", sender)]
     ran = rtolab("run", "x", *named, "--runs", "2", "--seed", "7")
     # Named twice, a sender still runs once; and all run on the same seeds, in their order.
-    assert simulator.asked[0]["senders"] == senders
-    assert simulator.asked[0]["seeds"] == range(7, 9)
+    assert simulator.requested[0]["senders"] == senders
+    assert simulator.requested[0]["seeds"] == range(7, 9)
     rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
     assert [row[0] for row in rows] == ["reno", "sack+eifel:rfc3522", *senders[2:]]
     assert {tuple(row[1:4]) for row in rows} == {("transfer", "2/2", "94.50")}
@@ -362,12 +362,12 @@ def test_run_writes_tables_captures_and_pictures_of_one_run(
     effort = {"set_up_s", "run_s", "data_packets_delivered", "events", "peak_memory_mb"}
     assert effort <= set(document)
     assert [c["sender"] for c in document["connections"]] == ["sack", "sack+frto"]
-    assert simulator.asked[0]["trace"]
+    assert simulator.requested[0]["trace"]
 
 
 def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:
     rtolab("run", "x", "--set", "link.wireless.loss=0.02", "--set", "flow.transfer.bytes = 1 kB")
-    assert simulator.asked[0]["set"] == [
+    assert simulator.requested[0]["set"] == [
         *(("link.wireless.loss", "0.02"), ("flow.transfer.bytes", "1 kB")),
     ]
 
@@ -379,7 +379,7 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
         assert f"wrote out/frto2002/{name}" in ran.out
     assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
     assert "report: out/report.html" in ran.out
-    assert len(simulator.asked) == 5 + 2
+    assert len(simulator.requested) == 5 + 2
     assert "Passing of" not in ran.out
 
 
@@ -479,7 +479,7 @@ def test_a_folder_that_cannot_be_made_exits_with_2(
     ran = rtolab("reproduce", "frto2002/fig1", "--out", "file/out")
     assert ran.code == 2
     assert ran.err.startswith("rtolab: file/out: ")
-    assert simulator.asked == []
+    assert simulator.requested == []
 
 
 @pytest.mark.usefixtures("simulator")

@@ -6,7 +6,8 @@ import pytest
 
 import reference
 from rtolab import Error
-from rtolab.cli.explain import explain
+from rtolab.cli.columns import COLUMNS, SHARED, of_column
+from rtolab.cli.explain import explain, tables
 
 KEY, POLICY = "key of a scenario", "policy of a sender"
 ROOT = Path(__file__).parents[2]
@@ -51,9 +52,9 @@ def test_a_name_is_explained(name: str, known: tuple[str, str], fact: str, shown
     ],
 )
 def test_of_a_near_miss_the_nearest_are_named(name: str, near: str) -> None:
-    with pytest.raises(Error, match=f"found '{name}'; expected ") as told:
+    with pytest.raises(Error, match=f"found '{name}'; expected ") as reported:
         explain(name)
-    names = str(told.value).split("; expected ")[1].split(", ")
+    names = str(reported.value).split("; expected ")[1].split(", ")
     assert names[0].startswith(near)
     assert len(names) <= 5
 
@@ -62,3 +63,14 @@ def test_of_a_near_miss_the_nearest_are_named(name: str, near: str) -> None:
 def test_the_reference_is_up_to_date(path: str, page: str) -> None:
     """`python tools/guide/reference.py` writes it anew."""
     assert (ROOT / "docs" / path).read_text(encoding="utf-8") == page
+
+
+def test_every_column_has_a_meaning() -> None:
+    known = {name: {column for column, _ in columns} for name, _, columns in tables()}
+    assert known.keys() >= COLUMNS.keys()
+    for name, columns in known.items():
+        assert columns >= COLUMNS.get(name, {}).keys(), "a meaning without a column"
+        assert all(of_column(name, column).endswith(".") for column in columns)
+    assert set().union(*known.values()) >= SHARED.keys()
+    (found,) = explain("segments.held_s")
+    assert found.about.startswith("How long stalls and spikes")

@@ -75,6 +75,6 @@ def test_a_mistake_is_named_with_what_is_nearest(
     command: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert program.call(monkeypatch, *shlex.split(command)) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert re.search(said, told), told
-    assert told.partition("such as ")[2].count(", ") < 5, told
+    reported = " ".join(capsys.readouterr().err.split())
+    assert re.search(said, reported), reported
+    assert reported.partition("such as ")[2].count(", ") < 5, reported

@@ -49,9 +49,9 @@ def test_every_system_that_matches_a_syn_is_named(made: Path) -> None:
     [one] = diagnose(made).document["connections"]
     assert one["stack"]["systems"] == ["linux", "rtolab"]
     assert one["stack"]["confidence"] < 0.5
-    told = tables.of_stack(one)
-    assert told.startswith("may be linux or rtolab; their SYNs look alike (")
-    assert "%" not in told
+    reported = tables.of_stack(one)
+    assert reported.startswith("may be linux or rtolab; their SYNs look alike (")
+    assert "%" not in reported
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -169,9 +169,9 @@ def test_only_the_sender_of_a_flow_shows_why_it_retransmits(whose: str, *, blind
     none = {"habits": [], "silences": [], "retransmissions": [{"from": whose}]}
     one = {"number": 1, "sender": "server", "vantage": "receiver", "episodes": [episode]} | none
     found = Diagnosis("x", {"summary": {"began": 0.0}}, cast("_rtolab.Diagnosis", None))
-    told = Console(file=StringIO(), width=400, record=True)
-    told.print(tables._stories(found, one, None))
-    text = told.export_text()
+    reported = Console(file=StringIO(), width=400, record=True)
+    reported.print(tables._stories(found, one, None))
+    text = reported.export_text()
     assert ("frame 7, data of the client: It was lost." in text) != blind
     assert ("A capture at the sender shows" in text) == blind
 
@@ -190,9 +190,9 @@ def test_wireshark_shows_the_verdicts(made: Path, tmp_path: Path) -> None:
     fields = ["-T", "fields", "-e", "frame.number", "-e", "frame.comment"]
     command = [tshark, "-n", "-r", str(copy), "-Y", 'frame.comment contains "rtolab"', *fields]
     done = execute(*command, check=True)
-    told = {int(line.split("\t")[0]) for line in done.stdout.splitlines()}
+    reported = {int(line.split("\t")[0]) for line in done.stdout.splitlines()}
     resent = {one["frame"] for one in found.document["connections"][0]["retransmissions"]}
-    assert resent <= told
+    assert resent <= reported
     assert diagnose(copy).document["connections"] == found.document["connections"]
 
 
@@ -211,17 +211,17 @@ def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path)
 
 def test_tables_hold_the_rows_of_the_document(made: Path) -> None:
     found = diagnose(made)
-    told = found.tables()
+    reported = found.tables()
     [one] = found.document["connections"]
     named = {"retransmissions": "retransmissions", "timeouts": "timeouts", "episodes": "episodes"}
     for table, key in {**named, "findings": "habits"}.items():
         rows = [{"connection": one["number"], **flat(row)} for row in one[key]]
         assert rows, key
-        shown = told[table].rows(named=True)
+        shown = reported[table].rows(named=True)
         assert [present(row) for row in shown] == [present(row) for row in rows], table
     nested = (*named, "silences", "habits")
     plain = flat({key: value for key, value in one.items() if key not in nested})
-    [row] = told["connections"].rows(named=True)
+    [row] = reported["connections"].rows(named=True)
     assert present(row) == present(plain)
 
 
@@ -317,6 +317,6 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     document = found.document
     assert "captured twice" not in shown(found)
     document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
-    told = shown(found)
-    assert "captured twice, counted once: 3 packets; acknowledged, not captured: 1460" in told
-    assert "Captured at the receiver" in told
+    reported = shown(found)
+    assert "captured twice, counted once: 3 packets; acknowledged, not captured: 1460" in reported
+    assert "Captured at the receiver" in reported

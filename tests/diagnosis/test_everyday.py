@@ -283,13 +283,13 @@ def test_two_captures_of_one_transfer_show_the_truth(
         for one in found.document["connections"]
         for t in one["timeouts"]
     }
-    told = verdicts | classes
+    reported = verdicts | classes
     truth = labelled_captures.labels(labelled_captures.Labelled("one", result, 0), "sender")
     assert truth.height
     wrong = [
-        (what, frame, true, told.get((what, frame)))
+        (what, frame, true, reported.get((what, frame)))
         for what, frame, true in truth.iter_rows()
-        if (what, frame) in told and told[what, frame] != true
+        if (what, frame) in reported and reported[what, frame] != true
     ]
     assert not wrong
     # In either order.

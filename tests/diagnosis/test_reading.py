@@ -71,10 +71,10 @@ def test_packets_cut_to_40_bytes_miss_nothing_and_mislead_no_verdict(
 ) -> None:
     editcap, cut = require_tool("editcap", "tshark"), tmp_path / "cut.pcapng"
     execute(editcap, "-s", "40", stall, cut, check=True)
-    told, whole = verdicts(found(str(cut))), verdicts(found(str(stall)))
-    assert [seq for seq, _ in told] == [seq for seq, _ in whole]
-    pairs = zip(told, whole, strict=True)
-    assert all(told == known or told[1] == "unknown" for told, known in pairs)
+    reported, whole = verdicts(found(str(cut))), verdicts(found(str(stall)))
+    assert [seq for seq, _ in reported] == [seq for seq, _ in whole]
+    pairs = zip(reported, whole, strict=True)
+    assert all(reported == known or reported[1] == "unknown" for reported, known in pairs)
 
 
 def test_every_compression_gives_the_same_verdicts(stall: Path) -> None:
@@ -122,10 +122,10 @@ def test_a_capture_of_one_direction_gives_no_wrong_verdict(
     document = found(str(half))
     assert document["connections"][0]["options"] is None
     seqs = {seq for seq, _ in verdicts(found(str(stall)))}
-    told = verdicts(document)
-    assert {seq for seq, _ in told} == (seqs if "src" in direction else set())
+    reported = verdicts(document)
+    assert {seq for seq, _ in reported} == (seqs if "src" in direction else set())
     # Every retransmission is unneeded, which one direction alone cannot show.
-    assert {verdict for _, verdict in told} <= {"unknown"}
+    assert {verdict for _, verdict in reported} <= {"unknown"}
 
 
 def test_a_file_that_is_no_capture_gives_an_error_and_no_output(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def peak(parts: Iterable[bytes]) -> int:
         for part in parts:
             running.stdin.write(part)
         running.stdin.close()
-        told = running.stderr.read()
-    return int(told.split()[-1]) * 1024
+        reported = running.stderr.read()
+    return int(reported.split()[-1]) * 1024
 
 
 def short(packets: int) -> Iterator[bytes]:

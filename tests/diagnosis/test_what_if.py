@@ -89,8 +89,8 @@ def inferred(file: Path, *, steady: bool = True) -> Inferred:
     return Inferred(_rtolab.infer_scenario(file, connection, steady=steady))
 
 
-def named(told: dict[str, Any], sender: str) -> dict[str, Any]:
-    return next(one for one in told["senders"] if one["sender"] == sender)
+def named(reported: dict[str, Any], sender: str) -> dict[str, Any]:
+    return next(one for one in reported["senders"] if one["sender"] == sender)
 
 
 @pytest.mark.parametrize("sender", ["sack", "newreno+frto", "linux"])
@@ -142,20 +142,20 @@ def test_the_replay_agrees_with_what_was_simulated(
     tmp_path: Path, sender: str, set: tuple[tuple[str, str], ...]
 ) -> None:
     file, truth = captured(tmp_path, sender, *set)
-    told = prediction(file)
-    assert told["agrees"]
-    assert told["nearest"]["unneeded"] == pytest.approx(truth["unneeded"][0], abs=2)
-    assert told["nearest"]["needed"] == pytest.approx(truth["needed"][0], abs=2)
-    assert told["nearest"]["elapsed_s"] == pytest.approx(truth["elapsed_s"][0], rel=0.03)
+    reported = prediction(file)
+    assert reported["agrees"]
+    assert reported["nearest"]["unneeded"] == pytest.approx(truth["unneeded"][0], abs=2)
+    assert reported["nearest"]["needed"] == pytest.approx(truth["needed"][0], abs=2)
+    assert reported["nearest"]["elapsed_s"] == pytest.approx(truth["elapsed_s"][0], rel=0.03)
 
 
 @pytest.mark.parametrize("other", ["sack+eifel", "newreno+frto"])
 def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -> None:
     """Inferred from a capture of a sender that goes back, and told of one that does not."""
-    told = prediction(captured(tmp_path, "sack")[0])
+    reported = prediction(captured(tmp_path, "sack")[0])
     truth = captured(tmp_path, other)[1]
-    found = named(told, other)
-    assert told["captured"]["unneeded"] > 40
+    found = named(reported, other)
+    assert reported["captured"]["unneeded"] > 40
     assert found["unneeded"] == pytest.approx(truth["unneeded"][0], abs=2)
     assert found["elapsed_s"] == pytest.approx(truth["elapsed_s"][0], rel=0.03)
     assert found["detected_s"] is not None
@@ -172,15 +172,15 @@ def test_with_timestamps_a_stall_is_inferred_from_a_capture_at_the_receiver(
 ) -> None:
     stamps = ("kernel.timestamps", "true") if sender == "linux" else ("tcp.timestamps", "true")
     file, _ = captured(tmp_path, sender, stamps, place="receiver")
-    told = prediction(file)
-    found = Inferred(told["scenario"])
+    reported = prediction(file)
+    found = Inferred(reported["scenario"])
     assert found.rate == pytest.approx(1e6, rel=0.01)
     assert found.delay == pytest.approx(0.2, abs=0.005)
     forward, backward = found.stalls
     assert max(end for _, end in [*forward, *backward]) == pytest.approx(8, abs=0.1)
     near = prediction(captured(tmp_path, sender, stamps)[0])
     for other in ("sack", "sack+frto", "sack+eifel"):
-        here, there = named(told, other), named(near, other)
+        here, there = named(reported, other), named(near, other)
         assert here["unneeded"] == pytest.approx(there["unneeded"], abs=2), other
         assert here["elapsed_s"] == pytest.approx(there["elapsed_s"], rel=0.03), other
 
@@ -243,13 +243,13 @@ def test_a_rate_that_falls_and_rises_again_is_inferred_with_its_queue(tmp_path: 
 
 
 def test_with_a_queue_inferred_others_fill_it_as_they_do_on_the_path_itself(tmp_path: Path) -> None:
-    """Told of a sender that is not the captured one, whose packets another number of them meet."""
+    """The prediction is for other senders, of which the queue drops other numbers of packets."""
     set = (NO_STALL, FULL_QUEUE, FALLS, OF_LINUX)
-    told = prediction(captured(tmp_path, "linux", *set)[0])
-    assert told["agrees"]
+    reported = prediction(captured(tmp_path, "linux", *set)[0])
+    assert reported["agrees"]
     for other in ("sack", "rack+prr", "sack+eifel"):
         truth = captured(tmp_path, other, *set)[1]
-        found = named(told, other)
+        found = named(reported, other)
         assert found["needed"] == pytest.approx(truth["needed"][0], abs=2), other
         assert found["elapsed_s"] == pytest.approx(truth["elapsed_s"][0], rel=0.03), other
 
@@ -280,24 +280,24 @@ def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
     scenario = tmp_path / "path.toml"
     command = ("diagnose", file, "--what-if")
     done = program.run(*command, "--json", check=True)
-    told = json.loads(done.stdout)["what_if"]
-    assert told["agrees"]
-    assert {one["sender"] for one in told["senders"]} >= {"sack", "sack+frto"}
-    assert {one["setting"] for one in told["linux"]} >= {"defaults", "tcp_timestamps=1"}
+    reported = json.loads(done.stdout)["what_if"]
+    assert reported["agrees"]
+    assert {one["sender"] for one in reported["senders"]} >= {"sack", "sack+frto"}
+    assert {one["setting"] for one in reported["linux"]} >= {"defaults", "tcp_timestamps=1"}
     shown = program.run(*command, "--scenario-out", scenario, check=True).stdout
-    assert all(one["setting"] in shown for one in told["linux"])
+    assert all(one["setting"] in shown for one in reported["linux"])
     assert "True" not in shown
     assert "False" not in shown
-    assert scenario.read_text() == told["scenario"]
+    assert scenario.read_text() == reported["scenario"]
     _rtolab.check(scenario)
 
 
 @pytest.mark.parametrize("name", WITH_FRTO)
 def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> None:
-    told = prediction(KEPT / f"{name}.pcapng.gz")
-    assert told["agrees"]
-    assert told["captured"]["unneeded"] > 10
-    found = with_frto(told)
+    reported = prediction(KEPT / f"{name}.pcapng.gz")
+    assert reported["agrees"]
+    assert reported["captured"]["unneeded"] > 10
+    found = with_frto(reported)
     assert found["unneeded"] == pytest.approx(WITH_FRTO[name]["unneeded"], abs=2)
     assert found["elapsed_s"] == pytest.approx(WITH_FRTO[name]["elapsed_s"], rel=0.01)
 

@@ -102,10 +102,10 @@ def stall(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_fields_hold_the_values_of_the_diagnosis(stall: Path, tshark: Callable[..., str]) -> None:
     names = ("verdict", "trigger", "confidence", "evidence", "evidence.frame", "timeout")
     fields = [word for name in names for word in ("-e", f"rtolab.{name}")]
-    told = tshark("-r", stall, "-Y", "rtolab.verdict", "-T", "fields", *fields).splitlines()
+    reported = tshark("-r", stall, "-Y", "rtolab.verdict", "-T", "fields", *fields).splitlines()
     [one] = diagnose(STALL).document["connections"]
     classes = {timeout["frame"]: timeout["class"] for timeout in one["timeouts"]}
-    assert [line.split("\t") for line in told] == [
+    assert [line.split("\t") for line in reported] == [
         [
             resent["verdict"],
             resent["trigger"],
@@ -116,9 +116,18 @@ def test_fields_hold_the_values_of_the_diagnosis(stall: Path, tshark: Callable[.
         ]
         for resent in one["retransmissions"]
     ]
-    asked = ["-Y", "rtolab.cost", "-T", "fields", "-e", "rtolab.cost", "-e", "rtolab.description"]
+    requested = [
+        "-Y",
+        "rtolab.cost",
+        "-T",
+        "fields",
+        "-e",
+        "rtolab.cost",
+        "-e",
+        "rtolab.description",
+    ]
     [episode] = one["episodes"]
-    cost, description = tshark("-r", stall, *asked).rstrip("\n").split("\t")
+    cost, description = tshark("-r", stall, *requested).rstrip("\n").split("\t")
     assert float(cost) == pytest.approx(episode["cost"]["time_lost"], abs=1e-6)
     assert description == episode["story"]
 
@@ -128,8 +137,8 @@ def test_a_copy_of_a_copy_has_each_finding_once(
 ) -> None:
     again = tmp_path / "again.pcapng"
     annotate(diagnose(stall), again)
-    asked = ["-Y", "rtolab.verdict", "-T", "fields", "-e", "rtolab.verdict"]
-    assert tshark("-r", again, *asked).split() == ["unneeded"] * 46
+    requested = ["-Y", "rtolab.verdict", "-T", "fields", "-e", "rtolab.verdict"]
+    assert tshark("-r", again, *requested).split() == ["unneeded"] * 46
 
 
 def test_the_profile_has_columns_and_colours(stall: Path, tshark: Callable[..., str]) -> None:
@@ -140,8 +149,8 @@ def test_the_profile_has_columns_and_colours(stall: Path, tshark: Callable[..., 
         "spurious",
         "d-sack,originals-in-order",
     ]
-    asked = ["--color", "-T", "fields", "-e", "frame.coloring_rule.name", "-Y", "rtolab"]
-    rules = [line for line in tshark(*profile, *asked).splitlines() if line]
+    requested = ["--color", "-T", "fields", "-e", "frame.coloring_rule.name", "-Y", "rtolab"]
+    rules = [line for line in tshark(*profile, *requested).splitlines() if line]
     assert rules.count("rtolab: timeout, spurious or for a lost ACK") == 2
     assert rules.count("rtolab: unneeded retransmission") == len(rules) - 2 == 44
 
@@ -150,8 +159,8 @@ def test_it_is_installed_where_wireshark_looks(tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
     environment = os.environ | {"HOME": str(tmp_path)}
     environment.pop("XDG_CONFIG_HOME", None)
-    told = execute(tshark, "-G", "folders", env=environment, check=True).stdout
-    folders = dict(re.findall(r"^(.+?):\s+(.+)$", told, re.MULTILINE))
+    reported = execute(tshark, "-G", "folders", env=environment, check=True).stdout
+    folders = dict(re.findall(r"^(.+?):\s+(.+)$", reported, re.MULTILINE))
     plugin = Path(folders["Personal Lua Plugins"]) / "rtolab.lua"
     profile = Path(folders["Personal configuration"]) / "profiles" / "rtolab"
     files = [plugin, profile / "colorfilters", profile / "preferences"]

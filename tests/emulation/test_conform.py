@@ -287,12 +287,12 @@ def test_earlier_results_are_checked(tmp_path: Path) -> None:
 def test_wrong_arguments_are_explained(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words, told in (
+    for words, reported in (
         (["--server", "x"], "a client needs a server and a server a client"),
         (["--only", "stall-7s"], "--only stall-7s: found no such scenario; expected one of"),
     ):
         assert program.call(monkeypatch, "conform", *words) == 2
-        assert told in capsys.readouterr().err
+        assert reported in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("hosts")
@@ -352,7 +352,7 @@ def test_a_client_and_a_server_are_scored(tmp_path: Path) -> None:
     stack = Stack("sockets", {}, f"exec {sys.executable} {tmp_path / 'server.py'}", client, 10.0)
     done: list[tuple[int, int]] = []
     hold = next(one for one in suite() if one.id == "syn-hold-1.5s")
-    (found,) = conform(stack, [hold], progress=lambda *told: done.append(told))
+    (found,) = conform(stack, [hold], progress=lambda *reported: done.append(reported))
     assert (found.ended, found.said) == ("recovered", "")
     # The hold begins with the first packet, however long the client takes to start.
     assert found.link_s == pytest.approx(hold.disturbed_s, abs=0.001)

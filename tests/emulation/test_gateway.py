@@ -55,7 +55,7 @@ def test_bytes_and_half_closes_pass_in_both_directions(host: str) -> None:
         sent = one.run("late_upload", host, "300000")
         time.sleep(0.5)
         one.end()
-    assert f"got {sent}" in one.told
+    assert f"got {sent}" in one.reported
     counts = one.counts
     assert (counts["opened"], counts["established"], counts["closed"]) == (3, 3, 3)
     assert counts["bytes_down"] == 1_000_000 + 64
@@ -74,10 +74,10 @@ def test_refusals_and_resets_pass(option: list[str]) -> None:
         one.run("resets", V4)
         time.sleep(0.5)
         one.end()
-    assert "broken: Connection reset by peer" in one.told
+    assert "broken: Connection reset by peer" in one.reported
     counts = one.counts
-    told = ("refused_by_server", "reset_by_server", "reset_by_client", "closed")
-    assert [counts[name] for name in told] == [1, 1, 1, 0]
+    reported = ("refused_by_server", "reset_by_server", "reset_by_client", "closed")
+    assert [counts[name] for name in reported] == [1, 1, 1, 0]
 
 
 def test_a_slow_reader_holds_up_the_sender() -> None:
@@ -158,9 +158,9 @@ def test_all_connections_can_be_forwarded_to_one_server() -> None:
 
 def test_a_syn_flood_does_not_disturb_connections() -> None:
     with lab("--max-half-open", "100", "--answer-at-once") as one:
-        told = one.run("flooded", V4, "4000")
+        reported = one.run("flooded", V4, "4000")
         one.end()
-    assert told.split("\n") == ["equal", "echoed always"]
+    assert reported.split("\n") == ["equal", "echoed always"]
     assert one.counts["overrun"] >= 3800
     assert one.counts["most_connections"] <= 102
     assert one.counts["established"] == 2

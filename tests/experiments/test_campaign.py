@@ -29,13 +29,13 @@ def quick(out: Path, **settings: Any) -> Campaign:
 def test_a_finished_experiment_is_kept(simulator: Simulator, tmp_path: Path) -> None:
     assert quick(tmp_path).finished(TABLE) is None
     first = quick(tmp_path).run(TABLE)
-    asked = len(simulator.asked)
+    requested = len(simulator.requested)
     again = quick(tmp_path).finished(TABLE)
     assert again is not None
     assert (first.kept, again.kept) == (False, True)
     assert again.reproduction == first.reproduction
     assert (again.figures, list(again.files)) == (first.figures, list(first.files))
-    assert len(simulator.asked) == asked
+    assert len(simulator.requested) == requested
     assert Campaign(tmp_path, Settings(quick=True), fresh=True).finished(TABLE) is None
 
 
@@ -106,8 +106,8 @@ def test_an_interrupted_experiment_leaves_no_record(
     quick(tmp_path).run(TABLE)
     simulate = simulator.__call__
 
-    def interrupted(*asked: Any, **how: Any) -> Any:
-        simulate(*asked, **how)
+    def interrupted(*requested: Any, **how: Any) -> Any:
+        simulate(*requested, **how)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_rtolab, "simulate", interrupted)
@@ -153,8 +153,8 @@ def without_wall(out: Path) -> list[str]:
     """The report, and the documents, without what the clock tells."""
     page = (out / "report.html").read_text(encoding="utf-8")
     documents = [json.loads((out / id_ / "result.json").read_text()) for id_ in IDS]
-    told = [json.dumps(document | {"wall_s": 0}) for document in documents]
-    return [re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page), *told]
+    reported = [json.dumps(document | {"wall_s": 0}) for document in documents]
+    return [re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page), *reported]
 
 
 def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:

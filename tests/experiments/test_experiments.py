@@ -109,8 +109,8 @@ def test_an_unfinished_transfer_fails_the_experiment(simulator: Simulator) -> No
     simulator.medians = medians(experiment)
     simulate = simulator.__call__
 
-    def one_hangs(path: Any, **asked: Any) -> Outcome:
-        outcome = simulate(path, **asked)
+    def one_hangs(path: Any, **requested: Any) -> Outcome:
+        outcome = simulate(path, **requested)
         frame = outcome.frames["connections"]
         completed = frame["run"] != 7
         outcome.frames["connections"] = frame.with_columns(completed=completed)
@@ -211,9 +211,9 @@ def test_variants_are_in_the_papers_order(simulator: Simulator) -> None:
 
 def test_table_2_runs_three_loss_rates_with_the_same_seeds(simulator: Simulator) -> None:
     done = run(simulator, BY_ID["frto2002/table2"])
-    losses = [dict(asked["set"])["link.wireless.loss"] for asked in simulator.asked]
+    losses = [dict(requested["set"])["link.wireless.loss"] for requested in simulator.requested]
     assert losses == ["0.05", "0.02", "0.10"]
-    assert {asked["seeds"] for asked in simulator.asked} == {range(1, 301)}
+    assert {requested["seeds"] for requested in simulator.requested} == {range(1, 301)}
     unpublished = [row for row in done.rows if row.variant.condition == "2 % loss"]
     assert {row.published for row in unpublished} == {None}
     assert unpublished[0].variant.key == "sack+eifel @ 2 % loss"
@@ -221,7 +221,7 @@ def test_table_2_runs_three_loss_rates_with_the_same_seeds(simulator: Simulator)
 
 def test_the_assumptions_are_set_in_the_scenario(simulator: Simulator) -> None:
     done = run(simulator, BY_ID["frto2002/table1"])
-    assert dict(simulator.asked[0]["set"]) == {a.name: a.value for a in done.assumptions}
+    assert dict(simulator.requested[0]["set"]) == {a.name: a.value for a in done.assumptions}
 
 
 def test_one_set_of_assumptions_serves_every_table() -> None:
@@ -253,7 +253,7 @@ def test_another_assumption_is_set_and_shown(simulator: Simulator) -> None:
         BY_ID["frto2002/table1"],
         assume={"receiver.delayed_ack": "100 ms", "tcp.recovery.dupthresh": "2"},
     )
-    changed = dict(simulator.asked[0]["set"])
+    changed = dict(simulator.requested[0]["set"])
     assert (changed["receiver.delayed_ack"], changed["tcp.recovery.dupthresh"]) == ("100 ms", "2")
     shown = {a.name: a for a in done.assumptions}
     assert shown["receiver.delayed_ack"].why.startswith("given with --assume; else 200 ms")

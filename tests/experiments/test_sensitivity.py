@@ -49,12 +49,12 @@ def slower_with_an_ack_each(simulator: Simulator, monkeypatch: pytest.MonkeyPatc
     """The stand-in answers by what is set."""
 
     class Sensitive(Simulator):
-        def __call__(self, path: Any, **asked: Any) -> Any:
-            changed = dict(asked["set"])["receiver.ack_every"] == "1"
+        def __call__(self, path: Any, **requested: Any) -> Any:
+            changed = dict(requested["set"])["receiver.ack_every"] == "1"
             self.medians = PUBLISHED | ({"sack": (120, 9, 57)} if changed else {})
-            return super().__call__(path, **asked)
+            return super().__call__(path, **requested)
 
-    stand_in = Sensitive({}, simulator.asked)
+    stand_in = Sensitive({}, simulator.requested)
     monkeypatch.setattr("rtolab._rtolab.simulate", stand_in)
 
 
@@ -64,7 +64,10 @@ def test_alternatives_are_judged_on_fewer_runs(
     slower_with_an_ack_each(simulator, monkeypatch)
     experiment = with_alternatives(below(100), below(200), below(100, runs=50), below(200, runs=50))
     done = reproduce(experiment, seed=1, sensitivity=True)
-    assert [asked["seeds"] for asked in simulator.asked] == [range(1, 101), range(1, 21)]
+    assert [requested["seeds"] for requested in simulator.requested] == [
+        range(1, 101),
+        range(1, 21),
+    ]
     assert done.verdict == "pass"
     (tried,) = done.alternatives
     assert [check.survival for check in tried.checks] == [
@@ -83,22 +86,25 @@ def test_alternatives_are_judged_on_fewer_runs(
 
 def test_without_sensitivity_nothing_else_is_run(simulator: Simulator) -> None:
     done = reproduce(with_alternatives(below(100)), seed=1)
-    assert (len(simulator.asked), done.alternatives) == (1, ())
+    assert (len(simulator.requested), done.alternatives) == (1, ())
 
 
 def test_an_alternative_replaces_a_variants_own_value(simulator: Simulator) -> None:
     experiment = with_alternatives(below(100))
     own = replace(experiment.variants[2], set={"receiver.ack_every": "3"})
     reproduce(replace(experiment, variants=(own,)), seed=1, runs=10, sensitivity=True)
-    assert [dict(asked["set"])["receiver.ack_every"] for asked in simulator.asked] == ["3", "1"]
+    assert [dict(requested["set"])["receiver.ack_every"] for requested in simulator.requested] == [
+        "3",
+        "1",
+    ]
 
 
 def test_quick_has_its_own_runs_and_values(simulator: Simulator) -> None:
     experiment = replace(with_alternatives(below(100)), quick_set={"flow.transfer.bytes": "10 kB"})
     done = reproduce(experiment, seed=1, quick=True)
-    (asked,) = simulator.asked
-    assert (done.runs, asked["seeds"]) == (10, range(1, 11))
-    assert dict(asked["set"])["flow.transfer.bytes"] == "10 kB"
+    (requested,) = simulator.requested
+    assert (done.runs, requested["seeds"]) == (10, range(1, 11))
+    assert dict(requested["set"])["flow.transfer.bytes"] == "10 kB"
     assert reproduce(experiment, seed=1, quick=True, runs=3).runs == 3
 
 
@@ -106,14 +112,17 @@ def test_variants_with_different_settings_run_separately(simulator: Simulator) -
     one, other = TABLE.variants[:2]
     apart = replace(TABLE, variants=(one, replace(other, set={"tcp.mss": "100 B"})), checks=())
     reproduce(apart, seed=1, runs=3)
-    found = [(asked["senders"], dict(asked["set"])["tcp.mss"]) for asked in simulator.asked]
+    found = [
+        (requested["senders"], dict(requested["set"])["tcp.mss"])
+        for requested in simulator.requested
+    ]
     assert found == [([one.sender], "256 B"), ([other.sender], "100 B")]
 
 
 def test_an_assumption_without_a_key_is_not_set(simulator: Simulator) -> None:
     experiment = replace(TABLE, assumptions=(*TABLE.assumptions, taken("load", "one", "simple")))
     reproduce(experiment, seed=1, runs=3)
-    assert "load" not in dict(simulator.asked[0]["set"])
+    assert "load" not in dict(simulator.requested[0]["set"])
 
 
 ARITHMETIC = Experiment(
@@ -137,7 +146,7 @@ ARITHMETIC = Experiment(
 
 def test_an_experiment_without_runs_has_verdicts(simulator: Simulator) -> None:
     done = reproduce(ARITHMETIC, seed=1)
-    assert simulator.asked == []
+    assert simulator.requested == []
     assert (done.runs, done.rows) == (1, ())
     assert [check.verdict for check in done.checks] == ["pass", "not reproducible", "pass"]
     assert (done.checks[1].why, done.checks[2].why) == ("no condition is printed", "")
@@ -179,7 +188,7 @@ def test_the_summary_counts_checks_by_paper_and_kind(simulator: Simulator) -> No
         *((2, 3), (0, 1), (1, 1), (0, 0)),
     ]
     assert len(summary([table])) == 1
-    assert simulator.asked
+    assert simulator.requested
 
 
 def test_a_check_counts_as_the_papers_only_if_it_says_so() -> None:

@@ -330,9 +330,9 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
     arguments = placed(WRITES[command], tmp_path)
     out = tmp_path / "small"
     with small_disk(out, "8k"):
-        told = said_in_words(rtolab(*(one.replace("OUT", str(out)) for one in arguments)))
-        assert "No space left on device" in told
-        assert str(out) in told
+        reported = said_in_words(rtolab(*(one.replace("OUT", str(out)) for one in arguments)))
+        assert "No space left on device" in reported
+        assert str(out) in reported
         files = [path for path in out.rglob("*") if path.is_file()]
         whole = [path for path in files if path.stat().st_size]
         assert not unfinished(out)
@@ -365,9 +365,9 @@ def test_a_trace_too_long_for_memory_is_refused(tmp_path: Path) -> None:
     most = 1_600_000_000
     command: list[str | Path] = ["run", file, "--out", tmp_path / "out", "--jobs", "1"]
     ended = rtolab(*command, preexec_fn=limited(resource.RLIMIT_AS, most))
-    told = said_in_words(ended)
-    assert "out of memory: found no room for the trace beyond" in told
-    found = re.search(r"beyond (\d+) MB", told)
+    reported = said_in_words(ended)
+    assert "out of memory: found no room for the trace beyond" in reported
+    found = re.search(r"beyond (\d+) MB", reported)
     assert found
     assert 10 < int(found[1]) < 400
     assert not (tmp_path / "out").exists()
@@ -383,8 +383,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     for command in (["run"], ["diagnose"], ["sweep"]):
         for path in (folder, loop, tmp_path / "nowhere.toml", tmp_path / ("x" * 300)):
-            told = said_in_words(rtolab(*command, path))
-            assert str(path) in told
+            reported = said_in_words(rtolab(*command, path))
+            assert str(path) in reported
 
 
 def test_a_truncated_capture_is_diagnosed_or_refused(tmp_path: Path) -> None:
@@ -408,6 +408,6 @@ def test_a_pipe_cannot_be_read_a_second_time_for_its_page(tmp_path: Path) -> Non
         opened.write(capture().read_bytes())
         pipe.unlink()
     ended = Ended(process)
-    told = said_in_words(ended)
-    assert str(pipe) in told
+    reported = said_in_words(ended)
+    assert str(pipe) in reported
     assert not (tmp_path / "page.html").exists()

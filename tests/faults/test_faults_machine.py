@@ -39,15 +39,15 @@ def test_no_command_begins_without_descriptors_or_memory(
         (resource.RLIMIT_NOFILE, descriptors, "too many open files"),
         (resource.RLIMIT_AS, addresses * MEGABYTE, "out of memory"),
     ):
-        told = said_in_words(rtolab(*arguments, preexec_fn=limited(kind, most), cwd=tmp_path))
-        assert told.count("\n") == 1
-        assert words in told
+        reported = said_in_words(rtolab(*arguments, preexec_fn=limited(kind, most), cwd=tmp_path))
+        assert reported.count("\n") == 1
+        assert words in reported
 
 
 def test_pictures_are_refused_if_their_engine_would_end_the_process(tmp_path: Path) -> None:
     ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_AS, 8000 * MEGABYTE))
-    told = said_in_words(ended)
-    assert "pictures: out of memory" in told
+    reported = said_in_words(ended)
+    assert "pictures: out of memory" in reported
     assert (tmp_path / "out" / "connections.parquet").exists()
     assert not unfinished(tmp_path)
     assert not list(tmp_path.rglob("*.svg"))
@@ -73,9 +73,9 @@ def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
     few = ["prlimit", f"--nproc={most}", "setpriv", *nobody, *reads_all]
     unwritten = environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
     process = program.start("run", "hold", within=few, cwd=tmp_path, env=unwritten)
-    told = said_in_words(Ended(process))
-    assert told.count("\n") == 1
-    assert "`ulimit -u`" in told
+    reported = said_in_words(Ended(process))
+    assert reported.count("\n") == 1
+    assert "`ulimit -u`" in reported
 
 
 def test_a_server_with_less_memory_than_its_processes_may_take_answers(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_no_file_may_grow(tmp_path: Path) -> None:
     """As on a full disk, of what is written last: the lock of a sweep."""
     out = tmp_path / "out"
     arguments = placed([*PIPED["sweep"], "--out", str(out)], tmp_path)
-    told = said_in_words(rtolab(*arguments, preexec_fn=limited(resource.RLIMIT_FSIZE, 0)))
-    assert "File too large" in told
-    assert str(out) in told
+    reported = said_in_words(rtolab(*arguments, preexec_fn=limited(resource.RLIMIT_FSIZE, 0)))
+    assert "File too large" in reported
+    assert str(out) in reported
 
 
 # Streams.

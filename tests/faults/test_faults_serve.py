@@ -68,9 +68,9 @@ def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_p
         os.kill(worker, signal.SIGKILL)
         time.sleep(0.3)
         for _ in range(2):
-            status, told = answer_of(address, "api/run", HOLD)
+            status, reported = answer_of(address, "api/run", HOLD)
             assert status == 507
-            assert told.startswith(f"{NOW}: too many open files")
+            assert reported.startswith(f"{NOW}: too many open files")
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
         assert answer_of(address, "api/run", HOLD) == (200, "")
     assert complaints.read_text() == ""

@@ -83,15 +83,15 @@ def test_nothing_is_loaded_from_other_hosts(site: Path, pages: dict[Path, Page])
 
 
 def test_a_browser_loads_nothing_else_and_reports_no_error(site: Path, browser: Browser) -> None:
-    asked, complaints = [], []
+    requested, complaints = [], []
     page = browser.new_page(color_scheme="dark")
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     page.on("console", lambda said: complaints.append(said.text))
     for name in ("index", "why", "tutorial", "reference/python", "notebooks/write-a-detector"):
         page.goto(f"file://{site}/{name}.html")
         page.wait_for_selector("h1")
     page.close()
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in requested if not url.startswith(("file:", "data:", "blob:"))] == []
     assert complaints == []
 
 

@@ -142,7 +142,7 @@ def test_marks_stand_in_the_picture_of_a_trace(simulator: Simulator) -> None:
     marks = [(23.0, "A: the ACK"), (22.5, "the timer expires")]
     spec = str(result.plot.time_sequence(between=(20, 30), marks=marks).to_dict(validate=False))
     assert spec.index("the timer expires") < spec.index("A: the ACK")
-    assert simulator.asked
+    assert simulator.requested
 
 
 def test_a_file_name_has_no_special_characters() -> None:

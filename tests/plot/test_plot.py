@@ -266,18 +266,18 @@ def test_a_single_run_is_traced_and_many_are_not(monkeypatch: pytest.MonkeyPatch
     assert run("x").traced
     assert run("x", sender="sack+frto").segments.height > 0
     assert not run("x", sender="sack", runs=2).traced
-    assert [asked["windows"] for asked in simulator.asked] == [True, True, False]
+    assert [requested["windows"] for requested in simulator.requested] == [True, True, False]
 
 
 def test_overrides_reach_the_simulator_as_toml(monkeypatch: pytest.MonkeyPatch) -> None:
     simulator = Simulator.installed(monkeypatch)
     run("x", set={"link.a.loss": 0.02, "receiver.dsack": True, "tcp.mss": "256 B"}, seed=7)
-    (asked,) = simulator.asked
-    assert asked["set"] == [
+    (requested,) = simulator.requested
+    assert requested["set"] == [
         *(("link.a.loss", "0.02"), ("receiver.dsack", "true")),
         ("tcp.mss", "256 B"),
     ]
-    assert asked["seeds"] == range(7, 8)
+    assert requested["seeds"] == range(7, 8)
 
 
 @pytest.mark.parametrize("wrong", [{"runs": 0}, {"jobs": 0}, {"seed": -1}, {"seed": 2**64}])

@@ -160,8 +160,8 @@ def test_ns3_simulates_as_long_as_asked_and_never_longer(no_peers: Path) -> None
         'while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done\n'
         f'[ -z "$out" ] || /bin/cp {no_peers}/ns-3 "$out"',
     )
-    for told, simulated in ((100.0, [100, 60]), (7.0, [7, 7])):
-        ran = bench("--peers", "--ns3-seconds", str(told), path=str(no_peers))
+    for reported, simulated in ((100.0, [100, 60]), (7.0, [7, 7])):
+        ran = bench("--peers", "--ns3-seconds", str(reported), path=str(no_peers))
         cases = json.loads(ran.stdout)["cases"]
         assert [case["peers"]["ns-3"]["packets"] for case in cases] == simulated
         assert [case["peers"]["ns-3"]["seconds"] for case in cases] == simulated

@@ -30,7 +30,7 @@ GOOD = "1"
 
 
 def tshark(tool: str, file: Path) -> pl.DataFrame:
-    """One row a packet: the fields as tshark prints them."""
+    """One row per packet: the fields as tshark prints them."""
     preferences = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE"]
     command = [tool, "-n", "-r", str(file), "-T", "fields", "-E", "separator=,"]
     command += [word for preference in preferences for word in ("-o", preference)]

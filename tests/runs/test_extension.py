@@ -121,10 +121,10 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
     ],
 )
 def test_an_unknown_detector_or_sender_is_named(
-    scenario: Path, asked: dict[str, Any], said: str
+    scenario: Path, requested: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(_rtolab.SenderError, match=said):
-        _rtolab.simulate(scenario, senders=["newreno"], seeds=[1], **asked)
+        _rtolab.simulate(scenario, senders=["newreno"], seeds=[1], **requested)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -226,18 +226,18 @@ def test_a_capture_that_cannot_be_written_says_why(scenario: Path) -> None:
 
 
 def test_progress_is_reported_and_its_error_ends_the_runs(scenario: Path) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:
-        told.append((done, total))
-        if len(told) == 3:
+        reported.append((done, total))
+        if len(reported) == 3:
             raise OverflowError("enough")
 
     with pytest.raises(OverflowError, match="enough"):
         _rtolab.simulate(scenario, seeds=range(1_000_000), jobs=2, progress=progress)
-    assert [total for _, total in told] == [1_000_000] * 3
-    assert sorted(told) == told
-    assert 0 < told[-1][0] < 1_000_000
+    assert [total for _, total in reported] == [1_000_000] * 3
+    assert sorted(reported) == reported
+    assert 0 < reported[-1][0] < 1_000_000
 
 
 def test_control_c_ends_the_runs(scenario: Path) -> None:

@@ -40,15 +40,15 @@ TASKS: dict[str, Any] = (
 FIRST = {"run": 0, "seed": 7, "sender": "sack", "flow": "transfer"}
 
 
-def rows(schema: dict[str, Any], *told: dict[str, Any]) -> pl.DataFrame:
+def rows(schema: dict[str, Any], *reported: dict[str, Any]) -> pl.DataFrame:
     """Rows of the first run by default; columns that are not given are zero or null."""
     zeros = {name: 0 for name, kind in schema.items() if kind == pl.UInt64}
     known = {name: value for name, value in FIRST.items() if name in schema}
-    return pl.DataFrame([zeros | known | row for row in told], schema=schema)
+    return pl.DataFrame([zeros | known | row for row in reported], schema=schema)
 
 
 @dataclass
-class Told:
+class Tables:
     """The tables of some runs."""
 
     connections: pl.DataFrame = field(default_factory=lambda: rows(CONNECTIONS))
@@ -57,8 +57,8 @@ class Told:
     tasks: pl.DataFrame = field(default_factory=lambda: rows(TASKS))
 
 
-def connections(*told: dict[str, Any]) -> Told:
-    return Told(connections=rows(CONNECTIONS, *told))
+def connections(*reported: dict[str, Any]) -> Tables:
+    return Tables(connections=rows(CONNECTIONS, *reported))
 
 
 def test_every_measure_is_listed_with_its_source() -> None:
@@ -71,33 +71,35 @@ def test_every_measure_is_listed_with_its_source() -> None:
 
 
 def test_rows_say_which_connection_they_are_about() -> None:
-    told = connections({"elapsed_s": 2.0}, {"run": 1, "seed": 8, "sender": "newreno"})
-    frame = measures.elapsed(told)
+    reported = connections({"elapsed_s": 2.0}, {"run": 1, "seed": 8, "sender": "newreno"})
+    frame = measures.elapsed(reported)
     assert frame.columns == ["run", "seed", "sender", "flow", "elapsed_s"]
     assert frame.rows() == [(0, 7, "sack", "transfer", 2.0), (1, 8, "newreno", "transfer", None)]
 
 
 def test_throughput_is_normalized_by_the_available_bandwidth() -> None:
     # Of 384 kbit/s, 1 % is damaged and other traffic takes 96 kbit/s: 284.16 kbit/s are left.
-    told = connections(
+    reported = connections(
         {"measured_s": 100.0, "measured_bytes": 1_776_000, "measured_acked_segments": 3000}
     )
-    frame = measures.normalized_throughput(told, rate_bps=384e3, error_rate=0.01, other_bps=96e3)
+    frame = measures.normalized_throughput(
+        reported, rate_bps=384e3, error_rate=0.01, other_bps=96e3
+    )
     assert frame["normalized_throughput"].to_list() == [pytest.approx(142.08 / 284.16)]
-    framed = measures.normalized_throughput(told, rate_bps=284.16e3, header=40)
+    framed = measures.normalized_throughput(reported, rate_bps=284.16e3, header=40)
     assert framed["normalized_throughput"].to_list() == [pytest.approx(151.68 / 284.16)]
 
 
 def test_throughput_of_no_time_is_null_and_of_no_bandwidth_an_error() -> None:
-    told = connections({"measured_s": 0.0})
-    frame = measures.normalized_throughput(told, rate_bps=384e3)
+    reported = connections({"measured_s": 0.0})
+    frame = measures.normalized_throughput(reported, rate_bps=384e3)
     assert frame["normalized_throughput"].to_list() == [None]
     with pytest.raises(ValueError, match=r"found -16000 bit/s available.*takes 400000 of 384000"):
-        measures.normalized_throughput(told, rate_bps=384e3, other_bps=400e3)
+        measures.normalized_throughput(reported, rate_bps=384e3, other_bps=400e3)
 
 
 def test_effective_goodput_counts_retransmissions_of_the_link() -> None:
-    told = connections(
+    reported = connections(
         {"measured_bytes": 10_000, "measured_acked_segments": 20},
         # Two of the datagrams were lost; they acknowledge nothing.
         {"flow": "cbr", "measured_bytes": 1_720, "measured_delay_packets": 10},
@@ -105,24 +107,24 @@ def test_effective_goodput_counts_retransmissions_of_the_link() -> None:
         {"run": 1, "seed": 8, "measured_bytes": 10_000, "measured_acked_segments": 20},
     )
     radio = {"link": "radio", "direction": "forward"}
-    told.links = rows(
+    reported.links = rows(
         LINKS,
         radio | {"measured_transmitted_bytes": 16_000},
         radio | {"direction": "backward", "measured_transmitted_bytes": 999},
         {"link": "wan", "direction": "forward", "measured_transmitted_bytes": 999},
         radio | {"run": 1, "seed": 8, "measured_transmitted_bytes": 0},
     )
-    frame = measures.effective_goodput(told, link="radio", flows=["transfer", "cbr"])
+    frame = measures.effective_goodput(reported, link="radio", flows=["transfer", "cbr"])
     assert frame.columns == ["run", "seed", "sender", "effective_goodput"]
     data = 10_000 + 20 * 40 + 1_720 + 10 * 28
     assert frame["effective_goodput"].to_list() == [pytest.approx(data / 16_000), None]
-    everything = measures.effective_goodput(told, link="radio")["effective_goodput"]
+    everything = measures.effective_goodput(reported, link="radio")["effective_goodput"]
     assert everything[0] == pytest.approx((data + 90_000 + 90 * 40) / 16_000)
 
 
 def test_packet_delay_is_null_without_packets() -> None:
-    told = connections({"measured_delay_mean_s": 0.3, "delay_max_s": 1.5}, {"flow": "silent"})
-    frame = measures.packet_delay(told)
+    reported = connections({"measured_delay_mean_s": 0.3, "delay_max_s": 1.5}, {"flow": "silent"})
+    frame = measures.packet_delay(reported)
     assert frame.select("mean_s", "max_s").rows() == [(0.3, 1.5), (None, None)]
 
 
@@ -141,32 +143,32 @@ def test_the_window_is_sampled_once_a_round_trip() -> None:
         window(4.7, 7, 0.5),
     ]
     other = [{"flow": "other"} | window(9.0, 8, 0.25), {"flow": "unheard"} | window(0.0, 1, None)]
-    told = Told(windows=rows(WINDOWS, *changes, *other))
-    frame = measures.cwnd_once_a_round_trip(told)
+    reported = Tables(windows=rows(WINDOWS, *changes, *other))
+    frame = measures.cwnd_once_a_round_trip(reported)
     assert frame.select("flow", "at_s", "cwnd").rows() == [
         *[("transfer", at, cwnd) for at, cwnd in [(1.0, 2), (2.0, 4), (4.0, 5)]],
         ("other", 9.0, 8),
     ]
-    within = measures.cwnd_once_a_round_trip(told, since_s=2.0, until_s=9.0)
+    within = measures.cwnd_once_a_round_trip(reported, since_s=2.0, until_s=9.0)
     assert within["cwnd"].to_list() == [4, 5]
 
 
 def test_without_recorded_windows_there_are_no_samples() -> None:
-    frame = measures.cwnd_once_a_round_trip(Told())
+    frame = measures.cwnd_once_a_round_trip(Tables())
     assert frame.columns == ["run", "seed", "sender", "flow", "at_s", "cwnd"]
     assert frame.is_empty()
 
 
 def test_triggers_are_counted_for_every_100_acknowledged_segments() -> None:
     counts = {"measured_timeouts": 3, "measured_fast_retransmits": 12}
-    told = connections(counts | {"measured_acked_segments": 600}, counts)
-    frame = measures.triggers(told)
+    reported = connections(counts | {"measured_acked_segments": 600}, counts)
+    frame = measures.triggers(reported)
     assert frame.select("timeouts", "fast_retransmits").rows() == [(0.5, 2.0), (None, None)]
 
 
 def test_only_whole_segments_count_as_delivered() -> None:
-    told = connections({"measured_bytes": 536 * 40 + 535})
-    assert measures.transport_layer_throughput(told, payload=536)["tlt"].to_list() == [40]
+    reported = connections({"measured_bytes": 536 * 40 + 535})
+    assert measures.transport_layer_throughput(reported, payload=536)["tlt"].to_list() == [40]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,7 @@ def test_transport_layer_efficiency_of_a_connection_leaves_retransmissions_out()
 
 
 def test_task_completion_time_is_of_completed_tasks() -> None:
-    told = Told(
+    reported = Tables(
         tasks=rows(
             TASKS,
             {"number": 1, "due_s": 0.0, "start_s": 0.0, "end_s": 2.0},
@@ -201,27 +203,29 @@ def test_task_completion_time_is_of_completed_tasks() -> None:
             {"flow": "slow", "number": 1, "due_s": 0.0, "start_s": 0.0},
         )
     )
-    frame = measures.average_task_completion_time(told)
+    frame = measures.average_task_completion_time(reported)
     found = frame.select("flow", "atct_s", "completed").rows()
     assert found == [("transfer", 2.5, 2), ("slow", None, 0)]
 
 
 def test_goodput_is_of_the_whole_connection_or_of_the_measured_span() -> None:
     span = {"bytes": 1000, "measured_bytes": 600, "measured_s": 3.0}
-    told = connections(span | {"completed": True, "elapsed_s": 4.0}, span | {"completed": False})
-    assert measures.goodput(told)["goodput_bps"].to_list() == [2000.0, 1600.0]
+    reported = connections(
+        span | {"completed": True, "elapsed_s": 4.0}, span | {"completed": False}
+    )
+    assert measures.goodput(reported)["goodput_bps"].to_list() == [2000.0, 1600.0]
 
 
 def test_the_cost_of_a_minimum_is_its_ratio_to_the_rto_without_it() -> None:
-    told = Told(
+    reported = Tables(
         windows=rows(
             WINDOWS, window(0.0, 1, None), window(1.0, 2, 0.02, 0.0), window(2.0, 2, 0.4, 0.15)
         )
     )
-    frame = measures.minimum_rto_cost(told, min_rto_s=1.0, granularity_s=0.01)
+    frame = measures.minimum_rto_cost(reported, min_rto_s=1.0, granularity_s=0.01)
     assert frame["at_s"].to_list() == [1.0, 2.0]
     assert frame["cost"].to_list() == [pytest.approx(1 / 0.03), pytest.approx(1.0)]
-    without_k = measures.minimum_rto_cost(told, min_rto_s=0.2, k=0)
+    without_k = measures.minimum_rto_cost(reported, min_rto_s=0.2, k=0)
     assert without_k["cost"].to_list() == [pytest.approx(10.0), pytest.approx(0.5)]
 
 
@@ -235,12 +239,12 @@ def test_fairness_compares_the_fastest_and_the_slowest_of_each_set() -> None:
         done = {"completed": elapsed is not None, "elapsed_s": elapsed}
         return {"flow": flow, "set": group, "bytes": 50_000} | done
 
-    told = connections(
+    reported = connections(
         *[connection("a", "1", 40.0), connection("b", "1", 50.0), connection("c", "1", 80.0)],
         *[connection("d", "2", 100.0), connection("e", "2", None), connection("f", None, 1.0)],
         connection("a", "1", 20.0) | {"run": 1, "seed": 8},
     )
-    frame = measures.fairness(told)
+    frame = measures.fairness(reported)
     assert frame.columns == ["run", "seed", "sender", "set", "fastest_bps", "slowest_bps"]
     assert frame.select("run", "set", "fastest_bps", "slowest_bps").rows() == [
         (0, "1", 10_000.0, 5_000.0),
@@ -250,5 +254,5 @@ def test_fairness_compares_the_fastest_and_the_slowest_of_each_set() -> None:
 
 
 def test_sendings_are_per_acknowledged_segment() -> None:
-    told = connections({"segments": 900, "acked_segments": 400}, {"segments": 3})
-    assert measures.sendings(told)["sendings"].to_list() == [2.25, None]
+    reported = connections({"segments": 900, "acked_segments": 400}, {"segments": 3})
+    assert measures.sendings(reported)["sendings"].to_list() == [2.25, None]

@@ -97,11 +97,13 @@ def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
         """Answers every other finding."""
 
         def __init__(self) -> None:
-            self.asked = 0
+            self.requested = 0
 
         def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
-            self.asked += 1
-            return ResponseAction(cwnd=context.before.cwnd, grow=True) if self.asked % 2 else None
+            self.requested += 1
+            return (
+                ResponseAction(cwnd=context.before.cwnd, grow=True) if self.requested % 2 else None
+            )
 
     results = [
         rtolab.run(

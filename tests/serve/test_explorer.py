@@ -144,23 +144,23 @@ def test_a_packet_tells_its_story_to_the_pointer_and_to_the_keyboard(page: Page)
 
 def test_what_if_it_had_not_fired_or_the_sender_were_another(page: Page) -> None:
     page.locator('table[data-timeouts="newreno"] button[aria-label^="What if"]').click()
-    told = page.locator('table[data-timeouts="newreno"] td.told').nth(1)
-    told.get_by_text("Without this timeout the transfer").wait_for()
-    text = told.inner_text()
+    reported = page.locator('table[data-timeouts="newreno"] td.details').nth(1)
+    reported.get_by_text("Without this timeout the transfer").wait_for()
+    text = reported.inner_text()
     assert "0.514 s sooner, with 31 segments fewer" in text
     assert "newreno+frto" in text
     assert "-30" in text
-    told.locator(".branch[data-branch='']").wait_for()
-    captions = told.locator("figcaption").all_inner_texts()
+    reported.locator(".branch[data-branch='']").wait_for()
+    captions = reported.locator("figcaption").all_inner_texts()
     assert captions[:2] == ["newreno, the actual run", "newreno, if it had not fired"]
-    without = told.locator("canvas").nth(1).screenshot()
-    told.scroll_into_view_if_needed()
+    without = reported.locator("canvas").nth(1).screenshot()
+    reported.scroll_into_view_if_needed()
     keep(page, "what-if")
-    told.get_by_label("The actual run, and the run").select_option("newreno+frto")
-    told.locator(".branch[data-branch='newreno+frto']").wait_for()
-    assert told.locator("figcaption").nth(1).inner_text() == "newreno+frto from there on"
-    assert told.locator("canvas").nth(1).screenshot() != without
-    told.locator(".branch").scroll_into_view_if_needed()
+    reported.get_by_label("The actual run, and the run").select_option("newreno+frto")
+    reported.locator(".branch[data-branch='newreno+frto']").wait_for()
+    assert reported.locator("figcaption").nth(1).inner_text() == "newreno+frto from there on"
+    assert reported.locator("canvas").nth(1).screenshot() != without
+    reported.locator(".branch").scroll_into_view_if_needed()
     keep(page, "what-if-another")
     page.set_viewport_size({"width": 390, "height": 844})
     keep(page, "what-if-phone")

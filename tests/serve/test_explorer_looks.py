@@ -93,7 +93,7 @@ def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> No
         visited.append(one)
     assert [one["what"] for one in visited if one["ring"] < 2] == []
     assert [one["what"] for one in visited if not one["name"]] == []
-    told = " ".join(f"{one['what']} {one['name']}" for one in visited)
+    reported = " ".join(f"{one['what']} {one['name']}" for one in visited)
     for needed in (
         "Simulate",
         "Browse",
@@ -108,7 +108,7 @@ def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> No
         "What if",
         "18 blind",
     ):
-        assert needed in told, needed
+        assert needed in reported, needed
 
 
 def test_whoever_looks_at_a_picture_with_keys_is_told_which(page: Page) -> None:

@@ -46,7 +46,7 @@ def require_mcp() -> None:
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def reported() -> dict[str, Any]:
     """What a server answers in one conversation: its tools, results by name, what it refuses."""
     require_mcp()
     from mcp import StdioServerParameters  # noqa: PLC0415
@@ -77,8 +77,8 @@ def structured(result: Any) -> dict[str, Any]:
     return dict(result.structured_content)
 
 
-def test_there_are_four_tools_with_schemas(told: dict[str, Any]) -> None:
-    tools = told["tools"]
+def test_there_are_four_tools_with_schemas(reported: dict[str, Any]) -> None:
+    tools = reported["tools"]
     assert [tool.name for tool in tools] == ["diagnose", "what_if", "run", "explain"]
     for tool in tools:
         assert tool.description
@@ -87,8 +87,8 @@ def test_there_are_four_tools_with_schemas(told: dict[str, Any]) -> None:
             assert argument["description"]
 
 
-def test_a_diagnosis_cites_frames(told: dict[str, Any]) -> None:
-    diagnosis, found = told["diagnosis"], diagnose(CAPTURE)
+def test_a_diagnosis_cites_frames(reported: dict[str, Any]) -> None:
+    diagnosis, found = reported["diagnosis"], diagnose(CAPTURE)
     [one], [full] = diagnosis["connections"], found.document["connections"]
     assert diagnosis["packets"] == found.document["summary"]["packets"]
     assert diagnosis["verdicts"] == one["verdicts"] == {"unneeded": 46, "needed": 0, "unknown": 0}
@@ -109,20 +109,20 @@ def within(shown: Any, row: Any) -> Any:
     return {key: row[key] for key in shown} if isinstance(row, dict) else row
 
 
-def test_the_path_that_what_if_infers_can_be_run(told: dict[str, Any]) -> None:
-    replays = told["what if"]
+def test_the_path_that_what_if_infers_can_be_run(reported: dict[str, Any]) -> None:
+    replays = reported["what if"]
     assert replays["agrees"]
     assert replays["captured"]["unneeded"] == 46
     [captured, *changed] = replays["linux"]
     assert captured["setting"] == "as captured"
     assert {one["setting"]: one["unneeded"] for one in changed}["tcp_frto=2"] == 3
-    [sender] = told["again"]["senders"]
+    [sender] = reported["again"]["senders"]
     assert (sender["runs"], sender["completed"]) == (1, 1)
     assert sender["unneeded"] == captured["unneeded"]
 
 
-def test_senders_are_compared_and_detectors_scored(told: dict[str, Any]) -> None:
-    ran = told["two senders"]
+def test_senders_are_compared_and_detectors_scored(reported: dict[str, Any]) -> None:
+    ran = reported["two senders"]
     assert [one["sender"] for one in ran["senders"]] == ["sack", "sack+frto"]
     assert all(one["runs"] == 2 for one in ran["senders"])
     assert [one["detector"] for one in ran["judges"]] == ["frto", "frto"]
@@ -130,14 +130,14 @@ def test_senders_are_compared_and_detectors_scored(told: dict[str, Any]) -> None
     assert blind["spurious_found"] == 0 < seeing["spurious_found"]
 
 
-def test_a_name_is_explained(told: dict[str, Any]) -> None:
-    [found] = told["name"]["found"]
+def test_a_name_is_explained(reported: dict[str, Any]) -> None:
+    [found] = reported["name"]["found"]
     assert found["kind"] == "key of a scenario"
     assert found["source"].startswith("RFC 6298")
 
 
-def test_bad_input_is_an_error_of_the_tool_in_our_words(told: dict[str, Any]) -> None:
-    for (tool, given, message), result in zip(REFUSED, told["refused"], strict=True):
+def test_bad_input_is_an_error_of_the_tool_in_our_words(reported: dict[str, Any]) -> None:
+    for (tool, given, message), result in zip(REFUSED, reported["refused"], strict=True):
         assert result.is_error, (tool, given)
         [content] = result.content
         assert message in content.text, (tool, given)

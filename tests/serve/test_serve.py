@@ -95,9 +95,9 @@ def test_a_packet_knows_when_it_was_acknowledged(client: TestClient) -> None:
 def test_every_shipped_scenario_is_checked_and_begins_the_sliders(
     client: TestClient, name: str
 ) -> None:
-    asked = {"scenario": name, "senders": ["newreno"]}
-    assert client.post("/api/check", json=asked).json() == {}
-    found = client.post("/api/scenario", json=asked).json()
+    requested = {"scenario": name, "senders": ["newreno"]}
+    assert client.post("/api/check", json=requested).json() == {}
+    found = client.post("/api/scenario", json=requested).json()
     assert found["toml"] == shipped_scenarios()[name].read_text(encoding="utf-8")
     assert found["links"]
     assert found["duration"]
@@ -116,9 +116,9 @@ def test_sliders_begin_with_the_values_of_the_scenario(client: TestClient) -> No
 
 def test_what_if_the_timer_had_not_expired_or_the_sender_were_another(client: TestClient) -> None:
     timeout = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]["timeouts"][0]
-    asked = HOLD | {"senders": ["newreno"], "at_s": timeout["at_s"], "seq": timeout["seq"]}
+    requested = HOLD | {"senders": ["newreno"], "at_s": timeout["at_s"], "seq": timeout["seq"]}
     others = ["newreno", "newreno+frto", "sack+eifel", "nonsense"]
-    found = client.post("/api/what-if", json=asked | {"others": others}).json()
+    found = client.post("/api/what-if", json=requested | {"others": others}).json()
     assert found["cost_s"] == timeout["cost_s"] > 0.4
     assert found["cost_segments"] == 31
     same, frto, eifel, nonsense = found["others"]
@@ -127,7 +127,7 @@ def test_what_if_the_timer_had_not_expired_or_the_sender_were_another(client: Te
     assert frto["segments"] == -30
     assert "cannot go on" in eifel["error"]
     assert "nonsense" in nonsense["error"]
-    response = client.post("/api/what-if", json=asked | {"at_s": 1.5})
+    response = client.post("/api/what-if", json=requested | {"at_s": 1.5})
     assert "no timeout at 1.5 s" in error_of(response)["message"]
 
 
@@ -136,10 +136,10 @@ def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient)
     newreno, frto = found["senders"]
     timeout = newreno["timeouts"][0]
     place = {"at_s": timeout["at_s"], "seq": timeout["seq"]}
-    asked = HOLD | {"senders": ["newreno"]} | place
+    requested = HOLD | {"senders": ["newreno"]} | place
 
     def drawn(others: list[str]) -> list[dict[str, Any]]:
-        answer = client.post("/api/branch", json=asked | {"others": others})
+        answer = client.post("/api/branch", json=requested | {"others": others})
         senders: list[dict[str, Any]] = unpack(answer.content)["senders"]
         return senders
 
@@ -156,7 +156,7 @@ def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient)
     _, other = drawn(["newreno+frto"])
     assert other["totals"] == frto["totals"]
     assert np.array_equal(other["packets"]["at_s"], frto["packets"]["at_s"])
-    wrong = client.post("/api/branch", json=asked | {"at_s": 1.0})
+    wrong = client.post("/api/branch", json=requested | {"at_s": 1.0})
     assert "no timeout at 1.0 s" in error_of(wrong)["message"]
-    wrong = client.post("/api/branch", json=asked | {"others": ["sack"]})
+    wrong = client.post("/api/branch", json=requested | {"others": ["sack"]})
     assert "needs SACK" in error_of(wrong)["message"]

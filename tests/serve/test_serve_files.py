@@ -21,8 +21,8 @@ from rtolab.serve.limits import Limits
 
 
 def test_a_run_can_be_kept_as_tables_and_captures(client: TestClient, tmp_path: Path) -> None:
-    asked = HOLD | {"set": {"link.radio.delay": "50 ms"}}
-    packed = client.post("/api/download/everything", json=asked)
+    requested = HOLD | {"set": {"link.radio.delay": "50 ms"}}
+    packed = client.post("/api/download/everything", json=requested)
     archive = zipfile.ZipFile(io.BytesIO(packed.content))
     names = set(archive.namelist())
     assert {"report.html", "connections.parquet", "scenario.toml", "command.txt"} <= names
@@ -66,7 +66,7 @@ def test_a_capture_is_diagnosed_and_forgotten() -> None:
     assert unneeded.sum() >= 45
     assert picture["disturbances"][0]["to_s"] == pytest.approx(8.2, abs=0.01)
     assert sender["timeouts"][0]["truth"] == "spurious"
-    assert "retransmission timer expired" in picture["stories"][0]["story"]
+    assert "retransmission timer expired" in picture["episodes"][0]["story"]
 
 
 def test_a_file_that_is_no_capture_is_refused(client: TestClient) -> None:

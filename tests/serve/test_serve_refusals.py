@@ -38,10 +38,10 @@ from rtolab.run import shipped_scenarios
     ],
 )
 def test_a_fault_is_reported_with_its_place(
-    client: TestClient, asked: dict[str, Any], place: tuple[str, int, str], words: str
+    client: TestClient, requested: dict[str, Any], place: tuple[str, int, str], words: str
 ) -> None:
     for path in ("check", "run"):
-        response = client.post(f"/api/{path}", json=HOLD | asked)
+        response = client.post(f"/api/{path}", json=HOLD | requested)
         assert response.status_code == 422
         error = error_of(response)
         assert (error["where"], error["line"], error["key"]) == place, error
@@ -66,9 +66,9 @@ def test_a_fault_is_reported_with_its_place(
     ],
 )
 def test_a_request_of_another_form_is_refused(
-    client: TestClient, asked: dict[str, Any], words: str
+    client: TestClient, requested: dict[str, Any], words: str
 ) -> None:
-    response = client.post("/api/run", json=HOLD | asked)
+    response = client.post("/api/run", json=HOLD | requested)
     assert response.status_code == 400
     assert words in error_of(response)["message"]
 
@@ -77,12 +77,12 @@ def test_a_request_of_another_form_is_refused(
 def test_only_shipped_files_are_read(client: TestClient, file: str) -> None:
     text = shipped_scenarios()["mahimahi"].read_text(encoding="utf-8")
     named = text.replace("traces/half-second.down", file)
-    for asked in (
+    for requested in (
         {"scenario": "mahimahi", "toml": named},
         {"scenario": "mahimahi", "set": {"link.cellular.forward.rate_trace": file}},
         {"scenario": "ping-replay", "set": {"link.path.delay_trace.file": file}},
     ):
-        response = client.post("/api/run", json=asked)
+        response = client.post("/api/run", json=requested)
         assert response.status_code == 422
         assert "root:" not in response.text
     assert client.post("/api/run", json={"scenario": "mahimahi", "toml": text}).is_success
@@ -202,9 +202,9 @@ OFTEN = settings(
 
 
 @OFTEN
-@given(asked=ASKED | JUNK, path=st.sampled_from(POSTS))
-def test_no_request_causes_an_internal_error(client: TestClient, asked: Any, path: str) -> None:
-    content = json.dumps(asked)
+@given(requested=ASKED | JUNK, path=st.sampled_from(POSTS))
+def test_no_request_causes_an_internal_error(client: TestClient, requested: Any, path: str) -> None:
+    content = json.dumps(requested)
     response = client.post(f"/api/{path}", content=content, headers=JSON)
     assert response.status_code in (200, 400, 413, 422), response.text
     if not response.is_success:

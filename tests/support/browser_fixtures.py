@@ -47,18 +47,18 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     said: list[str] = []
-    asked: list[str] = []
+    requested: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on(
         "console", lambda message: said.append(message.text) if message.type == "error" else None
     )
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     open_(page, address)
     yield page
     context.close()
     # Chromium reports the status of a refusal as an error in the console.
     assert [one for one in said if "status of 4" not in one] == []
-    assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
+    assert [url for url in requested if not url.startswith((address, "blob:", "data:"))] == []
 
 
 def looking(page: Page, what: str) -> Any:

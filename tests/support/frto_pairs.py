@@ -121,9 +121,9 @@ def make(folder: Path) -> pl.DataFrame:
     return table
 
 
-def with_frto(told: Mapping[str, Any]) -> dict[str, Any]:
+def with_frto(reported: Mapping[str, Any]) -> dict[str, Any]:
     """The prediction for F-RTO."""
-    settings = {one["setting"]: one for one in told["linux"]}
+    settings = {one["setting"]: one for one in reported["linux"]}
     found: dict[str, Any] = settings.get("tcp_frto=2", settings["as captured"])
     return found
 
@@ -132,11 +132,11 @@ def predicted(file: Path) -> dict[str, Any]:
     """What a capture without F-RTO predicts for F-RTO; nothing if no prediction is possible."""
     found = what_if(diagnose(file))
     if "error" in found:
-        return {"told": None, "told_s": None, "agrees": False, "refused": found["error"]}
+        return {"predicted": None, "predicted_s": None, "agrees": False, "refused": found["error"]}
     other, agrees = with_frto(found), found["agrees"]
     return {
-        "told": other["unneeded"],
-        "told_s": other["elapsed_s"],
+        "predicted": other["unneeded"],
+        "predicted_s": other["elapsed_s"],
         "agrees": agrees,
         "refused": "",
     }
@@ -149,7 +149,7 @@ def compared(folder: Path) -> pl.DataFrame:
     for row in sent:
         pair = Pair(row["kind"], row["link"], row["options"])
         rows.append(row | predicted(folder / f"{pair.name}.pcapng"))
-    off_by = pl.col("told").cast(pl.Int64) - pl.col("on").cast(pl.Int64)
+    off_by = pl.col("predicted").cast(pl.Int64) - pl.col("on").cast(pl.Int64)
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
         near=(off_by.abs() <= NEAR).fill_null(value=False),
         matters=(pl.col("off").cast(pl.Int64) - pl.col("on").cast(pl.Int64)).abs() > NEAR,
@@ -159,7 +159,7 @@ def compared(folder: Path) -> pl.DataFrame:
 def table(found: pl.DataFrame) -> Iterator[str]:
     """A line for each pair, grouped by kind, and how many predictions are right."""
     yield f"{'':38}{'unneeded':>8}  {'with F-RTO':^14}  all acknowledged (s)"
-    yield f"{'':38}{'without':>8}  {'told':>6}{'sent':>6}    {'told':>8}{'sent':>8}"
+    yield f"{'':38}{'without':>8}  {'model':>6}{'sent':>6}    {'model':>8}{'sent':>8}"
     for kind, part in found.group_by("kind", maintain_order=True):
         for row in part.to_dicts():
             yield _line(row)
@@ -168,18 +168,19 @@ def table(found: pl.DataFrame) -> Iterator[str]:
 
 def _line(row: Mapping[str, Any]) -> str:
     name = f"{row['link']}, {row['options']}"
-    told, told_s = ("-" if row[key] is None else row[key] for key in ("told", "told_s"))
-    told_s = told_s if told_s == "-" else f"{told_s:.2f}"
+    keys = ("predicted", "predicted_s")
+    predicted, predicted_s = ("-" if row[key] is None else row[key] for key in keys)
+    predicted_s = predicted_s if predicted_s == "-" else f"{predicted_s:.2f}"
     marks = [] if row["near"] else ["MISSED"]
     marks += [] if row["agrees"] or row["refused"] else ["replay disagrees"]
     marks += [mark for mark in (row["refused"], row["doubts"]) if mark]
-    values = f"{row['off']:>8}  {told:>6}{row['on']:>6}    {told_s:>8}{row['on_s']:>8.2f}"
+    values = f"{row['off']:>8}  {predicted:>6}{row['on']:>6}    {predicted_s:>8}{row['on_s']:>8.2f}"
     return f"{name:38}{values}  {', '.join(marks)}".rstrip()
 
 
 def _summary(part: pl.DataFrame) -> str:
     shares = (
-        ("told within 2", part),
+        ("predicted within 2", part),
         ("where F-RTO makes a difference", part.filter("matters")),
         ("where the replay agrees", part.filter("agrees")),
     )

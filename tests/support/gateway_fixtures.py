@@ -28,7 +28,7 @@ class Lab:
     gateway: subprocess.Popen[str]
     serving: subprocess.Popen[str]
     counts: dict[str, Any] = field(default_factory=dict)
-    told: str = ""
+    reported: str = ""
 
     def run(self, *arguments: str, timeout: float = 60) -> str:
         """What a client prints."""
@@ -42,7 +42,7 @@ class Lab:
         assert "Traceback" not in err, err
         self.counts = json.loads(out) if out else {}
         self.serving.kill()
-        self.told = self.serving.communicate(timeout=600)[0]
+        self.reported = self.serving.communicate(timeout=600)[0]
 
 
 def ip(*arguments: str) -> None:

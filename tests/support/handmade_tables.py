@@ -315,7 +315,7 @@ class Simulator:
     """
 
     medians: dict[str, tuple[float, float, float]]
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    requested: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def installed(cls, monkeypatch: pytest.MonkeyPatch) -> Self:
@@ -325,19 +325,19 @@ class Simulator:
         monkeypatch.setattr(sys.modules["rtolab.run"], "find_scenario", Path)
         return simulator
 
-    def __call__(self, path: Any, **asked: Any) -> Outcome:
+    def __call__(self, path: Any, **requested: Any) -> Outcome:
         """Answer as the simulator does, senders before seeds."""
-        self.asked.append({"path": path} | asked)
-        seeds = asked["seeds"]
+        self.requested.append({"path": path} | requested)
+        seeds = requested["seeds"]
         tapes: list[Tape] = []
-        for sender in asked["senders"] or ["sack"]:
-            if asked["trace"]:
-                tapes.append(self._trace(sender, dict(asked["set"]), len(tapes)))
+        for sender in requested["senders"] or ["sack"]:
+            if requested["trace"]:
+                tapes.append(self._trace(sender, dict(requested["set"]), len(tapes)))
             else:
                 runs = range(seeds[0], seeds[-1] + 1)
                 tapes += repetitions(sender, self.medians[sender], runs, first=len(tapes))
-        if asked["progress"]:
-            asked["progress"](len(tapes), len(tapes))
+        if requested["progress"]:
+            requested["progress"](len(tapes), len(tapes))
         return Outcome(tables(*tapes))
 
     @staticmethod

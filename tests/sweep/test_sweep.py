@@ -192,8 +192,8 @@ def test_workers_that_are_gone_end_it_and_what_is_finished_is_kept(tmp_path: Pat
     run(tmp_path, GRID.replace('"200 ms"]', '"300 ms"]'))
     with pytest.raises(engine.RefusedError, match="gone"):
         sweep.run(sweep.load(write(tmp_path)), tmp_path / "out", Gone(1))
-    told = manifest(tmp_path)
-    assert (told["complete"], len(told["chunks"])) == (False, CHUNKS - 1)
+    reported = manifest(tmp_path)
+    assert (reported["complete"], len(reported["chunks"])) == (False, CHUNKS - 1)
     assert table(tmp_path).height == 46
     # A sweep that was cut short sets nothing aside: the rest may need it.
     assert len(files(tmp_path / "out")) == CHUNKS - 1 + CHUNKS // 2
@@ -218,10 +218,10 @@ class Failing:
         self._simulate = _rtolab.simulate
         monkeypatch.setattr(_rtolab, "simulate", self)
 
-    def __call__(self, path: Path, **asked: Any) -> Any:
-        if self.fails and asked["senders"] == ["newreno"] and 3 in asked["seeds"]:
+    def __call__(self, path: Path, **requested: Any) -> Any:
+        if self.fails and requested["senders"] == ["newreno"] and 3 in requested["seeds"]:
             raise _rtolab.InternalError("a defect in rtolab, please report it: here")
-        return self._simulate(path, **asked)
+        return self._simulate(path, **requested)
 
 
 def test_a_failed_chunk_is_recorded_and_stops_no_other(
@@ -230,16 +230,16 @@ def test_a_failed_chunk_is_recorded_and_stops_no_other(
     simulator = Failing(monkeypatch)
     done = run(tmp_path)
     assert (done.computed, len(done.failures)) == (CHUNKS - 2, 2)
-    told = [failure.error for failure in done.failures]
-    assert told == ["InternalError: a defect in rtolab, please report it: here"] * 2
+    reported = [failure.error for failure in done.failures]
+    assert reported == ["InternalError: a defect in rtolab, please report it: here"] * 2
     assert done.failures[0].about == "link.wireless.delay=100 ms, newreno, seeds 1 to 5"
-    asked = sweep.load(write(tmp_path))
-    found = status(asked, tmp_path / "out")
+    requested = sweep.load(write(tmp_path))
+    found = status(requested, tmp_path / "out")
     assert (found.finished, found.total) == (CHUNKS - 2, CHUNKS)
     assert by_key(found.failures) == by_key(done.failures)
     assert not manifest(tmp_path)["complete"]
     simulator.fails = False
-    assert (run(tmp_path).computed, status(asked, tmp_path / "out").failures) == (2, ())
+    assert (run(tmp_path).computed, status(requested, tmp_path / "out").failures) == (2, ())
     assert manifest(tmp_path)["complete"]
 
 

@@ -194,11 +194,11 @@ def test_seeds_may_be_listed_and_senders_left_to_the_scenario(tmp_path: Path) ->
 def test_the_folder_may_be_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = sweep.load(write(tmp_path, f'out = "results/delays"\n{GRID}'))
-    assert asked.out == tmp_path / "results" / "delays"
-    assert call(monkeypatch, asked.file) == 0
+    requested = sweep.load(write(tmp_path, f'out = "results/delays"\n{GRID}'))
+    assert requested.out == tmp_path / "results" / "delays"
+    assert call(monkeypatch, requested.file) == 0
     assert f"{CHUNKS} chunks are finished: {CHUNKS} computed" in capsys.readouterr().out
-    assert sweep.read(asked.out).collect().height == 48
+    assert sweep.read(requested.out).collect().height == 48
 
 
 GUIDE = Path(__file__).parents[2] / "docs" / "sweeps.md"
@@ -207,8 +207,8 @@ GUIDE = Path(__file__).parents[2] / "docs" / "sweeps.md"
 def test_the_examples_of_the_guide_are_sweeps(tmp_path: Path) -> None:
     examples = re.findall(r"```toml.*?\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     cells = [
-        len(asked.points) * len(asked.senders)
-        for asked in (sweep.load(write(tmp_path, example)) for example in examples)
+        len(requested.points) * len(requested.senders)
+        for requested in (sweep.load(write(tmp_path, example)) for example in examples)
     ]
     assert cells == [18, 2]
 

@@ -46,8 +46,8 @@ def identities(out: Path) -> dict[str, tuple[int, int]]:
     """The inode and the time of each finished table, which change if it is written again."""
     found = {}
     for table in (out / "chunks").glob("*/connections.parquet"):
-        told = table.stat()
-        found[table.parent.name] = (told.st_ino, told.st_mtime_ns)
+        reported = table.stat()
+        found[table.parent.name] = (reported.st_ino, reported.st_mtime_ns)
     return found
 
 
@@ -142,8 +142,8 @@ def test_a_folder_that_cannot_be_written_is_named(
     with small_disk(tmp_path / "fixed", "1m") as remount:
         remount("ro")
         assert call(monkeypatch, file, "--out", tmp_path / "fixed" / "out") == 2
-    told = capsys.readouterr().err
-    assert "the folder of the sweep cannot be written: Read-only file system" in told
+    reported = capsys.readouterr().err
+    assert "the folder of the sweep cannot be written: Read-only file system" in reported
 
 
 PRELOADED = """
@@ -157,19 +157,19 @@ class Dask:
 
     def __init__(self, folder: Path, processes: ExitStack) -> None:
         self._folder, self._processes = folder, processes
-        told = folder / "scheduler.json"
+        reported = folder / "scheduler.json"
         plain = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--no-show"]
-        self._start("scheduler", *plain, "--scheduler-file", str(told))
-        wait_for(lambda: self._address(told) is not None)
-        self.address = str(self._address(told))
+        self._start("scheduler", *plain, "--scheduler-file", str(reported))
+        wait_for(lambda: self._address(reported) is not None)
+        self.address = str(self._address(reported))
 
     def worker(self, *more: str) -> subprocess.Popen[Any]:
         alone = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
         return self._start("worker", self.address, *alone, *more)
 
-    def _address(self, told: Path) -> str | None:
+    def _address(self, reported: Path) -> str | None:
         try:
-            return str(json.loads(told.read_text())["address"])
+            return str(json.loads(reported.read_text())["address"])
         except (OSError, ValueError):  # Not there, or not all of it.
             return None
 

@@ -14,6 +14,7 @@ from typing import Any
 from commands import commands
 from rtolab import _rtolab
 from rtolab.cli import explain, listing
+from rtolab.cli.columns import of_column
 
 Schema = dict[str, Any]
 
@@ -179,7 +180,8 @@ def _tables() -> Iterator[str]:
     yield "0."
     for name, about, columns in explain.tables():
         yield f"\n## `{name}`\n\n{about}"
-        yield from _table(("column", "type"), ((_code(column), type_) for column, type_ in columns))
+        rows = [(_code(column), type_, of_column(name, column)) for column, type_ in columns]
+        yield from _table(("column", "type", "meaning"), rows)
 
 
 # The command line.

@@ -106,8 +106,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     targets = _targets(capture, annotate, parquet)
     with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
         found, files, unread = _of_pair(given) if pair else _diagnosed(given)
-        told = _what_if(found, files, scenario_out) if what_if or scenario_out else []
-        written = _write(found, [targets[name] for name, _ in files], html) + told
+        results = _what_if(found, files, scenario_out) if what_if or scenario_out else []
+        written = _write(found, [targets[name] for name, _ in files], html) + results
     if as_json:
         documents = [one.document for one in found]
         print_json(documents[0] if pair or len(capture) == 1 else documents)
@@ -232,25 +232,25 @@ def _what_if(
 
     written = []
     for one, (_, file) in zip(found, files, strict=True):
-        told = what_if(one, str(file))
-        one.document["what_if"] = told
-        _conclude(one, told)
-        if out and "scenario" in told:
-            write_text(out, told["scenario"])
+        results = what_if(one, str(file))
+        one.document["what_if"] = results
+        _conclude(one, results)
+        if out and "scenario" in results:
+            write_text(out, results["scenario"])
             written.append(out)
     return written
 
 
-def _conclude(found: Diagnosis, told: Mapping[str, Any]) -> None:
+def _conclude(found: Diagnosis, results: Mapping[str, Any]) -> None:
     """Replace the general advice about the connection by what its replay shows."""
     answer = found.document["answer"]
-    answers = [one for one in answer["connections"] if one["connection"] == told["connection"]]
+    answers = [one for one in answer["connections"] if one["connection"] == results["connection"]]
     if found.document["summary"]["connections"] == 1:
         answers.append(answer)
-    if "advice" in told and told["agrees"]:
+    if "advice" in results and results["agrees"]:
         for one in answers:
             kept = [said for said in one["sentences"] if "go_back_n" not in said["figures"]]
-            one["sentences"] = [*kept, *told["advice"]]
+            one["sentences"] = [*kept, *results["advice"]]
 
 
 def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Sequence[Limit]) -> None:

@@ -155,11 +155,14 @@ def compare(  # noqa: PLR0913  (all but the first are options)
     if every == bool(scenarios):
         raise Error("`compare` needs scenarios, or --all")
     if as_json and as_markdown:
-        raise Error("--json and --markdown are two ways to print, of which one can be had")
+        raise Error("--json and --markdown exclude each other")
     guest = guest_of(kernel, virtual=virtual)
     cases = [*agreement.CASES] if every else [_case(name) for name in scenarios or []]
     found, files = [], []
-    with ends_in_order(), progressing(f"comparing {', '.join(one.name for one in cases)}") as told:
+    with (
+        ends_in_order(),
+        progressing(f"comparing {', '.join(one.name for one in cases)}") as progress,
+    ):
         for case, done in agreement.compared(
             cases,
             sender=sender,
@@ -168,7 +171,7 @@ def compare(  # noqa: PLR0913  (all but the first are options)
             set=pairs(set_, "--set"),
             parallel=parallel,
             kernel=guest,
-            progress=told,
+            progress=progress,
         ):
             found.append((case, done))
             if out:
@@ -276,7 +279,7 @@ def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> 
         {
             "seed": seed + number,
             **report,
-            "told": counted(report),
+            "summary": counted(report),
             "good": not doubts(report),
             "doubts": doubts(report),
         }

@@ -15,6 +15,7 @@ from rich.text import Text
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli import listing
+from rtolab.cli.columns import of_column
 
 Schema = dict[str, Any]
 
@@ -262,11 +263,12 @@ def _behaviours(behaviours: Sequence[Any]) -> dict[str, str]:
 def _columns() -> Iterator[Explained]:
     """The tables of runs, and their columns."""
     for table, about, columns in tables():
-        yield Explained(table, "table", about, parts=dict(columns))
+        parts = {column: of_column(table, column) for column, _ in columns}
+        yield Explained(table, "table", about, parts=parts)
         for column, type_ in columns:
             unit = next((unit for end, unit in UNITS.items() if column.endswith(end)), "")
             unit = "bytes" if BYTES.fullmatch(column) else unit
-            about_column = f"A column of the table {table}."
+            about_column = f"{of_column(table, column)} A column of the table {table}."
             shown = ", ".join(filter(None, (type_, unit)))
             example = f'rtolab.run("regular").{table}["{column}"]'
             for name in (f"{table}.{column}", column):

@@ -85,7 +85,7 @@ def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -
             "there",
             128 + signal.SIGINT,
         )
-        raise  # Never comes to it.
+        raise  # Not reached: `complain` exits.
     finally:
         worker_pool.stop()
 
@@ -123,7 +123,7 @@ def _show(document: dict[str, Any]) -> None:
         measure = document["until"]["measure"]
         _say(
             f"{len(cells) - len(wide)} of {len(cells)} cells have an interval of {measure} as "
-            "narrow as asked"
+            "narrow as requested"
         )
     _failures(failed)
     _say(f"results: {document['out']}")

@@ -28,9 +28,9 @@ td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
 <body>
 <h1>How stacks recover</h1>
 <p>A score of 100: as fast as the link allows, nothing unneeded sent. 0: the transfer did not end.
-Below it the time lost that the link did not take, and what was sent although it had arrived.
-Of several runs the median, and the scores from the least to the most. Scenarios of seed $seed.
-A dashed frame: in doubt, for runs scatter or the machine was too slow for the links.</p>
+Below each score: the time lost without the link's part, and the unneeded bytes.
+With several runs: the median, and the lowest and the highest score. Scenarios of seed $seed.
+A dashed frame: the score is in doubt, because runs scatter or the machine was too slow.</p>
 <table>
 <thead><tr><th>scenario</th><th>what happens</th>$heads</tr></thead>
 <tbody>

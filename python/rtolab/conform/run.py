@@ -95,9 +95,9 @@ def conform(
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
         with _Pool(parallel, runner.stopped, total, progress) as pool:
-            again = [(twin, number) for twin in twins for number in range(alike)]
-            done = pool.map(lambda one: runner.run(*one), again)
-            for (twin, _), run in zip(again, done, strict=True):
+            repetitions = [(twin, number) for twin in twins for number in range(alike)]
+            done = pool.map(lambda one: runner.run(*one), repetitions)
+            for (twin, _), run in zip(repetitions, done, strict=True):
                 _check(twin, run)
             found = {
                 twin.bytes: Twin.of(done[alike * place : alike * (place + 1)])

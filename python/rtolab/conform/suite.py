@@ -26,7 +26,7 @@ SLOWED = 600_000
 SIZES = (SHORT, SLOWED, BULK)
 
 
-class Way(StrEnum):
+class Direction(StrEnum):
     """The disturbed direction; the value is the link's table of that direction."""
 
     BOTH = ""
@@ -52,7 +52,7 @@ class Scenario:
         suite: `stalls` if nothing is lost, else `losses`.
         says: a description in one line.
         bytes: the size of the transfer.
-        way: the disturbed direction.
+        direction: the disturbed direction.
         kind: the disturbance in `spans`.
         spans: begin and length of each, in seconds.
         keys: other keys of the link's table of that direction, as TOML.
@@ -65,7 +65,7 @@ class Scenario:
     suite: Suite
     says: str
     bytes: int = BULK
-    way: Way = Way.BOTH
+    direction: Direction = Direction.BOTH
     kind: Spans = Spans.STALLS
     spans: tuple[tuple[float, float], ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -134,7 +134,7 @@ def toml(scenario: Scenario, limit_s: float, drops: tuple[int, ...] = ()) -> str
     if scenario.rates:
         later = (f'{{ at = "{at:.3f} s", rate = "{rate} bit/s" }}' for at, rate in scenario.rates)
         lines.append(f"rate_changes = [{', '.join(later)}]")
-    prefix = f"{scenario.way}." if scenario.way else ""
+    prefix = f"{scenario.direction}." if scenario.direction else ""
     lines += [f"{prefix}{key} = {value}" for key, value in scenario.keys.items()]
     if scenario.spans:
         spans = (f'{{ at = "{at:.3f} s", for = "{span:.3f} s" }}' for at, span in scenario.spans)
@@ -153,20 +153,22 @@ def _middle(draws: random.Random) -> float:
 
 
 def _stalls(draws: random.Random) -> list[Scenario]:
-    def stall(name: str, says: str, way: Way, *lengths: float) -> Scenario:
+    def stall(name: str, says: str, direction: Direction, *lengths: float) -> Scenario:
         at, spans = _middle(draws), []
         for length in lengths:
             spans.append((at, length))
             at += length + 0.8
-        return Scenario(name, Suite.STALLS, says, way=way, spans=tuple(spans))
+        return Scenario(name, Suite.STALLS, says, direction=direction, spans=tuple(spans))
 
     lengths = (0.3, 0.5, 0.8, 1, 1.5, 2, 3, 4, 6, 8, 10, 12, 15)
-    made = [stall(f"stall-{s:g}s", f"all is held for {s:g} s", Way.BOTH, s) for s in lengths]
-    made.append(stall("stalls-3x1s", "all is held for 1 s, three times", Way.BOTH, 1, 1, 1))
-    made.append(stall("stalls-grow", "all is held for 0.5, 1 and 3 s", Way.BOTH, 0.5, 1, 3))
-    made += [stall(f"stall-data-{s}s", f"data is held for {s} s", Way.DATA, s) for s in (1, 3, 6)]
+    made = [stall(f"stall-{s:g}s", f"all is held for {s:g} s", Direction.BOTH, s) for s in lengths]
+    made.append(stall("stalls-3x1s", "all is held for 1 s, three times", Direction.BOTH, 1, 1, 1))
+    made.append(stall("stalls-grow", "all is held for 0.5, 1 and 3 s", Direction.BOTH, 0.5, 1, 3))
     made += [
-        stall(f"stall-acks-{s}s", f"acknowledgments are held for {s} s", Way.ACKS, s)
+        stall(f"stall-data-{s}s", f"data is held for {s} s", Direction.DATA, s) for s in (1, 3, 6)
+    ]
+    made += [
+        stall(f"stall-acks-{s}s", f"acknowledgments are held for {s} s", Direction.ACKS, s)
         for s in (1, 3, 6)
     ]
     turns = '{ good = { uniform = ["0.5 s", "2 s"] }, bad = { exponential = "0.7 s" }, '
@@ -210,7 +212,9 @@ def _reordering() -> list[Scenario]:
     def jitter(most: str) -> Scenario:
         keys = {"jitter": f'{{ uniform = ["0 ms", "{most} ms"] }}', "order": '"free"'}
         says = f"packets overtake each other by up to {most} ms"
-        return Scenario(f"reordering-{most}ms", Suite.STALLS, says, way=Way.DATA, keys=keys)
+        return Scenario(
+            f"reordering-{most}ms", Suite.STALLS, says, direction=Direction.DATA, keys=keys
+        )
 
     length = 'length = { uniform = ["200 ms", "800 ms"] }'
     spikes = {"spikes": f'{{ probability = 0.005, {length}, holds = "delivery" }}'}
@@ -220,7 +224,7 @@ def _reordering() -> list[Scenario]:
             "spikes",
             Suite.STALLS,
             "1 packet in 200 is late by 0.2 to 0.8 s, and all behind it wait",
-            way=Way.DATA,
+            direction=Direction.DATA,
             keys=spikes,
         ),
     ]
@@ -228,8 +232,8 @@ def _reordering() -> list[Scenario]:
 
 def _arq() -> list[Scenario]:
     def arq(name: str, order: str, says: str) -> Scenario:
-        again = f'[{{ retries = 6, order = "{order}", timeout = "150 ms" }}]'
-        return Scenario(name, Suite.STALLS, says, keys={"loss": "0.05", "arq": again})
+        arq = f'[{{ retries = 6, order = "{order}", timeout = "150 ms" }}]'
+        return Scenario(name, Suite.STALLS, says, keys={"loss": "0.05", "arq": arq})
 
     return [
         arq("arq-in-order", "kept", "the link repeats what it loses (5 %), in order"),
@@ -267,7 +271,7 @@ def _outages(draws: random.Random) -> list[Scenario]:
 
 def _losses() -> list[Scenario]:
     def loss(name: str, says: str, keys: Mapping[str, str]) -> Scenario:
-        return Scenario(name, Suite.LOSSES, says, way=Way.DATA, keys=keys)
+        return Scenario(name, Suite.LOSSES, says, direction=Direction.DATA, keys=keys)
 
     return [
         loss("loss-1", "1 % of the data packets are lost", {"loss": "0.01"}),
@@ -286,7 +290,7 @@ def _ack_losses(draws: random.Random) -> list[Scenario]:
             f"ack-outage-{length:g}s",
             Suite.LOSSES,
             f"acknowledgments are lost for {length:g} s",
-            way=Way.ACKS,
+            direction=Direction.ACKS,
             kind=Spans.OUTAGES,
             spans=((_middle(draws), length),),
         )
@@ -294,4 +298,7 @@ def _ack_losses(draws: random.Random) -> list[Scenario]:
     ]
     thinned = {"loss": "0.3"}
     says = "30 % of the acknowledgments are lost"
-    return [*outages, Scenario("ack-loss-30", Suite.LOSSES, says, way=Way.ACKS, keys=thinned)]
+    return [
+        *outages,
+        Scenario("ack-loss-30", Suite.LOSSES, says, direction=Direction.ACKS, keys=thinned),
+    ]

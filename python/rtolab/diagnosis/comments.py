@@ -31,11 +31,13 @@ def comments(document: Row) -> dict[int, str]:
             descriptions[frame] = episode["story"]
             if lost is not None:
                 facts[frame].append(f"cost {lost:.6f} s")
-        for habit in one["habits"]:
-            for frame in habit["frames"]:
-                facts[frame].append(f"finding {habit['habit']}")
-    told = {frame: f"rtolab: {'; '.join(said)}" for frame, said in facts.items()}
-    return told | {frame: f"{told[frame]}. {story}" for frame, story in descriptions.items()}
+        for finding in one["habits"]:
+            for frame in finding["frames"]:
+                facts[frame].append(f"finding {finding['habit']}")
+    comments = {frame: f"rtolab: {'; '.join(said)}" for frame, said in facts.items()}
+    return comments | {
+        frame: f"{comments[frame]}. {story}" for frame, story in descriptions.items()
+    }
 
 
 def _of_retransmission(resent: Row) -> Iterator[str]:

@@ -182,23 +182,23 @@ def _connection(
         "between": "between the ends",
         "unknown": "at an unknown place",
     }[one["vantage"]]
-    stories = "".join(
+    episodes = "".join(
         f"<li>At {begins(found, one, episode)}: {escape(episode['story'])}</li>"
         for episode in one["episodes"]
     )
-    habits = "".join(
-        f"<li>The {habit['from']} {escape(habit['about'])} "
-        f"(frames {', '.join(map(str, habit['frames']))}).</li>"
-        for habit in one["habits"]
+    findings = "".join(
+        f"<li>The {finding['from']} {escape(finding['about'])} "
+        f"(frames {', '.join(map(str, finding['frames']))}).</li>"
+        for finding in one["habits"]
     )
-    silences = "".join(f"<li>At {escape(silence(found, told))}.</li>" for told in one["silences"])
+    silences = "".join(f"<li>At {escape(silence(found, row))}.</li>" for row in one["silences"])
     said = _paragraph(answer) if answer else ""
     figure = _figure(_picture(one, packets)) if packets else ""
     resent = counted(len(one["retransmissions"]), "retransmission")
     return f"""<section id="{anchor}"><h3>{title}</h3>
 {said}{figure}
 <p>The capture was made {where}; the {one["sender"]} sends.</p>
-<ul>{stories}{silences}{habits}</ul>
+<ul>{episodes}{silences}{findings}</ul>
 <details><summary>{resent}</summary><div class="wide">{_rows(one)}</div></details>
 </section>"""
 
@@ -295,8 +295,8 @@ def _view(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> View:
 
 def _drawn(one: Mapping[str, Any]) -> str:
     """The end with more retransmissions, or else the one that sends most."""
-    again = Counter(resent["from"] for resent in one["retransmissions"])
-    return max(("client", "server"), key=lambda end: (again[end], end == one["sender"]))
+    counts = Counter(resent["from"] for resent in one["retransmissions"])
+    return max(("client", "server"), key=lambda end: (counts[end], end == one["sender"]))
 
 
 def _segment(

@@ -229,16 +229,16 @@ def _stories(
     left = len(one["episodes"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more episode')}", "dim"))
-    lines += [Text.assemble(name, silence(found, told)) for told in one["silences"][:STORIES]]
+    lines += [Text.assemble(name, silence(found, row)) for row in one["silences"][:STORIES]]
     left = len(one["silences"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more silence')}", "dim"))
     has_resent = any(resent["from"] == one["sender"] for resent in one["retransmissions"])
     if has_resent and one["vantage"] in BLIND:
         lines.append(Text.assemble(name, BLIND[one["vantage"]]))
-    for habit in one["habits"]:
-        frames = ", ".join(str(frame) for frame in habit["frames"][:5])
-        about = f"the {habit['from']} {habit['about']} (frames {frames})"
+    for finding in one["habits"]:
+        frames = ", ".join(str(frame) for frame in finding["frames"][:5])
+        about = f"the {finding['from']} {finding['about']} (frames {frames})"
         lines.append(Text.assemble(name, about))
     return Padding(Group(*lines), (0, 0, 1, 2))
 
@@ -259,11 +259,11 @@ WAITS = {
 """What a connection waited for, by the key `wait` of a silence."""
 
 
-def silence(found: Diagnosis, told: Mapping[str, Any]) -> str:
+def silence(found: Diagnosis, row: Mapping[str, Any]) -> str:
     """A time without packets that no retransmission ended."""
-    at = f"{told['start']:.3f} s ({clock(found, told['start'])} UTC)"
-    why = WAITS[told["wait"]].format(end=told["for"])
-    return f"{at}: for {told['length']:.3f} s {why} (until frame {told['frame']})"
+    at = f"{row['start']:.3f} s ({clock(found, row['start'])} UTC)"
+    why = WAITS[row["wait"]].format(end=row["for"])
+    return f"{at}: for {row['length']:.3f} s {why} (until frame {row['frame']})"
 
 
 def of_stack(one: Mapping[str, Any]) -> str:

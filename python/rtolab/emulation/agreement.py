@@ -141,11 +141,11 @@ def both(check: Agreement) -> str:
     If the kernel's runs differ from each other, the smallest and the largest follow.
     """
     engine, kernel = (_number(check.name, number) for number in (check.engine, check.kernel))
-    told = f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"
+    values = f"{engine}, {kernel}" if check.agrees else f"**{engine}, {kernel}**"
     if check.spread is None:
-        return told
+        return values
     least, largest = (_number(check.name, number) for number in check.spread)
-    return f"{told} ({least} to {largest})"
+    return f"{values} ({least} to {largest})"
 
 
 def _number(name: str, number: float | None) -> str:

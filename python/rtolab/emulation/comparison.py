@@ -42,7 +42,7 @@ class Transfer:
         unneeded: those of them that were unneeded.
         timeouts: expiries of the timer.
         fast_retransmits: entries into recovery.
-        undone: timeouts and fast retransmits that the sender took back.
+        undone: timeouts and fast retransmits that the sender undid.
     """
 
     time_s: float | None

@@ -41,8 +41,8 @@ def left_alone(trace: Trace, timeout: Timeout) -> float:
     """Segments outstanding at the timeout that were not retransmitted before a fast retransmit."""
     fast = trace.fast_retransmits_from(timeout.at)
     end = fast[0].at if fast else float("inf")
-    again = {data.seq for data in trace.retransmitted(timeout.at, end)}
-    return len(set(trace.outstanding(timeout)) - again)
+    retransmitted = {data.seq for data in trace.retransmitted(timeout.at, end)}
+    return len(set(trace.outstanding(timeout)) - retransmitted)
 
 
 def largest_step(trace: Trace, timeout: Timeout) -> float | None:

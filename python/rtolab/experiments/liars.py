@@ -51,9 +51,9 @@ class Believer:
 
     def variant(self, lie: str | None) -> Variant:
         """The sender with this kind of receiver, or with an honest one."""
-        told = {} if lie is None else {"receiver.lie": lie}
+        behaviour = {} if lie is None else {"receiver.lie": lie}
         return Variant(
-            self.sender, self.label, self._condition(lie), {**BOTH, **self.needs, **told}
+            self.sender, self.label, self._condition(lie), {**BOTH, **self.needs, **behaviour}
         )
 
     def _condition(self, lie: str | None) -> str:

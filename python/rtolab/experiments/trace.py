@@ -188,8 +188,8 @@ def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
     events: list[Data | Ack] = []
     for row in seen.iter_rows(named=True):
         if row["event"] == "sent" and row["len"] > 0:
-            again, unneeded = row["retransmission"], row["unneeded"]
-            events.append(Data(row["at_s"], row["seq"], row["len"], again, unneeded))
+            retransmission, unneeded = row["retransmission"], row["unneeded"]
+            events.append(Data(row["at_s"], row["seq"], row["len"], retransmission, unneeded))
         elif row["event"] == "received" and row["ack"] is not None:
             events.append(Ack(row["at_s"], row["ack"], row["window_edge"]))
     return events

@@ -133,7 +133,7 @@ def _in_words(tool: Callable[..., Any]) -> Callable[..., Any]:
     """The tool, whose errors are messages to the assistant."""
 
     @wraps(tool)
-    def told(*arguments: Any, **named: Any) -> Any:
+    def wrapped(*arguments: Any, **named: Any) -> Any:
         try:
             return tool(*arguments, **named)
         except Error as error:
@@ -144,7 +144,7 @@ def _in_words(tool: Callable[..., Any]) -> Callable[..., Any]:
         except UnicodeEncodeError as error:
             raise ToolError(f"{error.object!a}: this is no text in UTF-8") from None
 
-    return told
+    return wrapped
 
 
 def _file(capture: str) -> str:

@@ -222,7 +222,7 @@ def _connection(one: Row, rows: int) -> Row:
     return {
         **one,
         **first,
-        "findings": [{**habit, "finding": habit["habit"]} for habit in one["habits"]],
+        "findings": [{**finding, "finding": finding["habit"]} for finding in one["habits"]],
         **_counts([one]),
         "cannot_show": tables.BLIND.get(one["vantage"]),
         "time_lost": sum(time for time in lost if time is not None),

@@ -15,7 +15,7 @@ from rtolab.prototype.stage import FrameAction, Hold, Stage
 Prototype = Detector | Response | Stage
 
 Given = type[Detector] | type[Response] | type[Stage] | Prototype
-"""A class, or an object of it where it has knobs."""
+"""A class, or an object of it if it has parameters."""
 
 __all__ = [
     "Blind",

@@ -1,4 +1,4 @@
-"""What befalls frames on a link? Stages written in Python."""
+"""Stages of a link, written in Python: they drop or delay frames."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,10 +18,10 @@ class FrameAction(StrEnum):
 
 @dataclass(frozen=True)
 class Hold:
-    """A treatment, too: the frame comes out so much later.
+    """Returned instead of a `FrameAction`: the frame leaves the stage later by `length`.
 
-    Where the link keeps order, which is its default, those behind it wait for it; `order = "free"`
-    lets them pass.
+    If the link keeps order, which is its default, the frames behind it wait for it; with
+    `order = "free"` they overtake it.
 
     Attributes:
         length: in nanoseconds.
@@ -41,7 +41,7 @@ class Stage(Named):
     arguments and the random numbers of `random`, which follow from the seed.
 
     Attributes:
-        name: by which scenarios know it; by default that of the class, in small letters.
+        name: its name in scenarios; by default that of the class, in small letters.
         random: its random numbers, given before the first frame.
 
     Example:

@@ -124,17 +124,17 @@ def _connection(one: Mapping[str, Any], packets: Sequence[Row], packing: Packing
         "drawn": len(packets),
         "end_s": sender["end_s"],
         "disturbances": [_stall(episode) for episode in one["episodes"] if episode["stalled"]],
-        "stories": [_story(row) for row in one["episodes"]],
-        "habits": [f"The {row['from']} {row['about']}." for row in one["habits"]],
+        "episodes": [_story(row) for row in one["episodes"]],
+        "findings": [f"The {row['from']} {row['about']}." for row in one["habits"]],
         "retransmissions": [_resent(row) for row in one["retransmissions"][:LISTED]],
         "senders": [sender],
     }
 
 
 def _packet(packet: Row, sender: str, resent: Mapping[int, Row]) -> Row:
-    again = resent.get(packet["frame"])
+    retransmission = resent.get(packet["frame"])
     is_mine = packet["from"] == sender
-    cause = CAUSES.get(again["trigger"], "retransmission") if again else "new"
+    cause = CAUSES.get(retransmission["trigger"], "retransmission") if retransmission else "new"
     return {
         "at_s": packet["t"],
         "seq": packet["seq"],
@@ -142,7 +142,7 @@ def _packet(packet: Row, sender: str, resent: Mapping[int, Row]) -> Row:
         "ack": packet["ack"],
         "is_data": is_mine and packet["len"] > 0,
         "is_ack": not is_mine and packet["ack"] is not None,
-        "kind": again["verdict"] if again else "first",
+        "kind": retransmission["verdict"] if retransmission else "first",
         "cause": cause,
         "cause_s": None,
         "sacks": packet["sack"],

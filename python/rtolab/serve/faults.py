@@ -49,8 +49,12 @@ class Fault:
     @classmethod
     def of_machine(cls, error: Exception) -> Fault | None:
         """The resource that is exhausted, if this is the cause."""
-        told = out_of(error)
-        return None if told is None else cls("request", f"this machine cannot do that now: {told}")
+        shortage = out_of(error)
+        return (
+            None
+            if shortage is None
+            else cls("request", f"this machine cannot do that now: {shortage}")
+        )
 
     def encoded(self) -> bytes:
         """The JSON of the error."""

@@ -71,8 +71,8 @@ def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
         if fault := Fault.of_machine(error):
             return Kind.EXHAUSTED, fault.encoded()
         traceback.print_exc()
-        told = f"a defect in rtolab, please report it: {error!r}"
-        return Kind.DEFECT, Fault("request", told).encoded()
+        message = f"a defect in rtolab, please report it: {error!r}"
+        return Kind.DEFECT, Fault("request", message).encoded()
 
 
 def _send(out: BinaryIO, answer: bytes) -> None:

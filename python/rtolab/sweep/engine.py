@@ -118,7 +118,7 @@ class Done:
         lines = [f"{finished}: {self.computed} computed, {kept} kept from before"]
         if self.settled:
             narrow = sum(settled.narrow for settled in self.settled.values())
-            lines.append(f"{narrow} of {len(self.settled)} cells are as precise as asked")
+            lines.append(f"{narrow} of {len(self.settled)} cells are as precise as requested")
         return lines + [f"failed: {one.about}: {one.error}" for one in self.failures]
 
     def _repr_html_(self) -> str:

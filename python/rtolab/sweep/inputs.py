@@ -85,7 +85,7 @@ def inputs(sweep: Sweep) -> Inputs:
     beside = {name: path for name in sorted(named) if (path := _file(scenario.parent, name))}
     for name in beside:
         if Path(name).is_absolute():
-            expected = "expected a path relative to the scenario, for it is sent along"
+            expected = "expected a path relative to the scenario: the file is sent with it"
             raise Error(f"{sweep.scenario}: found the absolute path {name}; {expected}")
     root = os.path.commonpath([scenario.parent, *(path.parent for path in beside.values())])
     paths = dict.fromkeys([scenario, *beside.values()])

@@ -146,9 +146,9 @@ def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     kernel = guest(reports[0])
     if kernel:
         doubted = [doubt for report in reports for doubt in doubts(report)]
-        told = Text(f"kernel  {kernel}, on a virtual clock: computing takes no time")
+        title = Text(f"kernel  {kernel}, on a virtual clock: computing takes no time")
         return [
-            told,
+            title,
             *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in doubted[:LISTED]),
         ]
     worst = max(reports, key=lambda report: report["lateness"]["p99_s"])

@@ -200,10 +200,10 @@ def search(done: Search) -> RenderableType:
         robust = f"{same} of {of} neighbouring settings also"
         if one.seeds is not None:
             robust += f"; {one.seeds} of {REPEATS} other series of seeds"
-        told = [f"produces {'; '.join(one.passes)}", robust]
+        details = [f"produces {'; '.join(one.passes)}", robust]
         if one.breaks:
-            told.append(f"breaks {'; '.join(one.breaks)}")
-        lines += [Text(chosen, "bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in told)]
+            details.append(f"breaks {'; '.join(one.breaks)}")
+        lines += [Text(chosen, "bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in details)]
     if not done.found:
         lines.append(Text("no setting produces any of them"))
     return Group(*lines, Text(FITTED, "italic"))

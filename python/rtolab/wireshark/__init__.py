@@ -11,8 +11,8 @@ HERE = Path(__file__).parent
 PLUGIN = HERE / "rtolab.lua"
 PROFILE = ("colorfilters", "preferences")
 OURS = ("-- rtolab: ", "# rtolab: ")
-"""How the files that we write begin. Wireshark writes a profile that its user changes anew, without
-this line."""
+"""How the files that we write begin. When the user changes the profile, Wireshark writes its files
+without this line."""
 
 
 def install(to: Path | None = None) -> tuple[list[Path], list[Path]]:

@@ -7,8 +7,8 @@ import { Picture } from "./picture.js";
 /** The alternative that is drawn, and its figure. */
 export class Branches {
   /** `asked` is the question of that timeout; `others` are senders that could continue from there. */
-  constructor(asked, others) {
-    this.asked = asked;
+  constructor(request, others) {
+    this.request = request;
     this.fault = h("p", { class: "fault", hidden: true });
     this.drawing = h("div", { class: "picture branch" });
     const choice = (name, text) => h("option", { value: name ?? "" }, text);
@@ -26,8 +26,8 @@ export class Branches {
 
   async #ask(other) {
     try {
-      const asked = { ...this.asked, others: other ? [other] : [] };
-      const result = unpack(await (await ask("api/branch", asked)).arrayBuffer());
+      const request = { ...this.request, others: other ? [other] : [] };
+      const result = unpack(await (await ask("api/branch", request)).arrayBuffer());
       this.picture ??= new Picture(this.drawing);
       this.picture.show(result, null);
       this.drawing.dataset.branch = other;

@@ -18,9 +18,9 @@ export function browsed(results, place) {
 }
 
 async function show(number, place, measure) {
-  const asked = measure ? `?measure=${encodeURIComponent(measure)}` : "";
+  const request = measure ? `?measure=${encodeURIComponent(measure)}` : "";
   try {
-    const found = await look(`api/results/${number}${asked}`);
+    const found = await look(`api/results/${number}${request}`);
     place.replaceChildren(...(found.kind === "sweep" ? sweep(found, number, place) : experiment(found, number)));
   } catch (error) {
     place.replaceChildren(h("p", { class: "fault" }, error.message));

@@ -41,8 +41,8 @@ function number(value) {
 
 function connection(one, place) {
   const cut = one.drawn < one.packets ? ` The first ${one.drawn} of ${one.packets} packets are drawn.` : "";
-  const stories = one.stories.map(({ at_s, frame, story }) => h("li", {}, `At ${seconds(at_s)} s, frame ${frame}: ${story}`));
-  const habits = one.habits.map((habit) => h("li", {}, habit));
+  const episodes = one.episodes.map(({ at_s, frame, story }) => h("li", {}, `At ${seconds(at_s)} s, frame ${frame}: ${story}`));
+  const findings = one.findings.map((finding) => h("li", {}, finding));
   const drawing = h("div", { class: "picture" });
   const rows = one.retransmissions.map((row) => [
     number(row.frame),
@@ -61,7 +61,7 @@ function connection(one, place) {
       { class: "connection" },
       h("h3", {}, `${one.number}: ${one.senders[0].name}`),
       h("p", {}, `Captured ${WHERE[one.vantage]}; the ${one.from} sends.${cut}`),
-      h("ul", {}, stories, habits),
+      h("ul", {}, episodes, findings),
       drawing,
       timeouts({ senders: one.senders }, null),
       h("details", {}, h("summary", {}, `${rows.length} retransmissions`), table("Retransmissions", head, rows)),

@@ -79,8 +79,8 @@ async function run() {
   changedAt = null;
   document.body.classList.add("running");
   try {
-    const asked = question(state, isLarge ? picture.around : null);
-    const result = unpack(await (await ask("api/run", asked)).arrayBuffer());
+    const request = question(state, isLarge ? picture.around : null);
+    const result = unpack(await (await ask("api/run", request)).arrayBuffer());
     show(result);
     blame(null);
     // It is on the screen with the next frame.
@@ -136,10 +136,10 @@ function blame(fault) {
 async function whatIf(sender, timeout, place) {
   place.replaceChildren("…");
   const others = [...new Set([...state.senders, ...OTHERS])].filter((name) => name !== sender.name).slice(0, index.limits.senders);
-  const asked = { ...question(state), senders: [sender.name], at_s: timeout.at_s, seq: timeout.seq, others };
+  const request = { ...question(state), senders: [sender.name], at_s: timeout.at_s, seq: timeout.seq, others };
   try {
-    const found = await (await ask("api/what-if", asked)).json();
-    const branches = new Branches(asked, found.others.filter((one) => !one.error).map((one) => one.sender));
+    const found = await (await ask("api/what-if", request)).json();
+    const branches = new Branches(request, found.others.filter((one) => !one.error).map((one) => one.sender));
     place.replaceChildren(...otherwise(sender.name, found), ...branches.elements);
     branched.push(branches);
     branches.show(null);

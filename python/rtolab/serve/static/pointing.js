@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { Sequence } from "./panels.js";
-import { story, told } from "./story.js";
+import { story, storyLines } from "./story.js";
 
 const GRIP = 9;
 /** A finger that moves less than so many px has not moved. */
@@ -164,7 +164,7 @@ export class Pointing {
     const [x, y] = panel.place(panel.chosen);
     const box = panel.canvas.getBoundingClientRect();
     const own = this.picture.place.getBoundingClientRect();
-    this.tip.replaceChildren(told(panel.story()));
+    this.tip.replaceChildren(storyLines(panel.story()));
     this.tip.hidden = false;
     const width = this.tip.offsetWidth;
     const left = Math.min(Math.max(box.left - own.left + x - width / 2, 0), own.width - width);

@@ -51,7 +51,7 @@ export function story(sender, i) {
 }
 
 /** A story as a list: pairs, with the number of the sender where they are of one. */
-export function told(lines) {
+export function storyLines(lines) {
   const swatch = (number) => (number ? h("span", { class: `swatch sender-${number}` }) : null);
   return h("dl", {}, lines.map(([name, text, number]) => [h("dt", {}, swatch(number), name), h("dd", {}, text)]));
 }

@@ -52,7 +52,7 @@ function folded(rows) {
 /** A timeout's row, and beneath it what is unfolded: what the detectors said, and what if. */
 function row(sender, one, columns, whatIf) {
   const width = String(columns.length + (whatIf ? 2 : 1));
-  const below = () => h("tr", { hidden: true }, h("td", { colspan: width, class: "told" }));
+  const below = () => h("tr", { hidden: true }, h("td", { colspan: width, class: "details" }));
   const [verdicts, otherwise] = [below(), below()];
   const cells = columns.map((column) => h("td", { class: column.class }, column.of(one) ?? "–"));
   cells.push(h("td", { class: "said" }, one.verdicts.length > 0 ? detectors(one, verdicts) : "–"));
