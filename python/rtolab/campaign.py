@@ -118,6 +118,10 @@ class Campaign:
         part = self._part(experiment, record, kept=True)
         return part if all(path.exists() for path in part.files) else None
 
+    def stored(self, experiment: Experiment) -> Part:
+        """The results of an experiment that another process has just run."""
+        return self._part(experiment, _record(self._folder(experiment)), kept=False)
+
     def run(self, experiment: Experiment, progress: Progress | None = None) -> Part:
         """Run an experiment, draw its figures, and store both in its folder.
 
@@ -187,12 +191,12 @@ class Campaign:
         """
         from altair.utils.schemapi import debug_mode  # noqa: PLC0415
 
-        from rtolab.plot import save_spec  # noqa: PLC0415
+        from rtolab.plot import save_spec, sharing  # noqa: PLC0415
         from rtolab.plot.experiment_figures import pictures  # noqa: PLC0415
 
         drawn = []
         for picture in pictures(done):
-            with debug_mode(False):
+            with debug_mode(False), sharing():
                 spec = picture.draw().to_dict(validate=False)
             if not self.settings.quick:
                 files.pictures += save_spec(spec, folder / picture.name)

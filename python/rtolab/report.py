@@ -187,10 +187,9 @@ def _measured_table(done: Reproduction) -> str:
     body = []
     for variant in experiment.variants:
         cells = [escape(variant.title)]
-        for row in done.rows:
-            if row.variant == variant:
-                cells += [_published(row)] * (row.metric in known)
-                cells.append(_measured(row, done.runs))
+        for row in done.rows_of[variant.key]:
+            cells += [_published(row)] * (row.metric in known)
+            cells.append(_measured(row, done.runs))
         body.append(_cells(*cells))
     table = f"""<div class="wide"><table class="numbers">
 <thead><tr><th rowspan="2">Variant</th>{"".join(head)}</tr>

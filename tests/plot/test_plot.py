@@ -21,7 +21,7 @@ from handmade_tables import (
     tables,
 )
 from rtolab import Error, run
-from rtolab.plot import save
+from rtolab.plot import save, sharing
 from rtolab.plot.boxplots import Band, Box, band_plot, box_plot
 from rtolab.plot.trace_panels import UNNEEDED
 from rtolab.result import Result, file_name
@@ -193,6 +193,30 @@ def test_a_picture_is_saved_as_png_and_svg(tmp_path: Path) -> None:
     text = svg.read_text(encoding="utf-8")
     assert text.startswith("<svg")
     assert "ssthresh" in text
+
+
+def test_a_picture_has_the_same_bytes_whatever_was_drawn_before(tmp_path: Path) -> None:
+    plots = [result(held_window("sack", frto=frto)).plot for frto in (False, True)]
+    for name, plot in (("first", plots[0]), ("other", plots[1]), ("again", plots[0])):
+        save(plot.time_sequence(), tmp_path / name)
+    first, again = ((tmp_path / f"{name}.svg").read_bytes() for name in ("first", "again"))
+    assert first == again
+    assert b'clip-path="url(#clip0)"' in first
+
+
+def test_shared_copies_give_the_same_picture() -> None:
+    plot = result(held_window("sack", frto=False)).plot
+    alone = plot.time_sequence().to_dict(validate=False)
+    with sharing():
+        shared = plot.time_sequence().to_dict(validate=False)
+    assert json.dumps(shared) == json.dumps(alone)
+
+
+def test_a_copy_of_a_chart_is_its_own() -> None:
+    chart = result(held_window("sack", frto=False)).plot.time_sequence()
+    copy = chart.copy()
+    copy.vconcat[0].layer[0].encoding.x.title = "another"
+    assert chart.to_dict() != copy.to_dict()
 
 
 def test_a_saved_page_needs_no_network(tmp_path: Path) -> None:

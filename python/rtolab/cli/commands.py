@@ -463,24 +463,32 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
         say: is each printed as soon as it is finished?
     """
     from rtolab import experiments  # noqa: PLC0415
+    from rtolab.campaign_workers import Workers  # noqa: PLC0415
     from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
 
     found = experiments.find(list(ids))
     campaign.out.mkdir(parents=True, exist_ok=True)
+    before = {experiment.id: campaign.finished(experiment) for experiment in found}
+    missing = [experiment for experiment in found if before[experiment.id] is None]
     parts: list[Part] = []
-    try:
-        for number, experiment in enumerate(found, 1):
-            part = campaign.finished(experiment)
-            if part is None:
-                with progressing(f"{number} of {len(found)}: {experiment.id}") as progress:
-                    part = campaign.run(experiment, progress)
-            parts.append(part)
-            if say:
-                stdout().print(reproduced_tables.reproduction(part.reproduction, kept=part.kept))
-    except KeyboardInterrupt:
-        again = "" if campaign.fresh else "; the same command goes on from there"
-        done = f"{len(parts)} of {len(found)} experiments are finished"
-        complain(f"interrupted: {done}{again}", 128 + signal.SIGINT)
+    with Workers(campaign, missing) as workers:
+        try:
+            for number, experiment in enumerate(found, 1):
+                part = before[experiment.id]
+                if part is None:
+                    with progressing(f"{number} of {len(found)}: {experiment.id}") as progress:
+                        part = workers.part(experiment, progress)
+                        part = part or campaign.run(experiment, progress)
+                parts.append(part)
+                if say:
+                    shown = reproduced_tables.reproduction(part.reproduction, kept=part.kept)
+                    stdout().print(shown)
+        except KeyboardInterrupt:
+            again = "" if campaign.fresh else "; the same command goes on from there"
+            kept = sum(part is not None for part in before.values())
+            done = f"{max(len(parts), kept + workers.finished)} of {len(found)}"
+            words = f"interrupted: {done} experiments are finished{again}"
+            complain(words, 128 + signal.SIGINT)
     kept = sum(part.kept for part in parts)
     if kept:
         sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")

@@ -40,6 +40,7 @@ def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproductio
         written: the document.
     """
     metrics = {metric.name: metric for metric in experiment.metrics}
+    variants = {variant.key: variant for variant in experiment.variants}
     return Reproduction(
         experiment,
         written["runs"],
@@ -47,7 +48,7 @@ def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproductio
         tuple(Assumption(**assumption) for assumption in written["assumptions"]),
         tuple(
             Row(
-                experiment.variant(row["variant"]),
+                variants[row["variant"]],
                 metrics[row["metric"]],
                 row["published"],
                 Summary(**row["measured"]) if row["measured"] else None,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 
 import polars as pl
@@ -98,6 +99,14 @@ class Reproduction:
     def of(self) -> Mapping[str, Runs]:
         """The runs of each variant, by its key; empty for stored results."""
         return self.measured.of if self.measured else {}
+
+    @cached_property
+    def rows_of(self) -> Mapping[str, list[Row]]:
+        """The rows of each variant, by its key."""
+        rows: dict[str, list[Row]] = {variant.key: [] for variant in self.experiment.variants}
+        for row in self.rows:
+            rows[row.variant.key].append(row)
+        return rows
 
     @property
     def verdict(self) -> Overall:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from rtolab.plot.style import styled
+from rtolab.plot.style import Layers, Unit, styled
 from rtolab.plot.trace_panels import (
     BLACK,
     BLUE,
@@ -77,7 +77,7 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     axis = alt.Axis(labelAngle=0, labelLimit=140, ticks=False, labelPadding=8, title=None)
     labels = [box.label for box in boxes]
     x = alt.X("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingOuter=0.3))
-    base = alt.Chart(alt.InlineData(values=values)).encode(x)
+    base = Unit(alt.InlineData(values=values)).encode(x)
 
     def y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title=quantity, scale=alt.Scale(zero=True, nice=True))
@@ -95,7 +95,7 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     ]
     if any(box.published is not None for box in boxes):
         layers.append(_published(base, [PUBLISHED]).encode(y("published")))
-    chart = alt.LayerChart(layer=layers, width=130 * len(boxes), height=380)
+    chart = Layers(layer=layers, width=130 * len(boxes), height=380)
     return styled(chart, _title(title, subtitle))
 
 
@@ -137,14 +137,14 @@ def curves(
         aside = apart * (place - (len(lines) - 1) / 2)
         layers += _line(mine, lines, at, aside)
     theirs = [_dot(dot, axes) for dot in published if axes.shows(dot.x, dot.y)]
-    base = alt.Chart(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))
+    base = Unit(alt.InlineData(values=theirs)).encode(*at, _look("color", lines, COLORS))
     if theirs:
         layers.append(
             base.mark_point(
                 shape="diamond", size=230, filled=False, opacity=1, strokeWidth=2.4
             ).encode(tooltip=tips("series:N", "x:Q", "y:Q"))
         )
-    layered = alt.LayerChart(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT)
+    layered = Layers(layer=layers, width=CURVE_WIDTH, height=CURVE_HEIGHT)
     return styled(layered, title)
 
 
@@ -155,7 +155,7 @@ def _line(
     aside: float,
 ) -> list[alt.Chart]:
     """The error bars, line and points of a series."""
-    base = alt.Chart(rows(pl.DataFrame(points, schema=POINT))).encode(
+    base = Unit(rows(pl.DataFrame(points, schema=POINT))).encode(
         at[0], _look("color", lines, COLORS)
     )
     dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
@@ -219,7 +219,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
     names = [PUBLISHED if band.low <= band.published <= band.high else OUTSIDE for band in bands]
     axis = alt.Axis(title=None, labelLimit=180, ticks=False, labelPadding=8, labels=labelled)
     y = alt.Y("label:N", sort=[band.label for band in mine], axis=axis)
-    base = alt.Chart(alt.InlineData(values=values)).encode(y)
+    base = Unit(alt.InlineData(values=values)).encode(y)
 
     def x(field: str) -> alt.X:
         # A panel has no room for more ticks, nor for labels that move away from its edges.
@@ -234,7 +234,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
         base.mark_tick(color=BLUE, height=22, thickness=3, opacity=1).encode(x("measured")),
         _published(base, names).encode(x("published")),
     ]
-    return alt.LayerChart(layer=layers, width=270, height=34 * len(mine))
+    return Layers(layer=layers, width=270, height=34 * len(mine))
 
 
 def _published(base: alt.Chart, names: Sequence[str]) -> alt.Chart:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import altair as alt
 import polars as pl
+
+from rtolab.plot.style import Layers, Unit
 
 BLACK, GREY = "#000000", "#7f7f7f"
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
@@ -169,7 +171,7 @@ def edge(seen: Seen) -> alt.LayerChart:
     """The right edge of the advertised window, in a panel of its own above the packets."""
     edges, x = seen.edges(), seen.view.x(labelled=False)
     y = _bytes("seq:Q", "edge", min(edges["seq"].to_list()), max(edges["seq"].to_list()))
-    line = alt.Chart(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
+    line = Unit(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
     drawn = line.encode(x, y, *_line_looks([EDGE], "Window offered"))
     return _layered([*_background(seen.view, x, legends=False), drawn], 48)
 
@@ -183,7 +185,7 @@ def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart
     layers: list[alt.Chart] = []
     for number, (at, text) in enumerate(sorted(marks)):
         row = number % MARK_ROWS
-        base = alt.Chart(alt.InlineData(values=[{"at_s": at, "text": text}])).encode(x)
+        base = Unit(alt.InlineData(values=[{"at_s": at, "text": text}])).encode(x)
         layers += [
             base.mark_rule(color=BLACK, strokeWidth=0.8, strokeDash=[1, 2], clip=True),
             base.mark_text(
@@ -209,14 +211,14 @@ def _ack_layers(seen: Seen, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         lines = pl.concat([lines, seen.edges()])
     blocks = _sack_blocks(acks).with_columns(what=pl.lit(SACKED.name))
     looks = _present(LINES, [*lines["what"], *blocks["what"]])
-    line = alt.Chart(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
-    dots = alt.Chart(rows(acks.select("at_s", seq="ack")))
+    line = Unit(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
+    dots = Unit(rows(acks.select("at_s", seq="ack")))
     layers = [
         line.encode(x, y, *_line_looks(looks, "Lines")),
         dots.mark_circle(size=9, color=BLACK, opacity=1, clip=True).encode(x, y),
     ]
     if blocks.height:
-        bars = alt.Chart(rows(blocks)).mark_rule(strokeWidth=2.5, clip=True)
+        bars = Unit(rows(blocks)).mark_rule(strokeWidth=2.5, clip=True)
         layers.append(bars.encode(x, y, alt.Y2("end:Q"), *_line_looks(looks, None)))
     return layers
 
@@ -259,7 +261,7 @@ def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     filled = [look.color if look.filled else "transparent" for look in looks]
     legend = alt.Legend(title="Packets", symbolStrokeWidth=1.5)
     points: alt.Chart = (
-        alt.Chart(rows(packets))
+        Unit(rows(packets))
         .mark_point(strokeWidth=1.5, opacity=1, clip=True)
         .encode(
             x=x,
@@ -292,7 +294,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         legend = alt.Legend(title="Shaded", symbolType="square", symbolOpacity=0.3)
         color = alt.Color("what:N", scale=_colors(looks), legend=legend if legends else None)
         tooltip = tips("what:N", "link:N", "direction:N", "at_s:Q", "to_s:Q")
-        shade = alt.Chart(rows(shades)).mark_rect(opacity=0.22, clip=True)
+        shade = Unit(rows(shades)).mark_rect(opacity=0.22, clip=True)
         layers.append(shade.encode(x, alt.X2("to_s:Q"), color, tooltip=tooltip))
     events = view.shown(view.timeouts)
     if events.height:
@@ -300,7 +302,7 @@ def _background(view: View, x: alt.X, *, legends: bool = True) -> list[alt.Chart
         marks = events.select("at_s", "needed", "rto_s", "verdict", what=what)
         lines = _line_looks(_present(EVENTS, marks["what"]), "Events" if legends else None)
         tooltip = tips("what:N", "at_s:Q", "needed:N", "rto_s:Q", "verdict:N")
-        rule = alt.Chart(rows(marks)).mark_rule(strokeWidth=1.5, clip=True)
+        rule = Unit(rows(marks)).mark_rule(strokeWidth=1.5, clip=True)
         layers.append(rule.encode(x, *lines, tooltip=tooltip))
     return layers
 
@@ -339,16 +341,17 @@ def steps(view: View, what: Steps, height: int) -> alt.LayerChart:
     x = view.x(labelled=what.labelled)
     top = 1.08 * max(lines["value"].to_list(), default=1.0)
     y = alt.Y("value:Q", axis=what.axis, scale=alt.Scale(domain=[0, top], nice=False))
-    line = alt.Chart(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
+    line = Unit(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
     looks = _line_looks(_present(what.looks, lines["what"]), what.legend)
     return _layered([*_background(view, x, legends=False), line.encode(x, y, *looks)], height)
 
 
 def _layered(layers: Sequence[alt.Chart], height: int) -> alt.LayerChart:
     channels = ("color", "strokeDash", "shape", "fill", "stroke", "size")
-    own_scales = alt.ScaleResolveMap.from_dict(dict.fromkeys(channels, "independent"))
+    own: dict[str, Literal["independent"]] = dict.fromkeys(channels, "independent")
+    own_scales = alt.ScaleResolveMap(**own)
     resolve = alt.Resolve(scale=own_scales)
-    return alt.LayerChart(layer=list(layers), width=WIDTH, height=height, resolve=resolve)
+    return Layers(layer=list(layers), width=WIDTH, height=height, resolve=resolve)
 
 
 def _present(looks: Sequence[Look], names: Sequence[str] | pl.Series) -> list[Look]:

@@ -9,12 +9,12 @@ import altair as alt
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.plot.style import styled
+from rtolab.plot.style import Shareable, styled
 from rtolab.plot.trace_panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
 from rtolab.result import PLACES, Result
 
 
-class StackedChart(alt.VConcatChart):
+class StackedChart(Shareable, alt.VConcatChart):
     """Panels below each other, with a common time axis."""
 
     def properties(

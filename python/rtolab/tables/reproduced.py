@@ -78,8 +78,8 @@ def _medians(done: Reproduction) -> Table:
             table.add_section()
             table.add_row(Text(condition, "italic"))
         cells = []
-        for row in done.rows:
-            if row.variant == variant and row.metric in metrics:
+        for row in done.rows_of[variant.key]:
+            if row.metric in metrics:
                 cells += [_published(row)] * (row.metric in known) + [_median(row)]
         table.add_row(variant.label, *cells)
     return table
@@ -106,7 +106,7 @@ def _traces(done: Reproduction) -> Table:
         unit = f" {metric.unit}" if metric.unit else ""
         table.add_column(f"{metric.label}{unit}", justify="right")
     for variant in done.experiment.variants:
-        cells = [_median(row) for row in done.rows if row.variant == variant]
+        cells = [_median(row) for row in done.rows_of[variant.key]]
         table.add_row(variant.title, *cells)
     return table
 

@@ -6,6 +6,7 @@ about the first.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -60,6 +61,10 @@ def digest(result: Result) -> pl.DataFrame:
 
 def scored(measured: Measured) -> pl.DataFrame:
     """The digests of all configurations, with `bandwidth`, `delay` and `size`."""
+    return measured.once(_scored)
+
+
+def _scored(measured: Measured) -> pl.DataFrame:
     digest = measured.digest
     places = [
         (variant.key, *where) for where in GRID for variant in (carrier(where), *forward(where))
@@ -98,27 +103,27 @@ class Score:
     detector: str
     rows: pl.DataFrame
 
-    @property
+    @cached_property
     def spurious(self) -> pl.DataFrame:
         """The chains that were spurious."""
         return self.rows.filter("spurious")
 
-    @property
+    @cached_property
     def genuine(self) -> pl.DataFrame:
         """All others."""
         return self.rows.filter(~pl.col("spurious"))
 
-    @property
+    @cached_property
     def smt(self) -> Estimate | None:
         """The share of spurious chains that it missed."""
         return share(self.spurious, ~FOUND)
 
-    @property
+    @cached_property
     def smt_seeing(self) -> Estimate | None:
         """The same among those that it could decide."""
         return share(self.spurious.filter(pl.col("verdict") != "blind"), ~FOUND)
 
-    @property
+    @cached_property
     def tms(self) -> Estimate | None:
         """The share of genuine chains that it called spurious."""
         return share(self.genuine, FOUND)
@@ -154,6 +159,10 @@ class Score:
 
 def scores(measured: Measured) -> dict[str, Score]:
     """Every detector, and DualRTT with every threshold, by name."""
+    return measured.once(_scores)
+
+
+def _scores(measured: Measured) -> dict[str, Score]:
     every = scored(measured)
     parts = every.partition_by("detector", as_dict=True)
     by_name = {str(name): Score(str(name), rows) for (name,), rows in parts.items()}

@@ -1,0 +1,64 @@
+"""Experiments in several processes give the same results as in one."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import program
+from rtolab.campaign import Campaign, Settings
+from rtolab.campaign_workers import FEWEST, Workers
+from rtolab.experiments import find
+
+IDS = ["frto2002/fig1", "frto2002/claim-c", "dualrtt2004/ex", "arq2002/eq", "delays2001/f1"]
+
+
+def reproduce(out: Path, *options: str) -> tuple[str, str]:
+    """What `rtolab reproduce --quick` prints, and the report, without times."""
+    ran = program.run("reproduce", *IDS, "--quick", "--out", out, *options)
+    assert ran.returncode in {0, 1}, ran.stderr
+    page = (out / "report.html").read_text(encoding="utf-8")
+    said = re.sub(r"[0-9.]+ s$", "", ran.stdout.replace(str(out), "OUT"), flags=re.MULTILINE)
+    return said, re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
+
+
+def test_several_processes_print_and_report_what_one_does(tmp_path: Path) -> None:
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    assert reproduce(alone, "--jobs", "1") == reproduce(together, "--jobs", "2")
+
+
+def test_workers_run_every_experiment(tmp_path: Path) -> None:
+    campaign, experiments = Campaign(tmp_path, Settings(quick=True), 2), find(IDS)
+    with Workers(campaign, experiments) as workers:
+        parts = [workers.part(experiment, lambda _done, _all: None) for experiment in experiments]
+        assert workers.finished == len(IDS)
+    assert [part.reproduction.experiment.id for part in parts if part] == IDS
+    for id_ in IDS:
+        assert json.loads((tmp_path / id_ / "finished.json").read_text())["document"]
+
+
+@pytest.mark.parametrize(("jobs", "ids"), [(1, IDS), (2, IDS[: FEWEST - 1])])
+def test_one_core_or_few_experiments_need_no_workers(
+    tmp_path: Path, jobs: int, ids: list[str]
+) -> None:
+    with Workers(Campaign(tmp_path, Settings(quick=True), jobs), find(ids)) as workers:
+        assert workers.part(find(ids)[0], lambda _done, _all: None) is None
+        assert workers._processes == []
+
+
+def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
+    with Workers(Campaign(tmp_path, Settings(quick=True), 2), find(IDS)) as workers:
+        (process, *_) = workers._processes
+        assert process.stdin
+        # As if the parent were killed.
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+        process.stdin = None
+
+
+def test_what_fails_in_a_worker_is_reported_as_without(tmp_path: Path) -> None:
+    wrong = ("--assume", "tcp.rto.min=soon", "--jobs", "2", "--out", str(tmp_path))
+    ran = program.run("reproduce", *IDS, "--quick", *wrong)
+    assert ran.returncode == 2
+    assert "tcp.rto.min" in ran.stderr
