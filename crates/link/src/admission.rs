@@ -50,10 +50,15 @@ impl Admission {
         self.early.is_none().then_some(self.limit)
     }
 
-    /// Decides about a frame that has to wait.
+    /// Decides about a frame of that size on the link that has to wait.
     #[inline]
-    pub(crate) fn decide<F: Frame>(&mut self, backlog: Backlog, frame: &F, at: Instant) -> Admit {
-        let fits = self.limit.holds(backlog.waiting.with(frame.bytes()));
+    pub(crate) fn decide<F: Frame>(
+        &mut self,
+        backlog: Backlog,
+        (frame, bytes): (&F, u32),
+        at: Instant,
+    ) -> Admit {
+        let fits = self.limit.holds(backlog.waiting.with(bytes));
         let Some(red) = &mut self.early else {
             return if fits { Admit::Take } else { Admit::Refuse(DropCause::Queue) };
         };

@@ -145,7 +145,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
             return;
         }
         let backlog = Backlog { waiting: arq_node.waiting.occupancy(), idle_from };
-        match arq_node.admission.decide(backlog, &queued.frame, now) {
+        match arq_node.admission.decide(backlog, (&queued.frame, queued.frame.bytes()), now) {
             Admit::Take => {}
             Admit::TakeMarked => queued.mark_congestion(),
             Admit::Refuse(cause) => {

@@ -7,6 +7,7 @@ use rtolab_settings::Choice;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::frame::Direction;
+use crate::header_compression::HeaderCompression;
 use crate::stage::Staged;
 use crate::stream::{Distribution, Renewal};
 
@@ -314,6 +315,8 @@ pub struct DirectionConfig {
     pub stalls: Stalls,
     /// User-defined impairments.
     pub stage: Option<Staged>,
+    /// Compression of TCP/IP headers. Links with ARQ or `CoDel` have none.
+    pub header_compression: HeaderCompression,
 }
 
 /// Both directions and what they share.

@@ -42,6 +42,31 @@ impl Direction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CopyId(pub u64);
 
+/// The fields of a TCP/IP header that a compressor compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderFields {
+    /// The connection and its direction: each has a context of its own.
+    pub context: u64,
+    /// The sequence number.
+    pub seq: u64,
+    /// The acknowledgment number.
+    pub ack: u64,
+    /// The window.
+    pub window: u32,
+    /// The payload in bytes.
+    pub payload: u32,
+    /// The headers of IP and TCP with options, in bytes.
+    pub header: u32,
+    /// The options in bytes.
+    pub option_bytes: u32,
+    /// A hash of the options.
+    pub options: u64,
+    /// What a difference cannot express, such as flags other than ACK and PSH, and the ECN field.
+    pub others: u32,
+    /// Has it SYN, FIN or RST, or no ACK? Such headers are always sent as they are.
+    pub is_control: bool,
+}
+
 /// A frame that a link carries.
 pub trait Frame: Clone {
     /// The size on the link in bytes, headers included.
@@ -54,6 +79,10 @@ pub trait Frame: Clone {
     fn mark_congestion(&mut self);
     /// Damages it so that a checksum at its destination detects it.
     fn corrupt(&mut self);
+    /// Its TCP/IP header, for links that compress headers; `None` if it has none.
+    fn header_fields(&self) -> Option<HeaderFields> {
+        None
+    }
 }
 
 /// Why a frame was lost.

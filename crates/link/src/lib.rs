@@ -15,6 +15,7 @@ mod delays;
 mod delivery_queue;
 mod fifo;
 mod frame;
+mod header_compression;
 mod impairments;
 mod layers;
 mod medium;
@@ -41,7 +42,8 @@ pub use config::{
     Spikes, StallHolds, Stalls, States,
 };
 pub use fifo::Fifo;
-pub use frame::{CopyId, Direction, DropCause, Frame, Outcome};
+pub use frame::{CopyId, Direction, DropCause, Frame, HeaderFields, Outcome};
+pub use header_compression::HeaderCompression;
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use rtolab_time::{Duration, Instant, Rate};

@@ -9,6 +9,7 @@
 //! - transmission, after the frame before it and if it is not too old;
 //! - delivery, not before the frame before it if order is kept.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
@@ -17,6 +18,7 @@ use crate::admission::{Admission, Admit, Backlog};
 use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::delivery_queue::{Delivery, DeliveryQueue, Settled};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
+use crate::header_compression::Compression;
 use crate::medium::{Medium, Passage};
 use crate::occupancy::{Buffers, Queue};
 use crate::pipe::Pipe;
@@ -34,6 +36,7 @@ pub(crate) struct OneWay<F> {
     queue: Queue,
     buffers: Option<Buffers>,
     lifetime: Option<Duration>,
+    compression: Option<Box<Compression>>,
     medium: Medium,
     delivery_queue: DeliveryQueue<F>,
     stats: Stats,
@@ -57,6 +60,7 @@ impl<F: Frame> OneWay<F> {
     pub(crate) fn new(config: &ChannelConfig, direction: Direction, stream: Stream) -> Self {
         let medium = Medium::new(config, direction, stream);
         let stream = stream.child(direction.name());
+        let request_delay = config.of(direction.reverse()).delay;
         let config = config.of(direction);
         Self {
             direction,
@@ -69,6 +73,7 @@ impl<F: Frame> OneWay<F> {
             queue: Queue::default(),
             buffers: Buffers::new(config),
             lifetime: config.lifetime,
+            compression: Compression::new(config.header_compression, request_delay).map(Box::new),
             medium,
             delivery_queue: DeliveryQueue::new(config.order),
             stats: Stats::default(),
@@ -80,7 +85,7 @@ impl<F: Frame> OneWay<F> {
     pub(crate) fn pipe(&self) -> Option<Pipe> {
         let (serialiser, delay) = self.medium.plain().filter(|_| self.quiet)?;
         let limit = self.admission.plain().filter(|_| self.buffers.is_none())?;
-        let plain = self.lifetime.is_none() && !delay.is_zero();
+        let plain = self.lifetime.is_none() && self.compression.is_none() && !delay.is_zero();
         plain.then(|| Pipe::new(serialiser, delay, limit))
     }
 
@@ -102,16 +107,21 @@ impl<F: Frame> OneWay<F> {
     #[inline]
     fn take(&mut self, frame: F, mut entry: Entry, outages: &mut Timeline) {
         self.stats.offered += 1;
-        let bytes = frame.bytes();
+        let compression = self.compression.as_ref();
+        let encoded = compression.and_then(|compression| compression.encode(&frame, entry.at));
+        let bytes = encoded.map_or_else(|| frame.bytes(), |encoded| encoded.bytes);
         let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry.at));
         let leaves_queue = match place {
             None => self.begin(entry, entry.at),
             Some(place) => place.at,
         };
-        match self.admit(&frame, entry, leaves_queue) {
+        match self.admit((&frame, bytes), entry, leaves_queue) {
             Admit::Take => {}
             Admit::TakeMarked => entry.marked = true,
             Admit::Refuse(cause) => return self.refuse(frame, cause, entry),
+        }
+        if let (Some(compression), Some(encoded)) = (&mut self.compression, encoded) {
+            compression.take(&frame, encoded);
         }
         let start = match place {
             None => leaves_queue,
@@ -127,9 +137,9 @@ impl<F: Frame> OneWay<F> {
         }
     }
 
-    /// Decides whether the queue takes a frame that would leave it at `leaves_queue`.
+    /// Decides whether the queue takes a frame of that size that would leave it at `leaves_queue`.
     #[inline]
-    fn admit(&mut self, frame: &F, entry: Entry, leaves_queue: Instant) -> Admit {
+    fn admit(&mut self, frame: (&F, u32), entry: Entry, leaves_queue: Instant) -> Admit {
         let idle_from = self.idle_from();
         if leaves_queue <= entry.at {
             self.admission.pass(idle_from, entry.at);
@@ -138,7 +148,7 @@ impl<F: Frame> OneWay<F> {
         let backlog = Backlog { waiting: self.queue.waiting(entry.at), idle_from };
         let admit = self.admission.decide(backlog, frame, entry.at);
         if !matches!(admit, Admit::Refuse(_)) {
-            let waiting = self.queue.push(frame.bytes(), leaves_queue);
+            let waiting = self.queue.push(frame.1, leaves_queue);
             self.stats.max_queue = self.stats.max_queue.max(waiting);
         }
         admit
@@ -210,6 +220,9 @@ impl<F: Frame> OneWay<F> {
             let outcome = Outcome::Delivered { direction, frame, held, duplicate };
             Settled { due, offered, outcome }
         };
+        if let Some(compression) = &mut self.compression {
+            compression.impair(&frame, impairment.corrupt, passage.second.is_some());
+        }
         let exit = self.come_out(passage, entry);
         self.delivery_queue.impairment(exit.at, impairment);
         self.delivery_queue.push(delivery(frame.clone(), exit, false));
@@ -252,7 +265,20 @@ impl<F: Frame> OneWay<F> {
     /// The next outcome due by `at`.
     #[inline]
     pub(crate) fn poll(&mut self, at: Instant) -> Option<Outcome<F>> {
+        if self.compression.is_some() {
+            return self.poll_compressed(at);
+        }
         self.delivery_queue.poll(at, &mut self.stats)
+    }
+
+    #[cold]
+    fn poll_compressed(&mut self, at: Instant) -> Option<Outcome<F>> {
+        let due = self.delivery_queue.due();
+        let mut outcome = self.delivery_queue.poll(at, &mut self.stats)?;
+        if let Some(compression) = &mut self.compression {
+            compression.come_out(&mut outcome, due, &mut self.stats);
+        }
+        Some(outcome)
     }
 
     /// When the next outcome is due, or [`Instant::NEVER`].

@@ -124,7 +124,7 @@ impl Drops {
 
 impl DropCause {
     /// Was the frame transmitted before it was lost?
-    const fn is_after_transmission(self) -> bool {
+    pub(crate) const fn is_after_transmission(self) -> bool {
         match self {
             Self::Error | Self::Outage | Self::Script => true,
             Self::Queue | Self::Early | Self::Lifetime | Self::Retries => false,

@@ -1,6 +1,6 @@
 //! Packets: a segment or datagram with its route through the network.
 
-use rtolab_link::{CopyId, Frame};
+use rtolab_link::{CopyId, Frame, HeaderFields};
 use rtolab_record::Place;
 use rtolab_tcp::{Codepoint, Flags, Segment};
 use rtolab_time::Instant;
@@ -125,5 +125,22 @@ impl Frame for Packet {
 
     fn corrupt(&mut self) {
         self.condition = self.condition.damaged();
+    }
+
+    fn header_fields(&self) -> Option<HeaderFields> {
+        let Segment { seq, ack, len, window, flags, .. } = self.segment;
+        (!self.is_datagram()).then(|| HeaderFields {
+            context: u64::from(self.flow) << 1 | u64::from(self.to_receiver),
+            seq: seq.value(),
+            ack: ack.value(),
+            window,
+            payload: len,
+            header: self.bytes - len,
+            option_bytes: self.segment.option_bytes(),
+            options: self.segment.options_hash(),
+            others: u32::from(flags.without(Flags::ACK | Flags::PSH).bits()) << 2
+                | u32::from(self.segment.codepoint().bits()),
+            is_control: flags.any(Flags::SYN | Flags::FIN | Flags::RST) || !flags.has(Flags::ACK),
+        })
     }
 }

@@ -316,6 +316,18 @@ impl Segment {
         first + 2 * block
     }
 
+    /// A hash of the options: equal options have equal hashes.
+    pub fn options_hash(&self) -> u64 {
+        // FNV-1a over the words that are set; those of missing options are zero.
+        let words = self.sack_blocks().flat_map(|block| [block.start.value(), block.end.value()]);
+        let stamps = self.timestamps().map(|stamps| [stamps.value.into(), stamps.echo.into()]);
+        let words = words.chain(stamps.into_iter().flatten());
+        let present = u64::from(self.present & !IS_OF_ECN);
+        words.fold(0xcbf2_9ce4_8422_2325 ^ present, |hash: u64, word| {
+            (hash ^ word).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
     /// The length of the options on the wire with their padding, in bytes: each option is padded
     /// to a multiple of four, as stacks do.
     #[inline]

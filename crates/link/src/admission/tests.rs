@@ -55,7 +55,7 @@ fn backlog(packets: u32) -> Backlog {
 }
 
 fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> Admit {
-    admission.decide(backlog(packets), &frame, Instant::START)
+    admission.decide(backlog(packets), (&frame, frame.bytes()), Instant::START)
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{CopyId, Frame};
+use rtolab_link::{CopyId, Frame, HeaderFields};
 use rtolab_net::Hop;
-use rtolab_packet::{Ip, mark_congestion};
+use rtolab_packet::{Ip, TCP_HEADER, mark_congestion};
 use rtolab_record::Place;
-use rtolab_tcp::wire::{Addresses, Ports};
+use rtolab_tcp::Flags;
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 
 /// The destination port of a scenario's first flow; further flows have the following ports.
 const RECEIVER_PORTS: u16 = 10_000;
@@ -59,6 +60,27 @@ impl Frame for Packet {
         if let Some(last) = self.bytes.last_mut() {
             *last ^= 0x55;
         }
+    }
+
+    fn header_fields(&self) -> Option<HeaderFields> {
+        let ip = ipv4(&self.bytes, self.bytes.len()).filter(Ip::is_tcp)?;
+        let WireSegment { ports, seq, ack, len, window, flags, .. } =
+            WireSegment::parse(ip.payload, ip.length).ok()?;
+        let options = ip.payload.get(TCP_HEADER..ip.length - len as usize)?;
+        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Some(HeaderFields {
+            context: u64::from(ports.from) << 16 | u64::from(ports.to),
+            seq: seq.into(),
+            ack: ack.into(),
+            window: window.into(),
+            payload: len,
+            header: self.bytes() - len,
+            option_bytes: options.len() as u32,
+            options: options.iter().fold(0xcbf2_9ce4_8422_2325, hash),
+            others: u32::from(flags.without(Flags::ACK | Flags::PSH).bits()) << 2
+                | u32::from(ip.header.codepoint.bits()),
+            is_control: flags.any(Flags::SYN | Flags::FIN | Flags::RST) || !flags.has(Flags::ACK),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Links and their directions.
 
-use rtolab_link::Order;
+use rtolab_link::{HeaderCompression, Order};
 use rtolab_time::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,6 +80,9 @@ macro_rules! with_direction {
             pub spikes: Option<Spikes>,
             /// Times at which frames are held. They continue in order afterwards.
             pub stalls: Option<Stalls>,
+            /// How TCP/IP headers are compressed; not beside arq or codel. Default: none.
+            #[schemars(example = &"rfc1144")]
+            pub header_compression: Option<Parsed<HeaderCompression>>,
             /// A stage written in Python, by its name. Default: "none".
             #[schemars(example = &"every-tenth")]
             pub stage: Option<Parsed<Name>>,
@@ -110,6 +113,7 @@ macro_rules! with_direction {
                     corruption: raw.corruption,
                     spikes: raw.spikes,
                     stalls: raw.stalls.clone(),
+                    header_compression: raw.header_compression,
                     stage: raw.stage.clone(),
                     outages: None,
                 }

@@ -141,6 +141,7 @@ impl<'a> Layers<'a> {
                 .find(|keys| keys.stalls.as_ref())
                 .map_or_else(Default::default, |found| spans::stalls(found.0)),
             stage: self.stage(),
+            header_compression: self.value(|keys| keys.header_compression).unwrap_or_default(),
             outages: spans::outages(self.own.keys.outages.as_ref()),
             ..DirectionConfig::default()
         };

@@ -1,7 +1,8 @@
 //! Links: the keys of both directions, and those that they share.
 
 use rtolab_link::{
-    Arq, BadState, ChannelConfig, DirectionConfig, Limit, Order, Outages, Probability, States,
+    Arq, BadState, ChannelConfig, DirectionConfig, Discipline, HeaderCompression, Limit, Order,
+    Outages, Probability, States,
 };
 use rtolab_time::Duration;
 
@@ -57,6 +58,7 @@ impl Channel<'_> {
         check_states(&config, layers, at)?;
         check_memory(&config, layers)?;
         check_arq(&config, &at.key("arq"))?;
+        check_compression(&config, layers)?;
         Ok(config)
     }
 }
@@ -119,6 +121,27 @@ fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<()> {
         if none {
             let problem = "found no losses to remember; expected loss, or bad.loss with states";
             return Err(at.error(problem));
+        }
+    }
+    Ok(())
+}
+
+/// Where the outcome of a frame depends on later ones, headers are not compressed.
+fn check_compression(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<()> {
+    let ChannelConfig { forward, backward, arq, .. } = config;
+    let compresses = |one: &DirectionConfig| one.header_compression != HeaderCompression::None;
+    let controls = |one: &DirectionConfig| matches!(one.discipline, Discipline::CoDel(_));
+    let both = [forward, backward];
+    let other = match (arq.is_empty(), both.into_iter().any(controls)) {
+        _ if !both.into_iter().any(compresses) => return Ok(()),
+        (false, _) => "arq",
+        (true, true) => "codel",
+        (true, false) => return Ok(()),
+    };
+    for layer in layers {
+        let key = "header_compression";
+        if let Some(at) = layer.place(key, |keys| keys.header_compression) {
+            return Err(at.error(format!("found {key} beside {other}; expected only one of them")));
         }
     }
     Ok(())

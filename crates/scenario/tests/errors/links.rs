@@ -196,6 +196,23 @@ fn invalid_arq() {
 }
 
 #[test]
+fn header_compression_that_makes_no_sense() {
+    let of = |link: &str, kind: &str| format!("{link}\nheader_compression = \"{kind}\"");
+    let (radio, second) = ("name = \"radio\"", "name = \"radio-2\"");
+    let said = instead_in(
+        EVERYTHING,
+        &[
+            (radio, &of(radio, "vj")),
+            (radio, &of(radio, "rfc1144")),
+            (second, &of(second, "rfc2507")),
+        ],
+    );
+    let forward = of("[link.forward]", "rfc1144");
+    let one = instead_in(EVERYTHING, &[("[link.forward]", &forward)]);
+    check("header_compression_that_makes_no_sense", &[said, one].join("\n"));
+}
+
+#[test]
 fn invalid_choices_and_times() {
     let said = beside(&[
         "order = \"fre\"",

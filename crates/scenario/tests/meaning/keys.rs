@@ -169,6 +169,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.stalls.random.bad.exponential", "4 s"),
     ("link.link.stalls.random.stationary", "false"),
     ("link.link.stalls.holds", "entry"),
+    ("link.link.header_compression", "rfc2507"),
     ("link.link.stage", "own"),
     ("link.link.outages.scripted", r#"[{ at = "28 s", for = "12 s" }]"#),
     ("link.link.outages.scripted.0.at", "29 s"),

@@ -3,6 +3,7 @@
 from rtolab.experiments.base import of_the_paper
 from rtolab.experiments.frto2002.bursts import BURSTS
 from rtolab.experiments.frto2002.claims import CLAIMS
+from rtolab.experiments.frto2002.compression import COMPRESSION
 from rtolab.experiments.frto2002.extent import EXTENT
 from rtolab.experiments.frto2002.fairness import FAIRNESS
 from rtolab.experiments.frto2002.figures import FIGURES
@@ -11,7 +12,20 @@ from rtolab.experiments.frto2002.tables import TABLES
 
 EXPERIMENTS = tuple(
     of_the_paper(experiment)
-    for experiment in (*TABLES, *BURSTS, *FIGURES, *SECTIONS, *FAIRNESS, *CLAIMS, *EXTENT)
+    for experiment in (
+        *(*TABLES, *BURSTS, *FIGURES, *SECTIONS, *FAIRNESS, *CLAIMS, *EXTENT),
+        *COMPRESSION,
+    )
 )
 
-__all__ = ["BURSTS", "CLAIMS", "EXPERIMENTS", "EXTENT", "FAIRNESS", "FIGURES", "SECTIONS", "TABLES"]
+__all__ = [
+    "BURSTS",
+    "CLAIMS",
+    "COMPRESSION",
+    "EXPERIMENTS",
+    "EXTENT",
+    "FAIRNESS",
+    "FIGURES",
+    "SECTIONS",
+    "TABLES",
+]

@@ -1,0 +1,57 @@
+//! Header compression in whole runs: what one lost packet does to a transfer.
+
+mod common;
+
+use common::{connection, scenario, traced, with};
+use rtolab_link::HeaderCompression;
+use rtolab_record::ConnectionRow;
+use rtolab_scenario::{Scenario, Workload};
+
+/// 100 kB over 28.8 kbit/s, of which the link loses these packets of either direction.
+fn transfer(kind: HeaderCompression, data: &[u32], acks: &[u32]) -> ConnectionRow {
+    let link = "modem left right; rate = \"28.8 kbit/s\"; delay = \"100 ms\"";
+    let bytes = Workload::Bulk { bytes: Some(100_000) };
+    let mut scenario: Scenario = with(scenario("300 s", &[link]), bytes);
+    if !acks.is_empty() {
+        // Ten segments, so that the sender soon waits for an ACK.
+        scenario.flows[0].receiver.receiver.buffer = 10_000;
+    }
+    let channel = &mut scenario.links[0].channel;
+    for one in [&mut channel.forward, &mut channel.backward] {
+        one.header_compression = kind;
+    }
+    channel.forward.drops = data.to_vec();
+    channel.backward.drops = acks.to_vec();
+    connection(&traced(&scenario), "flow").clone()
+}
+
+#[test]
+fn a_lost_acknowledgment_costs_a_timeout_and_nothing_else() {
+    use HeaderCompression::{None, Rfc1144, Rfc2507};
+    let [plain, old, new] = [None, Rfc1144, Rfc2507].map(|kind| transfer(kind, &[], &[60]));
+    assert_eq!([plain.timeouts, old.timeouts, new.timeouts], [0, 1, 0]);
+    // The data had arrived: the retransmission was not needed, and its duplicate ACK helps.
+    assert_eq!([plain.unneeded, old.unneeded, new.unneeded], [0, 1, 0]);
+    assert!(old.lost.corrupt > 3, "{:?}", old.lost);
+}
+
+#[test]
+fn a_lost_data_packet_takes_those_after_it_along() {
+    use HeaderCompression::{None, Rfc1144, Rfc2507};
+    let [plain, old, new] = [None, Rfc1144, Rfc2507].map(|kind| transfer(kind, &[60], &[]));
+    // Without headers no duplicate ACK leaves, and so no fast retransmit.
+    assert_eq!([plain.timeouts, old.timeouts, new.timeouts], [0, 1, 0]);
+    assert_eq!([plain.lost.corrupt, new.lost.corrupt], [0, 0]);
+    assert!(old.lost.corrupt >= 3, "{:?}", old.lost);
+    assert!(old.retransmissions > 3);
+}
+
+#[test]
+fn without_losses_compression_only_saves_time() {
+    use HeaderCompression::{None, Rfc1144, Rfc2507};
+    let [plain, old, new] = [None, Rfc1144, Rfc2507].map(|kind| transfer(kind, &[], &[]));
+    for one in [&old, &new] {
+        assert_eq!((one.retransmissions, one.lost.corrupt), (0, 0));
+        assert!(one.end < plain.end);
+    }
+}
