@@ -135,6 +135,6 @@ pub fn segments(input: &[u8]) {
         let flight = connection.sender().flight();
         assert!(una <= flight.una() && flight.una() <= flight.max());
         una = flight.una();
-        assert!(connection.sender().window().cwnd >= connection.sender().window().smss);
+        assert!(connection.sender().window().cwnd() >= connection.sender().window().smss());
     }
 }

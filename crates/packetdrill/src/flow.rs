@@ -106,7 +106,7 @@ impl LinuxConnection {
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
         let segment = self.socket.widen(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
-        self.reordering.note(&segment, sender.flight(), sender.window().smss);
+        self.reordering.note(&segment, sender.flight(), sender.window().smss());
         self.queue.max_window = self.queue.max_window.max(u64::from(segment.window));
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
@@ -161,11 +161,11 @@ impl LinuxConnection {
         let sender = self.socket.connection.sender();
         let window = sender.window();
         Bounds {
-            smss: window.smss,
-            cwnd: window.cwnd,
+            smss: window.smss(),
+            cwnd: window.cwnd(),
             outstanding: sender.outstanding(),
             srtt: sender.rtt().estimate().map_or(0, |estimate| estimate.srtt.nanos() / 1000),
-            slow_start: window.cwnd < window.ssthresh / 2,
+            slow_start: window.cwnd() < window.ssthresh() / 2,
             min_segments: self.min_segments,
         }
     }
@@ -224,7 +224,7 @@ impl LinuxConnection {
     /// non-blocking call ends when the send buffer is full.
     pub fn write(&mut self, bytes: &[u8], continues: bool, call: Call) -> usize {
         let unsent = offset(self.socket.connection.sender().flight().max());
-        let smss = self.socket.connection.sender().window().smss;
+        let smss = self.socket.connection.sender().window().smss();
         let end = self.socket.written();
         let all = bytes.len() as u64;
         let part = match self.rule {

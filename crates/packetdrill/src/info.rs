@@ -122,7 +122,7 @@ impl TcpInfo {
         let connection: &Connection = &flow.socket.connection;
         let sender = connection.sender();
         let (window, flight) = (sender.window(), sender.flight());
-        let segments = |bytes: u64| bytes.div_ceil(window.smss) as u32;
+        let segments = |bytes: u64| bytes.div_ceil(window.smss()) as u32;
         let micros = |nanos: u64| (nanos / 1000) as u32;
         let estimate = sender.rtt().estimate();
         Self {
@@ -130,7 +130,7 @@ impl TcpInfo {
             ca_state: standing_number(sender.standing()),
             backoff: sender.rtt().backoff() as u8,
             rto: micros(sender.rto().nanos()),
-            snd_mss: window.smss as u32,
+            snd_mss: window.smss() as u32,
             unacked: segments(flight.size()),
             sacked: segments(flight.sacked()),
             lost: segments(flight.lost()),
@@ -139,11 +139,11 @@ impl TcpInfo {
             reord_seen: flow.reordering.seen,
             rtt: estimate.map_or(0, |estimate| micros(estimate.srtt.nanos())),
             rttvar: estimate.map_or(0, |estimate| micros(estimate.rttvar.nanos())),
-            snd_ssthresh: match window.ssthresh {
+            snd_ssthresh: match window.ssthresh() {
                 u64::MAX => INFINITE,
                 ssthresh => segments(ssthresh),
             },
-            snd_cwnd: (window.cwnd / window.smss) as u32,
+            snd_cwnd: (window.cwnd() / window.smss()) as u32,
             ..Self::default()
         }
     }

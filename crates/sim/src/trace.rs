@@ -94,8 +94,8 @@ impl Trace {
         windows.push(WindowRow {
             flow: name.clone(),
             at,
-            cwnd: window.cwnd,
-            ssthresh: Some(window.ssthresh).filter(|ssthresh| *ssthresh != u64::MAX),
+            cwnd: window.cwnd(),
+            ssthresh: Some(window.ssthresh()).filter(|ssthresh| *ssthresh != u64::MAX),
             flight: sender.flight().size(),
             srtt: estimate.map(|estimate| estimate.srtt),
             rttvar: estimate.map(|estimate| estimate.rttvar),

@@ -2,12 +2,14 @@
 //!
 //! A congestion control is a file, a row of `controls!` and a variant of [`CongestionAlgorithm`].
 
+mod control;
 mod cubic;
 mod hystart;
 mod reno;
 mod unlimited;
 mod window;
 
+pub(crate) use control::{Acked, CongestionControl};
 pub use window::Window;
 
 use alloc::boxed::Box;
@@ -17,58 +19,10 @@ use rtolab_time::{Duration, Instant};
 use crate::config::{
     Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, Halves,
 };
-use crate::seq::Seq;
 use cubic::{Cubic, LinuxCubic};
 use hystart::HyStart;
 use reno::Reno;
 use unlimited::Unlimited;
-
-/// A congestion control: how the window grows in congestion avoidance, and what a loss leaves of
-/// it.
-pub(crate) trait CongestionControl {
-    /// New data are acknowledged in congestion avoidance: `window` grows.
-    fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked);
-
-    /// A loss or a congestion mark: what remains of `bytes` for `ssthresh`, in bytes. `cwnd` is the
-    /// window before it, without what fast recovery added to it.
-    fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64;
-
-    /// The retransmission timer expired.
-    fn on_timeout(&mut self) {}
-
-    /// A round trip was measured.
-    fn on_rtt(&mut self, rtt: Duration) {
-        let _ = rtt;
-    }
-
-    /// Does it ignore round trips at `at`?
-    fn ignores_rtt(&self, at: Instant) -> bool {
-        let _ = at;
-        false
-    }
-
-    /// Nothing was outstanding for `idle`.
-    fn after_idle(&mut self, idle: Duration) {
-        let _ = idle;
-    }
-
-    /// A reduction that may prove spurious is about to begin.
-    fn save(&mut self) {}
-
-    /// The reduction was spurious, and the windows are as before it.
-    fn undo(&mut self) {}
-
-    /// Does the window of `cwnd` bytes stay, though its reduction from `before` bytes was spurious?
-    fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
-        let _ = (before, cwnd);
-        false
-    }
-
-    /// Does the congestion window limit what is outstanding?
-    fn is_limiting(&self) -> bool {
-        true
-    }
-}
 
 /// A form of a congestion control that a sender may name.
 #[derive(Clone, Copy)]
@@ -169,21 +123,6 @@ controls! {
         { "no-control", "no window but the one that is offered", "smoltcp 0.13, NoControl", |_| {} };
 }
 
-/// An ACK of new data, as a congestion control sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Acked {
-    pub at: Instant,
-    /// How many bytes it acknowledges.
-    pub bytes: u64,
-    /// The smoothed round trip, zero before there is one.
-    pub srtt: Duration,
-    /// SND.UNA and SND.MAX after it.
-    pub una: Seq,
-    pub max: Seq,
-    /// When the oldest segment that it acknowledges was first sent.
-    pub oldest_sent: Option<Instant>,
-}
-
 /// Congestion control and HyStart of a sender that is not plain Reno.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Controller {
@@ -209,7 +148,7 @@ impl Controller {
             self.state.after_idle(acked.oldest_sent.unwrap_or(since) - since);
         }
         let mut acked = *acked;
-        if window.cwnd < window.ssthresh {
+        if window.cwnd() < window.ssthresh() {
             acked.bytes = match &mut self.hystart {
                 Some(hystart) => hystart.slow_start(window, &acked),
                 None => window.slow_start(acked.bytes),

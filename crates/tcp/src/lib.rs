@@ -24,6 +24,7 @@ mod seq;
 pub mod specification;
 pub mod spurious;
 mod timer;
+mod validation;
 pub mod wire;
 
 pub use config::Config;

@@ -3,8 +3,10 @@
 //!
 //! A profile is data. No code depends on its name once its settings are applied.
 
+mod behaviour;
 mod linux;
 mod receivers;
+mod sysctl;
 mod today;
 
 use rtolab_time::Duration;
@@ -13,70 +15,18 @@ use crate::config::{
     Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, Halves, Halving, IdleRestart,
     InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
 };
-pub use linux::Sysctl;
-
-/// The profile of a system: its sender and its receiver, which may be used separately.
-#[derive(Clone, Copy, Debug)]
-pub struct Profile {
-    /// Its name: as the first term of a sender specification, and as a receiver's.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub about: &'static str,
-    /// The source. Undocumented behaviours are assumed, and say so.
-    pub source: &'static str,
-    /// The behaviours of its sender, which override the scenario.
-    pub sends: &'static [Behaviour],
-    /// The behaviours of its receiver.
-    pub receives: &'static [Behaviour],
-    /// Applies the settings of its kernel, if it has any.
-    pub kernel: Option<fn(&Sysctl, &mut Config)>,
-}
-
-/// A documented behaviour of a system: parameters with their source.
-#[derive(Clone, Copy, Debug)]
-pub struct Behaviour {
-    /// What it does.
-    pub about: &'static str,
-    /// The source, or "assumed".
-    pub source: &'static str,
-    set: fn(&mut Config),
-}
+pub use behaviour::{Behaviour, Profile};
+use behaviour::{NET3, NS2, NS2_NEW, NS2_OLD, PSARAS, floor, initial_segments, sets};
+pub use sysctl::Sysctl;
 
 impl Profile {
     /// The profile of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PROFILES.iter().find(|profile| profile.name == name)
     }
-
-    /// Configures a host to send as the system does.
-    pub fn apply(&self, config: &mut Config) {
-        for behaviour in self.sends {
-            (behaviour.set)(config);
-        }
-    }
-
-    /// Configures a host to send as the system does with these kernel settings.
-    pub fn apply_with(&self, kernel: &Sysctl, config: &mut Config) {
-        self.apply(config);
-        if let Some(set) = self.kernel {
-            set(kernel, config);
-        }
-    }
-
-    /// Configures a host to receive as the system does, and sets nothing else.
-    pub fn apply_to_receiver(&self, config: &mut Config) {
-        for behaviour in self.receives {
-            (behaviour.set)(config);
-        }
-    }
 }
 
 const GURTOV: &str = "Gurtov 2001, sections 5.1 and 5.2";
-const PSARAS: &str = "Psaras and Tsaoussidis 2007, table 1 and section 5";
-const NET3: &str = "4.4BSD, netinet/tcp_input.c and tcp_timer.c";
-const NS2: &str = "ns-2, TcpAgent";
-const NS2_OLD: &str = "ns-2, \"updating global defaults\" of its test suites: before the change";
-const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 
 /// Every profile of senders and receivers.
 pub const PROFILES: &[Profile] = &[
@@ -295,11 +245,6 @@ const LINUX: &str = "Linux, net/ipv4/tcp_input.c; Sarolahti and Kuznetsov 2002";
 const KB_Q236926: &str = "Microsoft KB Q236926 by Gurtov 2001, section 5.3; K of 2 is assumed";
 const OVERRUN: &str = "Gurtov 2001, section 5.3; that it is two is assumed";
 
-/// A behaviour that `set` configures.
-const fn sets(about: &'static str, source: &'static str, set: fn(&mut Config)) -> Behaviour {
-    Behaviour { about, source, set }
-}
-
 fn newreno(config: &mut Config) {
     config.recovery.algorithm = Algorithm::NewReno;
     config.sack = false;
@@ -315,18 +260,6 @@ fn sack_and_timestamps(config: &mut Config) {
     config.recovery.algorithm = Algorithm::Sack;
     config.sack = true;
     config.timestamps = true;
-}
-
-fn initial_segments<const COUNT: u32>(config: &mut Config) {
-    config.window.initial = InitialWindow::Segments(COUNT);
-}
-
-fn floor<const MILLIS: u64>(config: &mut Config) {
-    config.rto.floor = RtoFloor::Total(Duration::from_millis(MILLIS));
-}
-
-fn restarts_when_idle(config: &mut Config) {
-    config.window.idle_restart = IdleRestart::LastSent;
 }
 
 fn whole_segments(config: &mut Config) {

@@ -19,22 +19,11 @@ use crate::config::{Config, ReceiverConfig, RxtAnswer};
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
+pub use delayed_ack::AckDue;
 use delayed_ack::DelayedAck;
 use dupacks::Dupacks;
 use echo::Echo;
-use lies::Liar;
-
-/// When the next acknowledgment leaves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AckDue {
-    /// Nothing to acknowledge.
-    #[default]
-    No,
-    /// At once.
-    Now,
-    /// At this instant, unless a segment with data carries it before.
-    At(Instant),
-}
+use lies::{Liar, Truth};
 
 /// The receiving half of a connection. The fields that every segment needs come first.
 #[derive(Clone, Debug)]
@@ -359,6 +348,29 @@ impl Receiver {
         for block in enclosing.into_iter().chain(others).take(room) {
             segment.push_sack(block.clone());
         }
+    }
+
+    /// Does it acknowledge truthfully?
+    #[inline(always)]
+    pub(crate) fn is_honest(&self) -> bool {
+        self.liar.is_none()
+    }
+
+    /// Falsifies the acknowledgment in `segment` before SACK blocks are [added](Self::acknowledge).
+    /// The peer sends at most `smss` bytes per segment.
+    #[cold]
+    pub(crate) fn lie(&mut self, segment: &mut Segment, smss: u32, at: Instant) {
+        let Some(liar) = &mut self.liar else { return };
+        if let (true, Some(end)) =
+            (liar.fills_gaps(segment), self.queued.iter().map(|r| r.end).max())
+        {
+            self.nxt = self.nxt.max(end);
+            self.queued.clear();
+        }
+        let gap = !self.queued.is_empty();
+        let lie = liar.falsify(segment, &Truth { nxt: self.nxt, fin: self.fin, gap, smss, at });
+        self.released += lie.released;
+        self.duplicate = lie.duplicate.or(self.duplicate.take());
     }
 
     /// The timer of a delayed acknowledgment, or of delayed duplicates, may have expired.

@@ -75,7 +75,7 @@ impl WindowReduction {
 impl ReductionAlgorithm for WindowReduction {
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64 {
         match self {
-            Self::AtOnce => window.cwnd,
+            Self::AtOnce => window.cwnd(),
             Self::RateHalving(halving) => halving.on_ack(ack, window),
             Self::Prr(prr) => prr.on_ack(ack, window),
         }

@@ -42,6 +42,7 @@ mod rfc4015;
 
 use rtolab_settings::Choice;
 
+pub(crate) use context::reversal;
 pub use context::{Growth, ReductionOutcome, ResponseAction, ResponseContext, SenderState};
 pub use custom::{CloneResponder, CustomResponse, Responder};
 
@@ -149,17 +150,4 @@ impl Response {
     pub(crate) const fn kind(self) -> &'static ResponseKind {
         &RESPONSES[self as usize]
     }
-}
-
-/// The `action` of a response that reverses the reduction, unless it may not: losses were being
-/// repaired, of which F-RTO says nothing (RFC 5682 section 6), or the reduction was due for a
-/// congestion mark, or CUBIC has made up for it (RFC 9438 section 4.9.2).
-fn reversal(context: &ResponseContext, action: ResponseAction) -> Option<ResponseAction> {
-    Some(match context {
-        _ if context.losses_under_way => {
-            ResponseAction { reduction: ReductionOutcome::SlowStart, ..ResponseAction::default() }
-        }
-        _ if context.congestion_echoed || context.outgrown => ResponseAction::default(),
-        _ => ResponseAction { reduction: ReductionOutcome::Undone, ..action },
-    })
 }

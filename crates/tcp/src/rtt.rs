@@ -6,6 +6,8 @@ mod delayed_acks;
 mod eifel;
 mod linux;
 mod rfc6298;
+mod rto;
+mod smoothing;
 mod ticks;
 
 use alloc::boxed::Box;
@@ -19,14 +21,15 @@ use crate::seq::Seq;
 pub use crate::estimate::Estimate;
 pub(crate) use delayed_acks::DelayedAckTracker;
 use linux::LinuxDeviation;
+use rto::Rto;
 use ticks::Ticks;
 
 /// Estimates the round trip and derives the retransmission timeout.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
-    /// The timeout without back-off, within floor and ceiling, with its slop.
-    rto: Duration,
+    /// The timeout without back-off, with its slop.
+    rto: Rto,
     estimate: Option<Estimate>,
     /// How often the timer was backed off since the last sample.
     backoff: u32,
@@ -58,21 +61,11 @@ impl Estimator {
     }
 }
 
-/// What a sample makes of the estimate and of the timeout.
-#[derive(Clone, Copy, Debug)]
-struct Smoothed {
-    estimate: Estimate,
-    /// The timeout, before floor, slop and ceiling.
-    rto: Duration,
-    /// Its floor.
-    min_rto: Duration,
-}
-
 impl RttEstimator {
     /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
     pub fn new(config: Arc<Config>) -> Self {
         Self {
-            rto: config.rto.initial,
+            rto: Rto::new(config.rto.initial, Duration::ZERO, &config.rto),
             estimator: Estimator::new(&config.rto),
             config,
             estimate: None,
@@ -92,7 +85,7 @@ impl RttEstimator {
     pub fn rto(&self) -> Duration {
         let floored = !matches!(self.config.rto.floor, RtoFloor::BackedOff(_));
         if self.backoff == 0 && floored {
-            return self.rto;
+            return self.rto.get();
         }
         match self.config.rto.floor {
             RtoFloor::BackedOff(floor) => self.backed_off(Duration::ZERO, floor),
@@ -105,19 +98,9 @@ impl RttEstimator {
         self.backed_off(floor, Duration::ZERO)
     }
 
-    /// The timeout: not below `floor` before its back-off, nor below `least` after it. The slop is
-    /// not multiplied.
-    fn backed_off(&self, floor: Duration, least: Duration) -> Duration {
+    fn backed_off(&self, min_rto: Duration, least: Duration) -> Duration {
         let slop = self.estimate.map_or(Duration::ZERO, |_| self.config.rto.slop);
-        let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        let rto = self.rto.saturating_sub(slop).max(floor).saturating_mul(factor);
-        (rto.max(least) + slop).min(self.config.rto.max)
-    }
-
-    /// The timeout from now on, before floor, slop and ceiling.
-    #[inline]
-    fn set(&mut self, rto: Duration, floor: Duration) {
-        self.rto = (rto.max(floor) + self.config.rto.slop).min(self.config.rto.max);
+        self.rto.backed_off(self.backoff, (min_rto, least, slop), &self.config.rto)
     }
 
     /// How often the timer was backed off since the last sample.
@@ -167,12 +150,12 @@ impl RttEstimator {
         self.expected_samples = 1;
     }
 
-    /// The SYN's timer expired and data begins: without a sample the timeout is 3 s at least, and
-    /// not backed off (RFC 6298 section 5.7).
+    /// The SYN's timer expired and data begins: without a sample the timeout is not backed off, and
+    /// at least 3 s, but never above its ceiling (RFC 6298 section 5.7).
     pub fn restart_after_syn(&mut self) {
         if self.estimate.is_none() {
             self.backoff = 0;
-            self.rto = self.rto.max(Duration::from_secs(3));
+            self.rto = Rto::new(self.rto.get(), Duration::from_secs(3), &self.config.rto);
         }
     }
 
@@ -212,7 +195,8 @@ impl RttEstimator {
             }
         };
         self.estimate = Some(smoothed.estimate);
-        self.set(smoothed.rto, smoothed.min_rto);
+        let slop = self.config.rto.slop;
+        self.rto = Rto::new(smoothed.rto + slop, smoothed.min_rto + slop, &self.config.rto);
     }
 
     /// The estimate, unless many back-offs have discarded it.
@@ -220,16 +204,6 @@ impl RttEstimator {
         let forgotten = core::mem::take(&mut self.forgotten);
         self.estimate.filter(|_| !forgotten)
     }
-}
-
-/// `(1 - 1/gain) * value + 1/gain * sample`, in whole nanoseconds.
-fn ewma(value: Duration, sample: Duration, gain: u32) -> Duration {
-    let step = abs_diff(value, sample) / u64::from(gain);
-    if sample > value { value + step } else { value.saturating_sub(step) }
-}
-
-fn abs_diff(a: Duration, b: Duration) -> Duration {
-    if a > b { a - b } else { b - a }
 }
 
 #[cfg(test)]

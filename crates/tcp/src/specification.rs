@@ -7,161 +7,22 @@
 //! default response of the detector applies.
 
 mod custom;
+mod error;
 mod parse;
 mod policies;
+mod policy;
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
-use thiserror::Error;
-
-use crate::config::{Config, Detectors, PathFact, Reduction, Response};
-use crate::profile::{PROFILES, Profile, Sysctl};
-use crate::spurious::{DetectorError, DetectorId, DetectorKind, Family, Needs};
+use crate::config::{Config, Detectors};
+use crate::profile::{Profile, Sysctl};
 
 pub use custom::CustomPolicies;
+pub use error::SpecificationError;
 use parse::parse;
-use policies::{OTHERS, RECOVERIES, controls, responses};
-
-/// A policy that a specification may name.
-#[derive(Clone, Copy)]
-pub struct Policy {
-    /// Its name, with its variant if it has one: `newreno`, `newreno:less-careful`.
-    pub name: &'static str,
-    /// The question that it answers. A specification has at most one policy for each question, but
-    /// any number of detectors.
-    pub question: Question,
-    /// What it is, in one line.
-    pub about: &'static str,
-    /// Its publication: a paper or RFC with its section, or source code.
-    pub source: &'static str,
-    sets: Sets,
-}
-
-/// What a policy sets.
-#[derive(Clone, Copy)]
-enum Sets {
-    Config(fn(&mut Config)),
-    Detector(DetectorId),
-    Response(Response),
-}
-
-/// The questions that the RFCs separate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// What is lost? Every specification begins with a policy for this question.
-    Recovery,
-    /// What is sent after a timeout, and was the timeout spurious?
-    Timeout,
-    /// Was a retransmission spurious?
-    Spurious,
-    /// What is the response to a spurious retransmission?
-    Response,
-    /// How long is the retransmission timeout?
-    Timer,
-    /// How is cwnd reduced in fast recovery?
-    Reduction,
-    /// How does cwnd grow, and how far is it reduced?
-    Congestion,
-    /// When does slow start end?
-    SlowStart,
-    /// How much reordering is tolerated?
-    Reordering,
-    /// Which signals does the network send?
-    Network,
-}
-
-impl Question {
-    /// One word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Recovery => "recovery",
-            Self::Timeout => "timeout",
-            Self::Spurious => "spurious",
-            Self::Response => "response",
-            Self::Timer => "timer",
-            Self::Reduction => "reduction",
-            Self::Congestion => "congestion",
-            Self::SlowStart => "slow start",
-            Self::Reordering => "reordering",
-            Self::Network => "network",
-        }
-    }
-}
-
-/// Why a sender specification is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SpecificationError {
-    /// No policy of that name.
-    #[error("unknown policy `{found}` in sender `{spec}`; expected {expected}")]
-    Unknown {
-        /// The specification.
-        spec: String,
-        /// The unknown term.
-        found: String,
-        /// The terms that are nearest to it.
-        expected: String,
-    },
-    /// A detector's threshold is out of range.
-    #[error("{error} (in sender `{spec}`)")]
-    Detector {
-        /// The specification.
-        spec: String,
-        /// What is wrong.
-        error: DetectorError,
-    },
-    /// Two policies for one question.
-    #[error(
-        "sender `{spec}` names both `{first}` and `{second}`, of which one rules out the other"
-    )]
-    Twice {
-        /// The specification.
-        spec: String,
-        /// The first policy.
-        first: &'static str,
-        /// The one that conflicts with it.
-        second: &'static str,
-    },
-    /// A policy lacks another.
-    #[error("sender `{spec}` names `{found}`, which needs {needs}")]
-    Needs {
-        /// The specification.
-        spec: String,
-        /// The policy.
-        found: &'static str,
-        /// What it needs.
-        needs: &'static str,
-    },
-    /// The engine lacks the kernel's congestion control.
-    #[error(
-        "sender `{spec}` has the kernel's congestion control `{found}`; the engine knows cubic and \
-         reno"
-    )]
-    Congestion {
-        /// The specification.
-        spec: String,
-        /// The congestion control.
-        found: String,
-    },
-    /// It does not begin with loss recovery.
-    #[error("sender `{spec}` must begin with its loss recovery, such as `newreno` or `sack`")]
-    NoRecovery {
-        /// The specification.
-        spec: String,
-    },
-}
-
-/// Every policy that a specification may name. DualRTT with a threshold, as in `dualrtt:0.04`, is a
-/// policy, too.
-pub fn policies() -> impl Iterator<Item = Policy> {
-    let detectors = DetectorId::all_acting().filter_map(Policy::of_detector);
-    let others = OTHERS.iter().copied();
-    RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(responses()).chain(others)
-}
-
-/// Every term that a specification may contain, profiles last.
-pub fn terms() -> impl Iterator<Item = &'static str> {
-    policies().map(|policy| policy.name).chain(PROFILES.iter().map(|profile| profile.name))
-}
+pub use policies::{policies, terms};
+use policy::{A_DETECTOR, Sets, detects_nothing};
+pub use policy::{Policy, Question};
 
 /// The settings of `base`, changed by the sender specification `name`.
 pub fn sender(name: &str, base: &Config) -> Result<Config, SpecificationError> {
@@ -223,83 +84,13 @@ pub fn sender_with(
     }
 }
 
-/// What a response needs.
-const A_DETECTOR: &str = "a detector, such as `eifel`";
-
-fn detects_nothing(config: &Config) -> bool {
-    config.frto.is_none() && config.detectors.is_empty()
-}
-
-impl Policy {
-    /// The policy of a sender that acts on this detector.
-    fn of_detector(id: DetectorId) -> Option<Self> {
-        let DetectorKind { name, about, source, .. } = *id.kind()?;
-        let question = id.variant().map_or(Question::Spurious, |_| Question::Timeout);
-        id.acting()?;
-        Some(Self { name, question, about, source, sets: Sets::Detector(id) })
-    }
-
-    /// The detector, if the policy is one.
-    const fn detector(&self) -> Option<DetectorId> {
-        match self.sets {
-            Sets::Detector(id) => Some(id),
-            Sets::Config(_) | Sets::Response(_) => None,
-        }
-    }
-
-    /// The family of detectors that exclude each other, if the policy is a detector.
-    fn family(&self) -> Option<Family> {
-        Some(self.detector()?.acting()?.family)
-    }
-
-    /// Does it exclude the other? Only one detector of a family is allowed, and F-RTO excludes
-    /// DualRTT, which waits for the ACK of a second retransmission.
-    fn rules_out(&self, other: &Self) -> bool {
-        match (self.question, other.question) {
-            (Question::Spurious | Question::Timeout, Question::Spurious | Question::Timeout) => {
-                let families = [self.family(), other.family()];
-                let both = [self.question, other.question];
-                self.detector() == other.detector()
-                    || (families[0] == families[1] && families[0] != Some(Family::Single))
-                    || both == [Question::Timeout; 2]
-                    || (both.contains(&Question::Timeout)
-                        && families.contains(&Some(Family::DualRtt)))
-            }
-            (own, others) => own == others,
-        }
-    }
-
-    /// The policy or setting that it needs and `config` lacks.
-    fn lacks(&self, config: &Config) -> Option<&'static str> {
-        let needs = self.detector().and_then(|id| id.acting()?.needs);
-        match self.question {
-            Question::Response if detects_nothing(config) => Some(A_DETECTOR),
-            Question::Reduction
-                if matches!(config.recovery.reduction, Reduction::Prr(_))
-                    && !config.tells_delivered() =>
-            {
-                Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
-            }
-            Question::Spurious if needs == Some(Needs::Dsack) && !config.sack => {
-                Some("`sack`, for D-SACKs are SACK options")
-            }
-            Question::Spurious if self.family() == Some(Family::DualRtt) => {
-                config.dualrtt.lacks().map(|fact| match fact {
-                    PathFact::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
-                    PathFact::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
-                })
-            }
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rtolab_time::Duration;
 
     use super::*;
     use crate::config::{Algorithm, Bugfix, FrtoVariant, Parity, RtoFloor, Threshold};
+    use crate::profile::PROFILES;
     use crate::response::{CustomResponse, Responder, ResponseAction, ResponseContext};
     use crate::spurious::{CustomDetector, DETECTORS};
     use alloc::boxed::Box;

@@ -295,7 +295,7 @@ impl Host {
     /// Payload in a full segment, in bytes.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
         self.flow(descriptor)
-            .map_or(536, |flow| flow.socket.connection.sender().window().smss as c_int)
+            .map_or(536, |flow| flow.socket.connection.sender().window().smss() as c_int)
     }
 
     /// Sets the events of each descriptor; blocks until there is one, or until `until`.

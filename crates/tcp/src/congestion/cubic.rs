@@ -1,9 +1,8 @@
-//! CUBIC: the window is a cubic function of the time since it was last cut (RFC 9438).
+//! CUBIC: the window is a cubic function of the time since it was last reduced (RFC 9438).
 //!
-//! Windows are segments here, times are seconds, as in the RFC; what it names keeps its name.
-//! Where it counts acknowledgments this counts the segments that they acknowledge, so that a
-//! receiver that acknowledges every second one does not halve the growth; it is the same where each
-//! is acknowledged.
+//! Windows are segments here and times are seconds, as in the RFC, whose formulas stand beside the
+//! lines. Where the RFC adds something for each new acknowledgment, this adds it for each segment
+//! acknowledged (`segments_acked`), so that delayed acknowledgments do not halve the growth.
 
 mod linux;
 
@@ -13,11 +12,8 @@ use super::{Acked, CongestionControl, Window};
 use crate::config::{CubicConfig, CubicUndo};
 pub(super) use linux::LinuxCubic;
 
-/// How steep the curve is (`C`, section 5), in segments a cubed second.
+/// `C` (section 5), in segments a cubed second.
 const C: f64 = 0.4;
-
-/// The largest target, in windows (section 4.2).
-const MOST_GROWTH: f64 = 1.5;
 
 /// A sender's place on the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,10 +26,10 @@ pub(crate) struct Cubic {
     fraction: f64,
 }
 
-/// The curve of one congestion avoidance, from one cut to the next.
+/// The curve of one congestion avoidance, from one reduction to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Curve {
-    /// `W_max`: the window at the last cut; zero after a timeout, which forgets it.
+    /// `W_max`: the window before the last reduction; zero after a timeout, which forgets it.
     w_max: f64,
     /// `cwnd_prior`: the same without fast convergence.
     cwnd_prior: f64,
@@ -47,7 +43,7 @@ struct Epoch {
     t_epoch: Instant,
     /// `K`: when the curve is back at `W_max`.
     k: f64,
-    /// `W_est`: the window of a Reno that is cut as little.
+    /// `W_est`: the window of a Reno that is reduced as little.
     w_est: f64,
 }
 
@@ -57,38 +53,44 @@ impl Cubic {
         Self { config, curve: Curve::default(), prior: None, fraction: 0.0 }
     }
 
-    /// The congestion avoidance begins, unless it has (section 4.2, figure 2).
-    fn begin_epoch(&mut self, cwnd: f64, at: Instant) {
+    /// The congestion avoidance begins, unless it has (section 4.2, figure 2). After a timeout, or
+    /// after slow start without a loss, W_max is cwnd_epoch and K is 0 (sections 4.8 and 4.10).
+    fn begin_epoch(&mut self, cwnd_epoch: f64, at: Instant) {
         if self.curve.epoch.is_some() {
             return;
         }
-        let w_max = self.curve.w_max.max(cwnd);
-        let k = libm::cbrt((w_max - cwnd) / C);
+        let w_max = self.curve.w_max.max(cwnd_epoch);
+        // K = cubic_root ((W_max - cwnd_epoch) / C)
+        let k = libm::cbrt((w_max - cwnd_epoch) / C);
         self.curve.w_max = w_max;
-        self.curve.epoch = Some(Epoch { t_epoch: at, k, w_est: cwnd });
+        // "W_est is set equal to cwnd_epoch at the start of the congestion avoidance stage."
+        self.curve.epoch = Some(Epoch { t_epoch: at, k, w_est: cwnd_epoch });
     }
 
-    /// `t`, in seconds.
-    fn elapsed(&self, at: Instant) -> f64 {
+    /// t = current_time - t_epoch
+    fn t(&self, at: Instant) -> f64 {
         self.curve.epoch.map_or(0.0, |epoch| at.since(epoch.t_epoch).secs_f64())
     }
 
-    /// `W_cubic(t)` (section 4.2, figure 1).
+    /// Section 4.2, figure 1: W_cubic(t) = C * (t - K)^3 + W_max
     fn w_cubic(&self, t: f64) -> f64 {
-        let t = t - self.curve.epoch.map_or(0.0, |epoch| epoch.k);
-        C * t * t * t + self.curve.w_max
+        let t_k = t - self.curve.epoch.map_or(0.0, |epoch| epoch.k);
+        C * t_k * t_k * t_k + self.curve.w_max
     }
 
-    /// `W_est` after this many more segments (section 4.3, figure 4).
-    fn reno_window(&mut self, cwnd: f64, segments: f64) -> Option<f64> {
-        let (beta, prior) = (self.config.beta_cubic(), self.curve.cwnd_prior);
+    /// Section 4.3, figure 4.
+    fn update_w_est(&mut self, cwnd: f64, segments_acked: f64) -> Option<f64> {
+        let (beta_cubic, cwnd_prior) = (self.config.beta_cubic(), self.curve.cwnd_prior);
         let epoch = self.curve.epoch.as_mut()?;
-        // As steep as lets it have the mean window of Reno; and as Reno above the last window.
-        let alpha = match epoch.w_est < prior {
-            true => 3.0 * (1.0 - beta) / (1.0 + beta),
+        let alpha_cubic = match epoch.w_est < cwnd_prior {
+            // alpha_cubic = 3 * (1 - beta_cubic) / (1 + beta_cubic)
+            true => 3.0 * (1.0 - beta_cubic) / (1.0 + beta_cubic),
+            // "Once W_est has grown to reach the cwnd at the time of most recently setting
+            // ssthresh", alpha_cubic = 1
             false => 1.0,
         };
-        epoch.w_est += alpha * segments / cwnd;
+        // W_est = W_est + alpha_cubic * segments_acked / cwnd
+        epoch.w_est += alpha_cubic * segments_acked / cwnd;
         Some(epoch.w_est)
     }
 }
@@ -96,43 +98,47 @@ impl Cubic {
 impl CongestionControl for Cubic {
     /// Sections 4.2 to 4.5.
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
-        let smss = window.smss as f64;
-        let cwnd = (window.cwnd as f64 + self.fraction) / smss;
-        let segments = acked.bytes as f64 / smss;
+        let smss = window.smss() as f64;
+        let cwnd = (window.cwnd() as f64 + self.fraction) / smss;
+        let segments_acked = acked.bytes as f64 / smss;
         self.begin_epoch(cwnd, acked.at);
-        let Some(w_est) = self.reno_window(cwnd, segments) else { return };
-        let t = self.elapsed(acked.at);
+        let Some(w_est) = self.update_w_est(cwnd, segments_acked) else { return };
+        let (t, rtt) = (self.t(acked.at), acked.srtt.secs_f64());
         let cwnd = if self.config.reno_friendly && self.w_cubic(t) < w_est {
+            // Section 4.3, the Reno-friendly region: "cwnd SHOULD be set to W_est", but here it
+            // never shrinks.
             w_est.max(cwnd)
         } else {
-            // target = W_cubic(t + RTT), within cwnd and 1.5 * cwnd
-            let target = self.w_cubic(t + acked.srtt.secs_f64());
-            let target = target.clamp(cwnd, cwnd * MOST_GROWTH);
-            // cwnd += (target - cwnd) / cwnd, for each segment
-            cwnd + (target - cwnd) / cwnd * segments
+            // Section 4.2, figure 3: target = W_cubic(t + RTT), from cwnd to 1.5 * cwnd
+            let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+            // Sections 4.4 and 4.5: cwnd = cwnd + (target - cwnd) / cwnd
+            cwnd + (target - cwnd) / cwnd * segments_acked
         };
         let bytes = cwnd * smss;
-        window.cwnd = bytes as u64;
-        self.fraction = bytes - window.cwnd as f64;
+        window.set_cwnd(bytes as u64);
+        self.fraction = bytes - window.cwnd() as f64;
     }
 
-    /// The next congestion avoidance has a curve of its own (sections 4.6 and 4.7).
+    /// Sections 4.6 and 4.7: the next congestion avoidance has a curve of its own.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
-        let cwnd = cwnd as f64 / window.smss as f64;
-        let w_max = self.config.w_max(cwnd, self.curve.w_max);
-        self.curve = Curve { w_max, cwnd_prior: cwnd, epoch: None };
+        // cwnd_prior = cwnd
+        let cwnd_prior = cwnd as f64 / window.smss() as f64;
+        let w_max = self.config.w_max(cwnd_prior, self.curve.w_max);
+        self.curve = Curve { w_max, cwnd_prior, epoch: None };
         self.fraction = 0.0;
         self.config.ssthresh(bytes)
     }
 
-    /// Congestion avoidance will begin with a flat curve (section 4.8).
+    /// Section 4.8: "K is set to 0, and W_max is set to the congestion window size at the beginning
+    /// of the current congestion avoidance stage."
     fn on_timeout(&mut self) {
         self.curve.w_max = 0.0;
         self.curve.epoch = None;
         self.fraction = 0.0;
     }
 
-    /// Idle time does not count (section 4.2).
+    /// Section 4.2: `t` "MUST NOT include periods during which cwnd has not been updated due to
+    /// application-limited behavior".
     fn after_idle(&mut self, idle: Duration) {
         if let Some(epoch) = &mut self.curve.epoch {
             epoch.t_epoch += idle;
@@ -143,7 +149,7 @@ impl CongestionControl for Cubic {
         self.prior = Some(self.curve);
     }
 
-    /// Section 4.9.2.
+    /// Section 4.9.2: K, W_max, cwnd_prior, t_epoch and W_est are as before.
     fn undo(&mut self) {
         if let (CubicUndo::Rfc9438, Some(prior)) = (self.config.undo, self.prior.take()) {
             self.curve = prior;
@@ -162,18 +168,21 @@ impl CubicConfig {
         f64::from(self.beta) / 1000.0
     }
 
-    /// `ssthresh = bytes * beta_cubic` (section 4.6).
-    fn ssthresh(self, bytes: u64) -> u64 {
-        bytes * u64::from(self.beta) / 1000
+    /// Section 4.6: ssthresh = flight_size * beta_cubic
+    fn ssthresh(self, flight_size: u64) -> u64 {
+        flight_size * u64::from(self.beta) / 1000
     }
 
-    /// `W_max` where a window of `cwnd` segments is reduced, with fast convergence (section 4.7).
-    fn w_max(self, cwnd: f64, last: f64) -> f64 {
-        let converges = self.fast_convergence && cwnd < last;
-        if converges { cwnd * f64::midpoint(1.0, self.beta_cubic()) } else { cwnd }
+    /// `W_max` once a window of `cwnd` segments is reduced (section 4.7).
+    fn w_max(self, cwnd: f64, w_max: f64) -> f64 {
+        match self.fast_convergence && cwnd < w_max {
+            // W_max = cwnd * (1 + beta_cubic) / 2
+            true => cwnd * f64::midpoint(1.0, self.beta_cubic()),
+            false => cwnd,
+        }
     }
 
-    /// A window that has grown beyond what it was before stays (section 4.9.2).
+    /// Section 4.9.2: "if (cwnd < undo_cwnd)", the window is as before, and else it stays.
     fn keeps_window(self, before: u64, cwnd: u64) -> bool {
         self.undo == CubicUndo::Rfc9438 && cwnd >= before
     }

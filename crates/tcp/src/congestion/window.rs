@@ -3,14 +3,14 @@
 use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
 
 /// The congestion window and the slow-start threshold, in bytes.
+///
+/// No caller can break their rules: `cwnd` is at least a segment, and `ssthresh` is at least two
+/// once it was set (RFC 5681 equation 4). Before, it is as the scenario sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Congestion window; at least one segment.
-    pub cwnd: u64,
-    /// Slow-start threshold; [`u64::MAX`] while it is as high as possible.
-    pub ssthresh: u64,
-    /// Sender maximum segment size.
-    pub smss: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    smss: u64,
     halving: Halving,
     avoidance: Avoidance,
     /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
@@ -47,6 +47,48 @@ impl Window {
             window.cwnd = window.initial(config);
         }
         window
+    }
+
+    /// The congestion window, in bytes; at least one segment.
+    #[inline(always)]
+    pub const fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// The slow-start threshold, in bytes; [`u64::MAX`] while it is as high as possible.
+    #[inline(always)]
+    pub const fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// The sender maximum segment size, in bytes.
+    #[inline(always)]
+    pub const fn smss(&self) -> u64 {
+        self.smss
+    }
+
+    /// The congestion window becomes `bytes`, but at least a segment.
+    #[inline]
+    pub(crate) fn set_cwnd(&mut self, bytes: u64) {
+        self.cwnd = bytes.max(self.smss);
+    }
+
+    /// The congestion window is at most `bytes`.
+    #[inline]
+    pub(crate) fn limit_cwnd(&mut self, bytes: u64) {
+        self.set_cwnd(self.cwnd.min(bytes));
+    }
+
+    /// The congestion window grows by `bytes`.
+    #[inline]
+    pub(crate) const fn increase_cwnd(&mut self, bytes: u64) {
+        self.cwnd += bytes;
+    }
+
+    /// The slow-start threshold becomes `bytes`, but at least two segments.
+    #[inline]
+    pub(crate) fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes.max(2 * self.smss);
     }
 
     /// The initial window in bytes.
@@ -120,19 +162,19 @@ impl Window {
 
     /// A loss leaves `remainder` bytes: ssthresh = max (FlightSize / 2, 2*SMSS), where half of
     /// FlightSize remains (RFC 5681 equation 4).
-    pub fn set_ssthresh(&mut self, remainder: u64) {
+    pub fn reduce_ssthresh(&mut self, remainder: u64) {
         let remainder = match self.halving {
             Halving::Bytes => remainder,
             Halving::Segments => remainder / self.smss * self.smss,
         };
-        self.ssthresh = remainder.max(2 * self.smss);
+        self.set_ssthresh(remainder);
         self.fraction = 0;
     }
 
     /// The window becomes `half` of what was halved, but at least a segment. Half of the window
     /// `before` it is to its fraction, where fractions count.
     pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
-        self.cwnd = half.max(self.smss);
+        self.set_cwnd(half);
         if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
             let odd = (before.cwnd % 2) as u32;
             self.fraction = odd << 31 | before.fraction >> 1;
@@ -141,7 +183,7 @@ impl Window {
 
     /// A timeout, or what does as a timeout does, sets the window to whole segments.
     pub fn set_segments(&mut self, count: u32) {
-        self.cwnd = u64::from(count) * self.smss;
+        self.set_cwnd(u64::from(count) * self.smss);
         (self.counted, self.fraction) = (0, 0);
         self.timed_out = true;
     }
@@ -185,7 +227,7 @@ mod tests {
     fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
         let slow_start = SlowStart::TwoSegments;
         let mut window = Window { slow_start, ..window(8, 100, Avoidance::Formula) };
-        window.set_ssthresh(2000);
+        window.reduce_ssthresh(2000);
         window.set_segments(1);
         window.grow(2000);
         assert_eq!(window.cwnd, 2000);

@@ -1,7 +1,8 @@
 //! What an application may do with its connection, and how it closes it.
 
-use super::resets::Reset;
-use super::{Connection, Failure, FastPath, State};
+use super::reset::Reset;
+use super::states::FastPath;
+use super::{Connection, Failure, State};
 use crate::config::AfterClose;
 
 impl Connection {

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 
 use rtolab_time::Instant;
 
-use super::resets::Reset;
-use super::states::Opened;
-use super::{Agreed, Connection, Failure, FastPath, State};
+use super::reset::Reset;
+use super::states::{FastPath, Opened};
+use super::{Agreed, Connection, Failure, State};
 use crate::config::{Algorithm, EcnFallback, Handshake, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;

@@ -4,7 +4,6 @@
 
 use rtolab_time::Instant;
 
-use super::Connection;
 use crate::config::ChallengeConfig;
 
 /// The challenge acknowledgments of the current period.
@@ -24,22 +23,12 @@ impl Default for Challenges {
 
 impl Challenges {
     /// May one more leave? If so, counts it.
-    fn allow(&mut self, config: &ChallengeConfig, at: Instant) -> bool {
+    pub fn allow(&mut self, config: &ChallengeConfig, at: Instant) -> bool {
         if self.left == 0 || at - self.since >= config.period {
             *self = Self { since: at, left: 0 };
         }
         let allowed = self.left < config.limit;
         self.left += u32::from(allowed);
         allowed
-    }
-}
-
-impl Connection {
-    /// Answers a doubtful segment, within the limit.
-    #[cold]
-    pub(super) fn challenge(&mut self, at: Instant) {
-        if self.cold.challenges.allow(&self.config.connection.challenge, at) {
-            self.receiver.ack_now();
-        }
     }
 }

@@ -3,8 +3,9 @@
 use rtolab_time::Instant;
 
 use super::arrivals::MAX_WINDOW_SHIFT;
-use super::resets::Reset;
-use super::{Connection, FastPath, State};
+use super::reset::Reset;
+use super::states::FastPath;
+use super::{Connection, State};
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;

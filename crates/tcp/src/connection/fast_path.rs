@@ -8,24 +8,11 @@
 use rtolab_time::Instant;
 
 use super::departures::in_units;
-use super::{Agreed, Connection, State};
+use super::states::{FastPath, State};
+use super::{Agreed, Connection};
 use crate::receiver::AckDue;
 use crate::segment::{Codepoint, Flags, Segment, Timestamps};
 use crate::timer::Timer;
-
-/// Which fast path the connection is on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FastPath {
-    /// None: the next segment may change anything.
-    #[default]
-    None,
-    /// Data leave, and their acknowledgments arrive.
-    Send,
-    /// Data arrive in order and are acknowledged; there is nothing to send.
-    Receive,
-    /// The same, but a gap lies before some of the data.
-    ReceiveOutOfOrder,
-}
 
 /// What [`Connection::answer`] has done with a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{Connection, Failure, State};
-use crate::event::Event;
-use crate::timer::Timer;
+use crate::config::KeepAlive;
 
 /// The probes so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,43 +13,39 @@ pub(super) struct Asked {
     unanswered: u32,
 }
 
-impl Connection {
-    /// The connection is established: the keep-alive timer starts.
-    pub(super) fn keep_alive(&mut self, at: Instant) {
-        let due = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
-        self.sender.timers.arm(Timer::Idle, due);
-    }
+/// What follows when the keep-alive timer expires.
+pub(super) enum Silence {
+    /// The timer runs on until this instant.
+    NotLongEnough(Instant),
+    /// A probe leaves.
+    Probe,
+    /// Too many probes had no answer.
+    TooLong,
+}
 
-    /// The end of TIME-WAIT, of FIN-WAIT-2 where nobody reads, or of a keep-alive interval.
-    #[cold]
-    pub(super) fn on_idle_timer(&mut self, at: Instant) {
-        match self.state {
-            State::TimeWait => self.finish(Event::Closed),
-            _ if self.is_forsaken() => self.finish(Event::Closed),
-            _ => self.on_silence(at),
-        }
-    }
-
-    /// Has the peer been silent for long? Its segments do not restart the timer, which compares
-    /// times when it expires.
-    fn on_silence(&mut self, at: Instant) {
-        let Some(knobs) = self.config.connection.keep_alive else { return };
-        let heard = self.sender.last_received();
-        let asked = &mut self.cold.asked;
-        if heard >= asked.last {
-            asked.unanswered = 0;
+impl Asked {
+    /// The timer expired at `at`, and the peer was `heard` last then: the peer's segments do not
+    /// restart the timer, which compares times when it expires. Something `else_asks` while data
+    /// are outstanding or a window is closed: both have probes of their own.
+    pub fn on_timer(
+        &mut self,
+        knobs: &KeepAlive,
+        at: Instant,
+        (heard, else_asks): (Option<Instant>, bool),
+    ) -> Silence {
+        if heard >= self.last {
+            self.unanswered = 0;
         }
         let due = heard.map_or(at, |heard| heard + knobs.idle);
-        // Outstanding data and a closed window have probes of their own.
-        let asks = self.sender.flight().size() > 0 || self.sender.timers.is_running(Timer::Persist);
-        if asks || (asked.unanswered == 0 && due > at) {
-            self.sender.timers.set(Timer::Idle, if asks { at + knobs.idle } else { due });
-        } else if asked.unanswered >= knobs.probes {
-            self.fail(Failure::TimedOut);
+        if else_asks {
+            Silence::NotLongEnough(at + knobs.idle)
+        } else if self.unanswered == 0 && due > at {
+            Silence::NotLongEnough(due)
+        } else if self.unanswered >= knobs.probes {
+            Silence::TooLong
         } else {
-            *asked = Asked { last: Some(at), unanswered: asked.unanswered + 1 };
-            self.persist.ask();
-            self.sender.timers.set(Timer::Idle, at + knobs.interval);
+            *self = Self { last: Some(at), unanswered: self.unanswered + 1 };
+            Silence::Probe
         }
     }
 }

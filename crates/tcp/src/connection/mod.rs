@@ -7,11 +7,13 @@ mod challenge;
 mod departures;
 mod fast_path;
 mod header_prediction;
+mod idle;
 mod keep_alive;
 mod limits;
 mod listener;
 mod old_acks;
 mod persist;
+mod reset;
 mod resets;
 mod states;
 mod time_wait;
@@ -32,15 +34,14 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 use challenge::Challenges;
-use fast_path::FastPath;
 use keep_alive::Asked;
 use persist::Persist;
-use resets::Reset;
-use states::Opened;
+use reset::Reset;
+use states::{FastPath, Opened};
 
 pub use fast_path::Reply;
 pub use listener::{Answer, Listener};
-pub use resets::refuse;
+pub use reset::refuse;
 pub use states::{Failure, State};
 
 /// What the handshake agreed on.

@@ -1,61 +1,24 @@
-//! Resets: which are believed, and when one is sent (RFC 9293 sections 3.5.2 and 3.5.3, RFC 5961
+//! Which resets are believed, and when one is sent (RFC 9293 sections 3.5.2 and 3.5.3, RFC 5961
 //! section 3).
 
 use rtolab_time::Instant;
 
+use super::reset::Reset;
 use super::states::Opened;
 use super::{Connection, Failure, State};
 use crate::config::TimeWaitReset;
 use crate::event::Event;
-use crate::segment::{Flags, Segment};
-use crate::seq::Seq;
-
-/// A reset that is to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reset {
-    /// This end gives the connection up.
-    Abort,
-    /// The peer acknowledged, to synchronise, a number that this end did not send; or there is no
-    /// connection any more.
-    Refuse(Seq),
-    /// There is no connection, and what arrived acknowledged nothing: all up to here is.
-    RefuseUpTo(Seq),
-}
-
-impl Reset {
-    /// What CLOSED answers to `segment` (RFC 9293 section 3.10.7.1): nothing to a reset.
-    pub(super) fn of(segment: &Segment) -> Option<Self> {
-        match segment.flags {
-            flags if flags.has(Flags::RST) => None,
-            flags if flags.has(Flags::ACK) => Some(Self::Refuse(segment.ack)),
-            _ => Some(Self::RefuseUpTo(segment.end())),
-        }
-    }
-
-    /// The segment, where it depends on nothing else; `None` for [`Self::Abort`].
-    pub(super) fn segment(self) -> Option<Segment> {
-        match self {
-            Self::Abort => None,
-            Self::Refuse(ack) => Some(Segment::new(ack, 0, Flags::RST)),
-            Self::RefuseUpTo(end) => {
-                let mut segment = Segment::new(Seq::FIRST, 0, Flags::RST | Flags::ACK);
-                segment.ack = end;
-                Some(segment)
-            }
-        }
-    }
-}
-
-/// What a host answers to a segment for which it has neither a connection nor a
-/// [`Listener`](crate::Listener): the state CLOSED (RFC 9293 section 3.10.7.1).
-///
-/// Who has no connection has no numbers of its own either: they begin with zero on the wire, which
-/// [`Seq::FIRST`] stands for.
-pub fn refuse(segment: &Segment) -> Option<Segment> {
-    Reset::of(segment).and_then(Reset::segment)
-}
+use crate::segment::Segment;
 
 impl Connection {
+    /// Answers a doubtful segment, within the limit.
+    #[cold]
+    pub(super) fn challenge(&mut self, at: Instant) {
+        if self.cold.challenges.allow(&self.config.connection.challenge, at) {
+            self.receiver.ack_now();
+        }
+    }
+
     /// RFC 5961 section 3.2: only one that is exactly where the next segment is expected is
     /// believed; the true peer, asked, sends such a one.
     #[cold]
@@ -93,8 +56,9 @@ impl Connection {
     }
 
     /// CLOSED: a connection that this end gave up does not exist, and a segment to it is answered
-    /// by a reset. One that both have closed says nothing here: who forgets it has [`refuse`], and
-    /// who keeps it spares the peer's TIME-WAIT a reset for each segment that was late.
+    /// by a reset. One that both have closed says nothing here: who forgets it has
+    /// [`refuse`](super::refuse), and who keeps it spares the peer's TIME-WAIT a reset for each
+    /// segment that was late.
     #[cold]
     pub(super) fn on_closed(&mut self, segment: &Segment) {
         if matches!(self.cold.failure, Some(Failure::Aborted | Failure::TimedOut)) {

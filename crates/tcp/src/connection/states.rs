@@ -80,3 +80,17 @@ pub(super) enum Opened {
     /// It answered one.
     Passively,
 }
+
+/// Which fast path the connection is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum FastPath {
+    /// None: the next segment may change anything.
+    #[default]
+    None,
+    /// Data leave, and their acknowledgments arrive.
+    Send,
+    /// Data arrive in order and are acknowledged; there is nothing to send.
+    Receive,
+    /// The same, but a gap lies before some of the data.
+    ReceiveOutOfOrder,
+}

@@ -2,7 +2,7 @@
 
 use rtolab_time::Duration;
 
-use super::{Behaviour, NET3, NS2, NS2_NEW, NS2_OLD, PSARAS, sets};
+use super::behaviour::{Behaviour, NET3, NS2, NS2_NEW, NS2_OLD, PSARAS, sets};
 use crate::config::{AckCounts, AckDelay, Config, EchoRule, GapFill};
 
 const LINUX_2_2: &str = "Linux 2.2.12, net/ipv4/tcp_input.c";

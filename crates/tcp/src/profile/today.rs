@@ -2,8 +2,8 @@
 
 use rtolab_time::Duration;
 
+use super::behaviour::{Behaviour, Profile, floor, initial_segments, restarts_when_idle, sets};
 use super::receivers::{NO_RXT, at_once, delayed, dsack, every_two_counted, plain_sack};
-use super::{Behaviour, Profile, floor, initial_segments, restarts_when_idle, sets};
 use crate::config::{
     AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
     CubicUndo, EchoRule, FullAck, Halves, Halving, History, InitialWindow, Nagle, PrrBound,

@@ -5,12 +5,23 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
-use super::AckDue;
 use crate::config::{AckCounts, AckDelay, ReceiverConfig};
 use crate::segment::{Flags, Segment};
 
 /// The shortest delay of Linux, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
+
+/// When the next acknowledgment leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckDue {
+    /// Nothing to acknowledge.
+    #[default]
+    No,
+    /// At once.
+    Now,
+    /// At this instant, unless a segment with data carries it before.
+    At(Instant),
+}
 
 /// The data that arrived in order since the last acknowledgment, and the time between segments.
 #[derive(Clone, Debug, Default)]

@@ -3,9 +3,10 @@
 //! They do so when an acknowledgment is sent; their own state stays true. The exception is the
 //! optimistic receiver, which gives up the data that it acknowledges without having it.
 
+use core::ops::Range;
+
 use rtolab_time::{Duration, Instant};
 
-use super::Receiver;
 use crate::config::Lie;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
@@ -21,6 +22,29 @@ const PART: u64 = 4;
 /// A segment that arrives after this much silence is assumed to be sent by a timeout: the smallest
 /// RTO of RFC 6298.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// What a receiver has when it acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Truth {
+    /// RCV.NXT.
+    pub nxt: Seq,
+    /// The sequence number of the peer's FIN, once seen.
+    pub fin: Option<Seq>,
+    /// Are there data above RCV.NXT?
+    pub gap: bool,
+    /// The most that the peer sends in a segment, in bytes.
+    pub smss: u32,
+    pub at: Instant,
+}
+
+/// What a lie consists of, beside the acknowledgment itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Falsified {
+    /// The range to report as received twice.
+    pub duplicate: Option<Range<Seq>>,
+    /// The number of acknowledgments to send besides.
+    pub released: u32,
+}
 
 /// What a misbehaving receiver remembers of its last acknowledgment.
 #[derive(Clone, Debug)]
@@ -52,83 +76,79 @@ impl Liar {
         }
     }
 
+    /// Does the receiver acknowledge beyond its gaps?
+    pub(super) fn fills_gaps(&self, segment: &Segment) -> bool {
+        self.lie == Lie::Optimistic && !is_truthful(segment)
+    }
+
+    /// Falsifies the acknowledgment in `segment`.
+    pub(super) fn falsify(&mut self, segment: &mut Segment, truth: &Truth) -> Falsified {
+        let mut falsified = Falsified::default();
+        match self.lie {
+            Lie::OldEcho => self.echo_previous(segment),
+            _ if is_truthful(segment) => {}
+            Lie::FalseDsack => falsified.duplicate = self.false_dsack(truth),
+            Lie::AckDivision => falsified.released = self.divide(segment, truth),
+            Lie::SpoofedDuplicates => falsified.released = self.spoof_duplicates(truth),
+            Lie::Optimistic => self.acknowledge_ahead(segment, truth),
+        }
+        (self.nxt, self.left) = (truth.nxt, truth.at);
+        (self.gap, self.acked) = (truth.gap, segment.ack);
+        falsified
+    }
+
     /// Echoes the timestamp of the previous acknowledgment.
     fn echo_previous(&mut self, segment: &mut Segment) {
         let Some(Timestamps { value, echo }) = segment.timestamps() else { return };
         let previous = self.echo.replace(echo);
         segment.set_timestamps(Timestamps { value, echo: previous.unwrap_or(echo) });
     }
-}
 
-impl Receiver {
-    /// Does it acknowledge truthfully?
-    #[inline(always)]
-    pub(crate) fn is_honest(&self) -> bool {
-        self.liar.is_none()
+    fn false_dsack(&self, truth: &Truth) -> Option<Range<Seq>> {
+        let retransmitted = self.gap || truth.at - self.left >= SILENCE;
+        let advanced = retransmitted && truth.nxt > self.nxt;
+        advanced.then(|| self.nxt..truth.nxt.min(self.nxt + truth.smss))
     }
 
-    /// Falsifies the acknowledgment in `segment` before SACK blocks are [added](Self::acknowledge).
-    /// The peer sends at most `smss` bytes per segment.
-    #[cold]
-    pub(crate) fn lie(&mut self, segment: &mut Segment, smss: u32, at: Instant) {
-        let Some(mut liar) = self.liar.take() else { return };
-        match liar.lie {
-            Lie::OldEcho => liar.echo_previous(segment),
-            // The handshake stays truthful.
-            _ if segment.flags.any(Flags::SYN | Flags::RST) => {}
-            Lie::FalseDsack => self.report_false_dsack(&liar, smss, at),
-            Lie::AckDivision => self.divide(&mut liar, segment),
-            Lie::SpoofedDuplicates => self.spoof_duplicates(&mut liar),
-            Lie::Optimistic => self.acknowledge_ahead(&liar, segment, smss),
-        }
-        (liar.nxt, liar.left) = (self.nxt, at);
-        (liar.gap, liar.acked) = (!self.queued.is_empty(), segment.ack);
-        self.liar = Some(liar);
-    }
-
-    fn report_false_dsack(&mut self, liar: &Liar, smss: u32, at: Instant) {
-        let retransmitted = liar.gap || at - liar.left >= SILENCE;
-        if retransmitted && self.nxt > liar.nxt {
-            self.duplicate = Some(liar.nxt..self.nxt.min(liar.nxt + smss));
-        }
-    }
-
-    fn divide(&mut self, liar: &mut Liar, segment: &mut Segment) {
-        let acked = liar.acked.max(Seq::FIRST + 1);
-        let rest = self.nxt.since(acked);
+    fn divide(&mut self, segment: &mut Segment, truth: &Truth) -> u32 {
+        let acked = self.acked.max(Seq::FIRST + 1);
+        let rest = truth.nxt.since(acked);
         // After the FIN no further segment would trigger the rest.
-        if self.finished() {
-            segment.ack = self.nxt;
-            return;
+        if truth.fin.is_some_and(|fin| truth.nxt > fin) {
+            segment.ack = truth.nxt;
+            return 0;
         }
-        if self.nxt > liar.nxt && rest > 1 {
-            liar.following = PIECES.min(rest as u32) - 1;
-            self.released += liar.following;
-        } else if liar.following > 0 {
-            liar.following -= 1;
+        let divides = truth.nxt > self.nxt && rest > 1;
+        if divides {
+            self.following = PIECES.min(rest as u32) - 1;
+        } else {
+            self.following = self.following.saturating_sub(1);
         }
-        segment.ack = acked + (rest / u64::from(liar.following + 1)) as u32;
+        segment.ack = acked + (rest / u64::from(self.following + 1)) as u32;
+        if divides { self.following } else { 0 }
     }
 
-    fn spoof_duplicates(&mut self, liar: &mut Liar) {
-        if liar.following > 0 {
-            liar.following -= 1;
-        } else if !self.queued.is_empty() && self.nxt == liar.nxt {
-            liar.following = REPEATED;
-            self.released += REPEATED;
+    fn spoof_duplicates(&mut self, truth: &Truth) -> u32 {
+        if self.following > 0 {
+            self.following -= 1;
+        } else if truth.gap && truth.nxt == self.nxt {
+            self.following = REPEATED;
+            return REPEATED;
         }
+        0
     }
 
-    fn acknowledge_ahead(&mut self, liar: &Liar, segment: &mut Segment, smss: u32) {
-        if let Some(end) = self.queued.iter().map(|range| range.end).max() {
-            self.nxt = self.nxt.max(end);
-            self.queued.clear();
-        }
-        let all = self.nxt.since(Seq::FIRST);
-        let ahead = u64::from(AHEAD * smss).min(all / PART) as u32;
-        segment.ack = match self.nxt > liar.nxt && self.fin.is_none() {
-            true => self.nxt + ahead,
-            false => self.nxt,
+    fn acknowledge_ahead(&self, segment: &mut Segment, truth: &Truth) {
+        let all = truth.nxt.since(Seq::FIRST);
+        let ahead = u64::from(AHEAD * truth.smss).min(all / PART) as u32;
+        segment.ack = match truth.nxt > self.nxt && truth.fin.is_none() {
+            true => truth.nxt + ahead,
+            false => truth.nxt,
         };
     }
+}
+
+/// The handshake and resets stay truthful.
+fn is_truthful(segment: &Segment) -> bool {
+    segment.flags.any(Flags::SYN | Flags::RST)
 }

@@ -9,7 +9,7 @@ use crate::config::{Algorithm, RecoveryConfig};
 pub(super) fn dupthresh(recovery: &Recovery, cx: &Context<'_>) -> u32 {
     let RecoveryConfig { early_retransmit, algorithm, .. } = cx.config.recovery;
     let dupthresh = recovery.dupthresh(&cx.config.recovery);
-    let (size, smss) = (cx.flight.size(), cx.window.smss);
+    let (size, smss) = (cx.flight.size(), cx.window.smss());
     let missing = size - cx.flight.sacked();
     let few = (2..=3).contains(&size.div_ceil(smss));
     if !early_retransmit || !few || cx.can_send_new {

@@ -5,7 +5,7 @@ use crate::config::{FullAck, PartialAck, PartialAckTimer, RecoveryConfig};
 use crate::flight::AckFacts;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NewReno {
+pub(crate) struct NewReno {
     /// Partial acknowledgments of this fast recovery.
     partial_acks: u32,
 }
@@ -36,8 +36,10 @@ impl NewReno {
     /// segment or more.
     fn partial_ack(&mut self, acked: u64, cx: &Context<'_>) -> Step {
         self.partial_acks += 1;
-        let smss = cx.window.smss;
-        let cwnd = cx.window.cwnd.saturating_sub(acked).max(smss);
+        // "deflate the congestion window by the amount of new data acknowledged"; "if the partial
+        // ACK acknowledges at least one SMSS of new data, then add back SMSS bytes"
+        let smss = cx.window.smss();
+        let cwnd = cx.window.cwnd().saturating_sub(acked).max(smss);
         let retransmit = match cx.config.recovery.newreno.partial_ack {
             PartialAck::AlsoNew => Retransmit::Head,
             PartialAck::RetransmissionOnly => Retransmit::HeadAlone,
@@ -49,9 +51,9 @@ impl NewReno {
 /// Section 3.2 step 3, full acknowledgments: `cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)`
 /// (1), or `ssthresh` (2).
 fn full_ack(recovery: &mut Recovery, cx: &Context<'_>) -> Step {
-    let smss = cx.window.smss;
+    let smss = cx.window.smss();
     let cwnd = match cx.config.window.full_ack {
-        FullAck::FlightSize => cx.window.ssthresh.min(cx.flight.size().max(smss) + smss),
+        FullAck::FlightSize => cx.window.ssthresh().min(cx.flight.size().max(smss) + smss),
         FullAck::Ssthresh | FullAck::Halved => recovery.halved,
     };
     recovery.leave();

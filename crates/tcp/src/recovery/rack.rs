@@ -2,21 +2,25 @@
 //! left later has arrived, and it has not although it had time to: the round trip of that one and
 //! the reordering window.
 
-mod any;
+mod delivery;
 mod linux;
 
 use rtolab_time::{Duration, Instant};
 
-use super::tlp::TailLossProbe;
-use super::{Context, Entry, LossRecovery, Recovery, Retransmit, Step};
+use super::tlp::{ProbeStep, TailLossProbe};
+use super::{AfterTimeout, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
 use crate::config::{RackConfig, RackRoundTrip, RackThreshold, RecoveryConfig, ReorderingWindow};
-use crate::flight::{AckFacts, Flight, RackLosses, Sent, XmitKey};
+use crate::flight::{AckFacts, Flight, RackLosses, Sent};
 use crate::seq::Seq;
 use crate::timer::{Timer, TimerTable};
-pub(crate) use any::AnyRack;
+use delivery::Delivery;
+pub(super) use linux::LinuxRack;
 
 /// The initial `RACK.reo_wnd_persist`, in recoveries.
 const REO_WND_PERSIST: u32 = 16;
+
+/// The largest reordering that counts, in segments (`tcp_max_reordering` of Linux).
+const MAX_REORDERING: u64 = 300;
 
 /// The variables of RACK (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
@@ -52,22 +56,7 @@ pub(crate) struct Rack {
     timed_out: bool,
     /// All losses below have been retransmitted.
     retransmitted_up_to: Seq,
-    pub probe: TailLossProbe,
-}
-
-/// What one acknowledgment delivers.
-#[derive(Clone, Copy, Debug)]
-struct Delivery {
-    /// `RACK.min_RTT` and `RACK.fack` before it: segments that one acknowledgment reports, in
-    /// blocks of any order, are not reordered among themselves.
-    min_rtt: Option<Duration>,
-    fack: Seq,
-    /// The most recently sent segment that it delivers for certain.
-    latest: Option<XmitKey>,
-    /// Of those, when the highest acknowledged segment left, and the highest SACKed.
-    highest: [Option<(Seq, Instant)>; 2],
-    /// The lowest segment that was delivered after one that left later.
-    reordered: Option<Seq>,
+    probe: TailLossProbe,
 }
 
 impl Default for Rack {
@@ -93,63 +82,107 @@ impl Default for Rack {
     }
 }
 
-impl Delivery {
-    const fn after(min_rtt: Option<Duration>, fack: Seq) -> Self {
-        Self { min_rtt, fack, latest: None, highest: [None; 2], reordered: None }
-    }
-
-    /// The round trip of a segment that is delivered is `rtt`, and the acknowledgment echoes
-    /// `echo`: may it be of a retransmission's original (section 6.2 step 2)?
-    fn is_spurious_retransmission(&self, sent: &Sent, rtt: Duration, echo: Option<u32>) -> bool {
-        sent.was_retransmitted()
-            && (echoes_earlier(echo, sent) || self.min_rtt.is_some_and(|least| rtt < least))
-    }
-
-    fn update(&mut self, sent: &Sent, ack: &AckFacts) {
-        self.latest = self.latest.max(Some(sent.xmit_key()));
-        let highest = &mut self.highest[usize::from(sent.end() > ack.ack)];
-        *highest = (*highest).max(Some((sent.end(), sent.last_sent)));
-    }
-
-    fn note_reordered(&mut self, seq: Seq) {
-        self.reordered = Some(self.reordered.map_or(seq, |lowest| lowest.min(seq)));
-    }
-}
-
-/// Is the echo of an earlier transmission than the last one?
-fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
-    echo.is_some_and(|echo| (echo.wrapping_sub(sent.timestamp) as i32) < 0)
-}
-
-impl Rack {
-    /// An acknowledgment is about to be processed.
+impl LossRecovery for Rack {
     fn begin_ack(&mut self) {
         self.delivery = Delivery::after(self.min_rtt.map(|(least, _)| least), self.fack);
     }
 
     /// Section 6.2: steps 1 to 3 for a segment that the acknowledgment is the first to report.
-    fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, config: &RackConfig) {
-        let rtt = ack.at - sent.last_sent;
+    fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, (_, config): (&Recovery, &RackConfig)) {
         // Step 1: Update RACK.min_RTT.
         self.update_min_rtt(sent, ack.at, config);
         // Step 2: Update the state for the most recently sent segment that has been delivered.
+        // rtt = Now() - Segment.xmit_ts
+        let rtt = ack.at - sent.last_sent;
         if !self.delivery.is_spurious_retransmission(sent, rtt, ack.echo) {
             self.delivery.update(sent, ack);
         }
         // Step 3: Detect data segment reordering.
         self.detect_reordering(sent);
     }
-}
 
-impl LossRecovery for Rack {
+    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+        self.update_rtt(ack, config, smss);
+        false
+    }
+
     /// Section 6.2: steps 4 and 5, once all that is delivered has been through steps 1 to 3.
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         let recovered = self.leave_recovery(recovery, ack);
         // Step 4: Update RACK reordering window.
         self.update_reo_wnd_mult(ack, recovered);
         // Step 5: Detect losses.
+        self.on_reordering_timer(recovery, cx)
+    }
+
+    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
         let losses = self.detect_loss(recovery, cx);
         self.enter_recovery(losses, recovery, cx)
+    }
+
+    fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
+        self.mark_losses_on_rto(self.reo_wnd, recovery, cx)
+    }
+
+    /// Section 7.3: not before a round trip was measured since the last probe.
+    fn on_probe_timer(&mut self) -> ProbeStep {
+        match self.probe.on_timer(true) {
+            true => ProbeStep::Send,
+            false => ProbeStep::RestartTimer,
+        }
+    }
+
+    fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
+        self.total_retrans = self.total_retrans.saturating_add(1);
+        let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
+        if let Some(end) = lost {
+            flight.mark_retransmitted(seq);
+            let next = flight.lost_from(self.retransmitted_up_to);
+            if next.is_none_or(|sent| sent.seq >= end) {
+                self.retransmitted_up_to = end;
+            }
+        }
+    }
+
+    fn forget_losses(&mut self, timers: &mut TimerTable, flight: &mut Flight) {
+        self.end_loss_state(timers);
+        flight.clear_losses();
+    }
+
+    /// Data neither SACKed nor lost, plus retransmissions. Without limited transmit SACKed data
+    /// count until recovery begins.
+    fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
+        let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
+            true => flight.sacked(),
+            false => 0,
+        };
+        Some(flight.size() - sacked - flight.lost() + flight.retrans_out())
+    }
+
+    fn has_next_seg(&self, _recovery: &Recovery) -> bool {
+        true
+    }
+
+    /// Lost segments, then new data.
+    fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
+        let lost = self.first_lost(cx.flight).map(NextSeg::Retransmission);
+        lost.or(cx.can_send_new.then_some(NextSeg::NewAsUsual))
+    }
+
+    fn first_lost(&self, flight: &Flight) -> Option<Seq> {
+        flight.lost_from(self.retransmitted_up_to).map(|sent| sent.seq)
+    }
+
+    fn is_by_time(&self) -> bool {
+        true
+    }
+
+    fn probe(&mut self) -> Option<&mut TailLossProbe> {
+        Some(&mut self.probe)
+    }
+
+    fn may_probe(&self) -> bool {
+        !self.timed_out && !self.probe.is_due()
     }
 }
 
@@ -169,6 +202,8 @@ impl Rack {
 
     /// Step 3: `RACK_detect_reordering`.
     fn detect_reordering(&mut self, sent: &Sent) {
+        // If Segment.end_seq < RACK.fack AND Segment.retransmitted is FALSE,
+        // RACK.reordering_seen = TRUE; else RACK.fack = Segment.end_seq if that is larger.
         if !sent.was_retransmitted() && sent.end() < self.delivery.fack {
             self.delivery.note_reordered(sent.seq);
         }
@@ -177,12 +212,13 @@ impl Rack {
 
     /// Step 2, its end: `RACK.xmit_ts`, `RACK.end_seq` and `RACK.rtt` follow from all that the
     /// acknowledgment delivers. Has it given a round trip?
-    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+    fn update_rtt(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
         let [acked, sacked] = self.delivery.highest;
         let left = match config.round_trip {
             RackRoundTrip::SentLast => self.delivery.latest.map(|(left, _)| left),
             RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, left)| left),
         };
+        // RACK.rtt = rtt
         if let Some(left) = left {
             self.rtt = ack.at - left;
         }
@@ -190,6 +226,8 @@ impl Rack {
             self.reordering_seen = true;
             self.note_reordering(self.fack.since(low).div_ceil(smss));
         }
+        // If RACK_sent_after(Segment, RACK): RACK.xmit_ts = Segment.xmit_ts,
+        // RACK.end_seq = Segment.end_seq
         let known = self.xmit_ts.map(|left| (left, self.end_seq));
         if let Some((left, end)) = known.max(self.delivery.latest) {
             (self.xmit_ts, self.end_seq) = (Some(left), end);
@@ -199,9 +237,12 @@ impl Rack {
 
     /// Step 4, its first half: D-SACKs widen the reordering window.
     fn update_reo_wnd_mult(&mut self, ack: &AckFacts, recovered: bool) {
+        // If SND.UNA >= RACK.dsack_round, RACK.dsack_round = None.
         if self.dsack_round.is_some_and(|round| ack.ack >= round) {
             self.dsack_round = None;
         }
+        // "Grow the reordering window per round that sees DSACK. Reset the window after 16
+        // DSACK-free recoveries."
         if ack.dsack.is_some() && self.dsack_round.is_none() {
             self.dsack_round = Some(ack.max);
             self.reo_wnd_mult += 1;
@@ -214,11 +255,13 @@ impl Rack {
         }
     }
 
-    /// Step 4, its second half, `RACK_update_reo_wnd`: `min(reo_wnd_mult * min_RTT / 4, SRTT)`.
+    /// Step 4, its second half: `RACK_update_reo_wnd`.
     fn updated_reo_wnd(&self, recovery: &Recovery, cx: &Context<'_>) -> Duration {
         let RackConfig { reordering_window, threshold, .. } = cx.config.recovery.rack;
         let counts = threshold == RackThreshold::Dupthresh;
         let enough = || counts && has_sacked_enough(cx.flight, &cx.config.recovery);
+        // If not RACK.reordering_seen: RACK.reo_wnd = 0 in Fast or RTO recovery, or if
+        // RACK.segs_sacked >= DupThresh.
         if !self.reordering_seen && (recovery.is_fast() || self.timed_out || enough()) {
             return Duration::ZERO;
         }
@@ -226,6 +269,7 @@ impl Rack {
             ReorderingWindow::Adaptive => self.reo_wnd_mult,
             ReorderingWindow::Static => 1,
         };
+        // RACK.reo_wnd = min (RACK.reo_wnd_mult * RACK.min_RTT / 4, SRTT)
         let min_rtt = self.min_rtt.map_or(Duration::ZERO, |(least, _)| least);
         let reo_wnd = min_rtt.saturating_mul(mult) / 4;
         cx.srtt.map_or(reo_wnd, |srtt| reo_wnd.min(srtt))
@@ -239,11 +283,13 @@ impl Rack {
         self.reo_wnd = self.updated_reo_wnd(recovery, cx);
         cx.timers.stop(Timer::Reordering);
         let xmit_ts = self.xmit_ts?;
+        // remaining = Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(); lost if remaining <= 0
         let timeout = self.rtt + self.reo_wnd;
         let losses = cx.flight.detect_loss((xmit_ts, self.end_seq), timeout, cx.now);
         if let Some(lost) = losses.lost {
             self.retransmitted_up_to = self.retransmitted_up_to.min(lost);
         }
+        // timeout = max (remaining, timeout); RestartTimer (timeout)
         let slack = cx.config.recovery.rack.timer_slack;
         let due = losses.awaited.map(|left| left + timeout + slack);
         cx.timers.arm(Timer::Reordering, due);
@@ -259,7 +305,7 @@ impl Rack {
     ) -> Step {
         let lost = losses.is_some() && cx.flight.lost() > 0;
         let begins = lost && !self.timed_out && !recovery.is_fast();
-        match begins && recovery.may_enter(cx) {
+        match begins && recovery.may_enter_by_scoreboard(cx) {
             true => self.enter(cx.flight, false),
             false => Step::None,
         }
@@ -287,45 +333,45 @@ impl Rack {
 
     /// The retransmission timer expired (section 6.3, `RACK_mark_losses_on_RTO`). The scoreboard
     /// stays, unless the head was selectively acknowledged: the receiver reneged.
-    fn mark_losses_on_rto(&mut self, reo_wnd: Duration, cx: &mut Context<'_>) {
+    fn mark_losses_on_rto(
+        &mut self,
+        reo_wnd: Duration,
+        recovery: &Recovery,
+        cx: &mut Context<'_>,
+    ) -> AfterTimeout {
+        self.doubt_reordering(recovery, cx);
         if cx.flight.head().is_some_and(Sent::is_sacked) {
             cx.flight.clear_scoreboard();
         }
+        // "If SEG.SEQ == SND.UNA OR SEG.xmit_ts + RACK.rtt + RACK.reo_wnd - Now() <= 0:
+        // SEG.lost = TRUE"
         cx.flight.mark_lost_on_timeout(self.rtt + reo_wnd, cx.now);
-        self.forget_losses(cx.timers);
+        self.end_loss_state(cx.timers);
         self.timed_out = true;
+        AfterTimeout::Losses
     }
 
-    /// Forgets the losses and stops the timers.
-    pub fn forget_losses(&mut self, timers: &mut TimerTable) {
+    /// If enough was SACKed for a loss and none was detected, the reordering was overestimated
+    /// (`tcp_enter_loss` of Linux).
+    fn doubt_reordering(&mut self, recovery: &Recovery, cx: &Context<'_>) {
+        let undetected = !recovery.is_fast() && !self.timed_out;
+        if undetected && has_sacked_enough(cx.flight, &cx.config.recovery) {
+            self.reordering = 0;
+        }
+    }
+
+    /// This many later segments were delivered before one (`tcp_check_sack_reordering` of Linux).
+    fn note_reordering(&mut self, segments: u64) {
+        self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
+    }
+
+    /// No loss is being repaired any more, and the timers stop.
+    fn end_loss_state(&mut self, timers: &mut TimerTable) {
         self.timed_out = false;
         self.retransmitted_up_to = Seq::FIRST;
         timers.stop(Timer::Reordering);
         timers.stop(Timer::LossProbe);
         self.probe.stop();
-    }
-
-    /// Are the losses that a timeout marked being retransmitted?
-    pub const fn is_after_timeout(&self) -> bool {
-        self.timed_out
-    }
-
-    /// The first segment that is lost and was not retransmitted since.
-    pub fn first_lost(&self, flight: &Flight) -> Option<Seq> {
-        flight.lost_from(self.retransmitted_up_to).map(|sent| sent.seq)
-    }
-
-    /// The segment at `seq` is retransmitted.
-    pub fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
-        self.total_retrans = self.total_retrans.saturating_add(1);
-        let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
-        if let Some(end) = lost {
-            flight.mark_retransmitted(seq);
-            let next = flight.lost_from(self.retransmitted_up_to);
-            if next.is_none_or(|sent| sent.seq >= end) {
-                self.retransmitted_up_to = end;
-            }
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::config::Reduction;
 use crate::flight::AckFacts;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reno;
+pub(crate) struct Reno;
 
 impl LossRecovery for Reno {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
@@ -40,13 +40,13 @@ pub(super) fn count(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -
     }
     let inflation = match cx.config.recovery.reduction {
         Reduction::RateHalving => 0,
-        Reduction::AtOnce | Reduction::Prr(_) => u64::from(dupthresh) * cx.window.smss,
+        Reduction::AtOnce | Reduction::Prr(_) => u64::from(dupthresh) * cx.window.smss(),
     };
     Step::Enter(Entry { inflation, ..Entry::HEAD })
 }
 
 /// In fast recovery each further duplicate adds SMSS to cwnd (step 4).
 pub(super) const fn inflate(cx: &Context<'_>) -> Step {
-    let cwnd = cx.window.cwnd + cx.window.smss;
+    let cwnd = cx.window.cwnd() + cx.window.smss();
     Step::Stay { cwnd, retransmit: Retransmit::Nothing }
 }

@@ -7,7 +7,7 @@ use crate::flight::{AckFacts, Flight, LossRule, Sent};
 use crate::seq::Seq;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sack {
+pub(crate) struct Sack {
     /// After the highest sequence number retransmitted (HighRxt).
     high_rxt: Seq,
     /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
@@ -23,12 +23,16 @@ impl LossRecovery for Sack {
     }
 
     /// SetPipe (section 4), or all that is outstanding and not SACKed.
-    fn pipe(&self, _: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
+    fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let unsacked = flight.size() - flight.sacked();
-        Some(match config.sack.outstanding {
+        recovery.is_fast().then(|| match config.sack.outstanding {
             Outstanding::Pipe => unsacked - flight.lost() + flight.retrans_out(),
             Outstanding::Classic => unsacked,
         })
+    }
+
+    fn has_next_seg(&self, recovery: &Recovery) -> bool {
+        recovery.is_fast()
     }
 
     /// NextSeg (section 4).
@@ -70,7 +74,7 @@ impl Sack {
         recovery.count(ack.newly_sacked > 0);
         let counted = recovery.dupacks >= dupthresh(recovery, cx);
         let head_lost = !by_rfc3517 && cx.flight.lost_edge() > cx.flight.una();
-        if !(counted || head_lost) || !recovery.may_enter(cx) {
+        if !(counted || head_lost) || !recovery.may_enter_by_scoreboard(cx) {
             return Step::None;
         }
         // Step 4.3: the head is retransmitted whatever cwnd says, and HighRxt is after it.
@@ -112,7 +116,7 @@ fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Ste
 /// IsLost (section 4 of both RFCs): DupThresh runs, or RFC 6675: more than (DupThresh - 1) * SMSS
 /// bytes, RFC 3517: DupThresh * SMSS bytes, are SACKed above.
 fn loss_rule(recovery: &Recovery, cx: &Context<'_>) -> LossRule {
-    let (dupthresh, smss) = (recovery.dupthresh(&cx.config.recovery), cx.window.smss);
+    let (dupthresh, smss) = (recovery.dupthresh(&cx.config.recovery), cx.window.smss());
     let bytes = match cx.config.recovery.sack.rules {
         SackRules::Rfc3517 => u64::from(dupthresh) * smss,
         SackRules::Rfc6675 | SackRules::Ns2 => u64::from(dupthresh.max(1) - 1) * smss + 1,

@@ -12,7 +12,7 @@ use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sack1 {
+pub(crate) struct Sack1 {
     /// After the highest sequence number retransmitted (`h_seqno_`).
     high_rxt: Seq,
     /// Segments taken to be in flight (`pipe_`).
@@ -28,8 +28,25 @@ impl LossRecovery for Sack1 {
         }
     }
 
-    fn pipe(&self, _: &Recovery, _: &Flight, _: &RecoveryConfig) -> Option<u64> {
-        Some(u64::try_from(self.pipe).unwrap_or(0) * self.smss)
+    fn pipe(&self, recovery: &Recovery, _: &Flight, _: &RecoveryConfig) -> Option<u64> {
+        recovery.is_fast().then(|| u64::try_from(self.pipe).unwrap_or(0) * self.smss)
+    }
+
+    fn has_next_seg(&self, recovery: &Recovery) -> bool {
+        recovery.is_fast()
+    }
+
+    fn times_retransmissions(&self) -> bool {
+        false
+    }
+
+    /// Only fast recovery looks at the scoreboard (`send_one`).
+    fn retransmits_sacked(&self) -> bool {
+        true
+    }
+
+    fn may_grow_on_leaving(&self) -> bool {
+        false
     }
 
     /// The next hole below something SACKed, then new data.
@@ -65,7 +82,7 @@ impl Sack1 {
         // The duplicate acknowledgments say that as many segments left the network. The head does
         // not count in the pipe.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
-        self.smss = cx.window.smss;
+        self.smss = cx.window.smss();
         let outstanding = cx.flight.size().div_ceil(self.smss);
         self.pipe = outstanding as i64 - i64::from(recovery.dupacks);
         Step::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })

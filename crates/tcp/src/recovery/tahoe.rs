@@ -8,7 +8,7 @@ use super::{Context, LossRecovery, Recovery, Step};
 use crate::flight::AckFacts;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tahoe;
+pub(crate) struct Tahoe;
 
 impl LossRecovery for Tahoe {
     /// The third duplicate acknowledgment starts go-back-N in slow start; later ones do nothing.

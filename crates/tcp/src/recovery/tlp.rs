@@ -10,6 +10,17 @@ use crate::seq::Seq;
 /// The probe timeout without a round-trip sample (section 7.2).
 const INITIAL: Duration = Duration::from_secs(1);
 
+/// What follows when the probe timer expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProbeStep {
+    /// A probe leaves.
+    Send,
+    /// None may: the retransmission timer begins anew.
+    RestartTimer,
+    /// None may: the retransmission timer runs from the last transmission of the oldest segment.
+    RestartTimerFromHead,
+}
+
 /// The variables of TLP (section 5.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TailLossProbe {
@@ -28,10 +39,13 @@ impl TailLossProbe {
     pub fn on_ack(&mut self, ack: &AckFacts) -> bool {
         let Some(end) = self.tlp_end_seq.filter(|end| ack.ack >= *end) else { return false };
         let dsack = ack.dsack.is_some_and(|range| range.end == end);
+        // The probe was new data; or a DSACK matches TLP.end_seq (case 1); or the ACK is a
+        // duplicate without SACK (case 3): nothing was lost.
         if !self.tlp_is_retrans || dsack || ack.repeats {
             self.tlp_end_seq = None;
             return false;
         }
+        // "Repaired the single loss" (case 2)
         if ack.ack > end {
             self.tlp_end_seq = None;
         }
@@ -41,6 +55,7 @@ impl TailLossProbe {
     /// `TLP_calc_PTO` (section 7.2); `single`: one segment is outstanding.
     pub fn pto(srtt: Option<Duration>, single: bool, config: &RackConfig) -> Duration {
         let Some(srtt) = srtt else { return INITIAL };
+        // PTO = 2 * SRTT; if FlightSize is one segment, PTO += TLP.max_ack_delay
         srtt * 2 + if single { config.max_ack_delay } else { config.timer_slack }
     }
 

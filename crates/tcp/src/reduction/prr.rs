@@ -35,10 +35,10 @@ impl Prr {
 
     /// `CEIL(prr_delivered * ssthresh / RecoverFS)`, to Linux in whole segments.
     fn proportion(&self, window: &Window) -> u64 {
-        let product = u128::from(self.prr_delivered) * u128::from(window.ssthresh);
+        let product = u128::from(self.prr_delivered) * u128::from(window.ssthresh());
         let bytes = u64::try_from(product.div_ceil(u128::from(self.recover_fs)));
         match (self.bound, bytes.unwrap_or(u64::MAX)) {
-            (PrrBound::Linux, bytes) => bytes.next_multiple_of(window.smss),
+            (PrrBound::Linux, bytes) => bytes.next_multiple_of(window.smss()),
             (PrrBound::Crb | PrrBound::Ssrb | PrrBound::Rfc9937, bytes) => bytes,
         }
     }
@@ -47,8 +47,9 @@ impl Prr {
 impl ReductionAlgorithm for Prr {
     /// RFC 9937 section 6.2, RFC 6937 section 3.
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64 {
-        let Window { ssthresh, smss, .. } = *window;
+        let (ssthresh, smss) = (window.ssthresh(), window.smss());
         let ReductionAck { pipe, delivered_data, safe_ack, .. } = *ack;
+        // prr_delivered += DeliveredData
         self.prr_delivered += delivered_data;
         let sndcnt = if pipe > ssthresh {
             // sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out
@@ -68,11 +69,14 @@ impl ReductionAlgorithm for Prr {
             // sndcnt = MIN(ssthresh - pipe, limit)
             limit.min(ssthresh - pipe)
         };
-        // The fast retransmit always leaves.
+        // "Force a fast retransmit upon entering recovery", a whole segment: if prr_out is 0,
+        // sndcnt = MSS
         let sndcnt = if self.prr_out == 0 { sndcnt.max(smss) } else { sndcnt };
-        (pipe + sndcnt).max(smss)
+        // cwnd = pipe + sndcnt
+        pipe + sndcnt
     }
 
+    /// prr_out += data sent
     fn on_sent(&mut self, bytes: u64) {
         self.prr_out += bytes;
     }

@@ -46,10 +46,10 @@ impl RateHalving {
 impl ReductionAlgorithm for RateHalving {
     /// `tcp_cwnd_down`: to half of `ssthresh`, and no ACK releases more than one segment.
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64 {
-        let Window { mut cwnd, ssthresh, smss, .. } = *window;
+        let (mut cwnd, smss) = (window.cwnd(), window.smss());
         if ack.begins {
             // At first only the retransmission leaves.
-            return cwnd.min(ack.pipe).max(smss);
+            return cwnd.min(ack.pipe);
         }
         let decr = self.snd_cwnd_cnt + 1;
         self.snd_cwnd_cnt = decr & 1;
@@ -58,12 +58,12 @@ impl ReductionAlgorithm for RateHalving {
             CaState::Recovery { cwnd } => cwnd,
             CaState::Cwr { .. } => cwnd,
         };
-        if deflated > ssthresh / 2 {
+        if deflated > window.ssthresh() / 2 {
             if let CaState::Recovery { cwnd } = &mut self.state {
                 *cwnd = deflated.saturating_sub(decr);
             }
             cwnd = cwnd.saturating_sub(decr);
         }
-        cwnd.min(ack.pipe + smss).max(smss)
+        cwnd.min(ack.pipe + smss)
     }
 }

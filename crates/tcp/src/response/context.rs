@@ -116,3 +116,19 @@ pub enum Growth {
     /// As for any acknowledgment.
     Usual,
 }
+
+/// The `action` of a response that reverses the reduction, unless it may not: losses were being
+/// repaired, of which F-RTO says nothing (RFC 5682 section 6), or the reduction was due for a
+/// congestion mark, or CUBIC has made up for it (RFC 9438 section 4.9.2).
+pub(crate) fn reversal(
+    context: &ResponseContext,
+    action: ResponseAction,
+) -> Option<ResponseAction> {
+    Some(match context {
+        _ if context.losses_under_way => {
+            ResponseAction { reduction: ReductionOutcome::SlowStart, ..ResponseAction::default() }
+        }
+        _ if context.congestion_echoed || context.outgrown => ResponseAction::default(),
+        _ => ResponseAction { reduction: ReductionOutcome::Undone, ..action },
+    })
+}

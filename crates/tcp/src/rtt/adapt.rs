@@ -2,17 +2,20 @@
 
 use rtolab_time::Duration;
 
+use super::rto::Rto;
 use super::{Estimate, RttEstimator};
 
 impl RttEstimator {
     /// The first round trip of data that were sent after a spurious timeout: SRTT and RTTVAR are
     /// not below those of `before`. An estimator in scaled ticks, as of ns-2, keeps its own.
     pub(crate) fn adapt(&mut self, before: Estimate, rtt: Duration) {
+        let config = &self.config.rto;
+        // SRTT <- max (SRTT_prev, R'), RTTVAR <- max (RTTVAR_prev, R'/2)
         let srtt = before.srtt.max(rtt);
         let rttvar = before.rttvar.max(rtt / 2);
         self.estimate = Some(Estimate { srtt, rttvar });
-        let margin = (rttvar * 4).max(self.config.rto.granularity);
-        let rto = (srtt + margin).max(self.config.rto.floor.duration());
-        self.rto = rto.min(self.config.rto.max);
+        // RTO <- SRTT + max (G, 4*RTTVAR)
+        let rto = srtt + config.granularity.max(rttvar * 4);
+        self.rto = Rto::new(rto, config.floor.duration(), config);
     }
 }

@@ -22,8 +22,8 @@
 
 use rtolab_time::Duration;
 
-use super::rfc6298::min_rto;
-use super::{Estimate, Smoothed, ewma};
+use super::Estimate;
+use super::smoothing::{Smoothed, ewma, min_rto};
 use crate::config::RtoConfig;
 
 /// The inverse of the gain with one sample a round trip, which is the largest gain.

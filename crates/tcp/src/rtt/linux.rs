@@ -4,7 +4,8 @@
 
 use rtolab_time::Duration;
 
-use super::{Estimate, Smoothed, ewma};
+use super::Estimate;
+use super::smoothing::{Smoothed, ewma};
 use crate::config::RtoConfig;
 use crate::seq::Seq;
 

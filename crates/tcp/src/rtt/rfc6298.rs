@@ -2,8 +2,9 @@
 
 use rtolab_time::Duration;
 
-use super::{Estimate, Smoothed, abs_diff, ewma};
-use crate::config::{RtoConfig, RtoFloor};
+use super::Estimate;
+use super::smoothing::{Smoothed, abs_diff, ewma, min_rto};
+use crate::config::RtoConfig;
 
 /// Takes a sample `r`. `samples` are expected in a window, if the gains are to shrink with them
 /// (RFC 7323 appendix G).
@@ -15,25 +16,18 @@ pub(super) fn smooth(
     config: &RtoConfig,
 ) -> Smoothed {
     let estimate = match last {
-        // Section 2.2: SRTT <- R, RTTVAR <- R/2
+        // Section 2.2, the first sample R: SRTT <- R, RTTVAR <- R/2
         None => Estimate { srtt: r, rttvar: r / 2 },
-        // Section 2.3: RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|
+        // Section 2.3, another sample R', RTTVAR first:
+        //              RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|
         //              SRTT <- (1 - alpha) * SRTT + alpha * R'
         Some(Estimate { srtt, rttvar }) => Estimate {
             rttvar: ewma(rttvar, abs_diff(srtt, r), config.rttvar_gain.saturating_mul(samples)),
             srtt: ewma(srtt, r, config.srtt_gain.saturating_mul(samples)),
         },
     };
-    // RTO <- SRTT + max (G, K*RTTVAR)
+    // Sections 2.2 and 2.3: RTO <- SRTT + max (G, K*RTTVAR)
     let k_rttvar = estimate.rttvar * u64::from(config.k);
     let rto = estimate.srtt + k_rttvar.max(config.granularity);
     Smoothed { estimate, rto, min_rto: min_rto(config.floor) }
-}
-
-/// The floor of section 2.4, where it is on the timeout.
-pub(super) const fn min_rto(floor: RtoFloor) -> Duration {
-    match floor {
-        RtoFloor::Total(floor) => floor,
-        RtoFloor::Variance(_) | RtoFloor::BackedOff(_) | RtoFloor::DelayedAck(..) => Duration::ZERO,
-    }
 }

@@ -350,3 +350,13 @@ fn eifel_timer_is_two_ticks_more_than_the_last_sample_at_least() {
     };
     assert!(after(&mut standard) && !after(&mut rtt));
 }
+
+#[test]
+fn a_lost_syn_leaves_the_timeout_below_its_ceiling() {
+    for (ceiling, expected) in [(60, 3), (2, 2)] {
+        let mut rtt = estimator(|config| config.max = Duration::from_secs(ceiling));
+        rtt.back_off();
+        rtt.restart_after_syn();
+        assert_eq!(rtt.rto(), Duration::from_secs(expected));
+    }
+}

@@ -8,8 +8,8 @@
 
 use rtolab_time::Duration;
 
-use super::rfc6298::min_rto;
-use super::{Estimate, Smoothed};
+use super::Estimate;
+use super::smoothing::{Smoothed, min_rto};
 use crate::config::{Arithmetic, RtoConfig};
 
 /// Beyond this many doublings SRTT is forgotten: a back-off of more than eight.

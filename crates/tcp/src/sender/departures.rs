@@ -5,6 +5,7 @@ use rtolab_time::Instant;
 use super::{Chunk, SendPermission, Sender};
 use crate::config::{IdleRestart, RtoFloor};
 use crate::flight::{Cause, Sent};
+use crate::recovery::LossRecovery;
 use crate::reduction::ReductionAlgorithm;
 use crate::rtt::DelayedAckTracker;
 use crate::segment::{Flags, Segment};
@@ -35,7 +36,7 @@ impl Sender {
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
         // In ns-2 a retransmission in recovery affects neither the timer nor the timed segment.
-        let fills = chunk.cause == Cause::Recovery && self.recovery.is_sack1();
+        let fills = chunk.cause == Cause::Recovery && !self.loss_recovery.times_retransmissions();
         let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
         let restarts =
             (repairs && self.config.rto.restart_on_retransmit) || self.restarts_with(&chunk);
@@ -48,9 +49,7 @@ impl Sender {
             self.timed = Some((chunk.seq, at));
         }
         self.reduction.on_sent(u64::from(chunk.len));
-        if self.rack.is_some() {
-            self.on_rack_sends(&chunk, at);
-        }
+        self.note_chunk(&chunk, at);
         Some(chunk)
     }
 
@@ -109,7 +108,7 @@ impl Sender {
         let idle = self.flight.size() == 0 && since.is_some_and(|since| at - since > self.rto());
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
-            self.window.cwnd = self.window.cwnd.min(initial);
+            self.window.limit_cwnd(initial);
             self.open_window();
             self.track_delayed_acks(DelayedAckTracker::slow_start);
         }
@@ -137,7 +136,7 @@ impl Sender {
         if self.flight.max() == Seq::FIRST {
             return Some(Chunk { seq: Seq::FIRST, len: 0, flags: Flags::SYN, cause: Cause::New });
         }
-        if self.rack.is_some() || self.recovery.is_by_scoreboard() {
+        if self.loss_recovery.has_next_seg(&self.recovery) {
             return self.choose_next_seg(at);
         }
         if self.nxt < self.flight.max() {
@@ -155,8 +154,9 @@ impl Sender {
         };
         self.nxt = next.seq;
         // In ns-2 limited transmit also sends retransmissions (`send_one`).
-        let limited = if self.recovery.is_sack1() { self.limited_transmit() } else { 0 };
-        if self.outstanding() + u64::from(next.len) > self.window.cwnd + limited {
+        let retransmits_sacked = self.loss_recovery.retransmits_sacked();
+        let limited = if retransmits_sacked { self.limited_transmit() } else { 0 };
+        if self.outstanding() + u64::from(next.len) > self.window.cwnd() + limited {
             return None;
         }
         self.nxt = next.end();
@@ -165,7 +165,7 @@ impl Sender {
 
     /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
     fn next_go_back_n(&self) -> Option<Sent> {
-        let next = match self.recovery.is_sack1() {
+        let next = match self.loss_recovery.retransmits_sacked() {
             true => self.flight.segment_at(self.nxt),
             false => self.flight.unsacked_from(self.nxt),
         };
@@ -181,12 +181,12 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn choose_new(&mut self) -> Option<Chunk> {
         // A short last segment needs the room of a whole one, as in stacks that count segments.
-        let smss = self.window.smss;
-        if self.outstanding() + smss > self.window.cwnd + self.limited_transmit() {
+        let smss = self.window.smss();
+        if self.outstanding() + smss > self.window.cwnd() + self.limited_transmit() {
             return None;
         }
         let chunk = self.next_small_chunk()?;
-        if self.flight.size() + smss > self.window.cwnd {
+        if self.flight.size() + smss > self.window.cwnd() {
             self.recovery.limited += u64::from(chunk.len);
         }
         Some(chunk)
@@ -202,12 +202,12 @@ impl Sender {
         }
         let room = self.usable_wnd_edge().since(seq);
         let waiting = self.limit.since(seq);
-        let len = waiting.min(room).min(self.window.smss);
+        let len = waiting.min(room).min(self.window.smss());
         // The FIN goes with the last byte of data, if the window has room for it too.
         let fin = self.fin && len == waiting && len < room;
         // RFC 9293 section 3.8.6.2.1: a part of a segment leaves only if it is half of the largest
         // window.
-        let partial = len < waiting.min(self.window.smss)
+        let partial = len < waiting.min(self.window.smss())
             && !self.override_silly_window
             && len * 2 < u64::from(self.largest_window);
         if partial || (len == 0 && !fin) {

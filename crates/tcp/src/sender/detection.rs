@@ -7,9 +7,11 @@ use alloc::boxed::Box;
 use rtolab_time::Instant;
 
 use super::responding::Detection;
+use super::settled::Settled;
 use super::{SendPermission, Sender, detectors_of};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
+use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::spurious::{
     Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Needs, Reopening,
@@ -57,7 +59,7 @@ impl Sender {
     /// Loss recovery's part of an acknowledgment. A fast retransmit begins an episode, unless its
     /// segment has just timed out: then that episode goes on.
     pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
-        if !facts.duplicate && facts.newly_sacked == 0 && self.rack.is_none() {
+        if !facts.duplicate && facts.newly_sacked == 0 && !self.loss_recovery.is_by_time() {
             self.spurious_dupacks.takes(facts);
             return self.recover(facts, settled);
         }
@@ -188,7 +190,7 @@ impl Sender {
     fn send_beside(&mut self, permission: SendPermission, reopening: Reopening) {
         self.permission = permission;
         match reopening {
-            Reopening::Ssthresh => self.window.cwnd = self.window.ssthresh,
+            Reopening::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
             Reopening::Two => self.window.set_segments(2),
         }
     }
@@ -246,30 +248,5 @@ impl Sender {
         if verdict != Verdict::Open {
             self.push_event(Event::Verdict { at, detector, kind, verdict });
         }
-    }
-}
-
-/// What the detectors and F-RTO have done for an acknowledgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Settled {
-    /// Nothing.
-    No,
-    /// F-RTO has set the window: loss recovery and growth leave it alone.
-    Advised,
-    /// A timeout was spurious and the windows are restored: they do not grow besides.
-    Restored,
-    /// A timeout was spurious, and the window may grow for this acknowledgment.
-    Resumed,
-}
-
-impl Settled {
-    /// Do loss recovery and growth leave the window alone?
-    pub(super) const fn freezes(self) -> bool {
-        matches!(self, Self::Advised | Self::Restored)
-    }
-
-    /// Does the episode end here?
-    pub(super) const fn ends(self) -> bool {
-        matches!(self, Self::Restored | Self::Resumed)
     }
 }

@@ -7,6 +7,7 @@ use rtolab_time::Instant;
 use super::{Chunk, SendPermission, Sender};
 use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
 use crate::flight::{AckFacts, Cause, CleanAck};
+use crate::recovery::LossRecovery;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::timer::Timer;
@@ -52,7 +53,7 @@ impl Sender {
     /// Does no option need more at every ACK or transmission?
     fn has_fast_path_config(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
-        self.rack.is_none()
+        !self.loss_recovery.is_by_time()
             && rto.sampling != Sampling::EverySegment
             && !matches!(rto.floor, RtoFloor::DelayedAck(..))
             && window.validation == Validation::Off
@@ -88,7 +89,7 @@ impl Sender {
             }
         };
         let Some(sent) = sent else { return };
-        self.rtt.expect_samples(clean.flight_size, self.window.smss);
+        self.rtt.expect_samples(clean.flight_size, self.window.smss());
         let rtt = self.rtt.measure(sent, at);
         self.rtt.sample(rtt, self.flight.una(), self.flight.max());
     }
@@ -161,13 +162,13 @@ impl Sender {
     /// Does the congestion window have no room for a segment?
     #[inline]
     const fn window_is_full(&self) -> bool {
-        self.flight.size() + self.window.smss > self.window.cwnd
+        self.flight.size() + self.window.smss() > self.window.cwnd()
     }
 
     /// A whole segment that more data follow, if the advertised window has room.
     #[inline]
     fn next_full_chunk(&self) -> Option<Chunk> {
-        let (seq, smss) = (self.flight.max(), self.window.smss);
+        let (seq, smss) = (self.flight.max(), self.window.smss());
         let fits = self.wnd_edge.since(seq) >= smss && self.limit.since(seq) > smss;
         let chunk = Chunk { seq, len: smss as u32, flags: Flags::NONE, cause: Cause::New };
         fits.then_some(chunk)

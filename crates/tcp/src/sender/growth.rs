@@ -2,17 +2,19 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{Sender, Settled};
+use super::Sender;
+use super::settled::Settled;
 use crate::config::SlowStart;
 use crate::congestion::{Acked, CongestionControl, Window};
 use crate::flight::AckFacts;
+use crate::recovery::LossRecovery;
 
 impl Sender {
     /// Without congestion control the window never limits, whatever reduced it.
     #[inline]
     pub(super) fn open_window(&mut self) {
         if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
-            self.window.cwnd = Window::UNLIMITED;
+            self.window.set_cwnd(Window::UNLIMITED);
         }
     }
 
@@ -48,9 +50,9 @@ impl Sender {
                 let delivered = unsacked - (self.flight.size() - self.flight.sacked());
                 let before = match self.config.sack {
                     true => 0,
-                    false => u64::from(self.recovery.dupacks) * self.window.smss,
+                    false => u64::from(self.recovery.dupacks) * self.window.smss(),
                 };
-                let once = delivered.saturating_sub(before).max(delivered.min(self.window.smss));
+                let once = delivered.saturating_sub(before).max(delivered.min(self.window.smss()));
                 once + self.delivered_twice(facts)
             }
             _ => facts.advanced,
@@ -59,9 +61,9 @@ impl Sender {
 
     /// What D-SACK reports as received twice, where that counts as delivered.
     pub(super) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
-        let counts = self.config.window.counts_dsacked && self.rack.is_some();
+        let counts = self.config.window.counts_dsacked && self.loss_recovery.is_by_time();
         let range = facts.dsack.filter(|_| counts && !facts.doubted);
-        range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss))
+        range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss()))
     }
 
     #[inline(never)]
@@ -110,12 +112,12 @@ impl Sender {
         if let Some(ecn) = &mut self.ecn {
             ecn.on_reduction();
         }
-        let cwnd = self.recovery.deflated(self.window.cwnd);
+        let cwnd = self.recovery.deflated(self.window.cwnd());
         let remainder = match &mut self.controller {
             None => bytes / 2,
             Some(controller) => controller.on_loss(bytes, cwnd, &self.window),
         };
-        self.window.set_ssthresh(remainder);
+        self.window.reduce_ssthresh(remainder);
         remainder
     }
 
@@ -138,7 +140,7 @@ impl Sender {
 
     /// Does the window stay, though its reduction from `before` bytes was spurious?
     pub(crate) fn keeps_window(&self, before: u64) -> bool {
-        let cwnd = self.recovery.deflated(self.window.cwnd);
+        let cwnd = self.recovery.deflated(self.window.cwnd());
         self.controller.as_ref().is_some_and(|control| control.state.keeps_window(before, cwnd))
     }
 }

@@ -12,12 +12,12 @@ impl Sender {
     /// where F-RTO does not send itself. One segment may always be outstanding, or a small window
     /// would never open.
     pub(super) fn usable_wnd_edge(&self) -> Seq {
-        let overrun = u64::from(self.config.window.overrun) * self.window.smss;
+        let overrun = u64::from(self.config.window.overrun) * self.window.smss();
         let edge = Seq::new(self.wnd_edge.value() + overrun);
         match (self.config.frto_window_limited, self.permission) {
             (WindowLimited::Reserve(segments), SendPermission::Windows) if self.frto.is_some() => {
-                let reserved = u64::from(segments) * self.window.smss;
-                let least = Seq::new(self.flight.una().value() + self.window.smss);
+                let reserved = u64::from(segments) * self.window.smss();
+                let least = Seq::new(self.flight.una().value() + self.window.smss());
                 Seq::new(edge.value().saturating_sub(reserved)).max(least).min(edge)
             }
             _ => edge,

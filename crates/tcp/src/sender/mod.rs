@@ -17,9 +17,11 @@ mod reconfigure;
 mod recovering;
 mod reducing;
 mod responding;
+mod saved;
+mod settled;
 mod timeout;
 mod timers;
-mod validation;
+mod validating;
 mod wheel;
 
 use alloc::boxed::Box;
@@ -32,7 +34,7 @@ use crate::config::{AfterSyn, Config, Halves, RtoFloor};
 use crate::congestion::{Controller, Window};
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
-use crate::recovery::{AnyRack, Recovery};
+use crate::recovery::{AnyRecovery, LossRecovery, Recovery};
 use crate::reduction::WindowReduction;
 use crate::response::Responder;
 use crate::rtt::{DelayedAckTracker, RttEstimator};
@@ -40,11 +42,10 @@ use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::spurious::{CanSend, DetectorSet, Duplicates, Fallback, Frto};
 use crate::timer::TimerTable;
+use crate::validation::WindowValidation;
 use ecn::Ecn;
-use responding::{Adapting, Saved, SpuriousDupacks};
-use validation::WindowValidation;
+use saved::{Adapting, Saved, SpuriousDupacks};
 
-use detection::Settled;
 pub use progress::Standing;
 pub use reconfigure::{Negotiated, ReconfigureError};
 
@@ -141,8 +142,6 @@ pub struct Sender {
     pub(crate) timers: TimerTable,
     events: Vec<Event>,
     pub(crate) window: Window,
-    /// RACK, where it is the loss recovery.
-    pub(crate) rack: Option<Box<AnyRack>>,
     /// Congestion window validation, if configured.
     validation: Option<Box<WindowValidation>>,
     pub(crate) rtt: RttEstimator,
@@ -154,8 +153,9 @@ pub struct Sender {
     pub(crate) ecn: Option<Box<Ecn>>,
     /// The delayed-ACK tracker, where the timeout's floor needs it.
     delayed_acks: Option<Box<DelayedAckTracker>>,
-    /// Loss recovery, except for RACK.
+    /// What all loss recoveries share, and the one that is configured.
     pub(crate) recovery: Recovery,
+    loss_recovery: AnyRecovery,
     /// The reduction of cwnd, where that takes more than one ACK.
     pub(crate) reduction: WindowReduction,
     permission: SendPermission,
@@ -188,7 +188,8 @@ impl Sender {
             flight: Flight::default(),
             window,
             rtt,
-            recovery: Recovery::new(&config.recovery),
+            recovery: Recovery::default(),
+            loss_recovery: AnyRecovery::new(&config.recovery),
             reduction: WindowReduction::AtOnce,
             nxt: Seq::FIRST,
             go_back_end: Seq::FIRST,
@@ -206,7 +207,6 @@ impl Sender {
             syn_timeouts: 0,
             frto: frto_of(&config),
             detectors: Some(detectors_of(&config)).filter(|set| !set.is_empty()).map(Box::new),
-            rack: AnyRack::of(&config, None),
             spurious_dupacks: SpuriousDupacks::default(),
             adapting: None,
             responder: responder_of(&config),
@@ -293,7 +293,7 @@ impl Sender {
 
     /// The initial window, in bytes (RFC 5681 section 3.1).
     pub(crate) fn initial_window(&self) -> u64 {
-        Window::new(&self.config.window, self.window.smss as u32, false).cwnd
+        Window::new(&self.config.window, self.window.smss() as u32, false).cwnd()
     }
 
     /// Do data and the advertised window allow new segments?
@@ -301,7 +301,7 @@ impl Sender {
         let room = self.wnd_edge.since(self.flight.max());
         match self.new_chunk() {
             None => CanSend::Nothing,
-            Some(_) if room < 2 * self.window.smss => CanSend::OneByWindow,
+            Some(_) if room < 2 * self.window.smss() => CanSend::OneByWindow,
             Some(_) => CanSend::Freely,
         }
     }
@@ -348,9 +348,9 @@ impl Sender {
             Halves::FlightSize => flight_size,
             Halves::Window => {
                 let offered = self.wnd_edge.since(self.flight.una());
-                self.recovery.deflated(self.window.cwnd).min(offered)
+                self.recovery.deflated(self.window.cwnd()).min(offered)
             }
-            Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd),
+            Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd()),
         };
         self.on_loss(whole)
     }
@@ -358,7 +358,7 @@ impl Sender {
     /// The event of a timeout or fast retransmit.
     pub(crate) fn retransmission(&self, seq: Seq, at: Instant) -> Retransmission {
         let (rto, backoff) = (self.rto(), self.rtt.backoff());
-        Retransmission { at, seq, rto, backoff, cwnd: self.window.cwnd }
+        Retransmission { at, seq, rto, backoff, cwnd: self.window.cwnd() }
     }
 
     pub(crate) fn push_event(&mut self, event: Event) {
@@ -379,7 +379,7 @@ impl Sender {
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
         // After a timeout SACKed data need not be retransmitted, and do not count.
-        let skips = una < self.recovery.recover && !self.recovery.is_sack1();
+        let skips = una < self.recovery.recover && !self.loss_recovery.retransmits_sacked();
         let sacked = if skips { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
     }

@@ -11,7 +11,7 @@ impl Sender {
     /// section 2).
     #[inline]
     fn withholds(&self, chunk: &Chunk) -> bool {
-        let small = u64::from(chunk.len) < self.window.smss && !chunk.flags.has(Flags::FIN);
+        let small = u64::from(chunk.len) < self.window.smss() && !chunk.flags.has(Flags::FIN);
         small && self.config.nagle != Nagle::Off && self.waits_for_small()
     }
 
@@ -28,7 +28,7 @@ impl Sender {
             Nagle::Rfc896 => self.flight.size() > 0,
             Nagle::Minshall => {
                 let mut sent = self.flight.segments_from(self.flight.una());
-                sent.any(|sent| u64::from(sent.len) < self.window.smss)
+                sent.any(|sent| u64::from(sent.len) < self.window.smss())
             }
         }
     }

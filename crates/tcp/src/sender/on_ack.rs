@@ -4,11 +4,13 @@ use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
+use super::Sender;
 use super::ecn::is_echo;
 use super::recovering::Phase;
-use super::{Sender, Settled};
+use super::settled::Settled;
 use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
+use crate::recovery::LossRecovery;
 use crate::rtt::DelayedAckTracker;
 use crate::segment::{Flags, Segment};
 
@@ -30,7 +32,7 @@ impl Sender {
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.spurious_dupacks.are_pending()
             || self.awaits_verdict()
-            || self.rack.is_some()
+            || self.loss_recovery.is_by_time()
     }
 
     /// Takes an acknowledgment of nothing, while nothing is outstanding.
@@ -93,21 +95,17 @@ impl Sender {
         }
     }
 
-    /// Updates the scoreboard and RACK. Returns the facts, and when the acknowledged segments left
-    /// where each of those sent once is timed.
+    /// Updates the scoreboard and loss recovery. Returns the facts, and when the acknowledged
+    /// segments left where each of those sent once is timed.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
-        let Self { flight, rack, recovery, config, window, .. } = self;
+        let Self { flight, loss_recovery, recovery, config, window, .. } = self;
         let knobs = &config.recovery.rack;
         let times_all = config.rto.sampling == Sampling::EverySegment;
         let mut timed = Vec::new();
         let mut ack = flight.expected(segment, at);
-        if let Some(rack) = rack {
-            rack.begin_ack();
-        }
+        loss_recovery.begin_ack();
         let on_delivered = |sent: &Sent, ack: &AckFacts| {
-            if let Some(rack) = rack {
-                rack.on_delivered(sent, ack, (recovery, knobs));
-            }
+            loss_recovery.on_delivered(sent, ack, (recovery, knobs));
             if times_all && sent.end() <= ack.ack && !sent.was_retransmitted() {
                 timed.push(sent.first_sent);
             }
@@ -116,9 +114,7 @@ impl Sender {
             false => flight.note_acked(segment, &mut ack, on_delivered),
             true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
-        if let Some(rack) = rack {
-            ack.doubted = rack.end_ack(&ack, knobs, window.smss);
-        }
+        ack.doubted = loss_recovery.end_ack(&ack, knobs, window.smss());
         (ack, timed)
     }
 
@@ -148,7 +144,7 @@ impl Sender {
             Phase::Stayed => false,
             Phase::Left => {
                 let full = self.config.window.full_ack == FullAck::Halved;
-                (full || self.grows_where_recovered()) && !self.recovery.is_sack1()
+                (full || self.grows_where_recovered()) && self.loss_recovery.may_grow_on_leaving()
             }
         };
         let valid = self.validate_ack(ack);
@@ -199,10 +195,10 @@ impl Sender {
             return;
         }
         let Some(sent) = sent else { return };
-        if let Some(rack) = &mut self.rack {
-            rack.probe.on_rtt_sample();
+        if let Some(probe) = self.loss_recovery.probe() {
+            probe.on_rtt_sample();
         }
-        self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss);
+        self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss());
         let earlier = timed.len().saturating_sub(1);
         for sent in timed[..earlier].iter().chain([&sent]) {
             let rtt = self.rtt.measure(*sent, facts.at);
@@ -242,8 +238,8 @@ impl Sender {
     /// does).
     fn moderate(&mut self) {
         if let Some(most) = self.config.window.max_burst {
-            let burst = u64::from(most) * self.window.smss;
-            self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst);
+            let burst = u64::from(most) * self.window.smss();
+            self.window.limit_cwnd(self.outstanding() + burst);
         }
     }
 }

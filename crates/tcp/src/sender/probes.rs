@@ -5,7 +5,7 @@ use rtolab_time::Instant;
 use super::{Chunk, Sender};
 use crate::event::Event;
 use crate::flight::{Cause, Sent};
-use crate::recovery::TailLossProbe;
+use crate::recovery::{LossRecovery, ProbeStep, TailLossProbe};
 use crate::seq::Seq;
 use crate::timer::Timer;
 
@@ -25,8 +25,7 @@ impl Sender {
     /// May a probe leave with this many bytes `outstanding`? Not while losses are known or
     /// suspected.
     pub(super) fn may_probe(&self, outstanding: u64) -> bool {
-        let rack = self.rack.as_ref();
-        rack.is_some_and(|rack| !rack.is_after_timeout() && !rack.probe.is_due())
+        self.loss_recovery.may_probe()
             && self.config.recovery.rack.tail_loss_probe
             && !self.timers.is_running(Timer::Reordering)
             && outstanding > 0
@@ -39,17 +38,12 @@ impl Sender {
     /// `TLP_send_probe` (section 7.3). The retransmission timer begins anew. Where no probe leaves,
     /// Linux goes on with the timer of the head (`tcp_send_loss_probe`).
     pub(super) fn on_probe_timer(&mut self, at: Instant) {
-        let Some(rack) = &mut self.rack else { return };
         self.timers.stop(Timer::LossProbe);
-        let once_a_round_trip = rack.probes_once_a_round_trip();
-        if !rack.probe.on_timer(once_a_round_trip) {
-            match once_a_round_trip {
-                true => self.restart_retransmission_timer(at),
-                false => self.restart_timer_from_head(at),
-            }
-            return;
+        let step = self.loss_recovery.on_probe_timer();
+        if step == ProbeStep::RestartTimerFromHead {
+            return self.restart_timer_from_head(at);
         }
-        if !self.can_send_new() {
+        if step == ProbeStep::Send && !self.can_send_new() {
             if let Some(tail) = self.flight.last_unsacked().map(|sent| sent.seq) {
                 self.push_event(Event::Probe(self.retransmission(tail, at)));
             }
@@ -59,18 +53,18 @@ impl Sender {
 
     /// The segment that a probe retransmitted, until it is acknowledged.
     pub(crate) fn outstanding_probe(&self) -> Option<Sent> {
-        self.rack.as_ref().and_then(|_| self.flight.probed()).copied()
+        self.loss_recovery.is_by_time().then(|| self.flight.probed().copied()).flatten()
     }
 
     /// The probe, if one is due: new data, else the last segment.
     pub(super) fn choose_probe(&mut self) -> Option<Chunk> {
-        if !self.rack.as_mut()?.probe.take() {
+        if !self.loss_recovery.probe()?.take() {
             return None;
         }
         let again = || self.chunk_at(self.flight.last_unsacked()?.seq, Cause::Probe);
         let chunk = self.new_chunk().or_else(again)?;
         let end = self.flight.max().max(chunk.end());
-        self.rack.as_mut()?.probe.on_sent(end, chunk.cause == Cause::Probe);
+        self.loss_recovery.probe()?.on_sent(end, chunk.cause == Cause::Probe);
         Some(chunk)
     }
 }

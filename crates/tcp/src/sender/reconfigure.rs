@@ -5,11 +5,11 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
-use super::validation::WindowValidation;
 use super::{SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Needs};
+use crate::validation::WindowValidation;
 
 /// Why a connection cannot go on with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -56,11 +56,10 @@ impl Sender {
     pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.on_fast_path = false;
         if config.recovery.algorithm != self.config.recovery.algorithm {
-            self.window.cwnd = self.recovery.deflated(self.window.cwnd);
+            self.window.set_cwnd(self.recovery.deflated(self.window.cwnd()));
             self.recovery.leave();
         }
-        self.recovery.reconfigure(&config.recovery);
-        self.reconfigure_rack(&config);
+        self.reconfigure_recovery(&config.recovery);
         let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
         if !by_sack || !config.sack {
             self.flight.clear_scoreboard();

@@ -3,11 +3,14 @@
 
 use rtolab_time::Instant;
 
-use super::{Chunk, Sender, Settled};
-use crate::config::{Config, FullAck};
+use super::settled::Settled;
+use super::{Chunk, Sender};
+use crate::config::{FullAck, RecoveryConfig};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
-use crate::recovery::{AnyRack, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
+use crate::recovery::{
+    AfterTimeout, AnyRecovery, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step,
+};
 use crate::reduction::WindowReduction;
 use crate::seq::Seq;
 use crate::timer::Timer;
@@ -23,10 +26,7 @@ pub(super) enum Phase {
 
 impl Sender {
     /// Loss recovery, and what it may see.
-    fn loss_recovery(
-        &mut self,
-        now: Instant,
-    ) -> (&mut Recovery, Option<&mut AnyRack>, Context<'_>) {
+    fn recovery_context(&mut self, now: Instant) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
         let can_send_new = self.can_send_new();
         let cx = Context {
             flight: &mut self.flight,
@@ -39,7 +39,7 @@ impl Sender {
             can_send_new,
             now,
         };
-        (&mut self.recovery, self.rack.as_deref_mut(), cx)
+        (&mut self.loss_recovery, &mut self.recovery, cx)
     }
 
     /// Loss recovery's part of an acknowledgment.
@@ -61,18 +61,15 @@ impl Sender {
             self.recovery.on_new_ack(ack);
         }
         // After an undo RACK detects losses anew, or it would miss those that are real.
-        match &mut self.rack {
-            Some(rack) if settled == Settled::Restored => rack.on_undo(),
+        match settled {
+            Settled::Restored if self.loss_recovery.is_by_time() => self.loss_recovery.on_undo(),
             _ if settled.freezes() => return,
             _ => {}
         }
         self.end_probe(ack);
         let (recovering, losses) = (self.recovery.is_fast(), self.losses());
-        let (recovery, rack, mut cx) = self.loss_recovery(ack.at);
-        let step = match rack {
-            Some(rack) => rack.on_ack(recovery, ack, &mut cx),
-            None => recovery.on_ack(ack, &mut cx),
-        };
+        let (algorithm, recovery, mut cx) = self.recovery_context(ack.at);
+        let step = algorithm.on_ack(recovery, ack, &mut cx);
         self.follow_recovery(step, ack.at);
         self.reduce(ack, recovering, losses);
     }
@@ -80,8 +77,8 @@ impl Sender {
     /// The reordering timer expired.
     pub(super) fn on_reordering_timer(&mut self, at: Instant) {
         let recovering = self.recovery.is_fast();
-        let (recovery, rack, mut cx) = self.loss_recovery(at);
-        let step = rack.map_or(Step::None, |rack| rack.on_reordering_timer(recovery, &mut cx));
+        let (algorithm, recovery, mut cx) = self.recovery_context(at);
+        let step = algorithm.on_reordering_timer(recovery, &mut cx);
         self.follow_recovery(step, at);
         if !recovering {
             self.reduce_at_timer();
@@ -92,20 +89,19 @@ impl Sender {
     /// A probe that repaired a loss reduces the window as fast recovery would have (RFC 8985
     /// section 7.4.2).
     fn end_probe(&mut self, ack: &AckFacts) {
-        let Some(rack) = &mut self.rack else { return };
-        let repaired = rack.probe.on_ack(ack);
-        if repaired && !self.recovery.is_fast() && !rack.is_after_timeout() {
+        let repaired = self.loss_recovery.probe().is_some_and(|probe| probe.on_ack(ack));
+        if repaired && !self.recovery.is_fast() {
             self.halve_at_loss(ack.max.since(ack.una_before), ack.at);
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            self.window.limit_cwnd(self.window.ssthresh());
         }
     }
 
     fn follow_recovery(&mut self, step: Step, at: Instant) {
         match step {
             Step::None | Step::Leave { cwnd: None } => {}
-            Step::Leave { cwnd: Some(cwnd) } => self.window.cwnd = cwnd,
+            Step::Leave { cwnd: Some(cwnd) } => self.window.set_cwnd(cwnd),
             Step::Stay { cwnd, retransmit } => {
-                self.window.cwnd = cwnd;
+                self.window.set_cwnd(cwnd);
                 self.retransmit(retransmit, Cause::Recovery);
             }
             Step::Enter(entry) => self.enter_recovery(&entry, at),
@@ -137,19 +133,21 @@ impl Sender {
         // A window reduction under way has halved it already.
         let half = match self.reduction.cwr_end() {
             None => self.halve_at_loss(flight_size, at),
-            Some(_) => self.window.ssthresh,
+            Some(_) => self.window.ssthresh(),
         };
         match self.config.window.full_ack {
             FullAck::Halved => self.window.set_half(half, &before),
-            FullAck::FlightSize | FullAck::Ssthresh => self.window.cwnd = self.window.ssthresh,
+            FullAck::FlightSize | FullAck::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
         }
-        self.recovery.enter(self.window.cwnd, before.cwnd, self.flight.max());
+        self.recovery.enter(self.window.cwnd(), before.cwnd(), self.flight.max());
         self.go_back_from(match self.config.recovery.go_back_n_on_duplicates {
-            true if self.rack.is_none() => self.nxt.max(self.flight.head().map_or(una, Sent::end)),
+            true if !self.loss_recovery.is_by_time() => {
+                self.nxt.max(self.flight.head().map_or(una, Sent::end))
+            }
             _ => self.flight.max(),
         });
         self.begin_reduction(flight_size);
-        self.window.cwnd += entry.inflation;
+        self.window.increase_cwnd(entry.inflation);
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
     }
 
@@ -165,46 +163,33 @@ impl Sender {
         self.resend_head = Some(Cause::FastRetransmit);
     }
 
-    /// The retransmission timer expired: RACK marks losses.
-    pub(super) fn on_rack_timeout(&mut self, at: Instant) {
-        self.nxt = self.flight.max();
-        let (_, Some(rack), mut cx) = self.loss_recovery(at) else { return };
-        rack.on_timeout(&mut cx);
-    }
-
-    /// A timeout may show that RACK overestimates reordering (`tcp_enter_loss`).
-    pub(super) fn doubt_reordering(&mut self) {
-        if let (Some(rack), false) = (&mut self.rack, self.recovery.is_fast()) {
-            rack.doubt_reordering(&self.flight, &self.config.recovery);
+    /// The retransmission timer expired: loss recovery updates the scoreboard.
+    pub(super) fn recover_from_timeout(&mut self, at: Instant) {
+        let (algorithm, recovery, mut cx) = self.recovery_context(at);
+        if algorithm.on_timeout(recovery, &mut cx) == AfterTimeout::Losses {
+            self.nxt = self.flight.max();
         }
+        self.recovery.on_timeout(self.flight.max());
     }
 
-    /// What RACK has marked lost was not.
-    pub(crate) fn forget_rack_losses(&mut self) {
-        if let Some(rack) = &mut self.rack {
-            rack.forget_losses(&mut self.timers);
-            self.flight.clear_losses();
-        }
-    }
-
-    /// Changes between loss recovery by time and by duplicates. What go-back-N had still to
-    /// retransmit is marked lost, and the reverse.
-    pub(super) fn reconfigure_rack(&mut self, config: &Config) {
-        let first_lost = self.first_lost();
-        let known = self.rack.take();
-        let was_by_time = known.is_some();
-        self.rack = AnyRack::of(config, known);
-        match (&mut self.rack, was_by_time) {
-            (None, false) | (Some(_), true) => {}
-            (Some(rack), false) => {
-                if self.rtt.estimate().is_some() {
-                    rack.probe.on_rtt_sample();
+    /// Changes the loss recovery. What go-back-N had still to retransmit is marked lost if losses
+    /// are now detected by time, and the reverse.
+    pub(super) fn reconfigure_recovery(&mut self, config: &RecoveryConfig) {
+        let first_lost = self.loss_recovery.first_lost(&self.flight);
+        let was_by_time = self.loss_recovery.is_by_time();
+        self.loss_recovery.reconfigure(config);
+        match (was_by_time, self.loss_recovery.is_by_time()) {
+            (false, false) | (true, true) => {}
+            (false, true) => {
+                let sampled = self.rtt.estimate().is_some();
+                if let Some(probe) = self.loss_recovery.probe().filter(|_| sampled) {
+                    probe.on_rtt_sample();
                 }
                 self.flight.clear_losses();
                 self.flight.mark_lost_from(self.nxt);
                 self.nxt = self.flight.max();
             }
-            (None, true) => {
+            (true, false) => {
                 self.go_back_from(first_lost.unwrap_or(self.flight.max()));
                 self.timers.stop(Timer::Reordering);
                 self.timers.stop(Timer::LossProbe);
@@ -214,40 +199,27 @@ impl Sender {
         self.reduction.end_prr();
     }
 
-    /// What a fast retransmit or timeout retransmits: the head, or the first that RACK has marked
-    /// lost.
+    /// What a fast retransmit or timeout retransmits: the first segment that is marked lost by
+    /// time, or the head.
     pub(super) fn first_retransmission(&self) -> Seq {
-        self.first_lost().unwrap_or(self.flight.una())
-    }
-
-    /// The first segment that RACK has marked lost and that was not retransmitted since.
-    fn first_lost(&self) -> Option<Seq> {
-        self.rack.as_ref()?.first_lost(&self.flight)
+        self.loss_recovery.first_lost(&self.flight).unwrap_or(self.flight.una())
     }
 
     /// The pipe, where loss recovery has one.
     #[inline]
     pub(super) fn pipe(&self) -> Option<u64> {
-        let (flight, config) = (&self.flight, &self.config.recovery);
-        match &self.rack {
-            Some(rack) => rack.pipe(&self.recovery, flight, config),
-            None => self.recovery.pipe(flight, config),
-        }
+        self.loss_recovery.pipe(&self.recovery, &self.flight, &self.config.recovery)
     }
 
     /// What loss recovery sends next, while cwnd has room for a whole segment.
     pub(super) fn choose_next_seg(&mut self, now: Instant) -> Option<Chunk> {
-        if self.outstanding() + self.window.smss > self.window.cwnd {
+        if self.outstanding() + self.window.smss() > self.window.cwnd() {
             return None;
         }
-        let (recovery, rack, mut cx) = self.loss_recovery(now);
-        let next = match rack {
-            Some(rack) => rack.next_seg(recovery, &mut cx),
-            None => recovery.next_seg(&mut cx),
-        };
-        match next? {
-            NextSeg::New if self.rack.is_some() => self.choose_new(),
+        let (algorithm, recovery, mut cx) = self.recovery_context(now);
+        match algorithm.next_seg(recovery, &mut cx)? {
             NextSeg::New => self.new_chunk(),
+            NextSeg::NewAsUsual => self.choose_new(),
             NextSeg::Retransmission(seq) => {
                 let fast = self.recovery.is_fast();
                 self.chunk_at(seq, if fast { Cause::Recovery } else { Cause::GoBackN })
@@ -255,14 +227,13 @@ impl Sender {
         }
     }
 
-    /// The `chunk` leaves: RACK notes a retransmission, and new data arm the probe timer. A probe
-    /// does not, because it must be answered before the next.
-    pub(super) fn on_rack_sends(&mut self, chunk: &Chunk, at: Instant) {
-        let Some(rack) = &mut self.rack else { return };
+    /// The `chunk` leaves: loss recovery notes a retransmission, and new data arm the probe timer.
+    /// A probe does not, because it must be answered before the next.
+    pub(super) fn note_chunk(&mut self, chunk: &Chunk, at: Instant) {
         let max = self.flight.max();
         if chunk.seq < max {
-            rack.on_retransmission(chunk.seq, &mut self.flight);
-        } else if !rack.probe.ends_at(chunk.end()) {
+            self.loss_recovery.on_retransmission(chunk.seq, &mut self.flight);
+        } else if self.loss_recovery.probe().is_some_and(|probe| !probe.ends_at(chunk.end())) {
             let outstanding = chunk.end().max(max).since(self.flight.una());
             self.arm_probe(outstanding, at, self.latest_probe(at));
         }
@@ -270,14 +241,12 @@ impl Sender {
 
     /// How much limited transmit lets out beyond the congestion window (RFC 3042).
     pub(super) fn limited_transmit(&self) -> u64 {
-        self.recovery.limited_transmit(&self.config.recovery, self.window.smss)
+        self.recovery.limited_transmit(&self.config.recovery, self.window.smss())
     }
 
-    /// Has RACK seen reordering beyond `dupthresh`, so that cwnd also grows for data that arrive
-    /// out of order (Linux, `tcp_may_raise_cwnd`)?
+    /// Does cwnd also grow for data that arrive out of order?
     pub(super) fn grows_out_of_order(&self, ack: &AckFacts) -> bool {
         let dupthresh = self.config.recovery.dupthresh;
-        let reordered = self.rack.as_ref().is_some_and(|rack| rack.has_reordered_beyond(dupthresh));
-        reordered && ack.newly_sacked > 0
+        ack.newly_sacked > 0 && self.loss_recovery.has_reordered_beyond(dupthresh)
     }
 }

@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::config::{Outstanding, PrrBound, Reduction};
 use crate::flight::AckFacts;
+use crate::recovery::LossRecovery;
 use crate::reduction::{Prr, RateHalving, ReductionAck, ReductionAlgorithm, WindowReduction};
 use crate::seq::Seq;
 
@@ -23,8 +24,8 @@ impl Sender {
     /// that is under way may go on.
     pub(crate) fn begin_reduction(&mut self, flight_size: u64) {
         if self.config.recovery.reduction == Reduction::RateHalving {
-            self.window.cwnd = flight_size.max(self.window.smss);
-            let halving = RateHalving::recovery(self.window.cwnd);
+            self.window.set_cwnd(flight_size);
+            let halving = RateHalving::recovery(self.window.cwnd());
             self.reduction = WindowReduction::RateHalving(halving);
         } else if self.reduction.cwr_end().is_some() {
             self.reduction = WindowReduction::AtOnce;
@@ -58,25 +59,25 @@ impl Sender {
             return;
         }
         let flight_size = facts.max.since(facts.una_before);
-        let cwnd = self.window.cwnd;
+        let cwnd = self.window.cwnd();
         let remainder = self.halve(flight_size);
         if let Some(ecn) = &mut self.ecn {
             ecn.on_echo(self.flight.max());
         }
         match self.config.recovery.reduction {
             Reduction::RateHalving => self.begin_window_reduction(flight_size),
-            Reduction::Prr(PrrBound::Linux) if self.rack.is_some() => {
+            Reduction::Prr(PrrBound::Linux) if self.loss_recovery.is_by_time() => {
                 self.begin_prr_for_echo(facts, cwnd);
             }
             Reduction::AtOnce | Reduction::Prr(_) => {
-                let least = remainder.max(self.window.smss).min(self.window.ssthresh);
-                self.window.cwnd = self.window.cwnd.min(least);
+                let least = remainder.max(self.window.smss()).min(self.window.ssthresh());
+                self.window.limit_cwnd(least);
             }
         }
     }
 
     fn set_reduced(&mut self, ack: &ReductionAck) {
-        self.window.cwnd = self.reduction.on_ack(ack, &self.window);
+        self.window.set_cwnd(self.reduction.on_ack(ack, &self.window));
     }
 
     fn reduce_rate(&mut self, facts: &AckFacts, begins: bool) {
@@ -89,7 +90,7 @@ impl Sender {
     /// Rate halving begins with a window of `cwnd` bytes, at least a segment, and lasts until the
     /// outstanding data are acknowledged (`tcp_enter_cwr`).
     pub(crate) fn begin_window_reduction(&mut self, cwnd: u64) {
-        self.window.cwnd = cwnd.max(self.window.smss);
+        self.window.set_cwnd(cwnd);
         self.reduction = WindowReduction::RateHalving(RateHalving::cwr(self.flight.max()));
     }
 
@@ -98,7 +99,7 @@ impl Sender {
     pub(crate) fn reduce_in_cwr(&mut self, facts: &AckFacts) -> bool {
         let Some(high_seq) = self.reduction.cwr_end() else { return false };
         if facts.ack > high_seq {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            self.window.limit_cwnd(self.window.ssthresh());
             self.reduction = WindowReduction::AtOnce;
         } else {
             self.reduce_rate(facts, false);
@@ -124,7 +125,7 @@ impl Sender {
         }
         if !self.recovery.is_fast() {
             if self.reduction.end_prr() || recovering {
-                self.window.cwnd = self.window.ssthresh;
+                self.window.set_cwnd(self.window.ssthresh());
             }
             return;
         }
@@ -163,7 +164,7 @@ impl Sender {
             let flight_size = self.flight.size();
             self.begin_prr(bound, flight_size, flight_size - self.flight.sacked());
             // As if a segment had been delivered (`tcp_rack_reo_timeout`).
-            let delivered = if bound == PrrBound::Linux { self.window.smss } else { 0 };
+            let delivered = if bound == PrrBound::Linux { self.window.smss() } else { 0 };
             self.send_in_proportion(delivered, false);
         }
     }
@@ -182,7 +183,7 @@ impl Sender {
     }
 
     fn count_anew(&mut self, bound: PrrBound, recover: Seq, recover_fs: u64) {
-        let prr = Prr::new(bound, recover, recover_fs, self.window.ssthresh);
+        let prr = Prr::new(bound, recover, recover_fs, self.window.ssthresh());
         self.reduction = WindowReduction::Prr(prr);
     }
 

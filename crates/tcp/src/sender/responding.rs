@@ -5,33 +5,17 @@ use alloc::boxed::Box;
 
 use rtolab_time::Duration;
 
-use super::{Sender, Settled};
+use super::Sender;
+use super::saved::{Adapting, Saved, SpuriousDupacks};
+use super::settled::Settled;
 use crate::config::RecoverOnUndo;
-use crate::congestion::Window;
-use crate::estimate::Estimate;
 use crate::flight::AckFacts;
-use crate::recovery::Recovery;
+use crate::recovery::LossRecovery;
 use crate::reduction::{RateHalving, WindowReduction};
 use crate::response::{
     Growth, ReductionOutcome, Response, ResponseAction, ResponseContext, ResponseState, SenderState,
 };
-use crate::seq::Seq;
 use crate::spurious::{DetectorId, Episode, Family, Resumption};
-
-/// The state before a timeout or fast retransmit changed it, and the response to it so far.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Saved {
-    state: SenderState,
-    /// The larger of `cwnd` and `ssthresh` at the last timeout, also where that repeats one.
-    pub pipe_prev: u64,
-    recovery: Recovery,
-    reduction: WindowReduction,
-    /// SND.MAX.
-    max: Seq,
-    /// Has the peer echoed congestion since?
-    pub congestion_echoed: bool,
-    response: ResponseState,
-}
 
 /// A verdict that the sender may respond to.
 #[derive(Clone, Copy, Debug)]
@@ -70,50 +54,14 @@ impl Detection {
     }
 }
 
-/// The estimate before a spurious timeout, which the first round trip of new data must not lower
-/// (RFC 4015 section 3.2 step 11).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Adapting {
-    pub before: Estimate,
-    /// Data from here on were first sent after the timeout.
-    pub from: Seq,
-}
-
-/// Duplicate acknowledgments still to come that spurious retransmissions cause.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SpuriousDupacks {
-    pending: u32,
-    /// Once more than this is acknowledged, all retransmissions have been answered.
-    until: Seq,
-}
-
-impl Default for SpuriousDupacks {
-    fn default() -> Self {
-        Self { pending: 0, until: Seq::FIRST }
-    }
-}
-
-impl SpuriousDupacks {
-    pub const fn are_pending(&self) -> bool {
-        self.pending > 0
-    }
-
-    /// Is this one of them, so that it does not count? An acknowledgment that SACKs new data was
-    /// caused by another segment.
-    pub fn takes(&mut self, facts: &AckFacts) -> bool {
-        if facts.ack > self.until {
-            self.pending = 0;
-        }
-        let taken = self.pending > 0 && facts.duplicate && facts.newly_sacked == 0;
-        self.pending -= u32::from(taken);
-        taken
-    }
-}
-
 impl Sender {
     fn response_state(&self) -> SenderState {
-        let Window { cwnd, ssthresh, .. } = self.window;
-        SenderState { cwnd, ssthresh, flight: self.flight.size(), estimate: self.rtt.estimate() }
+        SenderState {
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            flight: self.flight.size(),
+            estimate: self.rtt.estimate(),
+        }
     }
 
     /// The state now, to be saved before a reduction.
@@ -123,6 +71,7 @@ impl Sender {
             state,
             pipe_prev: state.cwnd.max(state.ssthresh),
             recovery: self.recovery,
+            loss_recovery: self.loss_recovery.to_save(),
             reduction: self.reduction,
             max: self.flight.max(),
             congestion_echoed: self.is_answering_echo(),
@@ -158,7 +107,7 @@ impl Sender {
             pipe_prev: saved.pipe_prev,
             flight_before_ack: facts.max.since(facts.una_before),
             acked: facts.advanced,
-            smss: self.window.smss,
+            smss: self.window.smss(),
             initial_window: self.initial_window(),
             granularity: self.config.rto.granularity,
             congestion_echoed: saved.congestion_echoed,
@@ -224,16 +173,16 @@ impl Sender {
     }
 
     fn apply(&mut self, action: &ResponseAction, facts: &AckFacts) {
-        let smss = self.window.smss;
+        let smss = self.window.smss();
         if let Some(cwnd) = action.cwnd {
-            self.window.cwnd = cwnd.max(smss);
+            self.window.set_cwnd(cwnd);
         }
         if let Some(ssthresh) = action.ssthresh {
-            self.window.ssthresh = ssthresh;
+            self.window.set_ssthresh(ssthresh);
         }
         if action.moderates_cwnd {
             let burst = u64::from(self.config.recovery.dupthresh) * smss;
-            self.window.cwnd = self.window.cwnd.min(self.outstanding() + burst).max(smss);
+            self.window.limit_cwnd(self.outstanding() + burst);
         }
         if let Some(estimate) = action.estimate {
             self.rtt.adapt(estimate, Duration::ZERO);
@@ -259,15 +208,19 @@ impl Sender {
     }
 
     fn restore_recovery(&mut self, facts: &AckFacts) {
-        let Some(Saved { recovery, reduction, .. }) = self.saved.as_deref().copied() else {
+        let Some(Saved { recovery, loss_recovery, reduction, .. }) = self.saved.as_deref().cloned()
+        else {
             return;
         };
         // A recovery that this acknowledgment completes does not go on.
         if facts.ack >= recovery.recover {
             self.recovery.recover = recovery.recover;
-            self.window.cwnd = recovery.deflated(self.window.cwnd);
+            self.window.set_cwnd(recovery.deflated(self.window.cwnd()));
         } else {
             self.recovery = recovery;
+            if let Some(loss_recovery) = loss_recovery {
+                self.loss_recovery = loss_recovery;
+            }
             if recovery.is_fast() {
                 self.reduction.resume(reduction);
             }
@@ -284,7 +237,7 @@ impl Sender {
         self.nxt = self.flight.max();
         self.recovery.leave();
         self.reduction.end_prr();
-        self.forget_rack_losses();
+        self.loss_recovery.forget_losses(&mut self.timers, &mut self.flight);
         let before = self.flight.una() - 1;
         match self.config.recover_on_undo {
             RecoverOnUndo::Keep => {}

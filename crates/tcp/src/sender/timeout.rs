@@ -4,11 +4,11 @@ use rtolab_time::{Duration, Instant};
 
 use super::{SendPermission, Sender, wheel};
 use crate::config::{
-    LossWindow, Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, SackOnTimeout,
-    TimerClock,
+    LossWindow, Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, TimerClock,
 };
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
+use crate::recovery::LossRecovery;
 use crate::reduction::WindowReduction;
 use crate::rtt::DelayedAckTracker;
 use crate::segment::Flags;
@@ -21,9 +21,15 @@ impl Sender {
     pub(super) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
             self.timers.stop(Timer::Retransmission);
-        } else if self.recovery.restarts_timer(&self.config.recovery) {
+        } else if self.ack_restarts_timer() {
             self.timers.set(Timer::Retransmission, self.expiry_from_oldest(at));
         }
+    }
+
+    /// Does a new acknowledgment restart the retransmission timer?
+    #[inline(always)]
+    fn ack_restarts_timer(&self) -> bool {
+        !self.recovery.is_fast() || self.loss_recovery.restarts_timer(&self.config.recovery)
     }
 
     /// When a timer expires that an acknowledgment at `at` restarts.
@@ -81,7 +87,7 @@ impl Sender {
     }
 
     fn end_counted_train(&mut self, parity: Parity, at: Instant) {
-        let (una, smss) = (self.flight.una(), self.window.smss);
+        let (una, smss) = (self.flight.una(), self.window.smss());
         let ended =
             self.delayed_acks.as_mut().is_some_and(|tracker| tracker.end(parity, una, smss));
         let running = self.timers.get(Timer::Retransmission);
@@ -150,16 +156,9 @@ impl Sender {
             timestamp: self.timestamp(at),
             probed: self.outstanding_probe().map(|sent| sent.seq),
         };
-        self.doubt_reordering();
-        self.recovery.on_timeout(self.flight.max());
+        self.recover_from_timeout(at);
         self.reduction = WindowReduction::AtOnce;
         self.invalidate();
-        match self.config.recovery.sack.on_timeout {
-            _ if self.rack.is_some() => self.on_rack_timeout(at),
-            // A head that was selectively acknowledged shows that the receiver reneged.
-            SackOnTimeout::Keep if !head.is_sacked() => self.flight.clear_losses(),
-            SackOnTimeout::Keep | SackOnTimeout::Clear => self.flight.clear_scoreboard(),
-        }
         self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
@@ -184,8 +183,8 @@ impl Sender {
         if entry != Entry::KeepsWindow {
             self.window.set_segments(1);
             let beyond_pipe = self.config.window.loss_window == LossWindow::BeyondPipe;
-            if self.rack.is_some() && beyond_pipe {
-                self.window.cwnd += self.outstanding();
+            if self.loss_recovery.is_by_time() && beyond_pipe {
+                self.window.increase_cwnd(self.outstanding());
             }
         }
         if entry != Entry::Conventional {
@@ -202,6 +201,6 @@ impl Sender {
         self.resend_head = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
-        self.forget_rack_losses();
+        self.loss_recovery.forget_losses(&mut self.timers, &mut self.flight);
     }
 }

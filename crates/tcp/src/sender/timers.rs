@@ -6,6 +6,7 @@ use rtolab_time::Instant;
 use super::{Chunk, Sender};
 use crate::config::Restarts;
 use crate::flight::{AckFacts, Cause};
+use crate::recovery::LossRecovery;
 use crate::timer::Timer;
 
 impl Sender {
@@ -50,7 +51,7 @@ impl Sender {
         self.timers.set(Timer::Retransmission, self.expiry(at));
     }
 
-    /// An acknowledgment was taken: the timers follow it. Before, one of RACK's `early_timer_ran`.
+    /// An acknowledgment was taken: the timers follow it. Before, an `early_timer_ran`.
     pub(super) fn restart_timers(&mut self, ack: &AckFacts, early_timer_ran: bool) {
         let counts = ack.is_new() && !self.recovery.is_fast();
         self.track_delayed_acks(|tracker| tracker.begin(counts));
@@ -58,7 +59,7 @@ impl Sender {
             true => self.restart_timer(ack.at),
             false => self.restart_timer_on_duplicate(ack),
         }
-        if self.rack.is_some() {
+        if self.loss_recovery.is_by_time() {
             self.restart_early_timers(ack, early_timer_ran);
         }
     }

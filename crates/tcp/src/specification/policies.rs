@@ -3,16 +3,31 @@
 use rtolab_settings::Choice;
 use rtolab_time::Duration;
 
-use super::{Policy, Question, Sets};
+use super::policy::{Policy, Question, Sets};
 use crate::config::{
     Algorithm, Arithmetic, Bugfix, Config, Parity, PartialAckTimer, PrrBound, Reduction, Response,
     RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
 };
 use crate::congestion::CONTROL_TERMS;
+use crate::profile::PROFILES;
 use crate::response::RESPONSES;
+use crate::spurious::DetectorId;
+
+/// Every policy that a specification may name. DualRTT with a threshold, as in `dualrtt:0.04`, is a
+/// policy, too.
+pub fn policies() -> impl Iterator<Item = Policy> {
+    let detectors = DetectorId::all_acting().filter_map(Policy::of_detector);
+    let others = OTHERS.iter().copied();
+    RECOVERIES.iter().copied().chain(detectors).chain(controls()).chain(responses()).chain(others)
+}
+
+/// Every term that a specification may contain, profiles last.
+pub fn terms() -> impl Iterator<Item = &'static str> {
+    policies().map(|policy| policy.name).chain(PROFILES.iter().map(|profile| profile.name))
+}
 
 /// The loss recoveries.
-pub(super) const RECOVERIES: &[Policy] = &[
+const RECOVERIES: &[Policy] = &[
     recovery("tahoe", "Tahoe, bugfix as the scenario sets it", "Jacobson 1988", tahoe),
     recovery("tahoe:no-bugfix", "Tahoe without bugfix", "Jacobson 1988", |c| {
         tahoe(c);
@@ -108,7 +123,7 @@ pub(super) const RECOVERIES: &[Policy] = &[
 /// The policies for the other questions except detectors and responses. A new algorithm is one file
 /// and one row here or in [`RECOVERIES`]. A row begins with the question that the policy answers,
 /// followed by its name, description and source, and by what it sets.
-pub(super) const OTHERS: &[Policy] = &[
+const OTHERS: &[Policy] = &[
     timer(
         "minrto",
         "a floor for delayed ACKs only",
@@ -175,12 +190,12 @@ pub(super) const OTHERS: &[Policy] = &[
 ];
 
 /// The congestion controls, which are rows of `controls!` in `congestion.rs`.
-pub(super) fn controls() -> impl Iterator<Item = Policy> {
+fn controls() -> impl Iterator<Item = Policy> {
     CONTROL_TERMS.iter().map(|term| congestion(term.name, term.title, term.source, term.set))
 }
 
 /// The responses, which are rows of `responses!` in `response.rs`.
-pub(super) fn responses() -> impl Iterator<Item = Policy> {
+fn responses() -> impl Iterator<Item = Policy> {
     RESPONSES.iter().zip(Response::CHOICES).map(|(row, (name, response, _))| {
         let (question, sets) = (Question::Response, Sets::Response(*response));
         Policy { name, question, about: row.about, source: row.source, sets }

@@ -46,8 +46,9 @@ pub use frto::{
 };
 pub use id::DetectorError;
 pub use orig_acked::OrigAcked;
-pub use passive::{DetectorVerdict, PassiveDetectors};
+pub use passive::PassiveDetectors;
 pub use rfc3522::Rfc3522;
+pub use set::DetectorVerdict;
 pub(crate) use set::{Beginning, DetectorSet};
 pub use undo_linux::UndoLinux;
 

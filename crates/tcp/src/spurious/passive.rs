@@ -7,7 +7,8 @@ use rtolab_time::Instant;
 
 use super::set::{Beginning, DetectorSet};
 use super::{
-    Detector, DetectorId, DualRttConfig, Duplicates, EpisodeKind, KnownPath, Reason, Verdict,
+    Detector, DetectorId, DetectorVerdict, DualRttConfig, Duplicates, EpisodeKind, KnownPath,
+    Reason, Verdict,
 };
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
@@ -24,19 +25,6 @@ pub struct PassiveDetectors {
     set: DetectorSet,
     /// Does the episode's own retransmission still have to leave?
     awaited: bool,
-}
-
-/// What a detector says of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DetectorVerdict {
-    /// The number of the episode.
-    pub episode: u32,
-    /// Which detector.
-    pub detector: DetectorId,
-    /// The verdict; [`Verdict::Open`] where the episode ended without one.
-    pub verdict: Verdict,
-    /// When it decided.
-    pub at: Instant,
 }
 
 impl PassiveDetectors {

@@ -8,9 +8,22 @@ use rtolab_time::Instant;
 
 use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
-use super::{Detector, DetectorId, DetectorVerdict, Episode, EpisodeKind, KnownPath, Verdict};
+use super::{Detector, DetectorId, Episode, EpisodeKind, KnownPath, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
+
+/// What a detector says of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetectorVerdict {
+    /// The number of the episode.
+    pub episode: u32,
+    /// Which detector.
+    pub detector: DetectorId,
+    /// The verdict; [`Verdict::Open`] where the episode ended without one.
+    pub verdict: Verdict,
+    /// When it decided.
+    pub at: Instant,
+}
 
 /// Detectors, each with at most one verdict for an [`Episode`].
 #[derive(Clone, Debug, Default)]

@@ -317,7 +317,7 @@ impl Beset {
         prop_assert!(una >= self.una && una <= flight.max(), "SND.UNA");
         prop_assert!(nxt >= self.nxt, "RCV.NXT goes back");
         prop_assert!(connection.readable() <= u64::from(self.config.receiver.buffer));
-        prop_assert!(connection.sender().window().cwnd >= connection.sender().window().smss);
+        prop_assert!(connection.sender().window().cwnd() >= connection.sender().window().smss());
         self.una = una;
         if connection.state() != State::SynSent {
             self.nxt = nxt;

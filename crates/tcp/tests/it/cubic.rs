@@ -52,12 +52,12 @@ fn t_cu_2_an_outgrown_reduction_is_not_undone() {
         s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
         s.ack(1).expect([2, 3]).cwnd(2.0);
         s.ack(2).expect([4]);
-        let grown = s.connection.sender().window().cwnd;
+        let grown = s.connection.sender().window().cwnd();
         assert!(grown > 2_000);
         s.sacks(2, [1..=1]).undecided().take();
         s.sacks(2, [2..=2]).verdict(SPURIOUS).take();
         let window = s.connection.sender().window();
-        assert_eq!((window.cwnd, window.ssthresh > 2_000), (grown, restores));
+        assert_eq!((window.cwnd(), window.ssthresh() > 2_000), (grown, restores));
     }
 }
 
@@ -79,9 +79,9 @@ fn an_undone_reduction_continues_the_old_curve() {
         } else {
             s.ack(106).take();
         }
-        let before = s.connection.sender().window().cwnd;
+        let before = s.connection.sender().window().cwnd();
         s.at(3_000).ack(107).take();
-        s.connection.sender().window().cwnd - before
+        s.connection.sender().window().cwnd() - before
     };
     let curve = grown(CubicUndo::Rfc9438, false);
     assert!(grown(CubicUndo::Rfc9438, true).abs_diff(curve) <= 20, "of {curve}");
@@ -112,7 +112,7 @@ fn hystart_needs_no_cubic() {
                 sent = s.ack(acked).take().last().copied().unwrap_or(sent);
             }
         }
-        s.connection.sender().window().ssthresh < u64::MAX
+        s.connection.sender().window().ssthresh() < u64::MAX
     });
     assert_eq!(ended, [true; 3]);
 }

@@ -108,10 +108,10 @@ fn without_ecn_a_mark_is_ignored() {
     data.set_codepoint(Codepoint::Ce);
     let mut ack = passive.answers(&data, 0)[0];
     assert_eq!(ack.flags, Flags::ACK);
-    let before = active.connection.sender().window().ssthresh;
+    let before = active.connection.sender().window().ssthresh();
     ack.flags |= Flags::ECE;
     active.gets(&ack, 0);
-    assert_eq!(active.connection.sender().window().ssthresh, before);
+    assert_eq!(active.connection.sender().window().ssthresh(), before);
 }
 
 /// Eight segments outstanding, in a sender that uses ECN.
@@ -255,7 +255,7 @@ fn a_rate_halving_sender_keeps_a_segment() {
         active.gets(&ack, 0);
     }
     let window = active.connection.sender().window();
-    assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
+    assert_eq!((window.cwnd(), window.ssthresh()), (1000, 2000));
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Chain {
     }
 
     fn cwnd(&self) -> u64 {
-        self.sender.connection.sender().window().cwnd / 1000
+        self.sender.connection.sender().window().cwnd() / 1000
     }
 }
 

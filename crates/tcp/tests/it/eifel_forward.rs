@@ -136,5 +136,5 @@ fn t_ei_chain_the_second_acknowledgment_reveals_the_duplicate() {
     let left = sender.answers(&duplicate, 4050);
     assert_eq!(numbers(&left), [4, 5, 6]);
     let window = sender.connection.sender().window();
-    assert_eq!((window.cwnd, window.ssthresh), (3000, 4000));
+    assert_eq!((window.cwnd(), window.ssthresh()), (3000, 4000));
 }

@@ -115,7 +115,7 @@ fn cubic_ignores_round_trips_in_its_first_second() {
     let mut s = setup.sent(1..=20);
     s.at(9000).ack(1).take();
     let grown_by = |rounds: std::ops::Range<u64>, s: &mut Script| {
-        let before = s.connection.sender().window().cwnd;
+        let before = s.connection.sender().window().cwnd();
         let mut acked = 0;
         for round in rounds {
             let una = s.connection.sender().flight().una();
@@ -125,7 +125,7 @@ fn cubic_ignores_round_trips_in_its_first_second() {
                 acked += 1;
             }
         }
-        let grown = s.connection.sender().window().cwnd - before;
+        let grown = s.connection.sender().window().cwnd() - before;
         (grown as f64 / 1000.0) / f64::from(acked)
     };
     // What was outstanding from the beginning; then by one for every second segment, as fast as
@@ -175,8 +175,8 @@ fn a_timeout_resets_the_degree_of_reordering() {
         let grows = if rules == RackRules::Linux { 14.0 } else { 12.0 };
         s.cwnd(grows);
         s.timeout().take();
-        let before = s.connection.sender().window().cwnd;
+        let before = s.connection.sender().window().cwnd();
         s.sacks(0, [2..=3, 9..=10]).take();
-        assert_eq!(s.connection.sender().window().cwnd, before, "{rules:?}");
+        assert_eq!(s.connection.sender().window().cwnd(), before, "{rules:?}");
     }
 }

@@ -46,7 +46,7 @@ fn window_after(timeouts: u32, answered: usize) -> u64 {
     let at = 1000 * u64::from(timeouts) + 100;
     let mut passive = End::accept(&config, &sent[answered].1);
     active.gets(&passive.sends_one(at), at);
-    active.connection.sender().window().cwnd / 1000
+    active.connection.sender().window().cwnd() / 1000
 }
 
 /// `tcp_init_transfer` and `tcp_try_undo_spurious_syn`.

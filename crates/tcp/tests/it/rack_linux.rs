@@ -213,7 +213,7 @@ fn hystart_uses_rtt_samples_of_sacked_data() {
     for last in 23..=29 {
         s.at(308 + u64::from(last)).sacks(21, [23..=last]);
     }
-    assert_eq!(s.connection.sender().window().ssthresh, u64::MAX);
+    assert_eq!(s.connection.sender().window().ssthresh(), u64::MAX);
     s.at(338).sacks(21, [23..=30]).ssthresh(41);
 }
 

@@ -77,7 +77,7 @@ fn the_smaller_of_cwnd_and_flight_can_be_halved() {
         let setup = Script::sender("reno").cwnd(10).offered(offered).segments(5);
         let mut s = setup.set(|config| config.window.halves = halves).sent(1..=5);
         s.timeout().expect([1]);
-        s.connection.sender().window().ssthresh / 1000
+        s.connection.sender().window().ssthresh() / 1000
     };
     assert_eq!(halved(Halves::FlightSize, 20), 2);
     assert_eq!(halved(Halves::Window, 20), 5);

@@ -208,7 +208,12 @@ fn one_undo_per_episode_with_any_response() {
         let window = *s.connection.sender().window();
         s.echoing(10).sacks(10, [1..=1]).take();
         let after = s.connection.sender().window();
-        assert_eq!((window.cwnd, window.ssthresh), (after.cwnd, after.ssthresh), "{}", policy.name);
+        assert_eq!(
+            (window.cwnd(), window.ssthresh()),
+            (after.cwnd(), after.ssthresh()),
+            "{}",
+            policy.name
+        );
     }
 }
 

@@ -152,7 +152,7 @@ fn run_by(config: Arc<Config>) -> Run {
         }
         let window = world.sender.sender().window();
         let segments = |bytes: u64| bytes as f64 / f64::from(SEGMENT);
-        run.windows.push((tenths, segments(window.cwnd), segments(window.ssthresh)));
+        run.windows.push((tenths, segments(window.cwnd()), segments(window.ssthresh())));
         run.steps.push(Step { tenths, arrived, left });
         run.end = tenths;
     }

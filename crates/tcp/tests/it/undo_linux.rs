@@ -224,7 +224,7 @@ fn one_undo_per_episode() {
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]);
     s.echoing(10).ack(1).verdict(SPURIOUS).take();
-    let before = s.connection.sender().window().ssthresh;
+    let before = s.connection.sender().window().ssthresh();
     s.echoing(10).sacks(6, [1..=1]).undecided().take();
-    assert_eq!(s.connection.sender().window().ssthresh, before);
+    assert_eq!(s.connection.sender().window().ssthresh(), before);
 }

@@ -31,7 +31,7 @@ fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
         let mut s = a_window_filled_once(Validation::Rfc2861);
         s.at(millis).write(20).expect(sent).cwnd(cwnd);
         // Three quarters of it are remembered.
-        let ssthresh = s.connection.sender().window().ssthresh;
+        let ssthresh = s.connection.sender().window().ssthresh();
         assert_eq!(ssthresh, if millis < 1_000 { 4_000 } else { 6_093 });
     }
 }
@@ -50,7 +50,7 @@ fn rfc2861_halves_the_distance_to_the_used_window() {
     s.at(700).ack(10).expect_nothing().cwnd(8.13);
     // A timeout ago it was full last; two segments were the most since.
     s.at(1_100).write(2).expect([11, 12]).cwnd(5.06);
-    assert_eq!(s.connection.sender().window().ssthresh, 6_093);
+    assert_eq!(s.connection.sender().window().ssthresh(), 6_093);
     // The next timeout counts from there.
     s.at(1_200).ack(12).expect_nothing();
     s.at(2_050).write(1).expect([13]).cwnd(5.06);
@@ -172,7 +172,7 @@ fn rfc7661_keeps_a_window_up_to_the_initial_one() {
     s.write(2).expect([2, 3]);
     s.at(1_200).ack(2).ack(3).expect_nothing().cwnd(2.9);
     s.at(400_000).write(1).expect([4]).cwnd(2.9);
-    assert_eq!(s.connection.sender().window().ssthresh, 2_175);
+    assert_eq!(s.connection.sender().window().ssthresh(), 2_175);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn filled(segments: u32, buffer: u32) -> (End, End) {
 fn t_b_21_a_closed_window_is_probed_at_growing_intervals_until_it_opens() {
     let (mut sender, mut receiver) = filled(6, 4 * SEGMENT);
     assert_eq!(sender.una(), end_of(4));
-    let cwnd = sender.connection.sender().window().cwnd;
+    let cwnd = sender.connection.sender().window().cwnd();
     for expected in [1_100, 3_100, 7_100] {
         assert_eq!(sender.timer(), expected);
         let probe = sender.sends_one(expected);
@@ -42,7 +42,7 @@ fn t_b_21_a_closed_window_is_probed_at_growing_intervals_until_it_opens() {
     let sent = sender.answers(&answer, 15_100);
     let sent: Vec<_> = sent.iter().map(|segment| segment.seq).collect();
     assert_eq!(sent, [start_of(5), start_of(6)]);
-    assert_eq!(sender.connection.sender().window().cwnd, cwnd);
+    assert_eq!(sender.connection.sender().window().cwnd(), cwnd);
     assert!(!sender.events.iter().any(|event| matches!(event, Event::Timeout(_))));
     // Something is outstanding: the retransmission timer runs, and no other.
     assert_eq!(sender.connection.next_timer(), sender.connection.sender().deadline());

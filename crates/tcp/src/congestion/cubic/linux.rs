@@ -147,15 +147,15 @@ impl Epoch {
 
 impl CongestionControl for LinuxCubic {
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
-        let cwnd = (window.cwnd / window.smss) as f64;
-        let segments = acked.bytes as f64 / window.smss as f64;
+        let cwnd = (window.cwnd() / window.smss()) as f64;
+        let segments = acked.bytes as f64 / window.smss() as f64;
         self.update(cwnd, segments, acked.at);
-        window.cwnd += self.cong_avoid_ai(segments) * window.smss;
+        window.increase_cwnd(self.cong_avoid_ai(segments) * window.smss());
     }
 
     /// `cubictcp_recalc_ssthresh`, and `tcp_init_cwnd_reduction`, which forgets `snd_cwnd_cnt`.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
-        let cwnd = cwnd as f64 / window.smss as f64;
+        let cwnd = cwnd as f64 / window.smss() as f64;
         self.last_max_cwnd = libm::floor(self.config.w_max(cwnd, self.last_max_cwnd));
         (self.epoch, self.snd_cwnd_cnt) = (None, 0.0);
         self.config.ssthresh(bytes)

@@ -7,7 +7,7 @@ const SMSS: u64 = 1000;
 fn window(cwnd: u64) -> Window {
     let config = WindowConfig { initial_ssthresh: Some(2), ..Config::default().window };
     let mut window = Window::new(&config, SMSS as u32, false);
-    window.cwnd = cwnd * SMSS;
+    window.set_cwnd(cwnd * SMSS);
     window
 }
 
@@ -36,23 +36,23 @@ fn the_target_is_the_window_of_a_round_trip_later() {
     // and (86.6807 - 70) / 70 of a segment are 238 bytes.
     let (mut cubic, mut window) = cut(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 1000));
-    assert_eq!(window.cwnd, 70_238);
+    assert_eq!(window.cwnd(), 70_238);
 }
 
 #[test]
 fn the_curve_is_flat_at_the_last_maximum_and_steep_beyond() {
     let (mut cubic, mut window) = cut(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
-    assert_eq!(window.cwnd, 70_000);
-    window.cwnd = 100_000;
+    assert_eq!(window.cwnd(), 70_000);
+    window.set_cwnd(100_000);
     // At K nothing grows; a second later 0.4 of a segment would be due in all, four later 25.6.
     cubic.congestion_avoidance(&mut window, &after(4_217, 0));
-    assert_eq!(window.cwnd, 100_000);
+    assert_eq!(window.cwnd(), 100_000);
     cubic.congestion_avoidance(&mut window, &after(5_217, 0));
-    assert_eq!(window.cwnd, 100_003);
+    assert_eq!(window.cwnd(), 100_003);
     // (100 + 0.4 * 3.99984^3 - 100.004) / 100.004 of a segment, and 0.996 of a byte from before.
     cubic.congestion_avoidance(&mut window, &after(8_217, 0));
-    assert_eq!(window.cwnd, 100_259);
+    assert_eq!(window.cwnd(), 100_259);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn no_target_is_above_one_and_a_half_windows() {
     let (mut cubic, mut window) = cut(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.congestion_avoidance(&mut window, &after(60_000, 0));
-    assert_eq!(window.cwnd, 70_500);
+    assert_eq!(window.cwnd(), 70_500);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn a_lower_maximum_gives_way() {
     let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 3_107));
     // (68 - 56) / 56 of a segment.
-    assert_eq!(window.cwnd, 56_214);
+    assert_eq!(window.cwnd(), 56_214);
     // Without, the maximum is 80.
     let (mut cubic, mut window) = reduced(CubicConfig { fast_convergence: false, ..pure() });
     cubic.congestion_avoidance(&mut window, &after(0, 60_000));
     cubic.congestion_avoidance(&mut window, &after(3_915, 0));
-    assert_eq!(window.cwnd, 56_500 + 415);
+    assert_eq!(window.cwnd(), 56_500 + 415);
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn reno_is_a_lower_bound() {
     // acknowledgment, 7.562 for the second.
     let (mut cubic, mut window) = cut(CubicConfig::default());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
-    assert_eq!(window.cwnd, 70_007);
+    assert_eq!(window.cwnd(), 70_007);
     cubic.congestion_avoidance(&mut window, &after(0, 0));
-    assert_eq!(window.cwnd, 70_015);
+    assert_eq!(window.cwnd(), 70_015);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn above_the_last_window_reno_grows_as_reno() {
     let (mut cubic, _) = cut(CubicConfig::default());
     let mut window = window(100);
     cubic.congestion_avoidance(&mut window, &after(0, 0));
-    assert_eq!(window.cwnd, 100_010);
+    assert_eq!(window.cwnd(), 100_010);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_timeout_forgets_the_maximum() {
     // K is 0, the maximum the window at the start: a second later 0.4 segments are due.
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.congestion_avoidance(&mut window, &after(1_000, 0));
-    assert_eq!(window.cwnd, 70_000 + 5);
+    assert_eq!(window.cwnd(), 70_000 + 5);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn idle_time_does_not_count() {
     cubic.after_idle(Duration::from_secs(10));
     // W_cubic(1 s) is 86.6807, as above.
     cubic.congestion_avoidance(&mut window, &after(11_000, 0));
-    assert_eq!(window.cwnd, 70_000 + 238);
+    assert_eq!(window.cwnd(), 70_000 + 238);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn t_cu_1_an_undone_cut_leaves_the_curve_as_it_was() {
     for (undo, restored) in [(CubicUndo::Rfc9438, true), (CubicUndo::Linux, false)] {
         let mut cubic = Cubic { config: CubicConfig { undo, ..pure() }, ..cubic };
         cubic.save();
-        cubic.on_loss(0, window.cwnd, &window);
+        cubic.on_loss(0, window.cwnd(), &window);
         assert_ne!(cubic.curve, before);
         cubic.undo();
         assert_eq!(cubic.curve == before, restored, "{undo:?}");
@@ -157,11 +157,11 @@ fn linux_grows_after(cuts: &[u64]) -> u64 {
         left = window(cut * 7 / 10);
     }
     cubic.on_rtt(Duration::from_millis(400));
-    let before = left.cwnd;
+    let before = left.cwnd();
     (1..10_000)
         .find(|_| {
             cubic.congestion_avoidance(&mut left, &after(0, 400));
-            left.cwnd > before
+            left.cwnd() > before
         })
         .unwrap()
 }

@@ -3,7 +3,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{N_RTT_SAMPLE, rtt_thresh};
+use super::rfc9406::{N_RTT_SAMPLE, rtt_thresh};
 use crate::congestion::{Acked, Window};
 use crate::seq::Seq;
 
@@ -38,7 +38,7 @@ impl LinuxHyStart {
     pub fn update(&mut self, rtt: Duration, window: &Window, acked: &Acked) -> bool {
         let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
         self.delay_min = Some(delay_min);
-        if window.cwnd >= window.ssthresh || self.found {
+        if window.cwnd() >= window.ssthresh() || self.found {
             return false;
         }
         let now = acked.at;
@@ -54,7 +54,7 @@ impl LinuxHyStart {
         if acked.una > round.end_seq {
             *round = fresh;
         }
-        if window.cwnd < LOW_WINDOW * window.smss {
+        if window.cwnd() < LOW_WINDOW * window.smss() {
             return false;
         }
         if now - round.last_ack <= ACK_DELTA {

@@ -2,6 +2,7 @@ use rtolab_time::Instant;
 
 use super::*;
 use crate::config::Config;
+use crate::seq::Seq;
 
 const SMSS: u64 = 1000;
 
@@ -20,13 +21,13 @@ struct SlowStart {
 impl SlowStart {
     fn of(exit: SlowStartExit, cwnd: u64) -> Self {
         let mut window = Window::new(&Config::default().window, SMSS as u32, false);
-        window.cwnd = cwnd * SMSS;
+        window.set_cwnd(cwnd * SMSS);
         let hystart = HyStart::new(exit).unwrap();
         Self { hystart, window, at: Instant::START, una: 0 }
     }
 
     fn is_over(&self) -> bool {
-        self.window.cwnd >= self.window.ssthresh
+        self.window.cwnd() >= self.window.ssthresh()
     }
 
     /// Segments are acknowledged one by one, each after a round trip in milliseconds, and `spacing`
@@ -37,7 +38,7 @@ impl SlowStart {
                 break;
             }
             self.at += Duration::from_micros(spacing);
-            let max = Seq::FIRST + 1 + (self.una + self.window.cwnd) as u32;
+            let max = Seq::FIRST + 1 + (self.una + self.window.cwnd()) as u32;
             self.una += SMSS;
             self.hystart.on_rtt(Duration::from_millis(rtt));
             let acked = acked(self.at, SMSS, (Seq::FIRST + 1 + self.una as u32, max));
@@ -50,7 +51,7 @@ impl SlowStart {
     }
 
     fn cwnd(&mut self, bytes: u64) -> &mut Self {
-        assert_eq!(self.window.cwnd, bytes);
+        assert_eq!(self.window.cwnd(), bytes);
         self
     }
 }
@@ -96,7 +97,7 @@ fn a_rise_is_four_to_sixteen_milliseconds() {
     {
         let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
         slow_start.acks(10, rtt, 0).acks(9, risen, 0);
-        assert_eq!(slow_start.window.cwnd == 28_250, slows, "{rtt} ms to {risen} ms");
+        assert_eq!(slow_start.window.cwnd() == 28_250, slows, "{rtt} ms to {risen} ms");
     }
 }
 
@@ -112,7 +113,7 @@ fn five_rounds_of_it_end_slow_start() {
     assert!(!slow_start.is_over());
     slow_start.acks(100, 120, 0);
     assert!(slow_start.is_over());
-    assert_eq!(slow_start.window.ssthresh, slow_start.window.cwnd);
+    assert_eq!(slow_start.window.ssthresh(), slow_start.window.cwnd());
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn linux_watches_again_after_a_timeout() {
     slow_start.acks(60, 100, 1_000);
     assert!(slow_start.is_over());
     slow_start.hystart.on_timeout();
-    slow_start.window.ssthresh = u64::MAX;
+    slow_start.window.set_ssthresh(u64::MAX);
     slow_start.acks(40, 100, 1_000);
     assert!(!slow_start.is_over());
     slow_start.acks(20, 100, 1_000);

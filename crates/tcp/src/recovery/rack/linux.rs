@@ -1,23 +1,23 @@
 //! RACK of Linux, where it is not RFC 8985: `net/ipv4/tcp_recovery.c` and `tcp_input.c`.
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
-use super::{REO_WND_PERSIST, Rack, echoes_earlier, has_sacked_enough};
+use super::delivery::echoes_earlier;
+use super::{REO_WND_PERSIST, Rack};
 use crate::config::{RackConfig, RecoveryConfig};
 use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
-use crate::recovery::{Context, LossRecovery, Recovery, Step};
-use crate::timer::Timer;
+use crate::recovery::tlp::{ProbeStep, TailLossProbe};
+use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, Step};
+use crate::seq::Seq;
+use crate::timer::{Timer, TimerTable};
 
 /// The largest reordering window, in quarters of a round trip.
 const MAX_REO_WND_MULT: u64 = 255;
 
-/// The largest reordering, in segments (`tcp_max_reordering`).
-const MAX_REORDERING: u64 = 300;
-
 /// RACK of Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxRack {
-    pub(super) rack: Rack,
+    rack: Rack,
     /// A segment was delivered (`advanced`): without that, no loss is detected.
     advanced: bool,
     /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
@@ -30,50 +30,27 @@ pub(crate) struct LinuxRack {
     dsack_dups: u32,
 }
 
-impl Rack {
-    /// This many later segments were delivered before one (`tcp_check_sack_reordering`).
-    pub(super) fn note_reordering(&mut self, segments: u64) {
-        self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
-    }
-
-    /// The retransmission timer expired. If enough was SACKed for a loss and none was detected, the
-    /// reordering was overestimated (`tcp_enter_loss`).
-    pub fn doubt_reordering(&mut self, flight: &Flight, config: &RecoveryConfig) {
-        if !self.timed_out && has_sacked_enough(flight, config) {
-            self.reordering = 0;
-        }
-    }
-}
-
-impl LossRecovery for LinuxRack {
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        let recovered = self.rack.leave_recovery(recovery, ack);
-        self.update_reo_wnd_mult(ack.at, recovered);
-        if core::mem::take(&mut self.advanced) {
-            return self.detect_loss(recovery, cx);
-        }
-        // Linux has one timer, which another use has taken (`tcp_set_xmit_timer`).
-        if ack.is_new() {
-            cx.timers.stop(Timer::Reordering);
-        }
-        Step::None
-    }
-}
-
 impl From<Rack> for LinuxRack {
     fn from(rack: Rack) -> Self {
         Self { rack, ..Self::default() }
     }
 }
 
-impl LinuxRack {
-    pub(super) const fn begin_ack(&mut self) {
+impl From<LinuxRack> for Rack {
+    fn from(linux: LinuxRack) -> Self {
+        linux.rack
+    }
+}
+
+impl LossRecovery for LinuxRack {
+    fn begin_ack(&mut self) {
+        self.rack.begin_ack();
         self.delivered = None;
     }
 
     /// Steps 1 to 3 of RFC 8985 section 6.2. The echo is looked at only where a retransmission is
     /// acknowledged in order (`tcp_skb_spurious_retrans`).
-    pub(super) fn on_delivered(
+    fn on_delivered(
         &mut self,
         sent: &Sent,
         ack: &AckFacts,
@@ -96,14 +73,96 @@ impl LinuxRack {
     }
 
     /// Without reordering seen, D-SACKs say nothing, nor does one of a probe (`tcp_dsack_seen`).
-    pub(super) fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
         let doubted = ack.dsack.is_some_and(|range| !self.believes(&range, smss));
         let dsack = ack.dsack.filter(|_| !doubted && self.rack.reordering_seen);
         self.dsack_seen |= dsack.is_some_and(|range| !self.rack.probe.ends_at(range.end));
-        self.advanced |= self.rack.end_ack(ack, config, smss);
+        self.advanced |= self.rack.update_rtt(ack, config, smss);
         doubted
     }
 
+    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+        let recovered = self.rack.leave_recovery(recovery, ack);
+        self.update_reo_wnd_mult(ack.at, recovered);
+        if core::mem::take(&mut self.advanced) {
+            return self.on_reordering_timer(recovery, cx);
+        }
+        // Linux has one timer, which another use has taken (`tcp_set_xmit_timer`).
+        if ack.is_new() {
+            cx.timers.stop(Timer::Reordering);
+        }
+        Step::None
+    }
+
+    /// If a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`).
+    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
+        let losses = self.rack.detect_loss(recovery, cx);
+        let lost_again = losses.is_some_and(|losses| losses.lost_again);
+        if lost_again && core::mem::take(&mut self.rack.timed_out) {
+            return self.rack.enter(cx.flight, true);
+        }
+        self.rack.enter_recovery(losses, recovery, cx)
+    }
+
+    fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
+        self.rack.mark_losses_on_rto(Duration::ZERO, recovery, cx)
+    }
+
+    /// Where no probe leaves, the timer of the head goes on (`tcp_send_loss_probe`).
+    fn on_probe_timer(&mut self) -> ProbeStep {
+        match self.rack.probe.on_timer(false) {
+            true => ProbeStep::Send,
+            false => ProbeStep::RestartTimerFromHead,
+        }
+    }
+
+    /// `tcp_undo_cwnd_reduction`: the next acknowledgment detects losses again.
+    fn on_undo(&mut self) {
+        self.advanced = true;
+    }
+
+    fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
+        self.rack.reordering > u64::from(dupthresh)
+    }
+
+    fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
+        self.rack.on_retransmission(seq, flight);
+    }
+
+    fn forget_losses(&mut self, timers: &mut TimerTable, flight: &mut Flight) {
+        self.rack.forget_losses(timers, flight);
+    }
+
+    fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
+        self.rack.pipe(recovery, flight, config)
+    }
+
+    fn has_next_seg(&self, recovery: &Recovery) -> bool {
+        self.rack.has_next_seg(recovery)
+    }
+
+    fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
+        self.rack.next_seg(recovery, cx)
+    }
+
+    fn first_lost(&self, flight: &Flight) -> Option<Seq> {
+        self.rack.first_lost(flight)
+    }
+
+    fn is_by_time(&self) -> bool {
+        true
+    }
+
+    fn probe(&mut self) -> Option<&mut TailLossProbe> {
+        self.rack.probe()
+    }
+
+    fn may_probe(&self) -> bool {
+        self.rack.may_probe()
+    }
+}
+
+impl LinuxRack {
     /// Can the reported duplicates come from retransmissions? More duplicates than retransmissions
     /// come from the network or the peer (`tcp_dsack_seen`).
     fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
@@ -129,20 +188,5 @@ impl LinuxRack {
             }
         }
         rack.reo_wnd_persist = rack.reo_wnd_persist.saturating_sub(u32::from(recovered));
-    }
-
-    /// If a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`).
-    pub(super) fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
-        let losses = self.rack.detect_loss(recovery, cx);
-        let lost_again = losses.is_some_and(|losses| losses.lost_again);
-        if lost_again && core::mem::take(&mut self.rack.timed_out) {
-            return self.rack.enter(cx.flight, true);
-        }
-        self.rack.enter_recovery(losses, recovery, cx)
-    }
-
-    /// `tcp_undo_cwnd_reduction`.
-    pub(super) const fn on_undo(&mut self) {
-        self.advanced = true;
     }
 }

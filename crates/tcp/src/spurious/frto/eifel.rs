@@ -6,7 +6,8 @@
 //! sends two new segments as F-RTO does, and the second acknowledgment decides. The echo of the
 //! retransmission needs no second one. The windows in between are those of RFC 5682.
 
-use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
+use super::advice::{Outcome, Step};
+use super::{Advice, CanSend, Entry, Expiry, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};

@@ -4,7 +4,8 @@
 //! segment of before the timeout that was sent once and not reported before proves the timeout
 //! spurious, be it the first and before any new segment was sent. The response undoes the timeout.
 
-use super::{Advice, CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
+use super::advice::{Outcome, Step};
+use super::{Advice, CanSend, Entry, Expiry, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};

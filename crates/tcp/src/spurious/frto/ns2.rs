@@ -4,7 +4,8 @@
 //! segment; a duplicate in step 3 leaves a window of two segments; where SACK is in use a duplicate
 //! in step 2 says nothing, and in step 3 it is looked at for what it reports.
 
-use super::{Advice, CanSend, Entry, Expiry, GoBack, Outcome, Reopening, Resumption, Step};
+use super::advice::{Outcome, Step};
+use super::{Advice, CanSend, Entry, Expiry, GoBack, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::Verdict;

@@ -1,6 +1,7 @@
 //! F-RTO as a passive detector.
 
-use super::{CanSend, Expiry, Frto, FrtoVariant, Step};
+use super::advice::Step;
+use super::{CanSend, Expiry, Frto, FrtoVariant};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};

@@ -5,7 +5,8 @@
 //! evidence. RFC 5682 also stays out of a recovery that an earlier timeout has begun, because the
 //! acknowledgments may be of its retransmissions.
 
-use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption};
+use super::advice::Outcome;
+use super::{CanSend, Entry, Expiry, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 

@@ -4,7 +4,8 @@
 //! the duplicate is for; and in step 3 a block for a segment of before the timeout is as good as an
 //! acknowledgment.
 
-use super::{CanSend, Entry, Expiry, Outcome, Reopening, Resumption, Step};
+use super::advice::{Outcome, Step};
+use super::{CanSend, Entry, Expiry, Reopening, Resumption};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 

@@ -396,13 +396,13 @@ impl Script {
 
     /// The congestion window in segments, to two decimals.
     pub fn cwnd(&mut self, segments: f64) -> &mut Self {
-        let cwnd = self.connection.sender().window().cwnd as f64 / f64::from(SEGMENT);
+        let cwnd = self.connection.sender().window().cwnd() as f64 / f64::from(SEGMENT);
         assert!((cwnd - segments).abs() < 0.006, "cwnd is {cwnd}, not {segments}");
         self
     }
 
     pub fn ssthresh(&mut self, segments: u32) -> &mut Self {
-        assert_eq!(self.connection.sender().window().ssthresh, u64::from(segments * SEGMENT));
+        assert_eq!(self.connection.sender().window().ssthresh(), u64::from(segments * SEGMENT));
         self
     }
 

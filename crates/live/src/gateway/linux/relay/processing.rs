@@ -23,7 +23,7 @@ impl Relay<'_> {
     ) -> Result<(), GatewayError> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         let Some(tcp_side) = proxied.tcp_side() else { return Ok(()) };
-        let before = tcp_side.socket.connection.sender().window().cwnd;
+        let before = tcp_side.socket.connection.sender().window().cwnd();
         if !tcp_side.on_segment(arrived, now) {
             self.counts.pieces += 1;
         }
@@ -270,7 +270,7 @@ fn note_events(proxied: &mut Proxied, cwnd: u64, counts: &mut Counts) {
             Event::Reset => counts.reset_by_client += 1,
             Event::TimedOut => counts.timed_out += 1,
             Event::Verdict { verdict: Verdict::Spurious, .. } => {
-                let restored = tcp_side.socket.connection.sender().window().cwnd > cwnd;
+                let restored = tcp_side.socket.connection.sender().window().cwnd() > cwnd;
                 counts.undone += u64::from(restored);
                 counts.event(event);
             }

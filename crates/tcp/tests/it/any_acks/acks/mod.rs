@@ -199,7 +199,7 @@ impl Fed {
         let edge = self.edge + u32::from(beyond);
         prop_assert!(segment.end() <= edge, "{segment:?} beyond {}", self.edge);
         prop_assert!(segment.seq >= sender.flight().una() && segment.seq <= self.max);
-        prop_assert!(u64::from(segment.len) <= sender.window().smss);
+        prop_assert!(u64::from(segment.len) <= sender.window().smss());
         let new = segment.end() > self.max;
         prop_assert!(!new || segment.seq == self.max, "{segment:?} straddles {}", self.max);
         self.max = self.max.max(segment.end());
@@ -213,11 +213,11 @@ impl Fed {
                 // What has left may have taken the window down, for what leaves next.
                 Validation::Rfc2861 | Validation::Rfc7661 | Validation::Linux => before,
             };
-            let beyond = if self.config.recovery.limited_transmit { 2 * window.smss } else { 0 };
+            let beyond = if self.config.recovery.limited_transmit { 2 * window.smss() } else { 0 };
             // What left as a probe may have been taken for more than it was: a short segment.
-            let beyond = beyond + if by_time { window.smss } else { 0 };
-            let room = window.cwnd.max(window.smss) + beyond + 1;
-            let rounded = if self.config.sack { window.smss - 1 } else { 0 };
+            let beyond = beyond + if by_time { window.smss() } else { 0 };
+            let room = window.cwnd().max(window.smss()) + beyond + 1;
+            let rounded = if self.config.sack { window.smss() - 1 } else { 0 };
             prop_assert!(sender.outstanding() <= room + rounded, "{segment:?} {window:?}");
         }
         Ok(())
@@ -230,7 +230,7 @@ impl Fed {
         prop_assert_eq!(flight.max(), self.max, "SND.MAX is behind what was sent last");
         self.una = flight.una();
         let window = sender.window();
-        prop_assert!(window.cwnd >= window.smss && window.ssthresh > 0);
+        prop_assert!(window.cwnd() >= window.smss() && window.ssthresh() > 0);
         prop_assert_eq!(sender.deadline().is_some(), flight.size() > 0, "timer");
         prop_assert!(sender.rto() <= self.config.rto.max);
 

@@ -83,7 +83,7 @@ impl Reversals {
                 _ => {}
             }
         }
-        self.ssthresh = connection.sender().window().ssthresh;
+        self.ssthresh = connection.sender().window().ssthresh();
     }
 
     /// An acknowledgment came, with an echo of congestion or without.
@@ -107,9 +107,7 @@ impl Reversals {
             // The echo itself cuts the threshold to a part of what was outstanding, which may be
             // more.
             let cut = if echo { before.outstanding } else { 0 };
-            let mut window = before.window;
-            window.ssthresh = window.ssthresh.max(cut);
-            self.judged((window, now.window), acked)?;
+            self.judged((before.window, now.window), (acked, cut))?;
         }
         self.hear(connection, events);
         Ok(())
@@ -118,27 +116,27 @@ impl Reversals {
     fn judged(
         &mut self,
         (before, after): (Window, Window),
-        acked: u64,
+        (acked, cut): (u64, u64),
     ) -> Result<(), TestCaseError> {
+        let ssthresh = before.ssthresh().max(cut);
         (self.timed_out, self.recovers) = (None, None);
         // More than an acknowledgment adds in slow start.
-        let growth = acked + 3 * after.smss;
+        let growth = acked + 3 * after.smss();
         // A sender that continues in congestion avoidance starts from ssthresh; with rate halving
         // it starts from the outstanding data.
         let halves =
             matches!(self.response, Some(Response::Linux26Halving | Response::Linux26Undo));
-        let raised =
-            !halves && after.cwnd > before.cwnd.max(before.ssthresh).saturating_add(growth);
-        let reverses = raised || after.ssthresh > before.ssthresh;
+        let raised = !halves && after.cwnd() > before.cwnd().max(ssthresh).saturating_add(growth);
+        let reverses = raised || after.ssthresh() > ssthresh;
         // A second undo may restore less than the window has grown to.
-        let lowered = after.cwnd < before.cwnd || after.ssthresh < before.ssthresh;
+        let lowered = after.cwnd() < before.cwnd() || after.ssthresh() < ssthresh;
         let again = self.reversed && (reverses || lowered);
         prop_assert!(!again, "twice: {before:?} {after:?} {self:?}");
         prop_assert!(!(reverses && self.echoed), "after an echo: {before:?} {after:?}");
         if reverses {
             let most =
-                before.cwnd.max(self.before.saturating_add(self.acked)).saturating_add(growth);
-            prop_assert!(after.cwnd <= most, "{after:?} is more than before: {self:?}");
+                before.cwnd().max(self.before.saturating_add(self.acked)).saturating_add(growth);
+            prop_assert!(after.cwnd() <= most, "{after:?} is more than before: {self:?}");
         }
         self.count += usize::from(reverses);
         self.withheld += usize::from(self.echoed);

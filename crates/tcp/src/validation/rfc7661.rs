@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
-use super::{DataSent, keep_in_ssthresh};
+use super::usage::{DataAcked, DataSent, keep_in_ssthresh};
 use crate::congestion::Window;
 use crate::seq::Seq;
 
@@ -14,7 +14,7 @@ const NON_VALIDATED_PERIOD: Duration = Duration::from_secs(300);
 const PARTS: u64 = 4;
 
 #[derive(Clone, Debug)]
-pub(in crate::sender) struct Rfc7661 {
+pub(crate) struct Rfc7661 {
     /// When the window was last found valid.
     pub valid: Option<Instant>,
     /// A fast recovery that found the window not validated.
@@ -99,8 +99,8 @@ impl Rfc7661 {
         if periods > 0 {
             keep_in_ssthresh(window);
         }
-        while periods > 0 && window.cwnd > initial_window {
-            window.cwnd = (window.cwnd / 2).max(initial_window);
+        while periods > 0 && window.cwnd() > initial_window {
+            window.set_cwnd((window.cwnd() / 2).max(initial_window));
             periods -= 1;
         }
     }
@@ -108,7 +108,7 @@ impl Rfc7661 {
     /// pipeACK, where less than half the window is used (section 4.3).
     fn not_validated(&self, window: &Window, at: Instant, srtt: Duration) -> Option<u64> {
         let pipe_ack = self.pipe_ack.value(at, sampling_period(srtt))?;
-        (pipe_ack * 2 < window.cwnd).then_some(pipe_ack)
+        (pipe_ack * 2 < window.cwnd()).then_some(pipe_ack)
     }
 
     /// Fast recovery begins: of what `ssthresh` is a part, if the window is not validated (section
@@ -129,8 +129,8 @@ impl Rfc7661 {
     pub fn on_recovered(&mut self, window: &mut Window, una: Seq, max: Seq) {
         if let Some(Loss { used, retransmitted }) = self.loss.take() {
             // cwnd = ((max(pipeACK, LossFlightSize) - R) / 2)
-            window.cwnd = (used.saturating_sub(retransmitted) / 2).max(window.smss);
-            window.ssthresh = window.cwnd.max(2 * window.smss);
+            window.set_cwnd(used.saturating_sub(retransmitted) / 2);
+            window.set_ssthresh(window.cwnd());
         }
         self.pipe_ack.restart(una, max);
     }
@@ -140,18 +140,6 @@ impl Rfc7661 {
         self.loss = None;
         self.pipe_ack.restart(una, max);
     }
-}
-
-/// New data are acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct DataAcked {
-    pub at: Instant,
-    /// SND.UNA and SND.MAX after that.
-    pub una: Seq,
-    pub max: Seq,
-    pub srtt: Duration,
-    /// In bytes.
-    pub initial_window: u64,
 }
 
 /// Three round trips, a second at least (section 4.2).

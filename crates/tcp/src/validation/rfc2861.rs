@@ -2,11 +2,11 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{DataSent, keep_in_ssthresh};
+use super::usage::{DataSent, keep_in_ssthresh};
 use crate::congestion::Window;
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Rfc2861 {
+pub(crate) struct Rfc2861 {
     /// When data left last.
     pub t_last: Option<Instant>,
     /// When the window was full last.
@@ -40,8 +40,8 @@ impl Rfc2861 {
             if self.t_prev.is_some_and(|t_prev| sent.at - t_prev >= sent.rto) {
                 // cwnd = (win + W_used) / 2
                 keep_in_ssthresh(window);
-                let win = window.cwnd.min(sent.rwnd);
-                window.cwnd = u64::midpoint(win, self.w_used).max(window.smss);
+                let win = window.cwnd().min(sent.rwnd);
+                window.set_cwnd(u64::midpoint(win, self.w_used));
                 self.restart(sent.at);
             }
         }
@@ -57,8 +57,8 @@ impl Rfc2861 {
         keep_in_ssthresh(window);
         // More halvings than it has bits change nothing.
         for _ in 0..timeouts.min(64) {
-            let win = window.cwnd.min(sent.rwnd);
-            window.cwnd = (win / 2).max(window.smss);
+            let win = window.cwnd().min(sent.rwnd);
+            window.set_cwnd(win / 2);
         }
         self.restart(sent.at);
     }

@@ -7,7 +7,7 @@ use crate::seq::Seq;
 
 /// What was used of the window since all of it was acknowledged last.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct CwndUsage {
+pub(crate) struct CwndUsage {
     is_cwnd_limited: bool,
     /// The most that was outstanding, in bytes.
     max_packets_out: u64,
@@ -24,7 +24,7 @@ impl Default for CwndUsage {
 impl CwndUsage {
     /// New data have left, and `pipe` bytes count against the window.
     pub fn on_sent(&mut self, pipe: u64, flight: &Flight, window: &Window) {
-        let is_cwnd_limited = pipe + window.smss > window.cwnd;
+        let is_cwnd_limited = pipe + window.smss() > window.cwnd();
         let larger = !self.is_cwnd_limited && flight.size() > self.max_packets_out;
         if flight.una() >= self.cwnd_usage_seq || is_cwnd_limited || larger {
             let (max_packets_out, cwnd_usage_seq) = (flight.size(), flight.max());
@@ -34,7 +34,7 @@ impl CwndUsage {
 
     /// May the window grow? In slow start where more than half of it was used, too.
     pub const fn may_grow(&self, window: &Window) -> bool {
-        let in_slow_start = window.cwnd < window.ssthresh;
-        self.is_cwnd_limited || (in_slow_start && window.cwnd < 2 * self.max_packets_out)
+        let in_slow_start = window.cwnd() < window.ssthresh();
+        self.is_cwnd_limited || (in_slow_start && window.cwnd() < 2 * self.max_packets_out)
     }
 }

@@ -1,70 +1,11 @@
-//! Congestion window validation: a window that was not used is no evidence about the path.
+//! Congestion window validation: tells it how the window is used, and asks whether it may grow.
 
-mod linux;
-mod rfc2861;
-mod rfc7661;
-
-use alloc::boxed::Box;
-
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 use super::Sender;
-use crate::config::{Config, Validation};
-use crate::congestion::Window;
 use crate::flight::{AckFacts, Cause};
 use crate::segment::Segment;
-use linux::CwndUsage;
-use rfc2861::Rfc2861;
-use rfc7661::{DataAcked, Rfc7661};
-
-/// The state of window validation.
-#[derive(Clone, Debug)]
-pub(super) enum WindowValidation {
-    Rfc2861(Rfc2861),
-    Rfc7661(Rfc7661),
-    Linux(CwndUsage),
-}
-
-/// Data have left; what a sender has under way then, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DataSent {
-    at: Instant,
-    len: u64,
-    flight_size: u64,
-    /// The advertised window.
-    rwnd: u64,
-    rto: Duration,
-    initial_window: u64,
-    /// Were they sent for the first time?
-    is_new: bool,
-    in_recovery: bool,
-    /// Has the application more to send?
-    has_more: bool,
-}
-
-impl DataSent {
-    /// Is there no room for another segment?
-    fn fills(&self, window: &Window) -> bool {
-        self.flight_size + window.smss > window.cwnd.min(self.rwnd)
-    }
-}
-
-/// `ssthresh` remembers three quarters of the former window (both RFCs).
-fn keep_in_ssthresh(window: &mut Window) {
-    window.ssthresh = window.ssthresh.max(window.cwnd * 3 / 4);
-}
-
-impl WindowValidation {
-    /// The one that `config` asks for, of a sender whose data left last at `last`.
-    pub fn new(last: Option<Instant>, config: &Config) -> Option<Box<Self>> {
-        match config.window.validation {
-            Validation::Off => None,
-            Validation::Rfc2861 => Some(Box::new(Self::Rfc2861(Rfc2861::new(last)))),
-            Validation::Rfc7661 => Some(Box::new(Self::Rfc7661(Rfc7661::new(last)))),
-            Validation::Linux => Some(Box::new(Self::Linux(CwndUsage::default()))),
-        }
-    }
-}
+use crate::validation::{DataAcked, DataSent, WindowValidation};
 
 impl Sender {
     /// A segment has left for this `cause`.
@@ -140,7 +81,7 @@ impl Sender {
     /// that, not rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
         if self.is_answering_echo() {
-            return self.window.ssthresh;
+            return self.window.ssthresh();
         }
         self.save_control();
         let srtt = self.srtt();
