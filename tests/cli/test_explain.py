@@ -70,7 +70,7 @@ def test_every_column_has_a_meaning() -> None:
     assert known.keys() >= COLUMNS.keys()
     for name, columns in known.items():
         assert columns >= COLUMNS.get(name, {}).keys(), "a meaning without a column"
-        assert all(of_column(name, column).endswith(".") for column in columns)
+        assert all(of_column(name, column).endswith((".", "?")) for column in columns)
     assert set().union(*known.values()) >= SHARED.keys()
     (found,) = explain("segments.held_s")
     assert found.about.startswith("How long stalls and spikes")

@@ -113,7 +113,7 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requested", "said"),
     [
         ({"judges": ["eiffel"]}, r"unknown detector `eiffel`; expected one of \d+, such as eifel"),
         ({"what_if": ["sack+eiffel"]}, "unknown policy `eiffel`"),

@@ -13,7 +13,7 @@ from rtolab.run import shipped_scenarios
 
 
 @pytest.mark.parametrize(
-    ("asked", "place", "words"),
+    ("requested", "place", "words"),
     [
         ({"toml": "title = "}, ("scenario", 1, None), "expected"),
         ({"toml": "duration = 3\n"}, ("scenario", 1, None), "without a unit"),
@@ -50,7 +50,7 @@ def test_a_fault_is_reported_with_its_place(
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("requested", "words"),
     [
         ({"scenario": "../../etc/passwd"}, "expected one of"),
         ({"scenario": None}, "expected one of"),
