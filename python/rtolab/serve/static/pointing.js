@@ -1,4 +1,4 @@
-// Pointer, wheel and keys over a picture: zoom and pan, what is told of a place, the stall that is dragged.
+// Pointer, wheel and keys over a picture: zoom and pan, the details of a place, dragging the stall.
 
 import { h } from "./dom.js";
 import { Sequence } from "./panels.js";
@@ -9,7 +9,7 @@ const GRIP = 9;
 const TAP = 8;
 
 export class Pointing {
-  /** For a picture; `handle` tells what of the shades may be dragged, and is told. */
+  /** For a picture; `handle` gives the stall that may be dragged, and receives its new times. */
   constructor(picture, handle) {
     Object.assign(this, { picture, handle, dragging: false });
     this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
@@ -56,7 +56,7 @@ export class Pointing {
       });
     }
     canvas.addEventListener("pointerleave", (event) => {
-      // A finger leaves as soon as it is lifted: what it has asked for stays.
+      // Lifting a finger counts as leaving, too: its details stay.
       if (event.pointerType !== "touch") this.#forget();
     });
     canvas.addEventListener("dblclick", () => this.axis.reset());
@@ -69,7 +69,7 @@ export class Pointing {
     return this.picture.axis;
   }
 
-  /** There is another result: what was told of the one before is told anew, where it is still there. */
+  /** There is another result: shows its details of the chosen place, if it still has that place. */
   renew() {
     const panel = this.picture.all.find((one) => one.chosen !== null);
     if (panel) this.#tell(panel);
