@@ -10,7 +10,7 @@ const WINDOWS = [{ name: "cwnd", label: "cwnd", dash: [] }, { name: "ssthresh", 
 const TIMERS = [{ name: "rto_s", label: "RTO", dash: [] }, { name: "srtt_s", label: "SRTT", dash: [2, 3] }];
 
 export class Picture {
-  /** Draws into an element; `handle` gives the stall that may be dragged, and receives its new times. */
+  /** Draws into an element; `handle` gives the stall that may be dragged, and receives how far it is dragged. */
   constructor(place, { handle = null } = {}) {
     Object.assign(this, { place });
     this.axis = new TimeAxis();

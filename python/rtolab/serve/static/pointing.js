@@ -9,7 +9,7 @@ const GRIP = 9;
 const TAP = 8;
 
 export class Pointing {
-  /** For a picture; `handle` gives the stall that may be dragged, and receives its new times. */
+  /** For a picture; `handle` gives the stall that may be dragged, and receives how far it is dragged. */
   constructor(picture, handle) {
     Object.assign(this, { picture, handle, dragging: false });
     this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
