@@ -1,8 +1,9 @@
 //! A resolved scenario, as the clocks use it.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use rtolab_link::{ChannelConfig, Direction, Distribution};
+use rtolab_link::{ChannelConfig, Direction, Distribution, Interval};
 use rtolab_tcp as tcp;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::specification::{self, SpecificationError};
@@ -146,7 +147,7 @@ pub struct Route {
 }
 
 /// A middlebox, as configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Its node.
     pub node: usize,
@@ -155,7 +156,7 @@ pub struct Agent {
 }
 
 /// The kind of a middlebox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentKind {
     /// Snoop (Balakrishnan et al. 1995) for data that leaves the node over a wireless link.
     Snoop {
@@ -168,6 +169,13 @@ pub enum AgentKind {
     },
     /// The spurious-retransmission filter of Kim and Cho.
     Filter,
+    /// A closed window during disconnections (Freeze-TCP, M-TCP).
+    Freeze {
+        /// The disconnections, in order.
+        disconnections: Arc<[Interval]>,
+        /// How long before a disconnection the window is closed.
+        warning: Duration,
+    },
 }
 
 impl Flow {

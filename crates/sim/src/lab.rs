@@ -86,7 +86,7 @@ impl Lab {
             starts: scenario.flows.iter().zip(&plans.flows).map(flow_start).collect(),
             plans,
             prototypes: prototypes.clone(),
-            middleboxes: scenario.agents.iter().map(|agent| agent.kind).collect(),
+            middleboxes: scenario.agents.iter().map(|agent| agent.kind.clone()).collect(),
             plain: Plain::Pipes,
             request: None,
         })
@@ -166,7 +166,7 @@ impl Lab {
             steps: self.plans.steps.clone(),
             flows: Vec::with_capacity(self.plans.legs.len()),
             applications: Vec::with_capacity(self.plans.applications),
-            middleboxes: self.middleboxes.iter().copied().map(Middlebox::new).collect(),
+            middleboxes: self.middleboxes.iter().cloned().map(Middlebox::new).collect(),
         };
         parts.pipes = pipes;
         for (flow_start, ends) in self.starts.iter().zip(&self.plans.flows) {

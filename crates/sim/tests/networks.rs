@@ -224,7 +224,7 @@ fn a_timeout_is_spurious_if_snoop_would_have_caused_the_ack() {
     // retransmits these, and the receiver then acknowledges all.
     let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     for (kind, expected) in [(None, Truth::AckLost), (Some(snoop), Truth::Spurious)] {
-        let mut scenario = wireless(kind);
+        let mut scenario = wireless(kind.clone());
         let radio = &mut scenario.links[1].channel;
         radio.forward.drops = vec![];
         radio.outages.scripted = vec![Interval { at: at(1000), length: millis(3000) }];
@@ -252,4 +252,26 @@ fn the_filter_absorbs_spurious_retransmissions() {
     assert!((300..plain.delay.packets).contains(&filter.delay.packets), "{filter:?}");
     let absorbed = filtered.segments.iter().filter(|row| row.fate == Fate::Absorbed).count();
     assert_eq!(absorbed as u64, filter.absorbed);
+}
+
+#[test]
+fn a_sender_whose_window_is_closed_in_time_loses_nothing_to_an_outage() {
+    let outage = Interval { at: at(3000), length: millis(4000) };
+    let freeze = AgentKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };
+    let [plain, frozen] = [None, Some(freeze)].map(|kind| {
+        let mut scenario = wireless(kind);
+        let radio = &mut scenario.links[1].channel;
+        (radio.forward.drops, radio.forward.queue) = (vec![], Limit::Packets(30));
+        radio.outages.scripted = vec![outage];
+        scenario.flows[0].receiver.receiver.buffer = 20_000;
+        scenario.flows[0].workload = Workload::Bulk { bytes: Some(600_000) };
+        traced(&scenario)
+    });
+    let [plain, freeze] = [&plain, &frozen].map(|recording| connection(recording, "flow"));
+    assert!(plain.timeouts > 0 && plain.retransmissions > 0, "{plain:?}");
+    assert_eq!((freeze.timeouts, freeze.retransmissions), (0, 0), "{freeze:?}");
+    // The window closes with one ACK and opens with three.
+    assert_eq!(freeze.local, 4);
+    // It continues at once, although the window was closed for a second longer.
+    assert!(freeze.end.unwrap() < plain.end.unwrap(), "{freeze:?} {plain:?}");
 }

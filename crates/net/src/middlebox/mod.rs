@@ -1,6 +1,7 @@
 //! Middleboxes. A middlebox sees each packet that passes its node. It may drop the packet, keep a
 //! copy, or send one of its own.
 
+pub mod freeze;
 pub mod snoop;
 pub mod spurious_filter;
 
@@ -9,6 +10,7 @@ use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Instant;
 
 use crate::packet::Packet;
+use freeze::Freeze;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
 
@@ -19,6 +21,8 @@ pub enum Middlebox {
     Snoop(Snoop),
     /// The spurious-retransmission filter of Kim and Cho.
     Filter(SpuriousFilter),
+    /// A closed window during disconnections.
+    Freeze(Freeze),
 }
 
 /// A packet that leaves a middlebox.
@@ -49,6 +53,9 @@ impl Middlebox {
                 Self::Snoop(Snoop::new(dupthresh, cache))
             }
             AgentKind::Filter => Self::Filter(SpuriousFilter::default()),
+            AgentKind::Freeze { disconnections, warning } => {
+                Self::Freeze(Freeze::new(disconnections, warning))
+            }
         }
     }
 
@@ -58,6 +65,7 @@ impl Middlebox {
         match self {
             Self::Snoop(snoop) => snoop.on_packet(packet, at, onward),
             Self::Filter(filter) => filter.on_packet(packet, onward),
+            Self::Freeze(freeze) => freeze.on_packet(packet, onward),
         }
     }
 
@@ -66,15 +74,17 @@ impl Middlebox {
         match self {
             Self::Snoop(snoop) => snoop.on_timer(at, onward),
             Self::Filter(_) => {}
+            Self::Freeze(freeze) => freeze.on_timer(at, onward),
         }
     }
 
     /// When [`Middlebox::on_timer`] is due. It may have nothing to do then, because a timer that
     /// moves later keeps its earlier instant; it is never late.
-    pub const fn next_timer(&self) -> Option<Instant> {
+    pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Snoop(snoop) => snoop.next_timer(),
             Self::Filter(_) => None,
+            Self::Freeze(freeze) => freeze.next_timer(),
         }
     }
 }

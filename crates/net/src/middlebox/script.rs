@@ -104,7 +104,7 @@ impl Script {
 }
 
 /// Such as "S3" for segment 3, "A5" for the ACK of all up to 5; with "local" in front if the
-/// middlebox made it.
+/// middlebox made it, and "closed" after it if its window is.
 fn words(onward: &Onward) -> String {
     let segment = &onward.packet.segment;
     let number = |seq: Seq| seq.since(Seq::FIRST + 1) / u64::from(SEGMENT);
@@ -112,5 +112,6 @@ fn words(onward: &Onward) -> String {
         true => format!("S{}", number(segment.seq) + 1),
         false => format!("A{}", number(segment.ack)),
     };
+    let what = if segment.window == 0 { format!("{what} closed") } else { what };
     if onward.made_here { format!("local {what}") } else { what }
 }

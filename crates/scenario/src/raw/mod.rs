@@ -21,7 +21,7 @@ pub(crate) use kernel::{EmulationConfig, Kernel};
 pub(crate) use link::{Access, Direction, Link};
 pub(crate) use network::{Agent, Kind, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
-pub(crate) use spans::{Length, Outages, Renewal, Spikes, Stalls};
+pub(crate) use spans::{Length, Outages, Renewal, Script, Spikes, Stalls};
 pub(crate) use table::Table;
 pub(crate) use tcp::{Receiver, Tcp};
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::parsed::{Count, Parsed};
 use super::quantity::Name;
+use super::spans::Script;
 
 /// A route that packets take instead of the path with the fewest links.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,6 +45,12 @@ pub(crate) struct Agent {
     /// For snoop: the largest number of segments that it caches per flow. Default: 1000.
     #[schemars(example = 100)]
     pub cache: Option<Count>,
+    /// For freeze: the disconnections that it foresees.
+    #[schemars(example = serde_json::json!([{ "at": "28 s", "for": "12 s" }]))]
+    pub disconnections: Option<Script>,
+    /// For freeze: how long before a disconnection it closes the window. Default: 1 s.
+    #[schemars(example = &"500 ms")]
+    pub warning: Option<Parsed<Duration>>,
 }
 
 /// The kind of a middlebox.
@@ -53,6 +60,8 @@ pub(crate) enum Kind {
     Snoop,
     /// Drops unneeded retransmissions and the ACKs that they cause.
     Filter,
+    /// Closes the window before and during disconnections, so that senders freeze (Freeze-TCP).
+    Freeze,
 }
 
 /// The part of the run that counts. The rest is warm-up and cool-down.

@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 
+use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant};
 
 use super::key::Key;
 use super::topology::Topology;
-use crate::raw::{self, Kind, Parsed};
+use crate::raw::{self, Kind, Parsed, Script};
 use crate::{Agent, AgentKind, Flow, Result, Route, Workload};
 
 /// The default cache of Snoop, in segments per flow.
 const CACHE: u32 = 1_000;
+
+/// How long before a disconnection the window is closed by default.
+const WARNING: Duration = Duration::from_secs(1);
 
 /// The configured routes, in the order of the text.
 pub(super) fn routes(
@@ -92,9 +96,10 @@ pub(super) fn agents(
     for (index, agent) in written.iter().enumerate() {
         let at = at.index(index);
         let Agent { node, kind } = self::agent(agent, topology, flows, &at)?;
-        let same = |other: &Agent| match (kind, other.kind) {
+        let same = |other: &Agent| match (&kind, &other.kind) {
             (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. }) => link == other,
-            (AgentKind::Filter, AgentKind::Filter) => true,
+            (AgentKind::Filter, AgentKind::Filter)
+            | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. }) => true,
             _ => false,
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
@@ -115,6 +120,7 @@ fn agent(
     let kind = match written.kind.0 {
         Kind::Snoop => snoop(written, node, topology, at)?,
         Kind::Filter => filter(written, at)?,
+        Kind::Freeze => freeze(written, at)?,
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the way of a flow"));
@@ -144,6 +150,7 @@ fn snoop(
     topology: &Topology<'_>,
     at: &Key<'_>,
 ) -> Result<AgentKind> {
+    reject(written, Kind::Freeze, at)?;
     let raw::Agent { link, dupthresh, cache, .. } = written;
     let Some(Parsed(link)) = link else {
         let problem = "found a snoop without link; expected the link over which data leaves it";
@@ -158,17 +165,51 @@ fn snoop(
 }
 
 fn filter(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let raw::Agent { link, dupthresh, cache, .. } = written;
-    for (key, given) in
-        [("link", link.is_some()), ("dupthresh", dupthresh.is_some()), ("cache", cache.is_some())]
-    {
-        if given {
-            let problem =
-                format!("found {key} of a filter; expected it with kind = \"snoop\" only");
-            return Err(at.key(key).error(problem));
+    reject(written, Kind::Snoop, at)?;
+    reject(written, Kind::Freeze, at)?;
+    Ok(AgentKind::Filter)
+}
+
+fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
+    reject(written, Kind::Snoop, at)?;
+    let raw::Agent { disconnections, warning, .. } = written;
+    let Some(Script(disconnections)) = disconnections else {
+        let problem = "found a freeze without disconnections; expected when it closes the window";
+        return Err(at.error(problem));
+    };
+    let warning = warning.map_or(WARNING, |warning| warning.0);
+    // The windows would be closed again before they are opened.
+    for (index, pair) in disconnections.windows(2).enumerate() {
+        let [before, next] = pair else { continue };
+        let opens = before.at + before.length;
+        if next.at < opens + warning {
+            let expected = format!("a disconnection {warning} or more after the one before it");
+            return Err(at.key("disconnections").index(index + 1).found(&expected));
         }
     }
-    Ok(AgentKind::Filter)
+    Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning })
+}
+
+/// Rejects the keys of another kind.
+fn reject(written: &raw::Agent, other: Kind, at: &Key<'_>) -> Result<()> {
+    let raw::Agent { kind, link, dupthresh, cache, disconnections, warning, .. } = written;
+    let keys: &[(&str, bool)] = match other {
+        Kind::Snoop => &[
+            ("link", link.is_some()),
+            ("dupthresh", dupthresh.is_some()),
+            ("cache", cache.is_some()),
+        ],
+        Kind::Filter => &[],
+        Kind::Freeze => {
+            &[("disconnections", disconnections.is_some()), ("warning", warning.is_some())]
+        }
+    };
+    let given = keys.iter().find(|(_, is_given)| *is_given);
+    given.map_or(Ok(()), |(key, _)| {
+        let (kind, other) = (Kind::show(&kind.0), Kind::show(&other));
+        let problem = format!("found {key} of a {kind}; expected it with kind = \"{other}\" only");
+        Err(at.key(key).error(problem))
+    })
 }
 
 /// The measurement interval of a run of `duration`.

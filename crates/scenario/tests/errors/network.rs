@@ -61,7 +61,24 @@ fn middleboxes_that_see_nothing() {
             ),
         ],
     );
-    check("agents_that_see_nothing", &said);
+    let freeze = |keys: &str| format!("kind = \"freeze\"\n{keys}");
+    let span = |at: u32| format!("{{ at = \"{at} s\", for = \"4 s\" }}");
+    let close = freeze(&format!("disconnections = [{}, {}]", span(10), span(14)));
+    let backward = freeze(&format!("disconnections = [{}, {}]", span(20), span(10)));
+    let of_snoop = freeze(&format!("disconnections = [{}]\ncache = 7", span(10)));
+    let filter = "kind = \"filter\"";
+    let frozen = instead_in(
+        EVERYTHING,
+        &[
+            (filter, &freeze("")),
+            (filter, &close),
+            (filter, &backward),
+            (filter, &of_snoop),
+            (filter, "kind = \"filter\"\nwarning = \"1 s\""),
+            (filter, &freeze("disconnections = [{ at = \"10 s\", for = \"4 s\" }]\nwarning = 1")),
+        ],
+    );
+    check("agents_that_see_nothing", &[said, frozen].join("\n"));
 }
 
 #[test]

@@ -34,6 +34,8 @@ const STATES: &str = r#"{ good = { exponential = "1 s" }, bad = { exponential = 
 const RED: &str = r#"{ min = 2, max = 5, packet_time = "3 ms" }"#;
 const SCRIPT: &str = r#"[{ at = "28 s", for = "12 s" }]"#;
 const REQUESTS: &str = r#"{ request = "1 B", response = "1 kB", think = { exponential = "5 s" } }"#;
+const FREEZE: &str =
+    r#"[{ at = "left", kind = "freeze", disconnections = [{ at = "28 s", for = "2 s" }] }]"#;
 const ON_OFF: &str =
     r#"{ on = { constant = "5 s" }, off = { constant = "5 s" }, rate = "1 Mbit/s" }"#;
 
@@ -66,6 +68,8 @@ const COMPANIONS: &[(&str, Set)] = &[
     ("route.", &[("route", r#"[{ from = "left", to = "right", links = ["link"] }]"#)]),
     ("agent.", &[("agent", r#"[{ at = "left", kind = "snoop", link = "link" }]"#)]),
     ("agent.", &[("flow.flow.requests", REQUESTS)]),
+    ("agent.0.disconnections", &[("agent", FREEZE)]),
+    ("agent.0.warning", &[("agent", FREEZE)]),
     ("receiver.heartbeat_phase", &[("receiver.ack_delay", "heartbeat")]),
     ("kernel.host.", &[("kernel.host", r#"[{ name = "left" }]"#)]),
     ("tcp.dualrtt.model", &[("tcp.dualrtt.path_rate", "50 kbit/s")]),
@@ -191,6 +195,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("agent.0.link", "twin"),
     ("agent.0.dupthresh", "2"),
     ("agent.0.cache", "100"),
+    ("agent.0.disconnections", r#"[{ at = "28 s", for = "12 s" }]"#),
+    ("agent.0.disconnections.0.at", "29 s"),
+    ("agent.0.disconnections.0.for", "13 s"),
+    ("agent.0.warning", "2 s"),
     ("tcp.sender", "newreno+frto"),
     ("tcp.mss", "256 B"),
     ("tcp.window_scale", "7"),

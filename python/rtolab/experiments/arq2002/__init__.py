@@ -1,6 +1,7 @@
 """Pan, Mark and Shen: "TCP Performance and Behaviors with Local Retransmissions", 2002."""
 
 from rtolab.experiments.arq2002 import (
+    competing,
     costs,
     endpoints,
     gains,
@@ -16,6 +17,7 @@ EXPERIMENTS = (
     + gains.EXPERIMENTS
     + links.EXPERIMENTS
     + stated.EXPERIMENTS
+    + competing.EXPERIMENTS
     + costs.EXPERIMENTS
     + timer.EXPERIMENTS
     + endpoints.EXPERIMENTS

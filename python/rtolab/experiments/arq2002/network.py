@@ -233,7 +233,7 @@ WORLD: tuple[Assumption, ...] = (
         "of ACKs alone lower the throughput of drop at a PER of 10 % by a quarter",
     ),
     taken("segmentation", "none", "4: about 15 % of the raw rate; see arq2002/stated"),
-    taken("competing TCP flows", "none", "4: up to 8; we simulate one"),
+    taken("competing TCP flows", "none", "4: up to 8; see arq2002/competing"),
 )
 
 NS2: tuple[Assumption, ...] = (

@@ -1,0 +1,103 @@
+//! Freezing by a closed window: Freeze-TCP (Goff, Moronski, Phatak and Gupta, "Freeze-TCP: A True
+//! End-to-End TCP Enhancement Mechanism for Mobile Environments", INFOCOM 2000) and the supervisor
+//! host of M-TCP (Brown and Singh, "M-TCP: TCP for Mobile Cellular Networks", 1997).
+//!
+//! Who foresees a disconnection closes the window in time. The sender then enters persist mode
+//! instead of timing out, and keeps its congestion window. When the connection is back, three ACKs
+//! with the window as it was before make the sender continue at once.
+//!
+//! In Freeze-TCP the mobile host does so, about one round trip before the disconnection, so that
+//! all data that were on the way are acknowledged by then. In M-TCP a node before the wireless link
+//! does. This agent is such a node, and it serves the flows whose data pass it to their receivers.
+
+use std::sync::Arc;
+
+use rtolab_link::Interval;
+use rtolab_tcp::Flags;
+use rtolab_time::{Duration, Instant};
+
+use super::{Onward, is_relevant, state_of};
+use crate::packet::Packet;
+
+/// The ACKs that open the window again (Freeze-TCP section 3: three copies).
+const OPENING_ACKS: usize = 3;
+
+/// Closes the window of every flow before and during disconnections.
+#[derive(Clone, Debug)]
+pub struct Freeze {
+    disconnections: Arc<[Interval]>,
+    warning: Duration,
+    /// The newest ACK of each flow, with the window of its receiver.
+    newest: Vec<Option<Packet>>,
+    /// The index of the next change: each disconnection closes the window and opens it.
+    change: usize,
+}
+
+impl Freeze {
+    /// Closes windows `warning` before each of the disconnections, which are in order.
+    pub const fn new(disconnections: Arc<[Interval]>, warning: Duration) -> Self {
+        Self { disconnections, warning, newest: Vec::new(), change: 0 }
+    }
+
+    /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
+    pub fn on_packet(&mut self, mut packet: Packet, onward: &mut Vec<Onward>) {
+        let flags = packet.segment.flags;
+        let is_ack = flags.has(Flags::ACK) && !flags.any(Flags::SYN | Flags::RST);
+        if is_relevant(&packet) && is_ack && !packet.to_receiver {
+            let newest = state_of(&mut self.newest, packet.flow);
+            if newest.is_none_or(|newest| packet.segment.ack >= newest.segment.ack) {
+                *newest = Some(packet);
+            }
+            if self.is_frozen() {
+                packet.segment.window = 0;
+            }
+        }
+        onward.push(Onward::passing(packet));
+    }
+
+    /// See [`Middlebox::on_timer`](super::Middlebox::on_timer).
+    pub fn on_timer(&mut self, at: Instant, onward: &mut Vec<Onward>) {
+        while self.next_timer().is_some_and(|due| due <= at) {
+            self.change += 1;
+            let is_frozen = self.is_frozen();
+            let copies = if is_frozen { 1 } else { OPENING_ACKS };
+            for newest in self.newest.iter().flatten() {
+                let mut ack = pure_ack(newest);
+                if is_frozen {
+                    ack.segment.window = 0;
+                }
+                onward.extend((0..copies).map(|_| Onward::made_here(ack)));
+            }
+        }
+    }
+
+    /// See [`Middlebox::next_timer`](super::Middlebox::next_timer).
+    pub fn next_timer(&self) -> Option<Instant> {
+        let Interval { at, length } = *self.disconnections.get(self.change / 2)?;
+        Some(if self.is_frozen() {
+            at + length
+        } else {
+            Instant::START + (at.since(Instant::START) - self.warning)
+        })
+    }
+
+    /// Is the window closed?
+    const fn is_frozen(&self) -> bool {
+        self.change % 2 == 1
+    }
+}
+
+/// The ACK of a packet, without its data.
+fn pure_ack(packet: &Packet) -> Packet {
+    let mut packet = *packet;
+    let segment = &mut packet.segment;
+    segment.seq = segment.end();
+    segment.len = 0;
+    segment.flags = Flags::ACK;
+    packet.bytes = Packet::size_of(segment);
+    packet.order = 0;
+    packet
+}
+
+#[cfg(test)]
+mod tests;
