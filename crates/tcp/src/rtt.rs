@@ -195,8 +195,8 @@ impl RttEstimator {
             }
         };
         self.estimate = Some(smoothed.estimate);
-        let slop = self.config.rto.slop;
-        self.rto = Rto::new(smoothed.rto + slop, smoothed.min_rto + slop, &self.config.rto);
+        let rto = smoothed.rto.max(smoothed.min_rto) + self.config.rto.slop;
+        self.rto = Rto::new(rto, Duration::ZERO, &self.config.rto);
     }
 
     /// The estimate, unless many back-offs have discarded it.
