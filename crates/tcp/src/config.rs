@@ -169,7 +169,7 @@ impl Config {
         match self.recovery.algorithm {
             Algorithm::Rack => true,
             Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
-            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno => false,
+            _ => false,
         }
     }
 }
