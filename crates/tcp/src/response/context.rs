@@ -65,9 +65,9 @@ impl ResponseContext {
 /// What a response has the sender do. By default nothing but the end of go-back-N.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseAction {
-    /// The new congestion window, in bytes; `None`: unchanged.
+    /// The new congestion window, in bytes, at least a segment; `None`: unchanged.
     pub cwnd: Option<u64>,
-    /// The new slow-start threshold, in bytes; `None`: unchanged.
+    /// The new slow-start threshold, in bytes, at least two segments; `None`: unchanged.
     pub ssthresh: Option<u64>,
     /// The new SRTT and RTTVAR; `None`: unchanged.
     pub estimate: Option<Estimate>,
