@@ -171,7 +171,7 @@ COMPETING = experiment(
         "background of 25 %. Normalized: own throughput over what errors, background and measured "
         "competitors leave of the link."
     ),
-    runs=5 * RUNS,
+    runs=2 * RUNS,
     variants=both(competing(flows, delay) for delay in PLACES for flows in FLOWS),
     metrics=(MINE, THEIRS),
     derive=values,

@@ -93,12 +93,15 @@ def ratio_name(variant: Variant, place: Place) -> str:
 
 
 FIRST_READING = (
-    "a quarter remains in long transfers and nearly half with pages. The steps count packets as if "
-    "none were lost: after a loss, and for packets sent in recovery, the parity is wrong"
+    "a quarter remains in long transfers and nearly half with pages. A wrong parity is not the "
+    "cause: with that of the outstanding data 24 and 42 % remain. Of the 53 spurious timeouts in "
+    "long transfers 51 come within a second of a fast retransmit (18 of 46 with pages): packets "
+    "sent in recovery belong to no train"
 )
 SECOND_READING = (
     "restarting the timer with retransmissions does not help where the receiver acknowledges at "
-    "once whatever fills a gap: what remains follows a wrong parity after a loss"
+    "once whatever fills a gap. With the parity of the outstanding data 24 and 36 % remain, so a "
+    "wrong parity explains a third of what remains with pages, and little in long transfers"
 )
 NEVER_ZERO = (
     "the parity of the outstanding data is right only while nothing is lost: if the second packet "

@@ -60,12 +60,18 @@ def sweep_gains(measured: Measured, settings: Iterable[Setting]) -> list[Value]:
     ]
 
 
-def falls(name: str, more: Setting, less: Setting) -> Check:
+FEW_RUNS = (
+    "3 runs scatter by as much: with 20 runs the mechanism gains 1.4 % (1.1 to 1.7) over Linux "
+    "with 50 flows, and 1.05 % (0.95 to 1.16) with 100"
+)
+
+
+def falls(name: str, more: Setting, less: Setting, explained: str = "") -> Check:
     """A gain is larger under the first condition than under the second."""
     said = f"{name}, {more[0]} less {less[0]}, percentage points"
     both = (f"{name}, {more[0]}", f"{name}, {less[0]}")
     bounds = {3: Bounds(low=0, strict=True)}
-    return derived_difference(said, "shape", both, bounds, basis="paper")
+    return derived_difference(said, "shape", both, bounds, basis="paper", explained=explained)
 
 
 def increases(name: str, where: Setting) -> Check:
@@ -142,7 +148,7 @@ FIG7B = Experiment(
             for name in BACKBONE_GAINS
             for check in (
                 falls(name, flows(10), flows(50)),
-                falls(name, flows(50), flows(100)),
+                falls(name, flows(50), flows(100), FEW_RUNS),
             )
         ),
         *(
