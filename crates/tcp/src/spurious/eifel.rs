@@ -16,13 +16,14 @@ pub struct Eifel {
 }
 
 impl Eifel {
-    /// A timeout's retransmission carries the timestamp `value`. A second one before any
-    /// acknowledgment does not overwrite the first (RFC 3522 section 3.2, step 2).
+    /// Step 2 of RFC 3522 section 3.2: RetransmitTS is the timestamp `value` of the retransmission.
+    /// A second one before any acknowledgment does not overwrite the first.
     pub fn on_timeout(&mut self, value: u32) {
         self.retransmitted_at.get_or_insert(value);
     }
 
-    /// The first acknowledgment of new data decides.
+    /// Steps 3 and 4: the first acceptable ACK decides, by whether its echo is smaller than
+    /// RetransmitTS.
     pub fn on_ack(&mut self, ack: &AckFacts) -> Verdict {
         let (Some(retransmitted), true) = (self.retransmitted_at, ack.is_new()) else {
             return Verdict::Open;

@@ -28,7 +28,8 @@ impl Detector for Rfc3522 {
     }
 }
 
-/// Step 5: may this be the acknowledgment of a duplicate?
+/// Step 5: may this be the acknowledgment of a duplicate? It carries a D-SACK, or no D-SACK ever
+/// came and it acknowledges all outstanding data.
 pub(super) fn of_a_duplicate(ack: &AckFacts, episode: &Episode) -> bool {
     ack.dsack.is_some() || (!episode.dsack_seen && ack.ack == ack.max)
 }

@@ -46,7 +46,9 @@ impl Basic {
     /// Step 1.
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
         let stays_out = match self.rfc {
+            // Not in fast recovery with SACK.
             Rfc::Rfc4138 => expiry.in_fast_recovery && expiry.sack,
+            // In RTO recovery, while "recover" is larger than or equal to SND.UNA.
             Rfc::Rfc5682 => self.recover > expiry.una,
         };
         if stays_out || self.rfc == Rfc::Rfc4138 {
@@ -59,19 +61,21 @@ impl Basic {
 
     /// Step 2.
     pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
+        // "Store the highest sequence number transmitted so far in variable "recover"."
         if self.rfc == Rfc::Rfc5682 {
             self.recover = ack.max;
         }
-        // 2 a
+        // 2 a: a duplicate ACK
         if !ack.is_new() {
             return Outcome::genuine(1);
         }
+        // 2 a: it covers "recover", or not all that step 1 retransmitted
         if ack.ack < self.retransmitted || ack.ack >= self.recover {
             return Outcome::genuine(2);
         }
         match can_send {
             CanSend::Nothing => Outcome::nothing_new(),
-            // 2 b
+            // 2 b: two new segments
             CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
         }
     }
@@ -83,11 +87,11 @@ impl Basic {
 
     /// Step 3.
     pub(super) const fn second(&mut self, ack: &AckFacts) -> Outcome {
-        // 3 a
+        // 3 a: a duplicate ACK, so cwnd is three segments
         if !ack.is_new() {
             return Outcome::genuine(3);
         }
-        // 3 b
+        // 3 b: the timeout was spurious, recover = SND.UNA
         self.recover = ack.ack;
         Outcome::spurious(match self.in_fast_recovery {
             true => Resumption::FromOne,

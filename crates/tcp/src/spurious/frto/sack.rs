@@ -39,13 +39,13 @@ impl SackEnhanced {
             return Outcome::wait(Step::AwaitingFirst);
         }
         self.recovery_point = ack.max;
-        // 2 a
+        // 2 a: the ACK covers RecoveryPoint
         if ack.ack >= self.recovery_point {
             return Outcome::genuine(2);
         }
         match can_send {
             CanSend::Nothing => Outcome::nothing_new(),
-            // 2 b
+            // 2 b: two new segments
             CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
         }
     }
@@ -59,11 +59,11 @@ impl SackEnhanced {
     pub(super) fn second(&mut self, ack: &AckFacts) -> Outcome {
         let highest = ack.sacked_end.map_or(ack.ack, |end| end.max(ack.ack));
         let says_something_new = ack.is_new() || ack.newly_sacked > 0;
-        // 3 a
+        // 3 a: data above RecoveryPoint is acknowledged or SACKed, or nothing new is
         if highest > self.recovery_point || !says_something_new {
             return Outcome::genuine(3);
         }
-        // 3 b
+        // 3 b: the timeout was spurious
         self.recovery_point = ack.ack;
         Outcome::spurious(Resumption::Halved)
     }

@@ -230,7 +230,9 @@ impl Fed {
         prop_assert_eq!(flight.max(), self.max, "SND.MAX is behind what was sent last");
         self.una = flight.una();
         let window = sender.window();
-        prop_assert!(window.cwnd() >= window.smss() && window.ssthresh() > 0);
+        let least = self.config.window.initial_ssthresh.map_or(2, |segments| segments.min(2));
+        prop_assert!(window.cwnd() >= window.smss());
+        prop_assert!(window.ssthresh() >= u64::from(least) * window.smss());
         prop_assert_eq!(sender.deadline().is_some(), flight.size() > 0, "timer");
         prop_assert!(sender.rto() <= self.config.rto.max);
 
