@@ -146,6 +146,7 @@ impl RttEstimator {
             (Estimator::Linux(_), Estimator::Linux(before)) => Estimator::Linux(before.clone()),
             (estimator, _) => estimator,
         };
+        self.rto = Rto::new(self.rto.get(), Duration::ZERO, &config.rto);
         self.config = config;
         self.expected_samples = 1;
     }

@@ -360,3 +360,14 @@ fn a_lost_syn_leaves_the_timeout_below_its_ceiling() {
         assert_eq!(rtt.rto(), Duration::from_secs(expected));
     }
 }
+
+#[test]
+fn a_new_ceiling_holds_at_once() {
+    let mut rtt = estimator(|_| {});
+    feed(&mut rtt, 10_000);
+    assert_eq!(rtt.rto(), Duration::from_secs(30));
+    let mut config = Config::default();
+    config.rto.max = Duration::from_secs(20);
+    rtt.reconfigure(Arc::new(config));
+    assert_eq!(rtt.rto(), Duration::from_secs(20));
+}
