@@ -2,6 +2,8 @@
 
 import json
 import re
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,33 @@ def test_what_fails_in_a_worker_is_reported_as_without(tmp_path: Path) -> None:
     ran = program.run("reproduce", *IDS, "--quick", *wrong)
     assert ran.returncode == 2
     assert "tcp.rto.min" in ran.stderr
+
+
+LONG = ("frto2002/table1", "frto2002/table2", "--runs", "1000", "--quick", "--jobs", "2")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one started."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    """Is it, and not only its entry in the table of processes?"""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_do_not_outlive_their_parent(tmp_path: Path, how: signal.Signals) -> None:
+    with program.start("reproduce", *IDS, *LONG, "--out", tmp_path) as process:
+        program.wait_for((tmp_path / IDS[0] / "finished.json").exists, process)
+        workers = children(process.pid)
+        assert len(workers) == 2
+        process.send_signal(how)
+        _, words = process.communicate(timeout=60)
+    if how is signal.SIGINT:
+        assert process.returncode == 130
+        assert "the same command goes on from there" in words
+    program.wait_for(lambda: not any(map(is_running, workers)), within_s=60)

@@ -84,7 +84,7 @@ def endless(command: str, folder: Path) -> list[str | Path]:
         "run without trace": ["run", file, "--runs", "2", "--out", out],
         "run on one thread": ["run", file, "--runs", "2", "--jobs", "1", "--out", out],
         "sweep": ["sweep", sweep, "--out", out],
-        "reproduce": ["reproduce", "minrto2007", "--out", out],
+        "reproduce": ["reproduce", "minrto2007/fig7a", "--runs", "200", "--out", out],
         "diagnose": ["diagnose", folder / "pipe"],
         "serve": ["serve", "--port", "0"],
     }
