@@ -99,7 +99,7 @@ KINDS = [
     ("senders", "policies", "sack:rfc6675"),
     ("receivers", "receivers", "bsdi-3.0"),
     ("detectors", "detectors", "originals"),
-    ("measures", "measures", "goodput"),
+    ("measures", "measures", "effective_goodput"),
     ("scenarios", "scenarios", "frto2002-delays"),
     ("experiments", "experiments", "frto2002/table2"),
 ]
@@ -373,7 +373,7 @@ def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:
 
 
 def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Simulator) -> None:
-    ran = rtolab("demo", "--runs", "30")
+    ran = rtolab("demo", "--runs", "30", "--jobs", "1")
     assert [table for table in (1, 2, 3) if f"frto2002/table{table}" in ran.out] == [1, 2, 3]
     for name in ("table2/throughput-2-loss.png", "fig1/sack-sender.png"):
         assert f"wrote out/frto2002/{name}" in ran.out
