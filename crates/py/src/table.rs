@@ -1,13 +1,11 @@
 //! A table for Python: Arrow columns, passed without copying.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, RecordBatch, StructArray};
-use arrow_schema::Field;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::error::PyArrowResult;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
 /// A table in Arrow's format; `polars.DataFrame`, `pandas.DataFrame.from_arrow` and `pyarrow.table`
 /// accept it.
@@ -30,19 +28,22 @@ impl Table {
         format!("<Table: {} rows, {}>", self.0.num_rows(), self.columns().join(", "))
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, self.0.schema_ref().as_ref())
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema_ref().as_ref())
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
+    /// One batch. The interface lets a producer ignore `requested_schema` ("best effort").
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        let row = Field::new_struct("", self.0.schema_ref().fields().clone(), false);
-        let rows: ArrayRef = Arc::new(StructArray::from(self.0.clone()));
-        let stream = ArrayIterator::new([Ok(rows)], row.into());
-        to_stream_pycapsule(py, Box::new(stream), requested_schema)
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }
