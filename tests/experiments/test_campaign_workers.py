@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import program
+from prerequisites import require_linux
 from rtolab.campaign import Campaign, Settings
 from rtolab.campaign_workers import FEWEST, Workers
 from rtolab.experiments import find
@@ -81,9 +82,9 @@ def is_running(pid: int) -> bool:
     return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_workers_do_not_outlive_their_parent(tmp_path: Path, how: signal.Signals) -> None:
+    require_linux()
     with program.start("reproduce", *IDS, *LONG, "--out", tmp_path) as process:
         program.wait_for((tmp_path / IDS[0] / "finished.json").exists, process)
         workers = children(process.pid)

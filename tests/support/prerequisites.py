@@ -43,6 +43,12 @@ def no_hosts() -> str | None:
     return no_root()
 
 
+def require_linux() -> None:
+    """The kernel's list of what each process started."""
+    if not Path("/proc/self/task").is_dir():
+        lack("needs Linux")
+
+
 def require_root() -> None:
     if what := no_root():
         lack(f"needs {what}")
