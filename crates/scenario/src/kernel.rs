@@ -1,46 +1,76 @@
 //! The settings of hosts' kernels.
 
-use rtolab_settings::Choice;
+use rtolab_settings::{Buffer, Choice, Positive, Settings, Size, Whole};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_time::Duration;
 
+use crate::formats::Name;
+
 /// The settings of a host's kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Kernel {
-    /// The congestion control, by the kernel's name.
+    /// The congestion control, by the kernel's name for it.
+    #[setting(format = Name, default = "cubic".to_string(), example = "reno")]
     pub congestion: String,
-    /// Selective acknowledgments (`tcp_sack`).
+    /// Selective acknowledgments (tcp_sack).
+    #[setting(default = true)]
     pub sack: bool,
-    /// Duplicate SACK (`tcp_dsack`).
+    /// D-SACK reports of segments that arrive twice (tcp_dsack).
+    #[setting(default = true)]
     pub dsack: bool,
-    /// Timestamps (`tcp_timestamps`).
+    /// Timestamps (tcp_timestamps).
+    #[setting(default = true)]
     pub timestamps: bool,
-    /// F-RTO (`tcp_frto`); 0 for off.
+    /// F-RTO (tcp_frto): 0 for off.
+    #[setting(format = Whole<0, 2>, default = 2)]
     pub frto: u32,
-    /// The bits of `tcp_recovery`; 1 for RACK.
+    /// The bits of tcp_recovery: 1 for RACK's detection of losses.
+    #[setting(format = Whole<0, 7>, default = 1)]
     pub recovery: u32,
-    /// `tcp_early_retrans`; 3 for tail loss probes, 0 for off.
+    /// Tail loss probes (tcp_early_retrans): 0 for none, 3 for them.
+    #[setting(format = Whole<0, 4>, default = 3)]
     pub early_retrans: u32,
-    /// The initial reordering degree, DupThresh (`tcp_reordering`).
+    /// The number of duplicate ACKs that mark a loss (tcp_reordering).
+    #[setting(format = Whole<1, 300>, default = 3)]
     pub reordering: u32,
-    /// ECN (`tcp_ecn`): 0 for off, 1 to request it, 2 to accept it only.
+    /// Explicit congestion notification (tcp_ecn): 0 for none, 1 to request and accept it, 2 only
+    /// to accept it.
+    #[setting(format = Whole<0, 2>, default = 2)]
     pub ecn: u32,
-    /// Does the window restart after idle times (`tcp_slow_start_after_idle`)?
+    /// Does the window restart after an idle time (tcp_slow_start_after_idle)?
+    #[setting(default = true)]
     pub slow_start_after_idle: bool,
-    /// How many SYN timeouts come before the first back-off (`tcp_syn_linear_timeouts`); `None` for
-    /// the kernel's default. Kernels before 6.5 have no such control and double each.
+    /// The number of timeouts of a SYN before they double (tcp_syn_linear_timeouts).
+    ///
+    /// Kernels before 6.5 have no such control and double each.
+    #[setting(format = Whole<0, 127>, unset = "4, and for an emulated host its kernel's own")]
     pub syn_linear_timeouts: Option<u32>,
     /// The minimum RTO.
+    #[setting(format = Positive, default = Duration::from_millis(200), example = "1 s")]
     pub rto_min: Duration,
-    /// The largest advertised window in bytes; `None` for the kernel's default.
+    /// The largest window that an emulated host advertises, in bytes.
+    #[setting(
+        format = Buffer,
+        example = "65535 B",
+        unset = "receiver.buffer for a receiver, else the kernel's own"
+    )]
     pub window: Option<u32>,
-    /// The MTU, in bytes.
+    /// The largest packet that an emulated host sends, in bytes.
+    #[setting(
+        format = Size<88, 65_535, 1_500>,
+        default = 1_500,
+        example = "1500 B",
+        unset = "tcp.mss and 40 B of headers"
+    )]
     pub mtu: u32,
-    /// Generic segmentation offload (GSO).
+    /// Does TCP of an emulated host pass on several segments as one (GSO), which the device then
+    /// splits?
     pub offload: bool,
-    /// The initial window in segments; `None` for the kernel's default.
+    /// The initial window of an emulated host, in segments (initcwnd of its route).
+    #[setting(format = Whole<1, 100>, unset = "the kernel's own, 10")]
     pub initial_window: Option<u32>,
-    /// Does a program act as the host, through a TUN device with its address?
+    /// Does an emulated host's address belong to a program behind the TUN device `stack0`, so that
+    /// its kernel only forwards?
     pub tun: bool,
 }
 
@@ -67,12 +97,17 @@ impl Kernel {
 }
 
 /// Settings of emulated runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct EmulationConfig {
-    /// The accepted 99th percentile of the lateness of packets; `None` for 1 ms or 5 % of the round
-    /// trip, whichever is longer.
+    /// The lateness that at most one packet in a hundred may exceed.
+    #[setting(
+        format = Duration,
+        example = "2 ms",
+        unset = "1 ms or 5 % of the round trip, whichever is longer"
+    )]
     pub lateness: Option<Duration>,
-    /// When the links' clocks start if a command runs.
+    /// When the time of the links begins if a command runs.
+    #[setting(example = "first-packet")]
     pub begin: Begin,
 }
 

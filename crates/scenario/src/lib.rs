@@ -4,6 +4,7 @@
 mod document;
 mod error;
 mod files;
+mod formats;
 mod kernel;
 mod limits;
 mod overridden;

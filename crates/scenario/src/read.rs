@@ -1,32 +1,27 @@
 //! Deserializes a document into the structs of the schema. Errors keep the path to their node.
 
-use std::{iter, slice};
+use std::slice;
 
 use rtolab_settings::names::{one_of, one_word_of};
-use rtolab_settings::{Content, Found, Setting, Settings, Shape, Wrong};
+use rtolab_settings::{self as settings, Content, Found, List, Setting, Settings, Shape, Wrong};
 use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, Unexpected};
 use serde::forward_to_deserialize_any;
 
-use crate::Result;
 use crate::document::{Document, Entry, Node, Step, Value};
 use crate::schema;
 use crate::set::WORKLOADS;
+use crate::{Result, ScenarioError};
 
 /// Reads the whole document as a `T`.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Result<T> {
     T::deserialize(Reader(&document.root)).map_err(|mut fault| {
-        fault.path.reverse();
-        let problem = match fault.what {
-            What::Problem(problem) => problem,
-            What::Missing(key) => schema::missing::<T>(&fault.path, key),
-            What::Table(found) => match &fault.path[..] {
-                [Step::Key(key)] => format!("found {found}; expected a list: [[{key}]]"),
-                _ => format!("found {found}; expected a list"),
-            },
-        };
-        document.error(&fault.path, problem)
+        if let What::Missing(key) = fault.what {
+            let path: Vec<_> = fault.path.iter().rev().cloned().collect();
+            fault.what = What::Problem(schema::missing::<T>(&path, key));
+        }
+        fault.at(document)
     })
 }
 
@@ -34,46 +29,139 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(document: &Document) -> Res
 pub(crate) fn settings(document: &Document, key: &str, settings: &mut dyn Settings) -> Result<()> {
     let step = Step::Key(key.to_string());
     let Some(node) = document.node(slice::from_ref(&step)) else { return Ok(()) };
-    table(node, settings).map_err(|fault| {
-        let path: Vec<_> = iter::once(step).chain(fault.path.into_iter().rev()).collect();
-        let What::Problem(problem) = fault.what else { unreachable!("no setting is required") };
-        document.error(&path, problem)
-    })
+    table(node, settings).map_err(|fault| fault.inside(step).at(document))
 }
 
-fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
-    let Value::Table(entries) = &node.value else {
-        return Err(Fault::mismatch(node, &"a table"));
+/// Reads the keys of the table at `path` that `settings` have, over their values.
+pub(crate) fn over(document: &Document, path: &[Step], settings: &mut dyn Settings) -> Result<()> {
+    let Some(Node { value: Value::Table(entries), .. }) = document.node(path) else {
+        return Ok(());
     };
     for entry in entries {
-        let (mut known, mut read) = (Vec::new(), None);
-        settings.each(&mut |setting| match setting.key == entry.key {
-            true => read = Some(take(setting, entry, entries)),
-            false => known.push(setting.key),
-        });
-        let unknown = || {
-            let expected = one_of(&entry.key, known.iter().copied());
-            Err(Fault::new(format!("found an unknown key; expected {expected}")))
-        };
-        read.unwrap_or_else(unknown).map_err(|fault| fault.inside(entry.step()))?;
+        entry_of(entry, settings)
+            .unwrap_or(Ok(()))
+            .map_err(|fault| path.iter().rev().cloned().fold(fault, Fault::inside).at(document))?;
     }
     Ok(())
 }
 
-/// Reads one of the `entries` of a table.
-fn take(setting: Setting<'_>, entry: &Entry, entries: &[Entry]) -> Result<(), Fault> {
-    let conflict = |conflict: &&Entry| {
-        conflict.key != entry.key && setting.rivals.contains(&conflict.key.as_str())
+fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
+    let (mut keys, mut required, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
+    settings.each(&mut |setting| {
+        keys.push(setting.key);
+        if setting.required {
+            required.push((setting.key, schema::example(setting)));
+        } else if !setting.rivals.is_empty() {
+            rivals.push((setting.key, setting.rivals));
+        }
+    });
+    let is_choice = settings.is_choice();
+    let entries = match &node.value {
+        Value::Table(entries) if !is_choice || entries.len() == 1 => entries,
+        _ if is_choice => {
+            let expected = format!("a table of one of {}", keys.join(", "));
+            return Err(Fault::mismatch(node, &expected.as_str()));
+        }
+        _ => return Err(Fault::mismatch(node, &such_as(&required).as_str())),
     };
-    if let Some(conflict) = entries.iter().find(conflict) {
-        let beside = format!("found {} beside {}", entry.key, conflict.key);
-        return Err(Fault::new(format!("{beside}; expected only one of them")));
+    check_rivals(entries, &rivals)?;
+    for entry in entries {
+        entry_of(entry, settings).unwrap_or_else(|| {
+            let known = keys.iter().copied().filter(|key| *key != entry.key);
+            let expected = one_of(&entry.key, known);
+            let problem = format!("found an unknown key; expected {expected}");
+            Err(Fault::new(problem).inside(entry.step()))
+        })?;
     }
-    let value = match setting.content {
-        Content::Table(settings) => return table(&entry.node, settings),
-        Content::Value(value) => value,
+    let is_missing = |key: &str| entries.iter().all(|entry| entry.key != key);
+    match required.iter().find(|(key, _)| is_missing(key)) {
+        Some((key, example)) => Err(Fault::new(missing(key, example.as_ref()))),
+        None => settings.check().map_err(Fault::new),
+    }
+}
+
+/// A table, with an example if all its `required` keys have one.
+fn such_as(required: &[(&'static str, Option<toml::Value>)]) -> String {
+    let parts =
+        required.iter().map(|(key, example)| Some(format!("{key} = {}", example.as_ref()?)));
+    match parts.collect::<Option<Vec<_>>>() {
+        Some(parts) if !parts.is_empty() => format!("a table such as {{ {} }}", parts.join(", ")),
+        _ => "a table".to_string(),
+    }
+}
+
+/// The problem that a table lacks `key`.
+fn missing(key: &str, example: Option<&toml::Value>) -> String {
+    let example = example.map_or_else(String::new, |example| format!(" such as {key} = {example}"));
+    format!("found no key {key:?}; expected one{example}")
+}
+
+/// Keys that exclude each other, before they are read, because one may be incomplete.
+fn check_rivals(entries: &[Entry], rivals: &[(&str, &[&str])]) -> Result<(), Fault> {
+    for entry in entries {
+        let excluded = rivals.iter().filter(|(key, _)| *key == entry.key);
+        let excluded: Vec<_> = excluded.flat_map(|(_, keys)| keys.iter()).collect();
+        let excludes = |other: &&Entry| {
+            other.key != entry.key && excluded.iter().any(|key| **key == other.key)
+        };
+        if let Some(other) = entries.iter().find(excludes) {
+            let beside = format!("found {} beside {}", entry.key, other.key);
+            let problem = format!("{beside}; expected only one of them");
+            return Err(Fault::new(problem).inside(entry.step()));
+        }
+    }
+    Ok(())
+}
+
+/// Reads an entry of a table, if it is one of the `settings`.
+fn entry_of(entry: &Entry, settings: &mut dyn Settings) -> Option<Result<(), Fault>> {
+    let mut read = None;
+    settings.each(&mut |setting| {
+        if setting.key == entry.key {
+            let Setting { open, items, .. } = setting;
+            let taken = content(&entry.node, setting.content, (open, items));
+            read = Some(taken.map_err(|fault| fault.inside(entry.step())));
+        }
+    });
+    read
+}
+
+type Bounds = (bool, (usize, usize));
+
+/// Reads what a key or an item holds: names may be `open`, and a list has a number of `items`.
+fn content(node: &Node, content: Content<'_>, (open, items): Bounds) -> Result<(), Fault> {
+    match content {
+        Content::Table(settings) => table(node, settings),
+        Content::List(found) => list(node, found, items),
+        Content::Value(value) => self::value(node, value, open),
+    }
+}
+
+fn list(node: &Node, list: &mut dyn List, (least, most): (usize, usize)) -> Result<(), Fault> {
+    let expected = match (least, most) {
+        (0, usize::MAX) => "a list".to_string(),
+        (least, usize::MAX) => format!("a list of at least {least}"),
+        (least, most) if least == most => format!("a list of {least}"),
+        (_, most) => format!("a list of at most {most}"),
     };
-    let found = match &entry.node.value {
+    let nodes = match &node.value {
+        Value::List(nodes) if (least..=most).contains(&nodes.len()) => nodes,
+        Value::Table(_) => {
+            return Err(Fault { what: What::Table(node.to_string()), path: Vec::new() });
+        }
+        _ => return Err(Fault::mismatch(node, &expected.as_str())),
+    };
+    list.clear();
+    for (index, node) in nodes.iter().enumerate() {
+        let mut read = Ok(());
+        list.add(&mut |item| read = content(node, item, (false, (0, usize::MAX))));
+        read.map_err(|fault| fault.inside(Step::Index(index)))?;
+    }
+    list.check().map_err(Fault::new)
+}
+
+fn value(node: &Node, value: &mut dyn settings::Value, open: bool) -> Result<(), Fault> {
+    let found = match &node.value {
         Value::Text(text) => Found::Text(text),
         Value::Integer(number) => Found::Integer(*number),
         Value::Float(number) => Found::Float(*number),
@@ -81,10 +169,10 @@ fn take(setting: Setting<'_>, entry: &Entry, entries: &[Entry]) -> Result<(), Fa
         Value::Other(_) | Value::List(_) | Value::Table(_) => Found::Other,
     };
     match value.read(&found) {
-        Err(Wrong::Unexpected) if setting.open && matches!(found, Found::Text(_)) => Ok(()),
+        Err(Wrong::Unexpected) if open && matches!(found, Found::Text(_)) => Ok(()),
         Err(Wrong::Unexpected) => {
             let expected = expected(&found, &value.shape(), &value.expected());
-            Err(Fault::mismatch(&entry.node, &expected.as_str()))
+            Err(Fault::mismatch(node, &expected.as_str()))
         }
         Err(Wrong::Problem(problem)) => Err(Fault::new(problem)),
         Ok(()) => Ok(()),
@@ -140,6 +228,20 @@ impl Fault {
     fn inside(mut self, step: Step) -> Self {
         self.path.push(step);
         self
+    }
+
+    /// The error at its place in the document.
+    fn at(mut self, document: &Document) -> ScenarioError {
+        self.path.reverse();
+        let problem = match self.what {
+            What::Problem(problem) => problem,
+            What::Missing(key) => missing(key, None),
+            What::Table(found) => match &self.path[..] {
+                [Step::Key(key)] => format!("found {found}; expected a list: [[{key}]]"),
+                _ => format!("found {found}; expected a list"),
+            },
+        };
+        document.error(&self.path, problem)
     }
 }
 

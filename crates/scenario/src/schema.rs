@@ -1,6 +1,6 @@
 //! JSON Schema, for editors and for the examples in messages about missing keys.
 
-use rtolab_settings::{Content, Settings, Shape};
+use rtolab_settings::{Content, List, Setting, Settings, Shape};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -17,32 +17,104 @@ pub(crate) fn of<T: JsonSchema>() -> Json {
 
 /// The schema of a table of `settings`.
 pub(crate) fn table(about: &str, settings: &mut dyn Settings) -> Schema {
-    let mut properties = Map::new();
+    let mut schema = keys(settings);
+    schema.insert("description".to_string(), about.into());
+    schema
+}
+
+fn keys(settings: &mut dyn Settings) -> Schema {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
     settings.each(&mut |setting| {
-        let mut schema = match setting.content {
-            Content::Table(settings) => table(setting.about, settings),
-            Content::Value(value) => {
-                let default = setting.unset.map(str::to_string).or_else(|| value.show());
-                let default = default.map_or_else(String::new, |text| format!(" Default: {text}."));
-                let mut schema = self::value(&value.shape());
-                if setting.open {
-                    schema = json_schema!({ "anyOf": [schema, { "type": "string" }] });
-                }
-                schema.insert("description".into(), (setting.about.to_owned() + &default).into());
-                schema
-            }
-        };
-        if !setting.examples.is_empty() {
-            schema.insert("examples".to_string(), setting.examples.into());
+        if setting.required {
+            required.push(setting.key);
         }
-        properties.insert(setting.key.to_string(), schema.to_value());
+        properties.insert(setting.key.to_string(), self::setting(setting).to_value());
     });
-    json_schema!({
+    if settings.is_choice() {
+        let choice = |(key, schema): (String, Json)| {
+            let description = schema["description"].clone();
+            json!({
+                "type": "object",
+                "description": description,
+                "properties": { &key: schema },
+                "required": [key],
+                "additionalProperties": false,
+            })
+        };
+        return json_schema!({ "oneOf": properties.into_iter().map(choice).collect::<Vec<_>>() });
+    }
+    let mut schema = json_schema!({
         "type": "object",
-        "description": about,
         "properties": properties,
         "additionalProperties": false,
-    })
+    });
+    if !required.is_empty() {
+        schema.insert("required".to_string(), required.into());
+    }
+    schema
+}
+
+/// The schema of a key.
+fn setting(setting: Setting<'_>) -> Schema {
+    let (mut default, mut is_text) = (setting.unset.map(str::to_string), false);
+    let mut schema = match setting.content {
+        Content::Table(settings) => keys(settings),
+        Content::List(list) => self::list(list, setting.items),
+        Content::Value(value) => {
+            default = default.or_else(|| value.show()).filter(|_| !setting.required);
+            let shape = value.shape();
+            is_text = matches!(shape, Shape::Text(..) | Shape::Choice(_));
+            let schema = self::value(&shape);
+            match setting.open {
+                true => json_schema!({ "anyOf": [schema, { "type": "string" }] }),
+                false => schema,
+            }
+        }
+    };
+    let default = default.map_or_else(String::new, |text| format!(" Default: {text}."));
+    schema.insert("description".to_string(), (setting.about.to_owned() + &default).into());
+    if !setting.examples.is_empty() {
+        let example = |text: &&str| match is_text {
+            true => Json::from(*text),
+            false => written(text),
+        };
+        let examples: Vec<_> = setting.examples.iter().map(example).collect();
+        schema.insert("examples".to_string(), examples.into());
+    }
+    schema
+}
+
+/// A value that is written in TOML.
+fn written(text: &str) -> Json {
+    let table: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
+    let value = table.and_then(|mut table| table.remove("value"));
+    value.and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
+}
+
+/// An example of the value of a key.
+pub(crate) fn example(setting: Setting<'_>) -> Option<toml::Value> {
+    let schema = self::setting(setting);
+    toml::Value::try_from(schema.get("examples")?.get(0)?).ok()
+}
+
+fn list(list: &mut dyn List, (least, most): (usize, usize)) -> Schema {
+    let mut items = Schema::default();
+    list.clear();
+    list.add(&mut |item| {
+        items = match item {
+            Content::Table(settings) => keys(settings),
+            Content::List(inner) => self::list(inner, (0, usize::MAX)),
+            Content::Value(value) => self::value(&value.shape()),
+        };
+    });
+    let mut schema = json_schema!({ "type": "array", "items": items });
+    if least > 0 {
+        schema.insert("minItems".to_string(), least.into());
+    }
+    if most < usize::MAX {
+        schema.insert("maxItems".to_string(), most.into());
+    }
+    schema
 }
 
 /// The schema of a value.

@@ -7,7 +7,8 @@ use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, Field, Ident, LitStr, Result, Token, Type, Variant,
+    Attribute, Data, DeriveInput, Error, Expr, Field, Ident, LitInt, LitStr, Result, Token, Type,
+    Variant,
 };
 
 /// Derives `Settings` and `Default`.
@@ -68,6 +69,10 @@ struct Knob {
     tables: Vec<(LitStr, Ident)>,
     kind: Kind,
     open: bool,
+    required: bool,
+    rivals: Option<Expr>,
+    least: Option<LitInt>,
+    most: Option<LitInt>,
 }
 
 /// What a field is.
@@ -76,6 +81,8 @@ enum Kind {
     #[default]
     Value,
     Table,
+    List,
+    Values,
     Flat,
     Skipped,
 }
@@ -112,7 +119,13 @@ impl Knob {
                     Ok(())
                 })?;
             }
+            "required" => self.required = true,
+            "rivals" => self.rivals = Some(meta.value()?.parse()?),
+            "least" => self.least = Some(meta.value()?.parse()?),
+            "most" => self.most = Some(meta.value()?.parse()?),
             "table" => self.kind = Kind::Table,
+            "list" => self.kind = Kind::List,
+            "values" => self.kind = Kind::Values,
             "flatten" => self.kind = Kind::Flat,
             "skip" => self.kind = Kind::Skipped,
             "open" => self.open = true,
@@ -127,12 +140,9 @@ impl Knob {
         let key = self.key.as_ref().unwrap_or(&key);
         let about = about(&field.attrs)?;
         let mut tokens = match self.kind {
-            Kind::Value => self.value(name, &field.ty, (key, &about)),
-            Kind::Table => quote! {
-                visit(::rtolab_settings::Setting::table(#key, #about, &mut self.#name));
-            },
             Kind::Flat => quote!(::rtolab_settings::Settings::each(&mut self.#name, visit);),
             Kind::Skipped => TokenStream::new(),
+            _ => self.setting(name, &field.ty, (key, &about)),
         };
         for (key, inner) in &self.tables {
             tokens.extend(quote! {
@@ -144,33 +154,56 @@ impl Knob {
         Ok(tokens)
     }
 
-    fn value(&self, name: &Ident, ty: &Type, (key, about): (&LitStr, &str)) -> TokenStream {
-        let (wrapper, inner) = match option(ty) {
+    fn setting(&self, name: &Ident, ty: &Type, (key, about): (&LitStr, &str)) -> TokenStream {
+        let unset = self.unset.as_ref().map_or(quote!(None), |text| quote!(Some(#text)));
+        let (examples, open, required) = (&self.examples, self.open, self.required);
+        let rivals = self.rivals.as_ref().map_or(quote!(&[]), Expr::to_token_stream);
+        let least = self.least.as_ref().map_or(quote!(0), LitInt::to_token_stream);
+        let most = self.most.as_ref().map_or(quote!(usize::MAX), LitInt::to_token_stream);
+        let (wrapper, inner) = match argument(ty, "Option") {
             Some(inner) => (quote!(WrittenOption), inner),
             None => (quote!(Written), ty),
         };
-        let format = self.format.as_ref().unwrap_or(inner);
-        let unset = self.unset.as_ref().map_or(quote!(None), |text| quote!(Some(#text)));
-        let (examples, open) = (&self.examples, self.open);
+        let (kind, content) = match self.kind {
+            Kind::Table => (quote!(table), quote!(self.#name)),
+            Kind::List => (quote!(list), quote!(self.#name)),
+            Kind::Values => {
+                let format = self.format.as_ref().unwrap_or(item(inner));
+                let list = quote!(WrittenList::<#format, _>::new(&mut self.#name));
+                (quote!(list), quote!(::rtolab_settings::#list))
+            }
+            _ => {
+                let format = self.format.as_ref().unwrap_or(inner);
+                let value = quote!(#wrapper::<#format, _>::new(&mut self.#name));
+                (quote!(value), quote!(::rtolab_settings::#value))
+            }
+        };
         quote! {
             visit(::rtolab_settings::Setting {
                 examples: &[#(#examples),*],
                 unset: #unset,
                 open: #open,
-                ..::rtolab_settings::Setting::value(
-                    #key,
-                    #about,
-                    &mut ::rtolab_settings::#wrapper::<#format, _>::new(&mut self.#name),
-                )
+                required: #required,
+                rivals: #rivals,
+                items: (#least, #most),
+                ..::rtolab_settings::Setting::#kind(#key, #about, &mut #content)
             });
         }
     }
 }
 
-/// What an `Option` may hold.
-fn option(ty: &Type) -> Option<&Type> {
+/// The values in a list of this type.
+fn item(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(array) => &array.elem,
+        _ => argument(ty, "Vec").unwrap_or(ty),
+    }
+}
+
+/// The argument of a type `name`.
+fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     match arguments.args.first()? {
         syn::GenericArgument::Type(inner) => Some(inner),

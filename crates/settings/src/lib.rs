@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod format;
+mod list;
 pub mod names;
 
 use alloc::string::String;
@@ -15,6 +16,7 @@ pub use format::{
     Buffer, Choice, Format, Mss, Positive, PositiveCount, Segments, Size, Thousandths, Whole,
     checked, count, pattern, quantity_pattern, text,
 };
+pub use list::{Collection, List, WrittenList};
 pub use rtolab_settings_derive::{Choice, Settings};
 
 /// A table of settings. Deriving it makes a [`Default`], too: see the fields' `default`.
@@ -28,7 +30,12 @@ pub use rtolab_settings_derive::{Choice, Settings};
 /// - `unset = "text"`: what holds where the key is not written, where no value can say it;
 /// - `key = "name"`: where it is not the field's name;
 /// - `open`: names that the table of choices does not list are read by somebody else;
+/// - `required`: the key must be written;
+/// - `rivals = expression`: keys that may not be written beside it;
 /// - `table`: the field is a table of settings itself;
+/// - `list`: the field is a [`List`], such as a `Vec` of tables;
+/// - `values`: the field is a [`Collection`] of values, each in the `format`;
+/// - `least = n`, `most = n`: the fewest and the most items of a list;
 /// - `tables(field, key = field, ..)`: these fields of the field are tables beside it;
 /// - `flatten`: the field's settings are keys of this table;
 /// - `skip`: the field is no key.
@@ -39,6 +46,14 @@ pub trait Settings {
         Self: Sized;
     /// Shows every setting with its value.
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
+    /// Is exactly one of the keys written, so that it says what the table is?
+    fn is_choice(&self) -> bool {
+        false
+    }
+    /// Checks the keys together; the error says what was found and what would be right.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A table that need not be there: it is once it is visited.
@@ -49,6 +64,14 @@ impl<T: Settings + Default> Settings for Option<T> {
 
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
         self.get_or_insert_default().each(visit);
+    }
+
+    fn is_choice(&self) -> bool {
+        self.as_ref().map_or_else(|| T::default().is_choice(), T::is_choice)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.as_ref().map_or(Ok(()), T::check)
     }
 }
 
@@ -63,14 +86,19 @@ pub struct Setting<'a> {
     pub key: &'static str,
     /// What it is, in a sentence or a few.
     pub about: &'static str,
-    /// How its value may be written, where its format has no example or a worse one.
+    /// How its value may be written, where its format has no example or a worse one; what is not a
+    /// text is written as in TOML.
     pub examples: &'static [&'static str],
     /// What holds where it is not written, where no value can say it.
     pub unset: Option<&'static str>,
     /// May the value be a name that its format does not list?
     pub open: bool,
-    /// Keys of the same table of which only one may be written, this one included.
+    /// Keys of the same table that may not be written beside it; it may be among them.
     pub rivals: &'static [&'static str],
+    /// Must it be written?
+    pub required: bool,
+    /// The fewest and the most items of a list.
+    pub items: (usize, usize),
     /// Its value.
     pub content: Content<'a>,
 }
@@ -81,6 +109,8 @@ pub enum Content<'a> {
     Value(&'a mut dyn Value),
     /// More keys.
     Table(&'a mut dyn Settings),
+    /// A list of values or of tables.
+    List(&'a mut dyn List),
 }
 
 impl<'a> Setting<'a> {
@@ -94,8 +124,23 @@ impl<'a> Setting<'a> {
         Self::new(key, about, Content::Table(table))
     }
 
+    /// A key that holds a list.
+    pub fn list(key: &'static str, about: &'static str, list: &'a mut dyn List) -> Self {
+        Self::new(key, about, Content::List(list))
+    }
+
     fn new(key: &'static str, about: &'static str, content: Content<'a>) -> Self {
-        Self { key, about, examples: &[], unset: None, open: false, rivals: &[], content }
+        Self {
+            key,
+            about,
+            examples: &[],
+            unset: None,
+            open: false,
+            rivals: &[],
+            required: false,
+            items: (0, usize::MAX),
+            content,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::parsed::{Parsed, Whole};
-use super::quantity::{Positive, Size};
+use rtolab_settings::{Positive, Size};
 
 /// Local retransmission (ARQ) of frames that transmission errors and outages destroy, in both
 /// directions.

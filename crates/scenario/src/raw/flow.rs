@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::link::Access;
 use super::parsed::{Count, Parsed};
-use super::quantity::{Buffer, Mss, Name, Payload, Positive, Size};
 use super::spans::Length;
+use crate::formats::{Name, Payload};
+use rtolab_settings::{Buffer, Mss, Positive, Size};
 
 /// A connection, or several equal ones. At most one of bytes, pages, requests, on_off and datagrams
 /// says what it sends; without them it sends without end.

@@ -8,9 +8,10 @@ use serde::Deserialize;
 use super::arq::Arq;
 use super::changes::{Bad, DelayTrace, RateChanges, States};
 use super::parsed::{Chance, Count, Parsed};
-use super::quantity::{Name, Positive, Room};
 use super::queue::{CoDel, Priority, Red};
 use super::spans::{Length, Outages, Spikes, Stalls};
+use crate::formats::{Name, Room};
+use rtolab_settings::Positive;
 
 /// A struct with keys of its own and the keys of one direction. A link has them for both
 /// directions, `forward` and `backward` for one; so has a flow's access link.

@@ -8,16 +8,16 @@ mod link;
 mod network;
 mod parsed;
 mod profile;
-mod quantity;
 mod queue;
 mod spans;
 mod table;
 mod tcp;
 
+use crate::EmulationConfig;
 pub(crate) use arq::Arq;
 pub(crate) use changes::{Bad, DelayTrace, Measured, States};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
-pub(crate) use kernel::{EmulationConfig, Kernel};
+pub(crate) use kernel::{Kernel, KernelHost};
 pub(crate) use link::{Access, Direction, Link};
 pub(crate) use network::{Agent, Kind, Measure, Route};
 pub(crate) use queue::{CoDel, Priority, Red};
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use parsed::{Chance, Parsed};
-use quantity::Positive;
+use rtolab_settings::Positive;
 
 /// A path of links, the flows over it, and how their hosts behave.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,10 +62,10 @@ pub(crate) struct Scenario {
     pub receiver: Table<Receiver>,
     /// The kernel settings of Linux hosts, real or simulated.
     #[serde(default)]
-    pub kernel: Kernel,
+    pub kernel: Table<Kernel>,
     /// Runs in real time.
     #[serde(default)]
-    pub emulation: EmulationConfig,
+    pub emulation: Table<EmulationConfig>,
     /// The connections.
     #[serde(default)]
     #[schemars(required, length(min = 1))]

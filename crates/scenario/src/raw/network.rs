@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::parsed::{Count, Parsed};
-use super::quantity::Name;
 use super::spans::Script;
+use crate::formats::Name;
 
 /// A route that packets take instead of the path with the fewest links.
 #[derive(Debug, Deserialize, JsonSchema)]

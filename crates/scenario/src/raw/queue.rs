@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::parsed::{NotNegative, Parsed, Real, Share};
-use super::quantity::{Positive, Size};
+use super::parsed::{Parsed, Real};
 use super::spans::Length;
+use crate::formats::{NotNegative, Share};
+use rtolab_settings::{Positive, Size};
 
 /// Random early detection (Floyd and Jacobson 1993). Thresholds are in packets, or in bytes if the
 /// queue is limited in bytes.

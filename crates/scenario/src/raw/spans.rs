@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::parsed::{Chance, Parsed};
-use super::quantity::Positive;
+use rtolab_settings::Positive;
 
 /// Delay spikes: sudden delays of single frames.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]

@@ -1,7 +1,9 @@
 //! A key of the document, for errors there.
 
-use crate::ScenarioError;
+use rtolab_settings::Settings;
+
 use crate::document::{Document, Step, Value};
+use crate::{Result, ScenarioError, read};
 
 /// The path of a key.
 #[derive(Clone)]
@@ -31,6 +33,11 @@ impl<'a> Key<'a> {
 
     pub(super) fn document(&self) -> &'a Document {
         self.document
+    }
+
+    /// Reads the keys of the table that `settings` have, over their values.
+    pub(super) fn read_over(&self, settings: &mut dyn Settings) -> Result<()> {
+        read::over(self.document, &self.path, settings)
     }
 
     /// Is the key in the document?

@@ -18,7 +18,7 @@ use rtolab_time::Duration;
 use crate::document::Document;
 use crate::files::Folder;
 use crate::raw::{self, Parsed};
-use crate::{Begin, EmulationConfig, Link, Prototypes, Result, Scenario, limits, overridden};
+use crate::{EmulationConfig, Link, Prototypes, Result, Scenario, limits, overridden};
 use key::Key;
 use queue::Packets;
 use topology::Topology;
@@ -75,14 +75,15 @@ pub(crate) fn scenario(
     let mut flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;
     let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
-    let kernels = kernel::kernels(&written.kernel, &topology, &flows, &at.key("kernel"))?;
+    let mut kernel = raw::Kernel::default();
+    written.kernel.read((document, "kernel"), &mut kernel)?;
+    let kernels = kernel::kernels(&kernel.host, &topology, &flows, &at.key("kernel"))?;
     kernel::set_flows(&mut flows, &receives, &kernels);
     overridden::check(&overridden::in_document(document), &flows, &[])?;
     routes.sort_by_key(|route| route.at);
     let title = written.title.clone();
-    let lateness = written.emulation.lateness.map(|Parsed(span)| span);
-    let begin = written.emulation.begin.map_or(Begin::AtOnce, |Parsed(begin)| begin);
-    let emulation = EmulationConfig { lateness, begin };
+    let mut emulation = EmulationConfig::default();
+    written.emulation.read((document, "emulation"), &mut emulation)?;
     Ok(Scenario {
         title,
         duration,

@@ -1,7 +1,8 @@
-//! The formats of room, payload and names.
+//! The formats of room, payload, names, probabilities and numbers.
 
-use rtolab_link::Limit;
-pub(crate) use rtolab_settings::{Buffer, Mss, Positive, Size};
+use std::marker::PhantomData;
+
+use rtolab_link::{Limit, Probability};
 use rtolab_settings::{
     Format, Found, Shape, Wrong, checked, count, pattern, quantity_pattern, text,
 };
@@ -106,5 +107,97 @@ impl Format for Name {
 
     fn shape() -> Shape {
         pattern(&format!("[A-Za-z0-9_-]{{1,{}}}", limits::NAME), &[])
+    }
+}
+
+/// Probabilities.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probabilities;
+
+impl Format for Probabilities {
+    type Value = Probability;
+
+    fn read(found: &Found<'_>) -> Result<Probability, Wrong> {
+        number(found).and_then(Probability::new).ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &Probability) -> String {
+        value.value().to_string()
+    }
+
+    fn expected() -> String {
+        "a probability from 0 to 1 such as 0.05".to_string()
+    }
+
+    fn shape() -> Shape {
+        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
+    }
+}
+
+fn number(found: &Found<'_>) -> Option<f64> {
+    match *found {
+        Found::Integer(number) => Some(number as f64),
+        Found::Float(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// Numbers within the bounds of `B`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reals<B>(PhantomData<B>);
+
+/// Bounds of a number.
+pub(crate) trait Bounds {
+    /// The description of valid numbers.
+    const EXPECTED: &'static str;
+    /// Their JSON Schema.
+    const SHAPE: Shape;
+    /// Is the number valid?
+    fn hold(number: f64) -> bool;
+}
+
+/// A number from 0 on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotNegative;
+
+impl Bounds for NotNegative {
+    const EXPECTED: &'static str = "a number from 0 on such as 5";
+    const SHAPE: Shape = Shape::Number { positive: false, most: None, example: None };
+
+    fn hold(number: f64) -> bool {
+        number >= 0.0 && number.is_finite()
+    }
+}
+
+/// A share: above 0, and at most 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share;
+
+impl Bounds for Share {
+    const EXPECTED: &'static str = "a number above 0 and at most 1 such as 0.1";
+    const SHAPE: Shape = Shape::Number { positive: true, most: Some(1), example: Some(0.1) };
+
+    fn hold(number: f64) -> bool {
+        number > 0.0 && number <= 1.0
+    }
+}
+
+impl<B: Bounds> Format for Reals<B> {
+    type Value = f64;
+
+    fn read(found: &Found<'_>) -> Result<f64, Wrong> {
+        number(found).filter(|number| B::hold(*number)).ok_or(Wrong::Unexpected)
+    }
+
+    fn show(value: &f64) -> String {
+        value.to_string()
+    }
+
+    fn expected() -> String {
+        B::EXPECTED.to_string()
+    }
+
+    fn shape() -> Shape {
+        B::SHAPE
     }
 }

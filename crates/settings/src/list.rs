@@ -1,0 +1,122 @@
+//! Keys that hold lists.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use crate::{Content, Format, Settings, Written};
+
+/// A list of tables or of values.
+pub trait List {
+    /// Removes all items.
+    fn clear(&mut self);
+    /// Adds an item, whose content `read` reads.
+    fn add(&mut self, read: &mut dyn FnMut(Content<'_>));
+    /// Checks the items together; the error says what was found and what would be right.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<T: Settings + Default> List for Vec<T> {
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+
+    fn add(&mut self, read: &mut dyn FnMut(Content<'_>)) {
+        let mut item = T::default();
+        read(Content::Table(&mut item));
+        self.push(item);
+    }
+}
+
+/// A list that need not be there: it is once it is cleared.
+impl<L: List + Default> List for Option<L> {
+    fn clear(&mut self) {
+        *self = Some(L::default());
+    }
+
+    fn add(&mut self, read: &mut dyn FnMut(Content<'_>)) {
+        self.get_or_insert_default().add(read);
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.as_ref().map_or(Ok(()), L::check)
+    }
+}
+
+/// What holds the values of a list.
+pub trait Collection {
+    /// What the values are.
+    type Item: Default + Clone;
+    /// Removes all values.
+    fn clear(&mut self);
+    /// Adds a value at the end.
+    fn push(&mut self, item: Self::Item);
+}
+
+impl<V: Default + Clone> Collection for Vec<V> {
+    type Item = V;
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+
+    fn push(&mut self, item: V) {
+        Self::push(self, item);
+    }
+}
+
+/// Holds the last values that were added. A key with such a list says how long it is.
+impl<V: Default + Clone, const N: usize> Collection for [V; N] {
+    type Item = V;
+
+    fn clear(&mut self) {
+        self.fill(V::default());
+    }
+
+    fn push(&mut self, item: V) {
+        self.rotate_left(1);
+        if let Some(last) = self.last_mut() {
+            *last = item;
+        }
+    }
+}
+
+impl<C: Collection + Default> Collection for Option<C> {
+    type Item = C::Item;
+
+    fn clear(&mut self) {
+        *self = Some(C::default());
+    }
+
+    fn push(&mut self, item: C::Item) {
+        self.get_or_insert_default().push(item);
+    }
+}
+
+/// A list of values that are each written in the format `F`.
+pub struct WrittenList<'a, F, C>(&'a mut C, PhantomData<F>);
+
+impl<'a, F, C> WrittenList<'a, F, C> {
+    /// In the format `F`.
+    pub fn new(values: &'a mut C) -> Self {
+        Self(values, PhantomData)
+    }
+}
+
+impl<F: Format, C: Collection> List for WrittenList<'_, F, C>
+where
+    C::Item: TryFrom<F::Value>,
+    F::Value: From<C::Item>,
+{
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn add(&mut self, read: &mut dyn FnMut(Content<'_>)) {
+        let mut item = C::Item::default();
+        read(Content::Value(&mut Written::<F, _>::new(&mut item)));
+        self.0.push(item);
+    }
+}
