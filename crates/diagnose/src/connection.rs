@@ -45,7 +45,7 @@ pub(crate) struct Connection {
     /// Set if the capture was made at two places.
     places: Option<Box<Places>>,
     /// The connection as seen from the second place.
-    far: Option<Box<Connection>>,
+    pub far: Option<Box<Connection>>,
 }
 
 /// The closing state of a connection.

@@ -30,6 +30,8 @@ const MOST_OUTSTANDING: usize = 1 << 16;
 /// counted.
 const MOST_SETTLED: usize = 1 << 18;
 const MOST_JUDGMENTS: usize = 1 << 20;
+/// The most verdicts that are kept while their retransmissions are followed.
+const MOST_KEPT_JUDGMENTS: usize = 1 << 12;
 
 /// One direction of a connection.
 #[derive(Debug)]
@@ -298,6 +300,35 @@ impl HalfConnection {
         let left = self.history.take_all();
         self.settle(left);
         self.episodes.finish();
+        self.conclude(vantage);
+    }
+
+    /// Settles the ranges about which nothing more is expected at this time.
+    pub fn settle_due(&mut self, at: Instant) {
+        let settled = self.history.settled(at);
+        self.settle(settled);
+    }
+
+    /// Forgets what was reported.
+    pub fn forget_settled(&mut self) {
+        self.settled.clear();
+        self.episodes.closed.clear();
+        if self.history.is_empty() {
+            self.judgments.clear();
+        } else {
+            // Those of open episodes come last.
+            let old = self.judgments.len().saturating_sub(MOST_KEPT_JUDGMENTS);
+            self.judgments.drain(..old);
+        }
+    }
+
+    /// The number of segments, retransmissions and verdicts that it holds.
+    pub fn items(&self) -> usize {
+        self.flight().outstanding() + self.settled.len() + self.history.len()
+    }
+
+    /// Adds the evidence that only settled ranges give.
+    pub fn conclude(&mut self, vantage: Vantage) {
         let last_heard = self.pace.last_ack().filter(|_| self.dsack_seen);
         let end = End { trips: &self.trips, last_heard };
         for range in &mut self.settled {

@@ -28,6 +28,7 @@ mod totals;
 mod trace;
 mod trigger;
 mod vantage;
+mod watch;
 mod what_if;
 
 pub use answer::{CaptureAnswer, ConnectionAnswer, NetworkVerdict, Sentence};
@@ -50,4 +51,5 @@ pub use totals::{CaptureTotals, LossRate, Waits};
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;
+pub use watch::{VerdictLine, VerdictRow, Watch, WatchLimits, WatchTotals};
 pub use what_if::{infer_scenario, what_if};

@@ -65,6 +65,10 @@ impl RetransmissionHistory {
         self.ranges.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Can the next ACK tell more about a range?
     pub const fn awaits_ack(&self) -> bool {
         self.awaits_ack

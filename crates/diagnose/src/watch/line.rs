@@ -1,0 +1,48 @@
+//! Settled verdicts as lines.
+
+use serde::Serialize;
+
+use crate::report::{ConnectionReport, EpisodeReport, RetransmissionReport, TimeoutReport};
+use crate::silence::Silence;
+use crate::vantage::Vantage;
+
+/// A settled verdict with its connection: the keys are those of a capture's document.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictLine<'a> {
+    /// The number of the connection.
+    pub connection: u64,
+    /// Address and port of the end that opened it, as far as known.
+    pub client: &'a str,
+    /// Address and port of the other end.
+    pub server: &'a str,
+    /// Where the watch stands, as seen by the end that sends more.
+    pub vantage: Vantage,
+    /// The verdict.
+    #[serde(flatten)]
+    pub row: VerdictRow<'a>,
+}
+
+/// A settled verdict.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "row", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum VerdictRow<'a> {
+    Retransmission(&'a RetransmissionReport),
+    Timeout(&'a TimeoutReport),
+    Episode(&'a EpisodeReport),
+    Silence(&'a Silence),
+}
+
+impl ConnectionReport {
+    /// The verdicts of the report, each with its connection.
+    pub fn lines(&self) -> impl Iterator<Item = VerdictLine<'_>> {
+        let retransmissions = self.retransmissions.iter().map(VerdictRow::Retransmission);
+        let rows = retransmissions
+            .chain(self.timeouts.iter().map(VerdictRow::Timeout))
+            .chain(self.episodes.iter().map(VerdictRow::Episode))
+            .chain(self.silences.iter().map(VerdictRow::Silence));
+        let (client, server) = (&*self.client, &*self.server);
+        let (connection, vantage) = (self.number, self.vantage);
+        rows.map(move |row| VerdictLine { connection, client, server, vantage, row })
+    }
+}

@@ -1,0 +1,247 @@
+//! Diagnoses packets while they pass, in bounded memory.
+//!
+//! Every connection is judged as in a capture. What has settled is reported at once and forgotten,
+//! and connections end when they are idle or beyond a limit.
+
+mod limits;
+mod line;
+mod settle;
+mod totals;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use rtolab_capture::Captured;
+use rtolab_time::{Duration, Instant};
+
+pub use limits::WatchLimits;
+pub use line::{VerdictLine, VerdictRow};
+pub use totals::WatchTotals;
+
+use crate::connection::{Connection, Over};
+use crate::diagnosis::{Key, key};
+use crate::report::ConnectionReport;
+
+/// A closed connection may still retransmit its last segments for this time.
+const LINGER: Duration = Duration::from_secs(10);
+/// How often settled verdicts are searched.
+const EVERY: Duration = Duration::from_millis(250);
+/// How often connections that are over are searched.
+const SWEEP: Duration = Duration::from_secs(5);
+/// Settled verdicts wait for at most this time for others of their connection that have not.
+const MOST_HELD: Duration = Duration::from_secs(10);
+/// The same by number.
+const MOST_SETTLED: usize = 4096;
+/// The most reports that wait for [`Watch::poll`].
+const MOST_DONE: usize = 1 << 14;
+/// A clock that jumps back by more than this was set.
+const CLOCK_SET: Duration = Duration::from_millis(100);
+
+/// A connection that is watched.
+#[derive(Debug)]
+struct Watched {
+    connection: Connection,
+    /// Its size when it was last measured.
+    size: usize,
+    /// Is it in the list of those that have something to settle?
+    is_pending: bool,
+}
+
+/// A connection that has something to settle.
+#[derive(Debug)]
+struct Pending {
+    key: Key,
+    since: Instant,
+}
+
+/// Diagnoses packets while they pass.
+#[derive(Debug)]
+pub struct Watch {
+    limits: WatchLimits,
+    open: HashMap<Key, Watched>,
+    /// By the connections' numbers.
+    pending: BTreeMap<u64, Pending>,
+    done: VecDeque<ConnectionReport>,
+    /// The size of all connections.
+    size: usize,
+    /// The clock of the packets at time zero, corrected when it is set.
+    origin: Option<Instant>,
+    now: Instant,
+    settles: Instant,
+    sweeps: Instant,
+    totals: WatchTotals,
+}
+
+impl Watch {
+    /// A watch that has seen nothing.
+    pub fn new(limits: WatchLimits) -> Self {
+        Self {
+            limits,
+            open: HashMap::new(),
+            pending: BTreeMap::new(),
+            done: VecDeque::new(),
+            size: 0,
+            origin: None,
+            now: Instant::START,
+            settles: Instant::START + EVERY,
+            sweeps: Instant::START + SWEEP,
+            totals: WatchTotals::default(),
+        }
+    }
+
+    /// Processes the next packet.
+    pub fn packet(&mut self, captured: &Captured) {
+        self.advance(captured.packet.at);
+        self.totals.packets += 1;
+        let at = self.now;
+        let key = key(&captured.packet);
+        if let Some(watched) = self.open.get(&key) {
+            if watched.connection.is_followed_by(&captured.packet, at) {
+                self.close(&key);
+            }
+        }
+        if !self.open.contains_key(&key) {
+            self.totals.connections += 1;
+            let number = self.totals.connections;
+            let connection = Connection::begun_by(&captured.packet, number, at);
+            let size = settle::size(&connection);
+            self.size += size;
+            self.open.insert(key, Watched { connection, size, is_pending: false });
+        }
+        let Some(watched) = self.open.get_mut(&key) else { return };
+        watched.connection.packet(captured, at);
+        let size = settle::size(&watched.connection);
+        self.size = self.size - watched.size + size;
+        watched.size = size;
+        if !watched.is_pending && settle::has_news(&watched.connection) {
+            watched.is_pending = true;
+            self.pending.insert(watched.connection.number, Pending { key, since: at });
+        }
+        if self.open.len() > self.limits.connections || self.size > self.limits.memory {
+            self.make_room();
+        }
+    }
+
+    /// It is this time now, since 1970-01-01 00:00 UTC, whether or not packets pass.
+    pub fn advance(&mut self, now: Instant) {
+        let origin = *self.origin.get_or_insert_with(|| {
+            self.totals.began = now.secs_f64();
+            now
+        });
+        let at = Instant::from_nanos(now.since(origin).nanos());
+        if self.now.since(at) > CLOCK_SET {
+            // Time goes on from where it was.
+            self.origin = Some(Instant::from_nanos(now.nanos().saturating_sub(self.now.nanos())));
+            return;
+        }
+        self.now = self.now.max(at);
+        if self.now >= self.settles {
+            self.settles = self.now + EVERY;
+            self.settle();
+        }
+        if self.now >= self.sweeps {
+            self.sweeps = self.now + SWEEP;
+            self.sweep();
+        }
+    }
+
+    /// The next verdicts that have settled: the part of a connection since its previous report.
+    pub fn poll(&mut self) -> Option<ConnectionReport> {
+        self.done.pop_front()
+    }
+
+    /// The totals so far.
+    pub fn totals(&self) -> WatchTotals {
+        WatchTotals {
+            ended: self.totals.began + self.now.secs_f64(),
+            open: self.open.len() as u64,
+            ..self.totals.clone()
+        }
+    }
+
+    /// Ends the watch, and with it all connections; [`poll`](Self::poll) returns their verdicts.
+    pub fn finish(&mut self) {
+        let mut open: Vec<(u64, Key)> =
+            self.open.iter().map(|(key, watched)| (watched.connection.number, *key)).collect();
+        open.sort_unstable();
+        for (_, key) in open {
+            self.close(&key);
+        }
+    }
+
+    fn settle(&mut self) {
+        let now = self.now;
+        let mut over = Vec::new();
+        let mut reports = Vec::new();
+        for (&number, pending) in &mut self.pending {
+            let Some(watched) = self.open.get_mut(&pending.key) else { continue };
+            let connection = &mut watched.connection;
+            settle::settle_due(connection, now);
+            let held = now.since(pending.since) >= MOST_HELD;
+            let is_quiet = settle::is_quiet(connection);
+            if is_quiet || held || settle::settled(connection) > MOST_SETTLED {
+                reports.extend(settle::report(connection));
+                pending.since = now;
+            }
+            if !settle::has_news(connection) {
+                watched.is_pending = false;
+                over.push(number);
+            }
+        }
+        for number in over {
+            self.pending.remove(&number);
+        }
+        for report in reports {
+            self.push(report);
+        }
+    }
+
+    fn sweep(&mut self) {
+        let (now, idle) = (self.now, self.limits.idle);
+        let is_over = |connection: &Connection| {
+            let waited = now.since(connection.last);
+            waited > idle || connection.over == Over::Closed && waited > LINGER
+        };
+        let over = self.open.iter().filter(|(_, watched)| is_over(&watched.connection));
+        let mut over: Vec<(u64, Key)> =
+            over.map(|(key, watched)| (watched.connection.number, *key)).collect();
+        over.sort_unstable();
+        for (_, key) in over {
+            self.close(&key);
+        }
+    }
+
+    /// Evicts the quarter of the connections that has been idle longest.
+    fn make_room(&mut self) {
+        let mut idle: Vec<(Instant, u64, Key)> = self
+            .open
+            .iter()
+            .map(|(key, one)| (one.connection.last, one.connection.number, *key))
+            .collect();
+        idle.sort_unstable();
+        idle.truncate((idle.len() / 4).max(1));
+        self.totals.evicted += idle.len() as u64;
+        for (_, _, key) in idle {
+            self.close(&key);
+        }
+    }
+
+    fn close(&mut self, key: &Key) {
+        let Some(mut watched) = self.open.remove(key) else { return };
+        self.size -= watched.size;
+        self.pending.remove(&watched.connection.number);
+        watched.connection.finish();
+        self.totals.count(&watched.connection);
+        if let Some(report) = settle::last_report(&watched.connection) {
+            self.push(report);
+        }
+    }
+
+    fn push(&mut self, report: ConnectionReport) {
+        self.totals.add(&report);
+        if self.done.len() < MOST_DONE {
+            self.done.push_back(report);
+        } else {
+            self.totals.untold += report.retransmissions.len() as u64;
+        }
+    }
+}
