@@ -25,6 +25,8 @@ __all__ = [
     "SenderState",
     "Sent",
     "Table",
+    "WatchError",
+    "Watcher",
     "__commit__",
     "__version__",
     "annotate",
@@ -73,6 +75,9 @@ class EmulationError(Error):
 
 class GatewayError(Error):
     """This machine cannot run the gateway. The message says what is missing."""
+
+class WatchError(Error):
+    """This machine cannot watch the interface. The message says what is missing."""
 
 class CaptureError(Error):
     """A capture cannot be opened, or its copy cannot be written."""
@@ -816,6 +821,43 @@ class Diagnosis:
         `connection`, the number of the row's connection. Times are in seconds since the capture's
         first packet, sizes in bytes.
         """
+
+@final
+class Watcher:
+    """Judges the packets of an interface while they pass.
+
+    Args:
+        interface: its name, or `any`.
+        host: only packets from or to this address.
+        port: only packets from or to this port.
+        ring: the size of the ring shared with the kernel, in bytes.
+        connections: the most connections watched at once; beyond it, idle ones are evicted.
+        memory: the most memory for connections in bytes, as estimated; beyond it, likewise.
+        idle_s: a connection without packets for this time is over.
+
+    Raises:
+        WatchError: this machine cannot watch the interface.
+    """
+
+    def __new__(
+        cls,
+        interface: str,
+        *,
+        host: str | None = None,
+        port: int | None = None,
+        ring: int = ...,
+        connections: int = ...,
+        memory: int = ...,
+        idle_s: float = ...,
+    ) -> Watcher: ...
+    def poll(self, seconds: float) -> list[str]:
+        """Watch for this time; the verdicts that have settled, each as a JSON object."""
+
+    def finish(self) -> list[str]:
+        """End the watch; the verdicts on what was open, each as a JSON object."""
+
+    def totals(self) -> str:
+        """The totals so far, as a JSON object."""
 
 def diagnose(
     path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None

@@ -20,7 +20,7 @@ pub(crate) use source::{Record, Step};
 
 use crate::fragments::{Fragments, Taken};
 use crate::frame::{self, Checksum, Checksums, Link};
-use crate::{CapturedPacket, Offer};
+use crate::{CapturedPacket, Instant, Offer};
 
 /// A TCP packet of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,19 @@ pub struct Captured {
     pub checksum: Checksum,
     /// The form of a SYN.
     pub offer: Option<Offer>,
+}
+
+impl Captured {
+    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured, with
+    /// number 0. `None` if it has no whole TCP header, or is a fragment.
+    pub fn in_ip(bytes: &[u8], original: usize, at: Instant) -> Option<Self> {
+        let ip = frame::ip(Link::Raw, bytes, original).ok()?;
+        if ip.fragment.is_some() {
+            return None;
+        }
+        let (packet, checksum, offer) = frame::segment(&ip, Checksums::Unread).ok()?;
+        Some(Self { number: 0, packet: CapturedPacket { at, ..packet }, checksum, offer })
+    }
 }
 
 /// The numbers of skipped packets, by reason.

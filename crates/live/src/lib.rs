@@ -15,6 +15,7 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod linux;
+mod packet_socket;
 mod report;
 
 use rtolab_record::Run;
@@ -27,6 +28,7 @@ pub use gateway::{
 };
 pub use guest_kernel::GuestKernel;
 pub use linux::clean;
+pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};
 
 impl Emulator<'_> {

@@ -19,6 +19,7 @@ create_exception!(
 );
 create_exception!(rtolab, EmulationError, Error, "A link cannot be emulated here.");
 create_exception!(rtolab, GatewayError, Error, "There can be no such gateway here.");
+create_exception!(rtolab, WatchError, Error, "An interface cannot be watched here.");
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
 
@@ -32,6 +33,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PrototypeError", py.get_type::<PrototypeError>())?;
     module.add("EmulationError", py.get_type::<EmulationError>())?;
     module.add("GatewayError", py.get_type::<GatewayError>())?;
+    module.add("WatchError", py.get_type::<WatchError>())?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add("InternalError", py.get_type::<InternalError>())
 }

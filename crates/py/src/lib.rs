@@ -25,6 +25,7 @@ mod prototype;
 mod script;
 mod simulate;
 mod table;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -83,6 +84,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_class::<diagnose::Diagnosis>()?;
+    module.add_class::<watch::Watcher>()?;
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
     module.add_class::<prototype::PyEpisode>()?;

@@ -51,6 +51,7 @@ from rtolab.cli.terminal import (
     progressing,
     stdout,
 )
+from rtolab.cli.watch import watch
 from rtolab.cli.wireshark import wireshark
 from rtolab.machine import check_machine, out_of
 from rtolab.process import end_at_second_interrupt
@@ -381,6 +382,11 @@ app.command(
 app.command(
     epilog="Example: [bold]tcpdump -c 100000 -w - tcp | rtolab diagnose - --html page.html[/bold]"
 )(diagnose)
+
+app.command(
+    epilog="Example: [bold]rtolab watch eth0[/bold], "
+    "[bold]rtolab watch eth0 --port 443 --metrics 127.0.0.1:9435[/bold]"
+)(watch)
 
 app.command(epilog="Example: [bold]rtolab wireshark --install[/bold]")(wireshark)
 

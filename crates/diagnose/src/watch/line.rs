@@ -9,6 +9,8 @@ use crate::vantage::Vantage;
 /// A settled verdict with its connection: the keys are those of a capture's document.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerdictLine<'a> {
+    /// When it happened, in seconds since 1970-01-01 00:00 UTC.
+    pub at: f64,
     /// The number of the connection.
     pub connection: u64,
     /// Address and port of the end that opened it, as far as known.
@@ -33,9 +35,22 @@ pub enum VerdictRow<'a> {
     Silence(&'a Silence),
 }
 
+impl VerdictRow<'_> {
+    /// When it happened, in seconds since the beginning.
+    fn time(&self) -> f64 {
+        match self {
+            Self::Retransmission(row) => row.t,
+            Self::Timeout(row) => row.t,
+            Self::Episode(row) => row.start,
+            Self::Silence(row) => row.start,
+        }
+    }
+}
+
 impl ConnectionReport {
-    /// The verdicts of the report, each with its connection.
-    pub fn lines(&self) -> impl Iterator<Item = VerdictLine<'_>> {
+    /// The verdicts of the report, each with its connection. The watch began at `began`, in seconds
+    /// since 1970-01-01 00:00 UTC.
+    pub fn lines(&self, began: f64) -> impl Iterator<Item = VerdictLine<'_>> {
         let retransmissions = self.retransmissions.iter().map(VerdictRow::Retransmission);
         let rows = retransmissions
             .chain(self.timeouts.iter().map(VerdictRow::Timeout))
@@ -43,6 +58,6 @@ impl ConnectionReport {
             .chain(self.silences.iter().map(VerdictRow::Silence));
         let (client, server) = (&*self.client, &*self.server);
         let (connection, vantage) = (self.number, self.vantage);
-        rows.map(move |row| VerdictLine { connection, client, server, vantage, row })
+        rows.map(move |row| VerdictLine { at: began + row.time(), connection, client, server, vantage, row })
     }
 }

@@ -1,0 +1,174 @@
+//! The ring of a packet socket (`Documentation/networking/packet_mmap.rst`).
+
+mod filter;
+mod sys;
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rtolab_settings::names::one_of;
+use rtolab_time::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{netdevice::name_to_index, sockopt};
+
+use super::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
+use sys::{Mapping, RingSize};
+
+/// The size of a block, in bytes.
+const BLOCK: u32 = 1 << 18;
+/// A block that is not full is handed over after this time, in ms.
+const HANDED_OVER_AFTER: u32 = 50;
+
+// Offsets in a block and in its packets: struct tpacket_hdr_v1 and struct tpacket3_hdr of
+// linux/if_packet.h.
+const PACKETS: usize = 12;
+const FIRST: usize = 16;
+const NEXT: usize = 0;
+const SECONDS: usize = 4;
+const NANOSECONDS: usize = 8;
+const CAPTURED: usize = 12;
+const ORIGINAL: usize = 16;
+const NETWORK: usize = 26;
+
+/// A packet in the ring, from its IP header on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RingFrame<'a> {
+    pub bytes: &'a [u8],
+    /// The length of the whole packet.
+    pub original: usize,
+    pub at: Instant,
+}
+
+/// A packet socket with its ring.
+#[derive(Debug)]
+pub(super) struct Ring {
+    interface: String,
+    mapping: Mapping,
+    size: RingSize,
+    /// The block that comes next.
+    next: usize,
+    socket: OwnedFd,
+}
+
+impl Ring {
+    pub fn open(
+        interface: &str,
+        filter: PacketFilter,
+        size: usize,
+    ) -> Result<Self, PacketSocketError> {
+        let system = PacketSocketError::system;
+        let socket = sys::socket().map_err(system("open a packet socket"))?;
+        let index = match interface {
+            PacketSocket::ANY => 0,
+            name => name_to_index(&socket, name).map_err(|_| unknown(name))?,
+        };
+        let program = filter::program(filter, is_loopback(interface));
+        let attached = sys::attach_filter(socket.as_fd(), &program);
+        attached.map_err(system("attach a filter to a packet socket"))?;
+        let blocks = u32::try_from(size / BLOCK as usize).unwrap_or(u32::MAX).clamp(2, 1 << 12);
+        let size = RingSize { block: BLOCK, blocks, timeout: HANDED_OVER_AFTER };
+        let made = sys::make_ring(socket.as_fd(), size);
+        made.map_err(system("make the ring of a packet socket"))?;
+        let mapping = Mapping::new(socket.as_fd(), size);
+        let mapping = mapping.map_err(system("map the ring of a packet socket"))?;
+        let bound = sys::bind(socket.as_fd(), index as i32);
+        bound.map_err(system("receive packets from the interface"))?;
+        Ok(Self { interface: interface.to_string(), mapping, size, next: 0, socket })
+    }
+
+    /// Hands all packets that have come to `take`; waits for some if there are none.
+    pub fn receive(
+        &mut self,
+        timeout: Duration,
+        mut take: impl FnMut(RingFrame<'_>),
+    ) -> Result<(), PacketSocketError> {
+        if self.take_blocks(&mut take) {
+            return Ok(());
+        }
+        let mut waited = [PollFd::new(&self.socket, PollFlags::IN | PollFlags::ERR)];
+        let nanos = timeout.nanos();
+        let wait = Timespec {
+            tv_sec: (nanos / 1_000_000_000) as i64,
+            tv_nsec: (nanos % 1_000_000_000) as i64,
+        };
+        match poll(&mut waited, Some(&wait)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(PacketSocketError::system("wait for packets")(error.into())),
+        }
+        if waited[0].revents().intersects(PollFlags::ERR) {
+            let error = sockopt::socket_error(&self.socket).unwrap_or_else(Err);
+            match error {
+                Err(Errno::NETDOWN) => return Err(PacketSocketError::Down(self.interface.clone())),
+                Err(error) => {
+                    return Err(PacketSocketError::system("receive packets")(error.into()));
+                }
+                Ok(()) => {}
+            }
+        }
+        self.take_blocks(&mut take);
+        Ok(())
+    }
+
+    /// Takes at most one round of filled blocks.
+    fn take_blocks(&mut self, take: &mut impl FnMut(RingFrame<'_>)) -> bool {
+        let mut any = false;
+        for _ in 0..self.size.blocks {
+            if !self.mapping.take(self.next, |block| packets(block, take)) {
+                break;
+            }
+            any = true;
+            self.next = (self.next + 1) % self.size.blocks as usize;
+        }
+        any
+    }
+
+    /// The counts since the previous call.
+    pub fn counts(&mut self) -> Result<KernelCounts, PacketSocketError> {
+        let counted = sys::statistics(self.socket.as_fd());
+        let (packets, drops) = counted.map_err(PacketSocketError::system("read the drops"))?;
+        Ok(KernelCounts { packets: packets.into(), drops: drops.into() })
+    }
+}
+
+/// The packets of a block.
+fn packets(block: &[u8], take: &mut impl FnMut(RingFrame<'_>)) {
+    let word = |at: usize| block.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    let word = |at: usize| word(at).map(u32::from_ne_bytes);
+    let half = |at: usize| block.get(at..at + 2).and_then(|bytes| bytes.try_into().ok());
+    let half = |at: usize| half(at).map(u16::from_ne_bytes);
+    let (Some(count), Some(first)) = (word(PACKETS), word(FIRST)) else { return };
+    let mut at = first as usize;
+    for _ in 0..count {
+        let packet = || {
+            let start = at + usize::from(half(at + NETWORK)?);
+            let bytes = block.get(start..start + word(at + CAPTURED)? as usize)?;
+            let nanos = u64::from(word(at + SECONDS)?) * 1_000_000_000;
+            let nanos = nanos + u64::from(word(at + NANOSECONDS)?);
+            let original = word(at + ORIGINAL)? as usize;
+            Some(RingFrame { bytes, original, at: Instant::from_nanos(nanos) })
+        };
+        if let Some(packet) = packet() {
+            take(packet);
+        }
+        match word(at + NEXT) {
+            Some(next) if next > 0 => at += next as usize,
+            _ => return,
+        }
+    }
+}
+
+/// ARPHRD_LOOPBACK.
+fn is_loopback(interface: &str) -> bool {
+    let kind = fs::read_to_string(format!("/sys/class/net/{interface}/type"));
+    interface == "lo" || kind.is_ok_and(|kind| kind.trim() == "772")
+}
+
+/// There is no interface with this name.
+fn unknown(found: &str) -> PacketSocketError {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let names = text.lines().filter_map(|line| line.split_once(':'));
+    let known: Vec<&str> = names.map(|(name, _)| name.trim()).chain([PacketSocket::ANY]).collect();
+    let expected = one_of(found, known.iter().copied());
+    PacketSocketError::NoInterface { found: found.to_string(), expected }
+}

@@ -1,0 +1,164 @@
+"""`rtolab watch`: verdicts on what an interface carries, while it does."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rtolab import _rtolab
+from rtolab._rtolab import Error
+from rtolab.cli.terminal import finite, stdout
+from rtolab.process import on_end_signal
+
+if TYPE_CHECKING:
+    from rtolab.watching import Watching
+
+MB = 1 << 20
+LINES_EVERY_S, VIEW_EVERY_S = 0.25, 1.0
+METRICS_PORT = 9435
+
+
+def watch(  # noqa: PLR0913  (all but the first are options)
+    interface: Annotated[str, typer.Argument(help="The interface, or `any` for all of them.")],
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each verdict as a JSON object, one a line.")
+    ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDR:PORT", help="Serve metrics for Prometheus there, at /metrics."
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Only packets from or to this host.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Only packets from or to this port.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option(min=0, callback=finite, help="Seconds until it ends.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Paths shown, the worst first.")] = 10,
+    connections: Annotated[
+        int, typer.Option(min=1, max=1 << 20, help="The most connections watched at once.")
+    ] = 1 << 14,
+    memory: Annotated[
+        int, typer.Option(min=1, max=1 << 20, help="The most memory for them, in MiB.")
+    ] = 512,
+    ring: Annotated[
+        int, typer.Option(min=1, max=1024, help="The ring shared with the kernel, in MiB.")
+    ] = 32,
+    idle: Annotated[
+        float,
+        typer.Option(min=1, callback=finite, help="Seconds until an idle connection is over."),
+    ] = 600,
+) -> None:
+    """Judge each retransmission and timeout on an interface as soon as its verdict settles.
+
+    The verdicts and their keys are those of `rtolab diagnose`. Runs until Ctrl-C, then prints a
+    summary. Needs Linux and the right CAP_NET_RAW, which root has.
+    """
+    from rtolab.watching import Watching  # noqa: PLC0415
+
+    interface.encode()  # The extension would not say what is wrong with it.
+    served = None if metrics is None else _endpoint(metrics)
+    address = None if host is None else _address(host)
+    watcher = _rtolab.Watcher(
+        interface,
+        host=address,
+        port=port,
+        ring=ring * MB,
+        connections=connections,
+        memory=memory * MB,
+        idle_s=idle,
+    )
+    watching = Watching(watcher, interface)
+    signals: list[int] = []
+
+    def end(number: int, _: object) -> None:  # As Ctrl-C does, so that the summary is printed.
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    until = None if duration is None else time.monotonic() + duration
+    with on_end_signal(end), _served(watching, served):
+        if as_json:
+            _print_lines(watching, until)
+        else:
+            _show(watching, until, top)
+    if signals:
+        raise typer.Exit(128 + signals[0])
+
+
+def _print_lines(watching: Watching, until: float | None) -> None:
+    def put(lines: list[str]) -> None:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+    try:
+        while (wait := _left(until, LINES_EVERY_S)) > 0:
+            put([*watching.poll(wait)])
+    except KeyboardInterrupt:
+        pass
+    put([*watching.finish(), json.dumps(watching.summary)])
+
+
+def _show(watching: Watching, until: float | None, top: int) -> None:
+    from rich.live import Live  # noqa: PLC0415
+
+    from rtolab.watching.view import view  # noqa: PLC0415
+
+    console = stdout()
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    if live is None:
+        sys.stderr.write(f"rtolab: watching {watching.interface}; Ctrl-C ends it\n")
+    with live or nullcontext():
+        try:
+            while (wait := _left(until, VIEW_EVERY_S)) > 0:
+                watching.poll(wait)
+                if live is not None:
+                    live.update(view(watching, top), refresh=True)
+        except KeyboardInterrupt:
+            pass
+    watching.finish()
+    console.print(view(watching, top))
+
+
+def _left(until: float | None, most: float) -> float:
+    """The time until the next output, in seconds; 0 at the end."""
+    return most if until is None else max(0.0, min(most, until - time.monotonic()))
+
+
+def _served(watching: Watching, address: tuple[str, int] | None) -> AbstractContextManager[object]:
+    if address is None:
+        return nullcontext()
+    from rtolab.watching.metrics import families, serving  # noqa: PLC0415
+
+    return serving(address, lambda: families(watching.totals, watching.interface))
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not port.isdecimal() or not int(port) < 1 << 16:
+        raise Error(f"--metrics {text}: expected ADDR:PORT, such as 127.0.0.1:{METRICS_PORT}")
+    return host, int(port)
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(text, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Error(f"--host {text}: no address of `{text}` is known ({error})") from None
+    return str(found[0][4][0])

@@ -1,0 +1,118 @@
+"""Watching an interface: totals, the worst paths, and the kernel's own counters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rtolab.watching.kernel import counters, grown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_PATHS = 1000
+"""Beyond this number the half of the paths that lost least is forgotten."""
+
+
+class Watches(Protocol):
+    """A source of verdicts, such as `_rtolab.Watcher`."""
+
+    def poll(self, seconds: float) -> list[str]:
+        """Watch for this time; the verdicts that have settled, each as a JSON object."""
+
+    def finish(self) -> list[str]:
+        """End, and return the last verdicts."""
+
+    def totals(self) -> str:
+        """The totals so far as a JSON object."""
+
+
+@dataclass
+class Path:
+    """The verdicts on what one address sent to another."""
+
+    sender: str
+    receiver: str
+    retransmissions: int = 0
+    unneeded: int = 0
+    timeouts: int = 0
+    spurious: int = 0
+    time_lost: float = 0.0
+
+    @property
+    def badness(self) -> tuple[float, int]:
+        """The worse, the larger."""
+        return self.time_lost, self.unneeded
+
+
+@dataclass
+class Watching:
+    """What a watcher has found so far."""
+
+    watcher: Watches
+    interface: str
+    totals: dict[str, Any] = field(default_factory=dict)
+    paths: dict[tuple[str, str], Path] = field(default_factory=dict)
+    before: Mapping[str, int] = field(default_factory=counters)
+
+    def __post_init__(self) -> None:
+        self._update()
+
+    def poll(self, seconds: float) -> Sequence[str]:
+        """Watch for this time; the verdicts that have settled, each as a JSON object."""
+        lines = self.watcher.poll(seconds)
+        self._take(lines)
+        return lines
+
+    def finish(self) -> Sequence[str]:
+        """End; the last verdicts, each as a JSON object."""
+        lines = self.watcher.finish()
+        self._take(lines)
+        return lines
+
+    @property
+    def worst(self) -> list[Path]:
+        """The paths, the worst first."""
+        return sorted(self.paths.values(), key=lambda path: path.badness, reverse=True)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The totals, with the growth of the kernel's counters."""
+        return {
+            "row": "summary",
+            "interface": self.interface,
+            **self.totals,
+            "kernel": grown(self.before, counters()),
+        }
+
+    def _update(self) -> None:
+        self.totals = json.loads(self.watcher.totals())
+
+    def _take(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self._count(json.loads(line))
+        self._update()
+
+    def _count(self, line: Mapping[str, Any]) -> None:
+        end = line.get("from")
+        if end is None:
+            return
+        ends = {name: line[name].rpartition(":")[0] for name in ("client", "server")}
+        key = (ends[end], ends["server" if end == "client" else "client"])
+        path = self.paths.get(key)
+        if path is None:
+            if len(self.paths) >= MOST_PATHS:
+                kept = self.worst[: MOST_PATHS // 2]
+                self.paths = {(one.sender, one.receiver): one for one in kept}
+            path = self.paths[key] = Path(*key)
+        match line["row"]:
+            case "retransmission":
+                path.retransmissions += 1
+                path.unneeded += line["verdict"] == "unneeded"
+            case "timeout" if not line["handshake"]:
+                path.timeouts += 1
+                path.spurious += line["class"] == "spurious"
+            case "episode":
+                path.time_lost += line["cost"]["time_lost"] or 0.0
