@@ -46,6 +46,7 @@ BEGIN = {
     "conform": ["--only", "nowhere"],
     "sweep": ["nowhere"],
     "serve": ["--browse", "nowhere"],
+    "watch": ["nowhere"],
     "wireshark": [],
 }
 """Arguments that make a command fail early, because its work would take long."""

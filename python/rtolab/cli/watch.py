@@ -33,13 +33,9 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDR:PORT", help="Serve metrics for Prometheus there, at /metrics."
-        ),
+        typer.Option(metavar="ADDR:PORT", help="Serve metrics for Prometheus there, at /metrics."),
     ] = None,
-    host: Annotated[
-        str | None, typer.Option(help="Only packets from or to this host.")
-    ] = None,
+    host: Annotated[str | None, typer.Option(help="Only packets from or to this host.")] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Only packets from or to this port.")
     ] = None,
@@ -116,7 +112,9 @@ def _show(watching: Watching, until: float | None, top: int) -> None:
     from rtolab.watching.view import view  # noqa: PLC0415
 
     console = stdout()
-    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    live = (
+        Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+    )
     if live is None:
         sys.stderr.write(f"rtolab: watching {watching.interface}; Ctrl-C ends it\n")
     with live or nullcontext():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,14 +28,14 @@ class Family(NamedTuple):
     name: str
     kind: str
     about: str
-    samples: list[tuple[Labels, float]]
+    samples: Sequence[tuple[Labels, float]]
 
 
 def families(totals: Mapping[str, Any], interface: str) -> Iterator[Family]:
     """The metrics. The number of their series does not depend on the traffic."""
     own = {"interface": interface}
 
-    def counter(name: str, about: str, samples: list[tuple[Labels, float]]) -> Family:
+    def counter(name: str, about: str, samples: Sequence[tuple[Labels, float]]) -> Family:
         labelled = [(own | dict(labels), value) for labels, value in samples]
         return Family(f"rtolab_watch_{name}", "counter", about, labelled)
 
@@ -44,9 +44,7 @@ def families(totals: Mapping[str, Any], interface: str) -> Iterator[Family]:
         "kernel_drops", "Packets that the kernel dropped.", [({}, totals["kernel_drops"])]
     )
     yield counter("connections", "Connections seen.", [({}, totals["connections"])])
-    yield counter(
-        "connections_evicted", "Connections ended by a limit.", [({}, totals["evicted"])]
-    )
+    yield counter("connections_evicted", "Connections ended by a limit.", [({}, totals["evicted"])])
     yield Family(
         "rtolab_watch_connections_open",
         "gauge",

@@ -58,6 +58,13 @@ impl ConnectionReport {
             .chain(self.silences.iter().map(VerdictRow::Silence));
         let (client, server) = (&*self.client, &*self.server);
         let (connection, vantage) = (self.number, self.vantage);
-        rows.map(move |row| VerdictLine { at: began + row.time(), connection, client, server, vantage, row })
+        rows.map(move |row| VerdictLine {
+            at: began + row.time(),
+            connection,
+            client,
+            server,
+            vantage,
+            row,
+        })
     }
 }

@@ -142,7 +142,8 @@ fn ipv6(filter: PacketFilter) -> Vec<Step> {
     match filter.host {
         Some(IpAddr::V6(host)) => {
             let words = [96, 64, 32, 0].map(|shift| (host.to_bits() >> shift) as u32);
-            for (is_last, address) in V6_ADDRESSES.into_iter().enumerate().map(|(n, at)| (n == 1, at))
+            for (is_last, address) in
+                V6_ADDRESSES.into_iter().enumerate().map(|(n, at)| (n == 1, at))
             {
                 for (index, word) in words.into_iter().enumerate() {
                     let left = 2 * (words.len() - 1 - index) as u8;

@@ -1,0 +1,91 @@
+//! A watch judges what passes as a diagnosis of the capture does.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rtolab_capture::{Captured, Reader, unpacked};
+use rtolab_diagnose::{ConnectionReport, Watch, WatchLimits, diagnose};
+use rtolab_time::Duration;
+
+fn captures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    let mut found: Vec<PathBuf> = [root.clone(), root.join("kernel")]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("a folder"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.to_string_lossy().contains(".pcap"))
+        .collect();
+    found.sort();
+    found
+}
+
+fn packets(path: &Path) -> Vec<Captured> {
+    let input = unpacked(File::open(path).expect("a capture")).expect("a capture");
+    let reader = Reader::new(input).expect("a capture").without_checksums().in_order();
+    reader.map(|captured| captured.expect("a packet")).collect()
+}
+
+/// The reports of a watch of these packets; time goes on after the last.
+fn watched(packets: &[Captured]) -> Vec<ConnectionReport> {
+    let mut watch = Watch::new(WatchLimits::default());
+    let mut reports = Vec::new();
+    for (captured, number) in packets.iter().zip(1..) {
+        watch.packet(&Captured { number, ..captured.clone() });
+        reports.extend(std::iter::from_fn(|| watch.poll()));
+    }
+    if let Some(last) = packets.last() {
+        watch.advance(last.packet.at + Duration::from_secs(30));
+    }
+    watch.finish();
+    reports.extend(std::iter::from_fn(|| watch.poll()));
+    reports
+}
+
+/// What is said of each retransmission, by frame.
+type Verdicts = BTreeMap<u64, (String, String, Option<String>)>;
+
+fn verdicts<'a>(reports: impl Iterator<Item = &'a ConnectionReport>) -> Verdicts {
+    let mut verdicts = Verdicts::new();
+    for report in reports {
+        for one in &report.retransmissions {
+            let said = (one.trigger.name().into(), one.verdict.name().into(), None);
+            let before = verdicts.insert(one.frame, said);
+            assert!(before.is_none(), "{} is reported twice", one.frame);
+        }
+        for timeout in &report.timeouts {
+            let said = verdicts.get_mut(&timeout.frame).expect("the retransmission");
+            said.2 = Some(timeout.class.name().into());
+        }
+    }
+    verdicts
+}
+
+#[test]
+fn verdicts_are_those_of_the_capture() {
+    let (mut all, mut different) = (0, 0);
+    for path in captures() {
+        let input = unpacked(File::open(&path).expect("a capture")).expect("a capture");
+        let Ok(document) = diagnose::<_, Infallible>(input, |_| Ok(()));
+        let of_file = verdicts(document.connections.iter());
+        let packets = packets(&path);
+        let numbers: Vec<u64> = packets.iter().map(|one| one.number).collect();
+        let reports = watched(&packets);
+        let live: Verdicts = verdicts(reports.iter())
+            .into_iter()
+            .map(|(frame, said)| (numbers[frame as usize - 1], said))
+            .collect();
+        assert_eq!(live.len(), of_file.len(), "{}", path.display());
+        all += live.len();
+        for (frame, said) in &live {
+            if of_file[frame] != *said {
+                different += 1;
+                println!("{} {frame}: {said:?}, not {:?}", path.display(), of_file[frame]);
+            }
+        }
+    }
+    println!("{different} of {all} differ");
+    assert!(all > 100);
+    assert_eq!(different, 0);
+}
