@@ -51,5 +51,5 @@ pub use totals::{CaptureTotals, LossRate, Waits};
 pub use trace::{Passed, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;
-pub use watch::{VerdictLine, VerdictRow, Watch, WatchLimits, WatchTotals};
+pub use watch::{SettledLine, SettledRow, Watch, WatchLimits, WatchTotals};
 pub use what_if::{infer_scenario, what_if};

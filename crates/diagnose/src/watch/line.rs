@@ -8,7 +8,7 @@ use crate::vantage::Vantage;
 
 /// A settled verdict with its connection: the keys are those of a capture's document.
 #[derive(Clone, Debug, Serialize)]
-pub struct VerdictLine<'a> {
+pub struct SettledLine<'a> {
     /// When it happened, in seconds since 1970-01-01 00:00 UTC.
     pub at: f64,
     /// The number of the connection.
@@ -21,21 +21,21 @@ pub struct VerdictLine<'a> {
     pub vantage: Vantage,
     /// The verdict.
     #[serde(flatten)]
-    pub row: VerdictRow<'a>,
+    pub row: SettledRow<'a>,
 }
 
 /// A settled verdict.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "row", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum VerdictRow<'a> {
+pub enum SettledRow<'a> {
     Retransmission(&'a RetransmissionReport),
     Timeout(&'a TimeoutReport),
     Episode(&'a EpisodeReport),
     Silence(&'a Silence),
 }
 
-impl VerdictRow<'_> {
+impl SettledRow<'_> {
     /// When it happened, in seconds since the beginning.
     fn time(&self) -> f64 {
         match self {
@@ -50,15 +50,15 @@ impl VerdictRow<'_> {
 impl ConnectionReport {
     /// The verdicts of the report, each with its connection. The watch began at `began`, in seconds
     /// since 1970-01-01 00:00 UTC.
-    pub fn lines(&self, began: f64) -> impl Iterator<Item = VerdictLine<'_>> {
-        let retransmissions = self.retransmissions.iter().map(VerdictRow::Retransmission);
+    pub fn lines(&self, began: f64) -> impl Iterator<Item = SettledLine<'_>> {
+        let retransmissions = self.retransmissions.iter().map(SettledRow::Retransmission);
         let rows = retransmissions
-            .chain(self.timeouts.iter().map(VerdictRow::Timeout))
-            .chain(self.episodes.iter().map(VerdictRow::Episode))
-            .chain(self.silences.iter().map(VerdictRow::Silence));
+            .chain(self.timeouts.iter().map(SettledRow::Timeout))
+            .chain(self.episodes.iter().map(SettledRow::Episode))
+            .chain(self.silences.iter().map(SettledRow::Silence));
         let (client, server) = (&*self.client, &*self.server);
         let (connection, vantage) = (self.number, self.vantage);
-        rows.map(move |row| VerdictLine {
+        rows.map(move |row| SettledLine {
             at: began + row.time(),
             connection,
             client,

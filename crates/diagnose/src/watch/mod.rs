@@ -14,7 +14,7 @@ use rtolab_capture::Captured;
 use rtolab_time::{Duration, Instant};
 
 pub use limits::WatchLimits;
-pub use line::{VerdictLine, VerdictRow};
+pub use line::{SettledLine, SettledRow};
 pub use totals::WatchTotals;
 
 use crate::connection::{Connection, Over};
@@ -230,7 +230,6 @@ impl Watch {
         self.size -= watched.size;
         self.pending.remove(&watched.connection.number);
         watched.connection.finish();
-        self.totals.count(&watched.connection);
         if let Some(report) = settle::last_report(&watched.connection) {
             self.push(report);
         }

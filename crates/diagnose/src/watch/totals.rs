@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::connection::Connection;
 use crate::report::ConnectionReport;
 use crate::silence::Wait;
 
@@ -59,10 +58,5 @@ impl WatchTotals {
         let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
         self.late_acks += late.count() as u64;
         self.time_lost += report.time_lost.unwrap_or(0.0);
-    }
-
-    /// Counts the bytes of a connection that is over.
-    pub(super) fn count(&mut self, connection: &Connection) {
-        let _ = connection;
     }
 }

@@ -2,7 +2,8 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{KernelCounts, PacketFilter, PacketSocketError};
+use super::error::PacketSocketError;
+use super::filter::{KernelCounts, PacketFilter};
 
 /// A packet in the ring.
 pub(super) struct RingFrame<'a> {

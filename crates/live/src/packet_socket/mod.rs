@@ -1,6 +1,7 @@
 //! A packet socket: the headers of the TCP packets that an interface carries, while they pass.
 
 mod error;
+mod filter;
 
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
@@ -8,30 +9,11 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod linux;
 
-use std::net::IpAddr;
-
 use rtolab_capture::Captured;
 use rtolab_time::Duration;
 
 pub use error::PacketSocketError;
-
-/// The packets to receive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacketFilter {
-    /// Only those from or to this address.
-    pub host: Option<IpAddr>,
-    /// Only those from or to this port.
-    pub port: Option<u16>,
-}
-
-/// What the kernel counted of a packet socket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KernelCounts {
-    /// Packets that passed the filter, dropped ones included.
-    pub packets: u64,
-    /// Packets that found no room in the ring.
-    pub drops: u64,
-}
+pub use filter::{KernelCounts, PacketFilter};
 
 /// A packet socket on an interface, or on all. It receives the headers of TCP packets through a
 /// ring that it shares with the kernel (packet(7), `TPACKET_V3`).
@@ -46,9 +28,6 @@ pub struct PacketSocket {
 }
 
 impl PacketSocket {
-    /// The name that stands for all interfaces.
-    pub const ANY: &str = "any";
-
     /// Opens a socket on the interface with this name, with a ring of about `size` bytes.
     ///
     /// # Errors
@@ -96,14 +75,5 @@ impl PacketSocket {
         self.counts.packets += new.packets;
         self.counts.drops += new.drops;
         Ok(self.counts)
-    }
-}
-
-impl PacketFilter {
-    /// The kernel's filter does not look behind IPv6 extension headers.
-    fn admits(&self, captured: &Captured) -> bool {
-        let (from, to) = (captured.packet.from(), captured.packet.to());
-        self.host.is_none_or(|host| from.ip() == host || to.ip() == host)
-            && self.port.is_none_or(|port| from.port() == port || to.port() == port)
     }
 }

@@ -1,6 +1,6 @@
 //! The ring of a packet socket (`Documentation/networking/packet_mmap.rst`).
 
-mod filter;
+mod program;
 mod sys;
 
 use std::fs;
@@ -12,7 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{netdevice::name_to_index, sockopt};
 
-use super::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
+use super::error::PacketSocketError;
+use super::filter::{ANY, KernelCounts, PacketFilter};
 use sys::{Mapping, RingSize};
 
 /// The size of a block, in bytes.
@@ -60,10 +61,10 @@ impl Ring {
         let system = PacketSocketError::system;
         let socket = sys::socket().map_err(system("open a packet socket"))?;
         let index = match interface {
-            PacketSocket::ANY => 0,
+            ANY => 0,
             name => name_to_index(&socket, name).map_err(|_| unknown(name))?,
         };
-        let program = filter::program(filter, is_loopback(interface));
+        let program = program::program(filter, is_loopback(interface));
         let attached = sys::attach_filter(socket.as_fd(), &program);
         attached.map_err(system("attach a filter to a packet socket"))?;
         let blocks = u32::try_from(size / BLOCK as usize).unwrap_or(u32::MAX).clamp(2, 1 << 12);
@@ -168,7 +169,7 @@ fn is_loopback(interface: &str) -> bool {
 fn unknown(found: &str) -> PacketSocketError {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = text.lines().filter_map(|line| line.split_once(':'));
-    let known: Vec<&str> = names.map(|(name, _)| name.trim()).chain([PacketSocket::ANY]).collect();
+    let known: Vec<&str> = names.map(|(name, _)| name.trim()).chain([ANY]).collect();
     let expected = one_of(found, known.iter().copied());
     PacketSocketError::NoInterface { found: found.to_string(), expected }
 }

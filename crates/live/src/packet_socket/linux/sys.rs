@@ -59,12 +59,13 @@ pub(super) struct RingSize {
     pub timeout: u32,
 }
 
+/// The kernel requires a frame size; in this version, frames only have to fill the blocks.
+const FRAME: u32 = 2048;
+
 /// Makes the ring of the socket.
 pub(super) fn make_ring(socket: BorrowedFd<'_>, size: RingSize) -> io::Result<()> {
     let version = libc::tpacket_versions::TPACKET_V3 as i32;
     set(socket, (libc::SOL_PACKET, libc::PACKET_VERSION), &version)?;
-    // The kernel wants frames; in this version they only have to fill the blocks.
-    const FRAME: u32 = 2048;
     let request = libc::tpacket_req3 {
         tp_block_size: size.block,
         tp_block_nr: size.blocks,

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::packet_socket::PacketFilter;
+use crate::packet_socket::filter::PacketFilter;
 
 /// The bytes of a packet that are kept: its headers with all options.
 pub(super) const SNAP_LENGTH: u32 = 160;
@@ -21,7 +21,7 @@ struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Next,
-    /// The step after so many others.
+    /// Over this number of steps.
     Skip(u8),
     Ipv6,
     Accept,
