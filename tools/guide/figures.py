@@ -1,5 +1,6 @@
 """The figures of the guide, from runs."""
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ import rtolab
 from rtolab.judging import confusions
 from rtolab.plot import styled
 from rtolab.plot.trace_panels import GREY, ORANGE, VERMILION
+from rtolab.stats import wilson
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
+
+from drawn_paths import JUDGING, calibration, verdicts
 
 STALL = """
 title = "a radio that holds everything for three seconds"
@@ -56,6 +62,7 @@ def pictures() -> dict[str, str | bytes]:
             "frto": _sequence(path, "sack+frto"),
             "lengths": _lengths(path),
             "detectors": _detectors(),
+            "calibration": _calibration(Path(folder)),
         }
         return {
             f"made/{name}.svg": vl_convert.vegalite_to_svg(chart.to_dict(validate=False))
@@ -113,6 +120,33 @@ def _detectors() -> Any:
         ),
         "What detectors say of a SACK sender's timeouts",
         "100 transfers over a slow link with sudden delays, against the truth",
+    )
+
+
+def _calibration(folder: Path) -> Any:
+    found = calibration(pl.DataFrame(list(verdicts(JUDGING, folder))))
+    found = found.filter(pl.col("verdicts") >= 10)
+    names = {"verdict": "retransmissions", "timeout": "timeouts"}
+    rows = [
+        {**row, "what": names[row["what"]], "low": share.low, "high": share.high}
+        for row in found.iter_rows(named=True)
+        for share in [wilson(round(row["right"] * row["verdicts"]), row["verdicts"])]
+    ]
+    base = alt.Chart(pl.DataFrame(rows)).encode(
+        x=alt.X("confidence:Q", title="confidence", scale=alt.Scale(domain=[0.45, 1])),
+        color=alt.Color("what:N", title=None, scale=alt.Scale(range=[VERMILION, GREY])),
+    )
+    low = alt.Y("low:Q", title="share that is right", scale=alt.Scale(domain=[0.45, 1]))
+    line = alt.Chart(pl.DataFrame({"x": [0.45, 1.0]})).mark_line(strokeDash=[4, 4], color=GREY)
+    layers = alt.layer(
+        line.encode(x="x:Q", y="x:Q"),
+        base.mark_rule().encode(y=low, y2="high:Q"),
+        base.mark_point(filled=True, size=60, opacity=1).encode(y="right:Q"),
+    )
+    return _titled(
+        layers,
+        "How often a verdict is right, over its confidence",
+        f"{len(JUDGING)} paths, senders and receivers drawn at random; 95 % intervals",
     )
 
 

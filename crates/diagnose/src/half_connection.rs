@@ -106,7 +106,8 @@ impl HalfConnection {
             | Arrival::Again
             | Arrival::FillsHole
             | Arrival::Earlier
-            | Arrival::Acknowledged => self.retransmit(segment, frame, arrival, view),
+            | Arrival::Acknowledged
+            | Arrival::Forgotten => self.retransmit(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
     }

@@ -3,8 +3,9 @@
 use rtolab_tcp::AckFacts;
 use rtolab_time::Duration;
 
-/// An ACK within this percentage of the smallest round trip cannot be an answer.
-pub(crate) const TOO_SOON: u64 = 75;
+/// An ACK within this percentage of the smallest round trip cannot be an answer. On a slow link the
+/// smallest may be that of two segments in a row, which takes up to twice as long as that of one.
+pub(crate) const TOO_SOON: u64 = 60;
 
 /// Linux's minimum of the variance term of the RTO.
 const LEAST_VARIANCE: Duration = Duration::from_millis(200);

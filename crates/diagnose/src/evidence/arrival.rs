@@ -3,7 +3,7 @@
 use crate::history::{Arrival, Bound, Found, Kind, Retransmission};
 
 /// An earlier copy was seen, too.
-pub(super) static BOTH_COPIES_SEEN: Kind = Kind::new("both-copies-seen", 1.0);
+pub(super) static BOTH_COPIES_SEEN: Kind = Kind::new("both-copies-seen", 0.99);
 
 /// It arrives for the first time, later than what was sent after it.
 pub(super) static FILLS_HOLE: Kind = Kind::new("fills-hole", 0.98);

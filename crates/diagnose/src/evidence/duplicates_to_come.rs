@@ -39,6 +39,8 @@ fn first_to_come(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Insta
         // Later data has arrived since: no duplicate ACK of it is to come.
         Some(_) if range.due <= facts.at => false,
         _ if range.is_syn => false,
+        // The delayed ACK answers the copy, too.
+        Some(covering) if covering.may_be_delayed => false,
         // The echo says that none of its copies had come yet.
         Some(covering) if covering.at == facts.at => has_older_timestamp(range),
         Some(_) => {

@@ -1,9 +1,7 @@
 //! RFC 3522: the timestamp that the first covering ACK echoes. It is certain of the range at
 //! SND.UNA alone that its arrival would have changed the echo.
 
-use rtolab_time::{Duration, Instant};
-
-use crate::history::{Ack, Bound, Found, Kind, RetransmittedRange};
+use crate::history::{Ack, Bound, Found, Kind, LONGEST_DELAYED_ACK, RetransmittedRange};
 
 /// It is older than the retransmission's.
 pub(super) static OLDER: Kind = Kind::new("older-timestamp", 0.99);
@@ -17,9 +15,6 @@ pub(super) static OWN: Kind = Kind::new("own-timestamp", 0.98);
 pub(super) static OWN_OF_TAIL: Kind =
     Kind { carries: false, ..Kind::new("own-timestamp-of-tail", 0.7) };
 
-/// No ACK may be delayed longer (RFC 9293 section 3.8.6.3).
-const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
-
 pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
     let echo = ack.facts.echo.filter(|_| range.end <= ack.facts.ack)?;
     let most = match range.start > ack.facts.una_before {
@@ -30,11 +25,11 @@ pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> 
 }
 
 pub(super) fn own(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
-    own_timestamp(range, ack).filter(|_| !may_be_delayed(range, ack))
+    own_timestamp(range, ack).filter(|_| !is_delayed_tail(range, ack))
 }
 
 pub(super) fn own_of_tail(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
-    own_timestamp(range, ack).filter(|_| may_be_delayed(range, ack))
+    own_timestamp(range, ack).filter(|_| is_delayed_tail(range, ack))
 }
 
 fn own_timestamp(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
@@ -45,14 +40,8 @@ fn own_timestamp(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Found> {
     is_own.then(|| Bound::AtLeast(index).shown_by(ack.frame))
 }
 
-/// Was the range the last that was sent, and retransmitted so soon that an ACK of the original may
-/// have waited? Further data would have made the receiver acknowledge both (RFC 5681 section 4.2).
-fn may_be_delayed(range: &RetransmittedRange, ack: &Ack<'_>) -> bool {
-    let (original, again) = (range.copies[0].at, range.copies[1].at);
-    let newest = ack.facts.newest_acked.filter(|sent| sent.seq >= range.end);
-    let is_last = newest.is_none_or(|sent| sent.first_sent >= again)
-        && ack.next_sent().is_none_or(|sent| sent >= again);
-    original > Instant::START && is_last && again.since(original) <= LONGEST_DELAYED_ACK
+fn is_delayed_tail(range: &RetransmittedRange, ack: &Ack<'_>) -> bool {
+    ack.may_be_delayed(range) && ack.nothing_followed(range)
 }
 
 /// The ACK of a range further on may be that of a packet that came just before, whose timestamp is

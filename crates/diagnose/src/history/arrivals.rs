@@ -6,8 +6,8 @@ use rtolab_time::{Duration, Instant};
 use super::frame::Frame;
 use crate::rtt::RoundTrips;
 
-/// The most gaps remembered at once.
-const MOST_GAPS: usize = 256;
+/// The most gaps remembered at once: 160 kB.
+const MOST_GAPS: usize = 4096;
 /// Networks seldom reorder by more than this; a retransmission comes later.
 const REORDERING: Duration = Duration::from_millis(20);
 
@@ -27,6 +27,8 @@ pub(crate) enum Arrival {
     Earlier,
     /// None of its bytes were seen, but they had been acknowledged.
     Acknowledged,
+    /// Below bytes of which there were more gaps than are remembered.
+    Forgotten,
 }
 
 /// A gap in the bytes seen.
@@ -50,7 +52,10 @@ struct Opened {
 pub(crate) struct Arrivals {
     first: Seq,
     max: Seq,
+    /// In the order of their sequence numbers.
     gaps: Vec<Gap>,
+    /// The end of the newest gap that was not remembered.
+    forgotten: Option<Seq>,
     /// The highest acknowledgment number in the capture.
     acked: Option<Seq>,
     /// Acknowledged bytes that the capture lacks.
@@ -59,18 +64,18 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     pub const fn starting_at(first: Seq) -> Self {
-        Self { first, max: first, gaps: Vec::new(), acked: None, missed: 0 }
+        Self { first, max: first, gaps: Vec::new(), forgotten: None, acked: None, missed: 0 }
     }
 
     /// Processes a segment that takes sequence numbers.
     pub fn take(&mut self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if start >= self.max {
-            if start > self.max && self.gaps.len() < MOST_GAPS {
+            if start > self.max {
                 let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
                 let identification = frame.identification;
                 let opened = Opened { at: frame.at, identification, timestamp };
-                self.gaps.push(Gap { start: self.max, end: start, opened });
+                self.open(Gap { start: self.max, end: start, opened });
             }
             self.max = end;
             return Arrival::New;
@@ -88,8 +93,10 @@ impl Arrivals {
             let known = self.acked.is_some_and(|acked| end <= acked);
             return if known { Arrival::Acknowledged } else { Arrival::Earlier };
         }
-        let Some(gap) = self.gaps.iter().find(|gap| gap.start <= start && end <= gap.end) else {
-            return Arrival::Again;
+        let at = self.gaps.partition_point(|gap| gap.end <= start);
+        let Some(gap) = self.gaps.get(at).filter(|gap| gap.start <= start && end <= gap.end) else {
+            let forgotten = self.forgotten.is_some_and(|edge| start < edge);
+            return if forgotten { Arrival::Forgotten } else { Arrival::Again };
         };
         match gap.opened.overtook(segment, frame, trips) {
             true => Arrival::Reordered,
@@ -97,29 +104,37 @@ impl Arrivals {
         }
     }
 
+    /// Remembers a gap above all others.
+    fn open(&mut self, gap: Gap) {
+        match self.gaps.len() < MOST_GAPS {
+            true => self.gaps.push(gap),
+            false => self.forgotten = Some(gap.end),
+        }
+    }
+
     fn fill(&mut self, start: Seq, end: Seq) {
-        if self.gaps.is_empty() {
+        let from = self.gaps.partition_point(|gap| gap.end <= start);
+        let to = self.gaps.partition_point(|gap| gap.start < end);
+        if from >= to {
             return;
         }
-        let rest = |gap: &Gap| {
-            let left = Gap { end: gap.end.min(start), ..*gap };
-            let right = Gap { start: gap.start.max(end), ..*gap };
-            [left, right].into_iter().filter(|gap| gap.start < gap.end)
-        };
-        self.gaps = self.gaps.iter().flat_map(rest).take(MOST_GAPS).collect();
+        let left = Gap { end: start, ..self.gaps[from] };
+        let right = Gap { start: end, ..self.gaps[to - 1] };
+        let rest = [left, right].into_iter().filter(|gap| gap.start < gap.end);
+        self.gaps.splice(from..to, rest);
     }
 
     /// Everything below is acknowledged: the capture lacks what is missing there.
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
-        if self.gaps.is_empty() {
-            return;
-        }
+        self.forgotten = self.forgotten.filter(|&edge| edge > una);
+        let below = self.gaps.partition_point(|gap| gap.start < una);
         let missed = |gap: &Gap| gap.end.min(una).since(gap.start);
-        self.missed += self.gaps.iter().map(missed).sum::<u64>();
-        self.gaps.retain(|gap| gap.end > una);
-        for gap in &mut self.gaps {
-            gap.start = gap.start.max(una);
+        self.missed += self.gaps[..below].iter().map(missed).sum::<u64>();
+        let gone = self.gaps.partition_point(|gap| gap.end <= una);
+        self.gaps.drain(..gone);
+        if let Some(first) = self.gaps.first_mut() {
+            first.start = first.start.max(una);
         }
     }
 
@@ -149,5 +164,70 @@ impl Opened {
         }
         let reordering = trips.least.map_or(REORDERING, |least| (least / 4).min(REORDERING));
         frame.at.since(self.at) < reordering
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rtolab_tcp::{Flags, Segment};
+
+    use super::*;
+
+    /// Each second segment of this many arrived.
+    fn with_gaps(count: u64) -> Arrivals {
+        let mut arrivals = Arrivals::starting_at(Seq::new(0));
+        for number in 0..count {
+            assert_eq!(at(0, &mut arrivals, 2 * number + 1), Arrival::New);
+        }
+        arrivals
+    }
+
+    fn at(secs: u64, arrivals: &mut Arrivals, number: u64) -> Arrival {
+        let segment = Segment::new(Seq::new(number * 1000), 1000, Flags::ACK);
+        let at = Instant::from_nanos(secs * 1_000_000_000);
+        let frame = Frame { number: 1, at, identification: 0, raw: 0 };
+        arrivals.take(&segment, &frame, &RoundTrips::default())
+    }
+
+    fn late(arrivals: &mut Arrivals, number: u64) -> Arrival {
+        at(1, arrivals, number)
+    }
+
+    #[test]
+    fn many_gaps_are_remembered() {
+        let mut arrivals = with_gaps(1000);
+        for number in 0..999 {
+            assert_eq!(late(&mut arrivals, 2 * number), Arrival::FillsHole, "{number}");
+            assert_eq!(late(&mut arrivals, 2 * number), Arrival::Again, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_gap_is_filled_in_parts() {
+        let mut arrivals = with_gaps(1);
+        at(0, &mut arrivals, 8);
+        for number in [5, 3, 4, 7, 2, 6] {
+            assert_eq!(late(&mut arrivals, number), Arrival::FillsHole, "{number}");
+            assert_eq!(late(&mut arrivals, number), Arrival::Again, "{number}");
+        }
+        assert_eq!(arrivals.gaps.len(), 1);
+    }
+
+    #[test]
+    fn beyond_the_bound_nothing_is_claimed() {
+        let mut arrivals = with_gaps(MOST_GAPS as u64 + 10);
+        let last = 2 * MOST_GAPS as u64;
+        assert_eq!(late(&mut arrivals, last - 2), Arrival::FillsHole);
+        assert_eq!(late(&mut arrivals, last), Arrival::Forgotten);
+        assert_eq!(late(&mut arrivals, last + 1), Arrival::Forgotten);
+    }
+
+    #[test]
+    fn gaps_below_an_acknowledgment_are_missed_data() {
+        let mut arrivals = with_gaps(10);
+        arrivals.forget(Seq::new(4500));
+        assert_eq!(arrivals.missed, 2500);
+        assert_eq!(arrivals.gaps.len(), 8);
+        assert_eq!(arrivals.gaps[0].start, Seq::new(4500));
     }
 }

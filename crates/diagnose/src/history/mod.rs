@@ -13,7 +13,7 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::flight::Sent;
 use rtolab_time::Instant;
 
-pub(crate) use ack::{Ack, delivered_original};
+pub(crate) use ack::{Ack, LONGEST_DELAYED_ACK, delivered_original};
 pub(crate) use arrivals::{Arrival, Arrivals};
 pub(crate) use frame::Frame;
 use order::TransmissionOrder;
@@ -283,6 +283,7 @@ fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
         reports_duplicate: facts.dsack.is_some_and(|block| range.spans(block.start)),
         all: ack.next_sent().is_none_or(|sent| sent >= again),
         jumps: news > 2 * range.end.since(range.start),
+        may_be_delayed: ack.may_be_delayed(range),
         duplicate: DuplicateAck::Awaited,
     });
     // If a queue has grown, duplicates take as long as their originals.

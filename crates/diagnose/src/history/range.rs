@@ -47,6 +47,8 @@ pub(crate) struct CoveringAck {
     pub all: bool,
     /// Does it acknowledge far more than the range, of which nothing was reported before?
     pub jumps: bool,
+    /// May it be the original's own, delayed until a copy arrived?
+    pub may_be_delayed: bool,
     pub duplicate: DuplicateAck,
 }
 

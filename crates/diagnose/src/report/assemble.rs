@@ -16,7 +16,7 @@ use crate::fate::Fates;
 use crate::half_connection::HalfConnection;
 use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
 use crate::places::Place;
-use crate::rtt::RoundTrips;
+use crate::rtt::{RoundTrips, TOO_SOON};
 use crate::silence::Wait;
 use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
@@ -257,6 +257,10 @@ fn retransmission(
 /// An ACK that answers a duplicate may also be that of an original that waited under a delayed ACK.
 const OF_DUPLICATE: f64 = 0.9;
 
+/// Whether the ACK was lost or late is less certain than that the segment arrived. This share is
+/// right where the latter is certain, on paths drawn at random (docs/diagnose.md).
+const OF_ARRIVED: f64 = 0.97;
+
 /// The confidence in the class of a timeout.
 fn confidence(class: Class, range: &RetransmittedRange, judged: &Weighed) -> f64 {
     let reports_duplicate = range.covering_ack.is_some_and(|ack| ack.reports_duplicate);
@@ -265,6 +269,7 @@ fn confidence(class: Class, range: &RetransmittedRange, judged: &Weighed) -> f64
         Class::AckLost | Class::Spurious if reports_duplicate => {
             judged.confidence.min(OF_DUPLICATE)
         }
+        Class::AckLost | Class::Spurious => judged.confidence.min(OF_ARRIVED),
         _ => judged.confidence,
     }
 }
@@ -277,6 +282,10 @@ fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Cl
         Necessity::Unneeded => match range.covering_ack {
             // The path held the copies and released them at once.
             Some(covering) if covering.reports_duplicate && came_at_once(range) => Class::Spurious,
+            // Nothing made the receiver acknowledge the original before the copy arrived.
+            Some(covering) if covering.reports_duplicate && covering.may_be_delayed => {
+                Class::Spurious
+            }
             // The first ACK answers a duplicate: the ACKs before it were lost.
             Some(covering) if covering.reports_duplicate => Class::AckLost,
             // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
@@ -284,7 +293,12 @@ fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Cl
                 let weak = judged.evidence.iter().all(|sign| sign.kind == &NO_GAP_REPORTED);
                 match answers_copy(range, covering.at, trips) {
                     _ if covering.jumps => Class::AckLost,
+                    true if covering.may_be_delayed => Class::Spurious,
                     true if covering.duplicate == DuplicateAck::Missing => Class::AckLost,
+                    // A second SYN-ACK answered the copy.
+                    true if range.is_syn && covering.duplicate == DuplicateAck::Came => {
+                        Class::Spurious
+                    }
                     true if covering.all || weak => Class::Unknown,
                     _ => Class::Spurious,
                 }
@@ -315,7 +329,8 @@ fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) 
     let Some(least) = trips.least else { return true };
     let most = trips.smoothed.map_or(least, |smoothed| smoothed * 3 / 4).max(least) * 2;
     let mut copies = range.copies.iter().skip(1);
-    copies.any(|copy| (least..=most).contains(&acked.since(copy.at)))
+    let soonest = least * TOO_SOON / 100;
+    copies.any(|copy| (soonest..=most).contains(&acked.since(copy.at)))
 }
 
 type Verdicts = BTreeMap<&'static str, &'static str>;

@@ -1,0 +1,81 @@
+"""The confidence of verdicts, on paths drawn at random, and cases that were once misjudged."""
+
+from collections import Counter
+from collections.abc import Iterable
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import drawn_paths
+from labelled_captures import Labelled, compared, labels
+from rtolab.result import Result
+from rtolab.run import run
+
+MANY = 30
+"""The least verdicts of a class whose share is compared."""
+
+
+def test_confidence_is_at_most_the_share_that_is_right(tmp_path: Path) -> None:
+    rows = pl.DataFrame(list(drawn_paths.verdicts(drawn_paths.JUDGING, tmp_path)))
+    compared = 0
+    for one in drawn_paths.calibration(rows).iter_rows(named=True):
+        if one["verdicts"] < MANY:
+            continue
+        compared += 1
+        stated = one["confidence"]
+        # Verdicts of one transfer are right or wrong together: three standard errors.
+        allowed = 3 * sqrt(stated * (1 - stated) / one["verdicts"])
+        assert one["right"] >= stated - allowed, one
+    assert compared >= 6
+
+
+def test_smallest_round_trip_may_be_that_of_two_segments_in_a_row(tmp_path: Path) -> None:
+    assert wrong(drawn_paths.verdicts([181], tmp_path), "verdict") == Counter()
+
+
+def test_answers_to_copies_count_when_nothing_is_outstanding(tmp_path: Path) -> None:
+    result = run("gprs-ping", sender="freebsd-14", seed=101)
+    counts = scored(result, tmp_path)
+    assert counts["timeout", "spurious", "ack-lost"] == 0, counts
+    assert counts["timeout", "spurious", "spurious"] > 0
+
+
+def test_lost_acknowledgments_are_not_called_late_where_the_answer_takes_less_than_a_round_trip(
+    tmp_path: Path,
+) -> None:
+    found = wrong(drawn_paths.verdicts([371], tmp_path), "timeout")
+    assert found["spurious", "ack-lost"] == 0, found
+
+
+@pytest.mark.parametrize("sender", ["reno", "newreno", "sack+eifel"])
+def test_delayed_acknowledgments_are_not_called_lost(sender: str, tmp_path: Path) -> None:
+    """Its minimum RTO is as long as its receivers delay acknowledgments."""
+    counts = scored(
+        run("minrto2007-a", sender=sender, seed=101, set={"duration": "30 s"}), tmp_path
+    )
+    late = counts["timeout", "spurious", "spurious"]
+    assert counts["timeout", "spurious", "ack-lost"] <= late / 10
+    assert counts["verdict", "needed", "unneeded"] <= 1
+
+
+def scored(result: Result, folder: Path) -> Counter[tuple[str, str, str]]:
+    """How often the capture at the sender has what, with which truth, and what was found."""
+    (folder / "one.sender.pcapng").write_bytes(result.pcapng(0, "sender"))
+    known = labels(Labelled("", result, 0), "sender")
+    known.write_parquet(folder / "one.sender.labels.parquet")
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for (_, *key), number in compared(folder, "one.sender").items():
+        counts[key[0], key[1], key[2]] += number
+    return counts
+
+
+def wrong(rows: Iterable[dict[str, Any]], what: str) -> Counter[tuple[str, str]]:
+    """The verdicts of this kind that differ from the truth, as found and true."""
+    return Counter(
+        (row["said"], row["truth"])
+        for row in rows
+        if row["what"] == what and row["said"] not in (row["truth"], "unknown")
+    )
