@@ -2,6 +2,7 @@
 //! neither pointers nor locks.
 
 mod options;
+mod socket;
 mod sockets;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,17 +18,14 @@ use crate::flow::LinuxConnection;
 use crate::frame::TcpPacket;
 use crate::settings::{HostSettings, SettingsError};
 
-use sockets::Socket;
-pub use sockets::{CallResult, Descriptor, How, NoResult};
+pub use socket::{CallResult, Descriptor, How, NoResult};
+use socket::{FlowId, Socket};
 
 /// The initial time of the host's clock, which, as a kernel's, is not zero.
 const BEGIN: Instant = Instant::from_nanos(1_000_000_000_000);
 
 /// The first ephemeral port.
 const EPHEMERAL: u16 = 40_000;
-
-/// The number of a connection. A connection may outlive its socket.
-type FlowId = usize;
 
 /// A packet that left, and when.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use rtolab_link::Interval;
 use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
 
-use super::{Onward, is_relevant, state_of};
+use super::onward::{Onward, is_relevant, state_of};
 use crate::packet::Packet;
 
 /// The ACKs that open the window again (Freeze-TCP section 3: three copies).

@@ -2,15 +2,16 @@
 //! copy, or send one of its own.
 
 pub mod freeze;
+mod onward;
 pub mod snoop;
 pub mod spurious_filter;
 
 use rtolab_scenario::AgentKind;
-use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Instant;
 
 use crate::packet::Packet;
 use freeze::Freeze;
+pub use onward::Onward;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
 
@@ -23,26 +24,6 @@ pub enum Middlebox {
     Filter(SpuriousFilter),
     /// A closed window during disconnections.
     Freeze(Freeze),
-}
-
-/// A packet that leaves a middlebox.
-#[derive(Clone, Copy, Debug)]
-pub struct Onward {
-    /// The packet. One that was made here needs a [`CopyId`](rtolab_link::CopyId) of its own: it
-    /// has that of its original.
-    pub packet: Packet,
-    /// Did the middlebox make it?
-    pub made_here: bool,
-}
-
-impl Onward {
-    const fn passing(packet: Packet) -> Self {
-        Self { packet, made_here: false }
-    }
-
-    const fn made_here(packet: Packet) -> Self {
-        Self { packet, made_here: true }
-    }
 }
 
 impl Middlebox {
@@ -87,30 +68,6 @@ impl Middlebox {
             Self::Freeze(freeze) => freeze.next_timer(),
         }
     }
-}
-
-/// Does a middlebox look at the packet? It ignores datagrams, which acknowledge nothing, and
-/// damaged packets, whose numbers may be wrong.
-const fn is_relevant(packet: &Packet) -> bool {
-    let flags = packet.segment.flags;
-    !packet.condition.is_damaged()
-        && (flags.has(Flags::ACK) || flags.has(Flags::SYN) || flags.has(Flags::RST))
-}
-
-/// Does the segment only acknowledge (RFC 5681 section 2, without the rule on the window)?
-fn is_pure_ack(segment: &Segment) -> bool {
-    segment.flags.has(Flags::ACK)
-        && segment.sequence_length() == 0
-        && !segment.flags.has(Flags::RST)
-}
-
-/// The state of a flow, created with its first packet.
-fn state_of<T: Default>(flows: &mut Vec<T>, flow: u32) -> &mut T {
-    let index = flow as usize;
-    if index >= flows.len() {
-        flows.resize_with(index + 1, T::default);
-    }
-    &mut flows[index]
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use super::{Onward, is_pure_ack, is_relevant, state_of};
+use super::onward::{Onward, is_pure_ack, is_relevant, state_of};
 use crate::packet::Packet;
 
 /// How often a segment is retransmitted locally before it is left to the sender

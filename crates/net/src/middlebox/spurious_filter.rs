@@ -21,7 +21,7 @@
 
 use rtolab_tcp::{Flags, Segment, Seq};
 
-use super::{Onward, is_pure_ack, is_relevant, state_of};
+use super::onward::{Onward, is_pure_ack, is_relevant, state_of};
 use crate::packet::Packet;
 
 /// Drops spurious retransmissions and the duplicate ACKs that they cause.

@@ -6,7 +6,7 @@ use crate::host::Descriptor;
 use crate::info::TcpInfo;
 use crate::shared::Shared;
 
-use super::{User, fail, shared, status};
+use super::convention::{User, fail, shared, status};
 
 pub(super) unsafe extern "C" fn fcntl(
     user: User,

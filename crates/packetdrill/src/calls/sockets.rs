@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::host::How;
 
 use super::address::{read_address, write_address};
-use super::{User, fail, new_descriptor, shared, status, unready};
+use super::convention::{User, fail, new_descriptor, shared, status, unready};
 
 pub(super) unsafe extern "C" fn socket(
     user: User,

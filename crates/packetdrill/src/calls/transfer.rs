@@ -6,7 +6,7 @@ use crate::flow::Call;
 use crate::host::Descriptor;
 use crate::shared::Shared;
 
-use super::{User, count, fail, shared, unready};
+use super::convention::{User, count, fail, shared, unready};
 
 pub(super) unsafe extern "C" fn read(
     user: User,

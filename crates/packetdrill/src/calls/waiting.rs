@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_longlong, c_uint, c_void};
 
 use rtolab_time::Duration;
 
-use super::{User, fail, shared};
+use super::convention::{User, fail, shared};
 
 pub(super) unsafe extern "C" fn poll(
     user: User,

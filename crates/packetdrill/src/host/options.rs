@@ -8,7 +8,7 @@ use rtolab_tcp::config::{CongestionAlgorithm, GiveUp, Nagle, SlowStartExit};
 use rtolab_time::Duration;
 
 use super::Host;
-use super::sockets::{CallResult, Descriptor, NoResult, Socket};
+use super::socket::{CallResult, Descriptor, NoResult, Socket};
 
 impl Host {
     /// Sets a socket option. An option without meaning here succeeds without effect.

@@ -1,0 +1,51 @@
+//! The calling convention: the stack behind a pointer, results and `errno`.
+
+use core::ffi::{c_int, c_void};
+
+use crate::host::Descriptor;
+use crate::shared::Shared;
+
+/// What the tool passes to each function.
+pub(super) type User = *mut c_void;
+
+/// The stack behind `userdata`.
+///
+/// # Safety
+///
+/// `user` is what `packetdrill_interface_init` gave, and `free` was not called.
+pub(super) unsafe fn shared<'a>(user: User) -> &'a Shared {
+    // SAFETY: it came from `Arc::into_raw`, and lives until `free`.
+    unsafe { &*user.cast::<Shared>() }
+}
+
+/// Sets `errno`; returns what failing calls return.
+pub(crate) fn fail(errno: c_int) -> c_int {
+    // SAFETY: libc's pointer to the thread's own `errno`.
+    unsafe { *libc::__errno_location() = errno };
+    -1
+}
+
+pub(super) fn status(result: Result<(), c_int>) -> c_int {
+    result.map_or_else(fail, |()| 0)
+}
+
+pub(super) fn count(result: Result<usize, c_int>) -> isize {
+    result.map_or_else(|errno| fail(errno) as isize, |count| count as isize)
+}
+
+/// A real descriptor, because the tool closes those that a script leaves open.
+pub(super) fn new_descriptor() -> Result<Descriptor, c_int> {
+    // SAFETY: no pointer is involved.
+    let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+    if descriptor < 0 { Err(libc::EMFILE) } else { Ok(descriptor) }
+}
+
+/// The `errno` of a call on `descriptor` that would block; `None` if it may block.
+pub(super) fn unready(
+    shared: &Shared,
+    descriptor: Descriptor,
+    flags: c_int,
+    errno: c_int,
+) -> Option<c_int> {
+    (flags & libc::MSG_DONTWAIT != 0 || shared.is_nonblocking(descriptor)).then_some(errno)
+}
