@@ -270,7 +270,7 @@ fn confidence(class: Class, range: &RetransmittedRange, judged: &Weighed) -> f64
             judged.confidence.min(OF_DUPLICATE)
         }
         Class::AckLost | Class::Spurious => judged.confidence.min(OF_ARRIVED),
-        _ => judged.confidence,
+        Class::Genuine => judged.confidence,
     }
 }
 
