@@ -323,3 +323,48 @@ def test_a_pair_says_where_packets_were_lost_and_held(tmp_path: Path) -> None:
     apart = run(str(near), str(other), "--pair")
     assert apart.returncode == 2
     assert b"no connection in common" in apart.stderr
+
+
+def test_a_full_listen_queue_is_no_loss_of_the_path() -> None:
+    """40 clients over loopback, where nothing is lost (tools/listen-queue)."""
+    found = diagnose(Path(__file__).parents[1] / "captures" / "listen-queue.pcapng.gz")
+    answer = found.document["answer"]
+    assert answer["network"] not in ("loses", "loses-and-late")
+    assert answer["loss"] is None
+    assert "a server whose listen queue is full" in said(found)
+    assert "net.core.somaxconn" in said(found)
+
+
+def test_a_path_that_loses_is_no_full_listen_queue(tmp_path: Path) -> None:
+    """Every fifth packet of a hundred short transfers is lost, SYNs included."""
+    result = simulated(
+        "kernel-stall",
+        sender="linux",
+        seed=1,
+        set={
+            "link.radio.stalls.scripted": "[]",
+            "link.radio.forward.loss": 0.2,
+            "flow.transfer.bytes": "20 kB",
+            "flow.transfer.count": 100,
+            "flow.transfer.stagger": "500 ms",
+        },
+    )
+    found = read(tmp_path, result.pcapng(place="sender"))
+    answer = found.document["answer"]
+    assert answer["network"] in ("loses", "loses-and-late")
+    assert "listen queue" not in said(found)
+
+
+def test_an_outage_is_no_full_listen_queue(tmp_path: Path) -> None:
+    """A hundred short transfers, one every half second; for 5 s nothing passes."""
+    set = {
+        "link.radio.stalls.scripted": "[]",
+        "link.radio.outages.scripted": '[{ at = "20 s", for = "5 s" }]',
+        "flow.transfer.bytes": "60 kB",
+        "flow.transfer.count": 100,
+        "flow.transfer.stagger": "500 ms",
+    }
+    result = simulated("kernel-stall", sender="linux", seed=1, set=set)
+    found = read(tmp_path, result.pcapng(place="sender"))
+    assert found.document["answer"]["network"] in ("loses", "loses-and-late")
+    assert "listen queue" not in said(found)

@@ -11,6 +11,12 @@ use crate::vantage::Vantage;
 
 /// Needed retransmissions within a round trip, or this time in seconds, repair one burst of losses.
 const BURST: f64 = 0.01;
+/// From this number of connections on whose opening segments were lost, and from this ratio of
+/// their loss rate to that of all other segments on, the server's listen queue is full.
+const FULL_FOR: u64 = 5;
+const TIMES_THE_LOSS_RATE: f64 = 20.0;
+/// The segments that open a connection: SYN, SYN-ACK and the client's first data.
+const OPENING_SEGMENTS: u64 = 3;
 /// The quantile of a normal distribution for an interval of 95 %.
 const QUANTILE: f64 = 1.96;
 
@@ -58,6 +64,11 @@ pub struct CaptureTotals {
     pub segments: u64,
     /// Segments without a copy that arrived before they were retransmitted: the copies lost.
     pub lost: u64,
+    /// Of these, segments that open a connection: SYN, SYN-ACK, the client's first data.
+    pub lost_openings: u64,
+    /// Connections with such a loss.
+    #[serde(skip)]
+    opened_late: u64,
     /// Bursts of losses, of which each is repaired within a round trip.
     pub bursts: u64,
     /// The sum of the squares of the losses of each burst.
@@ -153,7 +164,7 @@ impl CaptureTotals {
     fn add_retransmissions(&mut self, report: &ConnectionReport) {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
-        let mut lost = 0;
+        let (mut lost, mut lost_openings) = (0, 0);
         for resent in &report.retransmissions {
             self.retransmissions += 1;
             let is_syn = matches!(resent.trigger, Trigger::Syn(_));
@@ -168,6 +179,7 @@ impl CaptureTotals {
                     self.needed += 1;
                     let segments = u64::from(resent.segments.max(1));
                     lost += segments;
+                    lost_openings += if resent.is_opening { segments } else { 0 };
                     if resent.t - last > gap {
                         self.close_burst(burst);
                         burst = 0;
@@ -180,6 +192,8 @@ impl CaptureTotals {
         }
         self.close_burst(burst);
         self.lost += lost;
+        self.lost_openings += lost_openings;
+        self.opened_late += u64::from(lost_openings > 0);
         if let Some(queue) = report.queue {
             let long = if queue > 0 { lost } else { 0 };
             self.queued = [0, 1, 2].map(|at| self.queued[at] + [lost, long, lost * queue][at]);
@@ -213,6 +227,17 @@ impl CaptureTotals {
         let [_, _, high] = interval(self.lost + self.unknown);
         let low = if self.lost == 0 { 0.0 } else { low };
         Some(LossRate { share, low, high })
+    }
+
+    /// Did a server discard segments that open connections because its listen queue was full? A
+    /// path that loses packets loses others at the same rate.
+    pub fn is_listen_queue_full(&self) -> bool {
+        let openings = self.lost_openings + OPENING_SEGMENTS * self.connections;
+        let others = self.segments.saturating_sub(self.connections).max(1);
+        let rate = self.lost_openings as f64 / openings as f64;
+        // One more loss than there were: none lost does not mean that the rate is 0.
+        let rate_of_others = (self.lost - self.lost_openings + 1) as f64 / others as f64;
+        self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
     }
 
     /// The bytes in the queue when most losses happened, 0 if there was none; `None` if the capture

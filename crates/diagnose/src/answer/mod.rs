@@ -88,7 +88,7 @@ impl CaptureAnswer {
         }
         Self {
             network: network(totals),
-            loss: totals.loss(),
+            loss: totals.loss().filter(|_| !totals.is_listen_queue_full()),
             sentences: sentences::of_capture(totals, worst),
             connections,
         }
@@ -137,7 +137,8 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
     let late = totals.spurious + totals.late.count > 0
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
     let nothing_known = totals.lost == 0 && totals.unneeded == 0 && totals.unknown > 0;
-    match (totals.lost + totals.ack_lost > 0, late) {
+    let loses = totals.lost + totals.ack_lost > 0 && !totals.is_listen_queue_full();
+    match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
             NetworkVerdict::Unknown
         }

@@ -123,7 +123,11 @@ fn of_network(totals: &CaptureTotals, loses: &str, transfer: &str) -> Vec<Senten
     if totals.connections == 0 {
         return said;
     }
-    said.extend(loss(totals, loses));
+    if totals.is_listen_queue_full() {
+        said.push(listen_queue(totals));
+    } else {
+        said.extend(loss(totals, loses));
+    }
     said.extend(unknown(totals));
     said.extend(handshake(totals));
     said.extend(late_timeouts(totals));
@@ -191,6 +195,28 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
         sentence.figures.insert("queue", json!(queue));
     }
     Some(sentence)
+}
+
+fn listen_queue(totals: &CaptureTotals) -> Sentence {
+    let others = totals.lost - totals.lost_openings;
+    let text = "Almost only segments that open connections were lost. That is the sign of a server \
+                whose listen queue is full, not of a path that loses packets.";
+    let text = if others == 0 { text.replacen("Almost only", "Only", 1) } else { text.into() };
+    let basis = format!(
+        "{} of SYN, SYN-ACK or first data; {others} of {} other data segments",
+        counted_losses(totals.lost_openings),
+        totals.segments.saturating_sub(totals.connections)
+    );
+    let figures = [
+        ("lost_openings", json!(totals.lost_openings)),
+        ("lost", json!(totals.lost)),
+        ("segments", json!(totals.segments)),
+    ];
+    Sentence::new(text, basis, &figures)
+}
+
+fn counted_losses(count: u64) -> String {
+    if count == 1 { "1 loss".into() } else { format!("{count} losses") }
 }
 
 fn unknown(totals: &CaptureTotals) -> Option<Sentence> {
@@ -393,6 +419,13 @@ fn advice(totals: &CaptureTotals) -> Option<Sentence> {
                     that: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
                     sender, if it runs Linux; `--what-if` says what they would save.";
         return Some(Sentence::new(text, wasted, &figures));
+    }
+    if totals.is_listen_queue_full() {
+        let basis = counted_losses(totals.lost_openings);
+        let text = "Let the server accept connections faster or lengthen its queue: the `backlog` \
+                    of its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
+                    TcpExtListenOverflows` there counts what it discarded.";
+        return Some(Sentence::new(text, basis, &figures));
     }
     if totals.lost > 0 {
         let basis = format!("{} lost, {wasted}", counted(totals.lost, "segment"));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rtolab_capture::End;
+use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 use rtolab_time::Instant;
 
@@ -24,6 +25,9 @@ use crate::vantage::Vantage;
 
 /// From this number of unneeded retransmissions after a timeout on, the report speaks of go-back-N.
 const GOES_BACK: usize = 3;
+
+/// The first data of a connection whose SYN was captured.
+const FIRST_DATA: Seq = Seq::new(Seq::FIRST.value() + 1);
 
 pub(crate) fn report(whole: &Connection, fates: &Fates) -> ConnectionReport {
     let (connection, place) = whole.at_sender();
@@ -220,7 +224,12 @@ fn judged(
                 });
             }
             let segments = sending.on_wire(again.len);
-            retransmissions.push(retransmission((copy, again, segments), judged, from));
+            // A server whose listen queue is full discards these.
+            let is_first_data = from == name(End::Client) && range.start == FIRST_DATA;
+            retransmissions.push(RetransmissionReport {
+                is_opening: range.is_syn || is_first_data,
+                ..retransmission((copy, again, segments), judged, from)
+            });
         }
     }
     retransmissions.sort_by_key(|resent| resent.frame);
@@ -245,6 +254,7 @@ fn retransmission(
         seq: again.raw,
         len: again.len,
         segments,
+        is_opening: false,
         trigger: again.trigger,
         backoff: again.trigger.backoff(),
         verdict: judged.verdict,

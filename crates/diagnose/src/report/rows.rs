@@ -103,6 +103,9 @@ pub struct RetransmissionReport {
     pub len: u32,
     /// The segments on the wire that carry it; more than one for a super-segment.
     pub segments: u32,
+    /// Does it open the connection: a SYN, a SYN-ACK or the client's first data?
+    #[serde(skip)]
+    pub is_opening: bool,
     /// The reason for it.
     pub trigger: Trigger,
     /// For a timeout: how often the timer had been backed off before.
