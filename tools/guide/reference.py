@@ -74,7 +74,7 @@ def _scenario() -> Iterator[str]:
     yield "names a default. `rtolab schema` prints the same as a JSON Schema for editors."
     yield ""
     schema = json.loads(_rtolab.schema())
-    yield schema.get("description", "")
+    yield from _paragraphs([schema.get("description", "")])
     yield from _object("", schema, {})
 
 
@@ -97,7 +97,7 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
     if path:
         yield f"## `{path}`"
         yield ""
-        yield schema.get("description", "")
+        yield from _paragraphs([schema.get("description", "")])
     yield from _table(("key", "value", "meaning", "such as"), rows)
     if words:
         yield from _table(("key", "choice", "meaning"), words)

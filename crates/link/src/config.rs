@@ -1,9 +1,11 @@
 //! The configuration of a link.
 
+use alloc::format;
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use rtolab_settings::Choice;
+use rtolab_settings::{Checked, Choice, Positive, Settings, Size, Whole};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::frame::Direction;
@@ -22,19 +24,38 @@ pub enum Limit {
 }
 
 /// A span of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[setting(check_list = Interval::in_order)]
 pub struct Interval {
+    /// Its start.
+    #[setting(required, example = "28 s")]
     pub at: Instant,
+    /// Its length.
+    #[setting(key = "for", format = Positive, required, example = "12 s")]
     pub length: Duration,
 }
 
+impl Interval {
+    fn in_order(spans: &[Self]) -> Checked {
+        let overlap = spans.windows(2).find(|pair| pair[1].at < pair[0].at + pair[0].length);
+        let Some([before, after]) = overlap else { return Ok(()) };
+        let begins = after.at.since(Instant::START);
+        let end = (before.at + before.length).since(Instant::START);
+        Err(format!(
+            "found a span that begins at {begins}, before the last one ends at {end}; expected \
+             spans in order that do not overlap"
+        ))
+    }
+}
+
 /// Spans in which every frame whose transmission ends within is lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Outages {
-    /// At given instants.
+    /// Outages at given times.
+    #[setting(list)]
     pub scripted: Vec<Interval>,
-    /// At random ones.
+    /// Outages at random times, the bad spans of this process.
+    #[setting(table)]
     pub random: Option<Renewal>,
 }
 
@@ -51,13 +72,15 @@ pub enum StallHolds {
 }
 
 /// Spans in which frames are held. Afterwards they proceed in order; a stall itself loses none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Stalls {
-    /// At given instants.
+    /// Stalls at given times.
+    #[setting(list)]
     pub scripted: Vec<Interval>,
-    /// At random ones.
+    /// Stalls at random times, the bad spans of this process.
+    #[setting(table)]
     pub random: Option<Renewal>,
-    /// Where frames wait.
+    /// Where held frames wait.
     pub holds: StallHolds,
 }
 
@@ -73,13 +96,15 @@ pub enum SpikeHolds {
 }
 
 /// A random sudden delay of single frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Spikes {
     /// The probability that a frame is delayed.
+    #[setting(required, example = "0.02")]
     pub probability: Probability,
-    /// The length of the delay.
+    /// The delay.
+    #[setting(table, required, example = "{ exponential = \"3.5 s\" }")]
     pub length: Distribution,
-    /// What the delay blocks.
+    /// What a delayed frame blocks.
     pub holds: SpikeHolds,
 }
 
@@ -108,12 +133,29 @@ impl Probability {
 }
 
 /// A change of the rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[setting(check_list = RateChange::in_order)]
 pub struct RateChange {
+    /// The time of the change.
+    #[setting(required, example = "5 s")]
     pub at: Instant,
-    /// The rate from then on; `None`: transmission takes no time.
+    /// The rate from then on.
+    ///
+    /// `None`: transmission takes no time.
+    #[setting(required, example = "9.6 kbit/s")]
     pub rate: Option<Rate>,
+}
+
+impl RateChange {
+    fn in_order(changes: &[Self]) -> Checked {
+        let pair = changes.windows(2).find(|pair| pair[1].at <= pair[0].at);
+        let Some([before, after]) = pair else { return Ok(()) };
+        let [before, after] = [before.at, after.at].map(|at| at.since(Instant::START));
+        Err(format!(
+            "found a change at {after} after one at {before}; expected each later than the one \
+             before it"
+        ))
+    }
 }
 
 /// A mahimahi trace (`mm-link`): the instants at which the link can send up to 1500 bytes, used or
@@ -179,47 +221,68 @@ pub struct Red {
     pub packet_time: Duration,
 }
 
-/// Controlled delay (RFC 8289).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Controlled delay (RFC 8289), with the defaults of its section 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct CoDel {
-    /// The accepted standing delay (RFC 8289: 5 ms).
+    /// The accepted standing delay (TARGET).
+    #[setting(format = Positive, default = Duration::from_millis(5), example = "5 ms")]
     pub target: Duration,
-    /// How long the delay must stay above the target (RFC 8289: 100 ms).
+    /// The time for which the delay must stay above it (INTERVAL).
+    #[setting(format = Positive, default = Duration::from_millis(100), example = "100 ms")]
     pub interval: Duration,
-    /// Marks frames of ECN-capable senders instead of dropping them.
+    /// Are packets of ECN-capable senders marked instead of dropped?
     pub ecn: bool,
 }
 
 /// A source of higher priority, for example voice, which preempts frames in transmission; they
 /// resume afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Priority {
     /// Its silences (good) and talk spurts (bad).
+    #[setting(flatten)]
     pub activity: Renewal,
-    /// The interval between its packets in a talk spurt.
+    /// The time between its packets while it talks.
+    #[setting(format = Positive, required, example = "20 ms")]
     pub every: Duration,
-    /// The size of its packets in bytes.
+    /// The size of such a packet.
+    #[setting(format = Size<1, 65_535, 72>, required, example = "72 B")]
     pub packet: u32,
 }
 
 /// The parameters of the bad state of a two-state link; `None`: as in the good state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[setting(check = BadState::differs)]
 pub struct BadState {
     /// The rate.
+    #[setting(example = "9.6 kbit/s")]
     pub rate: Option<Rate>,
     /// The propagation delay.
+    #[setting(example = "1 s")]
     pub delay: Option<Duration>,
-    /// The loss probability of a frame.
+    /// The probability that a frame is lost.
     pub loss: Option<Probability>,
+}
+
+impl BadState {
+    fn differs(&self) -> Checked {
+        match self {
+            Self { rate: None, delay: None, loss: None } => {
+                Err("found an empty table; expected what differs: rate, delay or loss".to_string())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A two-state link (Gilbert and Elliott). The state at the end of a frame's transmission decides
 /// its loss and its propagation delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct States {
     /// The residence times of the good and the bad state.
+    #[setting(flatten)]
     pub residence: Renewal,
     /// Do both directions change together, or each by itself?
+    #[setting(default = true)]
     pub shared: bool,
 }
 
@@ -228,24 +291,32 @@ pub struct States {
 /// The receiver reports what is missing and what has arrived; its reports share the reverse
 /// direction and have priority there. The sender retransmits what is reported missing before it
 /// sends anything new, up to `retries` times, and then gives up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Arq {
-    /// The maximum number of retransmissions of a block.
+    /// The largest number of retransmissions of a block.
+    #[setting(format = Whole<0, { u32::MAX }>, required, example = "3")]
     pub retries: u32,
-    /// Does the receiver deliver frames in order, or as they become complete?
-    pub order: Order,
-    /// The payload of a block in bytes; `None`: a frame is a block.
-    pub fragment: Option<u32>,
-    /// The header of a block in bytes.
-    pub header: u32,
-    /// The size of a report in bytes; with zero, reports take no bandwidth, only the delay.
-    pub report: u32,
-    /// When the receiver detects that a block is missing.
-    pub notices: Notices,
+    /// The time after which an unacknowledged block is retransmitted.
+    ///
     /// The sender retransmits a block this long after the end of its transmission unless a report
     /// covers it. A receiver that keeps order and still waits repeats its report after the same
     /// time. Not zero.
+    #[setting(format = Positive, required, example = "1 s")]
     pub timeout: Duration,
+    /// Are packets delivered in order, or as soon as they are complete?
+    #[setting(default = Order::Free)]
+    pub order: Order,
+    /// The largest block, in bytes: packets are split into blocks. Without it a packet is a block.
+    #[setting(format = Size<1, 65_535>, example = "40 B")]
+    pub fragment: Option<u32>,
+    /// The header of a block.
+    #[setting(format = Size<0, 65_535>, example = "7 B")]
+    pub header: u32,
+    /// The size of a report about the blocks that arrived. A report of 0 B takes no time.
+    #[setting(format = Size<0, 65_535>, example = "8 B")]
+    pub report: u32,
+    /// When the far end notices that a block is missing.
+    pub notices: Notices,
 }
 
 /// When the receiver detects that a block is missing.

@@ -14,6 +14,7 @@ mod config;
 mod delays;
 mod delivery_queue;
 mod fifo;
+mod format;
 mod frame;
 mod header_compression;
 mod impairments;

@@ -1,6 +1,9 @@
 //! Randomness that depends on a seed and a name alone.
 
+use alloc::format;
+
 use rand_core::{Rng as _, SeedableRng};
+use rtolab_settings::{Checked, Positive, Setting, Settings, WrittenList, WrittenOption};
 use rtolab_time::{Duration, Instant};
 
 /// The source of a random process. Each process of a run has its own stream, derived from the run's
@@ -132,15 +135,71 @@ impl Distribution {
     }
 }
 
+impl Default for Distribution {
+    fn default() -> Self {
+        Self::Constant(Duration::ZERO)
+    }
+}
+
+impl Settings for Distribution {
+    fn about(&self) -> &'static str {
+        "A random length of time."
+    }
+
+    fn is_choice(&self) -> bool {
+        true
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
+        let mut constant = match self {
+            Self::Constant(length) if !length.is_zero() => Some(*length),
+            _ => None,
+        };
+        let mut written = WrittenOption::<Positive, _>::new(&mut constant);
+        visit(Setting::value("constant", "Always this long.", &mut written));
+        *self = constant.map_or(*self, Self::Constant);
+        let mut uniform = match self {
+            Self::Uniform(low, high) => Some([*low, *high]),
+            _ => None,
+        };
+        let mut written = WrittenList::<Duration, _>::new(&mut uniform);
+        let setting = Setting::list("uniform", "Uniform between the two.", &mut written);
+        visit(Setting { items: (2, 2), ..setting });
+        *self = uniform.map_or(*self, |[low, high]| Self::Uniform(low, high));
+        let mut exponential = match self {
+            Self::Exponential(mean) => Some(*mean),
+            _ => None,
+        };
+        let mut written = WrittenOption::<Positive, _>::new(&mut exponential);
+        visit(Setting::value("exponential", "Exponential with this mean.", &mut written));
+        *self = exponential.map_or(*self, Self::Exponential);
+    }
+
+    fn check(&self) -> Checked {
+        match self {
+            Self::Uniform(low, high) if low > high => {
+                Err(format!("found uniform from {low} to {high}; expected the shorter first"))
+            }
+            Self::Uniform(low, high) if self.mean().is_zero() => {
+                Err(format!("found uniform from {low} to {high}; expected spans of some length"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// An alternating renewal process, independent of the traffic. If good spans have no length, there
 /// is one endless bad span; if bad spans have none, there is no bad span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Renewal {
-    /// The time between two events.
+    /// The length of good spans, which lie between the bad ones.
+    #[setting(table, required, example = "{ uniform = [\"0.1 s\", \"20 s\"] }")]
     pub good: Distribution,
-    /// The duration of an event.
+    /// The length of bad spans.
+    #[setting(table, required, example = "{ exponential = \"3.5 s\" }")]
     pub bad: Distribution,
-    /// Does the process begin in its stationary state, or with a new good span?
+    /// The state at the beginning: as if the process had run for ever, or a new good span?
+    #[setting(default = true)]
     pub stationary: bool,
 }
 

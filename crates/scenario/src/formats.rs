@@ -1,12 +1,9 @@
-//! The formats of room, payload, names, probabilities and numbers.
+//! The formats of payload, names and numbers.
 
 use std::marker::PhantomData;
 
-use rtolab_link::{Limit, Probability};
-use rtolab_settings::{
-    Format, Found, Shape, Wrong, checked, count, pattern, quantity_pattern, text,
-};
-use rtolab_time::{Bytes, Dimension};
+use rtolab_settings::{Format, Found, Shape, Wrong, checked, number, pattern, text};
+use rtolab_time::Bytes;
 
 use crate::limits;
 
@@ -37,49 +34,6 @@ impl Format for Payload {
     }
 }
 
-/// Room in a queue or buffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room;
-
-impl Format for Room {
-    type Value = Limit;
-
-    fn read(found: &Found<'_>) -> Result<Limit, Wrong> {
-        let expected = Self::expected();
-        text(found, &expected, |text| {
-            if text == "unlimited" {
-                return Ok(Limit::Unlimited);
-            }
-            if let Some(packets) = count(text, "packets") {
-                return Ok(Limit::Packets(packets));
-            }
-            if text.contains("packet") {
-                return Err(format!("found {text:?}; expected {expected}"));
-            }
-            let fits = |size: &Bytes| (1..=u64::from(u32::MAX)).contains(&size.get());
-            Ok(Limit::Bytes(checked(text, &expected, fits)?.get() as u32))
-        })
-    }
-
-    fn show(value: &Limit) -> String {
-        match value {
-            Limit::Unlimited => "unlimited".to_string(),
-            Limit::Packets(1) => "1 packet".to_string(),
-            Limit::Packets(packets) => format!("{packets} packets"),
-            Limit::Bytes(bytes) => format!("{bytes} B"),
-        }
-    }
-
-    fn expected() -> String {
-        "room such as \"7 packets\", \"64 kB\" (below 4.29 GB) or \"unlimited\"".to_string()
-    }
-
-    fn shape() -> Shape {
-        let size = quantity_pattern(Dimension::Size);
-        pattern(&format!("[1-9][0-9]* *packets?|{size}|unlimited"), &["7 packets", "64 kB"])
-    }
-}
-
 /// The name of a node, link or flow. It must fit a dotted key and a file name.
 #[derive(Clone, Debug)]
 pub(crate) struct Name;
@@ -107,38 +61,6 @@ impl Format for Name {
 
     fn shape() -> Shape {
         pattern(&format!("[A-Za-z0-9_-]{{1,{}}}", limits::NAME), &[])
-    }
-}
-
-/// Probabilities.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probabilities;
-
-impl Format for Probabilities {
-    type Value = Probability;
-
-    fn read(found: &Found<'_>) -> Result<Probability, Wrong> {
-        number(found).and_then(Probability::new).ok_or(Wrong::Unexpected)
-    }
-
-    fn show(value: &Probability) -> String {
-        value.value().to_string()
-    }
-
-    fn expected() -> String {
-        "a probability from 0 to 1 such as 0.05".to_string()
-    }
-
-    fn shape() -> Shape {
-        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
-    }
-}
-
-fn number(found: &Found<'_>) -> Option<f64> {
-    match *found {
-        Found::Integer(number) => Some(number as f64),
-        Found::Float(number) => Some(number),
-        _ => None,
     }
 }
 

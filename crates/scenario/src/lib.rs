@@ -7,6 +7,7 @@ mod files;
 mod formats;
 mod kernel;
 mod limits;
+mod load;
 mod overridden;
 mod prototypes;
 mod raw;

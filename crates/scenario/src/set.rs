@@ -1,31 +1,22 @@
 //! Overrides: `--set link.wireless.rate="14.4 kbit/s"` edits the document before it is read.
 
 use rtolab_settings::names::one_of;
+use rtolab_settings::{Content, Settings};
 
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
 use crate::{Result, ScenarioError};
-
-/// The transfers of a flow, which has one of these keys at most.
-pub(crate) const WORKLOADS: &[&str] = &["bytes", "pages", "requests", "on_off", "datagrams"];
-
-/// Keys that exclude each other: setting one removes the others.
-const CHOICES: &[&[&str]] = &[
-    &["constant", "uniform", "exponential"],
-    &["min", "min_on_variance", "min_after_backoff"],
-    &["rate", "rate_trace"],
-    &["rate_changes", "rate_trace"],
-    &["delay", "delay_trace"],
-    &["red", "codel"],
-    &["threshold", "model"],
-    WORKLOADS,
-];
 
 /// The deepest key of a scenario has fewer steps.
 const DEEPEST: usize = 16;
 
 /// Sets each key of `set` to its value, in order. A table in a list is addressed by its name, or by
-/// its index from 0 if the tables have no names.
-pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result<()> {
+/// its index from 0 if the tables have no names. Of keys that exclude each other in `settings`,
+/// setting one removes the others.
+pub(crate) fn apply(
+    document: &mut Document,
+    set: &[(String, String)],
+    settings: &mut dyn Settings,
+) -> Result<()> {
     for (index, (key, value)) in set.iter().enumerate() {
         let origin = Origin::Set(index);
         document.set.push(key.clone());
@@ -36,7 +27,9 @@ pub(crate) fn apply(document: &mut Document, set: &[(String, String)]) -> Result
         }
         let placed = match steps.split_last() {
             Some((last, way)) if !steps.contains(&"") && steps.len() <= DEEPEST => {
-                descend(&mut document.root, way, origin).and_then(|table| place(table, last, value))
+                let excluded = rivals(settings, &steps);
+                descend(&mut document.root, way, origin)
+                    .and_then(|table| place(table, last, value, &excluded))
             }
             _ => Err("found no dotted key; expected one such as tcp.rto.min".to_string()),
         };
@@ -108,14 +101,38 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
     format!("found no {name:?}; expected {}", one_of(name, names.iter().map(String::as_str)))
 }
 
-/// Sets `key` of `table` to `value`.
-fn place(table: &mut Node, key: &str, value: Node) -> Result<(), String> {
+/// The keys that exclude the last key of the path `steps`.
+fn rivals(settings: &mut dyn Settings, steps: &[&str]) -> Vec<&'static str> {
+    let Some((first, rest)) = steps.split_first() else { return Vec::new() };
+    let (mut found, mut keys) = (Vec::new(), Vec::new());
+    settings.each(&mut |setting| {
+        keys.push(setting.key);
+        match setting.content {
+            _ if setting.key != *first => (),
+            _ if rest.is_empty() => found.extend(setting.rivals),
+            Content::Table(table) => found = rivals(table, rest),
+            Content::List(list) => list.add(&mut |item| {
+                if let Content::Table(table) = item {
+                    found = rivals(table, &rest[1..]);
+                }
+            }),
+            Content::Value(_) => (),
+        }
+    });
+    if rest.is_empty() && settings.is_choice() { keys } else { found }
+}
+
+/// Sets `key` of `table` to `value`, and removes the `excluded` keys.
+fn place(
+    table: &mut Node,
+    key: &str,
+    value: Node,
+    excluded: &[&'static str],
+) -> Result<(), String> {
     let found = table.to_string();
     let Value::Table(entries) = &mut table.value else {
         return Err(format!("found {found}; expected a table that has {key:?}"));
     };
-    let choices = CHOICES.iter().filter(|choice| choice.contains(&key));
-    let excluded: Vec<&str> = choices.copied().flatten().copied().collect();
     entries.retain(|entry| entry.key != key && !excluded.contains(&entry.key.as_str()));
     entries.push(Entry { key: key.to_string(), node: value });
     Ok(())

@@ -184,6 +184,14 @@ fn setting_a_key_removes_the_keys_that_it_excludes() {
     let (min, variance) = (("tcp.rto.min", "2 s"), ("tcp.rto.min_on_variance", "200 ms"));
     assert_eq!(floor(&[min, variance]), RtoFloor::Variance(Duration::from_millis(200)));
     assert_eq!(floor(&[variance, min]), RtoFloor::Total(Duration::from_secs(2)));
+    let delayed = ("tcp.rto.min_delayed_ack", "500 ms");
+    assert_eq!(floor(&[min, delayed]), RtoFloor::DelayedAck(Duration::from_millis(500)));
+
+    let pages = ("flow.flow.pages", r#"{ bytes = "1 kB", every = "1 s" }"#);
+    let bulk = ("flow.flow.bytes", "2 kB");
+    let workload = |set: &[_]| with(set).flows[0].workload;
+    assert!(matches!(workload(&[bulk, pages]), Workload::Pages { bytes: 1000, .. }));
+    assert_eq!(workload(&[pages, bulk]), Workload::Bulk { bytes: Some(2000) });
 
     let threshold = |set: &[_]| with(set).flows[0].tcp.dualrtt.threshold;
     let (fixed, online) = (("tcp.dualrtt.threshold", "0.2"), ("tcp.dualrtt.model", "online"));

@@ -38,7 +38,7 @@ fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
         defaults.push(quote!(#name: #default));
         visits.push(knob.visit(name, field)?);
     }
-    let (name, about) = (&input.ident, about(&input.attrs)?);
+    let (name, about, checks) = (&input.ident, about(&input.attrs)?, checks(&input.attrs)?);
     Ok(quote! {
         impl Default for #name {
             fn default() -> Self {
@@ -47,15 +47,42 @@ fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
         }
 
         impl ::rtolab_settings::Settings for #name {
-            fn about() -> &'static str {
+            fn about(&self) -> &'static str {
                 #about
             }
+
+            #checks
 
             fn each(&mut self, visit: &mut dyn FnMut(::rtolab_settings::Setting<'_>)) {
                 #(#visits)*
             }
         }
     })
+}
+
+/// The checks that the attribute of a struct names.
+fn checks(attributes: &[Attribute]) -> Result<TokenStream> {
+    let mut checks = TokenStream::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("setting")) {
+        attribute.parse_nested_meta(|meta| {
+            let (name, function): (_, Expr) = (meta.path.require_ident()?, meta.value()?.parse()?);
+            checks.extend(match name.to_string().as_str() {
+                "check" => quote! {
+                    fn check(&self) -> ::rtolab_settings::Checked {
+                        #function(self)
+                    }
+                },
+                "check_list" => quote! {
+                    fn check_list(items: &[Self]) -> ::rtolab_settings::Checked {
+                        #function(items)
+                    }
+                },
+                _ => return Err(meta.error("expected `check` or `check_list`")),
+            });
+            Ok(())
+        })?;
+    }
+    Ok(checks)
 }
 
 /// What the attribute of a field says.
@@ -70,7 +97,7 @@ struct Knob {
     kind: Kind,
     open: bool,
     required: bool,
-    rivals: Option<Expr>,
+    rivals: Option<TokenStream>,
     least: Option<LitInt>,
     most: Option<LitInt>,
 }
@@ -120,7 +147,17 @@ impl Knob {
                 })?;
             }
             "required" => self.required = true,
-            "rivals" => self.rivals = Some(meta.value()?.parse()?),
+            "rivals" if meta.input.peek(Token![=]) => {
+                self.rivals = Some(meta.value()?.parse::<Expr>()?.to_token_stream());
+            }
+            "rivals" => {
+                let mut keys = Vec::new();
+                meta.parse_nested_meta(|rival| {
+                    keys.push(rival.path.require_ident()?.unraw().to_string());
+                    Ok(())
+                })?;
+                self.rivals = Some(quote!(&[#(#keys),*]));
+            }
             "least" => self.least = Some(meta.value()?.parse()?),
             "most" => self.most = Some(meta.value()?.parse()?),
             "table" => self.kind = Kind::Table,
@@ -147,7 +184,7 @@ impl Knob {
         for (key, inner) in &self.tables {
             tokens.extend(quote! {
                 let table = &mut self.#name.#inner;
-                let about = ::rtolab_settings::about(table);
+                let about = ::rtolab_settings::Settings::about(table);
                 visit(::rtolab_settings::Setting::table(#key, about, table));
             });
         }
@@ -157,7 +194,7 @@ impl Knob {
     fn setting(&self, name: &Ident, ty: &Type, (key, about): (&LitStr, &str)) -> TokenStream {
         let unset = self.unset.as_ref().map_or(quote!(None), |text| quote!(Some(#text)));
         let (examples, open, required) = (&self.examples, self.open, self.required);
-        let rivals = self.rivals.as_ref().map_or(quote!(&[]), Expr::to_token_stream);
+        let rivals = self.rivals.clone().unwrap_or(quote!(&[]));
         let least = self.least.as_ref().map_or(quote!(0), LitInt::to_token_stream);
         let most = self.most.as_ref().map_or(quote!(usize::MAX), LitInt::to_token_stream);
         let (wrapper, inner) = match argument(ty, "Option") {

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use rtolab_time::{Bytes, Dimension, Duration, ParseError, Rate};
+use rtolab_time::{Bytes, Dimension, Duration, Instant, ParseError, Rate};
 
 use crate::{Found, Shape, Wrong};
 
@@ -55,6 +55,15 @@ pub fn checked<Q: FromStr<Err = ParseError>>(
     match fits(&quantity) {
         true => Ok(quantity),
         false => Err(format!("found {text:?}; expected {expected}")),
+    }
+}
+
+/// The number that was found.
+pub fn number(found: &Found<'_>) -> Option<f64> {
+    match *found {
+        Found::Integer(number) => Some(number as f64),
+        Found::Float(number) => Some(number),
+        _ => None,
     }
 }
 
@@ -111,6 +120,26 @@ quantity! {
     Duration: Dimension::Time;
     Rate: Dimension::Rate;
     Bytes: Dimension::Size;
+}
+
+impl Format for Instant {
+    type Value = Self;
+
+    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+        Duration::read(found).map(|time| Self::START + time)
+    }
+
+    fn show(value: &Self) -> String {
+        value.since(Self::START).to_string()
+    }
+
+    fn expected() -> String {
+        Duration::expected()
+    }
+
+    fn shape() -> Shape {
+        Duration::shape()
+    }
 }
 
 impl Format for bool {
@@ -254,15 +283,8 @@ impl Format for Thousandths {
     type Value = u32;
 
     fn read(found: &Found<'_>) -> Result<u32, Wrong> {
-        let fraction = match *found {
-            Found::Integer(number) => number as f64,
-            Found::Float(number) => number,
-            _ => return Err(Wrong::Unexpected),
-        };
-        match (0.0..=1.0).contains(&fraction) {
-            true => Ok((fraction * 1000.0 + 0.5) as u32),
-            false => Err(Wrong::Unexpected),
-        }
+        let fraction = number(found).filter(|fraction| (0.0..=1.0).contains(fraction));
+        fraction.map(|fraction| (fraction * 1000.0 + 0.5) as u32).ok_or(Wrong::Unexpected)
     }
 
     fn show(value: &u32) -> String {

@@ -14,12 +14,15 @@ use core::marker::PhantomData;
 
 pub use format::{
     Buffer, Choice, Format, Mss, Positive, PositiveCount, Segments, Size, Thousandths, Whole,
-    checked, count, pattern, quantity_pattern, text,
+    checked, count, number, pattern, quantity_pattern, text,
 };
 pub use list::{Collection, List, WrittenList};
 pub use rtolab_settings_derive::{Choice, Settings};
 
 /// A table of settings. Deriving it makes a [`Default`], too: see the fields' `default`.
+///
+/// In the attribute `#[setting(..)]` of the struct may stand `check = f` and `check_list = f`, the
+/// functions that are [`Settings::check`] and [`Settings::check_list`].
 ///
 /// Each field is a key, and its doc comment's first paragraph says what it is. In its attribute
 /// `#[setting(..)]` stand:
@@ -31,7 +34,7 @@ pub use rtolab_settings_derive::{Choice, Settings};
 /// - `key = "name"`: where it is not the field's name;
 /// - `open`: names that the table of choices does not list are read by somebody else;
 /// - `required`: the key must be written;
-/// - `rivals = expression`: keys that may not be written beside it;
+/// - `rivals(key, ..)` or `rivals = expression`: keys that may not be written beside it;
 /// - `table`: the field is a table of settings itself;
 /// - `list`: the field is a [`List`], such as a `Vec` of tables;
 /// - `values`: the field is a [`Collection`] of values, each in the `format`;
@@ -41,25 +44,33 @@ pub use rtolab_settings_derive::{Choice, Settings};
 /// - `skip`: the field is no key.
 pub trait Settings {
     /// What the table is.
-    fn about() -> &'static str
-    where
-        Self: Sized;
+    fn about(&self) -> &'static str;
     /// Shows every setting with its value.
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
     /// Is exactly one of the keys written, so that it says what the table is?
     fn is_choice(&self) -> bool {
         false
     }
-    /// Checks the keys together; the error says what was found and what would be right.
-    fn check(&self) -> Result<(), String> {
+    /// Checks the keys together.
+    fn check(&self) -> Checked {
+        Ok(())
+    }
+    /// Checks the tables of a list together.
+    fn check_list(_items: &[Self]) -> Checked
+    where
+        Self: Sized,
+    {
         Ok(())
     }
 }
 
+/// The result of a check; the error says what was found and what would be right.
+pub type Checked = Result<(), String>;
+
 /// A table that need not be there: it is once it is visited.
 impl<T: Settings + Default> Settings for Option<T> {
-    fn about() -> &'static str {
-        T::about()
+    fn about(&self) -> &'static str {
+        self.as_ref().map_or_else(|| T::default().about(), T::about)
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
@@ -70,14 +81,9 @@ impl<T: Settings + Default> Settings for Option<T> {
         self.as_ref().map_or_else(|| T::default().is_choice(), T::is_choice)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Checked {
         self.as_ref().map_or(Ok(()), T::check)
     }
-}
-
-/// What a table is.
-pub fn about<T: Settings>(_: &T) -> &'static str {
-    T::about()
 }
 
 /// A key of a table.

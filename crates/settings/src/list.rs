@@ -1,10 +1,9 @@
 //! Keys that hold lists.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use crate::{Content, Format, Settings, Written};
+use crate::{Checked, Content, Format, Settings, Written};
 
 /// A list of tables or of values.
 pub trait List {
@@ -12,8 +11,8 @@ pub trait List {
     fn clear(&mut self);
     /// Adds an item, whose content `read` reads.
     fn add(&mut self, read: &mut dyn FnMut(Content<'_>));
-    /// Checks the items together; the error says what was found and what would be right.
-    fn check(&self) -> Result<(), String> {
+    /// Checks the items together.
+    fn check(&self) -> Checked {
         Ok(())
     }
 }
@@ -28,6 +27,10 @@ impl<T: Settings + Default> List for Vec<T> {
         read(Content::Table(&mut item));
         self.push(item);
     }
+
+    fn check(&self) -> Checked {
+        T::check_list(self)
+    }
 }
 
 /// A list that need not be there: it is once it is cleared.
@@ -40,7 +43,7 @@ impl<L: List + Default> List for Option<L> {
         self.get_or_insert_default().add(read);
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Checked {
         self.as_ref().map_or(Ok(()), L::check)
     }
 }

@@ -1,62 +1,65 @@
-//! Ways through the network, what stands on them, and what part of a run is measured.
+//! Routes, middleboxes and the measured part of a run, as written.
 
-use rtolab_settings::Choice;
-use rtolab_time::Duration;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use rtolab_link::Interval;
+use rtolab_settings::{Choice, PositiveCount, Settings};
+use rtolab_time::{Duration, Instant};
 
-use super::parsed::{Count, Parsed};
-use super::spans::Script;
 use crate::formats::Name;
 
 /// A route that packets take instead of the path with the fewest links.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[derive(Debug, Settings)]
 pub(crate) struct Route {
     /// The node at which packets start.
-    #[schemars(example = &"mobile")]
-    pub from: Parsed<Name>,
+    #[setting(format = Name, required, example = "mobile")]
+    pub from: String,
     /// The node to which they go. The other direction is another route.
-    #[schemars(example = &"server")]
-    pub to: Parsed<Name>,
+    #[setting(format = Name, required, example = "server")]
+    pub to: String,
     /// The links, in order.
-    #[schemars(example = serde_json::json!(["radio", "wan"]), length(min = 1))]
-    pub links: Vec<Parsed<Name>>,
-    /// The time from which on packets that leave take it. Default: 0 s.
-    #[schemars(example = &"10 s")]
-    pub at: Option<Parsed<Duration>>,
+    #[setting(
+        values,
+        format = Name,
+        required,
+        least = 1,
+        example = "[\"radio\", \"wan\"]"
+    )]
+    pub links: Vec<String>,
+    /// The time from which on packets that leave take it.
+    #[setting(example = "10 s")]
+    pub at: Instant,
 }
 
 /// A middlebox at a node.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[derive(Debug, Settings)]
 pub(crate) struct Agent {
     /// The node.
-    #[schemars(example = &"base")]
-    pub at: Parsed<Name>,
+    #[setting(format = Name, required, example = "base")]
+    pub at: String,
     /// Its kind.
-    #[schemars(example = &"snoop")]
-    pub kind: Parsed<Kind>,
+    #[setting(required, example = "snoop")]
+    pub kind: Kind,
     /// For snoop: the wireless link over which data leaves the node.
-    #[schemars(example = &"radio")]
-    pub link: Option<Parsed<Name>>,
-    /// For snoop: the number of the duplicate ACK at which it retransmits. Default: 1.
-    pub dupthresh: Option<Count>,
-    /// For snoop: the largest number of segments that it caches per flow. Default: 1000.
-    #[schemars(example = 100)]
-    pub cache: Option<Count>,
+    #[setting(format = Name, example = "radio")]
+    pub link: Option<String>,
+    /// For snoop: the number of the duplicate ACK at which it retransmits.
+    #[setting(format = PositiveCount, default = 1)]
+    pub dupthresh: u32,
+    /// For snoop: the largest number of segments that it caches per flow.
+    #[setting(format = PositiveCount, default = 1_000, example = "100")]
+    pub cache: u32,
     /// For freeze: the disconnections that it foresees.
-    #[schemars(example = serde_json::json!([{ "at": "28 s", "for": "12 s" }]))]
-    pub disconnections: Option<Script>,
-    /// For freeze: how long before a disconnection it closes the window. Default: 1 s.
-    #[schemars(example = &"500 ms")]
-    pub warning: Option<Parsed<Duration>>,
+    #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
+    pub disconnections: Option<Vec<Interval>>,
+    /// For freeze: how long before a disconnection it closes the window.
+    #[setting(default = Duration::from_secs(1), example = "500 ms")]
+    pub warning: Duration,
 }
 
 /// The kind of a middlebox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub(crate) enum Kind {
     /// Caches segments that a wireless link may lose, and retransmits them locally.
+    #[default]
     Snoop,
     /// Drops unneeded retransmissions and the ACKs that they cause.
     Filter,
@@ -64,14 +67,24 @@ pub(crate) enum Kind {
     Freeze,
 }
 
+impl Kind {
+    /// The keys of this kind alone.
+    pub(crate) const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Snoop => &["link", "dupthresh", "cache"],
+            Self::Filter => &[],
+            Self::Freeze => &["disconnections", "warning"],
+        }
+    }
+}
+
 /// The part of the run that counts. The rest is warm-up and cool-down.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[derive(Debug, Settings)]
 pub(crate) struct Measure {
-    /// Its start. Default: 0 s.
-    #[schemars(example = &"5 s")]
-    pub from: Option<Parsed<Duration>>,
-    /// Its end. Default: the end of the run.
-    #[schemars(example = &"105 s")]
-    pub to: Option<Parsed<Duration>>,
+    /// Its start.
+    #[setting(example = "5 s")]
+    pub from: Duration,
+    /// Its end.
+    #[setting(example = "105 s", unset = "the end of the run")]
+    pub to: Option<Duration>,
 }

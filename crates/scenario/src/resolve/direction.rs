@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use rtolab_link::{
-    BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Probability,
-    RateChange, Staged,
+    BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Outages, RateChange,
+    Staged,
 };
-use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::key::Key;
-use super::queue::{self, Packets};
-use super::{Run, spans, trace};
+use super::run::{Packets, Run};
+use super::{queue, spans, trace};
 use crate::Result;
 use crate::files::Folder;
-use crate::raw::{self, Chance, Direction, Parsed};
+use crate::raw::Direction;
 
 /// The keys of a direction in one table: of the direction, or of the link for both.
 pub(super) struct Layer<'a> {
@@ -29,12 +28,12 @@ impl<'a> Layer<'a> {
     /// Checks the keys of the layer and reads the traces that they name.
     pub(super) fn new(keys: &'a Direction, at: Key<'a>, run: &Run<'_>) -> Result<Self> {
         check_room(keys, run.packets().largest, &at)?;
-        check_choices(keys, &at)?;
+        check_memory(keys, &at)?;
         if let Some(stalls) = &keys.stalls {
             spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
         }
         let (opportunities, delays) = traces(keys, run.folder, &at)?;
-        let stage = keys.stage.as_ref().map(|Parsed(name)| {
+        let stage = keys.stage.as_ref().map(|name| {
             run.prototypes.stage(name).map_err(|expected| at.key("stage").found(&expected))
         });
         let stage = stage.transpose()?.flatten();
@@ -42,12 +41,8 @@ impl<'a> Layer<'a> {
     }
 
     /// The place of `key`, if this layer has it.
-    pub(super) fn place<T>(
-        &self,
-        key: &str,
-        find: impl Fn(&Direction) -> Option<T>,
-    ) -> Option<Key<'a>> {
-        find(self.keys).map(|_| self.at.key(key))
+    pub(super) fn place(&self, key: &str) -> Option<Key<'a>> {
+        Some(self.at.key(key)).filter(Key::exists)
     }
 }
 
@@ -68,7 +63,7 @@ fn check_room(keys: &Direction, largest: u32, at: &Key<'_>) -> Result<()> {
         [("queue", queue), ("send_buffer", send_buffer), ("receive_buffer", receive_buffer)];
     for (key, room) in rooms {
         match room {
-            Some(Parsed(Limit::Bytes(bytes))) if *bytes < largest => {
+            Some(Limit::Bytes(bytes)) if *bytes < largest => {
                 let expected = format!("room for the largest packet, {largest} B with its headers");
                 return Err(at.key(key).found(&expected));
             }
@@ -78,27 +73,12 @@ fn check_room(keys: &Direction, largest: u32, at: &Key<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Checks for keys that exclude each other, and for keys without effect.
-fn check_choices(keys: &Direction, at: &Key<'_>) -> Result<()> {
-    let Direction { rate, rate_changes, rate_trace, delay, delay_trace, red, codel, .. } = keys;
-    for (first, second, both) in [
-        ("rate", "rate_trace", rate.is_some() && rate_trace.is_some()),
-        ("rate_changes", "rate_trace", rate_changes.is_some() && rate_trace.is_some()),
-        ("delay", "delay_trace", delay.is_some() && delay_trace.is_some()),
-        ("red", "codel", red.is_some() && codel.is_some()),
-    ] {
-        if both {
-            let problem = format!("found {second} beside {first}; expected only one of them");
-            return Err(at.key(second).error(problem));
-        }
-    }
-    if keys.loss_memory.is_some_and(|memory| memory.0.value() >= 1.0) {
-        let expected = "less than 1, or all would fare as the first frame does";
-        return Err(at.key("loss_memory").found(expected));
-    }
-    match keys.bad {
-        Some(raw::Bad { rate: None, delay: None, loss: None }) => {
-            Err(at.key("bad").found("what differs: rate, delay or loss"))
+/// A memory of 1 would have no effect but that of the first frame.
+fn check_memory(keys: &Direction, at: &Key<'_>) -> Result<()> {
+    match keys.loss_memory {
+        Some(memory) if memory.value() >= 1.0 => {
+            let expected = "less than 1, or all would fare as the first frame does";
+            Err(at.key("loss_memory").found(expected))
         }
         _ => Ok(()),
     }
@@ -114,8 +94,8 @@ pub(super) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// One direction of a link.
-    pub(super) fn resolve(&self, packets: Packets) -> Result<DirectionConfig> {
+    /// One direction of a link, with its own `outages`.
+    pub(super) fn resolve(&self, outages: &Outages, packets: Packets) -> Result<DirectionConfig> {
         let (rate, rate_changes, opportunities) = self.pace()?;
         let (delay, delays) = self.delay();
         let config = DirectionConfig {
@@ -124,35 +104,31 @@ impl<'a> Layers<'a> {
             opportunities,
             delay,
             delays,
-            jitter: self.key(|keys| keys.jitter).map(|jitter| jitter.0),
-            order: self.value(|keys| keys.order).unwrap_or_default(),
-            queue: self.value(|keys| keys.queue).unwrap_or_default(),
-            lifetime: self.value(|keys| keys.lifetime),
-            send_buffer: self.value(|keys| keys.send_buffer).unwrap_or_default(),
-            receive_buffer: self.value(|keys| keys.receive_buffer).unwrap_or_default(),
-            loss: self.chance(|keys| keys.loss),
-            loss_memory: self.chance(|keys| keys.loss_memory),
+            jitter: self.key(|keys| keys.jitter),
+            order: self.key(|keys| keys.order).unwrap_or_default(),
+            queue: self.key(|keys| keys.queue).unwrap_or_default(),
+            priority: self.key(|keys| keys.priority),
+            lifetime: self.key(|keys| keys.lifetime),
+            send_buffer: self.key(|keys| keys.send_buffer).unwrap_or_default(),
+            receive_buffer: self.key(|keys| keys.receive_buffer).unwrap_or_default(),
+            loss: self.key(|keys| keys.loss).unwrap_or_default(),
+            loss_memory: self.key(|keys| keys.loss_memory).unwrap_or_default(),
             drops: self.drops(),
             bad: self.bad()?,
-            duplication: self.chance(|keys| keys.duplication),
-            corruption: self.chance(|keys| keys.corruption),
-            spikes: self.key(|keys| keys.spikes).map(|written| spans::spikes(&written)),
-            stalls: self
-                .find(|keys| keys.stalls.as_ref())
-                .map_or_else(Default::default, |found| spans::stalls(found.0)),
+            duplication: self.key(|keys| keys.duplication).unwrap_or_default(),
+            corruption: self.key(|keys| keys.corruption).unwrap_or_default(),
+            spikes: self.key(|keys| keys.spikes),
+            stalls: self.key(|keys| keys.stalls.clone()).unwrap_or_default(),
             stage: self.stage(),
-            header_compression: self.value(|keys| keys.header_compression).unwrap_or_default(),
-            outages: spans::outages(self.own.keys.outages.as_ref()),
+            header_compression: self.key(|keys| keys.header_compression).unwrap_or_default(),
+            outages: outages.clone(),
             ..DirectionConfig::default()
         };
-        let priority = self.find(|keys| keys.priority.as_ref());
-        let priority =
-            priority.map(|(keys, at)| queue::priority(keys, config.rate, &at.key("priority")));
-        Ok(DirectionConfig {
-            discipline: self.discipline(&config, packets)?,
-            priority: priority.transpose()?,
-            ..config
-        })
+        let discipline = self.discipline(&config, packets)?;
+        if let Some((priority, at)) = self.find(|keys| keys.priority) {
+            queue::check_priority(priority, config.rate, &at.key("priority"))?;
+        }
+        Ok(DirectionConfig { discipline, ..config })
     }
 
     /// The first value found, with the place of its table.
@@ -165,14 +141,6 @@ impl<'a> Layers<'a> {
         self.find(find).map(|(found, _)| found)
     }
 
-    fn value<T: Format>(&self, find: impl Fn(&Direction) -> Option<Parsed<T>>) -> Option<T::Value> {
-        self.key(find).map(|value| value.0)
-    }
-
-    fn chance(&self, find: impl Fn(&Direction) -> Option<Chance>) -> Probability {
-        self.key(find).map_or(Probability::ZERO, |chance| chance.0)
-    }
-
     /// A trace in one layer replaces the rate and its changes of the other, and vice versa.
     fn pace(&self) -> Result<Pace> {
         let has_rate = |layer: &&&Layer<'_>| {
@@ -183,16 +151,16 @@ impl<'a> Layers<'a> {
         if let Some(trace) = nearest.and_then(|layer| layer.opportunities.clone()) {
             return Ok((None, Vec::new(), Some(trace)));
         }
-        let rate = self.value(|keys| keys.rate);
+        let rate = self.key(|keys| keys.rate);
         let changes = self.find(|keys| keys.rate_changes.as_ref());
         let Some((changes, at)) = changes else { return Ok((rate, Vec::new(), None)) };
-        match changes.0.first() {
+        match changes.first() {
             Some(first) if rate.is_none() && first.at > Instant::START => {
                 let found = format!("found no rate before {}", first.at.since(Instant::START));
                 let expected = "expected rate beside rate_changes, or a change at 0 s";
                 Err(at.key("rate_changes").error(format!("{found}; {expected}")))
             }
-            _ => Ok((rate, changes.0.clone(), None)),
+            _ => Ok((rate, changes.clone(), None)),
         }
     }
 
@@ -202,7 +170,7 @@ impl<'a> Layers<'a> {
         let nearest =
             layers.into_iter().find_map(|layer| match (layer.keys.delay, &layer.delays) {
                 (_, Some(trace)) => Some((Duration::ZERO, Some(trace.clone()))),
-                (Some(Parsed(delay)), None) => Some((delay, None)),
+                (Some(delay), None) => Some((delay, None)),
                 (None, None) => None,
             });
         nearest.unwrap_or_default()
@@ -215,26 +183,19 @@ impl<'a> Layers<'a> {
     }
 
     fn drops(&self) -> Vec<u32> {
-        let drops = self.find(|keys| keys.drops.as_ref()).into_iter().flat_map(|found| found.0);
-        let mut drops: Vec<u32> = drops.map(|nth| nth.0).collect();
+        let mut drops = self.key(|keys| keys.drops.clone()).unwrap_or_default();
         drops.sort_unstable();
         drops.dedup();
         drops
     }
 
     fn bad(&self) -> Result<BadState> {
-        let Some((raw::Bad { rate, delay, loss }, at)) = self.find(|keys| keys.bad) else {
-            return Ok(BadState::default());
-        };
-        if rate.is_some() && self.pace()?.2.is_some() {
+        let Some((bad, at)) = self.find(|keys| keys.bad) else { return Ok(BadState::default()) };
+        if bad.rate.is_some() && self.pace()?.2.is_some() {
             let problem = "found a rate beside rate_trace; expected only one of them";
             return Err(at.key("bad").key("rate").error(problem));
         }
-        Ok(BadState {
-            rate: rate.map(|rate| rate.0),
-            delay: delay.map(|delay| delay.0),
-            loss: loss.map(|loss| loss.0),
-        })
+        Ok(bad)
     }
 
     /// The discipline of the direction, else that of the link.
@@ -242,7 +203,7 @@ impl<'a> Layers<'a> {
         for Layer { keys, at, .. } in [self.own, self.link] {
             match (&keys.red, &keys.codel) {
                 (Some(red), _) => return queue::red(red, config, packets, &at.key("red")),
-                (None, Some(codel)) => return queue::codel(codel, &at.key("codel")),
+                (None, Some(codel)) => return queue::codel(*codel, &at.key("codel")),
                 (None, None) => (),
             }
         }

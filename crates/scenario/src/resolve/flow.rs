@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use rtolab_link::{ChannelConfig, Direction, Distribution, Limit};
+use rtolab_link::{ChannelConfig, Direction, Limit};
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::specification::{self, SpecificationError};
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 use super::key::Key;
+use super::run::{Run, packets};
 use super::topology::Topology;
-use super::{Run, link, packets, tcp};
-use crate::raw::{self, Datagrams, OnOff, Pages, Parsed, Requests};
+use super::{link, tcp};
+use crate::raw::{self, Datagrams, OnOff, Pages, Requests};
 use crate::{Flow, Result, Workload, limits};
 
 /// The facts that flows are made from.
@@ -25,17 +26,13 @@ pub(super) struct Base<'a> {
 
 impl Base<'_> {
     pub(super) fn flows(&self, written: &[raw::Flow], at: &Key<'_>) -> Result<Vec<Flow>> {
-        if written.is_empty() {
-            return Err(at.error("found no [[flow]]; expected at least one"));
-        }
         if written.len() > limits::TABLES_OF_FLOWS {
             return Err(at.found(&format!("at most {} tables", limits::TABLES_OF_FLOWS)));
         }
         let (mut flows, mut names) = (Vec::new(), HashSet::new());
         for (index, flow) in written.iter().enumerate() {
             let at = at.index(index);
-            let count = flow.count.map_or(1, |count| count.0) as usize;
-            if flows.len() + count > limits::FLOWS {
+            if flows.len() + flow.count as usize > limits::FLOWS {
                 return Err(at.key("count").found(&format!("{} flows at most", limits::FLOWS)));
             }
             for copy in self.copies(flow, &at)? {
@@ -52,13 +49,12 @@ impl Base<'_> {
     /// The flows of one `[[flow]]`.
     fn copies(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Vec<Flow>> {
         let first = self.first(flow, at)?;
-        let stagger = flow.stagger.map_or(Duration::ZERO, |stagger| stagger.0);
         let copy = |nth: u32| Flow {
             name: format!("{}-{nth}", first.name),
-            start: first.start + stagger * u64::from(nth - 1),
+            start: first.start + flow.stagger * u64::from(nth - 1),
             ..first.clone()
         };
-        Ok(match flow.count.map_or(1, |count| count.0) {
+        Ok(match flow.count {
             1 => vec![first],
             count => (1..=count).map(copy).collect(),
         })
@@ -67,24 +63,23 @@ impl Base<'_> {
     fn first(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Flow> {
         let (from, to) = self.ends(flow, at)?;
         let workload = workload(flow, at)?;
-        let start = flow.start.map_or(Duration::ZERO, |start| start.0);
-        if start >= self.run.duration {
+        if flow.start >= self.run.duration {
             let expected = format!("a start before the end at {}", self.run.duration);
             return Err(at.key("start").found(&expected));
         }
         check_sender(flow.sender.as_deref(), self.run, &at.key("sender"))?;
         let [tcp, receiver] = tcp::own(flow, (self.run.sender, self.receiver), at)?;
         let access = flow.access.as_ref();
-        let access = access.map(|access| link::access(access, self.run, &at.key("access")));
+        let access = access.map(|access| link::channel(access, self.run, &at.key("access")));
         let first = Flow {
-            name: flow.name.0.clone(),
+            name: flow.name.clone(),
             from,
             to,
             workload,
-            set: flow.set.as_ref().map(|set| set.0.clone()),
+            set: flow.set.clone(),
             split: self.split(flow, (from, to), &at.key("split"))?,
-            start: Instant::START + start,
-            start_jitter: flow.start_jitter.map_or(Duration::ZERO, |jitter| jitter.0),
+            start: Instant::START + flow.start,
+            start_jitter: flow.start_jitter,
             access: access.transpose()?,
             sender: flow.sender.as_deref().or(self.sender).unwrap_or("sack").to_string(),
             own_sender: flow.sender.is_some(),
@@ -101,8 +96,8 @@ impl Base<'_> {
 
     /// The sending and the receiving node, which a path must join.
     fn ends(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<(usize, usize)> {
-        let from = self.topology.node(&flow.from.0, &at.key("from"))?;
-        let to = self.topology.node(&flow.to.0, &at.key("to"))?;
+        let from = self.topology.node(&flow.from, &at.key("from"))?;
+        let to = self.topology.node(&flow.to, &at.key("to"))?;
         let distances = self.topology.distances(from);
         if from != to && distances[to].is_some() {
             return Ok((from, to));
@@ -116,13 +111,13 @@ impl Base<'_> {
     /// The nodes at which a flow is split, in order.
     fn split(&self, flow: &raw::Flow, ends: (usize, usize), at: &Key<'_>) -> Result<Vec<usize>> {
         let mut split = Vec::new();
-        for (index, Parsed(name)) in flow.split.iter().flatten().enumerate() {
+        for (index, name) in flow.split.iter().enumerate() {
             let at = at.index(index);
             let node = self.topology.node(name, &at)?;
             let between = node != ends.0 && node != ends.1 && !split.contains(&node);
             split.push(node);
             if !between || !self.topology.passes(ends, &split) {
-                let way = format!("the way from {} to {}", flow.from.0, flow.to.0);
+                let way = format!("the way from {} to {}", flow.from, flow.to);
                 return Err(at.found(&format!("nodes on {way}, in order and without its ends")));
             }
         }
@@ -188,10 +183,10 @@ fn smallest_room(channel: &ChannelConfig, direction: Direction) -> u32 {
 
 /// The workload of a flow; by default an endless transfer.
 fn workload(flow: &raw::Flow, at: &Key<'_>) -> Result<Workload> {
-    if flow.bytes.is_some_and(|bytes| bytes.0.get() == 0) {
+    if flow.bytes.is_some_and(|bytes| bytes.get() == 0) {
         return Err(at.key("bytes").found("at least 1 B; without the key a flow is endless"));
     }
-    let bulk = flow.bytes.map(|bytes| Workload::Bulk { bytes: Some(bytes.0.get()) });
+    let bulk = flow.bytes.map(|bytes| Workload::Bulk { bytes: Some(bytes.get()) });
     let kinds = [
         bulk,
         flow.pages.as_ref().map(pages),
@@ -203,28 +198,23 @@ fn workload(flow: &raw::Flow, at: &Key<'_>) -> Result<Workload> {
 }
 
 fn pages(written: &Pages) -> Workload {
-    let Pages { bytes, every, count } = written;
-    Workload::Pages { bytes: bytes.0, every: every.0, count: count.map(|count| count.0) }
+    let Pages { bytes, every, count } = *written;
+    Workload::Pages { bytes, every, count }
 }
 
 fn requests(written: &Requests) -> Workload {
-    let Requests { request, response, think, count } = written;
-    Workload::Requests {
-        request: request.0,
-        response: response.0,
-        think: think.map_or(Distribution::Constant(Duration::ZERO), |think| think.0),
-        count: count.map(|count| count.0),
-    }
+    let Requests { request, response, think, count } = *written;
+    Workload::Requests { request, response, think, count }
 }
 
 fn on_off(written: &OnOff) -> Workload {
-    let OnOff { on, off, rate } = written;
-    Workload::OnOff { on: on.0, off: off.0, rate: rate.0 }
+    let OnOff { on, off, rate } = *written;
+    Workload::OnOff { on, off, rate }
 }
 
 fn datagrams(written: &Datagrams) -> Workload {
-    let Datagrams { rate, packet } = written;
-    Workload::Datagrams { rate: rate.0, packet: packet.0 }
+    let Datagrams { rate, packet } = *written;
+    Workload::Datagrams { rate, packet }
 }
 
 /// Checks the sender specification `spec` with the configuration of the hosts.

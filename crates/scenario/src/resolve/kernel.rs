@@ -1,7 +1,7 @@
 //! The kernel settings of all hosts.
 
-use super::HEADERS;
 use super::key::Key;
+use super::run::HEADERS;
 use super::topology::Topology;
 use crate::raw::{KernelHost, Receiver};
 use crate::{Flow, Kernel, Result};

@@ -31,10 +31,6 @@ impl<'a> Key<'a> {
         Self { document: self.document, path }
     }
 
-    pub(super) fn document(&self) -> &'a Document {
-        self.document
-    }
-
     /// Reads the keys of the table that `settings` have, over their values.
     pub(super) fn read_over(&self, settings: &mut dyn Settings) -> Result<()> {
         read::over(self.document, &self.path, settings)

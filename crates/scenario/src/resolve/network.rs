@@ -7,14 +7,8 @@ use rtolab_time::{Duration, Instant};
 
 use super::key::Key;
 use super::topology::Topology;
-use crate::raw::{self, Kind, Parsed, Script};
+use crate::raw::{self, Kind};
 use crate::{Agent, AgentKind, Flow, Result, Route, Workload};
-
-/// The default cache of Snoop, in segments per flow.
-const CACHE: u32 = 1_000;
-
-/// How long before a disconnection the window is closed by default.
-const WARNING: Duration = Duration::from_secs(1);
 
 /// The configured routes, in the order of the text.
 pub(super) fn routes(
@@ -40,13 +34,13 @@ pub(super) fn routes(
 /// A route without a loop.
 fn route(written: &raw::Route, topology: &Topology<'_>, at: &Key<'_>) -> Result<Route> {
     let raw::Route { from, to, links, at: start } = written;
-    let from = topology.node(&from.0, &at.key("from"))?;
-    let to = topology.node(&to.0, &at.key("to"))?;
+    let from = topology.node(from, &at.key("from"))?;
+    let to = topology.node(to, &at.key("to"))?;
     if from == to {
         return Err(at.key("to").found("another node than from"));
     }
     let (mut passed, mut hops) = (vec![from], Vec::new());
-    for (index, Parsed(name)) in links.iter().enumerate() {
+    for (index, name) in links.iter().enumerate() {
         let at = at.key("links").index(index);
         let (link, direction, far) = topology.link_at(passed[passed.len() - 1], name, &at)?;
         if passed.contains(&far) {
@@ -61,8 +55,7 @@ fn route(written: &raw::Route, topology: &Topology<'_>, at: &Key<'_>) -> Result<
         let problem = format!("found a way that ends at {end}; expected links that lead to {goal}");
         return Err(at.key("links").error(problem));
     }
-    let start = start.map_or(Duration::ZERO, |start| start.0);
-    Ok(Route { from, to, at: Instant::START + start, hops })
+    Ok(Route { from, to, at: *start, hops })
 }
 
 /// Each route must join the ends of a flow or of a leg, because no other packets take it.
@@ -116,8 +109,8 @@ fn agent(
     flows: &[Flow],
     at: &Key<'_>,
 ) -> Result<Agent> {
-    let node = topology.node(&written.at.0, &at.key("at"))?;
-    let kind = match written.kind.0 {
+    let node = topology.node(&written.at, &at.key("at"))?;
+    let kind = match written.kind {
         Kind::Snoop => snoop(written, node, topology, at)?,
         Kind::Filter => filter(written, at)?,
         Kind::Freeze => freeze(written, at)?,
@@ -152,16 +145,12 @@ fn snoop(
 ) -> Result<AgentKind> {
     reject(written, Kind::Freeze, at)?;
     let raw::Agent { link, dupthresh, cache, .. } = written;
-    let Some(Parsed(link)) = link else {
+    let Some(link) = link else {
         let problem = "found a snoop without link; expected the link over which data leaves it";
         return Err(at.error(problem));
     };
     let (link, ..) = topology.link_at(node, link, &at.key("link"))?;
-    Ok(AgentKind::Snoop {
-        link,
-        dupthresh: dupthresh.map_or(1, |count| count.0),
-        cache: cache.map_or(CACHE, |count| count.0),
-    })
+    Ok(AgentKind::Snoop { link, dupthresh: *dupthresh, cache: *cache })
 }
 
 fn filter(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
@@ -173,40 +162,27 @@ fn filter(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
 fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
     reject(written, Kind::Snoop, at)?;
     let raw::Agent { disconnections, warning, .. } = written;
-    let Some(Script(disconnections)) = disconnections else {
+    let Some(disconnections) = disconnections else {
         let problem = "found a freeze without disconnections; expected when it closes the window";
         return Err(at.error(problem));
     };
-    let warning = warning.map_or(WARNING, |warning| warning.0);
     // The windows would be closed again before they are opened.
     for (index, pair) in disconnections.windows(2).enumerate() {
         let [before, next] = pair else { continue };
         let opens = before.at + before.length;
-        if next.at < opens + warning {
+        if next.at < opens + *warning {
             let expected = format!("a disconnection {warning} or more after the one before it");
             return Err(at.key("disconnections").index(index + 1).found(&expected));
         }
     }
-    Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning })
+    Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning: *warning })
 }
 
 /// Rejects the keys of another kind.
 fn reject(written: &raw::Agent, other: Kind, at: &Key<'_>) -> Result<()> {
-    let raw::Agent { kind, link, dupthresh, cache, disconnections, warning, .. } = written;
-    let keys: &[(&str, bool)] = match other {
-        Kind::Snoop => &[
-            ("link", link.is_some()),
-            ("dupthresh", dupthresh.is_some()),
-            ("cache", cache.is_some()),
-        ],
-        Kind::Filter => &[],
-        Kind::Freeze => {
-            &[("disconnections", disconnections.is_some()), ("warning", warning.is_some())]
-        }
-    };
-    let given = keys.iter().find(|(_, is_given)| *is_given);
-    given.map_or(Ok(()), |(key, _)| {
-        let (kind, other) = (Kind::show(&kind.0), Kind::show(&other));
+    let given = other.keys().iter().find(|key| at.key(key).exists());
+    given.map_or(Ok(()), |key| {
+        let (kind, other) = (Kind::show(&written.kind), Kind::show(&other));
         let problem = format!("found {key} of a {kind}; expected it with kind = \"{other}\" only");
         Err(at.key(key).error(problem))
     })
@@ -219,8 +195,7 @@ pub(super) fn measured(
     at: &Key<'_>,
 ) -> Result<(Instant, Instant)> {
     let raw::Measure { from, to } = written;
-    let start = from.map_or(Duration::ZERO, |from| from.0);
-    let end = to.map_or(duration, |to| to.0);
+    let (start, end) = (*from, to.unwrap_or(duration));
     if end > duration {
         return Err(at.key("to").found(&format!("at most the duration, {duration}")));
     }

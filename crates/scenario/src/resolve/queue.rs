@@ -1,21 +1,12 @@
 //! Queue disciplines and traffic of higher priority.
 
 use rtolab_link::{CoDel, DirectionConfig, Discipline, Limit, Priority, Red};
-use rtolab_time::{Duration, Rate};
+use rtolab_time::Rate;
 
 use super::key::Key;
-use super::spans::alternation;
+use super::run::Packets;
 use crate::Result;
 use crate::raw;
-
-/// The packet sizes that queues must fit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packets {
-    /// The largest, headers included, in bytes.
-    pub(super) largest: u32,
-    /// A full segment with its headers and no options, in bytes.
-    pub(super) full: u32,
-}
 
 /// Random early detection (RED) in the queue of `config`.
 pub(super) fn red(
@@ -24,23 +15,14 @@ pub(super) fn red(
     packets: Packets,
     at: &Key<'_>,
 ) -> Result<Discipline> {
-    let raw::Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time } = written;
+    let raw::Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time } = *written;
     check_thresholds(written, config.queue, packets, at)?;
     let full = || Some(config.rate?.time_for(packets.full));
-    let packet_time = packet_time.map(|time| time.0).or_else(full).ok_or_else(|| {
+    let packet_time = packet_time.or_else(full).ok_or_else(|| {
         let expected = "packet_time, how long a packet takes to send, such as \"1 ms\"";
         at.error(format!("found no rate and no packet_time; expected {expected}"))
     })?;
-    Ok(Discipline::Red(Red {
-        min: min.0,
-        max: max.0,
-        max_p: max_p.map_or(0.1, |p| p.0),
-        weight: weight.map_or(0.002, |weight| weight.0),
-        gentle: gentle.unwrap_or(true),
-        adaptive: adaptive.unwrap_or(false),
-        ecn: ecn.unwrap_or(false),
-        packet_time,
-    }))
+    Ok(Discipline::Red(Red { min, max, max_p, weight, gentle, adaptive, ecn, packet_time }))
 }
 
 /// The thresholds must be in order, in the unit of the queue, and the first one within the queue.
@@ -50,7 +32,7 @@ fn check_thresholds(
     packets: Packets,
     at: &Key<'_>,
 ) -> Result<()> {
-    let (min, max, largest) = (written.min.0, written.max.0, packets.largest);
+    let (min, max, largest) = (written.min, written.max, packets.largest);
     let (room, unit) = match queue {
         Limit::Unlimited => {
             let expected = "one such as queue = \"50 packets\" beside red";
@@ -72,39 +54,33 @@ fn check_thresholds(
     Ok(())
 }
 
-/// CoDel, with the defaults of RFC 8289 section 4.
-pub(super) fn codel(written: &raw::CoDel, at: &Key<'_>) -> Result<Discipline> {
-    let raw::CoDel { target, interval, ecn } = written;
-    let given = (target, interval);
-    let target = target.map_or(Duration::from_millis(5), |target| target.0);
-    let interval = interval.map_or(Duration::from_millis(100), |interval| interval.0);
+/// CoDel, whose target must be shorter than its interval.
+pub(super) fn codel(codel: CoDel, at: &Key<'_>) -> Result<Discipline> {
+    let CoDel { target, interval, .. } = codel;
     if target < interval {
-        return Ok(Discipline::CoDel(CoDel { target, interval, ecn: ecn.unwrap_or(false) }));
+        return Ok(Discipline::CoDel(codel));
     }
-    Err(match given {
-        (_, Some(_)) => at.key("interval").found(&format!("more than target, {target}")),
-        _ => at.key("target").found(&format!("less than interval, {interval} by default")),
+    let written = at.key("interval");
+    Err(match written.exists() {
+        true => written.found(&format!("more than target, {target}")),
+        false => at.key("target").found(&format!("less than interval, {interval} by default")),
     })
 }
 
 /// A source of higher priority, which must not use all of the link's `rate`.
-pub(super) fn priority(
-    written: &raw::Priority,
-    rate: Option<Rate>,
-    at: &Key<'_>,
-) -> Result<Priority> {
-    let raw::Priority { good, bad, stationary, every, packet } = written;
+pub(super) fn check_priority(priority: Priority, rate: Option<Rate>, at: &Key<'_>) -> Result<()> {
+    let Priority { activity, every, packet } = priority;
     let Some(rate) = rate else {
         let expected = "rate, for its packets to take their time";
         return Err(at.error(format!("found no rate; expected {expected}")));
     };
-    let (silent, talks) = (good.0.mean().secs_f64(), bad.0.mean().secs_f64());
-    let (time, each) = (rate.time_for(packet.0), every.0);
-    let load = time.secs_f64() / each.secs_f64() * talks / (silent + talks);
+    let (silent, talks) = (activity.good.mean().secs_f64(), activity.bad.mean().secs_f64());
+    let time = rate.time_for(packet);
+    let load = time.secs_f64() / every.secs_f64() * talks / (silent + talks);
     if load >= 1.0 {
         let found =
-            format!("found packets that take {time} each {each}, and longer silences never");
+            format!("found packets that take {time} each {every}, and longer silences never");
         return Err(at.error(format!("{found} make up for it; expected some time for others")));
     }
-    Ok(Priority { activity: alternation(good, bad, *stationary), every: every.0, packet: packet.0 })
+    Ok(())
 }

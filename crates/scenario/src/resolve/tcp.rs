@@ -4,15 +4,13 @@ use rtolab_tcp::Config;
 use rtolab_tcp::config::{AckDelay, Arithmetic, PathFact, RtoConfig, RtoFloor, TimerClock};
 
 use super::key::Key;
-use crate::raw::{Flow, Parsed, Receiver, Table, Tcp};
+use crate::raw::{Flow, Receiver};
 use crate::{Prototypes, Result};
 
 /// The configuration of the sending hosts, before a sender specification is applied. The response
 /// may be one of the prototypes `own`.
-pub(super) fn sender(written: &Table<Tcp>, own: &Prototypes, at: &Key<'_>) -> Result<Tcp> {
-    let mut tcp = Tcp::default();
-    written.read((at.document(), "tcp"), &mut tcp)?;
-    let config = &mut tcp.config;
+pub(super) fn sender(written: &Config, own: &Prototypes, at: &Key<'_>) -> Result<Config> {
+    let mut config = written.clone();
     if let Some((name, at)) = at.key("response").text().filter(|_| config.response.is_none()) {
         let prototype = own.response(name).map_err(|expected| at.found(&expected))?;
         config.responder = Some(prototype.clone());
@@ -28,17 +26,13 @@ pub(super) fn sender(written: &Table<Tcp>, own: &Prototypes, at: &Key<'_>) -> Re
             Err(model
                 .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\""))
         }
-        None => Ok(tcp),
+        None => Ok(config),
     }
 }
 
 /// The configuration of the receiving hosts: that of the sending ones with capabilities of their
 /// own. A profile is applied first, so that other keys override it.
-pub(super) fn receiver(
-    table: &Table<Receiver>,
-    sender: &Config,
-    at: &Key<'_>,
-) -> Result<(Receiver, Config)> {
+pub(super) fn receiver(written: &Receiver, sender: &Config, at: &Key<'_>) -> Result<Config> {
     let mut config = Config {
         sack: true,
         timestamps: true,
@@ -47,14 +41,10 @@ pub(super) fn receiver(
         responder: None, // A receiver detects no spurious timeouts.
         ..sender.clone()
     };
-    let mut written = Receiver::default();
-    table.read((at.document(), "receiver"), &mut written)?;
     if let Some(profile) = written.profile {
         profile.apply_to_receiver(&mut config);
     }
-    written.config = config.receiver;
-    table.read((at.document(), "receiver"), &mut written)?;
-    config.receiver = written.config;
+    at.read_over(&mut config.receiver)?;
     config.mss = written.mss.unwrap_or(config.mss);
     config.timestamp.echo = written.echo.unwrap_or(config.timestamp.echo);
     written.accept(&mut config);
@@ -66,7 +56,7 @@ pub(super) fn receiver(
     let scale = (0..14).find(|scale| config.receiver.buffer <= 65_535 << scale).unwrap_or(14);
     config.window_scale = Some(written.window_scale.unwrap_or(scale));
     check_buffer(&config, sender, at)?;
-    Ok((written, config))
+    Ok(config)
 }
 
 impl Receiver {
@@ -82,10 +72,10 @@ impl Receiver {
 /// The hosts of one flow, with its own segment size and buffer.
 pub(super) fn own(flow: &Flow, hosts: (&Config, &Config), at: &Key<'_>) -> Result<[Config; 2]> {
     let (mut sender, mut receiver) = (hosts.0.clone(), hosts.1.clone());
-    if let Some(Parsed(mss)) = flow.mss {
-        (sender.mss, receiver.mss) = (mss as u16, mss as u16);
+    if let Some(mss) = flow.mss {
+        (sender.mss, receiver.mss) = (mss, mss);
     }
-    if let Some(Parsed(buffer)) = flow.buffer {
+    if let Some(buffer) = flow.buffer {
         receiver.receiver.buffer = buffer;
     }
     if flow.mss.is_some() || flow.buffer.is_some() {

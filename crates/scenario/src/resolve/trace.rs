@@ -36,14 +36,14 @@ pub(super) fn delays(
         files::read(&path, "a trace of delays, its path relative to the scenario", limits::TRACE);
     let steps = text.and_then(|text| trace::delays(&text));
     let mut steps = steps.map_err(|fault| within(&path, fault, &at.key("file")))?;
-    match of.map_or(Measured::OneWay, |of| of.0) {
+    match of {
         Measured::OneWay => (),
         Measured::RoundTrip => steps.iter_mut().for_each(|(_, delay)| *delay = *delay / 2),
     }
     // The last delay holds as long as the one before it.
     let period = match (repeats, &steps[..]) {
-        (Some(true), [.., (before, _), (last, _)]) => Some(*last + (*last - *before)),
-        (Some(true), _) => {
+        (true, [.., (before, _), (last, _)]) => Some(*last + (*last - *before)),
+        (true, _) => {
             let problem = "found a trace of one delay; expected two at least, to repeat them";
             return Err(at.key("repeats").error(problem));
         }

@@ -115,7 +115,7 @@ const FLOORS: [Floor; 4] = [
 ];
 
 impl Settings for RtoFloor {
-    fn about() -> &'static str {
+    fn about(&self) -> &'static str {
         "The minimum of the retransmission timeout."
     }
 

@@ -94,7 +94,7 @@ impl Default for Threshold {
 }
 
 impl Settings for Threshold {
-    fn about() -> &'static str {
+    fn about(&self) -> &'static str {
         "What fraction of the smallest round trip DualRTT's threshold is."
     }
 
