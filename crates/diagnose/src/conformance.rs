@@ -8,12 +8,12 @@ use serde::Serialize;
 use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
-/// RFC 6928.
+/// The largest initial window, in segments (RFC 6928 section 2).
 const INITIAL_WINDOW: u64 = 10;
-/// The end sends more than the peer's window allows.
+/// The finding that an end sends beyond the peer's advertised window.
 pub(crate) const WINDOW_OVERRUN: &str = "window-overrun";
-/// The most frames listed for a finding.
-const MOST_FRAMES: usize = 10;
+/// The maximum number of frames listed per finding.
+const MAX_FRAMES: usize = 10;
 
 /// A departure from the standards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ pub struct ConformanceFinding {
     /// The kind of departure.
     #[serde(rename = "habit")]
     pub kind: &'static str,
-    /// The observation, in one sentence.
+    /// The observation: a clause whose subject is the end.
     pub about: String,
     /// The first frames that show it.
     pub frames: Vec<u64>,
@@ -49,7 +49,7 @@ struct Initial {
     over: bool,
 }
 
-/// Frames that show something, and their number.
+/// The number of frames that show a departure, and the first of them.
 #[derive(Clone, Debug, Default)]
 struct Frames {
     count: u64,
@@ -59,14 +59,14 @@ struct Frames {
 impl Frames {
     fn push(&mut self, frame: u64) {
         self.count += 1;
-        if self.first.len() < MOST_FRAMES {
+        if self.first.len() < MAX_FRAMES {
             self.first.push(frame);
         }
     }
 }
 
 impl Conformance {
-    /// The end sends a segment.
+    /// Processes a segment of the end.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
         self.initial.opened |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
@@ -75,7 +75,7 @@ impl Conformance {
         if self.initial.opened && !self.initial.over && segment.seq >= flight.max() {
             let initial = &mut self.initial;
             initial.bytes += u64::from(segment.len);
-            if initial.frames.len() < MOST_FRAMES {
+            if initial.frames.len() < MAX_FRAMES {
                 initial.frames.push(frame.number);
             }
         }
@@ -85,7 +85,7 @@ impl Conformance {
         }
     }
 
-    /// The peer sends an ACK.
+    /// Processes an ACK of the peer.
     pub fn acked(&mut self, segment: &Segment) {
         let edge = segment.ack + segment.window;
         self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
@@ -95,7 +95,7 @@ impl Conformance {
         self.initial.over |= segment.ack > Seq::FIRST + 1;
     }
 
-    /// The end retransmits after `duplicates` duplicate ACKs.
+    /// Processes a retransmission after `duplicates` duplicate ACKs.
     pub fn retransmitted(
         &mut self,
         copy: &Retransmission,
@@ -117,7 +117,7 @@ impl Conformance {
     /// The findings about the end called `from`.
     pub fn findings(&self, from: &'static str) -> Vec<ConformanceFinding> {
         let mut findings = Vec::new();
-        let mut tell = |kind, about, frames: &[u64]| {
+        let mut add = |kind, about, frames: &[u64]| {
             findings.push(ConformanceFinding { from, kind, about, frames: frames.to_vec() });
         };
         let Initial { mss, bytes, frames, .. } = &self.initial;
@@ -127,24 +127,24 @@ impl Conformance {
                     "sends {bytes} bytes, {segments} segments, before the first acknowledgment; \
                      RFC 6928 allows {INITIAL_WINDOW}"
                 );
-                tell("large-initial-window", about, frames);
+                add("large-initial-window", about, frames);
             }
         }
         let Frames { count, first } = &self.overruns;
         if *count > 0 {
             let about = format!("sends beyond the advertised window {count} times");
-            tell(WINDOW_OVERRUN, about, first);
+            add(WINDOW_OVERRUN, about, first);
         }
         let Frames { count, first } = &self.early_fast;
         if *count > 0 {
             let about =
                 format!("retransmits before the third duplicate acknowledgment {count} times");
-            tell("early-fast-retransmit", about, first);
+            add("early-fast-retransmit", about, first);
         }
         let Frames { count, first } = &self.early_timeouts;
         if *count > 0 {
             let about = format!("times out within a smoothed round trip {count} times");
-            tell("early-timeout", about, first);
+            add("early-timeout", about, first);
         }
         findings
     }

@@ -4,11 +4,11 @@ use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::duplicates::Recent;
+use crate::duplicates::RecentPackets;
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
 use crate::places::{APART, COPIES, Place, Places};
-use crate::silence::{LEAST, MOST, Silence, Wait};
+use crate::silence::{MAX_SILENCES, MIN_LENGTH, Silence, Wait};
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
@@ -17,11 +17,11 @@ use crate::vantage::{Turnarounds, Vantage};
 pub(crate) struct Handshake {
     /// The last SYN of client and server.
     pub openings: [Option<Opening>; 2],
-    /// Were options of a SYN cut off? Then windows have an unknown scale.
+    /// Were options of a SYN cut off? If so, the window scale is unknown.
     pub is_cut: bool,
 }
 
-/// A connection as far as the capture has shown it.
+/// The state of a connection after the packets processed so far.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub first: CapturedPacket,
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     pub packets: u64,
     /// Packets of client and server.
     pub seen: [u64; 2],
-    /// Packets that are in the capture twice.
+    /// The number of packets that the capture contains twice.
     pub copies: u64,
     pub silences: Vec<Silence>,
     pub handshake: Handshake,
@@ -39,12 +39,12 @@ pub(crate) struct Connection {
     pub ends: [Option<Box<HalfConnection>>; 2],
     pub over: Over,
     conversation: Conversation,
-    recent: [Recent; 2],
-    /// Copies that passed well after the first ones.
+    recent: [RecentPackets; 2],
+    /// The number of copies at least [`APART`] after the first ones.
     apart: u32,
-    /// Set if the capture was made at two places.
+    /// Set if the capture was made at two capture points.
     places: Option<Box<Places>>,
-    /// The connection as seen from the second place.
+    /// The connection as seen from the second capture point.
     pub far: Option<Box<Connection>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     Open,
-    /// One end has sent its FIN.
+    /// This end has sent its FIN.
     Half(End),
     /// Both have sent a FIN, or one has sent a RST.
     Closed,
@@ -74,15 +74,15 @@ impl Connection {
             ends: [None, None],
             over: Over::Open,
             conversation: Conversation::begun_by(packet),
-            recent: [Recent::default(), Recent::default()],
+            recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,
             places: None,
             far: None,
         }
     }
 
-    /// Processes the next packet of the connection; the place at which it was captured, `None` for
-    /// a copy at the same one.
+    /// Processes the next packet of the connection. Returns its capture point; `None` if it is a
+    /// copy at the same point.
     pub fn packet(&mut self, captured: &Captured, at: Instant) -> Option<Place> {
         let Captured { number, packet, .. } = captured;
         let number = *number;
@@ -109,7 +109,7 @@ impl Connection {
             self.copies += u64::from(!is_first);
             let settles = places.settles;
             if at >= settles && settles > Instant::START {
-                self.begin_again(packet, at);
+                self.restart(packet, at);
             }
             return (at >= settles).then_some(place);
         }
@@ -126,7 +126,7 @@ impl Connection {
             return None;
         }
         let far = Self::begun_by(packet, self.number, at);
-        // An answer that passed before this copy: the clocks of the places are apart.
+        // The answer passed before this copy, so the clocks of the two capture points differ.
         let is_answered = is_syn && self.seen[other(from) as usize] > 0;
         let near = if is_answered { None } else { Some(if is_syn { from } else { End::Client }) };
         let is_known = is_syn && !is_answered;
@@ -138,8 +138,8 @@ impl Connection {
         is_known.then_some(Place::Far)
     }
 
-    /// Both places see the connection from now on as if it began here.
-    fn begin_again(&mut self, packet: &CapturedPacket, at: Instant) {
+    /// Discards the packets so far: both capture points see the connection as if it began here.
+    fn restart(&mut self, packet: &CapturedPacket, at: Instant) {
         let fresh = || Self::begun_by(packet, self.number, at);
         let (mut near, far) = (fresh(), fresh());
         std::mem::swap(self, &mut near);
@@ -152,10 +152,10 @@ impl Connection {
         self.far = Some(Box::new(far));
     }
 
-    /// Processes a packet at one place.
+    /// Processes a packet of one capture point.
     fn take(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
         let at = frame.at;
-        let is_late = at.since(self.last) >= LEAST && self.seen != [0; 2];
+        let is_late = at.since(self.last) >= MIN_LENGTH && self.seen != [0; 2];
         let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
         let before = self.retransmissions();
         self.last = at;
@@ -175,7 +175,7 @@ impl Connection {
             self.handshake.is_cut |= opening.offer.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
             if let Some(sending) = &mut self.ends[other(from) as usize] {
-                sending.pace.heard_syn(at);
+                sending.sender_state.on_syn(at);
             }
         }
         if segment.flags.has(Flags::RST) {
@@ -195,17 +195,17 @@ impl Connection {
         self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
 
-    /// The silence that this packet ends, unless timeouts explain it.
+    /// The silence that this packet ends; `None` if timeouts explain it.
     fn silence(&self, from: End, segment: &Segment, frame: &Frame) -> Option<Silence> {
         let of = |end: End| self.ends[end as usize].as_deref();
         let is_over = segment.flags.any(Flags::FIN | Flags::RST) && segment.len == 0;
-        let known = self.seen.iter().all(|count| *count > 0) && self.silences.len() < MOST;
+        let known = self.seen.iter().all(|count| *count > 0) && self.silences.len() < MAX_SILENCES;
         let in_episode = self.ends.iter().flatten().any(|sending| sending.episodes.is_open());
         if is_over || !known || in_episode {
             return None;
         }
         let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
-        let is_closed = |end: End| of(end).is_some_and(|sending| sending.pace.is_closed());
+        let is_closed = |end: End| of(end).is_some_and(|sending| sending.sender_state.is_closed());
         let (end, wait) = match segment.len > 0 {
             _ if is_closed(other(from)) => (from, Wait::Window),
             _ if waits(other(from)) => (from, Wait::Network),
@@ -264,7 +264,7 @@ impl Connection {
                         || self.over != Over::Open))
     }
 
-    /// The end that sends more.
+    /// The end that sends more payload.
     pub fn main_sender(&self) -> End {
         let bytes = |end: End| self.ends[end as usize].as_ref().map_or(0, |sending| sending.bytes);
         match bytes(End::Server) > bytes(End::Client) {
@@ -285,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// The connection as seen from the place nearest to the end that sends more.
+    /// The connection as seen from the capture point nearest to the end that sends more.
     pub fn at_sender(&self) -> (&Self, Place) {
         let is_near = |one: &Self| one.turnarounds.vantage(one.main_sender()) == Vantage::Sender;
         match &self.far {

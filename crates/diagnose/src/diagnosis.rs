@@ -1,4 +1,4 @@
-//! All connections of a capture.
+//! Diagnosis of all connections of a capture.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -12,23 +12,24 @@ use crate::places::Place;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
 
-/// A connection without packets for this time is over: a little more than the two hours after which
-/// keep-alives begin (RFC 9293 section 3.8.4).
+/// The time without packets after which a connection counts as closed: longer than the two hours
+/// after which keep-alives begin (RFC 9293 section 3.8.4).
 const IDLE: Duration = Duration::from_secs(3 * 3600);
-/// A closed connection may still retransmit its last segments for this time.
+/// The time during which a closed connection may still retransmit its last segments.
 const LINGER: Duration = Duration::from_secs(60);
-/// The most open connections; beyond, the quarter that has been idle longest counts as over.
-const MOST_OPEN: usize = 1 << 17;
-/// Packets between two searches for connections that are over.
+/// The maximum number of open connections. At the limit, the quarter that has been idle longest
+/// counts as closed.
+const MAX_OPEN: usize = 1 << 17;
+/// The number of packets between two searches for closed connections.
 const SWEEP: u64 = 1 << 16;
-/// No capture takes longer, whatever its clock says.
-const LONGEST: u64 = 1 << 58;
-/// The most connections without a retransmission that are reported.
-const MOST_CLEAN: u64 = 10_000;
-/// The most retransmissions that are reported.
-const MOST_TOLD: u64 = 2_000_000;
+/// The longest capture in nanoseconds: later times, of a wrong clock, count as this.
+const MAX_DURATION: u64 = 1 << 58;
+/// The maximum number of connections without a retransmission that are reported.
+const MAX_CLEAN_REPORTED: u64 = 10_000;
+/// The number of retransmissions after which no further connections are reported.
+const MAX_REPORTED: u64 = 2_000_000;
 
-/// The two ends of a connection, the lower first, as a few words for fast comparison.
+/// The two ends of a connection, the lower first, as integers that compare fast.
 pub(crate) type Key = [u64; 5];
 
 pub(crate) fn key(packet: &CapturedPacket) -> Key {
@@ -56,7 +57,7 @@ pub struct Diagnosis {
     origin: Option<Instant>,
     now: Instant,
     summary: Summary,
-    /// What a capture of the other end shows.
+    /// The verdicts that a capture at the other end gives.
     fates: Fates,
 }
 
@@ -66,25 +67,25 @@ impl Diagnosis {
         Self::default()
     }
 
-    /// A diagnosis to which a capture of the other end adds what it shows.
+    /// A diagnosis with the verdicts that a capture at the other end gives.
     pub(crate) fn with_fates(fates: Fates) -> Self {
         Self { fates, ..Self::default() }
     }
 
-    /// Processes the next packet; returns the number of its connection.
+    /// Processes the next packet. Returns the number of its connection.
     pub fn packet(&mut self, captured: &Captured) -> u64 {
         self.packet_at(captured).0
     }
 
-    /// Processes the next packet; the number of its connection, and the place at which it was
-    /// captured, `None` for a copy.
+    /// Processes the next packet. Returns the number of its connection and its capture point;
+    /// `None` instead of the point if it is a copy.
     pub(crate) fn packet_at(&mut self, captured: &Captured) -> (u64, Option<Place>) {
         let packet = &captured.packet;
         let origin = *self.origin.get_or_insert_with(|| {
             self.summary.began = packet.at.secs_f64();
             packet.at
         });
-        let at = Instant::from_nanos(packet.at.since(origin).nanos().min(LONGEST));
+        let at = Instant::from_nanos(packet.at.since(origin).nanos().min(MAX_DURATION));
         self.now = self.now.max(at);
         self.summary.packets += 1;
         if self.summary.packets % SWEEP == 0 {
@@ -100,7 +101,7 @@ impl Diagnosis {
         if let Some(connection) = self.open.remove(&key) {
             self.close(connection);
         }
-        if self.open.len() >= MOST_OPEN {
+        if self.open.len() >= MAX_OPEN {
             self.make_room();
         }
         self.summary.connections += 1;
@@ -115,7 +116,7 @@ impl Diagnosis {
         self.done.pop_front()
     }
 
-    /// The capture ends, and with it all connections.
+    /// Closes all connections at the end of the capture. Returns the totals.
     pub fn finish(&mut self) -> Summary {
         let mut open: Vec<Connection> =
             self.open.drain().map(|(_, connection)| connection).collect();
@@ -142,7 +143,7 @@ impl Diagnosis {
         let mut idle: Vec<(Instant, u64, Key)> =
             self.open.iter().map(|(key, one)| (one.last, one.number, *key)).collect();
         idle.sort_unstable();
-        idle.truncate(MOST_OPEN / 4);
+        idle.truncate(MAX_OPEN / 4);
         self.summary.given_up += idle.len() as u64;
         self.close_all(idle.into_iter().map(|(_, number, key)| (number, key)).collect());
     }
@@ -162,10 +163,10 @@ impl Diagnosis {
         let report = report::report(&connection, &self.fates);
         let count = report.retransmissions.len() as u64;
         self.clean += u64::from(count == 0);
-        let told = self.summary.retransmissions <= MOST_TOLD;
+        let has_room = self.summary.retransmissions <= MAX_REPORTED;
         self.summary.retransmissions += count;
         self.summary.totals.add(&report);
-        if told && (count > 0 || self.clean <= MOST_CLEAN) {
+        if has_room && (count > 0 || self.clean <= MAX_CLEAN_REPORTED) {
             self.done.push_back(report);
         } else {
             self.summary.left_out += 1;

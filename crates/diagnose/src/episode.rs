@@ -1,4 +1,5 @@
-//! Episodes: from the first timeout until the ACK of all data that was outstanding then.
+//! Episodes. An episode begins with a timeout and ends with the ACK of all data that was
+//! outstanding at that time.
 
 use rtolab_tcp::{AckFacts, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -6,44 +7,46 @@ use rtolab_time::{Duration, Instant};
 use crate::history::{Frame, Retransmission};
 use crate::trigger::Trigger;
 
-/// The most episodes reported per direction.
-const MOST_EPISODES: usize = 1 << 14;
+/// The maximum number of episodes reported per direction.
+const MAX_EPISODES: usize = 1 << 14;
 
-/// A timeout and its consequences.
+/// A timeout, its recovery and its consequences.
 #[derive(Clone, Debug)]
 pub(crate) struct Episode {
     pub start: Instant,
-    /// When all data of before it was acknowledged.
+    /// When all data sent before it was acknowledged.
     pub end: Option<Instant>,
     /// The frames of the first timeout and of the last ACK.
     pub frames: (u64, u64),
-    /// Since when data waited for an ACK that did not come.
+    /// When the stall began: the latest progress, or the transmission of the oldest outstanding
+    /// segment if that was later.
     pub stalled_from: Instant,
+    /// When the first ACK of new data ended the stall.
     pub stalled_to: Option<Instant>,
     /// The sequence number whose ACK ends the episode.
     pub high: Seq,
-    /// Until this is acknowledged, retransmissions count as consequences.
-    wake: Seq,
+    /// Retransmissions count as consequences of the episode until this is acknowledged.
+    consequences_end: Seq,
     pub timeouts: u32,
     /// FlightSize before and after, in bytes.
     pub flight: (u64, u64),
-    /// When the last data before `high` was first sent.
+    /// When the segment before `high` was first sent.
     pub sent: Instant,
-    /// How long ACKs usually took, if known.
+    /// The smoothed round-trip time before the episode, if known.
     pub usual: Option<Duration>,
-    /// Packets from the other end during the stall; only some captures have both directions.
+    /// The number of packets from the other end during the stall.
     pub heard: u32,
     pub is_syn: bool,
 }
 
 impl Episode {
-    /// How long nothing was acknowledged.
+    /// The duration of the stall, without any ACK of new data.
     pub fn stall(&self) -> Option<Duration> {
         Some(self.stalled_to?.since(self.stalled_from))
     }
 
-    /// The time lost compared with an undisturbed path, on which everything is acknowledged a round
-    /// trip after the last transmission. `least` is the shortest round trip of the connection.
+    /// The time lost compared with an undisturbed path, on which all data is acknowledged one round
+    /// trip after the last transmission. `least` is the smallest round-trip time of the connection.
     pub fn time_lost(&self, least: Option<Duration>) -> Option<Duration> {
         let usual = self.usual.or(least)?;
         let due = (self.sent + usual).max(self.stalled_from);
@@ -55,14 +58,14 @@ impl Episode {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
     progress: Option<Instant>,
-    /// Packets of the other end since the last new ACK.
+    /// The number of packets from the other end since the last ACK of new data.
     heard: u32,
     open: Option<Episode>,
     pub closed: Vec<Episode>,
 }
 
 impl Episodes {
-    /// The end retransmits; `usual` is how long ACKs took before.
+    /// Processes a retransmission; `usual` is the smoothed round-trip time before it.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
@@ -81,7 +84,7 @@ impl Episodes {
                 stalled_from: self.progress.map_or(waits, |progress| progress.max(waits)),
                 stalled_to: None,
                 high: flight.max(),
-                wake: flight.max(),
+                consequences_end: flight.max(),
                 timeouts: 0,
                 flight: (flight.size(), 0),
                 sent: newest,
@@ -92,25 +95,26 @@ impl Episodes {
         }
         let Some(episode) = &mut self.open else { return };
         episode.timeouts += u32::from(timeout);
-        episode.wake = flight.max();
+        episode.consequences_end = flight.max();
     }
 
-    /// Does an episode last?
+    /// Is an episode open?
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    pub const fn heard(&mut self) {
+    /// Counts a packet from the other end.
+    pub const fn on_packet_received(&mut self) {
         self.heard = self.heard.saturating_add(1);
     }
 
-    /// An ACK arrives.
+    /// Processes an ACK.
     pub fn acked(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {
             return;
         }
         self.progress = Some(frame.at);
-        // Without the packet that carries this ACK.
+        // The packet that carries this ACK does not count.
         let heard = std::mem::take(&mut self.heard).saturating_sub(1);
         let Some(episode) = &mut self.open else { return };
         if episode.stalled_to.is_none() {
@@ -121,8 +125,8 @@ impl Episodes {
             episode.frames.1 = frame.number;
             episode.flight.1 = flight.size();
         }
-        if facts.ack >= episode.wake {
-            let over = self.open.take().filter(|_| self.closed.len() < MOST_EPISODES);
+        if facts.ack >= episode.consequences_end {
+            let over = self.open.take().filter(|_| self.closed.len() < MAX_EPISODES);
             self.closed.extend(over);
         }
     }

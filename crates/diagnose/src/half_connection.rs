@@ -1,61 +1,61 @@
-//! One direction of a connection: what its end sends, and the ACKs for it.
+//! One direction of a connection: the segments of one end, and the ACKs of the other.
 
 use rtolab_tcp::spurious::{DetectorId, DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::ask;
+use crate::collect;
 use crate::conformance::Conformance;
 use crate::episode::Episodes;
-use crate::evidence::{End, Retransmitting};
+use crate::evidence::{Retransmitting, SettledDirection};
 use crate::history::{
     Ack, Arrival, Arrivals, Frame, Retransmission, RetransmissionHistory, RetransmittedRange,
     Transmission, delivered_original,
 };
 use crate::rtt::RoundTrips;
 use crate::second_pass;
-use crate::trigger::{Pace, Trigger};
+use crate::trigger::{SenderState, Trigger};
 use crate::vantage::Vantage;
 
-/// The most payload of an Ethernet frame of usual or jumbo size, if the handshake does not show it.
+/// The assumed MSS if the capture lacks the handshake, in bytes: that of a jumbo frame.
 const UNKNOWN_MSS: u32 = 8948;
 /// The bytes of the timestamps option in each segment.
 const TIMESTAMPS: u32 = 12;
 
-/// With more outstanding segments the oldest are given up: the capture lacks ACKs or the other
-/// direction.
-const MOST_OUTSTANDING: usize = 1 << 16;
+/// The maximum number of outstanding segments. If there are more, the capture lacks ACKs or the
+/// other direction, and the oldest segments are discarded.
+const MAX_OUTSTANDING: usize = 1 << 16;
 
-/// The most retransmitted ranges and verdicts per direction that are reported; the rest are only
-/// counted.
-const MOST_SETTLED: usize = 1 << 18;
-const MOST_JUDGMENTS: usize = 1 << 20;
-/// The most verdicts that are kept while their retransmissions are followed.
-const MOST_KEPT_JUDGMENTS: usize = 1 << 12;
+/// The maximum number of retransmitted ranges reported per direction; the others are only counted.
+const MAX_SETTLED: usize = 1 << 18;
+/// The maximum number of detector verdicts per direction; later ones are discarded.
+const MAX_VERDICTS: usize = 1 << 20;
+/// The maximum number of verdicts kept after a report while retransmissions are still open.
+const MAX_KEPT_VERDICTS: usize = 1 << 12;
 
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct HalfConnection {
-    judges: PassiveDetectors,
+    detectors: PassiveDetectors,
     pub history: RetransmissionHistory,
     pub trips: RoundTrips,
-    pub pace: Pace,
+    pub sender_state: SenderState,
     pub arrivals: Arrivals,
     pub episodes: Episodes,
     pub conformance: Conformance,
-    /// Ranges about which later ACKs tell nothing more.
+    /// Ranges about which later ACKs reveal nothing more.
     pub settled: Vec<RetransmittedRange>,
-    /// The number of further settled ranges.
+    /// The number of settled ranges beyond [`MAX_SETTLED`].
     pub untold: u64,
     pub judgments: Vec<DetectorVerdict>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     /// Payload bytes seen, retransmissions included.
     pub bytes: u64,
-    /// Segments that carry data, retransmissions included; one that the network card splits counts
-    /// as those on the wire.
+    /// Segments that carry data, retransmissions included. A super-segment counts as the segments
+    /// into which the network card splits it.
     pub segments: u64,
-    /// The payload of a full segment, as far as the handshake shows it.
+    /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
 }
@@ -63,10 +63,10 @@ pub(crate) struct HalfConnection {
 impl HalfConnection {
     pub fn new(first: Seq) -> Self {
         Self {
-            judges: PassiveDetectors::new(DetectorId::all(), first),
+            detectors: PassiveDetectors::new(DetectorId::all(), first),
             history: RetransmissionHistory::default(),
             trips: RoundTrips::default(),
-            pace: Pace::default(),
+            sender_state: SenderState::default(),
             arrivals: Arrivals::starting_at(first),
             episodes: Episodes::default(),
             conformance: Conformance::default(),
@@ -82,21 +82,21 @@ impl HalfConnection {
     }
 
     pub const fn flight(&self) -> &rtolab_tcp::Flight {
-        self.judges.flight()
+        self.detectors.flight()
     }
 
-    /// The end sends a segment that takes sequence numbers.
+    /// Processes a segment of this end that occupies sequence numbers.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.on_wire(segment.len));
         let max = self.flight().max();
-        self.conformance.sent(segment, frame, self.judges.flight());
+        self.conformance.sent(segment, frame, self.detectors.flight());
         let arrival = self.arrivals.take(segment, frame, &self.trips);
         if segment.seq >= max {
             if segment.seq > max {
                 self.unseen(segment.seq, frame.at);
             }
-            self.pace.sent(frame.at, self.flight().size());
+            self.sender_state.sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
             return;
         }
@@ -112,12 +112,12 @@ impl HalfConnection {
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
 
-    /// The number of segments on the wire of a segment with this payload.
+    /// The number of segments on the wire that carry a payload of `len` bytes.
     pub const fn on_wire(&self, len: u32) -> u32 {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
     }
 
-    /// The end retransmits a segment, at least in part.
+    /// Processes a segment that retransmits at least some of its bytes.
     fn retransmit(
         &mut self,
         segment: &Segment,
@@ -125,12 +125,12 @@ impl HalfConnection {
         arrival: Arrival,
         (vantage, turnaround): (Vantage, Duration),
     ) {
-        let idle = self.pace.idle(frame.at);
+        let idle = self.sender_state.idle(frame.at);
         let trigger = match vantage {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {
-                let past = (self.judges.flight(), &self.trips);
-                self.pace.retransmitted(segment, frame.at, past, turnaround)
+                let past = (self.detectors.flight(), &self.trips);
+                self.sender_state.retransmitted(segment, frame.at, past, turnaround)
             }
         };
         let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
@@ -140,10 +140,10 @@ impl HalfConnection {
         }
         let judged = match trigger {
             Trigger::Timeout(_) | Trigger::Syn(_) => {
-                Some(self.judges.timeout(segment.seq, frame.at))
+                Some(self.detectors.timeout(segment.seq, frame.at))
             }
             Trigger::Fast => {
-                self.judges.fast_retransmit(segment.seq, frame.at);
+                self.detectors.fast_retransmit(segment.seq, frame.at);
                 None
             }
             _ => None,
@@ -162,10 +162,10 @@ impl HalfConnection {
             queue: self.trips.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
-        let known = (self.judges.flight(), self.trips.smoothed);
-        self.conformance.retransmitted(&retransmission, self.pace.duplicates(), known);
+        let known = (self.detectors.flight(), self.trips.smoothed);
+        self.conformance.retransmitted(&retransmission, self.sender_state.duplicates(), known);
         let retransmission = (&retransmission, self.trips.smoothed);
-        self.episodes.retransmitted(segment, retransmission, self.judges.flight(), frame.at);
+        self.episodes.retransmitted(segment, retransmission, self.detectors.flight(), frame.at);
     }
 
     fn note_retransmitted(
@@ -187,20 +187,20 @@ impl HalfConnection {
             frame: retransmission.frame,
             is_known: acked || sacked,
             newest: self.history.newest.filter(|_| is_gap),
-            reordering: self.trips.reordering(),
+            reordering_window: self.trips.reordering_window(),
         };
         let bytes = (segment.seq, end.max(segment.seq + 1));
         let range = self.history.retransmitted(bytes, copy, original.as_ref());
         range.is_syn |= segment.flags.has(Flags::SYN);
-        ask::on_retransmission(range, &now);
+        collect::on_retransmission(range, &now);
         if acked {
-            range.due = at + self.trips.patience();
+            range.due = at + self.trips.answer_deadline();
             let due = range.due;
             self.history.settle_at(due);
         }
     }
 
-    /// The capture lacks data up to `end`, which was sent by `at`.
+    /// Adds to the flight the data up to `end`, which the capture lacks and which was sent by `at`.
     fn unseen(&mut self, end: Seq, at: Instant) {
         self.history.order.forget();
         let max = self.flight().max();
@@ -210,36 +210,36 @@ impl HalfConnection {
     }
 
     fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
-        if self.flight().outstanding() >= MOST_OUTSTANDING {
+        if self.flight().outstanding() >= MAX_OUTSTANDING {
             self.give_up(at);
         }
         match self.history.is_empty() {
             true => self.history.order.forget(),
             false => self.history.order.sent(segment, at),
         }
-        self.judges.sent(segment, at, cause);
+        self.detectors.sent(segment, at, cause);
     }
 
-    /// No ACK comes: settles the older half.
+    /// Discards the older half of the flight, as no ACK arrives.
     fn give_up(&mut self, at: Instant) {
-        let half = self.flight().segments_from(self.flight().una()).nth(MOST_OUTSTANDING / 2);
+        let half = self.flight().segments_from(self.flight().una()).nth(MAX_OUTSTANDING / 2);
         let Some(seq) = half.map(|sent| sent.seq) else { return };
         let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
         ack.ack = seq;
-        self.judges.acked(&ack, at);
+        self.detectors.acked(&ack, at);
         self.arrivals.forget(seq);
     }
 
-    /// The other end sends an ACK.
+    /// Processes an ACK of the other end.
     pub fn acked(&mut self, segment: &Segment, frame: &Frame) {
         if segment.ack > self.flight().max() {
             self.unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);
         }
-        self.episodes.heard();
-        let duplicates = self.pace.duplicates();
-        let facts = self.judges.acked(segment, frame.at);
-        self.pace.acked(segment, facts.as_ref(), frame.at);
+        self.episodes.on_packet_received();
+        let duplicates = self.sender_state.duplicates();
+        let facts = self.detectors.acked(segment, frame.at);
+        self.sender_state.acked(segment, facts.as_ref(), frame.at);
         self.conformance.acked(segment);
         if let Some(mss) = segment.syn_options().mss {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
@@ -251,17 +251,22 @@ impl HalfConnection {
         if facts.is_new() {
             self.arrivals.forget(segment.ack);
         }
-        self.judge(segment, &facts, (frame, duplicates));
-        self.episodes.acked(&facts, self.judges.flight(), frame);
+        self.evaluate(segment, &facts, (frame, duplicates));
+        self.episodes.acked(&facts, self.detectors.flight(), frame);
     }
 
-    /// Evaluates what the ACK tells about retransmissions.
-    fn judge(&mut self, segment: &Segment, facts: &AckFacts, (frame, duplicates): (&Frame, u32)) {
-        self.take_judgments();
+    /// Collects the evidence that the ACK gives about retransmissions.
+    fn evaluate(
+        &mut self,
+        segment: &Segment,
+        facts: &AckFacts,
+        (frame, duplicates): (&Frame, u32),
+    ) {
+        self.take_verdicts();
         if self.history.is_empty() {
             return;
         }
-        let flight = self.judges.flight();
+        let flight = self.detectors.flight();
         let ack = Ack {
             segment,
             facts,
@@ -270,73 +275,73 @@ impl HalfConnection {
             trips: &self.trips,
             duplicates,
             gap: match flight.uses_sack() {
-                true => self.pace.gap(),
-                false => self.pace.possible_gap(),
+                true => self.sender_state.gap(),
+                false => self.sender_state.possible_gap(),
             },
             delivered_original: delivered_original(facts, flight),
         };
-        ask::on_ack(&mut self.history, &ack);
+        collect::on_ack(&mut self.history, &ack);
         let settled = self.history.settled(frame.at);
         self.settle(settled);
     }
 
     fn settle(&mut self, settled: Vec<RetransmittedRange>) {
-        let room = MOST_SETTLED.saturating_sub(self.settled.len());
+        let room = MAX_SETTLED.saturating_sub(self.settled.len());
         self.untold += settled.len().saturating_sub(room) as u64;
         self.settled.extend(settled.into_iter().take(room));
     }
 
-    fn take_judgments(&mut self) {
-        while let Some(judgment) = self.judges.poll() {
-            if self.judgments.len() < MOST_JUDGMENTS {
-                self.judgments.push(judgment);
+    fn take_verdicts(&mut self) {
+        while let Some(verdict) = self.detectors.poll() {
+            if self.judgments.len() < MAX_VERDICTS {
+                self.judgments.push(verdict);
             }
         }
     }
 
-    /// The connection ends.
+    /// Settles all ranges at the end of the connection.
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
-        self.judges.finish(at);
-        self.take_judgments();
+        self.detectors.finish(at);
+        self.take_verdicts();
         let left = self.history.take_all();
         self.settle(left);
         self.episodes.finish();
         self.conclude(vantage);
     }
 
-    /// Settles the ranges about which nothing more is expected at this time.
+    /// Settles the ranges about which no ACK after this time reveals more.
     pub fn settle_due(&mut self, at: Instant) {
         let settled = self.history.settled(at);
         self.settle(settled);
     }
 
-    /// Forgets what was reported.
+    /// Discards the ranges, episodes and verdicts that were reported.
     pub fn forget_settled(&mut self) {
         self.settled.clear();
         self.episodes.closed.clear();
         if self.history.is_empty() {
             self.judgments.clear();
         } else {
-            // Those of open episodes come last.
-            let old = self.judgments.len().saturating_sub(MOST_KEPT_JUDGMENTS);
+            // The newest verdicts may belong to open episodes.
+            let old = self.judgments.len().saturating_sub(MAX_KEPT_VERDICTS);
             self.judgments.drain(..old);
         }
     }
 
-    /// The number of segments, retransmissions and verdicts that it holds.
+    /// The number of outstanding segments and of retransmitted ranges in memory.
     pub fn items(&self) -> usize {
         self.flight().outstanding() + self.settled.len() + self.history.len()
     }
 
-    /// Adds the evidence that only settled ranges give.
+    /// Adds the evidence that needs settled ranges.
     pub fn conclude(&mut self, vantage: Vantage) {
-        let last_heard = self.pace.last_ack().filter(|_| self.dsack_seen);
-        let end = End { trips: &self.trips, last_heard };
+        let last_ack = self.sender_state.last_ack().filter(|_| self.dsack_seen);
+        let end = SettledDirection { trips: &self.trips, last_ack };
         for range in &mut self.settled {
-            ask::at_end(range, vantage, &end);
+            collect::at_end(range, vantage, &end);
         }
         if vantage != Vantage::Receiver {
-            second_pass::run(&mut self.settled, &self.trips, self.judges.flight().uses_sack());
+            second_pass::run(&mut self.settled, &self.trips, self.detectors.flight().uses_sack());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The path and the transfer that a capture shows.
+//! Inference of the path and the transfer from a capture.
 
 mod error;
 mod link;
@@ -16,27 +16,27 @@ use std::collections::{HashMap, HashSet};
 use rtolab_link::Interval;
 use rtolab_time::{Duration, Instant};
 
-use crate::{Class, ConnectionReport, Necessity, Options, Passed, Vantage};
-use error::FEWEST_ANSWERS;
+use crate::{Class, ConnectionReport, Necessity, Options, TracedPacket, Vantage};
+use error::MIN_ACKS;
 use link::{Acked, BARE_ACK, Seen, Sent, acknowledge, window};
 use rates::Ack;
 use receiver_side::Row;
 use statistics::most_common;
 
-pub(crate) use error::MOST_PACKETS;
+pub(crate) use error::MAX_PACKETS;
 pub use error::NotInferred;
 pub(crate) use link::{ACKS, DATA, Link, bits_per_second};
 pub(crate) use timer_slots::TimerSlots;
 
-/// The fewest consecutive losses that are an outage; fewer are one if a retransmission is among
-/// them.
+/// The minimum number of consecutive losses in an outage. Fewer are an outage if one of them is a
+/// retransmission.
 const OUTAGE: usize = 3;
 /// The timestamps option, in bytes.
 const TIMESTAMPS: u32 = 12;
-/// The options of a SYN, approximately, in bytes.
+/// The approximate size of the options of a SYN, in bytes.
 const OPENING: u32 = 20;
 
-/// The data transfer, without how the sender recovers. Times are in seconds, sizes in bytes.
+/// The data transfer, without the sender's loss recovery. Times are in seconds, sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transfer {
     /// When the sender opened the connection.
@@ -44,13 +44,13 @@ pub(crate) struct Transfer {
     /// When all data was acknowledged.
     pub(crate) end: f64,
     pub(crate) size: u64,
-    /// The smaller MSS option.
+    /// The smaller MSS option of the two.
     pub(crate) mss: u32,
     /// The largest window that the receiver advertised.
     pub(crate) window: i64,
-    /// Segments per ACK.
+    /// The number of segments per ACK.
     pub(crate) ack_every: u32,
-    /// ACKs of single segments at the beginning.
+    /// The number of quick ACKs, of single segments, at the beginning.
     pub(crate) quick_acks: usize,
     pub(crate) options: Options,
 }
@@ -64,33 +64,44 @@ pub(crate) struct Inferred {
     pub(crate) timer_slots: Option<TimerSlots>,
 }
 
-/// One of several ways to read an ambiguous capture.
+/// Assumptions about properties of a path that the capture does not show.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    /// The verdict to assume for retransmissions whose verdict is unknown.
+pub struct Assumptions {
+    /// The verdict on retransmissions whose verdict is unknown.
     pub unknown: Necessity,
-    /// Assume a constant rate.
-    pub steady: bool,
-    /// Assume that a full queue dropped lost packets if that is possible.
-    pub overflows: bool,
+    /// Is the rate constant?
+    pub constant_rate: bool,
+    /// Did a full queue drop the lost packets, if that is possible?
+    pub queue_overflows: bool,
 }
 
-/// Infers the path of a connection from `rows`, its packets, and from its report. The capture was
-/// made at the sender or, if there are timestamps, at the receiver.
+impl Default for Assumptions {
+    /// The most likely assumptions.
+    fn default() -> Self {
+        Self { unknown: Necessity::Needed, constant_rate: true, queue_overflows: true }
+    }
+}
+
+/// Infers the path of a connection from its packets and its report.
+///
+/// # Errors
+/// The capture was made neither at the sender nor, with timestamps, at the receiver, or it does not
+/// show enough of the path.
 pub(crate) fn infer(
-    rows: &[Passed],
+    rows: &[TracedPacket],
     connection: &ConnectionReport,
-    reading: Reading,
+    assumptions: Assumptions,
 ) -> Result<Inferred, NotInferred> {
     if !matches!(connection.vantage, Vantage::Sender | Vantage::Receiver) {
         return Err(NotInferred::Vantage(connection.vantage.name()));
     }
     let options = connection.options.ok_or(NotInferred::NoHandshake)?;
-    if connection.packets > MOST_PACKETS {
+    if connection.packets > MAX_PACKETS {
         return Err(NotInferred::TooLong(connection.packets));
     }
     let frames = |verdict: Necessity| -> HashSet<i64> {
-        let known = |one: Necessity| if one == Necessity::Unknown { reading.unknown } else { one };
+        let known =
+            |one: Necessity| if one == Necessity::Unknown { assumptions.unknown } else { one };
         let resent = connection.retransmissions.iter();
         resent.filter(|one| known(one.verdict) == verdict).map(|one| one.frame as i64).collect()
     };
@@ -101,20 +112,21 @@ pub(crate) fn infer(
         let (moved, shortest) = receiver_side::at_sender(&rows, sender, &needed)?;
         (start, trip, rows) = (moved[0].0.t, Some(shortest), moved);
     }
-    let sides = Sides::of(&rows, (sender, start), &needed);
-    if sides.answers.len() < FEWEST_ANSWERS {
-        return Err(NotInferred::TooFewAcks(sides.answers.len()));
+    let observed = Observed::of(&rows, (sender, start), &needed);
+    if observed.answers.len() < MIN_ACKS {
+        return Err(NotInferred::TooFewAcks(observed.answers.len()));
     }
-    let transfer = find_transfer(connection, options, &sides, trip)?;
-    let link = find_link(&sides, &transfer, reading.steady)?;
+    let transfer = find_transfer(connection, options, &observed, trip)?;
+    let link = find_link(&observed, &transfer, assumptions.constant_rate)?;
     let timeouts = connection.timeouts.iter();
     let ack_lost = timeouts.clone().filter(|one| one.class == Class::AckLost);
     let ack_lost: Vec<f64> = ack_lost.map(|one| one.t - start).collect();
     let own = timeouts.filter(|one| one.from == sender && !one.handshake && one.after != 0.0);
     let expired: Vec<(f64, f64)> = own.map(|one| (one.t - start, one.after)).collect();
-    let seen = Seen { sent: &sides.sent, answers: &sides.answers };
-    let (mut link, sent) = if reading.overflows {
-        // Packets that the queue drops do not keep the link busy, and a stall fills the queue.
+    let seen = Seen { sent: &observed.sent, answers: &observed.answers };
+    let (mut link, sent) = if assumptions.queue_overflows {
+        // The link does not transmit the packets that the queue drops. A stall fills the queue, so
+        // the queue is inferred again after the stalls.
         let refused = queue::refuse_lost(seen.sent);
         let link = rates::settle_changes(link, Seen { sent: &refused, ..seen });
         let queue = queue::find_queue(&link, seen.sent, &unneeded);
@@ -134,12 +146,12 @@ pub(crate) fn infer(
     Ok(Inferred { link, transfer, timer_slots: timer_slots::find_timer_slots(&expired) })
 }
 
-/// What was sent and acknowledged; times are in seconds since the connection began.
-struct Sides {
+/// The packets sent and the ACKs; times are in seconds since the connection began.
+struct Observed {
     sent: Vec<Sent>,
-    /// ACKs that advance.
+    /// ACKs of new data.
     answers: Vec<Acked>,
-    /// The data that had passed the link at each ACK.
+    /// The bytes that had passed the link at each ACK.
     passed: Vec<Ack>,
     /// The windows that the receiver advertised, in bytes.
     windows: Vec<i64>,
@@ -147,8 +159,8 @@ struct Sides {
     payload: i64,
 }
 
-impl Sides {
-    /// `needed` are the frames of needed retransmissions.
+impl Observed {
+    /// Separates the packets and ACKs. `needed` are the frames of needed retransmissions.
     fn of(rows: &[Row], (sender, start): (&str, f64), needed: &HashSet<i64>) -> Self {
         let lost = find_lost(rows, sender, needed);
         let opens = sender == "client";
@@ -194,7 +206,7 @@ impl Sides {
     }
 }
 
-/// The frames that never arrived: all copies before the last needed retransmission.
+/// The frames of lost packets: all copies before the last needed retransmission of a segment.
 fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> {
     let mut lost = HashSet::new();
     let mut copies: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -208,33 +220,36 @@ fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> 
     lost
 }
 
-/// Size, MSS, window, options and delayed ACKs. Every second segment is acknowledged unless two
-/// thirds of all ACKs are for one segment; single-segment ACKs before the first other one are quick
-/// ACKs.
+/// Infers size, MSS, window, options and delayed ACKs.
+///
+/// The receiver delays ACKs unless two thirds of all ACKs acknowledge a single segment. ACKs of
+/// single segments before the first other ACK are quick ACKs.
 fn find_transfer(
     connection: &ConnectionReport,
     options: Options,
-    sides: &Sides,
+    observed: &Observed,
     trip: Option<f64>,
 ) -> Result<Transfer, NotInferred> {
-    let first = sides.sent.first().ok_or(NotInferred::NoRoundTrip)?;
-    let advances = sides.answers.windows(2).filter(|pair| pair[0].ack > 1);
-    let segments = |pair: &[Acked]| (pair[1].ack - pair[0].ack) as f64 / sides.payload as f64;
+    let first = observed.sent.first().ok_or(NotInferred::NoRoundTrip)?;
+    let advances = observed.answers.windows(2).filter(|pair| pair[0].ack > 1);
+    let segments = |pair: &[Acked]| (pair[1].ack - pair[0].ack) as f64 / observed.payload as f64;
     let single: Vec<bool> = advances.map(|pair| segments(pair).round_ties_even() <= 1.0).collect();
     let alone = single.iter().filter(|one| **one).count();
     let ack_every = if 3 * alone > 2 * single.len() || single.is_empty() { 1 } else { 2 };
     let quick_acks = single.iter().position(|one| !one).filter(|_| ack_every == 2);
     let resent = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
-    let again: u64 = resent.map(|one| u64::from(one.len)).sum();
+    let retransmitted: u64 = resent.map(|one| u64::from(one.len)).sum();
     let offered = options.mss.into_iter().flatten().filter(|mss| *mss > 0).min();
     let added = TIMESTAMPS * u32::from(options.timestamps);
     let opening = if first.seq == 0 { 0.0 } else { trip.unwrap_or_default() };
-    let windows = sides.windows.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(&sides.windows);
+    let windows =
+        observed.windows.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(&observed.windows);
     Ok(Transfer {
         start: (first.t - opening).max(0.0),
-        end: sides.answers.last().map_or(0.0, |last| last.t),
-        size: connection.bytes[usize::from(connection.sender != "client")].saturating_sub(again),
-        mss: offered.map_or(sides.payload as u32 + added, u32::from),
+        end: observed.answers.last().map_or(0.0, |last| last.t),
+        size: connection.bytes[usize::from(connection.sender != "client")]
+            .saturating_sub(retransmitted),
+        mss: offered.map_or(observed.payload as u32 + added, u32::from),
         window: windows.iter().copied().max().unwrap_or_default(),
         ack_every,
         quick_acks: quick_acks.unwrap_or_default(),
@@ -242,19 +257,23 @@ fn find_transfer(
     })
 }
 
-/// Rate and delay: most ACKs arrive at the rate of the bottleneck, and the delay is half of the
-/// shortest round trip without transmission times.
-fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, NotInferred> {
+/// Infers rate and delay. Most ACKs arrive at the rate of the bottleneck. The delay is half of the
+/// smallest round-trip time, less the transmission times.
+fn find_link(
+    observed: &Observed,
+    transfer: &Transfer,
+    constant_rate: bool,
+) -> Result<Link, NotInferred> {
     let options = TIMESTAMPS * u32::from(transfer.options.timestamps);
     let overhead = BARE_ACK + options;
     let payload = transfer.mss.saturating_sub(options).max(1);
-    let paces = rates::paces(&sides.passed, i64::from(payload), i64::from(overhead));
-    let mut link = match steady {
+    let paces = rates::paces(&observed.passed, i64::from(payload), i64::from(overhead));
+    let mut link = match constant_rate {
         true => Link::new(&[(0.0, rates::median_rate(&paces)?)], overhead),
         false => Link::new(&rates::find_rates(&paces)?, overhead),
     };
     let mut first = HashMap::new();
-    for packet in &sides.sent {
+    for packet in &observed.sent {
         first.entry(packet.end).or_insert(packet.t);
     }
     let trip = |answer: &Acked| {
@@ -263,9 +282,9 @@ fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, N
         let [begin, end] = [left, answer.t].map(|t| link.transmission(bytes, t));
         Some(answer.t - left - begin.min(end))
     };
-    let trip = sides.answers.iter().filter_map(trip).min_by(f64::total_cmp);
+    let trip = observed.answers.iter().filter_map(trip).min_by(f64::total_cmp);
     link.delay = Duration::from_secs_f64(trip.ok_or(NotInferred::NoRoundTrip)? / 2.0);
-    // The sender sees a change when an ACK has returned.
+    // The sender observes a change of the rate one delay later, when an ACK arrives.
     let soonest = Instant::START + link.delay;
     for change in &mut link.changes {
         change.at = Instant::START + change.at.since(soonest);
@@ -273,10 +292,11 @@ fn find_link(sides: &Sides, transfer: &Transfer, steady: bool) -> Result<Link, N
     Ok(link)
 }
 
-/// Numbers of single losses, and outages in terms of transmission times.
+/// The numbers of single lost packets, and the outages.
 ///
 /// An outage is [`OUTAGE`] consecutive losses, or the loss of a packet and its retransmission. It
-/// ends halfway between the last packet known to be lost and the first known to arrive.
+/// ends halfway between the transmissions of the last packet known to be lost and of the first
+/// known to arrive.
 fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32>, Vec<Interval>) {
     let (mut drops, mut outages) = (Vec::new(), Vec::new());
     let (mut run, mut seen) = (Vec::new(), HashSet::new());
@@ -285,9 +305,9 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
         if packet.lost {
             run.push(index);
         } else if !run.is_empty() && !undecided.contains(&packet.frame) {
-            let again = run.iter().any(|one| seen.contains(&sent[*one].seq));
+            let is_repeated = run.iter().any(|one| seen.contains(&sent[*one].seq));
             seen.extend(run.iter().map(|one| sent[*one].seq));
-            if run.len() >= OUTAGE || again {
+            if run.len() >= OUTAGE || is_repeated {
                 let takes = link.transmission(link.size(packet), 0.0);
                 let until = (leaves[run[run.len() - 1]] + leaves[index] - takes) / 2.0;
                 outages.push(window(leaves[run[0]] - takes / 2.0, until));
@@ -300,7 +320,7 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
     (drops, outages)
 }
 
-/// The span, cut so that ACKs are lost no longer than data at the same time.
+/// The span of an outage of ACKs, shortened to the end of the outage of data at the same time.
 fn within(span: Interval, outages: &[Interval]) -> Interval {
     let end = |span: &Interval| span.at + span.length;
     let met = outages.iter().filter(|one| one.at < end(&span) && span.at < end(one));

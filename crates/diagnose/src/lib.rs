@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-mod ask;
 mod class;
+mod collect;
 mod conformance;
 mod connection;
 mod diagnosis;
@@ -37,7 +37,7 @@ pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
 pub use history::Kind;
-pub use infer::{NotInferred, Reading};
+pub use infer::{Assumptions, NotInferred};
 pub use pair::{Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
@@ -46,9 +46,9 @@ pub use report::{
 pub use run::{Document, diagnose, diagnose_pair};
 pub use silence::{Silence, Wait};
 pub use stack::Guess;
-pub use summary::{PassedOver, Summary};
+pub use summary::{SkippedPackets, Summary};
 pub use totals::{CaptureTotals, LossRate, Waits};
-pub use trace::{Passed, trace};
+pub use trace::{TracedPacket, trace};
 pub use trigger::Trigger;
 pub use vantage::Vantage;
 pub use watch::{SettledLine, SettledRow, Watch, WatchLimits, WatchTotals};

@@ -1,5 +1,5 @@
-//! Two captures of the same transfers, one at each end: the fate of each packet is known, and with
-//! it whether each retransmission was needed.
+//! Two captures of the same transfers, one at each end. Together they show which packets arrived,
+//! and so which retransmissions were needed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -13,9 +13,10 @@ use crate::diagnosis::{Key, key};
 use crate::evidence::Necessity;
 use crate::fate::{Fate, Fates};
 
-/// The most frames listed for a direction.
-const MOST_FRAMES: usize = 10;
-/// A packet was held if it took this much longer than the fastest, in seconds.
+/// The maximum number of frames listed per direction.
+const MAX_FRAMES: usize = 10;
+/// The additional delay from which a packet counts as held, in seconds, beyond that of the fastest
+/// packet.
 const HELD: f64 = 0.25;
 const NANOS: f64 = 1e9;
 
@@ -32,21 +33,21 @@ struct Packet {
     flags: u16,
     /// TSval and TSecr.
     stamps: Option<(u32, u32)>,
-    /// When the other capture saw it, or its last byte.
+    /// The time of its last byte in the other capture.
     seen: Option<i64>,
-    /// Its bytes that the other capture saw.
+    /// The number of its bytes in the other capture.
     arrived: u32,
 }
 
-/// Packets of a connection by direction: those of the lower end come first.
+/// The packets of each connection by direction. The direction from the lower end comes first.
 type Flows = HashMap<Key, [Vec<Packet>; 2]>;
 
-/// What two captures of the same transfers show together.
+/// The comparison of two captures of the same transfers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pair {
-    /// How much the second capture's clock is ahead, in seconds.
+    /// The second capture's clock minus the first capture's clock, in seconds.
     pub clock_offset: f64,
-    /// Connections that both captures have.
+    /// The number of connections that both captures contain.
     pub connections: u64,
     /// The packets of each direction: from the first capture to the second, and back.
     pub directions: [PairDirection; 2],
@@ -63,13 +64,13 @@ pub struct PairDirection {
     pub bytes: u64,
     /// Packets that did not arrive.
     pub lost: u64,
-    /// The frames of the first of them, in the capture where they left.
+    /// The first of their frame numbers, in the capture at their sender.
     pub lost_frames: Vec<u64>,
-    /// One-way delays in seconds: the least, the median, the 99th percentile and the largest.
+    /// One-way delays in seconds: the minimum, the median, the 99th percentile and the maximum.
     pub delay: Option<[f64; 4]>,
-    /// Packets that took a quarter of a second longer than the fastest.
+    /// Packets with a delay of a quarter of a second more than the fastest.
     pub held: u64,
-    /// The frames of the first of them, in the capture where they left.
+    /// The first of their frame numbers, in the capture at their sender.
     pub held_frames: Vec<u64>,
 }
 
@@ -86,11 +87,11 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
         let lags = [0, 1].map(|direction| lag(&here[direction], &there[direction]));
         let [Some(one), Some(other)] = lags else { continue };
         connections += 1;
-        // The direction that reaches the first capture first leaves near it.
+        // The direction with the smaller lag leaves near the first capture.
         let out = usize::from(one < other);
-        arrive(&mut here[out], &there[out]);
-        arrive(&mut there[1 - out], &here[1 - out]);
-        judge(common(&here[out]), &there[1 - out], &mut fates);
+        match_arrivals(&mut here[out], &there[out]);
+        match_arrivals(&mut there[1 - out], &here[1 - out]);
+        find_verdicts(common(&here[out]), &there[1 - out], &mut fates);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
             let sent = common(sent);
             bytes[direction] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
@@ -108,8 +109,8 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
     Some(Pair { clock_offset: offset as f64 / NANOS, connections, directions, fates })
 }
 
-/// The packets between the first and the last one that both captures have: one may begin or end
-/// before the other.
+/// The packets between the first and the last one that both captures contain, because one capture
+/// may begin or end before the other.
 fn common(sent: &[Packet]) -> &[Packet] {
     let first = sent.iter().position(|one| one.seen.is_some());
     let last = sent.iter().rposition(|one| one.seen.is_some());
@@ -140,30 +141,30 @@ fn flows(input: impl Read) -> Flows {
     flows
 }
 
-/// The identity of a packet that carries no data, or that nothing splits.
-type Name = (u16, u32, u32, u32, u16, u16, Option<(u32, u32)>);
+/// The header fields that identify a packet that nothing split or joined.
+type Identity = (u16, u32, u32, u32, u16, u16, Option<(u32, u32)>);
 
-const fn name(one: &Packet) -> Name {
+const fn identity(one: &Packet) -> Identity {
     (one.id, one.seq, one.ack, one.len, one.window, one.flags, one.stamps)
 }
 
-/// The median time from the one capture to the other, by packets that both have unchanged.
+/// The median time between the two captures, of packets that both contain unchanged.
 fn lag(here: &[Packet], there: &[Packet]) -> Option<i64> {
-    let known: HashMap<Name, i64> = there.iter().map(|one| (name(one), one.at)).collect();
+    let known: HashMap<Identity, i64> = there.iter().map(|one| (identity(one), one.at)).collect();
     let mut lags: Vec<i64> =
-        here.iter().filter_map(|one| Some(known.get(&name(one))? - one.at)).collect();
+        here.iter().filter_map(|one| Some(known.get(&identity(one))? - one.at)).collect();
     lags.sort_unstable();
     lags.get(lags.len() / 2).copied()
 }
 
-/// Notes which of the packets sent arrived. Network cards split and join segments: then the bytes
-/// with the same timestamp, or with successive identifications, are the same packet's.
-fn arrive(sent: &mut [Packet], received: &[Packet]) {
-    let mut names: HashMap<Name, Vec<usize>> = HashMap::new();
+/// Sets `seen` and `arrived` of the packets sent. Network cards split and join segments, so bytes
+/// with the same timestamp, or with successive identifications, count as the same packet's.
+fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
+    let mut identities: HashMap<Identity, Vec<usize>> = HashMap::new();
     let mut stamped: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut ranges: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, one) in sent.iter().enumerate().rev() {
-        names.entry(name(one)).or_default().push(at);
+        identities.entry(identity(one)).or_default().push(at);
     }
     for (at, one) in sent.iter().enumerate().filter(|(_, one)| one.len > 0) {
         match one.stamps {
@@ -173,7 +174,7 @@ fn arrive(sent: &mut [Packet], received: &[Packet]) {
     }
     let longest = sent.iter().map(|one| one.len).max().unwrap_or(0);
     for piece in received {
-        if let Some(at) = names.get_mut(&name(piece)).and_then(Vec::pop) {
+        if let Some(at) = identities.get_mut(&identity(piece)).and_then(Vec::pop) {
             (sent[at].seen, sent[at].arrived) = (Some(piece.at), sent[at].len);
             continue;
         }
@@ -190,7 +191,7 @@ fn arrive(sent: &mut [Packet], received: &[Packet]) {
         for at in candidates {
             let one = &mut sent[at];
             let common = overlap((one.seq, one.len), (piece.seq, piece.len));
-            let numbered = one.stamps.is_some() || follows(one, piece);
+            let numbered = one.stamps.is_some() || may_be_part(one, piece);
             if common > 0 && numbered && one.arrived < one.len {
                 one.arrived = (one.arrived + common).min(one.len);
                 one.seen = Some(one.seen.map_or(piece.at, |seen| seen.max(piece.at)));
@@ -199,23 +200,23 @@ fn arrive(sent: &mut [Packet], received: &[Packet]) {
     }
 }
 
-/// Can the identification be that of a part of the packet, or of a packet that it is part of?
-fn follows(one: &Packet, piece: &Packet) -> bool {
+/// Can one of the two packets be a part of the other, by their identifications?
+fn may_be_part(one: &Packet, piece: &Packet) -> bool {
     let parts =
         |longer: &Packet, id: u16| u32::from(id.wrapping_sub(longer.id)) <= longer.len / 500;
     parts(one, piece.id) || parts(piece, one.id)
 }
 
-/// The bytes that two ranges of sequence numbers have in common.
+/// The number of bytes that two ranges of sequence numbers have in common.
 fn overlap((one, length): (u32, u32), (other, other_length): (u32, u32)) -> u32 {
     let (one, other) = (0_i64, i64::from(other.wrapping_sub(one) as i32));
     let end = (one + i64::from(length)).min(other + i64::from(other_length));
     u32::try_from(end - one.max(other)).unwrap_or(0)
 }
 
-/// Notes of each retransmission whether earlier copies had brought all of it, and of each timeout
-/// whether an acknowledgment would have come.
-fn judge(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
+/// Adds the verdict on each retransmission: it was unneeded if an earlier copy arrived whole. A
+/// timeout was spurious if an ACK of the data arrived without the retransmission.
+fn find_verdicts(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
     let mut copies: HashMap<u32, Vec<&Packet>> = HashMap::new();
     for one in sent {
         let takes = one.len + u32::from(one.flags & (Flags::SYN | Flags::FIN).bits() != 0);
@@ -225,12 +226,12 @@ fn judge(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
         let earlier = copies.entry(one.seq).or_default();
         let alike = earlier.iter().filter(|copy| copy.len >= one.len);
         if alike.clone().next().is_some() {
-            let brought = |copy: &&&Packet| copy.seen.is_some() && copy.arrived >= copy.len;
-            let is_unneeded = alike.clone().any(|copy| brought(&copy));
+            let is_whole = |copy: &&&Packet| copy.seen.is_some() && copy.arrived >= copy.len;
+            let is_unneeded = alike.clone().any(|copy| is_whole(&copy));
             let verdict = if is_unneeded { Necessity::Unneeded } else { Necessity::Needed };
             let class = match verdict {
                 Necessity::Needed => Class::Genuine,
-                _ if comes(one, sent, acks) => Class::Spurious,
+                _ if is_acknowledged(one, sent, acks) => Class::Spurious,
                 _ => Class::AckLost,
             };
             fates.insert(one.frame, Fate { verdict, class });
@@ -239,8 +240,8 @@ fn judge(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
     }
 }
 
-/// Does an acknowledgment come that left before any copy sent from this one on arrived?
-fn comes(one: &Packet, sent: &[Packet], acks: &[Packet]) -> bool {
+/// Does an ACK arrive that was sent before this copy and all later ones arrived?
+fn is_acknowledged(one: &Packet, sent: &[Packet], acks: &[Packet]) -> bool {
     let later = sent.iter().filter(|copy| copy.seq == one.seq && copy.frame >= one.frame);
     let answered = later.filter_map(|copy| copy.seen).min().unwrap_or(i64::MAX);
     let end = one.seq.wrapping_add(one.len.max(1));
@@ -269,7 +270,7 @@ fn direction(packets: &[(i64, u64, Option<i64>)], offset: i64) -> PairDirection 
             Some(_) => continue,
         };
         *count += 1;
-        if frames.len() < MOST_FRAMES {
+        if frames.len() < MAX_FRAMES {
             frames.push(packet.1);
         }
     }

@@ -1,44 +1,44 @@
-//! A connection whose packets were captured at two places of its path, in one capture: each place
-//! sees every packet at its own time, and is diagnosed on its own.
+//! A connection that one capture contains from two capture points of its path. Every packet passes
+//! the two points at different times, and each point is diagnosed on its own.
 
 use std::collections::{HashMap, VecDeque};
 
 use rtolab_capture::{CapturedPacket, End};
 use rtolab_time::{Duration, Instant};
 
-use crate::duplicates::{Print, print};
+use crate::duplicates::{Fingerprint, fingerprint};
 
-/// Copies of a packet at two places are at least this far apart.
+/// The shortest time between copies of a packet at two capture points.
 pub(crate) const APART: Duration = Duration::from_millis(1);
-/// In a capture without the handshake, this many such copies show two places.
+/// The number of such copies that establishes two capture points without the handshake.
 pub(crate) const COPIES: u32 = 3;
-/// If the first copies are not known from the handshake on, the packets on their way, and those of
-/// this time, are not diagnosed.
+/// If the handshake does not establish the two capture points, the packets in flight and those of
+/// this time are not diagnosed.
 const SETTLING: Duration = Duration::from_secs(1);
-/// The longest time between the two places.
+/// The longest time between copies of a packet at the two capture points.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The most packets that wait for their second copy.
-const MOST_WAITING: usize = 1 << 16;
+/// The maximum number of packets that wait for their second copy.
+const MAX_WAITING: usize = 1 << 16;
 
-/// The place at which a packet was captured.
+/// The capture point of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The only one, or the one that saw the connection first.
+    /// The only capture point, or the one that saw the connection first.
     #[default]
     Near,
-    /// The other one.
+    /// The other capture point.
     Far,
 }
 
-/// The packets that only one of two places has seen so far.
+/// The packets that only one of two capture points has seen so far.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// The end that is close to the first place. `None`: the clocks of the two places are apart,
-    /// and the first copies of all packets are those of one place.
+    /// The end near the first capture point. `None` if the clocks of the two points differ, so that
+    /// the first copies of all packets are from one point.
     near: Option<End>,
-    waiting: HashMap<(bool, Print), Instant>,
-    order: VecDeque<(Instant, (bool, Print))>,
-    /// Until then nothing is diagnosed.
+    waiting: HashMap<(bool, Fingerprint), Instant>,
+    order: VecDeque<(Instant, (bool, Fingerprint))>,
+    /// Packets before this time are not diagnosed.
     pub settles: Instant,
 }
 
@@ -49,13 +49,13 @@ impl Places {
         Self { near, waiting, order, settles }
     }
 
-    /// The place at which this packet was captured.
+    /// The capture point of this packet, and whether it is the first copy.
     pub fn of(&mut self, from: End, packet: &CapturedPacket, at: Instant) -> (Place, bool) {
-        let key = (from == End::Client, print(packet));
+        let key = (from == End::Client, fingerprint(packet));
         let is_first = self.waiting.remove(&key).is_none();
         if is_first {
             let is_over = |&(then, _): &(Instant, _)| at.since(then) > LONGEST;
-            while self.order.len() >= MOST_WAITING || self.order.front().is_some_and(is_over) {
+            while self.order.len() >= MAX_WAITING || self.order.front().is_some_and(is_over) {
                 let Some((then, key)) = self.order.pop_front() else { break };
                 if self.waiting.get(&key) == Some(&then) {
                     self.waiting.remove(&key);

@@ -1,18 +1,20 @@
-//! The round-trip times of one direction as seen at the capture point, by Karn's rule.
+//! The round-trip times of one direction, measured at the capture point by Karn's algorithm.
 
 use rtolab_tcp::AckFacts;
 use rtolab_time::Duration;
 
-/// An ACK within this percentage of the smallest round trip cannot be an answer. On a slow link the
-/// smallest may be that of two segments in a row, which takes up to twice as long as that of one.
+/// An ACK earlier than this percentage of the smallest round-trip time cannot answer a segment. The
+/// margin is large because on a slow link the smallest sample may be that of two segments in a row,
+/// which takes up to twice as long as that of one.
 pub(crate) const TOO_SOON: u64 = 60;
 
 /// Linux's minimum of the variance term of the RTO.
-const LEAST_VARIANCE: Duration = Duration::from_millis(200);
+const MIN_VARIANCE: Duration = Duration::from_millis(200);
 
-/// The most samples that are kept.
+/// The maximum number of samples kept.
 const KEPT: usize = 32;
 
+/// The round-trip times of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrips {
     pub least: Option<Duration>,
@@ -20,14 +22,14 @@ pub(crate) struct RoundTrips {
     pub latest: Option<Duration>,
     variation: Duration,
     pub samples: u64,
-    /// Every sample whose number has no bit of `mask`.
+    /// Samples at regular intervals: those whose number has no bit of `mask`.
     kept: [Duration; KEPT],
     count: usize,
     mask: u64,
 }
 
 impl RoundTrips {
-    /// Takes the round-trip time that an ACK measures, if any.
+    /// Adds the sample that an ACK gives, if any.
     pub fn measure(&mut self, facts: &AckFacts) {
         let (true, Some(newest), false) =
             (facts.is_new(), facts.newest_acked, facts.acks_retransmission)
@@ -37,12 +39,12 @@ impl RoundTrips {
         self.take(facts.at.since(newest.first_sent));
     }
 
+    /// Adds a sample (RFC 6298 section 2).
     pub fn take(&mut self, rtt: Duration) {
         self.samples += 1;
         self.latest = Some(rtt);
         self.keep(rtt);
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        // RFC 6298 section 2.
         let Some(smoothed) = self.smoothed else {
             (self.smoothed, self.variation) = (Some(rtt), rtt / 2);
             return;
@@ -67,7 +69,8 @@ impl RoundTrips {
         self.count += 1;
     }
 
-    /// The share of all samples, about, that are shorter than this one; `None` if there are few.
+    /// The approximate share of samples that are shorter than `rtt`, between 0 and 1; `None` if
+    /// there are few samples.
     pub fn rank(&self, rtt: Duration) -> Option<f64> {
         if self.count < KEPT / 4 {
             return None;
@@ -76,18 +79,18 @@ impl RoundTrips {
         Some(shorter as f64 / self.count as f64)
     }
 
-    /// The largest reordering to expect.
-    pub fn reordering(&self) -> Duration {
+    /// The reordering window: a quarter of the smallest round-trip time, as in RFC 8985.
+    pub fn reordering_window(&self) -> Duration {
         self.least.map_or(Duration::from_millis(50), |least| least / 4)
     }
 
-    /// The approximate RTO without back-off.
+    /// The approximate RTO without backoff.
     pub fn timeout(&self) -> Option<Duration> {
-        self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(LEAST_VARIANCE))
+        self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(MIN_VARIANCE))
     }
 
-    /// After this time no answer is to be expected.
-    pub fn patience(&self) -> Duration {
+    /// The time after which a segment is no longer answered.
+    pub fn answer_deadline(&self) -> Duration {
         let fallback = Duration::from_secs(3);
         self.timeout().map_or(fallback, |timeout| timeout * 2 + Duration::from_secs(1))
     }

@@ -6,10 +6,10 @@ use rtolab_capture::{InOrder, ReadError, Reader};
 use serde::Serialize;
 
 use crate::pair::{self, Pair};
-use crate::summary::PassedOver;
+use crate::summary::SkippedPackets;
 use crate::{CaptureAnswer, ConnectionReport, Diagnosis, Summary};
 
-/// The contents of a capture, as far as it could be read.
+/// The diagnosis of a capture, as far as it could be read.
 #[derive(Debug, Serialize)]
 pub struct Document {
     /// The answer in words.
@@ -17,37 +17,42 @@ pub struct Document {
     /// The totals.
     pub summary: Summary,
     /// The numbers of skipped packets, by reason.
-    pub skipped: PassedOver,
-    /// Why it was not read to its end.
+    pub skipped: SkippedPackets,
+    /// The error that ended the reading before the end of the capture.
     pub error: Option<String>,
-    /// What a second capture, of the other end, adds.
+    /// The comparison with a second capture at the other end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
-    /// Which of two captures this is, 0 or 1: that of the end that sends more.
+    /// The index of the capture at the end that sends more, 0 or 1, if there are two captures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_capture: Option<usize>,
     /// Connections in the order of their ends.
     pub connections: Vec<ConnectionReport>,
 }
 
-/// Packets between two calls of `watch`.
-const WATCHED: u64 = 1 << 14;
+/// The number of packets between two calls of `progress`.
+const PROGRESS_INTERVAL: u64 = 1 << 14;
 
-/// Diagnoses a capture. `watch` is called now and then with the number of bytes read; its error
-/// ends the diagnosis.
+/// Diagnoses a capture. Calls `progress` regularly with the number of bytes read.
+///
+/// # Errors
+/// The error of `progress`, which ends the diagnosis.
 pub fn diagnose<R: Read, E>(
     input: R,
-    watch: impl FnMut(u64) -> Result<(), E>,
+    progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Document, E> {
-    diagnosed(input, Diagnosis::new(), watch)
+    diagnosed(input, Diagnosis::new(), progress)
 }
 
-/// Diagnoses two captures of the same transfers, one at each end. The document is that of the one
-/// nearer to the end that sends more; `open` opens the first and the second, several times. `None`
-/// if the captures have no connection in common.
+/// Diagnoses two captures of the same transfers, one at each end. The document is that of the
+/// capture nearer to the end that sends more; `None` if the captures have no connection in common.
+/// `open` opens the first capture (0) or the second (1), and is called several times for each.
+///
+/// # Errors
+/// The errors of `open` and of `progress`, which end the diagnosis.
 pub fn diagnose_pair<R: Read, E>(
     open: impl Fn(usize) -> Result<R, E>,
-    watch: impl FnMut(u64) -> Result<(), E>,
+    progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Option<Document>, E> {
     let mut first = 0;
     let Some(mut pair) = pair::compare(open(0)?, open(1)?) else { return Ok(None) };
@@ -57,7 +62,7 @@ pub fn diagnose_pair<R: Read, E>(
         pair = swapped;
     }
     let fates = std::mem::take(&mut pair.fates);
-    let mut document = diagnosed(open(first)?, Diagnosis::with_fates(fates), watch)?;
+    let mut document = diagnosed(open(first)?, Diagnosis::with_fates(fates), progress)?;
     document.answer.pair(&pair);
     document.pair = Some(pair);
     document.sender_capture = Some(first);
@@ -67,16 +72,16 @@ pub fn diagnose_pair<R: Read, E>(
 fn diagnosed<R: Read, E>(
     input: R,
     mut diagnosis: Diagnosis,
-    mut watch: impl FnMut(u64) -> Result<(), E>,
+    mut progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Document, E> {
     let mut connections = Vec::new();
-    let mut skipped = PassedOver::default();
+    let mut skipped = SkippedPackets::default();
     let error = match Reader::new(input) {
         Err(error) => Some(error),
         Ok(reader) => {
             let mut packets = reader.without_checksums().in_order();
-            let error = read(&mut packets, &mut diagnosis, &mut watch)?;
-            skipped = PassedOver::by(packets.reader());
+            let error = read(&mut packets, &mut diagnosis, &mut progress)?;
+            skipped = SkippedPackets::by(packets.reader());
             error
         }
     };
@@ -91,7 +96,7 @@ fn diagnosed<R: Read, E>(
 fn read<R: Read, E>(
     packets: &mut InOrder<R>,
     diagnosis: &mut Diagnosis,
-    watch: &mut impl FnMut(u64) -> Result<(), E>,
+    progress: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Option<ReadError>, E> {
     let mut count = 0_u64;
     while let Some(captured) = packets.next() {
@@ -102,8 +107,8 @@ fn read<R: Read, E>(
             Err(error) => return Ok(Some(error)),
         }
         count += 1;
-        if count % WATCHED == 0 {
-            watch(packets.reader().offset())?;
+        if count % PROGRESS_INTERVAL == 0 {
+            progress(packets.reader().offset())?;
         }
     }
     Ok(None)

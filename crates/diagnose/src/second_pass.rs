@@ -3,35 +3,35 @@
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
-use crate::ask::note;
-use crate::evidence::{KINDS, Pair, Witness};
+use crate::collect::note;
+use crate::evidence::{ArrivedCopy, KINDS, Pair};
 use crate::history::RetransmittedRange;
 use crate::rtt::RoundTrips;
 
-/// The most ranges, of those that begin before one ends, among which its next range is searched.
+/// The maximum number of ranges that are searched for the one that an ACK expected next.
 const NEARBY: usize = 1024;
 
-/// Runs the second pass over all settled ranges of a direction, and leaves them in order.
+/// Runs the second pass over all settled ranges of a direction, and sorts them by sequence number.
 pub(crate) fn run(settled: &mut [RetransmittedRange], trips: &RoundTrips, sack: bool) {
     settled.sort_by_key(|range| (range.start, range.copies.len()));
     pairs(settled, trips);
     if sack {
-        forward(settled, trips.reordering());
-        backward(settled, trips.reordering());
+        forward(settled, trips.reordering_window());
+        backward(settled, trips.reordering_window());
     } else {
-        in_turn(settled, trips.reordering());
+        in_turn(settled, trips.reordering_window());
     }
 }
 
-/// Ranges whose expected next range was retransmitted too. The last comes first, because each is
-/// evidence about the one before it.
+/// Collects the evidence of pairs: ranges whose expected next range was retransmitted too. The last
+/// range comes first, because each range is evidence about the one before it.
 fn pairs(settled: &mut [RetransmittedRange], trips: &RoundTrips) {
     for index in (0..settled.len()).rev() {
         let Some(other) = next(settled, index) else { continue };
         for (rows, of) in [(KINDS.of_next, other), (KINDS.of_first, index)] {
-            for (kind, ask) in rows {
+            for (kind, look) in rows {
                 let pair = Pair { range: &settled[index], next: &settled[other], trips };
-                if let Some(found) = ask(&pair) {
+                if let Some(found) = look(&pair) {
                     settled[of].note(found.of(kind));
                 }
             }
@@ -48,24 +48,27 @@ fn next(settled: &[RetransmittedRange], index: usize) -> Option<usize> {
     found.map(|found| found + nearby.start).filter(|&other| other != index)
 }
 
-/// RFC 8985 without SACK: a copy of one range is known to have arrived when the next one, which its
-/// ACK expected, had not. Each range is evidence about the next.
-fn in_turn(settled: &mut [RetransmittedRange], reordering: Duration) {
+/// Collects the evidence of RACK (RFC 8985) without SACK. Each range is evidence about the next: a
+/// copy of the first arrived before the range that its ACK expected next.
+fn in_turn(settled: &mut [RetransmittedRange], reordering_window: Duration) {
     for index in 0..settled.len() {
         let (Some(covering), Some(other)) = (settled[index].covering_ack, next(settled, index))
         else {
             continue;
         };
         if let Some(sent) = settled[index].delivered_copy() {
-            let witness = Witness { sent, frame: covering.frame, reordering };
-            note(&mut settled[other], KINDS.after_witness, |look, range| look(range, &witness));
+            let arrived = ArrivedCopy { sent, frame: covering.frame, reordering_window };
+            note(&mut settled[other], KINDS.by_earlier_arrival, |look, range| {
+                look(range, &arrived)
+            });
         }
     }
 }
 
-/// RFC 8985 again: the witness is the newest copy known to have arrived before the range did.
-fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
-    // The newest copy before the ACKs of this time, and among them.
+/// Collects the evidence of RACK (RFC 8985) with SACK: compares each range with the newest copy of
+/// any range known to have arrived before it.
+fn forward(settled: &mut [RetransmittedRange], reordering_window: Duration) {
+    // The newest copy that ACKs before `at` reported, and the newest including the ACKs at `at`.
     let (mut before, mut now) = (None, None);
     let mut at = Instant::START;
     for (covered, _, index) in by_covering_ack(settled) {
@@ -74,22 +77,21 @@ fn forward(settled: &mut [RetransmittedRange], reordering: Duration) {
         }
         let range = &mut settled[index];
         if let Some((sent, frame)) = before {
-            let witness = Witness { sent, frame, reordering };
-            note(range, KINDS.after_witness, |look, range| look(range, &witness));
+            let arrived = ArrivedCopy { sent, frame, reordering_window };
+            note(range, KINDS.by_earlier_arrival, |look, range| look(range, &arrived));
         }
         let frame = range.covering_ack.map_or(0, |ack| ack.frame);
         now = now.max(range.delivered_copy().map(|sent| (sent, frame)));
     }
 }
 
-/// The order of originals again: the witness is the first copy sent of those known to have arrived
-/// after the range did.
-fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
+/// Compares each range with the earliest copy of any range known to have arrived after it.
+fn backward(settled: &mut [RetransmittedRange], reordering_window: Duration) {
     // Without timestamps the order of arrivals is not certain enough.
     if !settled.iter().flat_map(|range| &range.copies).any(|copy| copy.timestamp.is_some()) {
         return;
     }
-    // The first copy sent of those after the ACKs of this time, and among them.
+    // The earliest copy that ACKs after `at` reported, and the earliest including the ACKs at `at`.
     let (mut after, mut now) = (None::<(Instant, u64)>, None);
     let mut at = Instant::NEVER;
     for (covered, _, index) in by_covering_ack(settled).into_iter().rev() {
@@ -98,8 +100,8 @@ fn backward(settled: &mut [RetransmittedRange], reordering: Duration) {
         }
         let range = &mut settled[index];
         if let Some((sent, frame)) = after {
-            let witness = Witness { sent, frame, reordering };
-            note(range, KINDS.before_witness, |look, range| look(range, &witness));
+            let arrived = ArrivedCopy { sent, frame, reordering_window };
+            note(range, KINDS.by_later_arrival, |look, range| look(range, &arrived));
         }
         let frame = range.covering_ack.map_or(0, |ack| ack.frame);
         if let (Some(most), _) = range.bounds() {

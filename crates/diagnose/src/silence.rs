@@ -1,20 +1,20 @@
-//! Silences: times without any packet of a connection that no retransmission ends.
+//! Silences: intervals without any packet of a connection that do not end with a retransmission.
 
 use serde::Serialize;
 
 use rtolab_time::Duration;
 
-/// Shorter times without a packet are no silence: timers of delayed ACKs and of retransmissions
-/// are usually shorter, too.
-pub(crate) const LEAST: Duration = Duration::from_secs(1);
-/// The most silences listed for a connection; the rest are only counted.
-pub(crate) const MOST: usize = 1000;
+/// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
+/// and retransmissions.
+pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
+/// The maximum number of silences listed per connection.
+pub(crate) const MAX_SILENCES: usize = 1000;
 
 /// What a connection waited for during a silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
-    /// Data was outstanding, and its ACK came late: the path, or the other host, held it.
+    /// Data was outstanding, and its ACK came late: the path or the other host delayed it.
     Network,
     /// The receiver's window was closed: its application did not read.
     Window,
@@ -36,7 +36,7 @@ impl Wait {
     }
 }
 
-/// A time without any packet.
+/// An interval without any packet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Silence {
     /// `client` or `server`: the end for which the connection waited.

@@ -21,26 +21,26 @@ pub struct Summary {
     pub connections: u64,
     /// Totals over all connections.
     pub totals: CaptureTotals,
-    /// Connections left out: those without a retransmission after the first ten thousand, and all
-    /// after the first two million retransmissions.
+    /// Connections that are not listed: those without a retransmission after the first ten
+    /// thousand, and all connections after the first two million retransmissions.
     pub left_out: u64,
-    /// Connections treated as over because too many were open at once.
+    /// Connections that counted as closed because too many were open at once.
     pub given_up: u64,
     pub retransmissions: u64,
 }
 
-/// The numbers of skipped packets, by reason.
+/// The numbers of packets that were not diagnosed, by reason.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct PassedOver {
+pub struct SkippedPackets {
     /// Not TCP over IP.
     pub other: u64,
-    /// Fragments of packets that were not completed.
+    /// Fragments of packets that were never complete.
     pub fragments: u64,
     /// Fragments of packets that were discarded because some overlap.
     pub overlapping: u64,
     /// Without a whole TCP header.
     pub malformed: u64,
-    /// Without a time.
+    /// Without a timestamp.
     pub untimed: u64,
     /// On interfaces of unknown link type.
     pub unknown_link: u64,
@@ -48,7 +48,7 @@ pub struct PassedOver {
     pub link_types: Vec<u16>,
 }
 
-impl PassedOver {
+impl SkippedPackets {
     pub(crate) fn by<R: Read>(reader: &Reader<R>) -> Self {
         let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed } =
             reader.skipped();

@@ -1,6 +1,6 @@
-//! The tables of a diagnosis in Arrow's format, one function a table: the rows that JSON is made
-//! of, under the same names. What JSON nests by name has that name before its own. Times are in
-//! seconds since the capture's first packet, sizes in bytes.
+//! The tables of a diagnosis in Arrow's format, one function per table. The columns have the names
+//! of the JSON keys; the name of a nested key follows that of its parent. Times are in seconds
+//! since the capture's first packet, sizes in bytes.
 
 use arrow_array::RecordBatch;
 use rtolab_record::{Cell, Table};
@@ -28,8 +28,8 @@ pub const TABLES: [(&str, MakeTable); 6] = [
     ("findings", findings),
 ];
 
-/// `connections`: one row a connection. What a handshake agreed on is null where the capture lacks
-/// it, and the guess at the sender's system where there is none.
+/// `connections`: one row per connection. The options are null if the capture lacks the handshake,
+/// and the columns of the sender's system are null if there is no guess.
 fn connections(document: &Document) -> RecordBatch {
     fn agreed<C>(of: impl Fn(&Options) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.options.as_ref().map(&of)
@@ -76,7 +76,7 @@ fn connections(document: &Document) -> RecordBatch {
         .finish()
 }
 
-/// `retransmissions`: one row a retransmission, with the kinds of evidence.
+/// `retransmissions`: one row per retransmission, with the kinds of evidence.
 fn retransmissions(document: &Document) -> RecordBatch {
     let kinds = |evidence: &[EvidenceReport]| list(evidence.iter().map(|piece| piece.kind));
     of_connections(document, |connection| &connection.retransmissions)
@@ -96,7 +96,7 @@ fn retransmissions(document: &Document) -> RecordBatch {
         .finish()
 }
 
-/// `timeouts`: one row a timeout; `verdicts` is a JSON object of the detectors' verdicts by name.
+/// `timeouts`: one row per timeout; `verdicts` is a JSON object of the detectors' verdicts by name.
 fn timeouts(document: &Document) -> RecordBatch {
     of_connections(document, |connection| &connection.timeouts)
         .column("frame", |row: &TimeoutReport| row.frame)
@@ -112,7 +112,7 @@ fn timeouts(document: &Document) -> RecordBatch {
         .finish()
 }
 
-/// `episodes`: one row an episode, with what it cost.
+/// `episodes`: one row per episode, with its cost.
 fn episodes(document: &Document) -> RecordBatch {
     fn cost<C: Cell>(of: impl Fn(&Cost) -> C) -> impl Fn(&EpisodeReport) -> C {
         move |row| of(&row.cost)
@@ -145,7 +145,7 @@ fn silences(document: &Document) -> RecordBatch {
         .finish()
 }
 
-/// `findings`: one row a conformance finding.
+/// `findings`: one row per conformance finding.
 fn findings(document: &Document) -> RecordBatch {
     of_connections(document, |connection| &connection.findings)
         .column("from", |row: &ConformanceFinding| row.from)
@@ -165,7 +165,7 @@ fn of_connections<R>(
         .owner("connection", |one| one.number)
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "a list is a cell, and a cell may be null")]
+#[allow(clippy::unnecessary_wraps, reason = "only an optional list is a cell")]
 fn list<I>(items: impl IntoIterator<Item = I>) -> Option<Vec<Option<I>>> {
     Some(items.into_iter().map(Some).collect())
 }

@@ -1,4 +1,4 @@
-//! Totals over connections: the figures on which the answer rests.
+//! Totals over connections, on which the answer is based.
 
 use serde::Serialize;
 
@@ -9,7 +9,8 @@ use crate::silence::Wait;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
-/// Needed retransmissions within a round trip, or this time in seconds, repair one burst of losses.
+/// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
+/// this time in seconds.
 const BURST: f64 = 0.01;
 /// From this number of connections on whose opening segments were lost, and from this ratio of
 /// their loss rate to that of all other segments on, the server's listen queue is full.
@@ -17,10 +18,10 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
-/// The quantile of a normal distribution for an interval of 95 %.
+/// The quantile of the normal distribution for a confidence interval of 95 %.
 const QUANTILE: f64 = 1.96;
 
-/// A number of waits and their time.
+/// The number and the durations of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Waits {
@@ -54,7 +55,7 @@ pub struct LossRate {
 pub struct CaptureTotals {
     /// Connections with packets of both ends.
     pub connections: u64,
-    /// Connections of which the capture has one direction only.
+    /// Connections with packets of one end only.
     pub one_way: u64,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
@@ -62,29 +63,29 @@ pub struct CaptureTotals {
     pub bytes: u64,
     /// Data segments, retransmissions included.
     pub segments: u64,
-    /// Segments without a copy that arrived before they were retransmitted: the copies lost.
+    /// Lost segments: those whose retransmission was needed.
     pub lost: u64,
     /// Of these, segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Connections with such a loss.
     #[serde(skip)]
     opened_late: u64,
-    /// Bursts of losses, of which each is repaired within a round trip.
+    /// Bursts of losses. A burst is retransmitted within one round trip.
     pub bursts: u64,
-    /// The sum of the squares of the losses of each burst.
+    /// The sum over all bursts of the square of the number of losses.
     #[serde(skip)]
     squares: u64,
-    /// Losses of which the round trip then is known, those that came with a long queue, and the
-    /// bytes in these queues, weighted by losses.
+    /// The losses at a known round-trip time, those of them at a long queue, and the bytes in these
+    /// queues, weighted by losses.
     #[serde(skip)]
     queued: [u64; 3],
-    /// The longest time without an ACK that ended by repairing losses, in seconds.
+    /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
     pub retransmissions: u64,
     pub unneeded: u64,
     pub needed: u64,
     pub unknown: u64,
-    /// Payload that was retransmitted although it had arrived.
+    /// The payload of unneeded retransmissions.
     pub unneeded_bytes: u64,
     pub timeouts: u64,
     pub spurious: u64,
@@ -97,17 +98,18 @@ pub struct CaptureTotals {
     pub longest_stall: f64,
     /// The time lost to timeouts and to late ACKs, in seconds.
     pub time_lost: f64,
-    /// Of it after ACKs came again: spent on what the sender retransmitted although it had arrived.
+    /// The part of `time_lost` after the stalls, in which the sender retransmitted data that had
+    /// arrived.
     pub time_lost_by_sender: f64,
     /// Unneeded retransmissions after timeouts, beyond the first of each.
     pub go_back_n: u64,
-    /// ACKs that came late without a retransmission.
+    /// ACKs that were late without a retransmission.
     pub late: Waits,
     /// Silences in which the receiver's window was closed.
     pub closed_window: Waits,
-    /// Silences in which an application of client or server had nothing to send.
+    /// Silences in which the application of client or server had nothing to send.
     pub application: [Waits; 2],
-    /// Silences that the path or an application caused.
+    /// Silences of which the capture does not show whether the path or an application caused them.
     pub undecided: Waits,
 }
 
@@ -205,9 +207,9 @@ impl CaptureTotals {
         self.squares += losses * losses;
     }
 
-    /// The share of the data segments that the network lost, by Wilson's interval. Losses of one
-    /// burst are not independent: the interval is that of fewer segments, in proportion to the mean
-    /// burst of a loss. Retransmissions without a verdict widen it upwards.
+    /// The share of data segments that the network lost, with Wilson's score interval. Losses of a
+    /// burst are not independent, so the number of segments is divided by the mean burst length of
+    /// a loss. Retransmissions without a verdict raise the upper bound.
     pub fn loss(&self) -> Option<LossRate> {
         if self.segments == 0 {
             return None;
@@ -240,8 +242,8 @@ impl CaptureTotals {
         self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
     }
 
-    /// The bytes in the queue when most losses happened, 0 if there was none; `None` if the capture
-    /// does not show it.
+    /// The mean number of bytes in the queue at losses, 0 if most losses happened without a queue;
+    /// `None` if the capture does not show it.
     pub fn queue(&self) -> Option<u64> {
         let [known, long, weighted] = self.queued;
         if known * 2 < self.lost || known == 0 {

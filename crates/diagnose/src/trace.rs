@@ -1,4 +1,4 @@
-//! The packets of selected connections, for figures.
+//! The packets of selected connections, to plot them.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -15,10 +15,10 @@ use crate::report::ConnectionReport;
 
 /// A packet of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Passed {
+pub struct TracedPacket {
     /// Its number in the capture.
     pub frame: u64,
-    /// Where it was captured, if the capture was made at two places.
+    /// The capture point, if the capture was made at two.
     #[serde(skip)]
     pub(crate) place: Place,
     /// In seconds since the capture's first packet.
@@ -27,7 +27,7 @@ pub struct Passed {
     pub from: &'static str,
     /// Its first sequence number, relative to the SYN or to the first byte seen.
     pub seq: i64,
-    /// The sequence numbers that it takes.
+    /// The number of sequence numbers that it occupies.
     pub len: u32,
     /// Its acknowledgment number, likewise relative.
     pub ack: Option<i64>,
@@ -40,16 +40,19 @@ pub struct Passed {
 }
 
 /// Reports and packets by connection number.
-type Found = HashMap<u64, (Option<ConnectionReport>, Vec<Passed>)>;
+type Found = HashMap<u64, (Option<ConnectionReport>, Vec<TracedPacket>)>;
 
-/// The packets of the connections with these numbers, as [`crate::diagnose`] counts them, at most
-/// `limit` each, up to any damage of the file.
-pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, Vec<Passed>> {
-    reported(input, numbers, limit).into_iter().map(|(number, (_, rows))| (number, rows)).collect()
+/// The packets of the connections with these numbers, counted as by [`crate::diagnose`]. There are
+/// at most `limit` packets per connection, and none after a damaged part of the file.
+pub fn trace<R: Read>(input: R, numbers: &[u64], limit: usize) -> HashMap<u64, Vec<TracedPacket>> {
+    reports_and_packets(input, numbers, limit)
+        .into_iter()
+        .map(|(number, (_, rows))| (number, rows))
+        .collect()
 }
 
-/// The packets and the reports of these connections.
-pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Found {
+/// The packets and the reports of these connections, as for [`trace`].
+pub(crate) fn reports_and_packets<R: Read>(input: R, numbers: &[u64], limit: usize) -> Found {
     let mut found: Found = numbers.iter().map(|&number| (number, (None, Vec::new()))).collect();
     let mut conversations = HashMap::new();
     let mut diagnosis = Diagnosis::new();
@@ -66,7 +69,7 @@ pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Foun
             (conversation.segment(&captured.packet), place)
         {
             if rows.len() < limit {
-                rows.push(Passed { place, ..row(&captured, at, from, &segment) });
+                rows.push(TracedPacket { place, ..row(&captured, at, from, &segment) });
             }
         }
     }
@@ -80,11 +83,11 @@ pub(crate) fn reported<R: Read>(input: R, numbers: &[u64], limit: usize) -> Foun
     found
 }
 
-fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Passed {
+fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> TracedPacket {
     let acks = segment.flags.has(Flags::ACK);
     let edge = segment.ack.relative() + i64::from(segment.window);
     let ranges = segment.sack_blocks();
-    Passed {
+    TracedPacket {
         place: Place::Near,
         frame: captured.number,
         t: at.secs_f64(),

@@ -1,6 +1,6 @@
-//! Why a sender retransmitted, as far as the moment tells.
+//! The trigger of a retransmission, inferred from its time.
 //!
-//! A retransmission right after an ACK answers it; any other one is a timer's.
+//! A retransmission right after an ACK answers the ACK. A timer triggers any other retransmission.
 
 use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -8,33 +8,33 @@ use serde::Serialize;
 
 use crate::rtt::RoundTrips;
 
-/// What made the sender retransmit.
+/// The trigger of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trigger {
-    /// The retransmission timer expired, after this many back-offs.
+    /// The retransmission timer (RFC 6298), after this number of backoffs.
     Timeout(u32),
     /// A tail loss probe (RFC 8985 section 7).
     TailLossProbe,
-    /// Duplicate ACKs or SACK reported the loss.
+    /// Duplicate ACKs or SACK blocks that reported a loss.
     Fast,
-    /// Fast recovery fills a hole.
+    /// Fast recovery, after its first retransmission.
     Recovery,
-    /// It was outstanding when the timer of another expired.
+    /// Loss recovery after a timeout of an earlier segment.
     AfterTimeout,
-    /// A SYN or SYN-ACK is retransmitted, after this many back-offs.
+    /// The retransmission timer of a SYN or SYN-ACK, after this number of backoffs.
     Syn(u32),
-    /// A SYN-ACK answers a SYN that came once more.
+    /// A retransmitted SYN, which a SYN-ACK answers.
     SynAnswer,
-    /// A keep-alive that carries a byte.
+    /// The keep-alive timer (RFC 9293 section 3.8.4), for a probe with one byte.
     KeepAlive,
-    /// A probe of a closed window.
+    /// The persist timer: a zero-window probe (RFC 9293 section 3.8.6.1).
     ZeroWindowProbe,
-    /// The capture does not say: it was not made near the sender.
+    /// Unknown, because the capture was not made near the sender.
     Unknown,
 }
 
 impl Trigger {
-    /// As documents say it.
+    /// The name in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout(_) => "timeout",
@@ -50,7 +50,7 @@ impl Trigger {
         }
     }
 
-    /// Of a timeout, how often the timer had been backed off before.
+    /// For a timeout, the number of backoffs before it.
     pub const fn backoff(self) -> Option<u32> {
         match self {
             Self::Timeout(backoff) | Self::Syn(backoff) => Some(backoff),
@@ -65,68 +65,70 @@ impl Serialize for Trigger {
     }
 }
 
-/// A sender answers an ACK within this time, apart from the path's delay.
-const AT_ONCE: Duration = Duration::from_millis(3);
-/// All answers to one ACK leave within this time.
-const AT_THE_SAME_TIME: Duration = Duration::from_micros(500);
-/// No timer of a sender runs shorter than this; recovery may pace what it sends.
+/// The longest time in which a sender answers an ACK, without the path's delay.
+const PROCESSING_TIME: Duration = Duration::from_millis(3);
+/// The longest time in which a sender sends all segments in answer to one ACK.
+const BURST: Duration = Duration::from_micros(500);
+/// The shortest retransmission timer. Retransmissions at shorter intervals belong to a recovery
+/// that paces them.
 const SHORTEST_TIMER: Duration = Duration::from_millis(100);
 
-/// Linux rounds its reordering timer up by two ticks, of 10 ms at most.
-const TICKS: Duration = Duration::from_millis(20);
+/// The time by which Linux rounds up its RACK reordering timer: two ticks of at most 10 ms.
+const REO_TIMER_SLACK: Duration = Duration::from_millis(20);
 
-/// This many duplicate ACKs lead to a fast retransmit (RFC 5681 section 3.2).
+/// The number of duplicate ACKs that triggers a fast retransmit (RFC 5681 section 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// New segments that F-RTO sends before it knows: two (RFC 5682 section 2.1), Linux now and then
-/// more.
-const FORWARD: u32 = 3;
+/// The maximum number of new segments that F-RTO sends before it decides: two (RFC 5682 section
+/// 2.1), or occasionally more in Linux.
+const MAX_FRTO_SEGMENTS: u32 = 3;
 
-/// What the sender is repairing.
+/// The recovery in which the sender is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Repair {
+enum Recovery {
     #[default]
-    Nothing,
+    None,
     /// Fast recovery, until this is acknowledged.
     Fast(Seq),
-    /// What was outstanding at a timeout, until this is acknowledged.
+    /// Recovery after a timeout, until this is acknowledged.
     Timeout(Seq),
-    /// As before, but the sender has sent this many new segments since, as F-RTO does.
-    Forward(Seq, u32),
+    /// F-RTO: recovery after a timeout, in which the sender has sent this number of new segments.
+    Frto(Seq, u32),
 }
 
-/// What of the past tells why something is sent.
+/// The state of a sender, as far as it decides the trigger of a retransmission.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct SenderState {
     last_ack: Option<Instant>,
     /// When the retransmission timer was restarted last.
     restarted: Instant,
     last_sent: Instant,
     duplicates: u32,
     gap: Option<Instant>,
-    /// When an ACK last may have reported a gap: without SACK, a duplicate with another window
-    /// looks like an update of the window.
+    /// When an ACK last may have reported a gap. Without SACK, a duplicate ACK with another window
+    /// looks like a window update.
     possible_gap: Option<Instant>,
-    repair: Repair,
-    /// The first sequence number that timed out last, and how often.
+    recovery: Recovery,
+    /// The sequence number of the last timeout, and the number of its timeouts.
     expired: Option<(Seq, u32)>,
+    /// Was a tail loss probe sent since the last ACK of new data?
     probed: bool,
-    /// The peer's window was last seen closed.
+    /// Is the peer's window closed?
     closed: bool,
 }
 
-impl Pace {
-    /// Duplicate ACKs since the last new one.
+impl SenderState {
+    /// The number of duplicate ACKs since the last ACK of new data.
     pub const fn duplicates(&self) -> u32 {
         self.duplicates
     }
 
-    /// When something last came from the other end.
+    /// When the last ACK or SYN from the other end passed.
     pub const fn last_ack(&self) -> Option<Instant> {
         self.last_ack
     }
 
-    /// Was the peer's window last seen closed?
+    /// Is the peer's window closed, as last advertised?
     pub const fn is_closed(&self) -> bool {
         self.closed
     }
@@ -141,30 +143,30 @@ impl Pace {
         self.gap.max(self.possible_gap)
     }
 
-    /// A SYN came once more from the other end.
-    pub const fn heard_syn(&mut self, at: Instant) {
+    /// Processes a SYN from the other end.
+    pub const fn on_syn(&mut self, at: Instant) {
         self.last_ack = Some(at);
     }
 
-    /// Since the retransmission timer was restarted.
+    /// The time since the retransmission timer was last restarted.
     pub const fn idle(&self, at: Instant) -> Duration {
         at.since(self.restarted)
     }
 
-    /// An ACK came.
+    /// Processes an ACK.
     pub fn acked(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
         self.last_ack = Some(at);
         self.closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         let Some(facts) = facts else { return };
         if facts.is_new() {
             (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
-            self.repair = match self.repair {
-                Repair::Fast(until) | Repair::Timeout(until) | Repair::Forward(until, _)
+            self.recovery = match self.recovery {
+                Recovery::Fast(until) | Recovery::Timeout(until) | Recovery::Frto(until, _)
                     if facts.ack >= until =>
                 {
-                    Repair::Nothing
+                    Recovery::None
                 }
-                repair => repair,
+                recovery => recovery,
             };
         } else {
             let repeats = facts.duplicate || facts.newly_sacked > 0;
@@ -179,23 +181,23 @@ impl Pace {
         }
     }
 
-    /// Something was sent for the first time.
+    /// Processes new data.
     pub const fn sent(&mut self, at: Instant, outstanding: u64) {
         if outstanding == 0 {
             self.restarted = at;
         }
-        self.repair = match self.repair {
-            Repair::Timeout(until) => Repair::Forward(until, 1),
-            // More than F-RTO sends to find out: it has found the timeout spurious.
-            Repair::Forward(_, FORWARD..) => Repair::Nothing,
-            Repair::Forward(until, count) => Repair::Forward(until, count + 1),
-            repair => repair,
+        self.recovery = match self.recovery {
+            Recovery::Timeout(until) => Recovery::Frto(until, 1),
+            // F-RTO sends no further segments before it decides, so the timeout was spurious.
+            Recovery::Frto(_, MAX_FRTO_SEGMENTS..) => Recovery::None,
+            Recovery::Frto(until, count) => Recovery::Frto(until, count + 1),
+            recovery => recovery,
         };
         self.last_sent = at;
     }
 
-    /// Why a segment is retransmitted. `turnaround` is how long the way from the capture to the
-    /// sender and back takes.
+    /// Processes a retransmission, and returns its trigger. `turnaround` is the round-trip time
+    /// between the capture point and the sender.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
@@ -207,13 +209,13 @@ impl Pace {
         match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
                 self.expired = Some((segment.seq, backoff + 1));
-                self.repair = Repair::Timeout(flight.max());
+                self.recovery = Recovery::Timeout(flight.max());
                 self.restarted = at;
             }
-            Trigger::Fast => self.repair = Repair::Fast(flight.max()),
+            Trigger::Fast => self.recovery = Recovery::Fast(flight.max()),
             Trigger::AfterTimeout => {
-                if let Repair::Forward(until, _) = self.repair {
-                    self.repair = Repair::Timeout(until);
+                if let Recovery::Frto(until, _) = self.recovery {
+                    self.recovery = Recovery::Timeout(until);
                 }
             }
             Trigger::TailLossProbe => {
@@ -238,7 +240,7 @@ impl Pace {
             _ => 0,
         };
         let since_ack = self.last_ack.map(|last| at.since(last));
-        let slack = turnaround + turnaround / 2 + AT_ONCE;
+        let slack = turnaround + turnaround / 2 + PROCESSING_TIME;
         let answers = since_ack.is_some_and(|since| since <= slack);
         if segment.flags.has(Flags::SYN) {
             return match answers && segment.flags.has(Flags::ACK) {
@@ -259,74 +261,74 @@ impl Pace {
         }
         let is_head = segment.seq <= flight.una();
         let is_over = self.has_answered(at) || before > 0 && !answers;
-        let is_over = is_over || !flight.uses_sack() && self.is_repaired(flight, since_ack);
+        let is_over = is_over || !flight.uses_sack() && self.is_retransmitted(flight, since_ack);
         if is_head && is_over && self.expires(at, trips) {
             return Trigger::Timeout(before);
         }
-        if answers || (!is_head && self.repairs_on(since_ack)) {
+        if answers || (!is_head && self.is_recovering(since_ack)) {
             return self.answer(flight);
         }
         if is_head {
             let only = segment.end() >= flight.max();
             let early = trips.samples > 0 && !self.expires(at, trips);
-            // The reordering timer (RFC 8985 section 6.3).
+            // The RACK reordering timer (RFC 8985 section 6.3).
             let reported = self.gap.zip(trips.smoothed);
-            let lately = reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + TICKS);
-            if early && lately && flight.sacked() > 0 && before == 0 {
+            let is_recent =
+                reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + REO_TIMER_SLACK);
+            if early && is_recent && flight.sacked() > 0 && before == 0 {
                 return self.answer(flight);
             }
             return match only && early && !self.probed && before == 0 {
                 true => Trigger::TailLossProbe,
-                false if self.repair != Repair::Nothing && self.repairs_on(since_ack) => {
+                false if self.recovery != Recovery::None && self.is_recovering(since_ack) => {
                     self.answer(flight)
                 }
                 false => Trigger::Timeout(before),
             };
         }
-        match self.repair {
-            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
-            Repair::Nothing if segment.end() >= flight.max() => Trigger::TailLossProbe,
-            Repair::Fast(_) => Trigger::Recovery,
-            Repair::Nothing if flight.sacked() > 0 => Trigger::Fast,
-            Repair::Nothing => Trigger::Unknown,
+        match self.recovery {
+            Recovery::Timeout(_) | Recovery::Frto(..) => Trigger::AfterTimeout,
+            Recovery::None if segment.end() >= flight.max() => Trigger::TailLossProbe,
+            Recovery::Fast(_) => Trigger::Recovery,
+            Recovery::None if flight.sacked() > 0 => Trigger::Fast,
+            Recovery::None => Trigger::Unknown,
         }
     }
 
     /// Has the sender already answered the last ACK?
     fn has_answered(&self, at: Instant) -> bool {
-        self.last_ack.is_some_and(|last| last <= self.last_sent)
-            && at.since(self.last_sent) > AT_THE_SAME_TIME
+        self.last_ack.is_some_and(|last| last <= self.last_sent) && at.since(self.last_sent) > BURST
     }
 
-    /// Without SACK, do duplicate ACKs cause no more retransmissions? The segment was retransmitted
-    /// in this recovery, or more came than lead to one.
-    fn is_repaired(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
+    /// Without SACK, do duplicate ACKs trigger no further retransmission of the first segment? That
+    /// holds if this recovery has retransmitted it, or if the threshold has been exceeded.
+    fn is_retransmitted(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
         let repeated = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
-        let late = since_ack.is_some_and(|since| since > AT_THE_SAME_TIME);
-        matches!(self.repair, Repair::Fast(_)) && repeated
+        let late = since_ack.is_some_and(|since| since > BURST);
+        matches!(self.recovery, Recovery::Fast(_)) && repeated
             || self.duplicates > DUPLICATE_THRESHOLD && late
     }
 
-    /// Is a retransmission timer due, without back-off?
+    /// Is the retransmission timer due, without backoff?
     fn expires(&self, at: Instant, trips: &RoundTrips) -> bool {
         trips.timeout().is_some_and(|timeout| self.idle(at) * 10 >= timeout * 9)
     }
 
-    /// Is a repair under way that something recent keeps going?
-    fn repairs_on(&self, since_ack: Option<Duration>) -> bool {
-        self.repair != Repair::Nothing && since_ack.is_some_and(|since| since < SHORTEST_TIMER)
+    /// Does a recovery go on that a recent ACK clocks?
+    fn is_recovering(&self, since_ack: Option<Duration>) -> bool {
+        self.recovery != Recovery::None && since_ack.is_some_and(|since| since < SHORTEST_TIMER)
     }
 
-    /// What an ACK made the sender send.
+    /// The trigger of a retransmission that answers an ACK.
     fn answer(&self, flight: &Flight) -> Trigger {
-        match self.repair {
-            // Found spurious, the timeout is over: duplicates then lead to a fast retransmit. Found
-            // genuine, the first of them leads on.
-            Repair::Forward(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
-            Repair::Timeout(_) | Repair::Forward(..) => Trigger::AfterTimeout,
-            Repair::Fast(_) => Trigger::Recovery,
-            Repair::Nothing if self.duplicates > 0 || flight.sacked() > 0 => Trigger::Fast,
-            Repair::Nothing => Trigger::Unknown,
+        match self.recovery {
+            // If F-RTO finds the timeout spurious, it leaves loss recovery, and duplicate ACKs
+            // trigger a fast retransmit. Otherwise the first duplicate ACK continues loss recovery.
+            Recovery::Frto(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
+            Recovery::Timeout(_) | Recovery::Frto(..) => Trigger::AfterTimeout,
+            Recovery::Fast(_) => Trigger::Recovery,
+            Recovery::None if self.duplicates > 0 || flight.sacked() > 0 => Trigger::Fast,
+            Recovery::None => Trigger::Unknown,
         }
     }
 }

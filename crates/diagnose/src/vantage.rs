@@ -1,13 +1,14 @@
-//! Where a capture was made: at the sender, at the receiver or in between.
+//! The vantage of a capture: at the sender, at the receiver or in between.
 //!
-//! An end that answers at once is near; an end that takes a round trip is far.
+//! An end that answers at once is near the capture point. An end that answers after a round trip is
+//! far from it.
 
 use rtolab_capture::End;
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::{Duration, Instant};
 use serde::Serialize;
 
-/// Where a capture was made, as seen by the sending end.
+/// The capture point on the path of a sender's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -32,10 +33,10 @@ impl Vantage {
 
 /// An end is near if its answers take less than this percentage of the round trip.
 const NEAR: u64 = 15;
-/// Below this round-trip time both ends are in one place.
+/// Below this round-trip time both ends count as near.
 const TOGETHER: Duration = Duration::from_micros(500);
 
-/// How fast each end answers packets that pass the capture point.
+/// The times that each end takes to answer packets that pass the capture point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turnarounds {
     ends: [Answers; 2],
@@ -44,16 +45,16 @@ pub(crate) struct Turnarounds {
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
     least: Option<Duration>,
-    /// The other end's TSval that waits for its echo, and when it passed.
+    /// The other end's TSval whose echo is awaited, and when it passed.
     stamp: Option<(u32, Instant)>,
     newest_stamp: Option<u32>,
-    /// When a SYN or SYN-ACK that waits for its answer passed; `None` if it was retransmitted.
+    /// When the SYN or SYN-ACK whose answer is awaited passed; `None` if it was retransmitted.
     opening: Option<Instant>,
     opened: bool,
 }
 
 impl Turnarounds {
-    /// A segment passes.
+    /// Processes a segment.
     pub fn pass(&mut self, from: End, segment: &Segment, at: Instant) {
         let [own, other] = match from {
             End::Client => [0, 1],
@@ -91,17 +92,17 @@ impl Turnarounds {
         }
     }
 
-    /// An ACK by `end` came `after` its data had passed.
+    /// Adds an ACK by `end` that passed `after` the data that it acknowledges.
     pub fn acked(&mut self, end: End, after: Duration) {
         self.ends[end as usize].take(after);
     }
 
-    /// How long the way to the end and back takes, as far as is known.
+    /// The round-trip time between the capture point and `end`, if known.
     pub fn of(&self, end: End) -> Option<Duration> {
         self.ends[end as usize].least
     }
 
-    /// Where the capture stands for what `sender` sends.
+    /// The vantage of the capture on the data of `sender`.
     pub fn vantage(&self, sender: End) -> Vantage {
         let receiver = match sender {
             End::Client => End::Server,

@@ -1,4 +1,4 @@
-//! Counterfactuals: infers the path of a capture and simulates other senders on it.
+//! Counterfactuals: infers the path of a captured connection and simulates other senders on it.
 
 mod advice;
 mod replay;
@@ -9,13 +9,13 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use crate::infer::{Inferred, MOST_PACKETS, NotInferred, Reading, infer};
-use crate::trace::reported;
-use crate::{ConnectionReport, Necessity, Passed, Sentence};
+use crate::infer::{Assumptions, Inferred, MAX_PACKETS, NotInferred, infer};
+use crate::trace::reports_and_packets;
+use crate::{ConnectionReport, Necessity, Sentence, TracedPacket};
 use advice::{Replay, advice};
-use replay::{AS_INFERRED, Laboratory, Outcome, Settings};
+use replay::{AS_INFERRED, Outcome, Settings, SimulatedPath};
 
-/// Textbook senders to compare.
+/// The textbook senders that are compared.
 const SENDERS: [&str; 9] = [
     "reno",
     "newreno",
@@ -30,14 +30,14 @@ const SENDERS: [&str; 9] = [
 const LINUX: &str = "linux";
 /// The largest insignificant difference in retransmissions.
 const UNCLEAR: u64 = 2;
-/// The largest insignificant difference in duration, as a part of it.
+/// The largest insignificant difference in duration, as a part of the duration.
 const UNCLEAR_TIME: f64 = 0.03;
 
-/// A sysctl of Linux, its key, the key of the receiver's counterpart, and its values, the default
-/// first.
-type Knob = (&'static str, &'static str, Option<&'static str>, &'static [&'static str]);
+/// A setting of Linux, its scenario key, the key of the same setting of the receiver, and its
+/// values, the default first.
+type Sysctl = (&'static str, &'static str, Option<&'static str>, &'static [&'static str]);
 
-const KNOBS: [Knob; 8] = [
+const SYSCTLS: [Sysctl; 8] = [
     ("tcp_timestamps", "kernel.timestamps", Some("receiver.timestamps"), &["true", "false"]),
     ("tcp_frto", "kernel.frto", None, &["2", "0"]),
     ("tcp_sack", "kernel.sack", Some("receiver.sack"), &["true", "false"]),
@@ -53,10 +53,10 @@ const KNOBS: [Knob; 8] = [
 struct Captured {
     unneeded: u64,
     needed: u64,
-    /// Retransmissions without a verdict.
+    /// Retransmissions with an unknown verdict.
     unknown: u64,
     timeouts: u64,
-    /// From its first packet until everything is acknowledged, in seconds.
+    /// From its first packet until all data is acknowledged, in seconds.
     elapsed_s: f64,
 }
 
@@ -78,7 +78,8 @@ impl Captured {
         }
     }
 
-    /// The distance to a simulated sender, relative to the captured one; Linux wins ties.
+    /// The distance to a simulated sender, relative to the captured one. It compares field by
+    /// field; of equals, Linux is nearer.
     fn distance(&self, other: &Outcome) -> (f64, bool, u64, f64) {
         // The distance of a count from the range `least..=least + unknown`.
         let beyond = |count: u64, least: u64| {
@@ -101,14 +102,14 @@ impl Captured {
 /// Linux with one setting changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Changed {
-    /// The setting's name and value. The first row is `as captured` if a Linux comes nearest to the
-    /// captured sender, and otherwise `defaults`.
+    /// The name and the value of the setting. The first row is `as captured` if Linux is nearest to
+    /// the captured sender, and otherwise `defaults`.
     setting: String,
     #[serde(flatten)]
     outcome: Outcome,
 }
 
-/// A connection's path with other senders.
+/// The results of other senders on the path of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct WhatIf {
     /// The path and the transfer, as TOML.
@@ -116,7 +117,7 @@ struct WhatIf {
     captured: Captured,
     /// The simulated sender that is nearest to the captured one.
     nearest: Outcome,
-    /// Is it so near that it may be the same?
+    /// Are its results equal to those of the captured sender, within the significance?
     agrees: bool,
     /// The conclusion.
     advice: Vec<Sentence>,
@@ -126,8 +127,8 @@ struct WhatIf {
     linux: Vec<Changed>,
 }
 
-/// The results of other senders on the path of the connection with this number, as
-/// [`crate::diagnose`] counts them. It stops once `goes_on` returns false.
+/// The results of other senders on the path of the connection with this number, counted as by
+/// [`crate::diagnose`]. It stops if `goes_on` returns false.
 ///
 /// # Errors
 /// The capture does not show enough of the path, or `goes_on` returned false.
@@ -140,62 +141,66 @@ pub fn what_if<R: Read>(
     replayed(&report, &rows, goes_on)
 }
 
-/// The path and the transfer of the connection with this number, as a scenario in TOML.
+/// The path and the transfer of the connection with this number as a scenario in TOML, inferred
+/// under these assumptions.
 ///
 /// # Errors
 /// The capture does not show enough of the path.
 pub fn infer_scenario<R: Read>(
     input: R,
     number: u64,
-    reading: Reading,
+    assumptions: Assumptions,
 ) -> Result<String, NotInferred> {
     let (report, rows) = read(input, number)?;
-    Ok(scenario::write(&infer(&rows, &report, reading)?))
+    Ok(scenario::write(&infer(&rows, &report, assumptions)?))
 }
 
-fn read(input: impl Read, number: u64) -> Result<(ConnectionReport, Vec<Passed>), NotInferred> {
-    let found = reported(input, &[number], MOST_PACKETS as usize).remove(&number);
+fn read(
+    input: impl Read,
+    number: u64,
+) -> Result<(ConnectionReport, Vec<TracedPacket>), NotInferred> {
+    let found = reports_and_packets(input, &[number], MAX_PACKETS as usize).remove(&number);
     let (report, rows) = found.ok_or(NotInferred::NoConnection(number))?;
     Ok((report.ok_or(NotInferred::NoConnection(number))?, rows))
 }
 
 fn replayed(
     connection: &ConnectionReport,
-    rows: &[Passed],
+    rows: &[TracedPacket],
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<WhatIf, NotInferred> {
-    let mut readings = readings(connection);
-    let usual = infer(rows, connection, readings.remove(0))?;
+    let mut assumptions = possible_assumptions(connection).into_iter();
+    let most_likely = assumptions.next().unwrap_or_default();
+    let usual = infer(rows, connection, most_likely)?;
     let captured = Captured::of(connection, &usual);
     let mut tried = vec![usual.clone()];
-    let (mut inferred, mut laboratory, mut nearest) = replay(usual, &captured, goes_on)?;
-    for reading in readings {
+    let (mut inferred, mut path, mut nearest) = replay(usual, &captured, goes_on)?;
+    for other in assumptions {
         if captured.agrees(&nearest) {
             break;
         }
-        let other = infer(rows, connection, reading)?;
+        let other = infer(rows, connection, other)?;
         if !tried.contains(&other) {
             tried.push(other.clone());
             let other = replay(other, &captured, goes_on)?;
             if captured.distance(&other.2) < captured.distance(&nearest) {
-                (inferred, laboratory, nearest) = other;
+                (inferred, path, nearest) = other;
             }
         }
     }
-    let seen = seen(&inferred);
-    let mut compare =
-        |sender: &'static str, set: &Settings| laboratory.compare(sender, set, goes_on);
+    let known = known_settings(&inferred);
+    let mut compare = |sender: &'static str, set: &Settings| path.compare(sender, set, goes_on);
     let nearest = compare(nearest.sender, &nearest.set)?;
-    let senders = SENDERS.iter().map(|sender| compare(sender, &set_for(sender, &seen)));
+    let senders = SENDERS.iter().map(|sender| compare(sender, &set_for(sender, &known)));
     let senders: Vec<Outcome> = senders.collect::<Result<_, _>>()?;
-    let base = if nearest.sender == LINUX { nearest.set.clone() } else { seen };
+    let base = if nearest.sender == LINUX { nearest.set.clone() } else { known };
     let own = if nearest.sender == LINUX { "as captured" } else { "defaults" };
     let linux = changes(own, &base)
         .into_iter()
         .map(|(setting, set)| Ok(Changed { setting, outcome: compare(LINUX, &set)? }));
     let linux: Vec<Changed> = linux.collect::<Result<_, NotInferred>>()?;
     let agrees = captured.agrees(&nearest);
-    let [scenario, _] = laboratory.scenarios;
+    let [scenario, _] = path.scenarios;
     let is_linux = nearest.sender == LINUX;
     let others = match is_linux {
         true => linux.iter().map(|row| (&*row.setting, row.outcome.elapsed_s)).collect(),
@@ -212,21 +217,22 @@ fn replay(
     inferred: Inferred,
     captured: &Captured,
     goes_on: &mut dyn FnMut() -> bool,
-) -> Result<(Inferred, Laboratory, Outcome), NotInferred> {
-    let mut laboratory = Laboratory::new(&inferred);
-    let guesses = guesses(&seen(&inferred)).into_iter();
+) -> Result<(Inferred, SimulatedPath, Outcome), NotInferred> {
+    let mut path = SimulatedPath::new(&inferred);
+    let candidates = candidates(&known_settings(&inferred)).into_iter();
     let outcomes =
-        guesses.map(|(sender, set)| laboratory.simulate(AS_INFERRED, (sender, &set), goes_on));
+        candidates.map(|(sender, set)| path.simulate(AS_INFERRED, (sender, &set), goes_on));
     let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
     let distance = |one: &Outcome| captured.distance(one);
     let nearer = |a: &Outcome, b: &Outcome| distance(a).partial_cmp(&distance(b));
     let nearest = outcomes.into_iter().min_by(|a, b| nearer(a, b).unwrap_or(Ordering::Equal));
-    Ok((inferred, laboratory, nearest.ok_or(NotInferred::Interrupted)?))
+    Ok((inferred, path, nearest.ok_or(NotInferred::Interrupted)?))
 }
 
-/// The ways to read a capture, the most likely first. Retransmissions without a verdict may have
-/// been unneeded, the rate may have changed, and losses at a long queue may have been random.
-fn readings(connection: &ConnectionReport) -> Vec<Reading> {
+/// The possible assumptions about a connection, the most likely first. Retransmissions with an
+/// unknown verdict may have been unneeded, the rate may have changed, and losses at a long queue
+/// may have been random.
+fn possible_assumptions(connection: &ConnectionReport) -> Vec<Assumptions> {
     let own = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
     let some_unknown = own.clone().any(|one| one.verdict == Necessity::Unknown);
     let verdicts = if some_unknown {
@@ -234,53 +240,53 @@ fn readings(connection: &ConnectionReport) -> Vec<Reading> {
     } else {
         &[Necessity::Needed]
     };
-    let ways = [(true, true), (true, false), (false, true), (false, false)];
-    let read = |(steady, overflows)| {
-        verdicts.iter().map(move |&unknown| Reading { unknown, steady, overflows })
+    let of_path = [(true, true), (true, false), (false, true), (false, false)];
+    let read = |(constant_rate, queue_overflows)| {
+        verdicts.iter().map(move |&unknown| Assumptions { unknown, constant_rate, queue_overflows })
     };
-    ways.into_iter().flat_map(read).collect()
+    of_path.into_iter().flat_map(read).collect()
 }
 
-/// The settings of Linux that follow from the handshake and from timeouts.
-fn seen(inferred: &Inferred) -> Settings {
+/// The settings of Linux that the handshake and the timeouts show.
+fn known_settings(inferred: &Inferred) -> Settings {
     let transfer = &inferred.transfer;
-    let mut seen = Settings::default()
+    let mut known = Settings::default()
         .with("kernel.timestamps", if transfer.options.timestamps { "true" } else { "false" });
     if !transfer.options.sack {
-        seen = seen.with("kernel.sack", "false").with("kernel.dsack", "false");
+        known = known.with("kernel.sack", "false").with("kernel.dsack", "false");
     }
     match inferred.timer_slots {
-        Some(slots) => seen.with("tcp.rto.timer", slots.timer),
-        None => seen,
+        Some(slots) => known.with("tcp.rto.timer", slots.timer),
+        None => known,
     }
 }
 
-/// The settings that apply to a textbook sender: timestamps, unless its detector sets them.
-fn set_for(sender: &str, seen: &Settings) -> Settings {
-    let timestamps = seen.get("kernel.timestamps").filter(|_| !sender.contains("eifel"));
+/// The settings of a textbook sender: timestamps, unless its detector sets them.
+fn set_for(sender: &str, known: &Settings) -> Settings {
+    let timestamps = known.get("kernel.timestamps").filter(|_| !sender.contains("eifel"));
     Settings(timestamps.map(|value| ("tcp.timestamps", value)).into_iter().collect())
 }
 
-/// The candidates for the captured sender: Linux with the settings that do not show, and textbook
-/// senders.
-fn guesses(seen: &Settings) -> Vec<(&'static str, Settings)> {
-    let mut guesses = Vec::new();
+/// The candidates for the captured sender: Linux with each combination of the unknown settings, and
+/// the textbook senders.
+fn candidates(known: &Settings) -> Vec<(&'static str, Settings)> {
+    let mut candidates = Vec::new();
     for frto in ["2", "0"] {
         for congestion in ["cubic", "reno"] {
             for probes in ["3", "0"] {
-                let set = seen.with("kernel.frto", frto).with("kernel.congestion", congestion);
-                guesses.push((LINUX, set.with("kernel.early_retrans", probes)));
+                let set = known.with("kernel.frto", frto).with("kernel.congestion", congestion);
+                candidates.push((LINUX, set.with("kernel.early_retrans", probes)));
             }
         }
     }
-    guesses.extend(SENDERS.map(|sender| (sender, set_for(sender, seen))));
-    guesses
+    candidates.extend(SENDERS.map(|sender| (sender, set_for(sender, known))));
+    candidates
 }
 
-/// Linux with the settings `base`, which have this name, and with each setting changed alone.
+/// Linux with the settings `base`, called `name`, and with each setting changed alone.
 fn changes(name: &str, base: &Settings) -> Vec<(String, Settings)> {
     let mut changes = vec![(name.to_string(), base.clone())];
-    for (name, key, of_receiver, values) in KNOBS {
+    for (name, key, of_receiver, values) in SYSCTLS {
         let own = base.get(key).unwrap_or(values[0]);
         for value in values.iter().filter(|value| **value != own) {
             let set = base.with(key, value);

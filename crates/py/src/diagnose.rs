@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use rtolab_capture::{annotated, unpacked};
 use rtolab_diagnose::tables::TABLES;
 use rtolab_diagnose::{
-    Document, Necessity, Reading, trace as diagnose_trace, what_if as diagnose_what_if,
+    Assumptions, Document, Necessity, trace as diagnose_trace, what_if as diagnose_what_if,
 };
 
 use crate::error::{CaptureError, Error, guard, raise};
@@ -169,8 +169,12 @@ pub(crate) fn infer_scenario(
     guard(|| {
         py.detach(|| {
             let (input, _, interrupt) = open(&path)?;
-            let reading = Reading { unknown: Necessity::Needed, steady, overflows: true };
-            let found = rtolab_diagnose::infer_scenario(input, number, reading);
+            let assumptions = Assumptions {
+                unknown: Necessity::Needed,
+                constant_rate: steady,
+                queue_overflows: true,
+            };
+            let found = rtolab_diagnose::infer_scenario(input, number, assumptions);
             interrupt.told()?;
             found.map_err(|error| raise::<Error>(&error))
         })

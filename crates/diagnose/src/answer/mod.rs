@@ -1,5 +1,5 @@
-//! The answer in words: does the network lose packets or are they only late, what it cost, whose
-//! fault it is, and what to change. Each sentence rests on a figure, which stands beside it.
+//! The answer in words: whether the network loses or delays packets, the cost, the cause, and the
+//! settings to change. Each sentence has the figures on which it is based.
 
 mod sentences;
 
@@ -7,28 +7,28 @@ use serde::Serialize;
 
 use crate::pair::Pair;
 use crate::report::ConnectionReport;
-use crate::summary::{PassedOver, Summary};
+use crate::summary::{SkippedPackets, Summary};
 use crate::totals::{CaptureTotals, LossRate};
 
 pub use sentences::Sentence;
 pub(crate) use sentences::seconds;
 
-/// The most connections that get a paragraph.
-const MOST_CONNECTIONS: usize = 1000;
-/// A connection matters if it lost this time, in seconds.
+/// The maximum number of connections with an answer of their own.
+const MAX_CONNECTIONS: usize = 1000;
+/// The lost time from which a connection gets an answer of its own, in seconds.
 const MATTERS: f64 = 0.1;
 
-/// What the network did.
+/// The verdict on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkVerdict {
-    /// It lost nothing, and nothing was late.
+    /// No packet was lost or late.
     Healthy,
-    /// It lost nothing; packets were late.
+    /// Packets were late, and none was lost.
     Late,
-    /// It lost packets.
+    /// Packets were lost, and none was late.
     Loses,
-    /// It lost packets, and others were late.
+    /// Packets were lost, and others were late.
     LosesAndLate,
     /// The capture does not show it.
     Unknown,
@@ -44,7 +44,7 @@ pub struct CaptureAnswer {
     /// The share of the data segments that were lost.
     pub loss: Option<LossRate>,
     pub sentences: Vec<Sentence>,
-    /// The connections that matter, the one that lost most time first.
+    /// The connections with problems, the one that lost most time first.
     pub connections: Vec<ConnectionAnswer>,
 }
 
@@ -63,7 +63,11 @@ pub struct ConnectionAnswer {
 
 impl CaptureAnswer {
     /// The answer about a capture with these totals and these connections.
-    pub fn of(summary: &Summary, skipped: &PassedOver, connections: &[ConnectionReport]) -> Self {
+    pub fn of(
+        summary: &Summary,
+        skipped: &SkippedPackets,
+        connections: &[ConnectionReport],
+    ) -> Self {
         let totals = &summary.totals;
         if summary.packets == 0 {
             let sentences = vec![sentences::no_tcp(skipped)];
@@ -74,11 +78,11 @@ impl CaptureAnswer {
                 connections: vec![],
             };
         }
-        let [matter, rest] = ranked(connections);
-        let worst = matter.first().filter(|_| summary.connections > 1).copied();
+        let [with_problems, rest] = ranked(connections);
+        let worst = with_problems.first().filter(|_| summary.connections > 1).copied();
         let mut connections: Vec<ConnectionAnswer> =
-            matter.into_iter().take(MOST_CONNECTIONS).map(ConnectionAnswer::of).collect();
-        // The only connection is the capture.
+            with_problems.into_iter().take(MAX_CONNECTIONS).map(ConnectionAnswer::of).collect();
+        // The answer about the only connection is also that about the capture.
         if let ([], [one], 1) = (&connections[..], &rest[..], summary.connections) {
             connections.push(ConnectionAnswer::of(one));
         }
@@ -96,7 +100,7 @@ impl CaptureAnswer {
 }
 
 impl CaptureAnswer {
-    /// Adds what a capture of the other end shows.
+    /// Adds the sentences about a second capture at the other end.
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
         self.sentences.splice(at..at, sentences::of_pair(pair));
@@ -116,21 +120,21 @@ impl ConnectionAnswer {
     }
 }
 
-/// The connections that matter, the one that lost most time first, and the others.
+/// The connections with problems, the one that lost most time first, and the others.
 fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
-    let matters = |one: &&ConnectionReport| {
+    let has_problem = |one: &&ConnectionReport| {
         !one.retransmissions.is_empty()
             || one.time_lost.is_some_and(|lost| lost >= MATTERS)
             || !one.silences.is_empty()
             || one.only_from.is_some()
     };
-    let (mut matter, rest): (Vec<_>, Vec<_>) = connections.iter().partition(matters);
+    let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
     let lost = |one: &ConnectionReport| one.time_lost.unwrap_or(0.0);
-    matter.sort_by(|a, b| {
+    with_problems.sort_by(|a, b| {
         let resent = b.retransmissions.len().cmp(&a.retransmissions.len());
         lost(b).total_cmp(&lost(a)).then(resent).then(a.number.cmp(&b.number))
     });
-    [matter, rest]
+    [with_problems, rest]
 }
 
 fn network(totals: &CaptureTotals) -> NetworkVerdict {

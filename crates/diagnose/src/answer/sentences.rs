@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
-use crate::summary::PassedOver;
+use crate::summary::SkippedPackets;
 use crate::totals::{CaptureTotals, LossRate};
 use crate::vantage::Vantage;
 
@@ -45,7 +45,7 @@ impl Sentence {
 }
 
 /// The capture has no TCP.
-pub(super) fn no_tcp(skipped: &PassedOver) -> Sentence {
+pub(super) fn no_tcp(skipped: &SkippedPackets) -> Sentence {
     let others = skipped.other + skipped.unknown_link;
     let text = "This capture holds no TCP, and rtolab judges nothing else.";
     let basis = format!("{} of other protocols, such as UDP", counted(others, "packet"));

@@ -1,17 +1,20 @@
 //! The range was acknowledged before it was retransmitted.
 
 use super::input::Retransmitting;
-use crate::history::{Arrival, Bound, Found, Kind, Retransmission, RetransmittedRange};
+use crate::history::{Arrival, Bound, Finding, Kind, Retransmission, RetransmittedRange};
 
 pub(super) static KIND: Kind = Kind::new("already-acknowledged", 1.0);
 
-pub(super) fn on_retransmission(range: &RetransmittedRange, now: &Retransmitting) -> Option<Found> {
+pub(super) fn on_retransmission(
+    range: &RetransmittedRange,
+    now: &Retransmitting,
+) -> Option<Finding> {
     let last = range.copies.len() - 1;
     now.is_known.then(|| Bound::AtMost(last - 1).shown_by(now.frame))
 }
 
-/// In a capture at the receiver that begins after the first copy.
-pub(super) fn at_receiver(index: usize, copy: &Retransmission) -> Option<Found> {
+/// The evidence in a capture at the receiver that begins after the first copy.
+pub(super) fn at_receiver(index: usize, copy: &Retransmission) -> Option<Finding> {
     let acked = copy.arrival == Arrival::Acknowledged;
     acked.then(|| Bound::AtMost(index - 1).shown_by(copy.frame))
 }

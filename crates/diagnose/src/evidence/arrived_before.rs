@@ -1,15 +1,15 @@
-//! A copy that was sent at some time arrived after the range did: no copy of the range that was
-//! sent well after it made the range arrive.
+//! The range arrived before a copy of another range did. Copies of the range that were sent well
+//! after that copy were not the first to arrive.
 
-use super::input::Witness;
-use crate::history::{Bound, Found, Kind, RetransmittedRange};
+use super::input::ArrivedCopy;
+use crate::history::{Bound, Finding, Kind, RetransmittedRange};
 
 pub(crate) static KIND: Kind = Kind::new("arrived-before", 0.97);
 
-pub(super) fn by_witness(range: &RetransmittedRange, witness: &Witness) -> Option<Found> {
-    let sent = witness.sent + witness.reordering;
+pub(super) fn by_arrived_copy(range: &RetransmittedRange, other: &ArrivedCopy) -> Option<Finding> {
+    let sent = other.sent + other.reordering_window;
     match range.copies.iter().position(|copy| copy.at > sent).filter(|_| !range.is_syn)? {
         0 => None,
-        copy => Some(Bound::AtMost(copy - 1).shown_by(witness.frame)),
+        copy => Some(Bound::AtMost(copy - 1).shown_by(other.frame)),
     }
 }

@@ -1,4 +1,4 @@
-//! RFC 2883: k duplicates of n copies mean that at least one of the first n - k arrived.
+//! D-SACK (RFC 2883): if it reports k duplicates of n copies, one of the first n - k arrived.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, Kind, RetransmissionHistory};

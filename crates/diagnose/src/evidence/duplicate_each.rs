@@ -1,6 +1,5 @@
-//! As many duplicate ACKs without news came as there were retransmissions, before anything sent
-//! later arrived: each retransmission was unneeded, whether or not the receiver reports
-//! duplicates.
+//! The ACKs that reported nothing new were as many as the retransmissions before them. Each
+//! retransmission was unneeded, even if the receiver does not report duplicates.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, Kind, RetransmissionHistory, Transmission};

@@ -1,9 +1,9 @@
-//! Which copies had arrived, told without SACK by the number of duplicate ACKs between two that
-//! acknowledge new data.
+//! Without SACK, the number of duplicate ACKs between two ACKs of new data shows which copies were
+//! unneeded.
 //!
-//! Where packets keep their order, each duplicate ACK answers a copy that was sent before the one
-//! that the next new ACK answers. Of n duplicate ACKs, so did the last n transmissions before it:
-//! their ranges had arrived already when these copies did.
+//! If the path keeps the order of packets, n duplicate ACKs answer the last n transmissions before
+//! the one that the next ACK of new data answers. The ranges of these n transmissions had arrived
+//! before.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, Kind, RetransmissionHistory};

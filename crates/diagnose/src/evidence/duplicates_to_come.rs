@@ -1,5 +1,5 @@
-//! An unneeded copy leads to a duplicate ACK. As long as none has come, copies sent after it have
-//! not arrived either.
+//! An unneeded copy causes a duplicate ACK. Until that ACK arrives, no copy sent after the unneeded
+//! one has arrived either.
 
 use rtolab_time::Instant;
 
@@ -16,7 +16,7 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     if !facts.is_new() || !history.iter().any(covers) {
         return found;
     }
-    let Some(first) = first_to_come(history, ack) else { return found };
+    let Some(first) = first_awaited(history, ack) else { return found };
     for (index, range) in history.iter().enumerate() {
         if !covers(range) || range.end > facts.ack || has_older_timestamp(range) {
             continue;
@@ -27,8 +27,9 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     found
 }
 
-/// When the first unneeded copy left that had not arrived, or that is the newest to have arrived.
-fn first_to_come(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Instant> {
+/// When the first unneeded copy that has not arrived yet was sent. If this ACK has a D-SACK: when
+/// the newest unneeded copy that has arrived was sent.
+fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Instant> {
     let facts = ack.facts;
     if let Some(block) = facts.dsack {
         let reported = history.iter().filter(|range| range.spans(block.start));
@@ -36,12 +37,12 @@ fn first_to_come(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Insta
     }
     let since = history.last_duplicate;
     let unneeded = |range: &&RetransmittedRange| match range.covering_ack {
-        // Later data has arrived since: no duplicate ACK of it is to come.
+        // Later data has arrived, so a duplicate ACK can no longer arrive.
         Some(_) if range.due <= facts.at => false,
         _ if range.is_syn => false,
-        // The delayed ACK answers the copy, too.
+        // The ACK may be a delayed ACK, which answers the copy, too.
         Some(covering) if covering.may_be_delayed => false,
-        // The echo says that none of its copies had come yet.
+        // The echoed timestamp shows that none of the copies had arrived yet.
         Some(covering) if covering.at == facts.at => has_older_timestamp(range),
         Some(_) => {
             range.original() == Original::Arrived
@@ -53,7 +54,7 @@ fn first_to_come(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Insta
     copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min()
 }
 
-/// Was a timestamp echoed that is older than every retransmission's?
+/// Was the echoed timestamp older than those of all retransmissions?
 fn has_older_timestamp(range: &RetransmittedRange) -> bool {
     let first = Bound::AtMost(0);
     range.signs.iter().any(|sign| sign.kind == &timestamps::OLDER && sign.bound == first)

@@ -1,32 +1,33 @@
-//! What kinds of evidence are given to look at, beside the history and an ACK.
+//! The inputs of the kinds of evidence, other than the history and an ACK.
 
 use rtolab_time::{Duration, Instant};
 
-use crate::history::{CoveringAck, Found, RetransmittedRange};
+use crate::history::{CoveringAck, Finding, RetransmittedRange};
 use crate::rtt::RoundTrips;
 
-/// Evidence about ranges, by their place in the history.
-pub(crate) type Findings = Vec<(usize, Found)>;
+/// Evidence about ranges, with the indices of the ranges in the history.
+pub(crate) type Findings = Vec<(usize, Finding)>;
 
-/// A retransmission in its surroundings.
+/// A retransmission with its context.
 pub(crate) struct Retransmitting {
     pub frame: u64,
     /// Is all of the range known to have arrived?
     pub is_known: bool,
-    /// When the newest transmission left of all known to have arrived, and the frame that shows it.
+    /// When the newest transmission known to have arrived was sent, and the frame that shows its
+    /// arrival.
     pub newest: Option<(Instant, u64)>,
-    /// Packets may overtake others that were sent by this much before them.
-    pub reordering: Duration,
+    /// Packets sent further apart than this arrive in order.
+    pub reordering_window: Duration,
 }
 
-/// The end of a direction that was not captured at its receiver.
-pub(crate) struct End<'a> {
+/// A direction whose ranges are settled, in a capture that was not made at its receiver.
+pub(crate) struct SettledDirection<'a> {
     pub trips: &'a RoundTrips,
-    /// When a receiver that reports duplicates was last heard.
-    pub last_heard: Option<Instant>,
+    /// When the last ACK arrived, if the receiver reports duplicates.
+    pub last_ack: Option<Instant>,
 }
 
-/// Two ranges: the first covering ACK of the one expected the other next.
+/// Two ranges: the first covering ACK of `range` expected `next`.
 pub(crate) struct Pair<'a> {
     pub range: &'a RetransmittedRange,
     pub next: &'a RetransmittedRange,
@@ -41,10 +42,11 @@ impl Pair<'_> {
 
 /// A copy of another range that is known to have arrived.
 #[derive(Clone, Copy)]
-pub(crate) struct Witness {
+pub(crate) struct ArrivedCopy {
+    /// When it was sent.
     pub sent: Instant,
     /// The frame that shows its arrival.
     pub frame: u64,
-    /// Packets may overtake others that were sent by this much before them.
-    pub reordering: Duration,
+    /// Packets sent further apart than this arrive in order.
+    pub reordering_window: Duration,
 }

@@ -1,9 +1,9 @@
-//! The kinds of evidence, one file each, and how they are weighed.
+//! The kinds of evidence, one file per kind, and the verdict that follows from them.
 //!
-//! Each is a pure function: it reads the history and says which copies it bounds. [`KINDS`] says
-//! when which one is asked. The reasoning assumes that the path keeps the order of packets, as
-//! almost all do. Where the receiver reports duplicates or echoes timestamps, no such assumption
-//! is needed, and that evidence is stronger.
+//! Each kind is a pure function that reads the history and returns bounds. [`KINDS`] lists the
+//! functions by the event at which they apply. Most kinds assume that the path keeps the order of
+//! packets, as almost all paths do. D-SACK and timestamps need no such assumption, so evidence from
+//! them is stronger.
 
 mod ack_too_soon;
 mod already_acknowledged;
@@ -25,43 +25,47 @@ mod weigh;
 
 use std::collections::BTreeMap;
 
-pub(crate) use input::{End, Findings, Pair, Retransmitting, Witness};
+pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirection};
 pub(crate) use no_gap::NO_GAP_REPORTED;
 pub use weigh::Necessity;
 pub(crate) use weigh::{Weighed, weigh};
 
-use crate::history::{Ack, Found, Kind, Retransmission, RetransmissionHistory, RetransmittedRange};
+use crate::history::{
+    Ack, Finding, Kind, Retransmission, RetransmissionHistory, RetransmittedRange,
+};
 
 /// A kind of evidence, and the function that looks for it.
 pub(crate) type Row<F> = (&'static Kind, F);
 
-/// When each kind of evidence is asked, and in which order.
-#[allow(clippy::type_complexity, reason = "each moment shows what its functions are given")]
+/// The kinds of evidence by the event at which they apply, in the order of their evaluation.
+#[allow(clippy::type_complexity, reason = "each event shows the arguments of its functions")]
 pub(crate) struct Kinds {
     /// A range is retransmitted.
     pub on_retransmission:
-        &'static [Row<fn(&RetransmittedRange, &Retransmitting) -> Option<Found>>],
-    /// An ACK comes: its duplicates are counted, and nothing else is noted of it yet.
+        &'static [Row<fn(&RetransmittedRange, &Retransmitting) -> Option<Finding>>],
+    /// An ACK arrives; the history has counted its duplicates only.
     pub on_ack: &'static [Row<fn(&RetransmissionHistory, &Ack<'_>) -> Findings>],
     /// An ACK is the first to cover a range.
-    pub on_first_ack: &'static [Row<fn(&RetransmittedRange, &Ack<'_>) -> Option<Found>>],
-    /// An ACK came, and the ranges that it covers are noted.
+    pub on_first_ack: &'static [Row<fn(&RetransmittedRange, &Ack<'_>) -> Option<Finding>>],
+    /// An ACK has arrived; the history has recorded the ranges that it covers.
     pub after_ack: &'static [Row<fn(&RetransmissionHistory, &Ack<'_>) -> Findings>],
-    /// No more comes, in a capture at the receiver: asked of each retransmission.
-    pub at_receiver: &'static [Row<fn(usize, &Retransmission) -> Option<Found>>],
-    /// No more comes, in any other capture: asked of each range.
-    pub at_end: &'static [Row<fn(&RetransmittedRange, &End<'_>) -> Option<Found>>],
-    /// Second pass: what two successive ranges say of the second.
-    pub of_next: &'static [Row<fn(&Pair<'_>) -> Option<Found>>],
-    /// Second pass: what two successive ranges say of the first.
-    pub of_first: &'static [Row<fn(&Pair<'_>) -> Option<Found>>],
-    /// Second pass: the witness arrived no later than the range was acknowledged.
-    pub after_witness: &'static [Row<fn(&RetransmittedRange, &Witness) -> Option<Found>>],
-    /// Second pass: the witness arrived after the range was acknowledged.
-    pub before_witness: &'static [Row<fn(&RetransmittedRange, &Witness) -> Option<Found>>],
+    /// A range is settled in a capture at the receiver; evaluated for each retransmission.
+    pub at_receiver: &'static [Row<fn(usize, &Retransmission) -> Option<Finding>>],
+    /// A range is settled in any other capture.
+    pub at_end: &'static [Row<fn(&RetransmittedRange, &SettledDirection<'_>) -> Option<Finding>>],
+    /// Second pass: evidence of two successive ranges about the second.
+    pub of_next: &'static [Row<fn(&Pair<'_>) -> Option<Finding>>],
+    /// Second pass: evidence of two successive ranges about the first.
+    pub of_first: &'static [Row<fn(&Pair<'_>) -> Option<Finding>>],
+    /// Second pass: a copy of another range arrived before this range was acknowledged.
+    pub by_earlier_arrival:
+        &'static [Row<fn(&RetransmittedRange, &ArrivedCopy) -> Option<Finding>>],
+    /// Second pass: a copy of another range arrived after this range was acknowledged.
+    pub by_later_arrival:
+        &'static [Row<fn(&RetransmittedRange, &ArrivedCopy) -> Option<Finding>>],
 }
 
-/// A kind has a row wherever it may show.
+/// All kinds of evidence. A kind has a row at each event that can show it.
 pub(crate) static KINDS: Kinds = Kinds {
     on_retransmission: &[
         (&already_acknowledged::KIND, already_acknowledged::on_retransmission),
@@ -93,11 +97,11 @@ pub(crate) static KINDS: Kinds = Kinds {
     ],
     of_next: &[(&original_missing::KIND, original_missing::of_next)],
     of_first: &[(&originals_in_order::KIND, originals_in_order::of_first)],
-    after_witness: &[(&overtaken_copies::KIND, overtaken_copies::by_witness)],
-    before_witness: &[(&arrived_before::KIND, arrived_before::by_witness)],
+    by_earlier_arrival: &[(&overtaken_copies::KIND, overtaken_copies::by_arrived_copy)],
+    by_later_arrival: &[(&arrived_before::KIND, arrived_before::by_arrived_copy)],
 };
 
-/// Evidence that an ACK of the original and one of a copy would both give.
+/// The kinds of evidence that an ACK of the original and an ACK of a copy give alike.
 pub(crate) static OF_EITHER_ACK: [&Kind; 3] =
     [&timestamps::OLDER, &NO_GAP_REPORTED, &arrived_before::KIND];
 
@@ -111,6 +115,6 @@ pub fn kinds() -> BTreeMap<&'static str, &'static Kind> {
     let while_open = while_open.chain(of(table.on_first_ack)).chain(of(table.after_ack));
     let at_end = of(table.at_receiver).chain(of(table.at_end));
     let of_pairs = of(table.of_next).chain(of(table.of_first));
-    let by_witness = of(table.after_witness).chain(of(table.before_witness));
-    while_open.chain(at_end).chain(of_pairs).chain(by_witness).collect()
+    let by_arrivals = of(table.by_earlier_arrival).chain(of(table.by_later_arrival));
+    while_open.chain(at_end).chain(of_pairs).chain(by_arrivals).collect()
 }

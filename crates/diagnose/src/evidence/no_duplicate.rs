@@ -1,18 +1,18 @@
-//! A receiver that reports duplicates (RFC 2883) has reported none of the range, though it was
-//! heard for long enough: all copies but one were lost, and the last came when its answer was due.
+//! A receiver that reports duplicates (RFC 2883) has reported none of the range, although later
+//! ACKs of it arrived. All copies except the last were lost.
 
-use super::input::End;
-use crate::history::{Bound, Found, Kind, RetransmittedRange};
+use super::input::SettledDirection;
+use crate::history::{Bound, Finding, Kind, RetransmittedRange};
 
 pub(super) static KIND: Kind = Kind { carries: false, ..Kind::new("no-duplicate-reported", 0.75) };
 
-pub(super) fn at_end(range: &RetransmittedRange, end: &End<'_>) -> Option<Found> {
-    let last_heard = end.last_heard?;
+pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
+    let last_ack = end.last_ack?;
     let (covering, least) = (range.covering_ack?, end.trips.least?);
     let last = range.copies.len() - 1;
     let answered = covering.at.since(range.copies[last].at) >= least;
-    let heard = last_heard.since(covering.at) >= end.trips.smoothed.unwrap_or(least) * 2;
-    let silent = range.duplicates == 0 && !range.is_syn;
-    let lost = last > 0 && answered && heard && silent;
+    let is_late = last_ack.since(covering.at) >= end.trips.smoothed.unwrap_or(least) * 2;
+    let no_duplicate = range.duplicates == 0 && !range.is_syn;
+    let lost = last > 0 && answered && is_late && no_duplicate;
     lost.then(|| Bound::AtLeast(last).shown_by(covering.frame))
 }

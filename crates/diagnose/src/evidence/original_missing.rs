@@ -1,18 +1,18 @@
-//! The range before it was acknowledged, and a round trip later nothing of this one had come,
-//! though its original had been sent right after.
+//! The original of this range was lost: it was sent right after that of the previous range, but was
+//! not acknowledged within a round trip after it.
 
 use rtolab_time::{Duration, Instant};
 
 use super::input::Pair;
-use crate::history::{Bound, Found, Kind, Original};
+use crate::history::{Bound, Finding, Kind, Original};
 use crate::rtt::TOO_SOON;
 
 pub(super) static KIND: Kind = Kind::new("original-missing", 0.85);
 
-/// A receiver may delay an ACK for about this long.
+/// The usual maximum delay of a delayed ACK, with a margin.
 const DELAYED_ACK: Duration = Duration::from_millis(250);
 
-pub(super) fn of_next(pair: &Pair<'_>) -> Option<Found> {
+pub(super) fn of_next(pair: &Pair<'_>) -> Option<Finding> {
     let (covering, next) = pair.covering_acks()?;
     let (first, second) = (pair.range.copies[0].at, pair.next.copies[0].at);
     let wait = pair.trips.least.map(|least| (least * TOO_SOON / 100).max(DELAYED_ACK))?;

@@ -1,16 +1,16 @@
-//! The next original was sent before some of the copies, and arrived after the range did: these
-//! copies did not make the range arrive (the idea of F-RTO, RFC 5682).
+//! An original sent before some copies of the range arrived after the range did. These copies were
+//! not the first to arrive. F-RTO (RFC 5682) uses the same idea.
 
 use rtolab_time::Instant;
 
 use super::input::{Findings, Pair};
 use crate::history::{
-    Ack, Bound, Found, Kind, Original, RetransmissionHistory, RetransmittedRange,
+    Ack, Bound, Finding, Kind, Original, RetransmissionHistory, RetransmittedRange,
 };
 
 pub(super) static KIND: Kind = Kind::new("originals-in-order", 0.97);
 
-/// The data that earlier ACKs expected next was sent once, and arrives.
+/// The evidence of an ACK of an original: the data that the range's first covering ACK expected.
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let facts = ack.facts;
     let mut found = Findings::new();
@@ -26,14 +26,14 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     found
 }
 
-/// In the second pass, where the next data was retransmitted and its original arrived.
-pub(super) fn of_first(pair: &Pair<'_>) -> Option<Found> {
+/// The evidence of the second pass: the expected data was retransmitted, but its original arrived.
+pub(super) fn of_first(pair: &Pair<'_>) -> Option<Finding> {
     let (covering, next) = pair.covering_acks()?;
     let arrived = pair.next.original() == Original::Arrived && next.at > covering.at;
     order(pair.range, pair.next.copies[0].at, next.frame).filter(|_| arrived)
 }
 
-fn order(range: &RetransmittedRange, sent: Instant, frame: u64) -> Option<Found> {
+fn order(range: &RetransmittedRange, sent: Instant, frame: u64) -> Option<Finding> {
     match range.copies.iter().position(|copy| copy.at > sent)? {
         0 => None,
         copy => Some(Bound::AtMost(copy - 1).shown_by(frame)),

@@ -1,35 +1,37 @@
-//! RFC 8985: copies sent before a packet that arrived, and that have not arrived themselves, are
-//! lost.
+//! RACK (RFC 8985): copies that have not arrived are lost if a packet sent later has.
 //!
-//! RACK asks whether to retransmit; here the question is which copy arrived.
+//! RACK decides whether to retransmit; this evidence bounds which copy arrived.
 
 use rtolab_time::{Duration, Instant};
 
-use super::input::{Findings, Retransmitting, Witness};
-use crate::history::{Ack, Bound, Found, Kind, RetransmissionHistory, RetransmittedRange};
+use super::input::{ArrivedCopy, Findings, Retransmitting};
+use crate::history::{Ack, Bound, Finding, Kind, RetransmissionHistory, RetransmittedRange};
 
 pub(super) static KIND: Kind = Kind::new("overtaken-copies", 0.95);
 
-/// Without SACK nothing is known of data after the first gap.
-pub(super) fn on_retransmission(range: &RetransmittedRange, now: &Retransmitting) -> Option<Found> {
+/// The evidence of a retransmission about the earlier copies.
+pub(super) fn on_retransmission(
+    range: &RetransmittedRange,
+    now: &Retransmitting,
+) -> Option<Finding> {
     let (sent, frame) = now.newest.filter(|_| !now.is_known && !range.is_syn)?;
-    lost(range, sent, now.reordering, is_seen(range)).map(|lost| lost.shown_by(frame))
+    lost(range, sent, now.reordering_window, is_seen(range)).map(|lost| lost.shown_by(frame))
 }
 
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let (delivered, sack) = (history.delivered, ack.flight.uses_sack());
-    let reordering = ack.trips.reordering();
+    let reordering_window = ack.trips.reordering_window();
     let mut found = Findings::new();
     for (index, range) in history.iter().enumerate() {
         let sent = match range.is_covered_at(ack.facts.at) {
             false if range.covering_ack.is_some() => None,
-            // SACK would have reported an arrival before that of the other retransmission. Without
-            // it nothing is known of data after the first gap.
+            // SACK would have reported an earlier arrival. Without it, data after the first gap has
+            // an unknown state.
             false if sack || range.start <= ack.facts.ack => delivered.any,
             true if sack => delivered.copy,
             _ => None,
         };
-        if let Some(bound) = sent.and_then(|sent| lost(range, sent, reordering, true)) {
+        if let Some(bound) = sent.and_then(|sent| lost(range, sent, reordering_window, true)) {
             let known = range.signs.iter().any(|sign| sign.kind == &KIND && sign.bound == bound);
             if !known {
                 found.push((index, bound.shown_by(ack.frame)));
@@ -39,24 +41,25 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     found
 }
 
-/// In the second pass, by what has become known since.
-pub(super) fn by_witness(range: &RetransmittedRange, witness: &Witness) -> Option<Found> {
-    let lost = lost(range, witness.sent, witness.reordering, is_seen(range))?;
-    Some(lost.shown_by(witness.frame))
+/// The evidence of the second pass, by copies whose arrival became known later.
+pub(super) fn by_arrived_copy(range: &RetransmittedRange, other: &ArrivedCopy) -> Option<Finding> {
+    let lost = lost(range, other.sent, other.reordering_window, is_seen(range))?;
+    Some(lost.shown_by(other.frame))
 }
 
 fn is_seen(range: &RetransmittedRange) -> bool {
     range.copies[0].at > Instant::START
 }
 
-/// Copies sent well before this time are lost; the last one is not, as one arrived.
+/// The bound if copies sent well before `sent` are lost. The last copy never counts as lost,
+/// because one copy arrived.
 fn lost(
     range: &RetransmittedRange,
     sent: Instant,
-    reordering: Duration,
+    reordering_window: Duration,
     seen: bool,
 ) -> Option<Bound> {
-    let lost = range.copies.iter().take_while(|copy| copy.at + reordering < sent).count();
+    let lost = range.copies.iter().take_while(|copy| copy.at + reordering_window < sent).count();
     let lost = lost.min(range.copies.len() - 1);
     (lost > 0 && seen).then_some(Bound::AtLeast(lost))
 }

@@ -1,11 +1,11 @@
-//! Weighs the evidence about a retransmission.
+//! The verdict on a retransmission, which follows from the evidence.
 
 use serde::Serialize;
 
 use crate::history::{Bound, Sign};
 
-/// What the sign says of a retransmission, the `copy`-th copy of its range.
-const fn says(sign: &Sign, copy: usize) -> Necessity {
+/// The verdict of one piece of evidence on the copy with index `copy`.
+const fn verdict(sign: &Sign, copy: usize) -> Necessity {
     match sign.bound {
         Bound::AtMost(first) if first < copy => Necessity::Unneeded,
         Bound::AtLeast(first) if first >= copy => Necessity::Needed,
@@ -13,7 +13,7 @@ const fn says(sign: &Sign, copy: usize) -> Necessity {
     }
 }
 
-/// Whether a retransmission was needed.
+/// The verdict on a retransmission: was it needed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Necessity {
@@ -21,12 +21,12 @@ pub enum Necessity {
     Needed,
     /// An earlier copy arrived.
     Unneeded,
-    /// The capture does not say.
+    /// The capture does not show it.
     Unknown,
 }
 
 impl Necessity {
-    /// As documents name it.
+    /// The name in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Needed => "needed",
@@ -36,25 +36,24 @@ impl Necessity {
     }
 }
 
-/// A verdict with what speaks for it and against it.
+/// A verdict with its confidence and its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weighed {
-    /// Whether the retransmission was needed.
     pub verdict: Necessity,
-    /// How sure that is, between 0 and 1; 0 if it is unknown.
+    /// The probability that the verdict is right, between 0 and 1; 0 if it is unknown.
     pub confidence: f64,
-    /// What speaks for it.
+    /// The evidence for the verdict, the strongest first.
     pub evidence: Vec<Sign>,
-    /// What speaks against it.
+    /// The evidence against the verdict, likewise.
     pub against: Vec<Sign>,
 }
 
-/// Weighs what is known of a retransmission, the `copy`-th copy of its range: the strongest piece
-/// of evidence decides, and what contradicts it is kept beside it.
+/// The verdict on the copy with index `copy` of a range. The strongest piece of evidence decides.
+/// Contradicting evidence reduces the confidence.
 pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
     let of = |verdict| -> Vec<Sign> {
         let mut found: Vec<Sign> =
-            signs.iter().filter(|sign| says(sign, copy) == verdict).copied().collect();
+            signs.iter().filter(|sign| self::verdict(sign, copy) == verdict).copied().collect();
         found.sort_by(|a, b| b.kind.confidence.total_cmp(&a.kind.confidence));
         found.dedup_by(|a, b| a.kind == b.kind);
         found

@@ -1,4 +1,4 @@
-//! The bytes of a direction that the capture has seen, to find segments that come twice or late.
+//! The bytes of a direction that the capture contains, to find segments that arrive twice or late.
 
 use rtolab_tcp::{Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -6,28 +6,28 @@ use rtolab_time::{Duration, Instant};
 use super::frame::Frame;
 use crate::rtt::RoundTrips;
 
-/// The most gaps remembered at once: 160 kB.
-const MOST_GAPS: usize = 4096;
-/// Networks seldom reorder by more than this; a retransmission comes later.
+/// The maximum number of gaps per direction, which take 160 kB.
+const MAX_GAPS: usize = 4096;
+/// The longest reordering to expect. A retransmission comes later.
 const REORDERING: Duration = Duration::from_millis(20);
 
-/// How the capture sees a segment.
+/// The relation of a segment to those that the capture has seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// Above all bytes seen.
     New,
     /// Some of its bytes were seen before.
     Again,
-    /// Below other bytes, but none of its own were seen: its original was lost before the capture
-    /// point.
+    /// Below the highest byte seen, with none of its own bytes seen: its original was lost before
+    /// the capture point.
     FillsHole,
-    /// Below other bytes, but sent before them: the network reordered it.
+    /// Below the highest byte seen, but sent before it: the network reordered it.
     Reordered,
-    /// All of it precedes the capture.
+    /// Below the first byte of the capture.
     Earlier,
-    /// None of its bytes were seen, but they had been acknowledged.
+    /// Not seen before, but acknowledged before.
     Acknowledged,
-    /// Below bytes of which there were more gaps than are remembered.
+    /// In a region whose gaps exceed the maximum, so that nothing is known.
     Forgotten,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Arrival {
 struct Gap {
     start: Seq,
     end: Seq,
-    /// The packet that opened the gap.
+    /// The packet after the gap.
     opened: Opened,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Arrivals {
     max: Seq,
     /// In the order of their sequence numbers.
     gaps: Vec<Gap>,
-    /// The end of the newest gap that was not remembered.
+    /// The end of the newest gap beyond the maximum.
     forgotten: Option<Seq>,
     /// The highest acknowledgment number in the capture.
     acked: Option<Seq>,
@@ -67,7 +67,7 @@ impl Arrivals {
         Self { first, max: first, gaps: Vec::new(), forgotten: None, acked: None, missed: 0 }
     }
 
-    /// Processes a segment that takes sequence numbers.
+    /// Adds a segment that occupies sequence numbers.
     pub fn take(&mut self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if start >= self.max {
@@ -89,7 +89,7 @@ impl Arrivals {
     fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if end <= self.first {
-            // It can only be a retransmission, whether its original arrived or not.
+            // It is a retransmission, even if its original precedes the capture.
             let known = self.acked.is_some_and(|acked| end <= acked);
             return if known { Arrival::Acknowledged } else { Arrival::Earlier };
         }
@@ -104,9 +104,9 @@ impl Arrivals {
         }
     }
 
-    /// Remembers a gap above all others.
+    /// Adds a gap above all others.
     fn open(&mut self, gap: Gap) {
-        match self.gaps.len() < MOST_GAPS {
+        match self.gaps.len() < MAX_GAPS {
             true => self.gaps.push(gap),
             false => self.forgotten = Some(gap.end),
         }
@@ -124,7 +124,7 @@ impl Arrivals {
         self.gaps.splice(from..to, rest);
     }
 
-    /// Everything below is acknowledged: the capture lacks what is missing there.
+    /// Removes the gaps below `una`. Their bytes were acknowledged, so they count as missed.
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
         self.forgotten = self.forgotten.filter(|&edge| edge > una);
@@ -138,7 +138,7 @@ impl Arrivals {
         }
     }
 
-    /// Data up to `ack` is acknowledged that the capture lacks.
+    /// Counts the bytes up to `ack` above all bytes seen as missed: they were acknowledged.
     pub fn missed(&mut self, ack: Seq) {
         self.missed += ack.since(self.max);
         self.max = self.max.max(ack);
@@ -146,8 +146,8 @@ impl Arrivals {
 }
 
 impl Opened {
-    /// Was the packet that opened the gap sent after `segment`? The sender's IP identification or
-    /// timestamps tell, and otherwise the time.
+    /// Was the packet after the gap sent after `segment`? The sender's timestamps or IP
+    /// identifications decide; without them the time between the packets does.
     fn overtook(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> bool {
         let stamped = segment.timestamps().map(|timestamps| timestamps.value);
         if let (Some(own), Some(other)) = (stamped, self.timestamp) {
@@ -157,13 +157,13 @@ impl Opened {
         }
         if frame.identification != 0 && self.identification != 0 {
             let distance = frame.identification.wrapping_sub(self.identification) as i16;
-            // Distant identifications come from different counters, or are random.
+            // Distant identifications are from different counters, or random.
             if distance.unsigned_abs() < 4096 {
                 return distance < 0;
             }
         }
-        let reordering = trips.least.map_or(REORDERING, |least| (least / 4).min(REORDERING));
-        frame.at.since(self.at) < reordering
+        let reordering_window = trips.least.map_or(REORDERING, |least| (least / 4).min(REORDERING));
+        frame.at.since(self.at) < reordering_window
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Each second segment of this many arrived.
+    /// The arrivals after every second segment of `2 * count` arrived.
     fn with_gaps(count: u64) -> Arrivals {
         let mut arrivals = Arrivals::starting_at(Seq::new(0));
         for number in 0..count {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn many_gaps_are_remembered() {
+    fn every_gap_below_the_maximum_is_recognised() {
         let mut arrivals = with_gaps(1000);
         for number in 0..999 {
             assert_eq!(late(&mut arrivals, 2 * number), Arrival::FillsHole, "{number}");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_filled_in_parts() {
+    fn segments_fill_parts_of_a_gap() {
         let mut arrivals = with_gaps(1);
         at(0, &mut arrivals, 8);
         for number in [5, 3, 4, 7, 2, 6] {
@@ -214,16 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_bound_nothing_is_claimed() {
-        let mut arrivals = with_gaps(MOST_GAPS as u64 + 10);
-        let last = 2 * MOST_GAPS as u64;
+    fn gaps_beyond_the_maximum_are_forgotten() {
+        let mut arrivals = with_gaps(MAX_GAPS as u64 + 10);
+        let last = 2 * MAX_GAPS as u64;
         assert_eq!(late(&mut arrivals, last - 2), Arrival::FillsHole);
         assert_eq!(late(&mut arrivals, last), Arrival::Forgotten);
         assert_eq!(late(&mut arrivals, last + 1), Arrival::Forgotten);
     }
 
     #[test]
-    fn gaps_below_an_acknowledgment_are_missed_data() {
+    fn gaps_below_an_ack_count_as_missed() {
         let mut arrivals = with_gaps(10);
         arrivals.forget(Seq::new(4500));
         assert_eq!(arrivals.missed, 2500);

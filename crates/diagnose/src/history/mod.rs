@@ -1,5 +1,5 @@
-//! The retransmission history of one direction: its retransmitted ranges, each copy of them, and
-//! what ACKs reported of them. It records facts; [`crate::evidence`] evaluates them.
+//! The retransmission history of one direction: its retransmitted ranges, all copies of each range,
+//! and the ACKs that cover it. It records facts; [`crate::evidence`] draws conclusions.
 
 mod ack;
 mod arrivals;
@@ -21,29 +21,29 @@ pub(crate) use range::{
     CoveringAck, DuplicateAck, Original, Retransmission, RetransmittedRange, Transmission,
 };
 pub use sign::Kind;
-pub(crate) use sign::{Bound, Found, Sign};
+pub(crate) use sign::{Bound, Finding, Sign};
 use unanswered::Unanswered;
 
 use crate::rtt::TOO_SOON;
 
-/// The most ranges followed at once; beyond it the oldest is settled.
-const MOST_RANGES: usize = 4096;
+/// The maximum number of open ranges. Beyond it the oldest range is settled.
+const MAX_RANGES: usize = 4096;
 
-/// The most copies followed per range; the next one begins a new range.
-const MOST_COPIES: usize = 256;
+/// The maximum number of copies per range. The next copy begins a new range.
+const MAX_COPIES: usize = 256;
 
-/// When the newest transmissions were sent that the latest ACK shows to have arrived.
+/// The newest transmissions that the latest ACK shows to have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
-    /// The newest retransmission.
+    /// When the newest retransmission among them was sent.
     pub copy: Option<Instant>,
-    /// The newest of all transmissions.
+    /// When the newest of all transmissions among them was sent.
     pub any: Option<Instant>,
     /// Without SACK, the index of the transmission whose arrival advanced the cumulative ACK.
     pub answered: Option<usize>,
 }
 
-/// The ranges of a direction that are not settled, in the order of their first retransmission.
+/// The open ranges of a direction, in the order of their first retransmissions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetransmissionHistory {
     ranges: Vec<RetransmittedRange>,
@@ -54,9 +54,10 @@ pub(crate) struct RetransmissionHistory {
     pub last_duplicate: Option<Instant>,
     pub unanswered: Unanswered,
     pub order: TransmissionOrder,
-    /// What the latest ACK shows to have arrived.
+    /// The transmissions that the latest ACK shows to have arrived.
     pub delivered: Delivered,
-    /// When the newest transmission known to have arrived was sent, and the frame that shows it.
+    /// When the newest transmission known to have arrived was sent, and the frame that shows its
+    /// arrival.
     pub newest: Option<(Instant, u64)>,
 }
 
@@ -69,7 +70,7 @@ impl RetransmissionHistory {
         self.ranges.len()
     }
 
-    /// Can the next ACK tell more about a range?
+    /// Can the next ACK reveal more about a range?
     pub const fn awaits_ack(&self) -> bool {
         self.awaits_ack
     }
@@ -87,7 +88,7 @@ impl RetransmissionHistory {
         self.ranges[index].note(sign);
     }
 
-    /// Adds a copy of exactly this range. `original` is what the flight knows of the first one.
+    /// Adds a copy of exactly this range. `original` is the first transmission, if it is in flight.
     pub fn retransmitted(
         &mut self,
         (start, end): (Seq, Seq),
@@ -95,16 +96,16 @@ impl RetransmissionHistory {
         original: Option<&Sent>,
     ) -> &mut RetransmittedRange {
         let same = |range: &RetransmittedRange| {
-            range.start == start && range.end == end && range.copies.len() < MOST_COPIES
+            range.start == start && range.end == end && range.copies.len() < MAX_COPIES
         };
         let known = self.ranges.iter().position(same);
         let index = known.unwrap_or_else(|| {
             let whole = |range: &&RetransmittedRange| range.start <= start && end <= range.end;
             let mut copies = match self.ranges.iter().find(whole) {
-                Some(range) => range.copies.iter().take(MOST_COPIES / 2).copied().collect(),
+                Some(range) => range.copies.iter().take(MAX_COPIES / 2).copied().collect(),
                 None => vec![first_copy(original)],
             };
-            // These are retransmissions of the other range, and reported there.
+            // The report lists these retransmissions with the other range.
             for copy in &mut copies {
                 copy.retransmission = None;
             }
@@ -146,13 +147,13 @@ impl RetransmissionHistory {
             if !facts.is_new() && facts.duplicate {
                 self.order.on_duplicate();
             }
-        } else if ack.repeats() {
+        } else if ack.is_duplicate() {
             let soonest = ack.trips.least.unwrap_or_default() * TOO_SOON / 100;
             self.unanswered.on_duplicate(facts.at, soonest);
         }
     }
 
-    /// Notes ranges that this ACK is the first to cover. Are there any?
+    /// Records this ACK in the ranges that it is the first to cover. Returns whether there are any.
     pub fn cover(&mut self, ack: &Ack<'_>) -> bool {
         let mut covers = false;
         for range in self.ranges.iter_mut().filter(|range| range.covering_ack.is_none()) {
@@ -164,13 +165,13 @@ impl RetransmissionHistory {
         covers
     }
 
-    /// Notes what arrived according to the ACK and the evidence so far.
+    /// Records the transmissions that arrived according to the ACK and the evidence so far.
     pub fn note_delivered(&mut self, ack: &Ack<'_>, covers: bool) {
         let covered = self.ranges.iter().filter(|range| range.is_covered_by(ack.frame));
         let copies = || covered.filter_map(RetransmittedRange::delivered_copy).max();
         let copy = covers.then(copies).flatten();
         let any = copy.max(ack.delivered_original);
-        let answered = self.answered(ack).and_then(|answered| self.order.place(answered));
+        let answered = self.answered(ack).and_then(|answered| self.order.index_of(answered));
         self.delivered = Delivered { copy, any, answered };
         if let Some(sent) = any.filter(|&sent| self.newest.is_none_or(|(newest, _)| sent > newest))
         {
@@ -178,6 +179,7 @@ impl RetransmissionHistory {
         }
     }
 
+    /// Without SACK, the transmission whose arrival advanced the cumulative ACK.
     fn answered(&self, ack: &Ack<'_>) -> Option<(Seq, Instant)> {
         let facts = ack.facts;
         if ack.flight.uses_sack() || !facts.is_new() {
@@ -195,7 +197,7 @@ impl RetransmissionHistory {
         }
     }
 
-    /// Updates what later ACKs can still tell.
+    /// Updates the state that depends on later ACKs.
     pub fn finish_ack(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
         if !ack.flight.uses_sack() && facts.is_new() {
@@ -219,12 +221,12 @@ impl RetransmissionHistory {
             if let Some(covering) = covering.filter(|one| one.is_awaited() && one.at < facts.at) {
                 if self.delivered.any.is_some_and(|sent| sent > last) {
                     covering.duplicate = DuplicateAck::Missing;
-                } else if ack.repeats() {
+                } else if ack.is_duplicate() {
                     covering.duplicate = DuplicateAck::Came;
                 }
             }
         }
-        self.look_over();
+        self.update_awaited();
     }
 
     /// Schedules the settlement of a covered range.
@@ -232,9 +234,9 @@ impl RetransmissionHistory {
         self.due = Some(self.due.map_or(due, |earliest| earliest.min(due)));
     }
 
-    /// Removes the ranges about which later ACKs tell nothing more.
+    /// Removes and returns the ranges about which later ACKs reveal nothing more.
     pub fn settled(&mut self, at: Instant) -> Vec<RetransmittedRange> {
-        let over = self.ranges.len() > MOST_RANGES;
+        let over = self.ranges.len() > MAX_RANGES;
         if !over && self.due.is_none_or(|due| at < due) {
             return Vec::new();
         }
@@ -251,18 +253,18 @@ impl RetransmissionHistory {
                 ack.duplicate = DuplicateAck::Missing;
             }
         }
-        self.look_over();
+        self.update_awaited();
         settled
     }
 
-    /// Removes all ranges, at the end.
+    /// Removes and returns all ranges.
     pub fn take_all(&mut self) -> Vec<RetransmittedRange> {
         self.due = None;
         std::mem::take(&mut self.ranges)
     }
 
-    /// Updates what is expected, and when the next range may be settled.
-    fn look_over(&mut self) {
+    /// Updates whether an ACK is awaited, and when the next range may be settled.
+    fn update_awaited(&mut self) {
         let awaits = |range: &RetransmittedRange| {
             range.awaits_next || range.covering_ack.is_none_or(|ack| ack.is_awaited())
         };
@@ -272,30 +274,30 @@ impl RetransmissionHistory {
     }
 }
 
+/// Records the first ACK that covers the range.
 fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
     let facts = ack.facts;
-    let again = range.first_retransmitted().unwrap_or(facts.at);
-    // Without what had been reported before.
-    let news = facts.advanced.saturating_sub(facts.sacked_before);
+    let retransmitted = range.first_retransmitted().unwrap_or(facts.at);
+    let newly_acked = facts.advanced.saturating_sub(facts.sacked_before);
     range.covering_ack = Some(CoveringAck {
         at: facts.at,
         frame: ack.frame,
         reports_duplicate: facts.dsack.is_some_and(|block| range.spans(block.start)),
-        all: ack.next_sent().is_none_or(|sent| sent >= again),
-        jumps: news > 2 * range.end.since(range.start),
+        all: ack.next_sent().is_none_or(|sent| sent >= retransmitted),
+        jumps: newly_acked > 2 * range.end.since(range.start),
         may_be_delayed: ack.may_be_delayed(range),
         duplicate: DuplicateAck::Awaited,
     });
-    // If a queue has grown, duplicates take as long as their originals.
-    let waited = facts.at.since(again.min(facts.at));
-    range.due = facts.at + ack.trips.patience().max(waited * 2);
+    // If a queue has built up, copies take as long as their originals.
+    let waited = facts.at.since(retransmitted.min(facts.at));
+    range.due = facts.at + ack.trips.answer_deadline().max(waited * 2);
     if range.end <= facts.ack {
         range.expected_next = Some(facts.ack);
         range.awaits_next = true;
     }
 }
 
-/// The original; if the capture lacks it, a copy before all others.
+/// The original. If the capture lacks it, it counts as sent before all others.
 fn first_copy(original: Option<&Sent>) -> Transmission {
     Transmission {
         at: original.map_or(Instant::START, |sent| sent.first_sent),

@@ -1,35 +1,35 @@
-//! The order of transmissions, and the duplicate ACKs between two ACKs of new data.
+//! The order of transmissions, and the number of duplicate ACKs between two ACKs of new data.
 
 use std::collections::VecDeque;
 
 use rtolab_tcp::{Segment, Seq};
 use rtolab_time::Instant;
 
-/// The most transmissions remembered.
-const MOST_SENT: usize = 4096;
+/// The maximum number of transmissions kept.
+const MAX_SENT: usize = 4096;
 
 /// The transmissions since the first retransmission, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransmissionOrder {
     sent: VecDeque<(Seq, Instant)>,
-    /// Duplicate ACKs since the last new ACK.
+    /// The number of duplicate ACKs since the last ACK of new data.
     duplicates: usize,
 }
 
 impl TransmissionOrder {
-    /// Records a transmission.
+    /// Adds a transmission.
     pub fn sent(&mut self, segment: &Segment, at: Instant) {
         if segment.sequence_length() == 0 {
             return;
         }
-        if self.sent.len() == MOST_SENT {
+        if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
         }
         self.sent.push_back((segment.seq, at));
     }
 
-    /// Discards the order: nothing was retransmitted, the capture lacks a packet, or a probe was
-    /// sent.
+    /// Discards the order, because nothing is retransmitted, the capture lacks a packet, or a probe
+    /// was sent.
     pub fn forget(&mut self) {
         self.sent.clear();
         self.duplicates = 0;
@@ -40,22 +40,23 @@ impl TransmissionOrder {
     }
 
     /// The index of this transmission.
-    pub fn place(&self, answered: (Seq, Instant)) -> Option<usize> {
+    pub fn index_of(&self, answered: (Seq, Instant)) -> Option<usize> {
         self.sent.iter().position(|&sent| sent == answered)
     }
 
-    /// The transmissions that duplicate ACKs answered before an ACK of new data answered the one at
-    /// this index: as many of the latest ones before it as there were duplicate ACKs.
+    /// The transmissions that the duplicate ACKs before the latest ACK of new data answered. That
+    /// ACK answered the transmission at this index. The n duplicate ACKs answered the n
+    /// transmissions before it.
     pub fn followed(&self, answered: Option<usize>) -> impl Iterator<Item = (Seq, Instant)> {
-        let place = answered.unwrap_or(0);
-        self.sent.range(place.saturating_sub(self.duplicates)..place).copied()
+        let index = answered.unwrap_or(0);
+        self.sent.range(index.saturating_sub(self.duplicates)..index).copied()
     }
 
-    /// Forgets the transmissions that this ACK of new data answers.
+    /// Removes the transmissions up to the one that an ACK of new data answers.
     pub fn acked(&mut self, answered: Option<usize>) {
         self.duplicates = 0;
-        if let Some(place) = answered {
-            self.sent.drain(..=place);
+        if let Some(index) = answered {
+            self.sent.drain(..=index);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A retransmitted range: its copies, its first covering ACK, and the evidence.
+//! A retransmitted range of sequence numbers: its copies, its first covering ACK and the evidence
+//! about it.
 
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
@@ -27,7 +28,7 @@ pub(crate) struct Retransmission {
     /// The payload in bytes.
     pub len: u32,
     pub trigger: Trigger,
-    /// The detectors' episode to which the timeout belongs.
+    /// For a timeout: the number of its episode in the detectors.
     pub judged: Option<u32>,
     /// The time since the last event that restarts a retransmission timer.
     pub idle: Duration,
@@ -41,13 +42,13 @@ pub(crate) struct Retransmission {
 pub(crate) struct CoveringAck {
     pub at: Instant,
     pub frame: u64,
-    /// Does it report the range by D-SACK?
+    /// Does it report the range by D-SACK (RFC 2883)?
     pub reports_duplicate: bool,
-    /// Does it acknowledge everything sent before the first retransmission?
+    /// Does it acknowledge all data sent before the first retransmission?
     pub all: bool,
-    /// Does it acknowledge far more than the range, of which nothing was reported before?
+    /// Does it newly acknowledge more than twice the bytes of the range?
     pub jumps: bool,
-    /// May it be the original's own, delayed until a copy arrived?
+    /// May it be the delayed ACK of the original, which the receiver sent when a copy arrived?
     pub may_be_delayed: bool,
     pub duplicate: DuplicateAck,
 }
@@ -59,12 +60,12 @@ impl CoveringAck {
     }
 }
 
-/// The duplicate ACK that later copies cause.
+/// The state of the duplicate ACK that later copies cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DuplicateAck {
     Awaited,
     Came,
-    /// Later transmissions have arrived, but no duplicate ACK came.
+    /// Later transmissions have arrived, but no duplicate ACK has.
     Missing,
 }
 
@@ -82,24 +83,26 @@ pub(crate) struct RetransmittedRange {
     pub start: Seq,
     pub end: Seq,
     pub is_syn: bool,
-    /// In the order of transmission, from the original, which the capture may lack.
+    /// In the order of transmission. The first is the original, which the capture may lack.
     pub copies: Vec<Transmission>,
     pub signs: Vec<Sign>,
     pub covering_ack: Option<CoveringAck>,
-    /// How often the receiver reported it by D-SACK.
+    /// The number of D-SACKs that reported it.
     pub duplicates: usize,
-    /// When it did so last.
+    /// When the last of these D-SACKs arrived.
     pub last_duplicate: Option<Instant>,
-    /// The acknowledgment number of the first cumulative ACK: if the original there arrives, that
-    /// tells which copy of this range did.
+    /// The acknowledgment number of the first covering ACK. The arrival of the original at this
+    /// number is evidence about the copies of this range.
     pub expected_next: Option<Seq>,
-    /// Is that still unacknowledged?
+    /// Is the data at `expected_next` still unacknowledged?
     pub awaits_next: bool,
+    /// When the range is settled.
     pub due: Instant,
 }
 
 impl RetransmittedRange {
-    /// Upper and lower bounds of the first copy that arrived, from the evidence that carries more.
+    /// The upper and the lower bound of the first copy that arrived, by the evidence on which other
+    /// evidence may build.
     pub fn bounds(&self) -> (Option<usize>, usize) {
         let (mut most, mut least) = (None, 0);
         for sign in self.signs.iter().filter(|sign| sign.kind.carries) {
@@ -120,7 +123,7 @@ impl RetransmittedRange {
         }
     }
 
-    /// When its last copy was sent, if that must be the one that arrived.
+    /// When its last copy was sent, if no earlier copy arrived.
     pub fn delivered_copy(&self) -> Option<Instant> {
         let (most, least) = self.bounds();
         let last = self.copies.len() - 1;

@@ -1,19 +1,19 @@
 //! Evidence about retransmissions.
 //!
-//! A capture can tell only one thing about a range that was sent several times: which copy, in the
-//! order of transmission, was the first to arrive. Later copies were unneeded; that one and earlier
-//! ones were needed. Each piece of evidence bounds that copy from one side.
+//! All evidence about a range is about one number: the index, in the order of transmission, of the
+//! first copy that arrived. That copy and earlier ones were needed, and later ones were unneeded.
+//! Each piece of evidence gives an upper or a lower bound of the index.
 
 use std::ptr;
 
-/// A kind of evidence: one `static` each, equal only to itself.
+/// A kind of evidence. Each kind is one `static`, which is equal to itself only.
 #[derive(Debug)]
 pub struct Kind {
     /// The name in documents.
     pub name: &'static str,
-    /// Its reliability, between 0 and 1.
+    /// The share of cases in which it is right, between 0 and 1.
     pub confidence: f64,
-    /// Can other evidence build on it?
+    /// May other evidence build on it?
     pub carries: bool,
 }
 
@@ -29,30 +29,30 @@ impl PartialEq for Kind {
     }
 }
 
-/// The copies, in the order of transmission, that may be the first to arrive; the original is 0.
+/// A bound of the index of the first copy that arrived; the original has index 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// This one or an earlier one.
+    /// The first copy that arrived is this one or an earlier one.
     AtMost(usize),
-    /// This one or a later one.
+    /// The first copy that arrived is this one or a later one.
     AtLeast(usize),
 }
 
 impl Bound {
     /// The bound with the frame that shows it.
-    pub const fn shown_by(self, frame: u64) -> Found {
-        Found { bound: self, frame }
+    pub const fn shown_by(self, frame: u64) -> Finding {
+        Finding { bound: self, frame }
     }
 }
 
-/// The result of a search for one kind of evidence.
+/// A bound with the frame that shows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Finding {
     pub bound: Bound,
     pub frame: u64,
 }
 
-impl Found {
+impl Finding {
     /// Evidence of this kind.
     pub const fn of(self, kind: &'static Kind) -> Sign {
         Sign { kind, bound: self.bound, frame: self.frame }

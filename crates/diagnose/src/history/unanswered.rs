@@ -1,47 +1,49 @@
-//! Retransmissions whose duplicate ACKs may still come.
+//! Retransmissions whose duplicate ACKs may still arrive.
 //!
-//! A receiver acknowledges at once data that it already has. With SACK only that causes an ACK
-//! without news.
+//! A receiver acknowledges a segment that it already has at once. With SACK, no other segment
+//! causes an ACK that reports nothing new.
 
 use std::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
-/// The most retransmissions remembered.
-const MOST_WAITING: usize = 4096;
+/// The maximum number of retransmissions kept.
+const MAX_WAITING: usize = 4096;
 
-/// Retransmissions whose duplicate ACKs may still come.
+/// Retransmissions whose duplicate ACKs may still arrive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unanswered {
     /// When they were sent.
     waiting: VecDeque<Instant>,
-    /// Duplicate ACKs since the last arrival of an original.
+    /// The number of duplicate ACKs since the last arrival of an original.
     duplicates: usize,
 }
 
 impl Unanswered {
     pub fn retransmitted(&mut self, at: Instant) {
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }
         self.waiting.push_back(at);
     }
 
-    /// A duplicate ACK without news arrives. No answer takes less than `soonest`.
+    /// Processes an ACK that reports nothing new. It answers a retransmission only if `soonest` has
+    /// passed since then.
     pub fn on_duplicate(&mut self, at: Instant, soonest: Duration) {
         let answers = self.waiting.front().is_some_and(|&sent| at.since(sent) >= soonest);
         self.duplicates += usize::from(answers);
     }
 
-    /// An original sent at `sent` arrived. Returns when the first and the last of the
-    /// retransmissions before it were sent if duplicate ACKs answered each of them.
+    /// When the first and the last of the retransmissions before `sent` were sent, if duplicate
+    /// ACKs answered each of them. An original sent at `sent` has arrived.
     pub fn answered_before(&self, sent: Instant) -> Option<(Instant, Instant)> {
         let count = self.waiting_before(sent)?;
         let at_once = self.waiting.get(count) == Some(&sent);
         (self.duplicates == count && !at_once).then(|| (self.waiting[0], self.waiting[count - 1]))
     }
 
-    /// Forgets the retransmissions before that original: their answers came or never will.
+    /// Removes the retransmissions before `sent`: an original sent later has arrived, so no further
+    /// answers to them will.
     pub fn forget_before(&mut self, sent: Instant) {
         if let Some(count) = self.waiting_before(sent) {
             self.waiting.drain(..count);

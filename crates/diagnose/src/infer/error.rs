@@ -1,13 +1,13 @@
-//! Why a path cannot be inferred.
+//! The reasons why a path cannot be inferred.
 
 use thiserror::Error;
 
-/// Longer connections are not inferred.
-pub(crate) const MOST_PACKETS: u64 = 50_000;
-/// The fewest ACKs that advance from which a path is inferred.
-pub(super) const FEWEST_ANSWERS: usize = 4;
+/// The maximum number of packets of a connection from which a path is inferred.
+pub(crate) const MAX_PACKETS: u64 = 50_000;
+/// The minimum number of ACKs of new data from which a path is inferred.
+pub(super) const MIN_ACKS: usize = 4;
 
-/// Why a path is not inferred.
+/// The reason why a path cannot be inferred.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum NotInferred {
@@ -17,9 +17,9 @@ pub enum NotInferred {
     Vantage(&'static str),
     #[error("what if needs the handshake, which the capture lacks")]
     NoHandshake,
-    #[error("what if takes {MOST_PACKETS} packets; this one has {0}")]
+    #[error("what if takes {MAX_PACKETS} packets; this one has {0}")]
     TooLong(u64),
-    #[error("what if needs {FEWEST_ANSWERS} acknowledgments; this one has {0}")]
+    #[error("what if needs {MIN_ACKS} acknowledgments; this one has {0}")]
     TooFewAcks(usize),
     #[error("what if needs acknowledgments that advance, of which there are none")]
     NoAdvance,

@@ -1,12 +1,12 @@
-//! The inferred link: when it would deliver the ACKs of packets sent at given times.
+//! The inferred link, and the times at which it would deliver the ACKs of packets.
 
 use rtolab_link::{DirectionConfig, Interval, RateChange, Stalls, Transmitter};
 use rtolab_time::{Duration, Instant, Rate};
 
 /// IP and TCP headers without options, in bytes.
 pub(crate) const BARE_ACK: u32 = 40;
-/// Sizes and rates of the link are in these parts of a byte and of a bit/s: errors of a rate
-/// accumulate over all packets that wait.
+/// The resolution of sizes and rates, in parts of a byte and of a bit/s. It is fine because the
+/// error of a rate adds up over all queued packets.
 const PARTS: u32 = 10_000;
 
 /// Indices of the directions.
@@ -25,19 +25,20 @@ pub(crate) struct Sent {
     pub(crate) lost: bool,
     /// Its number among all packets of the sender, pure ACKs included, from 1.
     pub(crate) number: u32,
+    /// Did the queue drop it?
     pub(crate) refused: bool,
     /// The cumulative ACK that its arrival causes; see [`acknowledge`].
     pub(crate) ack: i64,
 }
 
-/// An ACK at the sender that advances.
+/// An ACK of new data, at the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Acked {
     pub(crate) t: f64,
     pub(crate) ack: i64,
 }
 
-/// The data packets, and the ACKs that advance.
+/// The data packets, and the ACKs of new data.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) sent: &'a [Sent],
@@ -47,7 +48,7 @@ pub(crate) struct Seen<'a> {
 /// A FIFO link with the same rate and delay in both directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Link {
-    /// The first rate; in [`PARTS`], as all rates here.
+    /// The first rate; all rates are in [`PARTS`].
     pub(crate) rate: Option<Rate>,
     /// Changes of the rate, in order.
     pub(crate) changes: Vec<RateChange>,
@@ -57,9 +58,9 @@ pub(crate) struct Link {
     pub(crate) overhead: u32,
     /// The limit of the queue in bytes; `None` if it never overflowed.
     pub(crate) queue: Option<u32>,
-    /// When data, and when ACKs, were held.
+    /// The stalls of data and of ACKs.
     pub(crate) stalls: [Vec<Interval>; 2],
-    /// When data, and when ACKs, were lost.
+    /// The outages of data and of ACKs.
     pub(crate) outages: [Vec<Interval>; 2],
     /// The numbers of other lost packets, without those that the queue dropped.
     pub(crate) drops: Vec<u32>,
@@ -71,7 +72,7 @@ pub(crate) fn window(from: f64, to: f64) -> Interval {
     Interval { at, length: Instant::from_secs_f64(to).since(at) }
 }
 
-/// Computes the cumulative ACK that each packet would cause if packets arrive in this order.
+/// Sets the cumulative ACK that each packet causes if packets arrive in this order.
 pub(crate) fn acknowledge(sent: &mut [Sent]) {
     let mut waiting = std::collections::BTreeSet::new();
     let mut next = None;
@@ -87,8 +88,8 @@ pub(crate) fn acknowledge(sent: &mut [Sent]) {
 }
 
 impl Link {
-    /// A link without delay that sends `rates` in bit/s, each from a time in seconds on; the first
-    /// from time 0.
+    /// A link without delay. `rates` are times in seconds and the rates in bit/s from then on; the
+    /// first time is 0.
     pub(crate) fn new(rates: &[(f64, f64)], overhead: u32) -> Self {
         let parts = |rate: f64| (rate * f64::from(PARTS)).round().max(1.0) as u64;
         let change = |&(at, rate): &(f64, f64)| RateChange {
@@ -136,7 +137,8 @@ impl Link {
         })
     }
 
-    /// When each packet's transmission ends; a packet that the queue drops is gone at once.
+    /// The end of each packet's transmission. A packet that the queue drops has none and gets its
+    /// time of arrival.
     pub(crate) fn departures(&self, sent: &[Sent]) -> Vec<Instant> {
         let mut data = self.transmitter(DATA);
         let depart = |packet: &Sent| match (Instant::from_secs_f64(packet.t), packet.refused) {
@@ -146,7 +148,7 @@ impl Link {
         sent.iter().map(depart).collect()
     }
 
-    /// The ACKs if each packet that arrives were acknowledged at once.
+    /// The ACKs of a receiver that acknowledges each packet at once.
     pub(crate) fn answers(&self, sent: &[Sent]) -> Vec<Acked> {
         let mut acks = self.transmitter(ACKS);
         let arrive = sent.iter().zip(self.departures(sent)).filter(|(packet, _)| !packet.lost);
@@ -160,7 +162,7 @@ impl Link {
     }
 }
 
-/// In bit/s.
+/// The rate in bit/s; 0 for none.
 pub(crate) fn bits_per_second(rate: Option<Rate>) -> f64 {
     rate.map_or(0.0, |rate| rate.bits_per_second() as f64 / f64::from(PARTS))
 }

@@ -4,41 +4,41 @@ use std::collections::{HashSet, VecDeque};
 
 use super::link::{Link, Sent};
 
-/// The fewest drops from which a queue is inferred.
-const FEWEST: usize = 2;
-/// The most iterations: each drop shortens the queue.
-const MOST_ROUNDS: u32 = 8;
+/// The minimum number of drops from which a queue is inferred.
+const MIN_DROPS: usize = 2;
+/// The maximum number of iterations. Each drop shortens the queue, so that other packets fit.
+const MAX_ROUNDS: u32 = 8;
 /// The smallest part of the losses that a full queue must explain.
 const SHARE: f64 = 0.5;
-/// The largest number of contradictions, as a part of the drops.
-const ASTRAY: f64 = 0.1;
-/// The tolerance for simultaneous events, as a part of a packet's transmission time: ACK clocking
-/// makes packets arrive when others leave.
-const JUST: f64 = 0.25;
+/// The maximum number of contradictions, as a part of the drops.
+const MAX_CONTRADICTIONS: f64 = 0.1;
+/// The tolerance for simultaneous events, as a part of a packet's transmission time. ACK clocking
+/// makes packets arrive at the times at which others leave.
+const SIMULTANEOUS: f64 = 0.25;
 
 /// A packet that arrives at the queue.
 struct Arrival {
     packet: Sent,
     size: u32,
-    /// The length of the queue with it, in bytes; zero if it need not wait.
+    /// The length of the queue with it, in bytes; zero if the link is idle.
     length: u32,
 }
 
 impl Arrival {
-    /// Does it exceed the limit, or was it lost where one packet less would have been? If one
-    /// packet leaves as another arrives, their order is unknown.
-    fn is_refused(&self, room: u32, undecided: &HashSet<i64>) -> bool {
-        let lost = self.packet.lost && self.length + self.size > room;
-        lost || undecided.contains(&self.packet.frame) && self.length > room
+    /// Does the queue drop it? A lost packet counts as dropped if one more packet would exceed the
+    /// limit, because the order of a simultaneous arrival and departure is unknown.
+    fn is_refused(&self, limit: u32, undecided: &HashSet<i64>) -> bool {
+        let lost = self.packet.lost && self.length + self.size > limit;
+        lost || undecided.contains(&self.packet.frame) && self.length > limit
     }
 }
 
-/// The limit of the drop-tail queue in bytes that explains most losses, and the packets with those
-/// that it dropped. `None` if no limit does. `undecided` are frames that may have been lost,
-/// because their retransmissions were unneeded.
+/// The limit of the drop-tail queue in bytes that explains most losses, and the packets, with
+/// `refused` set in those that it drops. `None` if no limit explains them. `undecided` are frames
+/// that may have been lost, because their retransmissions were unneeded.
 ///
-/// The limit lies between the longest queue that took a packet and the shortest that dropped one,
-/// so it is known to a packet's size. Losses while the queue is short have other causes.
+/// The limit lies between the longest queue that accepted a packet and the shortest queue that
+/// dropped one, so it is known to a packet's size. Losses at a short queue have other causes.
 pub(crate) fn find_queue(
     link: &Link,
     sent: &[Sent],
@@ -46,45 +46,47 @@ pub(crate) fn find_queue(
 ) -> Option<(u32, Vec<Sent>)> {
     let lost = sent.iter().filter(|packet| packet.lost).count();
     let mut tried = refuse_lost(sent);
-    let (mut arrivals, mut room) = (Vec::new(), 0);
-    for _ in 0..MOST_ROUNDS {
+    let (mut arrivals, mut limit) = (Vec::new(), 0);
+    for _ in 0..MAX_ROUNDS {
         arrivals = find_arrivals(link, &tried);
-        room = find_room(&arrivals, undecided);
+        limit = find_limit(&arrivals, undecided);
         let refuse = |one: &Arrival| {
-            let refused = one.is_refused(room, undecided);
+            let refused = one.is_refused(limit, undecided);
             Sent { refused, ..one.packet }
         };
-        let again: Vec<Sent> = arrivals.iter().map(refuse).collect();
-        if again == tried {
+        let refined: Vec<Sent> = arrivals.iter().map(refuse).collect();
+        if refined == tried {
             break;
         }
-        tried = again;
+        tried = refined;
     }
     let refused = tried.iter().filter(|packet| packet.refused && packet.lost).count();
-    let against = |one: &&Arrival| !one.packet.refused && one.length > room + one.size;
-    let astray = arrivals.iter().filter(against).count() as f64;
-    let enough = refused >= FEWEST && refused as f64 >= SHARE * lost as f64;
-    (room > 0 && enough && astray <= ASTRAY * refused as f64).then_some((room, tried))
+    let against = |one: &&Arrival| !one.packet.refused && one.length > limit + one.size;
+    let contradictions = arrivals.iter().filter(against).count() as f64;
+    let enough = refused >= MIN_DROPS && refused as f64 >= SHARE * lost as f64;
+    (limit > 0 && enough && contradictions <= MAX_CONTRADICTIONS * refused as f64)
+        .then_some((limit, tried))
 }
 
-/// The packets as if a queue had dropped all lost ones.
+/// The packets, with `refused` set in all lost ones.
 pub(crate) fn refuse_lost(sent: &[Sent]) -> Vec<Sent> {
     sent.iter().map(|packet| Sent { refused: packet.lost, ..*packet }).collect()
 }
 
-/// The arrivals: each finds the packets whose transmission had not begun.
+/// The arrivals at the queue. The queue holds the packets whose transmission has not begun.
 fn find_arrivals(link: &Link, sent: &[Sent]) -> Vec<Arrival> {
     let mut waiting: VecDeque<(f64, u32)> = VecDeque::new();
     let (mut length, mut idle_from) = (0, 0.0);
-    let meet = |(packet, leaves): (&Sent, rtolab_time::Instant)| {
+    let enqueue = |(packet, leaves): (&Sent, rtolab_time::Instant)| {
         let size = link.size(packet);
-        let near = packet.t + JUST * link.transmission(size, packet.t);
+        let near = packet.t + SIMULTANEOUS * link.transmission(size, packet.t);
         while let Some((_, gone)) = waiting.front().filter(|(begins, _)| *begins <= near) {
             length -= gone;
             waiting.pop_front();
         }
         let waits = idle_from > packet.t;
-        let met = Arrival { packet: *packet, size, length: if waits { length + size } else { 0 } };
+        let arrival =
+            Arrival { packet: *packet, size, length: if waits { length + size } else { 0 } };
         if !packet.refused {
             if waits {
                 waiting.push_back((idle_from, size));
@@ -92,24 +94,26 @@ fn find_arrivals(link: &Link, sent: &[Sent]) -> Vec<Arrival> {
             }
             idle_from = leaves.secs_f64();
         }
-        met
+        arrival
     };
-    sent.iter().zip(link.departures(sent)).map(meet).collect()
+    sent.iter().zip(link.departures(sent)).map(enqueue).collect()
 }
 
-/// The limit in bytes that best separates lost packets from others, without undecided ones.
-fn find_room(arrivals: &[Arrival], undecided: &HashSet<i64>) -> u32 {
+/// The limit in bytes that best separates the lost packets from the others. Undecided packets do
+/// not count.
+fn find_limit(arrivals: &[Arrival], undecided: &HashSet<i64>) -> u32 {
     let mut ordered: Vec<&Arrival> =
         arrivals.iter().filter(|one| !undecided.contains(&one.packet.frame)).collect();
     ordered.sort_by_key(|one| one.length);
     // A limit of zero contradicts every packet that waited and was not lost.
-    let mut astray = ordered.iter().filter(|one| !one.packet.lost && one.length > 0).count() as i64;
-    let mut found = (astray, 0);
+    let mut contradictions =
+        ordered.iter().filter(|one| !one.packet.lost && one.length > 0).count() as i64;
+    let mut found = (contradictions, 0);
     for (at, one) in ordered.iter().enumerate().filter(|(_, one)| one.length > 0) {
-        astray += if one.packet.lost { 1 } else { -1 };
+        contradictions += if one.packet.lost { 1 } else { -1 };
         let follows = ordered.get(at + 1).map_or(one.length, |next| next.length);
-        if astray < found.0 {
-            found = (astray, u32::midpoint(one.length, follows));
+        if contradictions < found.0 {
+            found = (contradictions, u32::midpoint(one.length, follows));
         }
     }
     found.1

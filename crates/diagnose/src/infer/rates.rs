@@ -5,19 +5,20 @@ use rtolab_time::Instant;
 use super::error::NotInferred;
 use super::link::{Acked, Link, Seen};
 use super::stalls::{LATE, expected};
-use super::statistics::{first_least, mean};
+use super::statistics::{first_minimum, mean};
 
-/// The fewest ACKs that establish a rate.
-const FEWEST: usize = 12;
-/// With more changes the rate counts as constant.
-const MOST_CHANGES: usize = 8;
-/// The smallest ratio of two different rates.
-const APART: f64 = 1.5;
-/// The ratio of neighbouring candidates for a rate.
-const FINE: f64 = 1.1;
+/// The minimum number of ACKs that establish a rate.
+const MIN_SAMPLES: usize = 12;
+/// The maximum number of changes. With more, the rate counts as constant.
+const MAX_CHANGES: usize = 8;
+/// The smallest ratio of successive rates.
+const MIN_RATIO: f64 = 1.5;
+/// The ratio of neighbouring candidate rates.
+const STEP_RATIO: f64 = 1.1;
 /// The smallest improvement of the fit that justifies a change, as a part of the total error.
-const WORTH: f64 = 0.05;
-/// The weight of ACKs that come too early: an ACK may be delayed, but none precedes its packet.
+const MIN_GAIN: f64 = 0.05;
+/// The weight of the error of early ACKs. It is large because ACKs may be delayed, but are never
+/// early.
 const TOO_SOON: f64 = 4.0;
 /// The largest initial error of a change: the transmission time of this number of packets of this
 /// size in bytes.
@@ -27,15 +28,16 @@ const FULL: u32 = 1500;
 const STEPS: i32 = 8;
 const ROUNDS: u32 = 3;
 
-/// A pure ACK, or an ACK that advances.
+/// A pure ACK, or an ACK of new data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ack {
     /// In seconds.
     pub(crate) t: f64,
-    /// The acknowledgment number; as [`delivered`] returns it, the bytes that had passed the link.
+    /// The acknowledgment number, or, in the result of [`delivered`], the bytes that had passed the
+    /// link.
     pub(crate) ack: i64,
-    /// What it acknowledges was sent after the previous ACK arrived, so the time between the two
-    /// ACKs does not show the link's rate.
+    /// Was the acknowledged data sent after the previous ACK arrived? If so, the time between the
+    /// two ACKs does not show the link's rate.
     pub(crate) idle: bool,
 }
 
@@ -52,8 +54,9 @@ pub(crate) struct Pace {
 
 /// The bytes that had passed the link at each ACK, duplicate ACKs included.
 ///
-/// Each packet above a gap causes one duplicate ACK. The ACK that fills the gap stands for one
-/// packet, whatever it acknowledges. `payload` is that of most packets, in bytes.
+/// Each packet above a gap causes one duplicate ACK. The ACK of the packet that fills the gap
+/// counts as one packet, however many bytes it acknowledges. `payload` is the most frequent payload
+/// in bytes.
 pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
     let (mut total, mut reported, mut highest, mut duplicates) = (0, 0, 0, 0);
     let pass = |ack: &Ack| {
@@ -76,18 +79,18 @@ pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
     acks.iter().map(pass).collect()
 }
 
-/// The paces while the link was busy; all paces if there are fewer than [`FEWEST`] of these.
+/// The paces while the link was busy; all paces if there are fewer than [`MIN_SAMPLES`] of these.
 pub(crate) fn paces(passed: &[Ack], payload: i64, overhead: i64) -> Vec<Pace> {
     let pairs = passed.windows(2).map(|pair| (pair[0], pair[1]));
-    let told = pairs.filter(|(before, after)| before.ack > 1 && after.t > before.t);
+    let advancing = pairs.filter(|(before, after)| before.ack > 1 && after.t > before.t);
     let pace = |(before, after): (Ack, Ack)| {
         let weight = after.ack - before.ack;
         let packets = (weight + payload - 1).div_euclid(payload);
         let rate = (8 * (weight + packets * overhead)) as f64 / (after.t - before.t);
         (Pace { at: before.t, rate, weight }, after.idle)
     };
-    let all: Vec<(Pace, bool)> = told.map(pace).collect();
-    let is_enough = all.iter().filter(|(_, idle)| !idle).count() >= FEWEST;
+    let all: Vec<(Pace, bool)> = advancing.map(pace).collect();
+    let is_enough = all.iter().filter(|(_, idle)| !idle).count() >= MIN_SAMPLES;
     all.into_iter().filter(|(_, idle)| !(is_enough && *idle)).map(|(pace, _)| pace).collect()
 }
 
@@ -103,12 +106,12 @@ pub(crate) fn median_rate(paces: &[Pace]) -> Result<f64, NotInferred> {
     found.map(|one| one.rate).ok_or(NotInferred::NoAdvance)
 }
 
-/// The rates in bit/s that explain the paces, each from a time in seconds on. There are at most
-/// [`MOST_CHANGES`] changes, each by a factor of [`APART`] or more, and each part has [`FEWEST`]
-/// ACKs or more; with more changes the rate counts as constant.
+/// The rates in bit/s that explain the paces, with their first times in seconds. There are at most
+/// [`MAX_CHANGES`] changes, each by a factor of at least [`MIN_RATIO`], and each part has at least
+/// [`MIN_SAMPLES`] ACKs. With more changes the rate counts as constant.
 pub(crate) fn find_rates(paces: &[Pace]) -> Result<Vec<(f64, f64)>, NotInferred> {
     let mut parts = parts(paces)?;
-    if parts.len() > MOST_CHANGES + 1 {
+    if parts.len() > MAX_CHANGES + 1 {
         parts = vec![paces.to_vec()];
     }
     parts
@@ -117,25 +120,26 @@ pub(crate) fn find_rates(paces: &[Pace]) -> Result<Vec<(f64, f64)>, NotInferred>
         .collect()
 }
 
-/// Cuts the paces where a cut costs less than the error without it, and joins parts of similar
-/// rates.
+/// Divides the paces where a change of the rate costs less than the error without it, and joins
+/// parts of similar rates.
 fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
-    if paces.len() < 2 * FEWEST {
+    if paces.len() < 2 * MIN_SAMPLES {
         return Ok(vec![paces.to_vec()]);
     }
     let mut weights: Vec<i64> = paces.iter().map(|one| one.weight).collect();
     weights.sort_unstable();
-    let least = weights[weights.len() - FEWEST..].iter().sum::<i64>() as f64 * libm::log(APART);
+    let least =
+        weights[weights.len() - MIN_SAMPLES..].iter().sum::<i64>() as f64 * libm::log(MIN_RATIO);
     let rate = median_rate(paces)?;
-    let off = |one: &Pace| libm::log(one.rate / rate).abs() * one.weight as f64;
-    let price = least + WORTH * paces.iter().map(off).sum::<f64>();
+    let error = |one: &Pace| libm::log(one.rate / rate).abs() * one.weight as f64;
+    let price = least + MIN_GAIN * paces.iter().map(error).sum::<f64>();
     let cuts = [vec![0], cuts(paces, price), vec![paces.len()]].concat();
     let mut joined: Vec<Vec<Pace>> = Vec::new();
-    for cut in cuts.windows(2).filter(|cut| cut[1] - cut[0] >= FEWEST) {
+    for cut in cuts.windows(2).filter(|cut| cut[1] - cut[0] >= MIN_SAMPLES) {
         let part = &paces[cut[0]..cut[1]];
         let rate = median_rate(part)?;
         match joined.last_mut() {
-            Some(last) if libm::log(rate / median_rate(last)?).abs() < libm::log(APART) => {
+            Some(last) if libm::log(rate / median_rate(last)?).abs() < libm::log(MIN_RATIO) => {
                 last.extend(part);
             }
             _ => joined.push(part.to_vec()),
@@ -144,26 +148,27 @@ fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
     Ok(if joined.is_empty() { vec![paces.to_vec()] } else { joined })
 }
 
-/// The indices before which the rate changes at this price: the cheapest path through a trellis of
-/// rates [`FINE`] apart (Viterbi). A pace costs its bytes times its logarithmic distance.
+/// The indices before which the rate changes, if a change costs `price`: the cheapest path through
+/// a trellis of rates [`STEP_RATIO`] apart (Viterbi). A pace costs its bytes times its logarithmic
+/// distance.
 fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
     let logs: Vec<f64> = paces.iter().map(|one| libm::log(one.rate)).collect();
     let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let count = ((most - least) / libm::log(FINE)) as usize + 1;
+    let count = ((most - least) / libm::log(STEP_RATIO)) as usize + 1;
     let mut costs = vec![0.0; count];
     let mut came: Vec<Vec<u16>> = Vec::with_capacity(paces.len());
     for (one, log) in paces.iter().zip(&logs) {
-        let best = first_least(&costs);
+        let best = first_minimum(&costs);
         let limit = costs[best] + price;
         let from = |at: usize| if costs[at] <= limit { at } else { best } as u16;
         came.push((0..count).map(from).collect());
         for (at, cost) in costs.iter_mut().enumerate() {
-            let level = least + at as f64 * libm::log(FINE);
+            let level = least + at as f64 * libm::log(STEP_RATIO);
             *cost = cost.min(limit) + (level - log).abs() * one.weight as f64;
         }
     }
-    let mut at = first_least(&costs);
+    let mut at = first_minimum(&costs);
     let mut cuts = Vec::new();
     for index in (1..paces.len()).rev() {
         let before = usize::from(came[index][at]);
@@ -178,28 +183,29 @@ fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
 
 /// Moves each change of the rate to the time that explains the ACKs best.
 ///
-/// If the sender waits for ACKs, their pace shows a change early or late: by four delays, a delayed
-/// ACK and [`FEW`] packets at most.
+/// If the sender waits for ACKs, the pace of ACKs shows a change too early or too late. The error
+/// is at most four delays, the delay of an ACK and [`FEW`] packets.
 pub(crate) fn settle_changes(mut link: Link, seen: Seen<'_>) -> Link {
     for index in 0..link.changes.len() {
         let at = link.change_at(index);
-        let mut reach = 4.0 * link.delay.secs_f64() + LATE + FEW * link.transmission(FULL, at);
+        let mut range = 4.0 * link.delay.secs_f64() + LATE + FEW * link.transmission(FULL, at);
         for _ in 0..ROUNDS {
-            let since = link.change_at(index) - reach;
-            let mut moved = moved(&link, index, reach);
-            let off: Vec<f64> = moved.iter().map(|one| off(one, seen, index, since)).collect();
-            link = moved.swap_remove(first_least(&off));
-            reach /= f64::from(STEPS);
+            let since = link.change_at(index) - range;
+            let mut moved = moved(&link, index, range);
+            let mean_error: Vec<f64> =
+                moved.iter().map(|one| mean_error(one, seen, index, since)).collect();
+            link = moved.swap_remove(first_minimum(&mean_error));
+            range /= f64::from(STEPS);
         }
     }
     link
 }
 
-/// The link, and variants with the change moved within its neighbours.
-fn moved(link: &Link, index: usize, reach: f64) -> Vec<Link> {
+/// The link, and variants with the change moved between the neighbouring changes.
+fn moved(link: &Link, index: usize, range: f64) -> Vec<Link> {
     let start = if index > 0 { link.change_at(index - 1) } else { 0.0 };
     let (at, end) = (link.change_at(index), link.change_at(index + 1));
-    let steps = (-STEPS..=STEPS).map(|step| at + reach * f64::from(step) / f64::from(STEPS));
+    let steps = (-STEPS..=STEPS).map(|step| at + range * f64::from(step) / f64::from(STEPS));
     let others = steps.filter(|at| start < *at && *at < end).map(|at| {
         let mut moved = link.clone();
         moved.changes[index].at = Instant::from_secs_f64(at);
@@ -209,7 +215,7 @@ fn moved(link: &Link, index: usize, reach: f64) -> Vec<Link> {
 }
 
 /// The mean error of the expected ACK times from `since` to the next change, in seconds.
-fn off(link: &Link, seen: Seen<'_>, index: usize, since: f64) -> f64 {
+fn mean_error(link: &Link, seen: Seen<'_>, index: usize, since: f64) -> f64 {
     let end = link.change_at(index + 1);
     let expected = expected(&link.answers(seen.sent), seen.answers);
     let pairs = seen.answers.iter().zip(expected);

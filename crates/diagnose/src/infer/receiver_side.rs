@@ -3,29 +3,29 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::NotInferred;
-use crate::Passed;
+use crate::TracedPacket;
 
 /// Timestamp clocks in Hz (RFC 7323 section 5.4 allows 1 to 1000).
 const CLOCKS: [f64; 4] = [10.0, 100.0, 250.0, 1000.0];
 /// The largest relative error of a clock.
 const NEAR: f64 = 0.1;
-/// An ACK known to the sender this much later than possible was held, in seconds.
+/// The delay from which an ACK counts as held by the path, in seconds.
 const LATE: f64 = 0.25;
-/// The sequence numbers of a FIN; a longer segment carries data.
-const LEAST_DATA: u32 = 1;
+/// The number of sequence numbers of a FIN. A longer segment carries data.
+const FIN_LENGTH: u32 = 1;
 const WRAP: i64 = 1 << 32;
 
 /// A packet with its number in the capture; the number is negative if the capture lacks the packet.
-pub(super) type Row = (Passed, i64);
+pub(super) type Row = (TracedPacket, i64);
 
 /// A packet with its TSval and TSecr.
-type Stamped<'a> = (&'a Passed, [u32; 2]);
+type Stamped<'a> = (&'a TracedPacket, [u32; 2]);
 
-/// The packets at the sender, in order, and the smallest round-trip time in seconds.
+/// The packets as seen at the sender, in order, and the smallest round-trip time in seconds.
 ///
-/// A packet leaves at its timestamp, to within a tick. An ACK arrives half a round trip later, or
-/// when the sender first echoes it. Before a needed retransmission the lost packet is added, with a
-/// negative number, right after the packet that precedes it.
+/// A packet leaves at its timestamp, to within a tick. An ACK arrives half a round trip after it
+/// left, or when the sender first echoes its timestamp. For each needed retransmission the lost
+/// packet is added, with a negative number, at the time of the packet before it.
 pub(crate) fn at_sender(
     rows: &[Row],
     sender: &str,
@@ -39,10 +39,11 @@ pub(crate) fn at_sender(
     let duration = duration.ok_or(NotInferred::NoTimestamps)?;
     let trip = round_trip(&data, &answers).ok_or(NotInferred::NoEchoes)?;
     let left = departures(&data, duration, trip).ok_or(NotInferred::UnknownClock)?;
-    let heard = arrivals(&answers, (&data, &left), trip);
-    let times = data.iter().zip(left).chain(answers.iter().zip(heard));
-    let mut moved: Vec<Row> =
-        times.map(|((row, _), t)| (Passed { t, ..(*row).clone() }, row.frame as i64)).collect();
+    let ack_arrivals = arrivals(&answers, (&data, &left), trip);
+    let times = data.iter().zip(left).chain(answers.iter().zip(ack_arrivals));
+    let mut moved: Vec<Row> = times
+        .map(|((row, _), t)| (TracedPacket { t, ..(*row).clone() }, row.frame as i64))
+        .collect();
     moved.extend(lost(&moved, sender, needed));
     moved.sort_by(|(a, one), (b, other)| a.t.total_cmp(&b.t).then(one.cmp(other)));
     Ok((moved, trip))
@@ -78,7 +79,8 @@ fn round_trip(data: &[Stamped<'_>], answers: &[Stamped<'_>]) -> Option<f64> {
     data.iter().filter_map(trip).filter(|trip| *trip > 0.0).min_by(f64::total_cmp)
 }
 
-/// Departure times by the sender's clock; the fastest packet took half of the shortest round trip.
+/// The departure times by the sender's clock, if the fastest packet took half of the smallest
+/// round-trip time.
 fn departures(data: &[Stamped<'_>], duration: f64, trip: f64) -> Option<Vec<f64>> {
     let stamps = unwrapped(data.iter().map(|(_, stamps)| stamps[0]));
     let ticks = (stamps[stamps.len() - 1] - stamps[0]) as f64 / duration;
@@ -92,19 +94,20 @@ fn departures(data: &[Stamped<'_>], duration: f64, trip: f64) -> Option<Vec<f64>
     Some(rising(stamps.iter().map(|&stamp| stamp as f64 / clock + offset - trip / 2.0)))
 }
 
-/// Arrival times of ACKs: half a round trip later, or when the sender first shows that it has them.
+/// The arrival times of ACKs: half a round trip after they left, or when the sender first echoes
+/// their timestamps.
 fn arrivals(
     answers: &[Stamped<'_>],
     (data, left): (&[Stamped<'_>], &[f64]),
     trip: f64,
 ) -> Vec<f64> {
-    // A SYN echoes nothing, and a sender without data to send shows nothing.
-    let shows = |((row, stamps), _): &(&Stamped<'_>, &f64)| stamps[1] != 0 && row.len > LEAST_DATA;
+    // A SYN has no echo, and a sender without data may echo late.
+    let shows = |((row, stamps), _): &(&Stamped<'_>, &f64)| stamps[1] != 0 && row.len > FIN_LENGTH;
     let (echoes, left): (Vec<u32>, Vec<f64>) =
         data.iter().zip(left).filter(shows).map(|((_, stamps), t)| (stamps[1], *t)).unzip();
     let echoes = rising(unwrapped(echoes.into_iter()).into_iter());
     let stamps = unwrapped(answers.iter().map(|(_, stamps)| stamps[0]));
-    // The first timestamps may lie on different sides of a wrap.
+    // The first timestamps may lie on different observed of a wrap.
     let apart = echoes.first().map_or(0, |echo| echo - stamps[0]);
     let turns = (apart as f64 / WRAP as f64).round_ties_even() as i64 * WRAP;
     let arrive = |((row, _), stamp): (&Stamped<'_>, i64)| {
@@ -115,7 +118,7 @@ fn arrivals(
     rising(answers.iter().zip(stamps).map(arrive))
 }
 
-/// The lost packets that needed retransmissions repeat.
+/// The lost packets, one for each needed retransmission.
 fn lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> Vec<Row> {
     let own = rows.iter().filter(|(row, _)| row.from == sender);
     let mut sent: Vec<(i64, f64)> = own.map(|(row, _)| (row.seq, row.t)).collect();
@@ -124,7 +127,7 @@ fn lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> Vec<Row> {
     let copy = |(row, frame): &Row| {
         let index = sent.partition_point(|(seq, _)| *seq < row.seq);
         let t = index.checked_sub(1).map_or(row.t, |before| sent[before].1.min(row.t));
-        (Passed { t, ..row.clone() }, -frame)
+        (TracedPacket { t, ..row.clone() }, -frame)
     };
     found.map(copy).collect()
 }

@@ -1,24 +1,24 @@
 //! Stalls and lost ACKs, inferred from late ACKs.
 
 use super::link::{ACKS, Acked, BARE_ACK, DATA, Link, Seen, window};
-use super::statistics::{first_least, mean, median};
+use super::statistics::{first_minimum, mean, median};
 
-/// The most stalls inferred per connection.
-const MOST_STALLS: usize = 32;
-/// ACKs later than this, in seconds, are not merely delayed ACKs.
+/// The maximum number of stalls inferred per connection.
+const MAX_STALLS: usize = 32;
+/// The lateness in seconds that exceeds that of a delayed ACK.
 pub(crate) const LATE: f64 = 0.25;
-/// An explanation is as good as the best up to this multiple of its error.
+/// Explanations count as equally good up to this multiple of the smallest error.
 const NEARLY: f64 = 1.1;
-/// Before an ACK that advances by this multiple of the median, others were lost.
+/// The multiple of the median advance from which an ACK shows that earlier ACKs were lost.
 const JUMP: f64 = 4.0;
 
 /// Adds the stalls (of data, of ACKs, or of both) and the losses of ACKs that explain every ACK
 /// later than [`LATE`].
 ///
-/// `ack_lost` are the times, in seconds, of timeouts that lost ACKs caused. Lost ACKs show only if
-/// the sender then stops: otherwise later ACKs cover what they would have, and are on time.
+/// `ack_lost` are the times, in seconds, of timeouts that lost ACKs caused. Lost ACKs are visible
+/// only if the sender then stops: otherwise later ACKs acknowledge the same data in time.
 pub(crate) fn find_stalls(mut link: Link, seen: Seen<'_>, ack_lost: &[f64]) -> Link {
-    for _ in 0..MOST_STALLS {
+    for _ in 0..MAX_STALLS {
         let expected = expected(&link.answers(seen.sent), seen.answers);
         let mut late = seen.answers.iter().zip(&expected);
         let Some(index) = late.position(|(one, at)| one.t - at > LATE) else { break };
@@ -56,7 +56,7 @@ struct Gap {
     acks_lost: bool,
 }
 
-/// The link with the one event that explains the gap best; `None` if none helps.
+/// The link with the event that explains the gap best; `None` if no event reduces the error.
 fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
     let after = seen.answers[gap.index].t;
     let delay = link.delay.secs_f64();
@@ -75,7 +75,7 @@ fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
         candidates.extend(stalls.map(|(span, directions)| link.stalled(span, directions)));
     }
     let errors: Vec<f64> = candidates.iter().map(|one| error(one, seen, gap.index)).collect();
-    let good = errors[first_least(&errors)] * NEARLY + link.transmission(BARE_ACK, 0.0);
+    let good = errors[first_minimum(&errors)] * NEARLY + link.transmission(BARE_ACK, 0.0);
     let best = errors.iter().position(|error| *error <= good)?;
     (errors[best] < error(link, seen, gap.index)).then(|| candidates.swap_remove(best))
 }
@@ -88,12 +88,12 @@ fn error(link: &Link, seen: Seen<'_>, index: usize) -> f64 {
     mean(pairs.filter(|(one, _)| one.t <= until).map(|(one, at)| (one.t - at).abs()))
 }
 
-/// When each ACK is expected; an ACK of more data than the link delivers counts as on time.
-pub(crate) fn expected(foreseen: &[Acked], answers: &[Acked]) -> Vec<f64> {
-    let mut foreseen = foreseen.iter().peekable();
+/// The expected time of each ACK. An ACK of more data than the link delivers counts as in time.
+pub(crate) fn expected(predicted: &[Acked], answers: &[Acked]) -> Vec<f64> {
+    let mut predicted = predicted.iter().peekable();
     let expect = |answer: &Acked| {
-        while foreseen.next_if(|one| one.ack < answer.ack).is_some() {}
-        foreseen.peek().map_or(answer.t, |one| one.t)
+        while predicted.next_if(|one| one.ack < answer.ack).is_some() {}
+        predicted.peek().map_or(answer.t, |one| one.t)
     };
     answers.iter().map(expect).collect()
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The most frequent value; of several as frequent the first.
+/// The most frequent value; the first of equally frequent ones.
 pub(super) fn most_common(values: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, (u32, Reverse<usize>)> = HashMap::new();
     for (index, value) in values.enumerate() {
@@ -26,8 +26,8 @@ pub(super) fn median(mut values: Vec<i64>) -> f64 {
     }
 }
 
-/// The index of the least value; of several the first.
-pub(super) fn first_least(values: &[f64]) -> usize {
+/// The index of the smallest value; the first of equal ones.
+pub(super) fn first_minimum(values: &[f64]) -> usize {
     let places = 0..values.len();
     places.min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or_default()
 }

@@ -142,10 +142,21 @@ fn single_losses_are_drops_and_three_in_a_row_an_outage() {
     );
 }
 
-fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> Passed {
+fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> TracedPacket {
     let (ack, len) = (Some(ack), len as u32);
     let place = crate::places::Place::Near;
-    Passed { place, frame, t, from, seq, len, ack, edge: Some(9000), sack: vec![], stamps: None }
+    TracedPacket {
+        place,
+        frame,
+        t,
+        from,
+        seq,
+        len,
+        ack,
+        edge: Some(9000),
+        sack: vec![],
+        stamps: None,
+    }
 }
 
 #[test]
@@ -156,14 +167,15 @@ fn reordered_acks_and_retransmissions_do_not_move_what_arrived() {
     rows.push(row(4, 0.4, "server", [1, 0, 1001]));
     rows.push(row(5, 0.5, "client", [1001, 1000, 1]));
     let rows: Vec<Row> = rows.into_iter().zip(1..).collect();
-    let sides =
-        |needed: &[i64]| Sides::of(&rows, ("client", 0.0), &needed.iter().copied().collect());
-    let lost = |sides: &Sides| sides.sent.iter().map(|packet| packet.lost).collect::<Vec<_>>();
-    let unneeded = sides(&[]);
+    let observed =
+        |needed: &[i64]| Observed::of(&rows, ("client", 0.0), &needed.iter().copied().collect());
+    let lost =
+        |observed: &Observed| observed.sent.iter().map(|packet| packet.lost).collect::<Vec<_>>();
+    let unneeded = observed(&[]);
     assert_eq!(unneeded.answers, [Acked { t: 0.3, ack: 2001 }]);
     assert_eq!((unneeded.passed.len(), unneeded.payload), (1, 1000));
     assert_eq!(lost(&unneeded), [false, false, false]);
-    assert_eq!(lost(&sides(&[5])), [false, true, false]);
+    assert_eq!(lost(&observed(&[5])), [false, true, false]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The slots in which a sender's timers expire, as in Linux's timer wheel, inferred from timeouts.
 //!
-//! The longer a timer, the longer its slot: with 250 ticks a second, 32 ms from 252 ms on and 256
-//! ms from 2 s on (`calc_wheel_index`). Its event may come anywhere within a slot.
+//! Longer timers have longer slots: with 250 ticks per second, 32 ms from 252 ms on and 256 ms from
+//! 2 s on (`calc_wheel_index`). A timer expires at the end of a slot.
 
-/// The value of `tcp.rto.timer`, and the length of a tick in seconds.
+/// The values of `tcp.rto.timer`, with the length of a tick in seconds.
 const TICKS: [(&str, f64); 2] = [("wheel-250", 0.004), ("wheel-1000", 0.001)];
 /// The ticks of the lowest level, the ratio of slots of neighbouring levels, and the number of
 /// levels.
@@ -31,16 +31,16 @@ impl TimerSlots {
     }
 }
 
-/// The slots that fit all timeouts to within [`LATE`], those of the coarser clock if both fit.
-/// `None` if there are no timeouts or none fit; a single timeout always fits. `expired` has the
-/// time of each timeout and the length of its timer, in seconds.
+/// The slots that match all timeouts to within [`LATE`]; if the slots of both clocks match, the
+/// longer ones. `None` if there are no timeouts or if no slots match; a single timeout always
+/// matches. `expired` has the time of each timeout and the length of its timer, in seconds.
 pub(crate) fn find_timer_slots(expired: &[(f64, f64)]) -> Option<TimerSlots> {
-    // Of equal slots the first clock's.
+    // `max_by` returns the last of equal slots, so the first clock comes last.
     let found = TICKS.iter().rev().filter_map(|(timer, tick)| fit(timer, *tick, expired));
     found.max_by(|one, other| one.slot.total_cmp(&other.slot))
 }
 
-/// The slots of one clock, if they fit.
+/// The slots of one clock, if they match.
 fn fit(timer: &'static str, tick: f64, expired: &[(f64, f64)]) -> Option<TimerSlots> {
     let slots: Vec<(f64, f64)> = expired.iter().map(|&(t, ran)| (slot(ran, tick), t)).collect();
     let longest = slots.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

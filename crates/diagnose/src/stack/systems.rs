@@ -1,29 +1,29 @@
-//! The systems that a sender may be, and how a SYN is like theirs.
+//! The known systems, and the comparison of a SYN with theirs.
 
 use rtolab_capture::Offer;
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Duration;
 
-use super::looks::{Layout, Looks, Opening, begun_with};
+use super::syn_match::{Layout, Opening, SynMatch, initial_hop_limit};
 
-/// Packets seldom pass more routers than this.
-const MOST_HOPS: u8 = 40;
-/// The largest window that a SYN can say, in bytes.
+/// The maximum number of routers on a path.
+const MAX_HOPS: u8 = 40;
+/// The largest window in a SYN, in bytes.
 const LARGEST: u32 = 65_535;
 
-/// What is known of a system.
+/// The properties of a system.
 pub(super) struct System {
     pub name: &'static str,
-    /// The kinds of the options of its SYNs, with all of them and with some left out: 1 pads, 2
-    /// MSS, 3 window scale, 4 SACK permitted, 8 timestamps, 0 the end. [`MSS_ALONE`] is any
-    /// system's.
+    /// The kinds of the options in its SYNs, with all options and without some: 0 end of list, 1
+    /// NOP, 2 MSS, 3 window scale, 4 SACK permitted, 8 timestamps. [`MSS_ALONE`] matches every
+    /// system.
     layouts: &'static [&'static [u8]],
-    /// The hop limit that it begins with.
+    /// Its initial hop limit.
     hops: u8,
     window: Window,
-    /// The shifts that it offers; `None`: any, which says nothing.
+    /// Its window scales; `None` if it may have any, which is no evidence.
     shifts: Option<std::ops::RangeInclusive<u8>>,
-    /// The shortest time after which its timer expires.
+    /// Its minimum RTO.
     pub least_timeout: Duration,
     /// Does it send tail loss probes?
     pub probes_tails: bool,
@@ -35,11 +35,12 @@ const MSS_ALONE: &[u8] = &[2];
 enum Window {
     /// One of these.
     One(&'static [u32]),
-    /// A whole number of segments, or of segments with timestamps, between these, or the largest.
+    /// A multiple of the MSS, or of the MSS less timestamps. The factor is in this range, or the
+    /// largest possible.
     Segments(std::ops::RangeInclusive<u32>),
-    /// Anything up to this.
+    /// Any window up to this, in bytes.
     Small(u32),
-    /// Any, which says nothing.
+    /// Any window, which is no evidence.
     Any,
 }
 
@@ -143,49 +144,51 @@ pub(super) const SYSTEMS: [System; 8] = [
 ];
 
 impl System {
-    pub fn like(&self, Opening { syn, offer, .. }: &Opening) -> Looks {
+    /// Compares a SYN with those of the system.
+    pub fn compare(&self, Opening { syn, offer, .. }: &Opening) -> SynMatch {
         let options = &offer.options[..];
         let layout = match options == MSS_ALONE || self.layouts.contains(&options) {
             true => Layout::Same,
-            false if self.orders(syn, offer) => Layout::Ordered,
+            false if self.has_order(syn, offer) => Layout::SameOrder,
             false => Layout::Other,
         };
-        let near = |hops: u8| begun_with(hops) == self.hops && self.hops - hops < MOST_HOPS;
+        let near = |hops: u8| initial_hop_limit(hops) == self.hops && self.hops - hops < MAX_HOPS;
         let shift = syn.syn_options().window_scale;
-        Looks {
+        SynMatch {
             layout,
-            // No packet arrives with none left: somebody has put it out.
+            // A packet cannot arrive with hop limit 0, so the capture was anonymised.
             hops: (offer.hops > 0).then(|| near(offer.hops)),
-            window: self.window.is_like(syn),
+            window: self.window.matches(syn),
             shift: self.shifts.as_ref().zip(shift).map(|(shifts, shift)| shifts.contains(&shift)),
         }
     }
 
-    /// A SYN-ACK has only those options that the SYN had: do these come in the same order?
-    fn orders(&self, syn: &Segment, offer: &Offer) -> bool {
-        let told = |kinds: &[u8]| -> Vec<u8> {
+    /// Are the options of a SYN-ACK in the order of the system? A SYN-ACK has only those options
+    /// that the SYN had.
+    fn has_order(&self, syn: &Segment, offer: &Offer) -> bool {
+        let without_padding = |kinds: &[u8]| -> Vec<u8> {
             kinds.iter().copied().filter(|kind| !matches!(kind, 0 | 1)).collect()
         };
-        let own = told(&offer.options);
-        // One option is in no order.
+        let own = without_padding(&offer.options);
+        // A single option has no order.
         syn.flags.has(Flags::ACK)
             && own.len() > 1
             && self.layouts.iter().any(|layout| {
-                let mut layout = told(layout).into_iter();
+                let mut layout = without_padding(layout).into_iter();
                 own.iter().all(|kind| layout.any(|other| other == *kind))
             })
     }
 }
 
 impl Window {
-    /// Is the window of the SYN such a one? `None` where that says nothing.
-    fn is_like(&self, syn: &Segment) -> Option<bool> {
+    /// Does the window of the SYN match? `None` if it is no evidence.
+    fn matches(&self, syn: &Segment) -> Option<bool> {
         let like = match self {
             Self::Any => return None,
             Self::One(windows) => windows.contains(&syn.window),
             Self::Small(most) => syn.window <= *most,
             Self::Segments(count) => {
-                // More than 64 kB cannot be said, and is said so by everybody.
+                // Every system with a window of more than 64 kB advertises the largest.
                 if syn.window == LARGEST {
                     return None;
                 }

@@ -1,19 +1,19 @@
-//! The conclusion of a what-if in words: which setting would have helped, by how much, how to set
-//! it, and what it costs elsewhere.
+//! The conclusion of a what-if in words: the settings that would have helped, the time that they
+//! would have saved, the command that sets them, and their cost on other paths.
 
 use serde_json::json;
 
 use super::replay::Outcome;
 use crate::answer::{Sentence, seconds};
 
-/// A smaller gain is not worth a change, in seconds.
-const LEAST_GAIN: f64 = 0.05;
-/// A setting without a known cost elsewhere.
+/// The smallest gain for which a setting is recommended, in seconds.
+const MIN_GAIN: f64 = 0.05;
+/// The phrase for a setting without a known cost.
 const NO_COST: &str = "nothing known";
-/// Settings that are named, the best first.
-const NAMED: usize = 2;
+/// The maximum number of settings recommended.
+const MAX_NAMED: usize = 2;
 
-/// How to make a setting, and what it costs elsewhere.
+/// The command that changes a setting, and its cost on other paths.
 fn how(setting: &str) -> (String, &'static str) {
     let sysctl = |name: &str, value: &str| format!("`sysctl -w net.ipv4.{name}={value}`");
     let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
@@ -59,18 +59,18 @@ fn how(setting: &str) -> (String, &'static str) {
     }
 }
 
-/// The outcomes of a replay that a conclusion compares.
+/// The results of a replay on which the conclusion is based.
 pub(super) struct Replay<'a> {
-    /// Until everything was acknowledged in the capture, in seconds.
+    /// The duration until all data was acknowledged in the capture, in seconds.
     pub captured_s: f64,
-    /// The sender that comes nearest to it.
+    /// The simulated sender nearest to the captured one.
     pub nearest: &'a Outcome,
     pub agrees: bool,
-    /// Is it a Linux, and are the other outcomes those of its settings?
+    /// Is the nearest sender Linux? If so, `others` are its settings.
     pub is_linux: bool,
-    /// The other outcomes by name: until everything was acknowledged, in seconds.
+    /// The durations of the others by name, in seconds.
     pub others: Vec<(&'a str, Option<f64>)>,
-    /// A smaller gain is not significant, in seconds.
+    /// The smallest significant gain, in seconds.
     pub unclear_s: f64,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn advice(replay: Replay<'_>) -> Vec<Sentence> {
                     can be recommended.";
         return vec![Sentence::new(text, basis, &figures)];
     }
-    let least = error.max(LEAST_GAIN).max(unclear_s);
+    let least = error.max(MIN_GAIN).max(unclear_s);
     let gain = |(name, elapsed): (_, Option<f64>)| Some((name, replayed - elapsed?));
     let mut better: Vec<(&str, f64)> =
         others.into_iter().filter_map(gain).filter(|(_, gain)| *gain > least).collect();
@@ -98,10 +98,10 @@ pub(super) fn advice(replay: Replay<'_>) -> Vec<Sentence> {
         );
         return vec![Sentence::new(text, basis, &figures)];
     };
-    // Of settings that help alike, those without a cost elsewhere come first.
+    // Of settings with about the same gain, those without a cost come first.
     let mut alike: Vec<_> = better.iter().filter(|(_, gain)| most - gain <= least).collect();
     alike.sort_by_key(|(name, _)| how(name).1 != NO_COST);
-    let named = alike.into_iter().take(NAMED).map(|&(name, gain)| {
+    let named = alike.into_iter().take(MAX_NAMED).map(|&(name, gain)| {
         let basis = format!("{}; replayed to within {}", basis, seconds(error));
         let figures =
             [("setting", json!(name)), ("saves_s", json!(gain)), ("error_s", json!(error))];

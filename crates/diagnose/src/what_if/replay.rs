@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 use super::scenario;
 use crate::infer::{Inferred, NotInferred};
 
-/// The seed of all runs: nothing on an inferred path is random.
+/// The seed of all runs. It has no effect, because an inferred path is not random.
 const SEED: u64 = 1;
 
-/// Settings by dotted key, in order, with values as for `--set`.
+/// Settings in order: dotted keys, and values as for `--set`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings(pub(super) Vec<(&'static str, &'static str)>);
 
@@ -33,7 +33,7 @@ impl Settings {
 }
 
 impl Serialize for Settings {
-    /// Booleans and numbers as such, everything else as text.
+    /// Serializes booleans and numbers as such, and all other values as text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let typed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, typed(value))))
@@ -49,17 +49,16 @@ pub(super) struct Outcome {
     pub(super) unneeded: u64,
     pub(super) needed: u64,
     pub(super) timeouts: u64,
-    /// From its first packet until everything is acknowledged, in seconds; `None` if that never
-    /// happens.
+    /// From its first packet until all data is acknowledged, in seconds; `None` if it never is.
     pub(super) elapsed_s: Option<f64>,
-    /// The additional time because of the disturbances, in seconds.
+    /// The additional time that the disturbances cause, in seconds.
     pub(super) time_lost_s: Option<f64>,
     /// The time from a timeout to the first verdict that it was spurious, in seconds.
     pub(super) detected_s: Option<f64>,
 }
 
-/// Simulates senders on a path, each only once.
-pub(super) struct Laboratory {
+/// A path on which senders are simulated, with the results so far.
+pub(super) struct SimulatedPath {
     /// The path and the transfer as TOML, with and without the disturbances.
     pub(super) scenarios: [String; 2],
     outcomes: [Vec<Outcome>; 2],
@@ -69,7 +68,7 @@ pub(super) struct Laboratory {
 pub(super) const AS_INFERRED: usize = 0;
 const UNDISTURBED: usize = 1;
 
-impl Laboratory {
+impl SimulatedPath {
     pub(super) fn new(inferred: &Inferred) -> Self {
         let mut undisturbed = inferred.clone();
         let link = &mut undisturbed.link;
@@ -78,7 +77,7 @@ impl Laboratory {
         Self { scenarios, outcomes: Default::default() }
     }
 
-    /// The results of a sender on one of the paths, without `time_lost_s`.
+    /// The results of a sender on one of the two scenarios, without `time_lost_s`.
     pub(super) fn simulate(
         &mut self,
         path: usize,
@@ -133,7 +132,7 @@ fn run(
         set.0.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let wrong = |error: &dyn std::error::Error| NotInferred::Scenario(error.to_string());
     let scenario =
-        Scenario::parse(scenario, "the path inferred", &set).map_err(|error| wrong(&error))?;
+        Scenario::parse(scenario, "the inferred path", &set).map_err(|error| wrong(&error))?;
     let lab = Lab::new(&scenario, Some(sender)).map_err(|error| wrong(&error))?;
     let mut sim = lab.start(SEED, Observe::default());
     match sim.run_while(lab.end(), &mut |_: &Sim| goes_on()) {

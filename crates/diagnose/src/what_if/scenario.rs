@@ -1,4 +1,4 @@
-//! Writes a path and a transfer as a scenario.
+//! Writes an inferred path and transfer as a scenario.
 
 use rtolab_link::{Interval, RateChange};
 use rtolab_time::{Duration, Instant};
@@ -6,10 +6,10 @@ use rtolab_time::{Duration, Instant};
 use crate::Options;
 use crate::infer::{ACKS, DATA, Inferred, Transfer, bits_per_second};
 
-/// The largest window without scaling, in bytes.
+/// The largest window without the window scale option, in bytes.
 const LARGEST_UNSCALED: i64 = 65_535;
-/// Spans that touch within the written precision are merged.
-const APART: Duration = Duration::from_micros(2);
+/// The precision of written times. Spans closer than this are merged.
+const PRECISION: Duration = Duration::from_micros(2);
 
 const SHIFTED: &str = "\
 # All is {shift} later than in the capture: so slots of Linux's timers begin at multiples of their
@@ -93,10 +93,10 @@ fn merged(spans: &[Interval]) -> Vec<Interval> {
     let mut ordered: Vec<Interval> = Vec::new();
     for span in spans {
         match ordered.last_mut() {
-            Some(last) if span.at <= last.at + last.length + APART => {
+            Some(last) if span.at <= last.at + last.length + PRECISION => {
                 last.length = last.length.max((span.at + span.length).since(last.at));
             }
-            _ if span.length > APART => ordered.push(span),
+            _ if span.length > PRECISION => ordered.push(span),
             _ => {}
         }
     }

@@ -1,31 +1,31 @@
-//! Asks the kinds of evidence about the history of one direction, as it grows.
+//! Collects the evidence about the history of one direction as packets arrive.
 
-use crate::evidence::{End, Findings, KINDS, Retransmitting, Row};
-use crate::history::{Ack, Found, RetransmissionHistory, RetransmittedRange};
+use crate::evidence::{Findings, KINDS, Retransmitting, Row, SettledDirection};
+use crate::history::{Ack, Finding, RetransmissionHistory, RetransmittedRange};
 use crate::vantage::Vantage;
 
-/// Notes what each of these kinds finds of a range.
+/// Adds the evidence of each of these kinds to a range.
 pub(crate) fn note<F: Copy>(
     range: &mut RetransmittedRange,
     rows: &[Row<F>],
-    ask: impl Fn(F, &RetransmittedRange) -> Option<Found>,
+    apply: impl Fn(F, &RetransmittedRange) -> Option<Finding>,
 ) {
     for &(kind, look) in rows {
-        if let Some(found) = ask(look, range) {
+        if let Some(found) = apply(look, range) {
             range.note(found.of(kind));
         }
     }
 }
 
-/// The range is retransmitted.
+/// Collects the evidence of a retransmission.
 pub(crate) fn on_retransmission(range: &mut RetransmittedRange, now: &Retransmitting) {
     note(range, KINDS.on_retransmission, |look, range| look(range, now));
 }
 
-/// An ACK came.
+/// Records an ACK in the history, and collects its evidence.
 pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
     history.count_duplicates(ack);
-    ask(KINDS.on_ack, history, ack);
+    note_all(KINDS.on_ack, history, ack);
     if let Some(sent) = ack.delivered_original.filter(|_| ack.flight.uses_sack()) {
         history.unanswered.forget_before(sent);
     }
@@ -38,13 +38,13 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
     }
     history.note_delivered(ack, covers);
     if awaits_ack || history.order.followed(history.delivered.answered).next().is_some() {
-        ask(KINDS.after_ack, history, ack);
+        note_all(KINDS.after_ack, history, ack);
     }
     history.finish_ack(ack);
 }
 
-/// No more comes of it.
-pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &End<'_>) {
+/// Collects the evidence of a settled range.
+pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &SettledDirection<'_>) {
     if vantage != Vantage::Receiver {
         note(range, KINDS.at_end, |look, range| look(range, end));
         return;
@@ -59,7 +59,8 @@ pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &End
 
 type OfHistory = fn(&RetransmissionHistory, &Ack<'_>) -> Findings;
 
-fn ask(rows: &[Row<OfHistory>], history: &mut RetransmissionHistory, ack: &Ack<'_>) {
+/// Adds the evidence of each of these kinds to the ranges of the history.
+fn note_all(rows: &[Row<OfHistory>], history: &mut RetransmissionHistory, ack: &Ack<'_>) {
     for (kind, look) in rows {
         for (index, found) in look(history, ack) {
             history.note(index, found.of(kind));
