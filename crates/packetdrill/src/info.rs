@@ -1,6 +1,6 @@
 //! The answer of `getsockopt(TCP_INFO)`: our own declaration of Linux's structure.
 
-use rtolab_tcp::sender::Standing;
+use rtolab_tcp::sender::CaState;
 use rtolab_tcp::{Connection, State};
 
 use crate::flow::LinuxConnection;
@@ -106,13 +106,13 @@ const fn state_number(state: State) -> u8 {
 }
 
 /// Linux's number of a congestion avoidance state (`TCP_CA_*`).
-const fn standing_number(standing: Standing) -> u8 {
-    match standing {
-        Standing::Open => 0,
-        Standing::Disorder => 1,
-        Standing::Reducing => 2,
-        Standing::Recovery => 3,
-        Standing::Loss => 4,
+const fn ca_state_number(state: CaState) -> u8 {
+    match state {
+        CaState::Open => 0,
+        CaState::Disorder => 1,
+        CaState::Cwr => 2,
+        CaState::Recovery => 3,
+        CaState::Loss => 4,
     }
 }
 
@@ -127,7 +127,7 @@ impl TcpInfo {
         let estimate = sender.rtt().estimate();
         Self {
             state: state_number(connection.state()),
-            ca_state: standing_number(sender.standing()),
+            ca_state: ca_state_number(sender.ca_state()),
             backoff: sender.rtt().backoff() as u8,
             rto: micros(sender.rto().nanos()),
             snd_mss: window.smss() as u32,

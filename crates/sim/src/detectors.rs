@@ -32,7 +32,8 @@ impl ScoredDetectors {
         detectors: &[(DetectorId, Box<dyn Detector>)],
     ) -> Self {
         let end = |path| EndDetectors {
-            detectors: PassiveDetectors::of(detectors.iter().cloned(), Seq::FIRST).knowing(path),
+            detectors: PassiveDetectors::of(detectors.iter().cloned(), Seq::FIRST)
+                .with_known_path(path),
             episodes: Vec::new(),
             verdicts: Vec::new(),
         };

@@ -97,8 +97,8 @@ impl Endpoint {
     #[inline(always)]
     pub fn prefetch(&self, place: Place) {
         let of_connection = match place {
-            Place::Sender => Connection::OF_ACKS,
-            Place::Receiver => Connection::OF_DATA,
+            Place::Sender => Connection::BYTES_FOR_ACKS,
+            Place::Receiver => Connection::BYTES_FOR_DATA,
         };
         prefetch_row(&self.sent_max, 0..CONNECTION + of_connection.end);
     }
@@ -106,7 +106,7 @@ impl Endpoint {
     /// Prefetches the out-of-order queue.
     #[inline(always)]
     pub fn prefetch_pieces(&self) {
-        let Range { start, end } = Connection::OF_PIECES;
+        let Range { start, end } = Connection::BYTES_FOR_PIECES;
         prefetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
     }
 

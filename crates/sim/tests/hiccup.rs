@@ -95,7 +95,7 @@ fn t_dr_1_the_second_ack_decides() {
         (0, "eifel:safe", Verdict::Inconclusive(Reason::NoTimestamps), 42.9),
         (0, "eifel:rxt", Verdict::Inconclusive(Reason::NotMarked), 42.9),
         (0, "badrexmit", Verdict::Inconclusive(Reason::RetransmittedTwice), 42.9),
-        (0, "frto", Verdict::Inconclusive(Reason::DidOtherwise), 42.99),
+        (0, "frto", Verdict::Inconclusive(Reason::SenderDeviated), 42.99),
         (0, "dualrtt", Verdict::Spurious, 42.99),
         (0, "dsack", Verdict::Inconclusive(Reason::NoDsack), 45.8),
         (0, "dsack:linux", Verdict::Inconclusive(Reason::NoDsack), 45.8),

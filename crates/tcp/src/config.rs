@@ -165,7 +165,7 @@ impl Config {
     }
 
     /// Does loss recovery know how much each acknowledgment reports as delivered?
-    pub(crate) fn tells_delivered(&self) -> bool {
+    pub(crate) fn counts_delivered(&self) -> bool {
         match self.recovery.algorithm {
             Algorithm::Rack => true,
             Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,

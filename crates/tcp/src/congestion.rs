@@ -1,4 +1,4 @@
-//! How fast? Slow start, congestion avoidance, and what a loss leaves of the window.
+//! Congestion control: slow start, congestion avoidance, and the reduction at a loss.
 //!
 //! A congestion control is a file, a row of `controls!` and a variant of [`CongestionAlgorithm`].
 
@@ -24,7 +24,7 @@ use hystart::HyStart;
 use reno::Reno;
 use unlimited::Unlimited;
 
-/// A form of a congestion control that a sender may name.
+/// A term of a sender specification that names a congestion control.
 #[derive(Clone, Copy)]
 pub(crate) struct ControlTerm {
     pub name: &'static str,
@@ -33,13 +33,13 @@ pub(crate) struct ControlTerm {
     pub set: fn(&mut Config),
 }
 
-/// Makes the table of congestion controls, and the enum that holds the state of one. A row is: what
-/// a scenario chooses; the types of its state, and how that is made; and for senders the name,
-/// title and source of each form, and what it sets beside the choice.
+/// Makes the table of congestion controls, and the enum that holds the state of one. A row has the
+/// variant of [`CongestionAlgorithm`], the types of the state and its constructor, and for each
+/// term of a sender specification its name, title, source and further settings.
 macro_rules! controls {
     ($($choice:ident [$($state:ident),+] $new:expr
         $(, { $term:literal, $title:literal, $source:literal, $set:expr })*;)+) => {
-        /// Every form of one that a sender may name.
+        /// Every term of a sender specification that names a congestion control.
         pub(crate) const CONTROL_TERMS: &[ControlTerm] = &[$($(ControlTerm {
             name: $term,
             title: $title,
@@ -128,12 +128,12 @@ controls! {
 pub(crate) struct Controller {
     pub state: ControlState,
     hystart: Option<HyStart>,
-    /// When data left last, if nothing is outstanding since.
+    /// When data was last sent, if nothing is outstanding.
     idle_since: Option<Instant>,
 }
 
 impl Controller {
-    /// The one that `config` names; `None`: Reno alone.
+    /// The congestion control of `config`; `None`: plain Reno.
     pub fn new(config: &CongestionConfig) -> Option<Box<Self>> {
         let hystart = HyStart::new(config.slow_start_exit);
         let plain = config.control == CongestionAlgorithm::Reno && hystart.is_none();
@@ -141,8 +141,8 @@ impl Controller {
             .then(|| Box::new(Self { state: ControlState::new(config), hystart, idle_since: None }))
     }
 
-    /// New data are acknowledged, and the window may grow. Nothing is outstanding since
-    /// `idle_since`.
+    /// Grows the window for an ACK of new data. `idle_since`: when data was last sent, if the ACK
+    /// leaves nothing outstanding.
     pub fn on_ack(&mut self, window: &mut Window, acked: &Acked, idle_since: Option<Instant>) {
         if let Some(since) = core::mem::replace(&mut self.idle_since, idle_since) {
             self.state.after_idle(acked.oldest_sent.unwrap_or(since) - since);
@@ -161,12 +161,12 @@ impl Controller {
         self.state.congestion_avoidance(window, &acked);
     }
 
-    /// A round trip was measured, of the handshake if an ACK `acks_syn`.
+    /// Processes a round-trip sample. `acks_syn`: it is that of the handshake.
     pub fn on_rtt(&mut self, rtt: Duration, at: Instant, acks_syn: bool) {
         if self.state.ignores_rtt(at) {
             return;
         }
-        // CUBIC begins after the handshake (`tcp_init_transfer`).
+        // CUBIC starts after the handshake (`tcp_init_transfer`).
         if !acks_syn {
             self.state.on_rtt(rtt);
         }
@@ -175,14 +175,15 @@ impl Controller {
         }
     }
 
-    /// An acknowledgment arrived: HyStart may end slow start before the window grows.
-    pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
+    /// Processes the arrival of an ACK, new or not: HyStart may end slow start before the window
+    /// grows.
+    pub fn on_any_ack(&mut self, window: &mut Window, acked: &Acked) {
         if let Some(hystart) = &mut self.hystart {
-            hystart.on_arrival(window, acked);
+            hystart.on_any_ack(window, acked);
         }
     }
 
-    /// A loss or a congestion mark: see [`CongestionControl::on_loss`].
+    /// See [`CongestionControl::on_loss`].
     pub fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss();

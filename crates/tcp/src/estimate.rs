@@ -1,4 +1,4 @@
-//! The round-trip estimate, which the timeout follows from and responses may set.
+//! The round-trip estimate, from which the RTO is computed and which responses may set.
 
 use rtolab_time::Duration;
 
@@ -7,7 +7,7 @@ use rtolab_time::Duration;
 pub struct Estimate {
     /// The smoothed round-trip time.
     pub srtt: Duration,
-    /// Its variation: smoothed, or a quarter of what the timeout adds to SRTT where the floor is
-    /// one of the variance.
+    /// The round-trip time variation. With a floor on the variance, as in Linux: the maximum of a
+    /// window, a quarter of RTO - SRTT.
     pub rttvar: Duration,
 }

@@ -4,7 +4,7 @@
 mod delayed_ack;
 mod dupacks;
 mod echo;
-mod lies;
+mod misbehaviour;
 mod reassembly;
 
 use alloc::boxed::Box;
@@ -23,7 +23,7 @@ pub use delayed_ack::AckDue;
 use delayed_ack::DelayedAck;
 use dupacks::Dupacks;
 use echo::Echo;
-use lies::{Liar, Truth};
+use misbehaviour::{Misbehaviour, ReceiverState};
 
 /// The receiving half of a connection. The fields that every segment needs come first.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Receiver {
     /// Present if duplicate acknowledgments may be delayed.
     dupacks: Option<Box<Dupacks>>,
     /// Present if the receiver misbehaves.
-    liar: Option<Box<Liar>>,
+    misbehaviour: Option<Box<Misbehaviour>>,
     /// A range received twice and not yet reported (RFC 2883 section 4).
     duplicate: Option<Range<Seq>>,
     /// The sequence number of the peer's FIN, once seen.
@@ -73,7 +73,7 @@ impl Receiver {
             due: AckDue::No,
             delayed: DelayedAck::default(),
             dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
-            liar: config.receiver.lie.map(Liar::new).map(Box::new),
+            misbehaviour: config.receiver.lie.map(Misbehaviour::new).map(Box::new),
             released: 0,
             echoes: Flags::NONE,
             config,
@@ -141,7 +141,7 @@ impl Receiver {
             && self.released == 0
             && self.dupacks.as_ref().is_none_or(|dupacks| dupacks.until().is_none())
             && self.echoes == Flags::NONE
-            && self.is_honest()
+            && self.is_conforming()
     }
 
     /// May duplicate acknowledgments be delayed?
@@ -185,7 +185,7 @@ impl Receiver {
 
     /// Is an acknowledgment due at once?
     #[inline]
-    pub const fn owes_ack(&self) -> bool {
+    pub const fn is_ack_due_now(&self) -> bool {
         matches!(self.due, AckDue::Now)
     }
 
@@ -195,7 +195,7 @@ impl Receiver {
     }
 
     /// The connection is closed: nothing more is acknowledged.
-    pub fn owe_nothing(&mut self) {
+    pub fn cancel_acks(&mut self) {
         (self.due, self.released, self.echoes) = (AckDue::No, 0, Flags::NONE);
     }
 
@@ -234,7 +234,7 @@ impl Receiver {
     }
 
     /// Must a pure acknowledgment with the echo of RXT be sent before a segment with data?
-    pub fn owes_rxt(&self) -> bool {
+    pub fn is_rxt_echo_due(&self) -> bool {
         self.echoes.has(Flags::RXT_ECHO) && self.config().rxt_answer == RxtAnswer::AtOnce
     }
 
@@ -352,23 +352,24 @@ impl Receiver {
 
     /// Does it acknowledge truthfully?
     #[inline(always)]
-    pub(crate) fn is_honest(&self) -> bool {
-        self.liar.is_none()
+    pub(crate) fn is_conforming(&self) -> bool {
+        self.misbehaviour.is_none()
     }
 
     /// Falsifies the acknowledgment in `segment` before SACK blocks are [added](Self::acknowledge).
     /// The peer sends at most `smss` bytes per segment.
     #[cold]
-    pub(crate) fn lie(&mut self, segment: &mut Segment, smss: u32, at: Instant) {
-        let Some(liar) = &mut self.liar else { return };
+    pub(crate) fn falsify(&mut self, segment: &mut Segment, smss: u32, at: Instant) {
+        let Some(misbehaviour) = &mut self.misbehaviour else { return };
         if let (true, Some(end)) =
-            (liar.fills_gaps(segment), self.queued.iter().map(|r| r.end).max())
+            (misbehaviour.fills_gaps(segment), self.queued.iter().map(|r| r.end).max())
         {
             self.nxt = self.nxt.max(end);
             self.queued.clear();
         }
         let gap = !self.queued.is_empty();
-        let lie = liar.falsify(segment, &Truth { nxt: self.nxt, fin: self.fin, gap, smss, at });
+        let lie = misbehaviour
+            .falsify(segment, &ReceiverState { nxt: self.nxt, fin: self.fin, gap, smss, at });
         self.released += lie.released;
         self.duplicate = lie.duplicate.or(self.duplicate.take());
     }

@@ -1,6 +1,6 @@
-//! How is cwnd reduced to `ssthresh` after a loss or a congestion mark?
+//! The reduction of cwnd to `ssthresh` after a loss or a congestion mark.
 //!
-//! Each algorithm answers what `cwnd` becomes; `sender/reducing.rs` asks it and sets the window.
+//! Each algorithm returns the new `cwnd` at an ACK; `sender/reducing.rs` sets it.
 
 mod prr;
 mod rate_halving;
@@ -11,23 +11,23 @@ pub(crate) use rate_halving::RateHalving;
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// Reduces `cwnd` to `ssthresh`, ACK by ACK.
+/// A window reduction that takes several ACKs.
 pub(crate) trait ReductionAlgorithm {
-    /// An ACK arrives during the reduction. Returns `cwnd`.
+    /// Processes an ACK during the reduction. Returns the new `cwnd` in bytes.
     fn on_ack(&mut self, ack: &ReductionAck, window: &Window) -> u64;
 
-    /// `bytes` leave during the reduction.
+    /// Records that `bytes` bytes are sent during the reduction.
     fn on_sent(&mut self, bytes: u64) {
         let _ = bytes;
     }
 }
 
-/// What an ACK means to a reduction, in bytes.
+/// The facts of an ACK that a reduction needs, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReductionAck {
-    /// What counts against `cwnd` after it.
+    /// The pipe after it.
     pub pipe: u64,
-    /// What it newly reports as received: DeliveredData of RFC 9937.
+    /// DeliveredData of RFC 9937: the data that it newly reports as received.
     pub delivered_data: u64,
     /// Does it advance SND.UNA and report no further loss (SafeACK of RFC 9937)?
     pub safe_ack: bool,
@@ -35,10 +35,10 @@ pub(crate) struct ReductionAck {
     pub begins: bool,
 }
 
-/// The reduction under way.
+/// The current reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum WindowReduction {
-    /// None, or one that needs no state: `cwnd` becomes `ssthresh` at once (RFC 5681 section 3.2).
+    /// None: `cwnd` is set to `ssthresh` at once (RFC 5681 section 3.2).
     #[default]
     AtOnce,
     RateHalving(RateHalving),
@@ -46,8 +46,8 @@ pub(crate) enum WindowReduction {
 }
 
 impl WindowReduction {
-    /// The end of a rate halving outside fast recovery: it is over once more than this is
-    /// acknowledged.
+    /// The end of rate halving outside fast recovery, if it is running: it ends once more than this
+    /// is acknowledged.
     pub const fn cwr_end(&self) -> Option<Seq> {
         match self {
             Self::RateHalving(halving) => halving.cwr_end(),
@@ -55,7 +55,7 @@ impl WindowReduction {
         }
     }
 
-    /// Ends proportional rate reduction, if it is under way.
+    /// Ends proportional rate reduction. Returns whether it was running.
     pub fn end_prr(&mut self) -> bool {
         let ends = matches!(self, Self::Prr(_));
         if ends {
@@ -64,7 +64,7 @@ impl WindowReduction {
         ends
     }
 
-    /// Goes on with the rate halving that `before` was.
+    /// Resumes the saved reduction `before`, if it is rate halving.
     pub const fn resume(&mut self, before: Self) {
         if let Self::RateHalving(_) = before {
             *self = before;

@@ -1,5 +1,5 @@
-//! The retransmission timeout: RFC 6298 (2988), with the floor of Linux and the arithmetic of ns-2
-//! and of BSD as alternatives, and the Eifel retransmission timer.
+//! The round-trip estimator and the retransmission timeout: RFC 6298 (2988), and as alternatives
+//! those of Linux, ns-2 and BSD, and the Eifel retransmission timer.
 
 mod adapt;
 mod delayed_acks;
@@ -28,20 +28,20 @@ use ticks::Ticks;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
-    /// The timeout without back-off, with its slop.
+    /// The RTO without back-off, with its slop.
     rto: Rto,
     estimate: Option<Estimate>,
-    /// How often the timer was backed off since the last sample.
+    /// The number of back-offs since the last sample.
     backoff: u32,
-    /// How many samples a window is expected to give (RFC 7323 appendix G).
+    /// The expected number of samples per window (RFC 7323 appendix G).
     expected_samples: u32,
-    /// Does the next sample count as the first?
+    /// Is the estimate discarded, so that the next sample counts as the first?
     forgotten: bool,
     config: Arc<Config>,
     estimator: Estimator,
 }
 
-/// The rules that smooth round trips, with their state beside SRTT and RTTVAR.
+/// The rules of the estimator, with their state in addition to SRTT and RTTVAR.
 #[derive(Clone, Debug)]
 enum Estimator {
     Rfc6298,
@@ -62,7 +62,7 @@ impl Estimator {
 }
 
 impl RttEstimator {
-    /// No sample yet: the timeout is the initial one (RFC 6298 section 2.1).
+    /// An estimator without samples, with the initial RTO (RFC 6298 section 2.1).
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             rto: Rto::new(config.rto.initial, Duration::ZERO, &config.rto),
@@ -75,12 +75,12 @@ impl RttEstimator {
         }
     }
 
-    /// SRTT and RTTVAR, once there was a sample.
+    /// SRTT and RTTVAR; `None` before the first sample.
     pub const fn estimate(&self) -> Option<Estimate> {
         self.estimate
     }
 
-    /// The timeout in force, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
+    /// The current RTO, back-off included (RFC 6298 sections 2.4, 2.5 and 5.5).
     #[inline]
     pub fn rto(&self) -> Duration {
         let floored = !matches!(self.config.rto.floor, RtoFloor::BackedOff(_));
@@ -93,7 +93,7 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout in force, and before its back-off not below `floor`.
+    /// The current RTO, whose value before the back-off is not below `floor`.
     pub fn rto_above(&self, floor: Duration) -> Duration {
         self.backed_off(floor, Duration::ZERO)
     }
@@ -103,20 +103,20 @@ impl RttEstimator {
         self.rto.backed_off(self.backoff, (min_rto, least, slop), &self.config.rto)
     }
 
-    /// How often the timer was backed off since the last sample.
+    /// The number of back-offs since the last sample.
     pub const fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// The timer expired: back off (RFC 6298 section 5.5).
+    /// Backs the timer off after it expired (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(63);
-        let forgets_after = match (self.config.rto.forget_after, self.config.rto.arithmetic) {
+        let forget_after = match (self.config.rto.forget_after, self.config.rto.arithmetic) {
             (None, Arithmetic::Exact | Arithmetic::Eifel) => return,
-            (None, Arithmetic::Ns2 | Arithmetic::Bsd) => ticks::FORGETS_AFTER,
+            (None, Arithmetic::Ns2 | Arithmetic::Bsd) => ticks::FORGET_AFTER,
             (Some(count), _) => count,
         };
-        if self.backoff > forgets_after {
+        if self.backoff > forget_after {
             self.forgotten = true;
             if let Estimator::Ticks(ticks) = &mut self.estimator {
                 *ticks = Ticks::NONE;
@@ -124,8 +124,9 @@ impl RttEstimator {
         }
     }
 
-    /// `flight_size` bytes were outstanding before the acknowledgment that gives the next sample,
-    /// and the receiver acknowledges every second segment (RFC 7323 appendix G).
+    /// Sets the expected number of samples per window (RFC 7323 appendix G). `flight_size` bytes
+    /// were outstanding before the acknowledgment of the next sample. The receiver is assumed to
+    /// acknowledge every second segment.
     #[inline]
     pub fn expect_samples(&mut self, flight_size: u64, smss: u64) {
         let acks = || flight_size.div_ceil(2 * smss);
@@ -139,7 +140,7 @@ impl RttEstimator {
         self.expected_samples = samples.clamp(1, 1 << 20) as u32;
     }
 
-    /// Changes to `config`. The estimate stays.
+    /// Changes the configuration. The estimate stays.
     pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.estimator = match (Estimator::new(&config.rto), &self.estimator) {
             (Estimator::Ticks(_), _) => Estimator::Ticks(Ticks::of(self.estimate, &config.rto)),
@@ -151,8 +152,8 @@ impl RttEstimator {
         self.expected_samples = 1;
     }
 
-    /// The SYN's timer expired and data begins: without a sample the timeout is not backed off, and
-    /// at least 3 s, but never above its ceiling (RFC 6298 section 5.7).
+    /// Reinitialises the RTO when data transmission begins after a SYN timeout: without a sample it
+    /// is not backed off, and at least 3 s, but never above its maximum (RFC 6298 section 5.7).
     pub fn restart_after_syn(&mut self) {
         if self.estimate.is_none() {
             self.backoff = 0;
@@ -160,8 +161,8 @@ impl RttEstimator {
         }
     }
 
-    /// The round trip from `sent` to `at` as the clock's granularity shows it: whole ticks, at
-    /// least one, but for BSD's arithmetic, which adds it itself.
+    /// The round trip from `sent` to `at` at the granularity of the clock: whole ticks, at least
+    /// one. With the arithmetic of BSD it may be zero, because that adds a tick itself.
     #[inline]
     pub fn measure(&self, sent: Instant, at: Instant) -> Duration {
         let tick = self.config.rto.granularity.nanos();
@@ -173,8 +174,8 @@ impl RttEstimator {
         Duration::from_nanos(ticks.max(least) * tick)
     }
 
-    /// Takes a sample (RFC 6298 sections 2.2 and 2.3); a back-off ends. Linux's rule knows from
-    /// `una` and `max` where a window ends.
+    /// Takes a sample (RFC 6298 sections 2.2 and 2.3), and ends the back-off. The rules of Linux
+    /// need `una` and `max` to find the end of a window.
     #[inline(always)]
     pub fn sample(&mut self, rtt: Duration, una: Seq, max: Seq) {
         self.backoff = 0;
@@ -182,15 +183,15 @@ impl RttEstimator {
         let smoothed = match &mut self.estimator {
             Estimator::Ticks(ticks) => ticks.smooth(rtt, &self.config.rto),
             Estimator::Rfc6298 => {
-                let last = self.remembered();
+                let last = self.prior_estimate();
                 rfc6298::smooth(last, rtt, samples, &self.config.rto)
             }
             Estimator::Eifel => {
-                let last = self.remembered();
+                let last = self.prior_estimate();
                 eifel::smooth(last, rtt, samples, &self.config.rto)
             }
             Estimator::Linux(_) => {
-                let last = self.remembered();
+                let last = self.prior_estimate();
                 let Estimator::Linux(linux) = &mut self.estimator else { return };
                 linux.smooth(last, rtt, (una, max), &self.config.rto)
             }
@@ -200,8 +201,8 @@ impl RttEstimator {
         self.rto = Rto::new(rto, Duration::ZERO, &self.config.rto);
     }
 
-    /// The estimate, unless many back-offs have discarded it.
-    fn remembered(&mut self) -> Option<Estimate> {
+    /// The estimate before a sample, unless many back-offs have discarded it.
+    fn prior_estimate(&mut self) -> Option<Estimate> {
         let forgotten = core::mem::take(&mut self.forgotten);
         self.estimate.filter(|_| !forgotten)
     }

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-/// A timer of a connection. The delayed ACK is not among them: the receiver has it.
+/// A timer of a connection. The delayed-ACK timer is not among them; the receiver keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Timer {
@@ -12,13 +12,13 @@ pub(crate) enum Timer {
     Reordering,
     /// The probe timer, PTO (RFC 8985 section 7.2).
     LossProbe,
-    /// The next probe of a window that stays too small (RFC 9293 section 3.8.6.1).
+    /// The persist timer: the next zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
-    /// Keep-alive, FIN-WAIT-2 or 2 MSL: the state tells which.
+    /// Keep-alive, FIN-WAIT-2 or 2 MSL, depending on the state.
     Idle,
 }
 
-/// When each timer expires.
+/// The expiry of each timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerTable([Instant; 5]);
 
@@ -40,13 +40,13 @@ impl TimerTable {
         self.set(timer, Instant::NEVER);
     }
 
-    /// Sets the timer, or stops it.
+    /// Sets the timer to expire at `at`, or stops it.
     #[inline]
     pub fn arm(&mut self, timer: Timer, at: Option<Instant>) {
         self.set(timer, at.unwrap_or(Instant::NEVER));
     }
 
-    /// When the timer expires; `None`: it does not run.
+    /// The expiry of the timer; `None`: it is not running.
     #[inline(always)]
     pub fn get(&self, timer: Timer) -> Option<Instant> {
         Some(self.0[timer as usize]).filter(|at| *at < Instant::NEVER)
@@ -62,7 +62,7 @@ impl TimerTable {
         self.get(timer).is_some_and(|at| at <= now)
     }
 
-    /// When the first of some timers expires.
+    /// The earliest expiry of these timers.
     #[inline(always)]
     pub fn first(&self, timers: &[Timer]) -> Option<Instant> {
         let at = |timer: &Timer| self.0[*timer as usize];

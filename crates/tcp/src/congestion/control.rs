@@ -1,52 +1,54 @@
-//! What a congestion control is asked.
+//! The interface of a congestion control.
 
 use rtolab_time::{Duration, Instant};
 
 use super::Window;
 use crate::seq::Seq;
 
-/// A congestion control: how the window grows in congestion avoidance, and what a loss leaves of
-/// it.
+/// A congestion control: the growth of the window in congestion avoidance, and its reduction at a
+/// loss.
 pub(crate) trait CongestionControl {
-    /// New data are acknowledged in congestion avoidance: `window` grows.
+    /// Grows `window` for an ACK of new data in congestion avoidance.
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked);
 
-    /// A loss or a congestion mark: what remains of `bytes` for `ssthresh`, in bytes. `cwnd` is the
-    /// window before it, without what fast recovery added to it.
+    /// Processes a loss or an ECE flag. Returns the new `ssthresh` in bytes, as a part of `bytes`,
+    /// which is FlightSize unless configured otherwise. `cwnd` is the window before the loss,
+    /// without the inflation of fast recovery.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64;
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
 
-    /// A round trip was measured.
+    /// Processes a round-trip sample.
     fn on_rtt(&mut self, rtt: Duration) {
         let _ = rtt;
     }
 
-    /// Does it ignore round trips at `at`?
+    /// Does it ignore round-trip samples at `at`?
     fn ignores_rtt(&self, at: Instant) -> bool {
         let _ = at;
         false
     }
 
-    /// Nothing was outstanding for `idle`.
+    /// Data is acknowledged after nothing was outstanding for `idle`.
     fn after_idle(&mut self, idle: Duration) {
         let _ = idle;
     }
 
-    /// A reduction that may prove spurious is about to begin.
+    /// Saves the state before a reduction that may prove spurious.
     fn save(&mut self) {}
 
-    /// The reduction was spurious, and the windows are as before it.
+    /// Restores the saved state after a spurious reduction.
     fn undo(&mut self) {}
 
-    /// Does the window of `cwnd` bytes stay, though its reduction from `before` bytes was spurious?
+    /// Must the window of `cwnd` bytes stay although its reduction from `before` bytes was spurious
+    /// (RFC 9438 section 4.9.2)?
     fn keeps_window(&self, before: u64, cwnd: u64) -> bool {
         let _ = (before, cwnd);
         false
     }
 
-    /// Does the congestion window limit what is outstanding?
+    /// Does cwnd limit the outstanding data?
     fn is_limiting(&self) -> bool {
         true
     }
@@ -56,12 +58,13 @@ pub(crate) trait CongestionControl {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     pub at: Instant,
-    /// How many bytes it acknowledges.
+    /// The number of bytes that it acknowledges.
     pub bytes: u64,
-    /// The smoothed round trip, zero before there is one.
+    /// SRTT, zero before the first sample.
     pub srtt: Duration,
-    /// SND.UNA and SND.MAX after it.
+    /// SND.UNA after it.
     pub una: Seq,
+    /// SND.MAX after it.
     pub max: Seq,
     /// When the oldest segment that it acknowledges was first sent.
     pub oldest_sent: Option<Instant>,

@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since it was last reduced (RFC 9438).
 //!
-//! Windows are segments here and times are seconds, as in the RFC, whose formulas stand beside the
-//! lines. Where the RFC adds something for each new acknowledgment, this adds it for each segment
+//! Windows are in segments and times in seconds, as in the RFC, whose formulas stand beside the
+//! code. Where the RFC increases cwnd for each new acknowledgment, this does so for each segment
 //! acknowledged (`segments_acked`), so that delayed acknowledgments do not halve the growth.
 
 mod linux;
@@ -12,49 +12,53 @@ use super::{Acked, CongestionControl, Window};
 use crate::config::{CubicConfig, CubicUndo};
 pub(super) use linux::LinuxCubic;
 
-/// `C` (section 5), in segments a cubed second.
+/// `C` (section 5), in segments per cubed second.
 const C: f64 = 0.4;
 
-/// A sender's place on the curve.
+/// The state of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cubic {
     config: CubicConfig,
     curve: Curve,
     /// The curve before a reduction that may prove spurious.
     prior: Option<Curve>,
-    /// What the window has beyond its whole bytes, in bytes.
+    /// The fraction of a byte that the window has beyond `cwnd`, in bytes.
     fraction: f64,
 }
 
-/// The curve of one congestion avoidance, from one reduction to the next.
+/// The curve of one congestion avoidance stage, from one reduction to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Curve {
-    /// `W_max`: the window before the last reduction; zero after a timeout, which forgets it.
+    /// `W_max`: the window before the last reduction, after fast convergence; zero after a timeout,
+    /// which resets it.
     w_max: f64,
-    /// `cwnd_prior`: the same without fast convergence.
+    /// `cwnd_prior`: the window before the last reduction.
     cwnd_prior: f64,
-    /// The congestion avoidance under way, once something was acknowledged in it.
+    /// The current congestion avoidance stage, once data was acknowledged in it.
     epoch: Option<Epoch>,
 }
 
+/// The variables of one congestion avoidance stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
-    /// When it began, idle times left out.
+    /// `t_epoch`: when it began, moved by the idle times since.
     t_epoch: Instant,
-    /// `K`: when the curve is back at `W_max`.
+    /// `K`: the time in which the curve reaches `W_max` again.
     k: f64,
-    /// `W_est`: the window of a Reno that is reduced as little.
+    /// `W_est`: the estimated window of Reno with the same reduction.
     w_est: f64,
 }
 
 impl Cubic {
-    /// No reduction so far.
+    /// The state before the first reduction.
     pub fn new(config: CubicConfig) -> Self {
         Self { config, curve: Curve::default(), prior: None, fraction: 0.0 }
     }
 
-    /// The congestion avoidance begins, unless it has (section 4.2, figure 2). After a timeout, or
-    /// after slow start without a loss, W_max is cwnd_epoch and K is 0 (sections 4.8 and 4.10).
+    /// Begins a congestion avoidance stage, unless one has begun (section 4.2, figure 2). After a
+    /// timeout, or after slow start without a loss, W_max is cwnd_epoch and K is 0 (sections 4.8
+    /// and
+    /// 4.10).
     fn begin_epoch(&mut self, cwnd_epoch: f64, at: Instant) {
         if self.curve.epoch.is_some() {
             return;
@@ -78,7 +82,7 @@ impl Cubic {
         C * t_k * t_k * t_k + self.curve.w_max
     }
 
-    /// Section 4.3, figure 4.
+    /// Section 4.3, figure 4: updates and returns W_est.
     fn update_w_est(&mut self, cwnd: f64, segments_acked: f64) -> Option<f64> {
         let (beta_cubic, cwnd_prior) = (self.config.beta_cubic(), self.curve.cwnd_prior);
         let epoch = self.curve.epoch.as_mut()?;
@@ -105,8 +109,8 @@ impl CongestionControl for Cubic {
         let Some(w_est) = self.update_w_est(cwnd, segments_acked) else { return };
         let (t, rtt) = (self.t(acked.at), acked.srtt.secs_f64());
         let cwnd = if self.config.reno_friendly && self.w_cubic(t) < w_est {
-            // Section 4.3, the Reno-friendly region: "cwnd SHOULD be set to W_est", but here it
-            // never shrinks.
+            // Section 4.3, the Reno-friendly region: "cwnd SHOULD be set to W_est". We never reduce
+            // it to W_est.
             w_est.max(cwnd)
         } else {
             // Section 4.2, figure 3: target = W_cubic(t + RTT), from cwnd to 1.5 * cwnd
@@ -119,7 +123,7 @@ impl CongestionControl for Cubic {
         self.fraction = bytes - window.cwnd() as f64;
     }
 
-    /// Sections 4.6 and 4.7: the next congestion avoidance has a curve of its own.
+    /// Sections 4.6 and 4.7: the next congestion avoidance stage has a new curve.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
         // cwnd_prior = cwnd
         let cwnd_prior = cwnd as f64 / window.smss() as f64;
@@ -149,7 +153,7 @@ impl CongestionControl for Cubic {
         self.prior = Some(self.curve);
     }
 
-    /// Section 4.9.2: K, W_max, cwnd_prior, t_epoch and W_est are as before.
+    /// Section 4.9.2: restores K, W_max, cwnd_prior, t_epoch and W_est.
     fn undo(&mut self) {
         if let (CubicUndo::Rfc9438, Some(prior)) = (self.config.undo, self.prior.take()) {
             self.curve = prior;
@@ -161,7 +165,7 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// What both forms of CUBIC have.
+/// The formulas that both forms of CUBIC share.
 impl CubicConfig {
     /// `beta_cubic` (section 4.6).
     fn beta_cubic(self) -> f64 {
@@ -173,7 +177,7 @@ impl CubicConfig {
         flight_size * u64::from(self.beta) / 1000
     }
 
-    /// `W_max` once a window of `cwnd` segments is reduced (section 4.7).
+    /// The new `W_max` when a window of `cwnd` segments is reduced (section 4.7).
     fn w_max(self, cwnd: f64, w_max: f64) -> f64 {
         match self.fast_convergence && cwnd < w_max {
             // W_max = cwnd * (1 + beta_cubic) / 2
@@ -182,7 +186,7 @@ impl CubicConfig {
         }
     }
 
-    /// Section 4.9.2: "if (cwnd < undo_cwnd)", the window is as before, and else it stays.
+    /// Section 4.9.2: the window is restored "if (cwnd < undo_cwnd)", else it stays.
     fn keeps_window(self, before: u64, cwnd: u64) -> bool {
         self.undo == CubicUndo::Rfc9438 && cwnd >= before
     }

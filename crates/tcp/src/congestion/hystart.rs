@@ -1,5 +1,4 @@
-//! Slow start ends before it overshoots: `HyStart++` (RFC 9406), and the `HyStart` before it that
-//! Linux has.
+//! The early end of slow start: `HyStart++` (RFC 9406), and the older `HyStart` of Linux.
 
 mod linux;
 mod rfc9406;
@@ -11,11 +10,11 @@ use crate::config::SlowStartExit;
 use linux::LinuxHyStart;
 use rfc9406::HyStartPlusPlus;
 
-/// What may end slow start, beside a loss. [`Form`] is the table of the ways out.
+/// An algorithm that may end slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HyStart {
     form: Form,
-    /// The round trip of the current ACK.
+    /// The round-trip sample of the current ACK.
     rtt: Option<Duration>,
 }
 
@@ -28,7 +27,7 @@ enum Form {
 }
 
 impl HyStart {
-    /// Slow start begins.
+    /// The algorithm of `exit`; `None`: only a loss ends slow start.
     pub fn new(exit: SlowStartExit) -> Option<Self> {
         let form = match exit {
             SlowStartExit::Loss => return None,
@@ -38,29 +37,28 @@ impl HyStart {
         Some(Self { form, rtt: None })
     }
 
-    /// A round trip was measured.
+    /// Records a round-trip sample.
     pub fn on_rtt(&mut self, rtt: Duration) {
         self.rtt = Some(rtt);
     }
 
-    /// A loss or a congestion mark: RFC 9406 is for the first slow start only.
+    /// A loss or an ECE flag ends `HyStart++`, which is for the first slow start only.
     pub fn on_loss(&mut self) {
         if let Form::PlusPlus(_) = self.form {
             self.form = Form::Done;
         }
     }
 
-    /// The retransmission timer expired: Linux ends the slow start that follows, too, and has
-    /// forgotten all round trips (`bictcp_reset`).
+    /// A timeout resets the `HyStart` of Linux, which also ends later slow starts (`bictcp_reset`).
     pub fn on_timeout(&mut self) {
         if let Form::Linux(linux) = &mut self.form {
             *linux = LinuxHyStart::default();
         }
     }
 
-    /// An acknowledgment arrived: Linux uses its round trip first (`cubictcp_acked`), whether the
-    /// window grows or not.
-    pub fn on_arrival(&mut self, window: &mut Window, acked: &Acked) {
+    /// Processes the arrival of an ACK, whether the window grows or not: Linux uses its round trip
+    /// first (`cubictcp_acked`).
+    pub fn on_any_ack(&mut self, window: &mut Window, acked: &Acked) {
         let Form::Linux(linux) = &mut self.form else {
             return;
         };
@@ -69,7 +67,7 @@ impl HyStart {
         }
     }
 
-    /// The window grows in slow start; returns the bytes that are left for congestion avoidance.
+    /// Grows the window in slow start; returns the bytes that remain for congestion avoidance.
     pub fn slow_start(&mut self, window: &mut Window, acked: &Acked) -> u64 {
         let rtt = self.rtt.take();
         let Form::PlusPlus(hystart) = &mut self.form else {

@@ -1,5 +1,5 @@
-//! No congestion control: only what the peer offers limits what is outstanding, as in stacks that
-//! leave it out (smoltcp).
+//! No congestion control: only the advertised window limits the outstanding data, as in stacks
+//! without congestion control (smoltcp).
 
 use super::{Acked, CongestionControl, Window};
 

@@ -1,11 +1,12 @@
-//! The congestion window: slow start, and congestion avoidance of Reno (RFC 5681 section 3.1).
+//! The congestion window, with slow start and the congestion avoidance of Reno (RFC 5681 section
+//! 3.1).
 
 use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
 
 /// The congestion window and the slow-start threshold, in bytes.
 ///
-/// No caller can break their rules: `cwnd` is at least a segment, and `ssthresh` is at least two
-/// once it was set (RFC 5681 equation 4). Before, it is as the scenario sets it.
+/// The type ensures their minima: `cwnd` is at least one segment, and `ssthresh` at least two (RFC
+/// 5681 equation 4) unless it is the initial one of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     cwnd: u64,
@@ -13,17 +14,18 @@ pub struct Window {
     smss: u64,
     halving: Halving,
     avoidance: Avoidance,
-    /// Bytes acknowledged since the window last grew (RFC 3465 section 2.1).
-    counted: u64,
-    /// What the window has beyond `cwnd`, in bytes / 2^32: where fractions count.
+    /// The bytes acknowledged since the window last grew (`bytes_acked` of RFC 3465 section 2.1).
+    bytes_acked: u64,
+    /// The fraction of a byte that the window has beyond `cwnd`, in units of 2^-32 bytes.
     fraction: u32,
     slow_start: SlowStart,
-    /// Did a timeout begin the slow start under way?
+    /// Did a timeout begin the current slow start?
     pub(super) timed_out: bool,
 }
 
 impl Window {
-    /// What never limits: 1 GiB, which is more than a peer can offer (RFC 7323 section 2.3).
+    /// A window that never limits: 1 GiB, which is more than a peer can advertise (RFC 7323 section
+    /// 2.3).
     pub(crate) const UNLIMITED: u64 = 1 << 30;
 
     /// The window of a new connection with segments of `smss` bytes; one segment if its SYN was
@@ -38,7 +40,7 @@ impl Window {
             smss,
             halving,
             avoidance,
-            counted: 0,
+            bytes_acked: 0,
             fraction: 0,
             slow_start,
             timed_out: false,
@@ -67,31 +69,31 @@ impl Window {
         self.smss
     }
 
-    /// The congestion window becomes `bytes`, but at least a segment.
+    /// Sets cwnd to `bytes`, but at least one segment.
     #[inline]
     pub(crate) fn set_cwnd(&mut self, bytes: u64) {
         self.cwnd = bytes.max(self.smss);
     }
 
-    /// The congestion window is at most `bytes`.
+    /// Limits cwnd to `bytes`, but not below one segment.
     #[inline]
     pub(crate) fn limit_cwnd(&mut self, bytes: u64) {
         self.set_cwnd(self.cwnd.min(bytes));
     }
 
-    /// The congestion window grows by `bytes`.
+    /// Increases cwnd by `bytes`.
     #[inline]
     pub(crate) const fn increase_cwnd(&mut self, bytes: u64) {
         self.cwnd += bytes;
     }
 
-    /// The slow-start threshold becomes `bytes`, but at least two segments.
+    /// Sets `ssthresh` to `bytes`, but at least two segments.
     #[inline]
     pub(crate) fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes.max(2 * self.smss);
     }
 
-    /// The initial window in bytes.
+    /// The initial window of `config`, in bytes.
     pub fn initial(&self, config: &WindowConfig) -> u64 {
         let smss = self.smss;
         let segments = |most: u64, bytes: u64| (most * smss).min(bytes.max(2 * smss));
@@ -106,13 +108,13 @@ impl Window {
         }
     }
 
-    /// From now on the window grows and is halved as `config` says.
+    /// Changes the rules of growth and halving to those of `config`.
     pub(crate) const fn reconfigure(&mut self, config: &WindowConfig) {
         (self.halving, self.avoidance) = (config.halving, config.avoidance);
         self.slow_start = config.slow_start;
     }
 
-    /// An acknowledgment of `acked` new bytes arrived outside fast recovery.
+    /// Grows the window for an acknowledgment of `acked` new bytes outside of fast recovery.
     #[inline(always)]
     pub fn grow(&mut self, acked: u64) {
         let slow_start = self.cwnd < self.ssthresh;
@@ -122,7 +124,7 @@ impl Window {
         }
     }
 
-    /// The same in slow start; returns what of it is left for congestion avoidance.
+    /// Grows the window in slow start; returns the bytes that remain for congestion avoidance.
     #[inline(always)]
     pub(crate) fn slow_start(&mut self, acked: u64) -> u64 {
         let grown = match self.slow_start {
@@ -135,7 +137,7 @@ impl Window {
         if self.slow_start == SlowStart::Delivered { acked - grown } else { 0 }
     }
 
-    /// The same in congestion avoidance.
+    /// Grows the window in congestion avoidance.
     #[inline(always)]
     pub(crate) fn congestion_avoidance(&mut self, acked: u64) {
         self.timed_out = false;
@@ -144,35 +146,35 @@ impl Window {
             Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
             Avoidance::Fraction => self.grow_by_fraction(),
             Avoidance::ByteCounting => {
-                self.counted += acked;
-                if self.counted >= self.cwnd {
-                    self.counted -= self.cwnd;
+                self.bytes_acked += acked;
+                if self.bytes_acked >= self.cwnd {
+                    self.bytes_acked -= self.cwnd;
                     self.cwnd += self.smss;
                 }
             }
         }
     }
 
-    /// `SMSS * SMSS / cwnd`, of which nothing is rounded away that would ever show.
+    /// Adds `SMSS * SMSS / cwnd`, in units of 2^-32 bytes.
     fn grow_by_fraction(&mut self) {
         let cwnd = u128::from(self.cwnd) << 32 | u128::from(self.fraction);
         let grown = cwnd + (u128::from(self.smss * self.smss) << 64) / cwnd;
         (self.cwnd, self.fraction) = ((grown >> 32) as u64, grown as u32);
     }
 
-    /// A loss leaves `remainder` bytes: ssthresh = max (FlightSize / 2, 2*SMSS), where half of
-    /// FlightSize remains (RFC 5681 equation 4).
-    pub fn reduce_ssthresh(&mut self, remainder: u64) {
-        let remainder = match self.halving {
-            Halving::Bytes => remainder,
-            Halving::Segments => remainder / self.smss * self.smss,
+    /// Sets `ssthresh` to `bytes` after a loss: ssthresh = max (FlightSize / 2, 2*SMSS) (RFC 5681
+    /// equation 4), where `bytes` is FlightSize / 2 for Reno.
+    pub fn reduce_ssthresh(&mut self, bytes: u64) {
+        let bytes = match self.halving {
+            Halving::Bytes => bytes,
+            Halving::Segments => bytes / self.smss * self.smss,
         };
-        self.set_ssthresh(remainder);
+        self.set_ssthresh(bytes);
         self.fraction = 0;
     }
 
-    /// The window becomes `half` of what was halved, but at least a segment. Half of the window
-    /// `before` it is to its fraction, where fractions count.
+    /// Sets cwnd to `half`, but at least one segment. If this is half of the window `before`, its
+    /// fraction is halved, too.
     pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
         self.set_cwnd(half);
         if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
@@ -181,10 +183,10 @@ impl Window {
         }
     }
 
-    /// A timeout, or what does as a timeout does, sets the window to whole segments.
+    /// Sets cwnd to `count` segments at a timeout, or at a loss that is handled like one.
     pub fn set_segments(&mut self, count: u32) {
         self.set_cwnd(u64::from(count) * self.smss);
-        (self.counted, self.fraction) = (0, 0);
+        (self.bytes_acked, self.fraction) = (0, 0);
         self.timed_out = true;
     }
 }
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn t_cc_1_counts_two_segments_or_whole_acknowledgments_where_told() {
+    fn t_cc_1_slow_start_counts_two_segments_or_acknowledgments_if_configured() {
         for (slow_start, acked, grown) in [
             (SlowStart::TwoSegments, 2000, 4000),
             (SlowStart::TwoSegments, 3000, 4000),
@@ -258,20 +260,20 @@ mod tests {
             (0..1000).for_each(|_| window.grow(1000));
             window.cwnd
         };
-        // As a sum of fractions of a segment, which ns-2 forms.
+        // ns-2 adds fractions of a segment.
         let segments = (0..1000).fold(2.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
         assert_eq!(grown(Avoidance::Fraction), (segments * 1000.0) as u64);
         assert!(grown(Avoidance::Formula) < grown(Avoidance::Fraction) - 300);
     }
 
     #[test]
-    fn t_cc_2_a_cut_leaves_no_fraction() {
-        let mut cut = window(3, 3, Avoidance::Fraction);
-        cut.grow(1000);
-        assert_ne!(cut.fraction, 0);
-        cut.set_segments(3);
-        cut.timed_out = false;
-        assert_eq!(cut, window(3, 3, Avoidance::Fraction));
+    fn t_cc_2_a_reduction_clears_the_fraction() {
+        let mut reduced = window(3, 3, Avoidance::Fraction);
+        reduced.grow(1000);
+        assert_ne!(reduced.fraction, 0);
+        reduced.set_segments(3);
+        reduced.timed_out = false;
+        assert_eq!(reduced, window(3, 3, Avoidance::Fraction));
     }
 
     #[test]

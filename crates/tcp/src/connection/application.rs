@@ -1,4 +1,4 @@
-//! What an application may do with its connection, and how it closes it.
+//! The interface to the application: close, abort, and queries.
 
 use super::reset::Reset;
 use super::states::FastPath;
@@ -6,8 +6,8 @@ use super::{Connection, Failure, State};
 use crate::config::AfterClose;
 
 impl Connection {
-    /// The application has no more to send: a FIN follows the data. Whether it still reads says
-    /// [`AfterClose`].
+    /// Closes the sending direction: a FIN follows the data. [`AfterClose`] decides whether the
+    /// application can still read.
     pub fn close(&mut self) {
         self.fast_path = FastPath::None;
         match self.config.connection.after_close {
@@ -16,8 +16,8 @@ impl Connection {
         }
     }
 
-    /// The application neither writes nor reads any more: a FIN follows the data, but what was not
-    /// read, or still arrives, is answered by a reset (RFC 9293 section 3.6.1).
+    /// Closes both directions: a FIN follows the data. Unread data, and data that still arrives,
+    /// resets the connection (RFC 9293 section 3.6.1).
     pub fn hang_up(&mut self) {
         self.fast_path = FastPath::None;
         if self.readable() > 0 {
@@ -37,8 +37,8 @@ impl Connection {
         };
     }
 
-    /// Gives the connection up: a reset leaves, where the peer may think that there is one (RFC
-    /// 9293 section 3.10.5).
+    /// Aborts the connection. A reset is sent if the peer may know the connection (RFC 9293 section
+    /// 3.10.5).
     pub fn abort(&mut self) {
         self.fast_path = FastPath::None;
         self.reset = match self.state {
@@ -54,29 +54,29 @@ impl Connection {
         self.fail(Failure::Aborted);
     }
 
-    /// How many bytes there are to read.
+    /// The number of bytes that the application can read.
     pub fn readable(&self) -> u64 {
         self.receiver.available()
     }
 
-    /// May the application still write? There is no send buffer to be full here: see
+    /// May the application still write? The connection has no send buffer of limited size: see
     /// [`Connection::unacknowledged`].
     pub const fn is_writable(&self) -> bool {
         self.state.takes_data() && !self.sender.is_closed()
     }
 
-    /// How many of the bytes that were written are not acknowledged, sent or not: what a send
-    /// buffer would hold.
+    /// The number of written bytes that are not acknowledged, sent or not: the content of a send
+    /// buffer.
     pub fn unacknowledged(&self) -> u64 {
         self.sender.unacknowledged()
     }
 
-    /// Has the peer closed, and was everything read: the end of the file?
+    /// Has the peer closed, and did the application read everything (end of file)?
     pub fn is_exhausted(&self) -> bool {
         self.receiver.finished() && self.readable() == 0
     }
 
-    /// Why the connection is over, if both ends did not close it.
+    /// Why the connection ended, unless both ends closed it.
     pub const fn failure(&self) -> Option<Failure> {
         self.cold.failure
     }

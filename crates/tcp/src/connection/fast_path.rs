@@ -1,34 +1,34 @@
-//! The fast path: one segment arrives, one leaves, and nothing else happens.
+//! The fast path: one segment arrives, at most one is sent, and nothing else happens.
 //!
-//! An end does the same for every segment that header prediction foresees. Once everything is
-//! drained, [`Connection::enter_fast_path`] checks whether only such segments can come next;
-//! anything else ends it. On the fast path a segment is answered in place, without the steps that
-//! are known to change nothing.
+//! After all segments and events are polled, [`Connection::enter_fast_path`] checks whether header
+//! prediction applies to the next segment; any other segment ends the fast path. On the fast path a
+//! segment is answered in place, without the steps that cannot change anything.
 
 use rtolab_time::Instant;
 
-use super::departures::in_units;
+use super::output::representable_window;
 use super::states::{FastPath, State};
-use super::{Agreed, Connection};
+use super::{Connection, NegotiatedOptions};
 use crate::receiver::AckDue;
 use crate::segment::{Codepoint, Flags, Segment, Timestamps};
 use crate::timer::Timer;
 
-/// What [`Connection::answer`] has done with a segment.
+/// The result of [`Connection::answer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It was not handled: [`Connection::on_segment`] takes it.
+    /// The segment was not processed: pass it to [`Connection::on_segment`].
     NotHandled,
-    /// It was handled, and what it brought is read; poll events, segments and timers as after any.
+    /// The segment was processed and its data read. Poll events, segments and timers.
     Handled,
-    /// The same, and nothing leaves.
+    /// As [`Reply::Handled`], and nothing is sent.
     Silence,
-    /// The same, and the segment has become the one that leaves now. Others may follow.
+    /// As [`Reply::Handled`], and the segment is now the one to send. Others may follow.
     Segment,
 }
 
 impl Connection {
-    /// All is drained: enters the fast path if nothing but it can come next.
+    /// Enters the fast path if the state allows it. To be called after all segments and events are
+    /// polled.
     #[inline]
     pub fn enter_fast_path(&mut self) {
         let path = match (self.sender.has_sent_all(), self.receiver.pieces()) {
@@ -39,6 +39,7 @@ impl Connection {
         self.fast_path = if self.can_take(path) { path } else { FastPath::None };
     }
 
+    /// Does the state allow this fast path?
     fn can_take(&self, path: FastPath) -> bool {
         let matches = match path {
             FastPath::None => return true,
@@ -52,28 +53,27 @@ impl Connection {
             && self.state == State::Established
             && self.reset.is_none()
             && self.sender.timers.first(&[Timer::Persist, Timer::Idle]).is_none()
-            && !self.agreed.ecn
+            && !self.negotiated.ecn
             && !self.rcv_shutdown
             && !self.persist.has_probe()
             && !self.has_events()
             && self.sender.is_on_fast_path()
     }
 
-    /// Is there nothing but data that arrive?
+    /// Is all written data acknowledged, and is no ACK due?
     fn has_nothing_to_send(&self) -> bool {
-        self.sender.has_sent_all() && !self.receiver.owes_ack()
+        self.sender.has_sent_all() && !self.receiver.is_ack_due_now()
     }
 
-    /// Is nothing missing that the peer has sent, and is no segment to come older than the last
-    /// one?
+    /// Did all data arrive in order, and is the next segment not older than the last window update?
     fn is_in_order(&self) -> bool {
         self.receiver.is_in_order()
-            && self.updated_by <= (self.receiver.nxt(), self.sender.flight().una())
+            && self.snd_wl <= (self.receiver.nxt(), self.sender.flight().una())
     }
 
-    /// Handles `segment` in place, reads its data, and turns it into the segment that leaves next,
-    /// if that is all that happens: as [`Connection::on_segment`], [`Connection::read`] of
-    /// everything and [`Connection::poll_transmit`] would.
+    /// Processes `segment` on the fast path, reads its data, and replaces it by the segment to
+    /// send. Equivalent to [`Connection::on_segment`], [`Connection::read`] of everything and
+    /// [`Connection::poll_transmit`].
     #[inline(always)]
     pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         debug_assert!(self.can_take(self.fast_path), "the fast path was not left");
@@ -85,16 +85,16 @@ impl Connection {
         }
     }
 
-    /// Is this the next segment from the peer, with nothing unusual about it?
+    /// Is this the next expected segment, and [plain](Self::is_plain)?
     #[inline(always)]
-    fn comes_next(&self, segment: &Segment, at: Instant) -> bool {
+    fn is_next(&self, segment: &Segment, at: Instant) -> bool {
         segment.seq == self.receiver.nxt() && self.is_plain(segment, at)
     }
 
-    /// Is there nothing unusual about the segment?
+    /// Has the segment only the ACK flag, no options but valid timestamps, and no ECN codepoint?
     #[inline(always)]
     fn is_plain(&self, segment: &Segment, at: Instant) -> bool {
-        let Agreed { timestamps, .. } = self.agreed;
+        let NegotiatedOptions { timestamps, .. } = self.negotiated;
         segment.flags == Flags::ACK
             && segment.has_timestamps_at_most()
             && segment.codepoint() == Codepoint::NotEct
@@ -102,29 +102,29 @@ impl Connection {
             && !(timestamps && self.receiver.is_old(segment, at))
     }
 
-    /// Takes the timestamp, and the window: on the fast path no segment is older than the last one.
+    /// Records timestamp and window. On the fast path no segment is older than the last one.
     #[inline(always)]
     fn note_header(&mut self, segment: &Segment, at: Instant) {
-        if self.agreed.timestamps {
+        if self.negotiated.timestamps {
             self.receiver.note_timestamp(segment, at);
         }
-        self.updated_by = (segment.seq, segment.ack);
+        self.snd_wl = (segment.seq, segment.ack);
         self.sender.set_wnd_edge(segment.ack + segment.window);
     }
 
-    /// The segment, whose sequence number and length are set, leaves with the header that any has
-    /// while all arrives in order; the flags stay as they are.
+    /// Fills in acknowledgment number, window and timestamps of a segment whose sequence number,
+    /// length and flags are set, while all data arrived in order.
     #[inline(always)]
-    fn renew(&mut self, segment: &mut Segment, at: Instant) {
+    fn fill_in_ack(&mut self, segment: &mut Segment, at: Instant) {
         segment.ack = self.receiver.nxt();
-        segment.window = in_units(self.receiver.window(self.smss), self.window_shift());
-        self.stamp(segment, at);
+        segment.window = representable_window(self.receiver.window(self.smss), self.window_shift());
+        self.set_timestamps(segment, at);
         self.receiver.acknowledge_all(segment.window);
     }
 
     #[inline(always)]
-    fn stamp(&mut self, segment: &mut Segment, at: Instant) {
-        if self.agreed.timestamps {
+    fn set_timestamps(&mut self, segment: &mut Segment, at: Instant) {
+        if self.negotiated.timestamps {
             let value = self.sender.timestamp(at);
             let echo = self.receiver.recent().unwrap_or(0);
             segment.set_timestamps(Timestamps { value, echo });
@@ -135,8 +135,8 @@ impl Connection {
     fn answer_data(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let max = self.sender.flight().max();
         let expected = segment.len > 0 && segment.ack == max && self.receiver.fits(segment);
-        if !expected || !self.comes_next(segment, at) {
-            // What begins beyond opens a gap, if anything.
+        if !expected || !self.is_next(segment, at) {
+            // Data above RCV.NXT opens a gap.
             return self.answer_out_of_order(segment, at);
         }
         self.note_header(segment, at);
@@ -145,15 +145,15 @@ impl Connection {
         if self.receiver.reopens(self.smss) {
             self.receiver.ack_now();
         }
-        if !self.receiver.owes_ack() {
+        if !self.receiver.is_ack_due_now() {
             return Reply::Silence;
         }
         (segment.seq, segment.len) = (max, 0);
-        self.renew(segment, at);
+        self.fill_in_ack(segment, at);
         Reply::Segment
     }
 
-    /// Data arrive above a gap, or into it.
+    /// Answers data that arrives above a gap or fills one.
     #[inline(never)]
     fn answer_out_of_order(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         let max = self.sender.flight().max();
@@ -162,7 +162,7 @@ impl Connection {
         if !expected || !takes || !self.is_plain(segment, at) {
             return Reply::NotHandled;
         }
-        if self.agreed.timestamps {
+        if self.negotiated.timestamps {
             self.receiver.note_timestamp(segment, at);
         }
         self.sender.note_window(segment.window);
@@ -173,12 +173,12 @@ impl Connection {
         if self.receiver.reopens(self.smss) {
             self.receiver.ack_now();
         }
-        let reply = match self.receiver.owes_ack() {
+        let reply = match self.receiver.is_ack_due_now() {
             true => Reply::Segment,
             false => Reply::Silence,
         };
         if reply == Reply::Segment {
-            *segment = self.acknowledges(at);
+            *segment = self.pure_ack(at);
         }
         self.fast_path =
             if self.is_in_order() { FastPath::Receive } else { FastPath::ReceiveOutOfOrder };
@@ -190,25 +190,25 @@ impl Connection {
         let flight = self.sender.flight();
         let expected =
             segment.len == 0 && flight.una() < segment.ack && segment.ack <= flight.max();
-        if !expected || !self.comes_next(segment, at) {
+        if !expected || !self.is_next(segment, at) {
             return Reply::NotHandled;
         }
         self.note_header(segment, at);
         self.sender.on_fast_path_ack(segment, at);
-        if self.sender.waits() {
+        if self.sender.is_waiting() {
             return Reply::Silence;
         }
-        let Some(len) = self.sender.next_in_turn(at) else { return Reply::Handled };
-        // Nothing has arrived since the last segment left: no header says anything new of that.
+        let Some(len) = self.sender.next_len_on_fast_path(at) else { return Reply::Handled };
+        // No data arrived since the last segment was sent: acknowledgment and window are the same.
         segment.ack = segment.seq;
-        segment.window = in_units(self.receiver.offered(), self.window_shift());
+        segment.window = representable_window(self.receiver.offered(), self.window_shift());
         (segment.seq, segment.len) = (self.sender.flight().max(), len);
-        self.stamp(segment, at);
-        self.sender.note_sent_in_turn(segment, at);
+        self.set_timestamps(segment, at);
+        self.sender.note_sent_on_fast_path(segment, at);
         Reply::Segment
     }
 
-    /// When the connection next wants `on_timer`, behind an [`Reply`] but for [`Reply::Handled`].
+    /// [`Connection::next_timer`] after a [`Reply::Silence`] or [`Reply::Segment`].
     #[inline]
     pub fn next_timer_on_fast_path(&self) -> Option<Instant> {
         let next = match (self.fast_path, self.receiver.due()) {
@@ -220,9 +220,9 @@ impl Connection {
         next
     }
 
-    /// Is it certain that nothing more leaves now, after a [`Reply`]?
+    /// After a [`Reply`]: is it certain that nothing more can be sent now?
     #[inline]
     pub fn is_silent_on_fast_path(&self) -> bool {
-        self.fast_path != FastPath::Send || self.sender.waits()
+        self.fast_path != FastPath::Send || self.sender.is_waiting()
     }
 }

@@ -1,6 +1,6 @@
 //! Header prediction: Jacobson, "4BSD Header Prediction", ACM Computer Communication Review 20(2),
-//! 1990. Most segments are one of two: the next acknowledgment at an end that sends, or the next
-//! data at an end that only receives. For those the outcome of every check of RFC 9293 section
+//! 1990. Most segments are of two kinds: the next acknowledgment at an end that sends, or the next
+//! data at an end that only receives. For these the result of every check of RFC 9293 section
 //! 3.10.7.4 is known.
 
 use rtolab_time::Instant;
@@ -8,17 +8,17 @@ use rtolab_time::Instant;
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
 
-/// A segment that header prediction foresees.
+/// A predicted segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prediction {
     /// It acknowledges new data and carries none.
     NextAck,
-    /// It carries the data that are expected next, and acknowledges nothing new.
+    /// It carries the next expected data, and acknowledges nothing new.
     NextData,
 }
 
 impl Connection {
-    /// Is the segment one of those?
+    /// The kind of the segment, if it is a predicted one.
     #[inline(always)]
     pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
         let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
@@ -37,10 +37,10 @@ impl Connection {
         }
     }
 
-    /// A predicted segment arrived.
+    /// Processes a predicted segment.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
-        if self.agreed.timestamps {
+        if self.negotiated.timestamps {
             if self.receiver.is_old(segment, at) {
                 self.on_any_segment(segment, at);
                 return;

@@ -2,41 +2,41 @@
 
 use rtolab_time::Instant;
 
-use super::keep_alive::Silence;
+use super::keep_alive::KeepAliveStep;
 use super::{Connection, Failure, State};
 use crate::event::Event;
 use crate::timer::Timer;
 
 impl Connection {
-    /// The connection is established: the keep-alive timer starts.
-    pub(super) fn keep_alive(&mut self, at: Instant) {
+    /// Starts the keep-alive timer of an established connection.
+    pub(super) fn start_keep_alive(&mut self, at: Instant) {
         let due = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
         self.sender.timers.arm(Timer::Idle, due);
     }
 
-    /// The end of TIME-WAIT, of FIN-WAIT-2 where nobody reads, or of a keep-alive interval.
+    /// The idle timer expired: TIME-WAIT, an orphaned FIN-WAIT-2 or a keep-alive interval ends.
     #[cold]
     pub(super) fn on_idle_timer(&mut self, at: Instant) {
         match self.state {
             State::TimeWait => self.finish(Event::Closed),
-            _ if self.is_forsaken() => self.finish(Event::Closed),
-            _ => self.on_silence(at),
+            _ if self.is_orphaned() => self.finish(Event::Closed),
+            _ => self.on_keep_alive_timer(at),
         }
     }
 
-    /// Has the peer been silent for long?
-    fn on_silence(&mut self, at: Instant) {
+    /// The keep-alive timer expired: sends a probe, waits on, or gives up.
+    fn on_keep_alive_timer(&mut self, at: Instant) {
         let Some(knobs) = self.config.connection.keep_alive else { return };
         let timers = &mut self.sender.timers;
-        let else_asks = self.sender.flight.size() > 0 || timers.is_running(Timer::Persist);
-        let heard = self.sender.last_received();
-        match self.cold.asked.on_timer(&knobs, at, (heard, else_asks)) {
-            Silence::NotLongEnough(until) => self.sender.timers.set(Timer::Idle, until),
-            Silence::Probe => {
-                self.persist.ask();
+        let has_other_probes = self.sender.flight.size() > 0 || timers.is_running(Timer::Persist);
+        let last_received = self.sender.last_received();
+        match self.cold.keep_alive.on_timer(&knobs, at, (last_received, has_other_probes)) {
+            KeepAliveStep::Wait(until) => self.sender.timers.set(Timer::Idle, until),
+            KeepAliveStep::Probe => {
+                self.persist.request_probe();
                 self.sender.timers.set(Timer::Idle, at + knobs.interval);
             }
-            Silence::TooLong => self.fail(Failure::TimedOut),
+            KeepAliveStep::TimedOut => self.fail(Failure::TimedOut),
         }
     }
 }

@@ -1,51 +1,51 @@
-//! Keep-alive: probes a peer that has been silent for long (RFC 9293 section 3.8.4).
+//! Keep-alive probes to a silent peer (RFC 9293 section 3.8.4).
 
 use rtolab_time::Instant;
 
 use crate::config::KeepAlive;
 
-/// The probes so far.
+/// The keep-alive probes since the peer was last active.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    /// When the last one left.
+pub(super) struct KeepAliveProbes {
+    /// When the last one was sent.
     last: Option<Instant>,
-    /// Probes without an answer.
+    /// The number of unanswered probes.
     unanswered: u32,
 }
 
-/// What follows when the keep-alive timer expires.
-pub(super) enum Silence {
-    /// The timer runs on until this instant.
-    NotLongEnough(Instant),
-    /// A probe leaves.
+/// The action after the keep-alive timer expires.
+pub(super) enum KeepAliveStep {
+    /// The timer continues until this instant.
+    Wait(Instant),
+    /// A probe is sent.
     Probe,
-    /// Too many probes had no answer.
-    TooLong,
+    /// Too many probes are unanswered: the connection fails.
+    TimedOut,
 }
 
-impl Asked {
-    /// The timer expired at `at`, and the peer was `heard` last then: the peer's segments do not
-    /// restart the timer, which compares times when it expires. Something `else_asks` while data
-    /// are outstanding or a window is closed: both have probes of their own.
+impl KeepAliveProbes {
+    /// The timer expired at `at`, and the peer's last acknowledgment arrived at `last_received`.
+    /// Arriving segments do not restart the timer; it compares times when it expires. There are
+    /// `has_other_probes` while data is outstanding or the window is closed.
     pub fn on_timer(
         &mut self,
         knobs: &KeepAlive,
         at: Instant,
-        (heard, else_asks): (Option<Instant>, bool),
-    ) -> Silence {
-        if heard >= self.last {
+        (last_received, has_other_probes): (Option<Instant>, bool),
+    ) -> KeepAliveStep {
+        if last_received >= self.last {
             self.unanswered = 0;
         }
-        let due = heard.map_or(at, |heard| heard + knobs.idle);
-        if else_asks {
-            Silence::NotLongEnough(at + knobs.idle)
+        let due = last_received.map_or(at, |last_received| last_received + knobs.idle);
+        if has_other_probes {
+            KeepAliveStep::Wait(at + knobs.idle)
         } else if self.unanswered == 0 && due > at {
-            Silence::NotLongEnough(due)
+            KeepAliveStep::Wait(due)
         } else if self.unanswered >= knobs.probes {
-            Silence::TooLong
+            KeepAliveStep::TimedOut
         } else {
             *self = Self { last: Some(at), unanswered: self.unanswered + 1 };
-            Silence::Probe
+            KeepAliveStep::Probe
         }
     }
 }

@@ -7,27 +7,27 @@ use crate::config::GiveUp;
 use crate::event::Event;
 use crate::segment::Flags;
 
-/// The attempts so far.
+/// The transmissions so far without an acknowledgment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tried {
+pub(super) struct Attempts {
     pub(super) times: u32,
     pub(super) time: Duration,
 }
 
 impl GiveUp {
-    /// Is that enough?
-    fn is_reached(self, tried: Tried) -> bool {
+    /// Is the limit reached after these attempts?
+    fn is_reached(self, attempts: Attempts) -> bool {
         match self {
             Self::Never => false,
-            Self::After(longest) => tried.time >= longest,
-            Self::Retransmissions(most) => tried.times >= most,
+            Self::After(longest) => attempts.time >= longest,
+            Self::Retransmissions(most) => attempts.times >= most,
         }
     }
 }
 
 impl Connection {
-    /// A timer of the sender expired. If it is the retransmission timer, the segment is
-    /// retransmitted, or the limit is reached.
+    /// A timer of the sender expired. The retransmission timer retransmits the segment, or ends the
+    /// connection if R2 is reached.
     #[cold]
     pub(super) fn on_sender_timer(&mut self, at: Instant) {
         if !self.sender.has_timed_out(at) {
@@ -39,9 +39,9 @@ impl Connection {
         };
         let limits = &self.config.connection.limits;
         let times = u32::from(head.transmissions).saturating_sub(1);
-        let tried = Tried { times, time: at - head.first_sent };
+        let attempts = Attempts { times, time: at - head.first_sent };
         let r2 = if head.flags.has(Flags::SYN) { limits.r2_syn } else { limits.r2 };
-        if r2.is_reached(tried) {
+        if r2.is_reached(attempts) {
             self.fail(Failure::TimedOut);
             return;
         }
@@ -52,14 +52,14 @@ impl Connection {
         self.sender.on_timeout(at);
     }
 
-    /// The persist timer may have expired. A window may stay closed without limit, as long as the
-    /// peer answers probes (RFC 9293 section 3.8.6.1).
+    /// The persist timer expired. The window may stay closed for ever as long as the peer answers
+    /// the probes (RFC 9293 section 3.8.6.1); R2 limits unanswered ones.
     pub(super) fn on_persist_timer(&mut self, at: Instant) {
-        let heard = self.sender.last_received();
-        self.persist.on_timer(&mut self.sender.timers, at, (self.config.rto.max, heard));
+        let last_received = self.sender.last_received();
+        self.persist.on_timer(&mut self.sender.timers, at, (self.config.rto.max, last_received));
         let times = self.persist.unanswered().saturating_sub(1);
-        let time = heard.map_or(Duration::ZERO, |heard| at - heard);
-        if times > 0 && self.config.connection.limits.r2.is_reached(Tried { times, time }) {
+        let time = last_received.map_or(Duration::ZERO, |last_received| at - last_received);
+        if times > 0 && self.config.connection.limits.r2.is_reached(Attempts { times, time }) {
             self.fail(Failure::TimedOut);
         }
     }

@@ -6,33 +6,32 @@ use super::{Connection, refuse};
 use crate::config::Config;
 use crate::segment::{Flags, Segment};
 
-/// A host that waits for connections. It keeps none: an accepted connection belongs to the caller,
-/// who hands over only segments that belong to no connection, or to one that
-/// [yields](Connection::yields_to).
+/// A host in LISTEN. It keeps no connections: the caller owns an accepted connection, and passes
+/// only segments that belong to no connection, or to one that [yields](Connection::yields_to).
 #[derive(Clone, Debug)]
 pub struct Listener {
     config: Arc<Config>,
 }
 
-/// What a segment to a [`Listener`] leads to.
+/// The answer to a segment that arrives in LISTEN.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "it is matched where it is made, never kept")]
 pub enum Answer {
-    /// Nothing is sent.
+    /// None: nothing is sent.
     Nothing,
-    /// This RST is sent.
+    /// A RST to send.
     Reset(Segment),
-    /// A connection in SYN-RECEIVED, whose SYN-ACK waits to be polled.
+    /// A connection in SYN-RECEIVED. Poll it for its SYN-ACK.
     Accepted(Connection),
 }
 
 impl Listener {
-    /// Accepted connections behave as `config` says.
+    /// A listener whose accepted connections have this `config`.
     pub const fn new(config: Arc<Config>) -> Self {
         Self { config }
     }
 
-    /// Handles a segment that belongs to no connection. Data in a SYN is not accepted; the peer
+    /// Processes a segment that belongs to no connection. Data in a SYN is ignored, and the peer
     /// retransmits it.
     pub fn on_segment(&self, segment: &Segment) -> Answer {
         let flags = segment.flags;

@@ -1,17 +1,17 @@
-//! One end of a connection (RFC 9293): it takes segments and the time, and answers what leaves and
-//! when its next timer expires.
+//! One end of a connection (RFC 9293). It receives segments and the time, and returns the segments
+//! to send and the expiry of its next timer.
 
 mod application;
-mod arrivals;
 mod challenge;
-mod departures;
 mod fast_path;
 mod header_prediction;
 mod idle;
+mod input;
 mod keep_alive;
 mod limits;
 mod listener;
 mod old_acks;
+mod output;
 mod persist;
 mod reset;
 mod resets;
@@ -34,7 +34,7 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 use challenge::Challenges;
-use keep_alive::Asked;
+use keep_alive::KeepAliveProbes;
 use persist::Persist;
 use reset::Reset;
 use states::{FastPath, Opened};
@@ -44,15 +44,15 @@ pub use listener::{Answer, Listener};
 pub use reset::refuse;
 pub use states::{Failure, State};
 
-/// What the handshake agreed on.
+/// The options that the handshake negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Agreed {
+struct NegotiatedOptions {
     timestamps: bool,
-    /// The peer takes SACK options.
+    /// The peer accepts SACK options.
     sack: bool,
-    /// Data are sent as ECN-capable, and marks are echoed.
+    /// Data is sent as ECN-capable, and marks are echoed.
     ecn: bool,
-    /// The shift of the windows that this end offers; `None`: neither end scales.
+    /// The shift of the windows that this end advertises; `None`: neither end scales.
     window_shift: Option<u8>,
 }
 
@@ -61,12 +61,13 @@ struct Agreed {
 struct ColdState {
     opened: Opened,
     failure: Option<Failure>,
-    /// The largest window that the peer can offer, in bytes.
+    /// The largest window that the peer can advertise, in bytes.
     largest_window: u32,
     challenges: Challenges,
-    /// When a segment without data was answered last that was old or outside the window.
-    answered: Option<Instant>,
-    asked: Asked,
+    /// When an old or out-of-window segment without data was last answered (Linux:
+    /// `last_oow_ack_time`).
+    last_oow_ack: Option<Instant>,
+    keep_alive: KeepAliveProbes,
 }
 
 /// One end of a connection.
@@ -79,17 +80,18 @@ pub struct Connection {
     config: Arc<Config>,
     /// Payload in a full segment, in bytes.
     smss: u32,
-    agreed: Agreed,
+    negotiated: NegotiatedOptions,
     state: State,
     /// Is the handshake complete?
     connected: bool,
     fast_path: FastPath,
-    /// The application does not read any more (SHUT_RD).
+    /// Has the application stopped reading (SHUT_RD)?
     rcv_shutdown: bool,
-    /// The ACK of the SYN-ACK is due, and carries no data.
+    /// Is an ACK of the SYN-ACK due that carries no data?
     ack_of_syn_ack_pending: bool,
-    /// SND.WL1 and SND.WL2: which segment last updated the send window.
-    updated_by: (Seq, Seq),
+    /// SND.WL1 and SND.WL2: the sequence and acknowledgment numbers of the segment that last
+    /// updated the send window.
+    snd_wl: (Seq, Seq),
     reset: Option<Reset>,
     receiver: Receiver,
     events: VecDeque<Event>,
@@ -99,27 +101,28 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Which of its bytes most data ask for that arrive at an end which has none to send.
-    pub const OF_DATA: Range<usize> = 0..offset_of!(Self, sender.flight) + 64;
+    /// The bytes of the struct that arriving data touches at an end without data to send, for
+    /// prefetching.
+    pub const BYTES_FOR_DATA: Range<usize> = 0..offset_of!(Self, sender.flight) + 64;
 
-    /// Which of its bytes most acknowledgments ask for.
-    pub const OF_ACKS: Range<usize> = 0..offset_of!(Self, cold);
+    /// The bytes of the struct that acknowledgments touch, for prefetching.
+    pub const BYTES_FOR_ACKS: Range<usize> = 0..offset_of!(Self, cold);
 
-    /// In which of its bytes lies what [`Receiver::holds`] asks for.
-    pub const OF_PIECES: Range<usize> = {
+    /// The bytes of the struct that [`Receiver::holds`] touches, for prefetching.
+    pub const BYTES_FOR_PIECES: Range<usize> = {
         let first = offset_of!(Self, receiver);
         first..first + Receiver::PIECES_END
     };
 
-    /// Opens actively: a SYN leaves (RFC 9293 section 3.10.1).
+    /// An active open, which sends a SYN (RFC 9293 section 3.10.1).
     pub fn open(config: Arc<Config>) -> Self {
         Self::new(config, State::SynSent, Opened::Actively)
     }
 
-    /// Answers the peer's `syn` (RFC 9293 section 3.10.7.2).
+    /// A passive open, which answers the peer's `syn` (RFC 9293 section 3.10.7.2).
     pub fn accept(config: Arc<Config>, syn: &Segment) -> Self {
         let mut connection = Self::new(config, State::SynReceived, Opened::Passively);
-        connection.agree(syn);
+        connection.negotiate(syn);
         connection.receiver.synchronise(syn);
         connection
     }
@@ -128,13 +131,13 @@ impl Connection {
         Self {
             sender: Sender::new(config.clone()),
             receiver: Receiver::new(config.clone()),
-            agreed: Agreed::default(),
+            negotiated: NegotiatedOptions::default(),
             smss: u32::from(config.mss),
             connected: false,
             fast_path: FastPath::None,
             rcv_shutdown: false,
             ack_of_syn_ack_pending: false,
-            updated_by: (Seq::FIRST, Seq::FIRST),
+            snd_wl: (Seq::FIRST, Seq::FIRST),
             persist: Persist::default(),
             reset: None,
             events: VecDeque::new(),
@@ -143,29 +146,29 @@ impl Connection {
                 failure: None,
                 largest_window: u32::from(u16::MAX),
                 challenges: Challenges::default(),
-                answered: None,
-                asked: Asked::default(),
+                last_oow_ack: None,
+                keep_alive: KeepAliveProbes::default(),
             },
             state,
             config,
         }
     }
 
-    /// Which state the connection is in.
+    /// The state of the connection.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// The shift of the windows that this end offers, as agreed in the handshake (RFC 7323 section
-    /// 2); windows on SYNs are never scaled.
+    /// The negotiated shift of the windows that this end advertises (RFC 7323 section 2). The
+    /// window of a SYN is never scaled.
     pub const fn window_shift(&self) -> u8 {
-        match self.agreed.window_shift {
+        match self.negotiated.window_shift {
             Some(shift) => shift,
             None => 0,
         }
     }
 
-    /// The sending half: windows, round-trip times and what is outstanding.
+    /// The sending half: windows, round-trip times and the data in flight.
     pub const fn sender(&self) -> &Sender {
         &self.sender
     }
@@ -175,13 +178,14 @@ impl Connection {
         &self.receiver
     }
 
-    /// The application has `bytes` more to send.
+    /// The application writes `bytes` bytes.
     pub fn write(&mut self, bytes: u64) {
         self.fast_path = FastPath::None;
         self.sender.write(bytes);
     }
 
-    /// The application took `bytes` of what arrived; the window opens.
+    /// The application reads `bytes` bytes. A window update is sent if the window was too small for
+    /// a segment.
     #[inline]
     pub fn read(&mut self, bytes: u64) {
         self.fast_path = FastPath::None;
@@ -212,21 +216,25 @@ impl Connection {
     /// For counterfactuals: suppresses retransmissions until SND.UNA advances. The retransmission
     /// timer does not expire, and duplicate acknowledgments start no recovery.
     ///
-    /// A retransmission that is decided but has not left does not leave; the windows stay as its
-    /// decision left them. To undo the decision too, call this on a clone from before it.
+    /// A pending retransmission is dropped, but the windows stay as reduced for it. To undo the
+    /// reduction too, call this on a clone from before it.
     pub fn suppress_retransmission(&mut self) {
         self.fast_path = FastPath::None;
         self.sender.suppress_retransmission();
     }
 
-    /// For counterfactuals: the sending half changes to `config`. The data in flight and what was
-    /// negotiated stay: segment size, window scale, timestamps. A sender without SACK ignores the
-    /// blocks that the peer sends. The receiving half does not change.
+    /// For counterfactuals: changes the configuration of the sending half. The data in flight and
+    /// the negotiated options stay: segment size, window scale, timestamps. A sender without SACK
+    /// ignores the peer's SACK blocks. The receiving half does not change.
+    ///
+    /// # Errors
+    ///
+    /// If the handshake is not complete, or `config` needs an option that was not negotiated.
     pub fn reconfigure(&mut self, config: Arc<Config>) -> Result<(), ReconfigureError> {
         if !self.connected {
             return Err(ReconfigureError::NotConnected);
         }
-        let Agreed { timestamps, sack, .. } = self.agreed;
+        let NegotiatedOptions { timestamps, sack, .. } = self.negotiated;
         Negotiated { timestamps, sack }.supports(&config)?;
         self.fast_path = FastPath::None;
         self.sender.reconfigure(config);
@@ -241,7 +249,7 @@ impl Connection {
     fn take_own_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front();
         if self.events.is_empty() {
-            // There are only a few in a connection, most of them at its start and end.
+            // A connection has only a few events, most of them at its start and end.
             self.events = VecDeque::new();
         }
         event
@@ -253,7 +261,7 @@ impl Connection {
         self.sender.has_events() || !self.events.is_empty()
     }
 
-    /// When the connection next wants `on_timer`.
+    /// When the next timer expires and [`Connection::on_timer`] is due.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         if self.state == State::Closed {
@@ -269,7 +277,7 @@ impl Connection {
         (next < Instant::NEVER).then_some(next)
     }
 
-    /// A timer may have expired.
+    /// Runs the timers that have expired.
     pub fn on_timer(&mut self, at: Instant) {
         self.fast_path = FastPath::None;
         if self.state == State::Closed {

@@ -1,32 +1,34 @@
-//! The persist timer: a window that stays too small is asked for again (RFC 9293 section 3.8.6.1),
-//! for the segment that opens it may be lost.
+//! The persist timer, which probes a window that stays too small (RFC 9293 section 3.8.6.1),
+//! because the window update may be lost.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::timer::{Timer, TimerTable};
 
-/// What the persist timer has done since nothing is outstanding and the window holds data back.
+/// The state of the persist timer while nothing is outstanding and the window blocks the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persist {
     /// The time from the last probe to the next.
-    wait: Duration,
+    interval: Duration,
+    /// Is a probe pending?
     probe: bool,
-    /// Probes since anything was heard, and when the last one was due.
+    /// The number of unanswered probes.
     unanswered: u32,
-    asked: Option<Instant>,
+    /// When the last probe was due.
+    last_probe: Option<Instant>,
 }
 
 impl Persist {
-    /// All that could leave at `at` has left, and something is blocked: the timer starts or goes
-    /// on. The first probe leaves after a retransmission timeout.
-    pub(super) fn watch(&mut self, timers: &mut TimerTable, at: Instant, rto: Duration) {
+    /// The window blocks the sender at `at`: starts the timer unless it runs. The first probe is
+    /// sent after a retransmission timeout.
+    pub(super) fn start(&mut self, timers: &mut TimerTable, at: Instant, rto: Duration) {
         if !timers.is_running(Timer::Persist) {
-            self.wait = rto;
+            self.interval = rto;
             timers.set(Timer::Persist, at + rto);
         }
     }
 
-    /// Nothing is blocked.
+    /// The window no longer blocks the sender: stops the timer.
     #[inline]
     pub(super) fn stop(&mut self, timers: &mut TimerTable) {
         if timers.is_running(Timer::Persist) {
@@ -35,38 +37,38 @@ impl Persist {
         }
     }
 
-    /// The timer expired: each wait is twice the one before, up to `longest`. The peer was last
-    /// `heard` then.
+    /// The timer expired: a probe is pending, and the interval doubles up to `longest`. The peer's
+    /// last acknowledgment arrived at `last_received`.
     pub(super) fn on_timer(
         &mut self,
         timers: &mut TimerTable,
         at: Instant,
-        (longest, heard): (Duration, Option<Instant>),
+        (longest, last_received): (Duration, Option<Instant>),
     ) {
         self.probe = true;
-        self.unanswered = if heard >= self.asked { 1 } else { self.unanswered + 1 };
-        self.asked = Some(at);
-        self.wait = (self.wait * 2).min(longest);
-        timers.set(Timer::Persist, at + self.wait);
+        self.unanswered = if last_received >= self.last_probe { 1 } else { self.unanswered + 1 };
+        self.last_probe = Some(at);
+        self.interval = (self.interval * 2).min(longest);
+        timers.set(Timer::Persist, at + self.interval);
     }
 
-    /// Is a probe to leave?
+    /// Is a probe pending?
     #[inline]
     pub(super) const fn has_probe(&self) -> bool {
         self.probe
     }
 
-    /// How many probes had no answer, that which is to leave among them.
+    /// The number of unanswered probes, including a pending one.
     pub(super) const fn unanswered(&self) -> u32 {
         self.unanswered
     }
 
-    /// A probe is to leave, whether or not anything is blocked.
-    pub(super) const fn ask(&mut self) {
+    /// Requests a probe, for keep-alive.
+    pub(super) const fn request_probe(&mut self) {
         self.probe = true;
     }
 
-    /// Does a probe leave now?
+    /// Takes the pending probe: returns whether one is sent now.
     pub(super) fn take_probe(&mut self) -> bool {
         core::mem::take(&mut self.probe)
     }

@@ -1,22 +1,23 @@
-//! A reset that this end sends (RFC 9293 section 3.5.2).
+//! The resets that this end sends (RFC 9293 section 3.5.2).
 
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-/// A reset that is to be sent.
+/// A pending reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reset {
-    /// This end gives the connection up.
+    /// This end aborts the connection.
     Abort,
-    /// The peer acknowledged, to synchronise, a number that this end did not send; or there is no
-    /// connection any more.
+    /// The segment acknowledged data that this end did not send, or there is no connection. The
+    /// reset has this acknowledgment number as its sequence number.
     Refuse(Seq),
-    /// There is no connection, and what arrived acknowledged nothing: all up to here is.
+    /// There is no connection, and the segment had no ACK. The reset acknowledges everything up to
+    /// here.
     RefuseUpTo(Seq),
 }
 
 impl Reset {
-    /// What CLOSED answers to `segment` (RFC 9293 section 3.10.7.1): nothing to a reset.
+    /// The answer to `segment` in CLOSED (RFC 9293 section 3.10.7.1); `None` if it is a reset.
     pub(super) fn of(segment: &Segment) -> Option<Self> {
         match segment.flags {
             flags if flags.has(Flags::RST) => None,
@@ -25,7 +26,7 @@ impl Reset {
         }
     }
 
-    /// The segment, where it depends on nothing else; `None` for [`Self::Abort`].
+    /// The segment to send; `None` for [`Self::Abort`], whose segment depends on the connection.
     pub(super) fn segment(self) -> Option<Segment> {
         match self {
             Self::Abort => None,
@@ -39,11 +40,10 @@ impl Reset {
     }
 }
 
-/// What a host answers to a segment for which it has neither a connection nor a
-/// [`Listener`](crate::Listener): the state CLOSED (RFC 9293 section 3.10.7.1).
+/// The answer to a segment without a connection or [`Listener`](crate::Listener), as in the state
+/// CLOSED (RFC 9293 section 3.10.7.1); `None` if the segment is a reset.
 ///
-/// Who has no connection has no numbers of its own either: they begin with zero on the wire, which
-/// [`Seq::FIRST`] stands for.
+/// Sequence numbers without a connection are those of the wire: [`Seq::FIRST`] stands for zero.
 pub fn refuse(segment: &Segment) -> Option<Segment> {
     Reset::of(segment).and_then(Reset::segment)
 }

@@ -1,5 +1,5 @@
-//! Which resets are believed, and when one is sent (RFC 9293 sections 3.5.2 and 3.5.3, RFC 5961
-//! section 3).
+//! The validation of resets, and the cases in which one is sent (RFC 9293 sections 3.5.2 and 3.5.3,
+//! RFC 5961 section 3).
 
 use rtolab_time::Instant;
 
@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::segment::Segment;
 
 impl Connection {
-    /// Answers a doubtful segment, within the limit.
+    /// Sends a challenge ACK, within the limit.
     #[cold]
     pub(super) fn challenge(&mut self, at: Instant) {
         if self.cold.challenges.allow(&self.config.connection.challenge, at) {
@@ -19,8 +19,8 @@ impl Connection {
         }
     }
 
-    /// RFC 5961 section 3.2: only one that is exactly where the next segment is expected is
-    /// believed; the true peer, asked, sends such a one.
+    /// A reset arrived. It is valid only if its sequence number is RCV.NXT; elsewhere in the window
+    /// it gets a challenge ACK, to which the true peer sends a valid one (RFC 5961 section 3.2).
     #[cold]
     pub(super) fn on_reset(&mut self, segment: &Segment, at: Instant) {
         let ignored = self.config.connection.time_wait_reset == TimeWaitReset::Ignored;
@@ -40,14 +40,14 @@ impl Connection {
         }
     }
 
-    /// The connection is over before both ends have closed it.
+    /// Ends the connection before both ends have closed it.
     #[cold]
     pub(super) fn fail(&mut self, failure: Failure) {
         if self.state == State::Closed {
             return;
         }
         self.cold.failure = Some(failure);
-        self.receiver.owe_nothing();
+        self.receiver.cancel_acks();
         self.finish(match failure {
             Failure::Refused | Failure::Reset => Event::Reset,
             Failure::TimedOut => Event::TimedOut,
@@ -55,10 +55,9 @@ impl Connection {
         });
     }
 
-    /// CLOSED: a connection that this end gave up does not exist, and a segment to it is answered
-    /// by a reset. One that both have closed says nothing here: who forgets it has
-    /// [`refuse`](super::refuse), and who keeps it spares the peer's TIME-WAIT a reset for each
-    /// segment that was late.
+    /// A segment arrived in CLOSED. An aborted connection answers with a reset. A connection that
+    /// both ends have closed stays silent, to spare the peer's TIME-WAIT a reset for each late
+    /// segment; an owner that drops the connection uses [`refuse`](super::refuse).
     #[cold]
     pub(super) fn on_closed(&mut self, segment: &Segment) {
         if matches!(self.cold.failure, Some(Failure::Aborted | Failure::TimedOut)) {
@@ -66,8 +65,9 @@ impl Connection {
         }
     }
 
-    /// Do data arrive that nobody will read (RFC 9293 section 3.6.1)? The connection is reset.
-    pub(super) fn refuses_data(&mut self, segment: &Segment) -> bool {
+    /// Resets the connection if the segment has data that the application will not read (RFC 9293
+    /// section 3.6.1). Returns whether it does.
+    pub(super) fn resets_for_data(&mut self, segment: &Segment) -> bool {
         let refuses =
             self.rcv_shutdown && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
         if refuses {

@@ -4,15 +4,15 @@ use core::fmt;
 
 use thiserror::Error;
 
-/// The states of RFC 9293 section 3.3.2 that a connection can be in; who is in LISTEN is a
+/// The states of a connection (RFC 9293 section 3.3.2), except LISTEN, which is a
 /// [`Listener`](crate::Listener).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// A SYN was sent.
+    /// This end has sent a SYN.
     SynSent,
-    /// A SYN arrived and was answered.
+    /// A SYN has arrived, and its acknowledgment was sent.
     SynReceived,
-    /// Data flows.
+    /// The connection is open in both directions.
     Established,
     /// This end has closed; its FIN is not acknowledged.
     FinWait1,
@@ -24,9 +24,9 @@ pub enum State {
     Closing,
     /// The peer closed first; this end's FIN is not acknowledged.
     LastAck,
-    /// Over, but late segments may still come.
+    /// Both have closed, but late segments may still arrive.
     TimeWait,
-    /// Over.
+    /// The connection has ended.
     Closed,
 }
 
@@ -55,10 +55,10 @@ impl fmt::Display for State {
     }
 }
 
-/// Why a connection is over before both ends have closed it.
+/// Why a connection ended before both ends have closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Failure {
-    /// The peer answered the SYN by a reset (`ECONNREFUSED`).
+    /// The peer answered the SYN with a reset (`ECONNREFUSED`).
     #[error("connection refused")]
     Refused,
     /// The peer reset it (`ECONNRESET`).
@@ -67,30 +67,31 @@ pub enum Failure {
     /// The peer did not answer for too long (`ETIMEDOUT`).
     #[error("connection timed out")]
     TimedOut,
-    /// This end gave it up, or got data that nobody will read (`ECONNABORTED`).
+    /// This end aborted it, or received data after the application stopped reading
+    /// (`ECONNABORTED`).
     #[error("connection aborted")]
     Aborted,
 }
 
-/// Who opened a connection.
+/// How a connection was opened (RFC 9293 section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opened {
-    /// This end sent the first SYN, or thought so.
+    /// By an active open.
     Actively,
-    /// It answered one.
+    /// By a passive open.
     Passively,
 }
 
-/// Which fast path the connection is on.
+/// The fast path that the connection is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FastPath {
-    /// None: the next segment may change anything.
+    /// None: every segment takes the slow path.
     #[default]
     None,
-    /// Data leave, and their acknowledgments arrive.
+    /// This end sends data, and ACKs arrive.
     Send,
-    /// Data arrive in order and are acknowledged; there is nothing to send.
+    /// Data arrives in order and is acknowledged; this end has nothing to send.
     Receive,
-    /// The same, but a gap lies before some of the data.
+    /// As [`FastPath::Receive`], but there is a gap in the data.
     ReceiveOutOfOrder,
 }

@@ -14,7 +14,7 @@ impl Flight {
 
     /// As [`Self::sent`], for new data that begins at SND.MAX.
     #[inline(always)]
-    pub(crate) fn sent_in_turn(&mut self, segment: &Segment, at: Instant) {
+    pub(crate) fn sent_new(&mut self, segment: &Segment, at: Instant) {
         debug_assert_eq!(segment.seq, self.max);
         self.max += segment.len;
         self.push(Sent::new(segment, at));

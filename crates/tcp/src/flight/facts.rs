@@ -158,7 +158,7 @@ pub struct AckFacts {
     pub dsack: Option<DuplicateRange>,
     /// Does the receiver report more duplicates than there were retransmissions? Linux then ignores
     /// the D-SACK.
-    pub doubted: bool,
+    pub dsack_ignored: bool,
     /// Is it a duplicate acknowledgment (RFC 5681 section 2)?
     pub duplicate: bool,
     /// Does it repeat the last acknowledgment and its window, without SACK blocks?

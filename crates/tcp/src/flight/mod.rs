@@ -286,7 +286,7 @@ impl Flight {
             sacked_sent: None,
             original: None,
             dsack: None,
-            doubted: false,
+            dsack_ignored: false,
             duplicate: repeats && self.max > self.una && !answers_retransmission,
             repeats: repeats && segment.sack_count() == 0,
             answers_retransmission,

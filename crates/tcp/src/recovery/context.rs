@@ -1,4 +1,4 @@
-//! What a loss recovery sees of the sender.
+//! The view of the sender that loss recovery has.
 
 use rtolab_time::{Duration, Instant};
 
@@ -7,18 +7,18 @@ use crate::congestion::Window;
 use crate::flight::Flight;
 use crate::timer::TimerTable;
 
-/// What a loss recovery sees of the sender.
+/// The view of the sender that loss recovery has.
 pub(crate) struct Context<'a> {
     pub flight: &'a mut Flight,
     pub timers: &'a mut TimerTable,
     pub config: &'a Config,
     pub window: Window,
     pub srtt: Option<Duration>,
-    /// Retransmissions are suppressed.
+    /// Are retransmissions suppressed?
     pub suppressed: bool,
-    /// The retransmission timer expired, and no new acknowledgment has come since.
+    /// Did the retransmission timer expire, and was nothing acknowledged since?
     pub timed_out: bool,
-    /// There are new data, and the advertised window has room for them.
+    /// Is there new data, and has the advertised window room for it?
     pub can_send_new: bool,
     pub now: Instant,
 }

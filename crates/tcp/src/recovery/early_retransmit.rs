@@ -3,9 +3,9 @@
 use super::{Context, Recovery};
 use crate::config::{Algorithm, RecoveryConfig};
 
-/// How many duplicate acknowledgments mean a loss now. Early retransmit (RFC 5827 section 2):
-/// with two or three segments outstanding and nothing new to send, one less than there are
-/// segments; with SACK, all but one of them must be selectively acknowledged.
+/// The number of duplicate acknowledgments that currently indicates a loss. Early retransmit (RFC
+/// 5827 section 2): with two or three segments outstanding and no new data to send, it is one less
+/// than the number of segments; with SACK, all but one of them must be SACKed.
 pub(super) fn dupthresh(recovery: &Recovery, cx: &Context<'_>) -> u32 {
     let RecoveryConfig { early_retransmit, algorithm, .. } = cx.config.recovery;
     let dupthresh = recovery.dupthresh(&cx.config.recovery);

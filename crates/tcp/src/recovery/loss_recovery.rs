@@ -1,4 +1,4 @@
-//! What a loss recovery is asked, and what it answers.
+//! The interface of a loss recovery.
 
 use super::tlp::{ProbeStep, TailLossProbe};
 use super::{Context, Recovery};
@@ -7,28 +7,29 @@ use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
 
-/// What a loss recovery is asked. `recovery` is what all algorithms share.
+/// A loss recovery. `recovery` is the state that all algorithms share.
 ///
-/// One that detects losses by time ([`Self::is_by_time`]) learns of every delivery and
-/// transmission, has timers of its own, and takes the place of go-back-N after a timeout.
+/// A time-based one ([`Self::is_by_time`]) receives every delivery and transmission, has its own
+/// timers, and replaces go-back-N after a timeout.
 pub(crate) trait LossRecovery {
-    /// An acknowledgment arrived.
+    /// Processes an acknowledgment.
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step;
 
     /// An acknowledgment is about to be processed.
     fn begin_ack(&mut self) {}
 
-    /// The acknowledgment is the first to report `sent`.
+    /// The acknowledgment is the first to report the delivery of `sent`.
     fn on_delivered(&mut self, _sent: &Sent, _ack: &AckFacts, _: (&Recovery, &RackConfig)) {}
 
-    /// All that the acknowledgment delivers has been reported. Is its D-SACK to be ignored?
+    /// All deliveries of the acknowledgment have been reported. Returns whether its D-SACK must be
+    /// ignored.
     fn end_ack(&mut self, _ack: &AckFacts, _config: &RackConfig, _smss: u64) -> bool {
         false
     }
 
-    /// The retransmission timer expired: updates the scoreboard.
+    /// Updates the scoreboard after a timeout.
     fn on_timeout(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
-        // A head that was selectively acknowledged shows that the receiver reneged.
+        // A SACKed head shows that the receiver reneged.
         let reneged = cx.flight.head().is_some_and(Sent::is_sacked);
         match cx.config.recovery.sack.on_timeout {
             SackOnTimeout::Keep if !reneged => cx.flight.clear_losses(),
@@ -42,7 +43,7 @@ pub(crate) trait LossRecovery {
         Step::None
     }
 
-    /// The probe timer expired: does a tail loss probe leave?
+    /// The probe timer expired: returns whether a tail loss probe is sent.
     fn on_probe_timer(&mut self) -> ProbeStep {
         ProbeStep::RestartTimer
     }
@@ -50,28 +51,28 @@ pub(crate) trait LossRecovery {
     /// The segment at `seq` is retransmitted.
     fn on_retransmission(&mut self, _seq: Seq, _flight: &mut Flight) {}
 
-    /// The reduction is undone: what was marked lost was not.
+    /// The reduction is undone: the segments marked lost were not lost.
     fn on_undo(&mut self) {}
 
-    /// Forgets all losses, and stops the timers.
+    /// Clears all losses, and stops the timers.
     fn forget_losses(&mut self, _timers: &mut TimerTable, _flight: &mut Flight) {}
 
-    /// The bytes that count against cwnd; `None`: all up to SND.NXT.
+    /// The pipe: the bytes that count against cwnd. `None`: all data up to SND.NXT.
     fn pipe(&self, _recovery: &Recovery, _: &Flight, _: &RecoveryConfig) -> Option<u64> {
         None
     }
 
-    /// Does [`Self::next_seg`] choose what leaves, and not go-back-N?
+    /// Does [`Self::next_seg`] choose the next segment, in place of go-back-N?
     fn has_next_seg(&self, _recovery: &Recovery) -> bool {
         false
     }
 
-    /// What leaves next, where cwnd has room for a segment.
+    /// The next segment to send, if cwnd has room for it.
     fn next_seg(&mut self, _recovery: &Recovery, _cx: &mut Context<'_>) -> Option<NextSeg> {
         None
     }
 
-    /// The first segment that is marked lost and was not retransmitted since.
+    /// The first segment that is marked lost and not retransmitted since.
     fn first_lost(&self, _flight: &Flight) -> Option<Seq> {
         None
     }
@@ -86,7 +87,7 @@ pub(crate) trait LossRecovery {
         true
     }
 
-    /// Does go-back-N retransmit what is SACKed, too, and by limited transmit?
+    /// Does go-back-N also retransmit SACKed data, and use limited transmit (ns-2)?
     fn retransmits_sacked(&self) -> bool {
         false
     }
@@ -96,85 +97,86 @@ pub(crate) trait LossRecovery {
         true
     }
 
-    /// Was reordering seen beyond `dupthresh`, so that cwnd also grows for data that arrive out of
-    /// order (Linux, `tcp_may_raise_cwnd`)?
+    /// Was reordering seen beyond `dupthresh`, so that cwnd also grows for data that arrives out of
+    /// order (Linux: `tcp_may_raise_cwnd`)?
     fn has_reordered_beyond(&self, _dupthresh: u32) -> bool {
         false
     }
 
-    /// Does it detect losses by time?
+    /// Is the loss detection time-based (RACK)?
     fn is_by_time(&self) -> bool {
         false
     }
 
-    /// Tail loss probes, if it has any.
+    /// The state of tail loss probes, if it sends them.
     fn probe(&mut self) -> Option<&mut TailLossProbe> {
         None
     }
 
-    /// May a tail loss probe be scheduled? Not while one is due, nor while losses that a timeout
-    /// marked are being retransmitted.
+    /// May a tail loss probe be scheduled? It may not while one is due, or while the losses that a
+    /// timeout marked are being retransmitted.
     fn may_probe(&self) -> bool {
         false
     }
 }
 
-/// What loss recovery makes of an acknowledgment.
+/// The decision of loss recovery about an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nothing.
+    /// No change.
     None,
-    /// A loss: fast retransmit, and fast recovery begins.
+    /// A loss: fast retransmit and fast recovery begin.
     Enter(Entry),
-    /// A loss: fast retransmit, and slow start from one segment.
+    /// A loss: fast retransmit, and slow start from one segment (Tahoe).
     SlowStart,
-    /// Fast recovery goes on with a window of `cwnd` bytes.
+    /// Fast recovery continues with a window of `cwnd` bytes.
     Stay { cwnd: u64, retransmit: Retransmit },
-    /// Fast recovery is over; the window is `cwnd`, or stays as it is.
+    /// Fast recovery ends with a window of `cwnd` bytes; `None`: unchanged.
     Leave { cwnd: Option<u64> },
 }
 
 /// How fast recovery begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Bytes that are added to the reduced window at once.
+    /// The bytes added to the reduced window at once.
     pub inflation: u64,
     pub retransmit: Retransmit,
-    /// It takes the place of the recovery from a timeout.
+    /// Does it replace the recovery from a timeout?
     pub ends_timeout: bool,
 }
 
 impl Entry {
-    /// The head is retransmitted, and the window does not inflate.
+    /// An entry that retransmits the head and does not inflate the window.
     pub const HEAD: Self = Self { inflation: 0, retransmit: Retransmit::Head, ends_timeout: false };
 }
 
-/// What is retransmitted after a timeout.
+/// The data to retransmit after a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterTimeout {
-    /// What was outstanding, by go-back-N.
+    /// All outstanding data, by go-back-N.
     GoBackN,
-    /// What is marked lost.
+    /// The segments marked lost.
     Losses,
 }
 
-/// What is retransmitted whatever the windows say.
+/// The segment that is retransmitted regardless of the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retransmit {
+    /// None.
     Nothing,
-    /// The first segment that is lost.
+    /// The first lost segment.
     Head,
-    /// That segment, and nothing else leaves for this acknowledgment.
+    /// The first lost segment, and this acknowledgment releases no other segment.
     HeadAlone,
 }
 
-/// What leaves next in fast recovery (RFC 6675 section 4, NextSeg).
+/// The next segment in fast recovery (RFC 6675 section 4, NextSeg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextSeg {
-    /// The outstanding segment there.
+    /// A retransmission of the outstanding segment at this sequence number.
     Retransmission(Seq),
-    /// New data, whatever Nagle's algorithm says.
+    /// New data, regardless of Nagle's algorithm.
     New,
-    /// New data by the rules that hold outside of fast recovery.
+    /// New data by the rules outside of fast recovery.
     NewAsUsual,
 }

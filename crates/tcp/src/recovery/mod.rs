@@ -1,7 +1,7 @@
-//! What is lost? Loss recovery by duplicate acknowledgments or by time.
+//! Loss detection and recovery, by duplicate acknowledgments or by time.
 //!
-//! Each algorithm is a type in a file of its own that implements [`LossRecovery`]. It keeps its own
-//! state and answers an acknowledgment with a value: a [`Step`], a [`NextSeg`]. The sender acts.
+//! Each algorithm is a type in its own file that implements [`LossRecovery`]. It keeps its own
+//! state and returns its decisions as values, a [`Step`] or a [`NextSeg`]; the sender follows them.
 
 mod context;
 mod early_retransmit;
@@ -32,7 +32,7 @@ pub(crate) use state::Recovery;
 use tahoe::Tahoe;
 pub(crate) use tlp::{ProbeStep, TailLossProbe};
 
-/// A loss recovery.
+/// One of the loss recoveries.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyRecovery {
     Tahoe(Tahoe),
@@ -44,8 +44,8 @@ pub(crate) enum AnyRecovery {
     LinuxRack(Box<LinuxRack>),
 }
 
-/// Asks the algorithm that it holds.
-macro_rules! ask {
+/// Evaluates an expression for the algorithm that an [`AnyRecovery`] holds.
+macro_rules! delegate {
     ($recovery:expr, $owner:ident => $answer:expr) => {
         match $recovery {
             AnyRecovery::Tahoe($owner) => $answer,
@@ -62,24 +62,24 @@ macro_rules! ask {
 /// Implements [`LossRecovery`] for the enum: methods with `&self`, then those with `&mut self`.
 macro_rules! dispatch {
     (
-        ask { $(fn $ask:ident($($asked:ident: $type:ty),*) $(-> $answer:ty)?;)+ }
-        tell { $(fn $tell:ident($($told:ident: $kind:ty),*) $(-> $reply:ty)?;)+ }
+        by_ref { $(fn $method:ident($($argument:ident: $type:ty),*) $(-> $answer:ty)?;)+ }
+        by_mut { $(fn $method_mut:ident($($argument_mut:ident: $kind:ty),*) $(-> $reply:ty)?;)+ }
     ) => {
         impl LossRecovery for AnyRecovery {
             $(#[inline]
-            fn $ask(&self, $($asked: $type),*) $(-> $answer)? {
-                ask!(self, owner => owner.$ask($($asked),*))
+            fn $method(&self, $($argument: $type),*) $(-> $answer)? {
+                delegate!(self, owner => owner.$method($($argument),*))
             })+
             $(#[inline]
-            fn $tell(&mut self, $($told: $kind),*) $(-> $reply)? {
-                ask!(self, owner => owner.$tell($($told),*))
+            fn $method_mut(&mut self, $($argument_mut: $kind),*) $(-> $reply)? {
+                delegate!(self, owner => owner.$method_mut($($argument_mut),*))
             })+
         }
     };
 }
 
 dispatch! {
-    ask {
+    by_ref {
         fn pipe(recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64>;
         fn has_next_seg(recovery: &Recovery) -> bool;
         fn first_lost(flight: &Flight) -> Option<Seq>;
@@ -91,7 +91,7 @@ dispatch! {
         fn is_by_time() -> bool;
         fn may_probe() -> bool;
     }
-    tell {
+    by_mut {
         fn on_ack(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step;
         fn begin_ack();
         fn on_delivered(sent: &Sent, ack: &AckFacts, cx: (&Recovery, &RackConfig));
@@ -108,7 +108,7 @@ dispatch! {
 }
 
 impl AnyRecovery {
-    /// The one that `config` asks for.
+    /// The loss recovery of `config`.
     pub fn new(config: &RecoveryConfig) -> Self {
         match (config.algorithm, config.sack.rules, config.rack.rules) {
             (Algorithm::Tahoe, ..) => Self::Tahoe(Tahoe),
@@ -123,7 +123,7 @@ impl AnyRecovery {
         }
     }
 
-    /// Changes to `config`. What RACK has measured stays.
+    /// Changes to the loss recovery of `config`. RACK's measurements stay.
     pub fn reconfigure(&mut self, config: &RecoveryConfig) {
         let new = Self::new(config);
         if core::mem::discriminant(&new) == core::mem::discriminant(self) {
@@ -136,8 +136,8 @@ impl AnyRecovery {
         };
     }
 
-    /// What an undo restores of it: nothing where it detects losses by time, because its
-    /// measurements outlive a reduction.
+    /// The state that an undo restores: none if it is time-based, because its measurements stay
+    /// valid after an undo.
     pub fn to_save(&self) -> Option<Self> {
         (!self.is_by_time()).then(|| self.clone())
     }

@@ -1,4 +1,5 @@
-//! NewReno: RFC 6582, with the "bugfix" variants of RFC 2582 section 3. It begins as Reno does.
+//! NewReno (RFC 6582), with the "bugfix" variants of RFC 2582 section 3. It enters fast recovery as
+//! Reno does.
 
 use super::{Context, LossRecovery, Recovery, Retransmit, Step, reno};
 use crate::config::{FullAck, PartialAck, PartialAckTimer, RecoveryConfig};
@@ -6,7 +7,7 @@ use crate::flight::AckFacts;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NewReno {
-    /// Partial acknowledgments of this fast recovery.
+    /// The number of partial acknowledgments in this fast recovery.
     partial_acks: u32,
 }
 
@@ -14,7 +15,7 @@ impl LossRecovery for NewReno {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if !recovery.is_fast() {
             self.partial_acks = 0;
-            return reno::count(recovery, ack, cx);
+            return reno::count_dupacks(recovery, ack, cx);
         }
         match ack.is_new() {
             _ if ack.duplicate => reno::inflate(cx),
@@ -24,16 +25,16 @@ impl LossRecovery for NewReno {
         }
     }
 
-    /// Section 4: the Impatient variant restarts the timer for the first partial acknowledgment.
+    /// Section 4: the Impatient variant restarts the timer for the first partial acknowledgment
+    /// only, the Slow-but-Steady variant for each.
     fn restarts_timer(&self, config: &RecoveryConfig) -> bool {
         self.partial_acks <= 1 || config.newreno.timer == PartialAckTimer::SlowButSteady
     }
 }
 
 impl NewReno {
-    /// Section 3.2 step 3, partial acknowledgments: the first unacknowledged segment is
-    /// retransmitted, cwnd deflates by what was acknowledged, and SMSS comes back if that was a
-    /// segment or more.
+    /// Section 3.2 step 3, partial acknowledgments: retransmits the first unacknowledged segment,
+    /// and deflates cwnd by the acknowledged data, less SMSS if that is a segment or more.
     fn partial_ack(&mut self, acked: u64, cx: &Context<'_>) -> Step {
         self.partial_acks += 1;
         // "deflate the congestion window by the amount of new data acknowledged"; "if the partial
@@ -54,7 +55,7 @@ fn full_ack(recovery: &mut Recovery, cx: &Context<'_>) -> Step {
     let smss = cx.window.smss();
     let cwnd = match cx.config.window.full_ack {
         FullAck::FlightSize => cx.window.ssthresh().min(cx.flight.size().max(smss) + smss),
-        FullAck::Ssthresh | FullAck::Halved => recovery.halved,
+        FullAck::Ssthresh | FullAck::Halved => recovery.base_cwnd,
     };
     recovery.leave();
     Step::Leave { cwnd: Some(cwnd) }

@@ -1,6 +1,6 @@
-//! RACK: RFC 8985 sections 5 and 6, its steps under their numbers. A segment is lost when one that
-//! left later has arrived, and it has not although it had time to: the round trip of that one and
-//! the reordering window.
+//! RACK (RFC 8985 sections 5 and 6), with the steps under their numbers. A segment is lost if one
+//! that was sent later has been delivered, and the round trip of that one plus the reordering
+//! window have passed since its transmission.
 
 mod delivery;
 mod linux;
@@ -25,7 +25,7 @@ const MAX_REORDERING: u64 = 300;
 /// The variables of RACK (RFC 8985 section 5.3).
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// When the most recently sent segment left that has been delivered (`RACK.xmit_ts`).
+    /// When the most recently sent of the delivered segments was sent (`RACK.xmit_ts`).
     xmit_ts: Option<Instant>,
     /// Its ending sequence number (`RACK.end_seq`).
     end_seq: Seq,
@@ -33,28 +33,29 @@ pub(crate) struct Rack {
     rtt: Duration,
     /// The smallest round trip, and when it was measured (`RACK.min_RTT`).
     min_rtt: Option<(Duration, Instant)>,
-    /// After the highest sequence number delivered (`RACK.fack`).
+    /// The sequence number after the highest one delivered (`RACK.fack`).
     fack: Seq,
-    /// Was an original delivered after one that left later (`RACK.reordering_seen`)?
+    /// Was an original delivered after a segment with higher sequence numbers
+    /// (`RACK.reordering_seen`)?
     reordering_seen: bool,
     /// The reordering window (`RACK.reo_wnd`).
     reo_wnd: Duration,
-    /// Quarters of the smallest round trip in it (`RACK.reo_wnd_mult`).
+    /// The reordering window in quarters of the smallest round trip (`RACK.reo_wnd_mult`).
     reo_wnd_mult: u64,
-    /// Recoveries until the multiplier is reset (`RACK.reo_wnd_persist`).
+    /// The number of recoveries until the multiplier is reset (`RACK.reo_wnd_persist`).
     reo_wnd_persist: u32,
-    /// SND.NXT at the last D-SACK that counted; those before it is acknowledged do not
-    /// (`RACK.dsack_round`).
+    /// SND.NXT at the last D-SACK that counted (`RACK.dsack_round`). Until it is acknowledged, no
+    /// other D-SACK counts.
     dsack_round: Option<Seq>,
-    /// What the current acknowledgment has delivered so far.
+    /// The deliveries of the current acknowledgment.
     delivery: Delivery,
-    /// The greatest reordering seen, in segments (`reordering` of Linux).
+    /// The largest reordering seen, in segments (`reordering` of Linux).
     reordering: u64,
-    /// Segments retransmitted since the connection began (`total_retrans` of Linux).
+    /// The number of retransmitted segments (`total_retrans` of Linux).
     total_retrans: u32,
-    /// Are the losses that a timeout marked being retransmitted?
+    /// Is a recovery from a timeout under way?
     timed_out: bool,
-    /// All losses below have been retransmitted.
+    /// All losses below this have been retransmitted.
     retransmitted_up_to: Seq,
     probe: TailLossProbe,
 }
@@ -87,7 +88,7 @@ impl LossRecovery for Rack {
         self.delivery = Delivery::after(self.min_rtt.map(|(least, _)| least), self.fack);
     }
 
-    /// Section 6.2: steps 1 to 3 for a segment that the acknowledgment is the first to report.
+    /// Section 6.2, steps 1 to 3, for a segment that the acknowledgment is the first to report.
     fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, (_, config): (&Recovery, &RackConfig)) {
         // Step 1: Update RACK.min_RTT.
         self.update_min_rtt(sent, ack.at, config);
@@ -106,7 +107,7 @@ impl LossRecovery for Rack {
         false
     }
 
-    /// Section 6.2: steps 4 and 5, once all that is delivered has been through steps 1 to 3.
+    /// Section 6.2, steps 4 and 5, after steps 1 to 3 for every delivered segment.
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         let recovered = self.leave_recovery(recovery, ack);
         // Step 4: Update RACK reordering window.
@@ -124,7 +125,7 @@ impl LossRecovery for Rack {
         self.mark_losses_on_rto(self.reo_wnd, recovery, cx)
     }
 
-    /// Section 7.3: not before a round trip was measured since the last probe.
+    /// Section 7.3: a probe is sent only if a round trip was measured since the last one.
     fn on_probe_timer(&mut self) -> ProbeStep {
         match self.probe.on_timer(true) {
             true => ProbeStep::Send,
@@ -149,8 +150,8 @@ impl LossRecovery for Rack {
         flight.clear_losses();
     }
 
-    /// Data neither SACKed nor lost, plus retransmissions. Without limited transmit SACKed data
-    /// count until recovery begins.
+    /// The data neither SACKed nor lost, plus retransmissions. Without limited transmit SACKed data
+    /// counts until recovery begins.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
             true => flight.sacked(),
@@ -210,17 +211,17 @@ impl Rack {
         self.fack = self.fack.max(sent.end());
     }
 
-    /// Step 2, its end: `RACK.xmit_ts`, `RACK.end_seq` and `RACK.rtt` follow from all that the
-    /// acknowledgment delivers. Has it given a round trip?
+    /// The end of step 2: sets `RACK.xmit_ts`, `RACK.end_seq` and `RACK.rtt` from all segments that
+    /// the acknowledgment delivers. Returns whether it gave a round trip.
     fn update_rtt(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
         let [acked, sacked] = self.delivery.highest;
-        let left = match config.round_trip {
-            RackRoundTrip::SentLast => self.delivery.latest.map(|(left, _)| left),
-            RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, left)| left),
+        let sent = match config.round_trip {
+            RackRoundTrip::SentLast => self.delivery.latest.map(|(sent, _)| sent),
+            RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, sent)| sent),
         };
         // RACK.rtt = rtt
-        if let Some(left) = left {
-            self.rtt = ack.at - left;
+        if let Some(sent) = sent {
+            self.rtt = ack.at - sent;
         }
         if let Some(low) = self.delivery.reordered.filter(|low| *low < self.fack) {
             self.reordering_seen = true;
@@ -228,11 +229,11 @@ impl Rack {
         }
         // If RACK_sent_after(Segment, RACK): RACK.xmit_ts = Segment.xmit_ts,
         // RACK.end_seq = Segment.end_seq
-        let known = self.xmit_ts.map(|left| (left, self.end_seq));
-        if let Some((left, end)) = known.max(self.delivery.latest) {
-            (self.xmit_ts, self.end_seq) = (Some(left), end);
+        let known = self.xmit_ts.map(|xmit_ts| (xmit_ts, self.end_seq));
+        if let Some((xmit_ts, end_seq)) = known.max(self.delivery.latest) {
+            (self.xmit_ts, self.end_seq) = (Some(xmit_ts), end_seq);
         }
-        left.is_some()
+        sent.is_some()
     }
 
     /// Step 4, its first half: D-SACKs widen the reordering window.
@@ -275,7 +276,8 @@ impl Rack {
         cx.srtt.map_or(reo_wnd, |srtt| reo_wnd.min(srtt))
     }
 
-    /// Step 5, `RACK_detect_loss_and_arm_timer`; `None`: nothing is known yet.
+    /// Step 5: `RACK_detect_loss_and_arm_timer`. `None` if retransmission is suppressed or nothing
+    /// has been delivered yet.
     fn detect_loss(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<RackLosses> {
         if cx.suppressed {
             return None;
@@ -291,12 +293,12 @@ impl Rack {
         }
         // timeout = max (remaining, timeout); RestartTimer (timeout)
         let slack = cx.config.recovery.rack.timer_slack;
-        let due = losses.awaited.map(|left| left + timeout + slack);
+        let due = losses.awaited.map(|sent| sent + timeout + slack);
         cx.timers.arm(Timer::Reordering, due);
         Some(losses)
     }
 
-    /// A loss outside recovery begins fast recovery.
+    /// Begins fast recovery if a loss is found outside of recovery.
     fn enter_recovery(
         &self,
         losses: Option<RackLosses>,
@@ -311,7 +313,8 @@ impl Rack {
         }
     }
 
-    /// If all losses have been retransmitted already, nothing leaves for the entry.
+    /// The entry into fast recovery. If all losses have been retransmitted already, it retransmits
+    /// nothing.
     fn enter(&self, flight: &Flight, ends_timeout: bool) -> Step {
         let retransmit = match self.first_lost(flight) {
             Some(_) => Retransmit::Head,
@@ -320,7 +323,8 @@ impl Rack {
         Step::Enter(Entry { retransmit, ends_timeout, ..Entry::HEAD })
     }
 
-    /// Does the acknowledgment end fast recovery, or the recovery from a timeout?
+    /// Ends fast recovery or the recovery from a timeout if the acknowledgment covers its end.
+    /// Returns whether it does.
     fn leave_recovery(&mut self, recovery: &mut Recovery, ack: &AckFacts) -> bool {
         let recovering = self.timed_out || recovery.is_fast();
         let ends = recovering && ack.ack >= recovery.recover;
@@ -332,14 +336,14 @@ impl Rack {
     }
 
     /// The retransmission timer expired (section 6.3, `RACK_mark_losses_on_RTO`). The scoreboard
-    /// stays, unless the head was selectively acknowledged: the receiver reneged.
+    /// stays, unless a SACKed head shows that the receiver reneged.
     fn mark_losses_on_rto(
         &mut self,
         reo_wnd: Duration,
         recovery: &Recovery,
         cx: &mut Context<'_>,
     ) -> AfterTimeout {
-        self.doubt_reordering(recovery, cx);
+        self.reset_reordering(recovery, cx);
         if cx.flight.head().is_some_and(Sent::is_sacked) {
             cx.flight.clear_scoreboard();
         }
@@ -351,21 +355,22 @@ impl Rack {
         AfterTimeout::Losses
     }
 
-    /// If enough was SACKed for a loss and none was detected, the reordering was overestimated
-    /// (`tcp_enter_loss` of Linux).
-    fn doubt_reordering(&mut self, recovery: &Recovery, cx: &Context<'_>) {
+    /// Resets the reordering if `dupthresh` segments are SACKed and no loss was detected: then it
+    /// was overestimated (Linux: `tcp_enter_loss`).
+    fn reset_reordering(&mut self, recovery: &Recovery, cx: &Context<'_>) {
         let undetected = !recovery.is_fast() && !self.timed_out;
         if undetected && has_sacked_enough(cx.flight, &cx.config.recovery) {
             self.reordering = 0;
         }
     }
 
-    /// This many later segments were delivered before one (`tcp_check_sack_reordering` of Linux).
+    /// Records that a segment was delivered after this many later ones (Linux:
+    /// `tcp_check_sack_reordering`).
     fn note_reordering(&mut self, segments: u64) {
         self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
     }
 
-    /// No loss is being repaired any more, and the timers stop.
+    /// Ends the recovery from a timeout, and stops the timers.
     fn end_loss_state(&mut self, timers: &mut TimerTable) {
         self.timed_out = false;
         self.retransmitted_up_to = Seq::FIRST;

@@ -1,4 +1,4 @@
-//! Reno: fast retransmit and fast recovery of RFC 5681 section 3.2, with the "bugfix" variants of
+//! Reno: fast retransmit and fast recovery (RFC 5681 section 3.2), with the "bugfix" variants of
 //! RFC 2582 section 3.
 
 use super::early_retransmit::dupthresh;
@@ -12,7 +12,7 @@ pub(crate) struct Reno;
 impl LossRecovery for Reno {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if !recovery.is_fast() {
-            return count(recovery, ack, cx);
+            return count_dupacks(recovery, ack, cx);
         }
         if ack.duplicate {
             return inflate(cx);
@@ -21,19 +21,19 @@ impl LossRecovery for Reno {
             return Step::None;
         }
         // Step 6: "the TCP MUST set cwnd to ssthresh (the value set in step 2)".
-        let cwnd = Some(recovery.halved);
+        let cwnd = Some(recovery.base_cwnd);
         recovery.leave();
         Step::Leave { cwnd }
     }
 }
 
-/// Outside fast recovery: the third duplicate acknowledgment starts it, with
+/// Counts duplicate acknowledgments outside fast recovery. The third starts it with
 /// `cwnd = ssthresh + 3 * SMSS` (steps 2 and 3; RFC 6582 section 3.2 step 2).
-pub(super) fn count(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -> Step {
+pub(super) fn count_dupacks(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -> Step {
     if !ack.duplicate {
         return Step::None;
     }
-    recovery.count(true);
+    recovery.count_dupack(true);
     let dupthresh = dupthresh(recovery, cx);
     if recovery.dupacks < dupthresh || !recovery.may_enter(cx) {
         return Step::None;
@@ -45,7 +45,7 @@ pub(super) fn count(recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) -
     Step::Enter(Entry { inflation, ..Entry::HEAD })
 }
 
-/// In fast recovery each further duplicate adds SMSS to cwnd (step 4).
+/// Inflates cwnd by SMSS for a further duplicate acknowledgment in fast recovery (step 4).
 pub(super) const fn inflate(cx: &Context<'_>) -> Step {
     let cwnd = cx.window.cwnd() + cx.window.smss();
     Step::Stay { cwnd, retransmit: Retransmit::Nothing }

@@ -1,4 +1,4 @@
-//! SACK-based loss recovery: RFC 6675, and RFC 3517 before it.
+//! SACK-based loss recovery: RFC 6675, and its predecessor RFC 3517.
 
 use super::early_retransmit::dupthresh;
 use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Step};
@@ -8,9 +8,9 @@ use crate::seq::Seq;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sack {
-    /// After the highest sequence number retransmitted (HighRxt).
+    /// The sequence number after the highest one retransmitted (HighRxt).
     high_rxt: Seq,
-    /// A rescue retransmission waits until SND.UNA is beyond this (RescueRxt).
+    /// SND.UNA must be beyond this for a rescue retransmission (RescueRxt).
     rescue_rxt: Seq,
 }
 
@@ -18,11 +18,11 @@ impl LossRecovery for Sack {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         match recovery.is_fast() {
             true => recover(recovery, ack, cx),
-            false => self.count(recovery, ack, cx),
+            false => self.count_dupacks(recovery, ack, cx),
         }
     }
 
-    /// SetPipe (section 4), or all that is outstanding and not SACKed.
+    /// SetPipe (section 4), or all outstanding data that is not SACKed.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let unsacked = flight.size() - flight.sacked();
         recovery.is_fast().then(|| match config.sack.outstanding {
@@ -37,7 +37,7 @@ impl LossRecovery for Sack {
 
     /// NextSeg (section 4).
     fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
-        // (1) the first hole that is lost
+        // (1) the first lost hole
         if let Some(hole) = self.hole_below(cx.flight.lost_edge(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
@@ -45,7 +45,7 @@ impl LossRecovery for Sack {
         if cx.can_send_new {
             return Some(NextSeg::New);
         }
-        // (3) the first hole below something SACKed
+        // (3) the first hole below SACKed data
         if let Some(hole) = self.hole_below(cx.flight.sacked_edge(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
@@ -61,9 +61,14 @@ impl LossRecovery for Sack {
 }
 
 impl Sack {
-    /// Outside recovery (RFC 6675 section 5): duplicate acknowledgments are counted, those of
-    /// RFC 5681 by RFC 3517, those with new SACK information by RFC 6675.
-    fn count(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    /// Counts duplicate acknowledgments outside recovery (section 5). RFC 3517 counts those of RFC
+    /// 5681, RFC 6675 those with new SACK information.
+    fn count_dupacks(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> Step {
         let by_rfc3517 = cx.config.recovery.sack.rules == SackRules::Rfc3517;
         if ack.newly_sacked > 0 {
             cx.flight.mark_lost(loss_rule(recovery, cx));
@@ -71,13 +76,13 @@ impl Sack {
         if !(if by_rfc3517 { ack.duplicate } else { ack.newly_sacked > 0 }) {
             return Step::None;
         }
-        recovery.count(ack.newly_sacked > 0);
+        recovery.count_dupack(ack.newly_sacked > 0);
         let counted = recovery.dupacks >= dupthresh(recovery, cx);
         let head_lost = !by_rfc3517 && cx.flight.lost_edge() > cx.flight.una();
         if !(counted || head_lost) || !recovery.may_enter_by_scoreboard(cx) {
             return Step::None;
         }
-        // Step 4.3: the head is retransmitted whatever cwnd says, and HighRxt is after it.
+        // Step 4.3: the head is retransmitted regardless of cwnd, and HighRxt is set to its end.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
         self.rescue_rxt = self.high_rxt;
         cx.flight.mark_retransmitted(cx.flight.una());
@@ -101,7 +106,8 @@ impl Sack {
     }
 }
 
-/// In recovery (RFC 6675 section 5 steps A to C): it ends where RecoveryPoint is acknowledged.
+/// Processes an acknowledgment in recovery (RFC 6675 section 5 steps A to C). Recovery ends when
+/// RecoveryPoint is acknowledged.
 fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
     let ends = ack.ack >= recovery.recover;
     if ends {
@@ -113,8 +119,9 @@ fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Ste
     if ends { Step::Leave { cwnd: None } } else { Step::None }
 }
 
-/// IsLost (section 4 of both RFCs): DupThresh runs, or RFC 6675: more than (DupThresh - 1) * SMSS
-/// bytes, RFC 3517: DupThresh * SMSS bytes, are SACKed above.
+/// IsLost (section 4 of both RFCs): above a lost segment DupThresh discontiguous sequences are
+/// SACKed, or more than (DupThresh - 1) * SMSS bytes (RFC 6675), or DupThresh * SMSS bytes (RFC
+/// 3517).
 fn loss_rule(recovery: &Recovery, cx: &Context<'_>) -> LossRule {
     let (dupthresh, smss) = (recovery.dupthresh(&cx.config.recovery), cx.window.smss());
     let bytes = match cx.config.recovery.sack.rules {

@@ -1,9 +1,10 @@
-//! SACK recovery of ns-2.35 (tcp-sack1.cc, scoreboard-rq.cc), with its defaults: `partial_ack_`
+//! SACK recovery as in ns-2.35 (tcp-sack1.cc, scoreboard-rq.cc), with its default `partial_ack_`
 //! off.
 //!
-//! The pipe is a count that every acknowledgment lowers, whatever it reports. Lost segments stay in
-//! it, except for the three that began recovery. Every hole below the highest SACKed segment is
-//! lost at once. The scoreboard lives from one new acknowledgment to the next, outside of recovery.
+//! The pipe is a counter that every acknowledgment decrements, whatever it reports. Lost segments
+//! stay in it, except the three that the first duplicate acknowledgments stand for. Every hole
+//! below the highest SACKed segment is lost at once. Outside of recovery each new acknowledgment
+//! clears the scoreboard.
 
 use super::early_retransmit::dupthresh;
 use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
@@ -13,9 +14,9 @@ use crate::seq::Seq;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sack1 {
-    /// After the highest sequence number retransmitted (`h_seqno_`).
+    /// The sequence number after the highest one retransmitted (`h_seqno_`).
     high_rxt: Seq,
-    /// Segments taken to be in flight (`pipe_`).
+    /// The estimated number of segments in flight (`pipe_`).
     pipe: i64,
     smss: u64,
 }
@@ -24,7 +25,7 @@ impl LossRecovery for Sack1 {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         match recovery.is_fast() {
             true => self.recover(recovery, ack, cx),
-            false => self.count(recovery, ack, cx),
+            false => self.count_dupacks(recovery, ack, cx),
         }
     }
 
@@ -40,7 +41,7 @@ impl LossRecovery for Sack1 {
         false
     }
 
-    /// Only fast recovery looks at the scoreboard (`send_one`).
+    /// Only fast recovery uses the scoreboard (`send_one`).
     fn retransmits_sacked(&self) -> bool {
         true
     }
@@ -49,7 +50,7 @@ impl LossRecovery for Sack1 {
         false
     }
 
-    /// The next hole below something SACKed, then new data.
+    /// The next hole below SACKed data, then new data.
     fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         let hole = cx.flight.unsacked_from(self.high_rxt.max(cx.flight.una())).copied();
         let hole = hole.filter(|hole| hole.seq < cx.flight.sacked_edge());
@@ -65,22 +66,27 @@ impl LossRecovery for Sack1 {
 }
 
 impl Sack1 {
-    /// Outside recovery: duplicate acknowledgments with new SACK information are counted, except
-    /// between a timeout and the first new acknowledgment.
-    fn count(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    /// Counts duplicate acknowledgments with new SACK information outside recovery, except between
+    /// a timeout and the first new acknowledgment.
+    fn count_dupacks(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> Step {
         if ack.is_new() || cx.timed_out {
-            forget_sacked(cx.flight);
+            clear_sacked(cx.flight);
             return Step::None;
         }
         if ack.newly_sacked == 0 {
             return Step::None;
         }
-        recovery.count(true);
+        recovery.count_dupack(true);
         if recovery.dupacks != dupthresh(recovery, cx) || !recovery.may_enter(cx) {
             return Step::None;
         }
-        // The duplicate acknowledgments say that as many segments left the network. The head does
-        // not count in the pipe.
+        // Each duplicate acknowledgment shows that a segment left the network. The retransmission
+        // of the head does not count in the pipe.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
         self.smss = cx.window.smss();
         let outstanding = cx.flight.size().div_ceil(self.smss);
@@ -88,14 +94,14 @@ impl Sack1 {
         Step::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })
     }
 
-    /// In recovery: an acknowledgment takes one segment off the pipe. A partial one takes two,
-    /// because the retransmission that it answers was not counted.
+    /// Processes an acknowledgment in recovery: it decrements the pipe. A partial one decrements it
+    /// by two, for the lost original and its retransmission (Fall and Floyd 1996).
     fn recover(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if ack.ack >= recovery.recover {
             recovery.leave();
-            // `recover_` holds for as long as recovery lasts: it is then zero.
+            // `recover_` is zero after recovery.
             recovery.recover = Seq::FIRST;
-            forget_sacked(cx.flight);
+            clear_sacked(cx.flight);
             return Step::Leave { cwnd: None };
         }
         let partial = ack.is_new();
@@ -105,7 +111,7 @@ impl Sack1 {
     }
 }
 
-fn forget_sacked(flight: &mut Flight) {
+fn clear_sacked(flight: &mut Flight) {
     if flight.sacked() > 0 {
         flight.clear_scoreboard();
     }

@@ -1,7 +1,7 @@
 //! Tahoe: fast retransmit without fast recovery (Jacobson, "Congestion Avoidance and Control",
 //! 1988).
 //!
-//! The third duplicate acknowledgment does what a timeout does, but sooner and without back-off.
+//! The third duplicate acknowledgment has the effect of a timeout, without back-off.
 
 use super::early_retransmit::dupthresh;
 use super::{Context, LossRecovery, Recovery, Step};
@@ -11,12 +11,13 @@ use crate::flight::AckFacts;
 pub(crate) struct Tahoe;
 
 impl LossRecovery for Tahoe {
-    /// The third duplicate acknowledgment starts go-back-N in slow start; later ones do nothing.
+    /// The third duplicate acknowledgment starts go-back-N in slow start; later ones have no
+    /// effect.
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
         if !ack.duplicate {
             return Step::None;
         }
-        recovery.count(true);
+        recovery.count_dupack(true);
         match recovery.dupacks == dupthresh(recovery, cx) && recovery.may_enter(cx) {
             true => Step::SlowStart,
             false => Step::None,

@@ -1,5 +1,6 @@
-//! Tail loss probes: RFC 8985 section 7. After two round trips without an acknowledgment a segment
-//! leaves, whose acknowledgment shows losses before the retransmission timer expires.
+//! Tail loss probes (RFC 8985 section 7). After two round trips without an acknowledgment the
+//! sender sends a segment whose acknowledgment reveals losses before the retransmission timer
+//! expires.
 
 use rtolab_time::Duration;
 
@@ -10,14 +11,15 @@ use crate::seq::Seq;
 /// The probe timeout without a round-trip sample (section 7.2).
 const INITIAL: Duration = Duration::from_secs(1);
 
-/// What follows when the probe timer expires.
+/// The action after the probe timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProbeStep {
-    /// A probe leaves.
+    /// A probe is sent.
     Send,
-    /// None may: the retransmission timer begins anew.
+    /// No probe is sent, and the retransmission timer restarts.
     RestartTimer,
-    /// None may: the retransmission timer runs from the last transmission of the oldest segment.
+    /// No probe is sent, and the retransmission timer runs from the last transmission of the oldest
+    /// segment.
     RestartTimerFromHead,
 }
 
@@ -30,12 +32,13 @@ pub(crate) struct TailLossProbe {
     tlp_is_retrans: bool,
     /// Was a round trip measured since the last probe, or since the connection began?
     sampled: bool,
-    /// A probe leaves next.
+    /// Is a probe to be sent next?
     due: bool,
 }
 
 impl TailLossProbe {
-    /// `TLP_process_ack` (section 7.4.2). Did the probe repair a loss? Then the window is reduced.
+    /// `TLP_process_ack` (section 7.4.2). Returns whether the probe repaired a loss, so that the
+    /// window must be reduced.
     pub fn on_ack(&mut self, ack: &AckFacts) -> bool {
         let Some(end) = self.tlp_end_seq.filter(|end| ack.ack >= *end) else { return false };
         let dsack = ack.dsack.is_some_and(|range| range.end == end);
@@ -59,8 +62,8 @@ impl TailLossProbe {
         srtt * 2 + if single { config.max_ack_delay } else { config.timer_slack }
     }
 
-    /// The probe timer expired: may a probe leave? One is in flight at a time (section 7.3), and
-    /// where `once_a_round_trip`, a round trip was measured since the last.
+    /// The probe timer expired: returns whether a probe is sent. At most one is in flight (section
+    /// 7.3). If `once_a_round_trip`, a round trip must have been measured since the last one.
     pub const fn on_timer(&mut self, once_a_round_trip: bool) -> bool {
         let may = self.tlp_end_seq.is_none() && (self.sampled || !once_a_round_trip);
         if may {
@@ -78,22 +81,22 @@ impl TailLossProbe {
         self.due
     }
 
-    /// Does the probe leave now?
+    /// Takes the due probe: returns whether it is sent now.
     pub const fn take(&mut self) -> bool {
         core::mem::replace(&mut self.due, false)
     }
 
-    /// The probe leaves, and SND.MAX is `end` after it.
+    /// The probe is sent, and SND.MAX is `end` after it.
     pub const fn on_sent(&mut self, end: Seq, is_retrans: bool) {
         (self.tlp_end_seq, self.tlp_is_retrans) = (Some(end), is_retrans);
     }
 
-    /// Does the probe in flight, or what left before it, end at `end`?
+    /// Is `end` the `TLP.end_seq` of the probe in flight?
     pub fn ends_at(&self, end: Seq) -> bool {
         self.tlp_end_seq == Some(end)
     }
 
-    /// Another recovery has begun: the probe does not matter any more.
+    /// Ends the probe, because another recovery has begun.
     pub const fn stop(&mut self) {
         (self.tlp_end_seq, self.due) = (None, false);
     }

@@ -1,6 +1,6 @@
-//! Proportional rate reduction: RFC 6937, and RFC 9937 after it. Until the pipe is at `ssthresh`,
-//! the sender sends in proportion to what is delivered. Below that it makes up for losses, within a
-//! bound.
+//! Proportional rate reduction (RFC 9937, and its predecessor RFC 6937). While the pipe is above
+//! `ssthresh`, the sender sends in proportion to the delivered data. Below it the sender makes up
+//! for losses, within a bound.
 
 use super::{ReductionAck, ReductionAlgorithm};
 use crate::config::PrrBound;
@@ -11,29 +11,29 @@ use crate::seq::Seq;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
     bound: PrrBound,
-    /// Where this recovery ends.
+    /// The end of this recovery.
     recover: Seq,
-    /// Delivered in it.
+    /// `prr_delivered`: the data delivered in it.
     prr_delivered: u64,
-    /// Sent in it.
+    /// `prr_out`: the data sent in it.
     prr_out: u64,
-    /// FlightSize when it began (`RecoverFS`).
+    /// `RecoverFS`: FlightSize when it began.
     recover_fs: u64,
 }
 
 impl Prr {
-    /// A recovery begins that ends at `recover`. `recover_fs` is at least `ssthresh`: where cwnd
-    /// was smaller, no more leaves than is delivered.
+    /// PRR for a recovery that ends at `recover`. `recover_fs` is raised to `ssthresh`, so that the
+    /// sender never sends more than is delivered while the pipe is above `ssthresh`.
     pub fn new(bound: PrrBound, recover: Seq, recover_fs: u64, ssthresh: u64) -> Self {
         Self { bound, recover, prr_delivered: 0, prr_out: 0, recover_fs: recover_fs.max(ssthresh) }
     }
 
-    /// Does it count the recovery that ends at `recover`?
-    pub fn counts(&self, recover: Seq) -> bool {
+    /// Is it for the recovery that ends at `recover`?
+    pub fn is_for(&self, recover: Seq) -> bool {
         self.recover == recover
     }
 
-    /// `CEIL(prr_delivered * ssthresh / RecoverFS)`, to Linux in whole segments.
+    /// `CEIL(prr_delivered * ssthresh / RecoverFS)`, in Linux rounded up to whole segments.
     fn proportion(&self, window: &Window) -> u64 {
         let product = u128::from(self.prr_delivered) * u128::from(window.ssthresh());
         let bytes = u64::try_from(product.div_ceil(u128::from(self.recover_fs)));
@@ -69,8 +69,7 @@ impl ReductionAlgorithm for Prr {
             // sndcnt = MIN(ssthresh - pipe, limit)
             limit.min(ssthresh - pipe)
         };
-        // "Force a fast retransmit upon entering recovery", a whole segment: if prr_out is 0,
-        // sndcnt = MSS
+        // "Force a fast retransmit upon entering recovery": if prr_out is 0, sndcnt is at least MSS
         let sndcnt = if self.prr_out == 0 { sndcnt.max(smss) } else { sndcnt };
         // cwnd = pipe + sndcnt
         pipe + sndcnt

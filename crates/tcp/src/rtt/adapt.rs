@@ -1,4 +1,4 @@
-//! The timeout after a spurious one: RFC 4015 section 3.2 step 11.
+//! The adaptation of the RTO after a spurious timeout (RFC 4015 section 3.2 step 11).
 
 use rtolab_time::Duration;
 
@@ -6,8 +6,8 @@ use super::rto::Rto;
 use super::{Estimate, RttEstimator};
 
 impl RttEstimator {
-    /// The first round trip of data that were sent after a spurious timeout: SRTT and RTTVAR are
-    /// not below those of `before`. An estimator in scaled ticks, as of ns-2, keeps its own.
+    /// Takes the first round trip `rtt` of data sent after a spurious timeout, such that SRTT and
+    /// RTTVAR are not below those of `before`. Estimators in scaled ticks keep their own state.
     pub(crate) fn adapt(&mut self, before: Estimate, rtt: Duration) {
         let config = &self.config.rto;
         // SRTT <- max (SRTT_prev, R'), RTTVAR <- max (RTTVAR_prev, R'/2)

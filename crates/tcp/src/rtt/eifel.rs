@@ -1,24 +1,23 @@
 //! The Eifel retransmission timer: Ludwig and Sklower, "The Eifel Retransmission Timer", ACM
 //! Computer Communication Review 30(3), July 2000.
 //!
-//! From public descriptions of the paper and implementations of it (its abstract; the notes and the
-//! code of a port to `CoAP` in Contiki): gain, variation weight, what becomes of RTTVAR when the
-//! round trip falls or varies less, and the minimum. With `DELTA` the sample less SRTT and `FLIGHT`
-//! the segments outstanding,
+//! The rules below are from public descriptions and implementations of the paper (its abstract; the
+//! notes and the code of a port to `CoAP` in Contiki). `DELTA` is the sample minus SRTT, and
+//! `FLIGHT` the number of segments outstanding:
 //!
 //! ```text
-//! GAIN   = 1 / FLIGHT where every segment is timed, 2 / FLIGHT where the receiver delays
-//!          acknowledgments and each is a sample, 1/3 where there is one sample a round trip
+//! GAIN   = 1 / FLIGHT if every segment is timed, 2 / FLIGHT if each of the delayed
+//!          acknowledgments gives a sample, 1/3 if there is one sample per round trip
 //! SRTT   = SRTT + GAIN * DELTA
-//! RTTVAR = RTTVAR + GAIN * (DELTA - RTTVAR)         where RTTVAR <= DELTA
-//!          RTTVAR + GAIN * GAIN * (DELTA - RTTVAR)  where 0 <= DELTA < RTTVAR ("shock absorber")
-//!          RTTVAR                                   where DELTA < 0
+//! RTTVAR = RTTVAR + GAIN * (DELTA - RTTVAR)         if RTTVAR <= DELTA
+//!          RTTVAR + GAIN * GAIN * (DELTA - RTTVAR)  if 0 <= DELTA < RTTVAR ("shock absorber")
+//!          RTTVAR                                   if DELTA < 0
 //! RTO    = max(SRTT + RTTVAR / GAIN, sample + 2 ticks)
 //! ```
 //!
-//! Not in those descriptions, and chosen here: the first sample counts as in RFC 6298, and the gain
-//! is never above 1/3, also with fewer than three samples a round trip. The paper's own minimum
-//! stands beside the floor that is configured.
+//! Two rules are ours, because the descriptions do not have them: the first sample counts as in RFC
+//! 6298, and the gain is never above 1/3, even with fewer than three samples per round trip. The
+//! paper's minimum applies in addition to the configured floor.
 
 use rtolab_time::Duration;
 
@@ -26,34 +25,36 @@ use super::Estimate;
 use super::smoothing::{Smoothed, ewma, min_rto};
 use crate::config::RtoConfig;
 
-/// The inverse of the gain with one sample a round trip, which is the largest gain.
-const LEAST_LOAD: u32 = 3;
+/// The inverse of the largest gain, that of one sample per round trip.
+const LEAST_INVERSE_GAIN: u32 = 3;
 
-/// Takes a sample, of which `samples` are expected in a window.
+/// Takes a sample; `samples` is the expected number per window.
 pub(super) fn smooth(
     last: Option<Estimate>,
     sample: Duration,
     samples: u32,
     config: &RtoConfig,
 ) -> Smoothed {
-    // GAIN = 1 / load
-    let load = samples.max(LEAST_LOAD);
+    // GAIN = 1 / inverse_gain
+    let inverse_gain = samples.max(LEAST_INVERSE_GAIN);
     let estimate = match last {
         None => Estimate { srtt: sample, rttvar: sample / 2 },
         Some(Estimate { srtt, rttvar }) => Estimate {
             // SRTT + GAIN * DELTA
-            srtt: ewma(srtt, sample, load),
+            srtt: ewma(srtt, sample, inverse_gain),
             rttvar: match sample.saturating_sub(srtt) {
                 _ if sample < srtt => rttvar,
                 // RTTVAR + GAIN * GAIN * (DELTA - RTTVAR)
-                delta if delta < rttvar => ewma(rttvar, delta, load.saturating_mul(load)),
+                delta if delta < rttvar => {
+                    ewma(rttvar, delta, inverse_gain.saturating_mul(inverse_gain))
+                }
                 // RTTVAR + GAIN * (DELTA - RTTVAR)
-                delta => ewma(rttvar, delta, load),
+                delta => ewma(rttvar, delta, inverse_gain),
             },
         },
     };
     // max(SRTT + RTTVAR / GAIN, sample + 2 ticks)
-    let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(load));
+    let rto = estimate.srtt + estimate.rttvar.saturating_mul(u64::from(inverse_gain));
     let min_rto = min_rto(config.floor).max(sample + config.granularity * 2);
     Smoothed { estimate, rto, min_rto }
 }

@@ -1,6 +1,7 @@
-//! The estimator of Linux (`tcp_rtt_estimator` and `__tcp_set_rto`): `mdev` is RTTVAR, but a
-//! falling round trip hardly raises it. What is added to SRTT is four times the largest `mdev` of a
-//! window, never below the floor, and sinks by a quarter of the difference once a window.
+//! The estimator of Linux (`tcp_rtt_estimator` and `__tcp_set_rto`). `mdev` is the RTTVAR of RFC
+//! 6298, but a falling round trip hardly raises it. `rttvar` is the largest `mdev` of a window,
+//! never below a quarter of the floor, and falls by a quarter of the difference once a window. RTO
+//! <- SRTT + 4 * `rttvar`.
 
 use rtolab_time::Duration;
 
@@ -9,7 +10,7 @@ use super::smoothing::{Smoothed, ewma};
 use crate::config::RtoConfig;
 use crate::seq::Seq;
 
-/// The largest deviation of a window, in nanoseconds.
+/// The deviation and its maximum in a window, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinuxDeviation {
     mdev: u64,
@@ -36,7 +37,7 @@ impl LinuxDeviation {
                 (m, self.mdev_max)
             }
             Some(Estimate { srtt, rttvar }) => {
-                self.deviate(srtt, m, u64::from(config.rttvar_gain));
+                self.update_mdev(srtt, m, u64::from(config.rttvar_gain));
                 let mut rttvar = rttvar.nanos().max(self.mdev_max);
                 if una > self.rtt_seq {
                     if self.mdev_max < rttvar {
@@ -53,9 +54,9 @@ impl LinuxDeviation {
         Smoothed { estimate, rto: srtt + rttvar * 4, min_rto: Duration::ZERO }
     }
 
-    /// `mdev = 3/4 mdev + 1/4 |srtt - m|`, but by an eighth of that where a smaller `m` would raise
-    /// it.
-    const fn deviate(&mut self, srtt: Duration, m: Duration, gain: u64) {
+    /// mdev = 3/4 mdev + 1/4 |srtt - m|. If `m` is below `srtt` and would raise `mdev`, the change
+    /// is an eighth of that.
+    const fn update_mdev(&mut self, srtt: Duration, m: Duration, gain: u64) {
         let error = srtt.nanos().abs_diff(m.nanos());
         if error > self.mdev {
             let slower = if m.nanos() < srtt.nanos() { 8 } else { 1 };

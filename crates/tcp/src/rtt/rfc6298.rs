@@ -6,8 +6,8 @@ use super::Estimate;
 use super::smoothing::{Smoothed, abs_diff, ewma, min_rto};
 use crate::config::RtoConfig;
 
-/// Takes a sample `r`. `samples` are expected in a window, if the gains are to shrink with them
-/// (RFC 7323 appendix G).
+/// Takes a sample `r`. The gains are divided by `samples`, the expected number per window (RFC 7323
+/// appendix G), which is 1 with the plain rules.
 #[inline]
 pub(super) fn smooth(
     last: Option<Estimate>,

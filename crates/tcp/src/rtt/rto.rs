@@ -1,15 +1,15 @@
-//! The retransmission timeout within its bounds.
+//! The retransmission timeout with its bounds.
 
 use rtolab_time::Duration;
 
 use crate::config::RtoConfig;
 
-/// The retransmission timeout without its back-off, never above its ceiling.
+/// The retransmission timeout without its back-off, never above the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rto(Duration);
 
 impl Rto {
-    /// `rto`, but not below `min_rto` (RFC 6298 section 2.4) nor above the ceiling (section 2.5).
+    /// `rto`, but not below `min_rto` (RFC 6298 section 2.4) nor above the maximum (section 2.5).
     #[inline]
     pub fn new(rto: Duration, min_rto: Duration, config: &RtoConfig) -> Self {
         Self(rto.max(min_rto).min(config.max))
@@ -20,8 +20,9 @@ impl Rto {
         self.0
     }
 
-    /// Section 5.5, once for each back-off: RTO <- RTO * 2. Before that it is not below `min_rto`,
-    /// after it not below `least`, nor above the ceiling. A `slop` in it is not doubled.
+    /// The RTO after `backoff` back-offs. Section 5.5, once for each: RTO <- RTO * 2. Before that
+    /// it is not below `min_rto`, after it not below `least` nor above the maximum. The `slop` that
+    /// it contains is not doubled.
     pub fn backed_off(
         self,
         backoff: u32,

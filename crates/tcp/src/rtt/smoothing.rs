@@ -1,17 +1,17 @@
-//! What the estimators share: exponential averages, and what a sample results in.
+//! The parts that the estimators share: exponential averages and the result of a sample.
 
 use rtolab_time::Duration;
 
 use super::Estimate;
 use crate::config::RtoFloor;
 
-/// What a sample makes of the estimate and of the timeout.
+/// The estimate and the RTO after a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothed {
     pub estimate: Estimate,
-    /// The timeout, before floor, slop and ceiling.
+    /// The RTO before minimum, slop and maximum apply.
     pub rto: Duration,
-    /// Its floor.
+    /// The minimum of the RTO.
     pub min_rto: Duration,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn abs_diff(a: Duration, b: Duration) -> Duration {
     if a > b { a - b } else { b - a }
 }
 
-/// The floor of RFC 6298 section 2.4, where it is on the timeout.
+/// The minimum of the RTO (RFC 6298 section 2.4); zero if the floor applies to something else.
 pub(super) const fn min_rto(floor: RtoFloor) -> Duration {
     match floor {
         RtoFloor::Total(floor) => floor,

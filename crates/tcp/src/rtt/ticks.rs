@@ -1,10 +1,10 @@
-//! Round trips in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which
+//! The estimator in scaled whole ticks: `TcpAgent::rtt_update` and `rtt_backoff` of ns-2.35, which
 //! are those of 4.4BSD, and `tcp_xmit_timer` of FreeBSD and NetBSD.
 //!
-//! With the usual gains SRTT is kept in eighths of a tick and RTTVAR in quarters, and every
-//! division rounds down: RTTVAR sticks at three quarters of a tick, so that the timeout never comes
-//! nearer to SRTT than three ticks (with K of 4). FreeBSD and NetBSD keep two bits more of both,
-//! which leaves less than one tick, and take the first sample for one tick longer than it was.
+//! With the usual gains SRTT is in eighths of a tick and RTTVAR in quarters, and every division
+//! rounds down. RTTVAR therefore never falls below three quarters of a tick, and the RTO is at
+//! least three ticks above SRTT (with K of 4). FreeBSD and NetBSD keep two more bits of both, which
+//! makes this less than one tick, and add one tick to the first sample.
 
 use rtolab_time::Duration;
 
@@ -12,15 +12,16 @@ use super::Estimate;
 use super::smoothing::{Smoothed, min_rto};
 use crate::config::{Arithmetic, RtoConfig};
 
-/// Beyond this many doublings SRTT is forgotten: a back-off of more than eight.
-pub(super) const FORGETS_AFTER: u32 = 3;
+/// The number of back-offs after which the next one discards SRTT: a factor of more than eight.
+pub(super) const FORGET_AFTER: u32 = 3;
 
 /// SRTT and RTTVAR in scaled ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
-    /// SRTT times its gain and its fraction; zero: the next sample counts as the first.
+    /// SRTT in ticks, times its gain and [`fraction_of`]; zero: the next sample counts as the
+    /// first.
     srtt: i64,
-    /// RTTVAR times its gain and its fraction.
+    /// RTTVAR in ticks, times its gain and [`fraction_of`].
     rttvar: i64,
 }
 
@@ -28,7 +29,7 @@ impl Ticks {
     /// No sample yet.
     pub const NONE: Self = Self { srtt: 0, rttvar: 0 };
 
-    /// What `estimate` is in ticks.
+    /// Converts `estimate` to ticks.
     pub fn of(estimate: Option<Estimate>, config: &RtoConfig) -> Self {
         let Some(Estimate { srtt, rttvar }) = estimate else { return Self::NONE };
         let scaled = |value: Duration, gain: u32| {
@@ -38,7 +39,7 @@ impl Ticks {
         Self { srtt: scaled(srtt, config.srtt_gain), rttvar: scaled(rttvar, config.rttvar_gain) }
     }
 
-    /// Takes a sample. The timeout is two ticks at least (`TcpAgent::rtt_timeout`), or two more
+    /// Takes a sample. The RTO is at least two ticks (`TcpAgent::rtt_timeout`), or two ticks more
     /// than the sample (`tcp_xmit_timer`).
     pub fn smooth(&mut self, rtt: Duration, config: &RtoConfig) -> Smoothed {
         let two_ticks = Duration::from_nanos(tick_of(config)) * 2;
@@ -50,7 +51,7 @@ impl Ticks {
         Smoothed { estimate: self.estimate(config), rto, min_rto: min_rto(config.floor).max(least) }
     }
 
-    /// The timeout for a sample, without floor and ceiling.
+    /// Updates SRTT and RTTVAR, and returns the RTO without minimum and maximum.
     fn sample(&mut self, rtt: Duration, config: &RtoConfig) -> Duration {
         let (srtt_gain, rttvar_gain) = (i64::from(config.srtt_gain), i64::from(config.rttvar_gain));
         let (fraction, bsd) = (fraction_of(config), config.arithmetic == Arithmetic::Bsd);
@@ -91,7 +92,7 @@ fn tick_of(config: &RtoConfig) -> u64 {
     config.granularity.nanos().max(1)
 }
 
-/// What a tick counts in SRTT and RTTVAR, beside their gains.
+/// The scale of SRTT and RTTVAR in addition to their gains.
 const fn fraction_of(config: &RtoConfig) -> i64 {
     match config.arithmetic {
         Arithmetic::Bsd => 4,

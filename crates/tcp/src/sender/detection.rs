@@ -1,25 +1,24 @@
-//! Was the last timeout or fast retransmit spurious? The detectors that the sender acts on, in
-//! their order: Eifel, by time, F-RTO, D-SACK. The sender responds to the first that finds it
-//! spurious.
+//! The detectors that the sender acts on, in the order of [`Family`](crate::spurious::Family). The
+//! sender responds to the first one that finds the last timeout or fast retransmit spurious.
 
 use alloc::boxed::Box;
 
 use rtolab_time::Instant;
 
+use super::outcome::DetectionOutcome;
 use super::responding::Detection;
-use super::settled::Settled;
 use super::{SendPermission, Sender, detectors_of};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Needs, Reopening,
-    Resumption, Verdict,
+    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Needs, Resumption,
+    Step2Window, Verdict,
 };
 
 impl Sender {
-    /// The retransmission timer of `head` expired: it is about to be retransmitted.
+    /// Begins an episode: the retransmission timer of `head` expired, which will be retransmitted.
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
         let max = self.flight.max();
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
@@ -30,21 +29,21 @@ impl Sender {
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
         resent.marked = self.marks();
-        self.detectors().resent(&resent, max);
+        self.detectors().on_retransmission(&resent, max);
     }
 
     fn detectors(&mut self) -> &mut DetectorSet {
         self.detectors.get_or_insert_with(|| Box::new(detectors_of(&self.config)))
     }
 
-    /// Do retransmissions carry a mark?
+    /// Do retransmissions carry the RXT flag?
     pub(crate) fn marks(&self) -> bool {
         self.config.detectors.need(Needs::Marks)
     }
 
-    /// The segment at `seq` was retransmitted. The detectors know of retransmissions by timeout
-    /// since the timer expired.
-    pub(super) fn note_resent(&mut self, seq: Seq, cause: Cause) {
+    /// Reports the retransmission of the segment at `seq` to the detectors. A retransmission by
+    /// timeout was reported when the timer expired.
+    pub(super) fn note_retransmission(&mut self, seq: Seq, cause: Cause) {
         if cause == Cause::Timeout {
             return;
         }
@@ -52,25 +51,25 @@ impl Sender {
             self.detectors();
         }
         if let (Some(set), Some(sent)) = (&mut self.detectors, self.flight.segment_at(seq)) {
-            set.resent(sent, self.flight.max());
+            set.on_retransmission(sent, self.flight.max());
         }
     }
 
-    /// Loss recovery's part of an acknowledgment. A fast retransmit begins an episode, unless its
-    /// segment has just timed out: then that episode goes on.
-    pub(super) fn recover_or_begin(&mut self, facts: &AckFacts, settled: Settled) {
+    /// Passes an acknowledgment to loss recovery. A fast retransmit begins an episode, unless its
+    /// segment has just timed out: then the episode of the timeout continues.
+    pub(super) fn recover_with_episode(&mut self, facts: &AckFacts, outcome: DetectionOutcome) {
         if !facts.duplicate && facts.newly_sacked == 0 && !self.loss_recovery.is_by_time() {
-            self.spurious_dupacks.takes(facts);
-            return self.recover(facts, settled);
+            self.spurious_dupacks.consume(facts);
+            return self.recover(facts, outcome);
         }
-        self.begin_where_lost(facts.at, |sender| match sender.spurious_dupacks.takes(facts) {
-            true => sender.recover(&AckFacts { duplicate: false, ..*facts }, settled),
-            false => sender.recover(facts, settled),
+        self.with_episode(facts.at, |sender| match sender.spurious_dupacks.consume(facts) {
+            true => sender.recover(&AckFacts { duplicate: false, ..*facts }, outcome),
+            false => sender.recover(facts, outcome),
         });
     }
 
-    /// Loss recovery goes on. A fast retransmit begins an episode.
-    pub(super) fn begin_where_lost(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
+    /// Runs a step of loss recovery. If it decides on a fast retransmit, an episode begins.
+    pub(super) fn with_episode(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
         let before = self.state_to_save();
         let events = self.events.len();
         recover(self);
@@ -84,53 +83,58 @@ impl Sender {
         }
     }
 
-    /// Does any detector look at acknowledgments? D-SACKs are counted without one.
+    /// Does any detector need acknowledgments? D-SACKs are counted without detectors, too.
     #[inline]
-    pub(super) fn awaits_verdict(&self) -> bool {
+    pub(super) fn is_awaiting_verdict(&self) -> bool {
         self.detectors.as_ref().is_some_and(|set| !set.is_empty())
             || self.frto.as_ref().is_some_and(|frto| !frto.is_idle())
     }
 
-    /// Asks the detectors about the last timeout or fast retransmit, and responds.
+    /// Passes an acknowledgment to the detectors, and responds to their verdict about the last
+    /// timeout or fast retransmit.
     #[inline]
-    pub(super) fn detect(&mut self, facts: &AckFacts) -> Settled {
-        let asked = self.awaits_verdict() || facts.dsack.is_some();
-        if asked { self.detect_by_all(facts) } else { Settled::No }
+    pub(super) fn detect(&mut self, facts: &AckFacts) -> DetectionOutcome {
+        let is_needed = self.is_awaiting_verdict() || facts.dsack.is_some();
+        if is_needed { self.run_detectors(facts) } else { DetectionOutcome::None }
     }
 
-    fn detect_by_all(&mut self, facts: &AckFacts) -> Settled {
+    fn run_detectors(&mut self, facts: &AckFacts) -> DetectionOutcome {
         let episode = self.detectors.as_ref().and_then(|set| set.episode().copied());
-        let found = self.ask(facts, episode);
-        if let Some(found) = found.filter(|found| !found.waits_for_frto()) {
-            let settled = self.respond_to(&found, facts);
-            if settled.ends() {
-                return settled;
+        let found = self.run_other_detectors(facts, episode);
+        if let Some(found) = found.filter(|found| !found.defers_to_frto()) {
+            let outcome = self.respond_to(&found, facts);
+            if outcome.ends_episode() {
+                return outcome;
             }
         }
-        let settled = self.ask_frto(facts, episode);
+        let outcome = self.run_frto(facts, episode);
         match found {
-            Some(found) if !settled.ends() && found.waits_for_frto() => {
+            Some(found) if !outcome.ends_episode() && found.defers_to_frto() => {
                 match self.respond_to(&found, facts) {
-                    Settled::No => settled,
+                    DetectionOutcome::None => outcome,
                     answered => answered,
                 }
             }
-            _ => settled,
+            _ => outcome,
         }
     }
 
-    /// The first of the detectors beside F-RTO that finds the episode spurious.
-    fn ask(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Option<Detection> {
-        if let (Some(cause), Some(range)) = (self.detectors().acked(facts), &facts.dsack) {
+    /// Runs the detectors other than F-RTO. Returns the first that finds the episode spurious.
+    fn run_other_detectors(
+        &mut self,
+        facts: &AckFacts,
+        episode: Option<Episode>,
+    ) -> Option<Detection> {
+        if let (Some(cause), Some(range)) = (self.detectors().on_ack(facts), &facts.dsack) {
             self.push_event(Event::Duplicate { at: facts.at, seq: range.start, cause });
         }
         let kind = episode.map_or(EpisodeKind::Timeout, |episode| episode.kind);
         let mut found = None;
-        while let Some(said) = self.detectors().poll() {
-            let detector = said.detector;
-            self.report((detector, kind), said.verdict, said.at);
+        while let Some(decision) = self.detectors().poll() {
+            let detector = decision.detector;
+            self.report((detector, kind), decision.verdict, decision.at);
             let detection = Detection { detector, episode, resumption: None };
-            match said.verdict {
+            match decision.verdict {
                 Verdict::Spurious => found = found.or(Some(detection)),
                 Verdict::Genuine if self.responder.is_some() => {
                     self.respond_to_genuine(&detection, facts);
@@ -141,33 +145,38 @@ impl Sender {
         found
     }
 
-    fn ask_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> Settled {
-        let Some(variant) = self.config.frto else { return Settled::No };
+    fn run_frto(&mut self, facts: &AckFacts, episode: Option<Episode>) -> DetectionOutcome {
+        let Some(variant) = self.config.frto else { return DetectionOutcome::None };
         let (can_send, fallback) = (self.can_send(), self.window_limited_fallback());
         let Some(frto) = self.frto.as_mut().filter(|frto| !frto.is_idle()) else {
-            return Settled::No;
+            return DetectionOutcome::None;
         };
-        let Some(detector) = DetectorId::of_frto(variant) else { return Settled::No };
+        let Some(detector) = DetectorId::of_frto(variant) else { return DetectionOutcome::None };
         let (advice, verdict) = frto.on_ack(facts, can_send, fallback);
         self.report((detector, EpisodeKind::Timeout), verdict, facts.at);
         let detection = Detection { detector, episode, resumption: None };
-        let settled = self.follow_frto(advice, &detection, facts);
+        let outcome = self.follow_frto_advice(advice, &detection, facts);
         if verdict == Verdict::Genuine && self.responder.is_some() {
             self.respond_to_genuine(&detection, facts);
         }
-        settled
+        outcome
     }
 
-    fn follow_frto(&mut self, advice: Advice, detection: &Detection, facts: &AckFacts) -> Settled {
+    fn follow_frto_advice(
+        &mut self,
+        advice: Advice,
+        detection: &Detection,
+        facts: &AckFacts,
+    ) -> DetectionOutcome {
         match advice {
             Advice::Usual => {
                 self.permission = SendPermission::Windows;
-                return Settled::No;
+                return DetectionOutcome::None;
             }
             Advice::Hold => self.permission = SendPermission::New(0),
-            Advice::SendTwoNew(window) => self.send_beside(SendPermission::New(2), window),
-            Advice::SendInstead(what, window) => {
-                self.send_beside(SendPermission::Instead(what), window);
+            Advice::SendTwoNew(window) => self.permit_new_segments(SendPermission::New(2), window),
+            Advice::SendFallback(what, window) => {
+                self.permit_new_segments(SendPermission::Fallback(what), window);
             }
             Advice::GoBackN { cwnd, extent } => {
                 if extent == GoBack::All {
@@ -178,26 +187,26 @@ impl Sender {
             Advice::Resume(resumption) => {
                 let found = Detection { resumption: Some(resumption), ..*detection };
                 return match self.respond(&found, facts) {
-                    Settled::No => self.do_not_resume(resumption),
-                    settled => settled,
+                    DetectionOutcome::None => self.do_not_resume(resumption),
+                    outcome => outcome,
                 };
             }
         }
-        Settled::Advised
+        DetectionOutcome::FrtoAdvised
     }
 
-    /// Step 2 b.
-    fn send_beside(&mut self, permission: SendPermission, reopening: Reopening) {
+    /// Step 2 b of F-RTO: allows new segments, or one in their place, and sets cwnd.
+    fn permit_new_segments(&mut self, permission: SendPermission, window: Step2Window) {
         self.permission = permission;
-        match reopening {
-            Reopening::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
-            Reopening::Two => self.window.set_segments(2),
+        match window {
+            Step2Window::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
+            Step2Window::Two => self.window.set_segments(2),
         }
     }
 
-    /// F-RTO found a timeout spurious, but there is no response: the sender goes on as after a
-    /// duplicate acknowledgment in step 3.
-    fn do_not_resume(&mut self, resumption: Resumption) -> Settled {
+    /// F-RTO found a timeout spurious, but the response does nothing: the sender continues as after
+    /// a duplicate acknowledgment in step 3.
+    fn do_not_resume(&mut self, resumption: Resumption) -> DetectionOutcome {
         match resumption {
             Resumption::Halved | Resumption::FromOne | Resumption::Restored => self.go_back(3),
             Resumption::TowardsPipe => {
@@ -206,31 +215,31 @@ impl Sender {
             }
             Resumption::Undone => {
                 self.permission = SendPermission::Windows;
-                Settled::No
+                DetectionOutcome::None
             }
         }
     }
 
-    /// F-RTO ends: go-back-N continues in a window of this many segments.
-    fn go_back(&mut self, segments: u32) -> Settled {
+    /// Ends F-RTO: go-back-N continues with a cwnd of this many segments.
+    fn go_back(&mut self, segments: u32) -> DetectionOutcome {
         self.permission = SendPermission::Windows;
         self.window.set_segments(segments);
-        Settled::Advised
+        DetectionOutcome::FrtoAdvised
     }
 
-    /// Another detector than F-RTO decided first, so F-RTO has not reduced the window yet.
-    fn respond_to(&mut self, found: &Detection, facts: &AckFacts) -> Settled {
-        if self.frto.as_ref().is_some_and(|frto| frto.awaits_first()) {
+    /// Responds to a detector other than F-RTO. F-RTO may not have reduced cwnd yet.
+    fn respond_to(&mut self, found: &Detection, facts: &AckFacts) -> DetectionOutcome {
+        if self.frto.as_ref().is_some_and(|frto| frto.is_awaiting_first_ack()) {
             self.window.set_segments(1);
         }
-        let settled = self.respond(found, facts);
-        if settled == Settled::No {
+        let outcome = self.respond(found, facts);
+        if outcome == DetectionOutcome::None {
             self.stop_frto();
         }
-        settled
+        outcome
     }
 
-    /// F-RTO ends, and the windows limit what leaves.
+    /// Ends F-RTO: only the windows limit the sender.
     pub(crate) fn stop_frto(&mut self) {
         self.permission = SendPermission::Windows;
         if let Some(frto) = &mut self.frto {
@@ -238,7 +247,7 @@ impl Sender {
         }
     }
 
-    /// Reports the verdict of a detector about an episode of that kind.
+    /// Emits the event of a detector's verdict about an episode of this kind.
     fn report(
         &mut self,
         (detector, kind): (DetectorId, EpisodeKind),

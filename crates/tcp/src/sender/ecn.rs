@@ -1,23 +1,24 @@
-//! Explicit congestion notification (RFC 3168 section 6.1): the network marks segments instead of
-//! dropping them, the peer echoes the marks, and the window is reduced as for a loss.
+//! Explicit congestion notification (RFC 3168 section 6.1): the network marks packets instead of
+//! dropping them, the peer echoes the marks with ECE, and the sender reduces the window as for a
+//! loss.
 
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
-/// The sending half of a connection both ends of which use ECN.
+/// The ECN state of a sender, present if both ends use ECN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {
-    /// SND.MAX when an echo last reduced the window: once more than this is acknowledged, the next
-    /// may.
+    /// SND.MAX when an ECE flag last reduced the window. Once more than this is acknowledged,
+    /// another may.
     recover: Option<Seq>,
-    /// The window was reduced, and the next new data carry CWR.
+    /// Was the window reduced, so that the next new data carries CWR?
     cwr_pending: bool,
 }
 
 impl Ecn {
-    /// A new `segment` is about to leave: its data are ECN-capable, and the first after a reduction
-    /// carry CWR (sections 6.1.2 and 6.1.5). What is retransmitted, and what carries no data, is
-    /// not.
+    /// Marks a new `segment` with data as ECN-capable, and sets CWR in the first one after a
+    /// reduction (section 6.1.2). Retransmissions and segments without data are not ECN-capable
+    /// (sections 6.1.4 and 6.1.5).
     pub fn mark(&mut self, segment: &mut Segment) {
         if segment.len > 0 {
             segment.set_codepoint(Codepoint::Ect0);
@@ -27,7 +28,7 @@ impl Ecn {
         }
     }
 
-    /// The window was reduced, for whatever reason: the peer need not echo any longer.
+    /// The window was reduced, for any reason: CWR informs the peer, which stops its echo.
     pub const fn on_reduction(&mut self) {
         self.cwr_pending = true;
     }
@@ -37,19 +38,20 @@ impl Ecn {
         self.cwr_pending = false;
     }
 
-    /// An echo reduces the window, with data up to `max` outstanding.
-    pub const fn on_echo(&mut self, max: Seq) {
+    /// An ECE flag reduces the window; SND.MAX is `max`.
+    pub const fn on_ece(&mut self, max: Seq) {
         self.recover = Some(max);
     }
 
-    /// Has an echo reduced the window, and what was outstanding then is not all acknowledged, nor
-    /// anything beyond it? Then it is not reduced again, and no reduction is undone.
+    /// Has an ECE flag reduced the window, and is nothing acknowledged yet that was sent after
+    /// that? Until then the window is not reduced a second time, and no reduction is undone.
     pub fn is_reducing(&self, una: Seq) -> bool {
         self.recover.is_some_and(|recover| una <= recover)
     }
 }
 
-/// Does `segment` echo a mark? In a SYN the flag means something else.
-pub(super) fn is_echo(segment: &Segment) -> bool {
+/// Does `segment` echo a congestion mark? On a SYN, ECE has another meaning (RFC 3168 section
+/// 6.1.1).
+pub(super) fn is_ece(segment: &Segment) -> bool {
     segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN)
 }

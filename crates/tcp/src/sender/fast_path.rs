@@ -1,6 +1,6 @@
-//! The fast path of the sender: no loss, no retransmission, no episode (`TCP_CA_Open`), and an
-//! acknowledgment of the next data. Of [`Sender::on_ack`] only the round-trip sample, the growth of
-//! cwnd and the timer remain.
+//! The fast path of the sender: there is no loss, no retransmission and no episode
+//! (`TCP_CA_Open`), and the acknowledgment is of the next data. Of [`Sender::on_ack`] it takes only
+//! the round-trip sample, the growth of cwnd and the restart of the timer.
 
 use rtolab_time::Instant;
 
@@ -13,8 +13,8 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// Is the sender in slow start or congestion avoidance and nothing else (`TCP_CA_Open`)? The
-    /// slow path sets this after an ACK of new data. It ends when a timer expires, an ACK is not a
+    /// Is the sender in plain slow start or congestion avoidance (`TCP_CA_Open`)? The slow path
+    /// enters the fast path after an ACK of new data. It ends when a timer expires, an ACK is not a
     /// plain one of new data, or the configuration changes.
     #[inline]
     pub fn is_on_fast_path(&self) -> bool {
@@ -33,16 +33,16 @@ impl Sender {
             && self.recovery.is_idle()
             && self.reduction.cwr_end().is_none()
             && self.controller.is_none()
-            && self.resend_head.is_none()
+            && self.retransmit_head.is_none()
             && self.timed_out_at.is_none()
-            && self.adapting.is_none()
+            && self.rto_adaptation.is_none()
             && self.permission == SendPermission::Windows
             && !self.without_retransmission
             && !self.spurious_dupacks.are_pending()
-            && !self.awaits_verdict()
+            && !self.is_awaiting_verdict()
     }
 
-    /// The slow path has taken an acknowledgment: the fast path may take the next.
+    /// Enters the fast path, if the slow path has nothing to do for the next acknowledgment.
     pub(super) fn enter_fast_path(&mut self, ack: &AckFacts) {
         self.on_fast_path = ack.is_new() && self.can_enter_fast_path();
         if self.on_fast_path {
@@ -50,7 +50,8 @@ impl Sender {
         }
     }
 
-    /// Does no option need more at every ACK or transmission?
+    /// Does the configuration allow the fast path? Some options need the slow path at every ACK or
+    /// transmission.
     fn has_fast_path_config(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
         !self.loss_recovery.is_by_time()
@@ -62,7 +63,7 @@ impl Sender {
             && !matches!(self.config.frto_window_limited, WindowLimited::Reserve(_))
     }
 
-    /// [`Sender::on_ack`] on the fast path: an ACK of new data without SACK blocks or flags.
+    /// [`Sender::on_ack`] on the fast path, for an ACK of new data without SACK blocks or flags.
     #[inline(always)]
     pub fn on_fast_path_ack(&mut self, segment: &Segment, at: Instant) {
         let clean = self.flight.acked_cleanly(segment);
@@ -74,7 +75,7 @@ impl Sender {
         self.restart_timer(at);
     }
 
-    /// Takes a round-trip sample, as [`Sender::on_ack`] does.
+    /// Takes the same round-trip sample as [`Sender::on_ack`].
     #[inline(always)]
     fn sample_on_fast_path(&mut self, clean: &CleanAck, at: Instant) {
         let sent = match (self.config.rto.sampling, clean.echo) {
@@ -94,10 +95,10 @@ impl Sender {
         self.rtt.sample(rtt, self.flight.una(), self.flight.max());
     }
 
-    /// [`Sender::next_chunk`] on the fast path: new data, as far as the windows allow.
+    /// [`Sender::next_chunk`] on the fast path: new data, if the windows allow it.
     #[inline(always)]
     pub(super) fn next_new_chunk(&mut self, at: Instant) -> Option<Chunk> {
-        if self.flight.max() == self.limit && !self.fin {
+        if self.flight.max() == self.write_seq && !self.fin {
             return None;
         }
         if self.flight.size() == 0 {
@@ -114,14 +115,16 @@ impl Sender {
         Some(chunk)
     }
 
-    /// On the fast path: does nothing leave before an ACK arrives or the application writes?
+    /// On the fast path: can the sender send nothing before an ACK arrives or the application
+    /// writes?
     #[inline]
-    pub fn waits(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         (self.flight.size() > 0 && self.window_is_full())
-            || (self.flight.max() == self.limit && !self.fin)
+            || (self.flight.max() == self.write_seq && !self.fin)
     }
 
-    /// As [`Sender::on_pure_ack`] of a segment without flags and options that offers such a window.
+    /// As [`Sender::on_pure_ack`], for a segment that has no other flags or options and advertises
+    /// `window` bytes.
     #[inline(always)]
     pub(crate) fn on_plain_pure_ack(&mut self, window: u32, at: Instant) {
         self.flight.note_window(window);
@@ -129,18 +132,19 @@ impl Sender {
         self.last_activity.received = Some(at);
     }
 
-    /// Is all acknowledged that the application has written so far?
+    /// Is all written data sent and acknowledged?
     pub fn has_sent_all(&self) -> bool {
         self.flight.size() == 0
-            && self.flight.max() == self.limit
+            && self.flight.max() == self.write_seq
             && !self.fin
             && !self.timers.is_running(Timer::Retransmission)
     }
 
-    /// The length of the next segment in turn, behind an acknowledgment that leaves data
-    /// outstanding: as [`Sender::next_chunk`], which is to be asked where this says nothing.
+    /// The length in bytes of the full segment to send after an acknowledgment that leaves data
+    /// outstanding, as [`Sender::next_chunk`] chooses it. If this returns `None`, call
+    /// [`Sender::next_chunk`].
     #[inline(always)]
-    pub fn next_in_turn(&mut self, at: Instant) -> Option<u32> {
+    pub fn next_len_on_fast_path(&mut self, at: Instant) -> Option<u32> {
         let waits = self.flight.size() == 0 || self.window_is_full();
         if waits || !self.timers.is_running(Timer::Retransmission) {
             return None;
@@ -150,10 +154,10 @@ impl Sender {
         Some(chunk.len)
     }
 
-    /// That segment leaves.
+    /// Records that this segment is sent.
     #[inline(always)]
-    pub fn note_sent_in_turn(&mut self, segment: &Segment, at: Instant) {
-        self.flight.sent_in_turn(segment, at);
+    pub fn note_sent_on_fast_path(&mut self, segment: &Segment, at: Instant) {
+        self.flight.sent_new(segment, at);
         self.last_activity.sent = Some(at);
         self.nxt = self.flight.max();
         self.validate_sent(segment, at, Cause::New);
@@ -165,11 +169,11 @@ impl Sender {
         self.flight.size() + self.window.smss() > self.window.cwnd()
     }
 
-    /// A whole segment that more data follow, if the advertised window has room.
+    /// A full segment that more data follows, if the advertised window has room for it.
     #[inline]
     fn next_full_chunk(&self) -> Option<Chunk> {
         let (seq, smss) = (self.flight.max(), self.window.smss());
-        let fits = self.wnd_edge.since(seq) >= smss && self.limit.since(seq) > smss;
+        let fits = self.wnd_edge.since(seq) >= smss && self.write_seq.since(seq) > smss;
         let chunk = Chunk { seq, len: smss as u32, flags: Flags::NONE, cause: Cause::New };
         fits.then_some(chunk)
     }

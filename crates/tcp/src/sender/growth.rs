@@ -1,24 +1,25 @@
-//! Asks congestion control how the window grows and what a loss leaves of it, and sets the window.
+//! The sender's part of congestion control: it passes ACKs, losses and round trips to the
+//! algorithm.
 
 use rtolab_time::{Duration, Instant};
 
 use super::Sender;
-use super::settled::Settled;
+use super::outcome::DetectionOutcome;
 use crate::config::SlowStart;
 use crate::congestion::{Acked, CongestionControl, Window};
 use crate::flight::AckFacts;
 use crate::recovery::LossRecovery;
 
 impl Sender {
-    /// Without congestion control the window never limits, whatever reduced it.
+    /// Without congestion control cwnd stays unlimited, whatever reduced it.
     #[inline]
-    pub(super) fn open_window(&mut self) {
+    pub(super) fn lift_window_limit(&mut self) {
         if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
             self.window.set_cwnd(Window::UNLIMITED);
         }
     }
 
-    /// New data are acknowledged, and nothing forbids that the window grows.
+    /// Grows the window for an ACK by `credits` bytes.
     #[inline]
     pub(super) fn grow_window(&mut self, facts: &AckFacts, credits: u64) {
         match self.controller {
@@ -27,21 +28,22 @@ impl Sender {
         }
     }
 
-    /// Does the window grow for the acknowledgment that restored it (Linux, `tcp_cong_control`,
-    /// which follows `tcp_fastretrans_alert`)?
-    pub(super) fn grows_where_restored(&self, settled: Settled) -> bool {
-        settled == Settled::Restored && self.config.window.slow_start == SlowStart::Delivered
+    /// Does the window grow for the acknowledgment that undid a reduction (Linux:
+    /// `tcp_cong_control` runs after `tcp_fastretrans_alert`)?
+    pub(super) fn grows_after_undo(&self, outcome: DetectionOutcome) -> bool {
+        outcome == DetectionOutcome::Restored
+            && self.config.window.slow_start == SlowStart::Delivered
     }
 
     /// Does the window grow for the acknowledgment that ends fast recovery?
-    pub(super) fn grows_where_recovered(&self) -> bool {
+    pub(super) fn grows_after_recovery(&self) -> bool {
         let window = &self.config.window;
         window.grows_when_recovered && window.slow_start == SlowStart::Delivered
     }
 
-    /// For how many bytes the window grows; asked before loss recovery forgets what it counted.
-    /// Where there is no SACK each duplicate acknowledgment stands for a segment that was delivered
-    /// before.
+    /// The acknowledged or delivered bytes for which the window grows. To be called before loss
+    /// recovery resets its count of duplicate acknowledgments: without SACK each stands for a
+    /// segment that was delivered earlier.
     #[inline]
     pub(super) fn credits(&self, facts: &AckFacts) -> u64 {
         match self.config.window.slow_start {
@@ -59,10 +61,10 @@ impl Sender {
         }
     }
 
-    /// What D-SACK reports as received twice, where that counts as delivered.
+    /// The bytes that a D-SACK reports as received twice, if they count as delivered.
     pub(super) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
         let counts = self.config.window.counts_dsacked && self.loss_recovery.is_by_time();
-        let range = facts.dsack.filter(|_| counts && !facts.doubted);
+        let range = facts.dsack.filter(|_| counts && !facts.dsack_ignored);
         range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss()))
     }
 
@@ -76,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// The smoothed round trip, zero before there is one.
+    /// SRTT, zero before the first sample.
     pub(super) fn srtt(&self) -> Duration {
         self.rtt.estimate().map_or(Duration::ZERO, |estimate| estimate.srtt)
     }
@@ -87,7 +89,7 @@ impl Sender {
         Acked { at, bytes, srtt, una, max, oldest_sent: None }
     }
 
-    /// A round trip was measured.
+    /// Passes a round-trip sample to congestion control.
     #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Duration, facts: &AckFacts) {
         if let Some(controller) = &mut self.controller {
@@ -95,19 +97,20 @@ impl Sender {
         }
     }
 
-    /// An acknowledgment arrived at `at`: HyStart may end slow start before it is processed.
+    /// Passes the arrival of an acknowledgment to HyStart, which may end slow start before the
+    /// window grows.
     #[inline]
-    pub(super) fn watch_slow_start(&mut self, at: Instant) {
+    pub(super) fn update_hystart(&mut self, at: Instant) {
         if self.controller.is_some() {
             let acked = self.acked(at, 0);
             if let Some(controller) = &mut self.controller {
-                controller.on_arrival(&mut self.window, &acked);
+                controller.on_any_ack(&mut self.window, &acked);
             }
         }
     }
 
-    /// A loss or a congestion mark: sets `ssthresh` to what remains of `bytes`; returns that, not
-    /// rounded.
+    /// Reduces `ssthresh` for a loss or an ECE flag to the part of `bytes` that congestion control
+    /// keeps; returns this part in bytes, not rounded.
     pub(crate) fn on_loss(&mut self, bytes: u64) -> u64 {
         if let Some(ecn) = &mut self.ecn {
             ecn.on_reduction();
@@ -121,14 +124,14 @@ impl Sender {
         remainder
     }
 
-    /// A reduction that may prove spurious is about to begin.
+    /// Saves the state of congestion control before a reduction that may prove spurious.
     pub(crate) fn save_control(&mut self) {
         if let Some(controller) = &mut self.controller {
             controller.state.save();
         }
     }
 
-    /// A reduction was spurious, and the windows are as before it.
+    /// Restores the state of congestion control after a spurious reduction.
     pub(crate) fn undo_reduction(&mut self) {
         if let Some(controller) = &mut self.controller {
             controller.state.undo();
@@ -138,7 +141,8 @@ impl Sender {
         }
     }
 
-    /// Does the window stay, though its reduction from `before` bytes was spurious?
+    /// Does congestion control keep the current window although its reduction from `before` bytes
+    /// was spurious?
     pub(crate) fn keeps_window(&self, before: u64) -> bool {
         let cwnd = self.recovery.deflated(self.window.cwnd());
         self.controller.as_ref().is_some_and(|control| control.state.keeps_window(before, cwnd))

@@ -1,28 +1,28 @@
-//! The sending side: the data in flight, how much may be, and what an acknowledgment changes.
+//! The sending side: the data in flight, the windows, and the processing of acknowledgments.
 //!
-//! An acknowledgment takes these steps in this order: facts, round-trip sample, detectors,
-//! response, loss recovery, growth, timer; then segments leave.
+//! An acknowledgment takes these steps in this order: scoreboard, round-trip sample, detectors,
+//! response, loss recovery, window growth, timers; then segments are sent.
 
-mod departures;
+mod ca_state;
 mod detection;
 pub(crate) mod ecn;
 mod fast_path;
 mod growth;
-mod limited;
 mod nagle;
 mod on_ack;
+mod outcome;
+mod output;
 mod probes;
-mod progress;
 mod reconfigure;
 mod recovering;
 mod reducing;
 mod responding;
 mod saved;
-mod settled;
 mod timeout;
 mod timers;
 mod validating;
 mod wheel;
+mod window_limited;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -44,12 +44,12 @@ use crate::spurious::{CanSend, DetectorSet, Duplicates, Fallback, Frto};
 use crate::timer::TimerTable;
 use crate::validation::WindowValidation;
 use ecn::Ecn;
-use saved::{Adapting, Saved, SpuriousDupacks};
+use saved::{RtoAdaptation, Saved, SpuriousDupacks};
 
-pub use progress::Standing;
+pub use ca_state::CaState;
 pub use reconfigure::{Negotiated, ReconfigureError};
 
-/// What leaves next: a range of sequence space, before the header is filled in.
+/// The next segment to send: a range of sequence space, before the header is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Its first sequence number.
@@ -58,29 +58,29 @@ pub struct Chunk {
     pub len: u32,
     /// SYN, FIN or neither.
     pub flags: Flags,
-    /// Why it leaves.
+    /// Why it is sent.
     pub cause: Cause,
 }
 
 impl Chunk {
-    /// The sequence number behind its last one.
+    /// The sequence number after its last one.
     pub(crate) fn end(&self) -> Seq {
         self.seq + self.len + u32::from(self.flags.any(Flags::SYN | Flags::FIN))
     }
 }
 
-/// What may leave.
+/// Which segments F-RTO allows the sender to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SendPermission {
-    /// What the windows allow.
+    /// All that the windows allow: F-RTO does not limit the sender.
     Windows,
-    /// Nothing but this many new segments, whatever the congestion window.
+    /// This many new segments only, whatever the congestion window.
     New(u32),
-    /// Nothing but this, in place of new segments.
-    Instead(Fallback),
+    /// This segment only, in place of new segments.
+    Fallback(Fallback),
 }
 
-/// When data left last, and when an acknowledgment arrived last.
+/// When data was last sent, and when an acknowledgment last arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LastActivity {
     sent: Option<Instant>,
@@ -97,7 +97,7 @@ fn tracker_of(config: &Config) -> Option<Box<DelayedAckTracker>> {
     matches!(config.rto.floor, RtoFloor::DelayedAck(..)).then(Box::default)
 }
 
-/// F-RTO, if `config` asks for it.
+/// F-RTO, if `config` enables it.
 fn frto_of(config: &Config) -> Option<Box<Frto>> {
     config.frto.map(Frto::new).map(Box::new)
 }
@@ -109,35 +109,36 @@ fn responder_of(config: &Config) -> Option<Box<dyn Responder>> {
 
 /// The sending half of a connection.
 ///
-/// The order of the fields is the layout in memory. What every segment needs comes first, and what
-/// few need is boxed, because with many connections the processor waits for memory.
+/// The order of the fields is their layout in memory. Fields that every segment touches come first,
+/// and rarely used ones are boxed, because with many connections memory access is the bottleneck.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
-    /// The end of what the application has written; the FIN takes this sequence number.
-    limit: Seq,
+    /// The end of the written data (Linux: `write_seq`); the FIN takes this sequence number.
+    write_seq: Seq,
     /// The right edge of the advertised window: SND.UNA + SND.WND.
     wnd_edge: Seq,
     last_activity: LastActivity,
-    /// How many segments the last event may still release.
+    /// The number of segments that the last event may still release.
     pub(crate) burst: u32,
     /// The largest window that a segment outside the fast path advertised.
     largest_window: u32,
     /// See [`Sender::is_on_fast_path`].
     on_fast_path: bool,
-    /// The application has closed: a FIN follows the data.
+    /// Has the application closed, so that a FIN follows the data?
     fin: bool,
     /// Retransmissions are suppressed until SND.UNA advances.
     pub(crate) without_retransmission: bool,
-    /// Silly window syndrome avoidance is overridden: a segment may be as small as the window.
+    /// Is silly window syndrome avoidance overridden, so that a segment may be as small as the
+    /// window?
     override_silly_window: bool,
-    /// The head is to be retransmitted whatever the windows allow, for this reason.
-    pub(crate) resend_head: Option<Cause>,
+    /// The cause of a pending retransmission of the head, which the windows do not limit.
+    pub(crate) retransmit_head: Option<Cause>,
     pub(crate) flight: Flight,
     pub(crate) config: Arc<Config>,
-    /// SND.NXT of go-back-N: the data from here to SND.MAX are still to be retransmitted.
+    /// SND.NXT of go-back-N, which retransmits the data from here to SND.MAX.
     pub(crate) nxt: Seq,
-    /// The end of go-back-N: SND.MAX when it began. Segments sent later are not taken as lost.
+    /// The end of go-back-N: SND.MAX when it began. It does not retransmit segments sent later.
     go_back_end: Seq,
     pub(crate) timers: TimerTable,
     events: Vec<Event>,
@@ -145,41 +146,43 @@ pub struct Sender {
     /// Congestion window validation, if configured.
     validation: Option<Box<WindowValidation>>,
     pub(crate) rtt: RttEstimator,
-    /// The segment being timed, where one is at a time.
+    /// The timed segment, if the sender times one segment at a time.
     timed: Option<(Seq, Instant)>,
-    /// The congestion control, where it is not Reno.
+    /// The congestion control, unless it is Reno.
     controller: Option<Box<Controller>>,
     /// Explicit congestion notification, if negotiated.
     pub(crate) ecn: Option<Box<Ecn>>,
-    /// The delayed-ACK tracker, where the timeout's floor needs it.
+    /// The delayed-ACK tracker, if the floor of the timeout needs it.
     delayed_acks: Option<Box<DelayedAckTracker>>,
-    /// What all loss recoveries share, and the one that is configured.
+    /// The state that all loss recoveries share.
     pub(crate) recovery: Recovery,
+    /// The configured loss recovery.
     loss_recovery: AnyRecovery,
-    /// The reduction of cwnd, where that takes more than one ACK.
+    /// The reduction of cwnd, if it takes more than one ACK.
     pub(crate) reduction: WindowReduction,
     permission: SendPermission,
-    /// SND.UNA at the last timeout. Another one there repeats it, unless it was spurious.
+    /// SND.UNA at the last timeout; `None` if data was acknowledged since or it was spurious.
+    /// Another timeout there is a repeated one.
     pub(crate) timed_out_at: Option<Seq>,
-    /// Timeouts of the SYN that are not known to be spurious.
+    /// The number of SYN timeouts that are not known to be spurious.
     syn_timeouts: u32,
     /// The state before the last timeout or fast retransmit, once there was one.
     saved: Option<Box<Saved>>,
     /// F-RTO, if configured.
     frto: Option<Box<Frto>>,
-    /// The other detectors that the sender acts on, and their episode. Without any the set exists
-    /// from the first episode on.
+    /// The other detectors that the sender acts on, and their episode. A sender without detectors
+    /// creates the set at its first episode.
     detectors: Option<Box<DetectorSet>>,
-    /// Duplicate acknowledgments that do not count.
+    /// Duplicate acknowledgments that spurious retransmissions cause and that do not count.
     spurious_dupacks: SpuriousDupacks,
     /// The estimate before a spurious timeout, until the first round trip of new data.
-    adapting: Option<Box<Adapting>>,
+    rto_adaptation: Option<Box<RtoAdaptation>>,
     /// The user-defined response, if there is one.
     responder: Option<Box<dyn Responder>>,
 }
 
 impl Sender {
-    /// Nothing sent yet, not even the SYN.
+    /// A sender that has sent nothing yet, not even the SYN.
     pub fn new(config: Arc<Config>) -> Self {
         let window = Window::new(&config.window, u32::from(config.mss), false);
         let rtt = RttEstimator::new(config.clone());
@@ -193,9 +196,9 @@ impl Sender {
             reduction: WindowReduction::AtOnce,
             nxt: Seq::FIRST,
             go_back_end: Seq::FIRST,
-            resend_head: None,
+            retransmit_head: None,
             without_retransmission: false,
-            limit: Seq::FIRST + 1,
+            write_seq: Seq::FIRST + 1,
             fin: false,
             wnd_edge: Seq::FIRST + 1,
             largest_window: 0,
@@ -208,7 +211,7 @@ impl Sender {
             frto: frto_of(&config),
             detectors: Some(detectors_of(&config)).filter(|set| !set.is_empty()).map(Box::new),
             spurious_dupacks: SpuriousDupacks::default(),
-            adapting: None,
+            rto_adaptation: None,
             responder: responder_of(&config),
             timed: None,
             delayed_acks: tracker_of(&config),
@@ -222,7 +225,7 @@ impl Sender {
         }
     }
 
-    /// The handshake has settled the segment size, `smss` bytes of payload. The windows start.
+    /// Initialises the windows. The handshake has negotiated segments of `smss` bytes of payload.
     pub fn start(&mut self, smss: u32) {
         let syn_lost = match self.config.window.after_syn {
             AfterSyn::OneSegment => self.syn_timeouts > 0,
@@ -231,23 +234,23 @@ impl Sender {
         self.window = Window::new(&self.config.window, smss, syn_lost);
         self.controller = Controller::new(&self.config.congestion);
         self.on_fast_path &= self.controller.is_none();
-        self.open_window();
+        self.lift_window_limit();
         self.burst = u32::MAX;
         if self.syn_timed_out() {
             self.rtt.restart_after_syn();
         }
     }
 
-    /// The application has `bytes` more to send.
+    /// The application writes `bytes` bytes.
     pub fn write(&mut self, bytes: u64) {
         self.burst = u32::MAX;
-        self.track_delayed_acks(|tracker| tracker.begin(true));
+        self.track_delayed_acks(|tracker| tracker.begin_train(true));
         if !self.fin {
-            self.limit = Seq::new(self.limit.value().saturating_add(bytes));
+            self.write_seq = Seq::new(self.write_seq.value().saturating_add(bytes));
         }
     }
 
-    /// The application has no more to send.
+    /// The application closes: a FIN follows the data.
     pub fn close(&mut self) {
         self.fin = true;
     }
@@ -259,16 +262,16 @@ impl Sender {
 
     /// Has the FIN been acknowledged?
     pub fn fin_acknowledged(&self) -> bool {
-        self.fin && self.flight.una() > self.limit
+        self.fin && self.flight.una() > self.write_seq
     }
 
-    /// Did the timer of the SYN expire?
+    /// Did the SYN time out?
     pub(crate) const fn syn_timed_out(&self) -> bool {
         self.syn_timeouts > 0
     }
 
-    /// The SYN is acknowledged: an echo of the first one shows that its timeouts were spurious
-    /// (`tcp_try_undo_spurious_syn`).
+    /// The SYN is acknowledged. If the ACK echoes the timestamp of the first SYN, the timeouts of
+    /// the SYN were spurious (Linux: `tcp_try_undo_spurious_syn`).
     fn try_undo_spurious_syn(&mut self, facts: &AckFacts) {
         let first = facts.newest_acked.map(|syn| syn.first_timestamp);
         if self.config.window.after_syn == AfterSyn::Linux && facts.echo == first {
@@ -296,7 +299,7 @@ impl Sender {
         Window::new(&self.config.window, self.window.smss() as u32, false).cwnd()
     }
 
-    /// Do data and the advertised window allow new segments?
+    /// Which new segments the written data and the advertised window allow.
     fn can_send(&self) -> CanSend {
         let room = self.wnd_edge.since(self.flight.max());
         match self.new_chunk() {
@@ -306,7 +309,7 @@ impl Sender {
         }
     }
 
-    /// Do data and the advertised window allow a new segment?
+    /// Do the written data and the advertised window allow a new segment?
     pub(crate) fn can_send_new(&self) -> bool {
         self.new_chunk().is_some()
     }
@@ -316,33 +319,33 @@ impl Sender {
         self.wnd_edge
     }
 
-    /// The advertised window ends at `edge`.
+    /// Sets the right edge of the advertised window.
     pub fn set_wnd_edge(&mut self, edge: Seq) {
         self.wnd_edge = edge;
     }
 
-    /// Notes a window; the fast path does not.
+    /// Records an advertised window in bytes. The fast path does not call this.
     pub(crate) fn note_window(&mut self, window: u32) {
         self.largest_window = self.largest_window.max(window);
     }
 
-    /// The largest window that was noted, in bytes.
+    /// The largest window that was recorded, in bytes.
     pub(crate) const fn largest_window(&self) -> u32 {
         self.largest_window
     }
 
-    /// When an acknowledgment arrived last.
+    /// When an acknowledgment last arrived.
     pub(crate) const fn last_received(&self) -> Option<Instant> {
         self.last_activity.received
     }
 
-    /// Bytes written and not acknowledged.
+    /// The number of bytes that are written and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
-        self.limit.since(self.flight.una().max(Seq::FIRST + 1))
+        self.write_seq.since(self.flight.una().max(Seq::FIRST + 1))
     }
 
-    /// Sets `ssthresh` to half of `flight_size`, or of what else is configured; returns that half,
-    /// not rounded.
+    /// Sets `ssthresh` to half of `flight_size`, or of the window that the configuration names
+    /// ([`Halves`]); returns the half in bytes, not rounded.
     pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
         let whole = match self.config.window.halves {
             Halves::FlightSize => flight_size,
@@ -370,7 +373,7 @@ impl Sender {
         self.events.push(event);
     }
 
-    /// What counts against the congestion window, in bytes.
+    /// The bytes that count against the congestion window.
     #[inline]
     pub fn outstanding(&self) -> u64 {
         if let Some(pipe) = self.pipe() {
@@ -378,7 +381,7 @@ impl Sender {
         }
         let una = self.flight.una();
         let sent = self.nxt.max(una).since(una);
-        // After a timeout SACKed data need not be retransmitted, and do not count.
+        // After a timeout SACKed data is not retransmitted and does not count.
         let skips = una < self.recovery.recover && !self.loss_recovery.retransmits_sacked();
         let sacked = if skips { self.flight.sacked_below(self.nxt) } else { 0 };
         sent - sacked
@@ -389,7 +392,7 @@ impl Sender {
         &self.rtt
     }
 
-    /// The timeout in force, for the segment that SND.UNA lies in.
+    /// The current RTO of the segment at SND.UNA.
     #[inline]
     pub fn rto(&self) -> Duration {
         match self.config.rto.floor {
@@ -398,16 +401,16 @@ impl Sender {
         }
     }
 
-    /// May the receiver delay the acknowledgment of the segment at SND.UNA? In fast recovery that
-    /// is assumed of every segment (Psaras and Tsaoussidis 2007, section 4).
+    /// May the receiver delay the acknowledgment of the segment at SND.UNA? In fast recovery the
+    /// sender assumes it of every segment (Psaras and Tsaoussidis 2007, section 4).
     fn head_may_wait(&self) -> bool {
         self.recovery.is_fast()
             || self.flight.head().is_some_and(|head| {
-                self.delayed_acks.as_ref().is_some_and(|tracker| tracker.delays(head.end()))
+                self.delayed_acks.as_ref().is_some_and(|tracker| tracker.is_delayed(head.end()))
             })
     }
 
-    /// How many duplicates the peer has reported, by cause.
+    /// The number of duplicates that the peer has reported, by cause.
     pub fn duplicates(&self) -> Duplicates {
         self.detectors.as_ref().map_or_else(Duplicates::default, |set| set.duplicates())
     }

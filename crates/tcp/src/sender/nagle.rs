@@ -1,28 +1,28 @@
-//! Small segments: Nagle's algorithm (RFC 896, RFC 9293 section 3.7.4), and Minshall's change to
-//! it.
+//! Nagle's algorithm (RFC 896, RFC 9293 section 3.7.4), and Minshall's modification.
 
 use super::{Chunk, Sender};
 use crate::config::Nagle;
 use crate::segment::Flags;
 
 impl Sender {
-    /// Is the new `chunk` so small that it waits for the acknowledgment of others? The last one of
-    /// all does not. F-RTO does not ask: its second step is not to wait for anything (RFC 5682
-    /// section 2).
+    /// Does Nagle's algorithm hold the new `chunk` back until other data is acknowledged? It does
+    /// not hold the last segment, with the FIN. The segments of F-RTO's second step ignore Nagle's
+    /// algorithm (RFC 5682 section 2).
     #[inline]
-    fn withholds(&self, chunk: &Chunk) -> bool {
+    fn is_held_by_nagle(&self, chunk: &Chunk) -> bool {
         let small = u64::from(chunk.len) < self.window.smss() && !chunk.flags.has(Flags::FIN);
-        small && self.config.nagle != Nagle::Off && self.waits_for_small()
+        small && self.config.nagle != Nagle::Off && self.must_wait()
     }
 
-    /// What there is of new data, if it need not wait.
+    /// The next chunk of new data of any length, unless Nagle's algorithm holds it back.
     #[inline]
     pub(super) fn next_small_chunk(&self) -> Option<Chunk> {
-        self.new_chunk().filter(|chunk| !self.withholds(chunk))
+        self.new_chunk().filter(|chunk| !self.is_held_by_nagle(chunk))
     }
 
+    /// Is data outstanding that a small segment waits for?
     #[cold]
-    fn waits_for_small(&self) -> bool {
+    fn must_wait(&self) -> bool {
         match self.config.nagle {
             Nagle::Off => false,
             Nagle::Rfc896 => self.flight.size() > 0,

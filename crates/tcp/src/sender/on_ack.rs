@@ -1,13 +1,13 @@
-//! What an acknowledgment changes: the steps, in order, and who takes them.
+//! The processing of an acknowledgment, step by step.
 
 use alloc::vec::Vec;
 
 use rtolab_time::Instant;
 
 use super::Sender;
-use super::ecn::is_echo;
+use super::ecn::is_ece;
+use super::outcome::DetectionOutcome;
 use super::recovering::Phase;
-use super::settled::Settled;
 use crate::config::{FullAck, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
 use crate::recovery::LossRecovery;
@@ -15,7 +15,7 @@ use crate::rtt::DelayedAckTracker;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
-    /// Takes an acknowledgment, whose number is from SND.UNA to SND.MAX.
+    /// Processes an acknowledgment whose number is from SND.UNA to SND.MAX.
     pub fn on_ack(&mut self, segment: &Segment, at: Instant) {
         match self.needs_slow_path(segment) {
             true => self.on_ack_slow_path(segment, at),
@@ -23,7 +23,8 @@ impl Sender {
         }
     }
 
-    /// Can the segment change anything here? At an end that only receives nothing is outstanding.
+    /// Can the segment change the state of the sender? At an end that only receives, nothing is
+    /// outstanding and it cannot.
     #[inline]
     fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
@@ -31,57 +32,57 @@ impl Sender {
             || self.recovery.is_fast()
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.spurious_dupacks.are_pending()
-            || self.awaits_verdict()
+            || self.is_awaiting_verdict()
             || self.loss_recovery.is_by_time()
     }
 
-    /// Takes an acknowledgment of nothing, while nothing is outstanding.
+    /// Processes an acknowledgment while nothing is outstanding.
     #[inline]
     pub(crate) fn on_pure_ack(&mut self, segment: &Segment, at: Instant) {
         self.flight.note_header(segment);
         self.note_received(segment, at);
-        self.track_delayed_acks(|tracker| tracker.begin(false));
+        self.track_delayed_acks(|tracker| tracker.begin_train(false));
     }
 
-    /// One acknowledgment, in the order of RFC 5681, 6675 and 8985.
+    /// Processes an acknowledgment in the order of RFC 5681, 6675 and 8985.
     fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
-        let early_timer_ran = self.early_timer().is_some();
-        // What does it say? (RFC 9293, RFC 2018, RFC 8985 section 6.2 steps 1 to 3)
+        let rack_timer_ran = self.rack_timer().is_some();
+        // Scoreboard (RFC 9293, RFC 2018, RFC 8985 section 6.2 steps 1 to 3)
         let (ack, timed) = self.scoreboard_on_ack(segment, at);
         let credits = self.credits(&ack);
         self.note_received(segment, at);
         self.note_progress(&ack);
-        // How long is a round trip? (RFC 6298, RFC 7323 section 4, RFC 9406)
+        // Round-trip sample (RFC 6298, RFC 7323 section 4, RFC 9406)
         self.sample_rtt(&ack, &timed);
-        // Was the last timeout or fast retransmit spurious, and what now? (spurious/, response/)
-        let settled = self.detect(&ack);
-        // What is lost? (recovery/)
-        let phase = self.recover_on_ack(&ack, settled);
-        // How much may be outstanding? (RFC 3168, reductions, congestion/)
+        // Detection of spurious retransmissions, and the response (spurious/, response/)
+        let outcome = self.detect(&ack);
+        // Loss detection and recovery (recovery/)
+        let phase = self.recover_on_ack(&ack, outcome);
+        // Window reduction and growth (RFC 3168, reduction/, congestion/)
         let reducing = self.reduce_on_ack(segment, &ack);
-        if self.may_grow(&ack, (phase, settled), reducing) {
+        if self.may_grow(&ack, (phase, outcome), reducing) {
             self.grow_window(&ack, credits);
         }
         if ack.is_new() {
-            self.end_episode(phase, settled);
+            self.end_episode(phase, outcome);
         }
-        // When does what expire? (RFC 6298 section 5, RFC 8985 section 7.2)
-        self.restart_timers(&ack, early_timer_ran);
-        self.open_window();
+        // Timers (RFC 6298 section 5, RFC 8985 section 7.2)
+        self.restart_timers(&ack, rack_timer_ran);
+        self.lift_window_limit();
         self.enter_fast_path(&ack);
     }
 
-    /// Notes an acknowledgment of any kind.
+    /// Records the arrival of an acknowledgment, new or not.
     #[inline]
     fn note_received(&mut self, segment: &Segment, at: Instant) {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
         self.last_activity.received = Some(at);
         if segment.flags.has(Flags::ECE) {
-            self.note_congestion_echo();
+            self.note_ece();
         }
     }
 
-    /// SND.UNA advances: the timeout before it is answered.
+    /// SND.UNA advances: the last timeout can no longer repeat.
     fn note_progress(&mut self, ack: &AckFacts) {
         if !ack.is_new() {
             return;
@@ -89,14 +90,14 @@ impl Sender {
         self.nxt = self.nxt.max(ack.ack);
         self.timed_out_at = None;
         self.without_retransmission = false;
-        self.track_delayed_acks(|tracker| tracker.acked(ack.ack));
+        self.track_delayed_acks(|tracker| tracker.on_ack(ack.ack));
         if ack.acks_syn() && self.syn_timed_out() {
             self.try_undo_spurious_syn(ack);
         }
     }
 
-    /// Updates the scoreboard and loss recovery. Returns the facts, and when the acknowledged
-    /// segments left where each of those sent once is timed.
+    /// Updates the scoreboard and the loss recovery. Returns the facts and, if every segment is
+    /// timed, the times at which the acknowledged segments were sent.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
         let Self { flight, loss_recovery, recovery, config, window, .. } = self;
         let knobs = &config.recovery.rack;
@@ -114,52 +115,53 @@ impl Sender {
             false => flight.note_acked(segment, &mut ack, on_delivered),
             true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
-        ack.doubted = loss_recovery.end_ack(&ack, knobs, window.smss());
+        ack.dsack_ignored = loss_recovery.end_ack(&ack, knobs, window.smss());
         (ack, timed)
     }
 
-    /// Does the peer echo a mark or a reduction go on, so that the window does not grow?
+    /// Reduces the window for an ECE flag, or continues a reduction. Returns whether either
+    /// prevents the window from growing.
     fn reduce_on_ack(&mut self, segment: &Segment, ack: &AckFacts) -> bool {
-        let echoed = self.ecn.is_some() && is_echo(segment);
+        let echoed = self.ecn.is_some() && is_ece(segment);
         if echoed {
-            self.answer_echo(ack);
+            self.on_ece(ack);
         }
-        self.reduce_in_cwr(ack) || echoed || self.is_reducing_for_echo()
+        self.reduce_in_cwr(ack) || echoed || self.is_in_prr_for_ece()
     }
 
-    /// Does the window grow for the acknowledgment? New data must be acknowledged outside of fast
-    /// recovery, and neither a response nor a reduction may have set the window.
+    /// Does the window grow for the acknowledgment? It grows for new data outside of fast
+    /// recovery, unless a response or a reduction has set it.
     fn may_grow(
         &mut self,
         ack: &AckFacts,
-        (phase, settled): (Phase, Settled),
+        (phase, outcome): (Phase, DetectionOutcome),
         reducing: bool,
     ) -> bool {
         if !ack.is_new() {
             let grows = phase == Phase::Outside && self.grows_out_of_order(ack);
-            return grows && !reducing && !settled.freezes() && self.validate_ack(ack);
+            return grows && !reducing && !outcome.freezes_cwnd() && self.validate_ack(ack);
         }
         let allowed = match phase {
             Phase::Outside | Phase::Entered => true,
             Phase::Stayed => false,
             Phase::Left => {
                 let full = self.config.window.full_ack == FullAck::Halved;
-                (full || self.grows_where_recovered()) && self.loss_recovery.may_grow_on_leaving()
+                (full || self.grows_after_recovery()) && self.loss_recovery.may_grow_on_leaving()
             }
         };
         let valid = self.validate_ack(ack);
-        let frozen = settled.freezes() && !self.grows_where_restored(settled);
+        let frozen = outcome.freezes_cwnd() && !self.grows_after_undo(outcome);
         allowed && valid && !reducing && !frozen && !ack.acks_syn()
     }
 
-    /// A recovery or a spurious timeout may have ended.
-    fn end_episode(&mut self, phase: Phase, settled: Settled) {
-        if settled.ends() || phase == Phase::Left {
+    /// Processes the end of a recovery or of a spurious timeout, if the acknowledgment ended one.
+    fn end_episode(&mut self, phase: Phase, outcome: DetectionOutcome) {
+        if outcome.ends_episode() || phase == Phase::Left {
             self.moderate();
         }
         if phase == Phase::Left {
             self.validate_recovered();
-            self.track_delayed_acks(DelayedAckTracker::resume);
+            self.track_delayed_acks(DelayedAckTracker::reset_parity);
         }
     }
 
@@ -170,12 +172,12 @@ impl Sender {
             self.sample(ack, timed);
         }
         if !ack.acks_syn() {
-            self.watch_slow_start(ack.at);
+            self.update_hystart(ack.at);
         }
     }
 
-    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4), or several where every
-    /// segment is `timed`.
+    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4), or one for each segment
+    /// if all are `timed`.
     fn sample(&mut self, facts: &AckFacts, timed: &[Instant]) {
         let sent = match (self.config.rto.sampling, facts.echo) {
             (Sampling::EverySegment, _) => {
@@ -206,13 +208,13 @@ impl Sender {
             self.note_round_trip(rtt, facts);
         }
         let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
-        if let Some(adapting) = self.adapting.take_if(|adapting| new(adapting.from)) {
-            self.rtt.adapt(adapting.before, self.rtt.measure(sent, facts.at));
+        if let Some(adaptation) = self.rto_adaptation.take_if(|adaptation| new(adaptation.from)) {
+            self.rtt.adapt(adaptation.before, self.rtt.measure(sent, facts.at));
         }
     }
 
-    /// When the segment left that gives the round trip (`tcp_ack_update_rtt`). An ACK that does not
-    /// advance SND.UNA has no echo of its own.
+    /// When the segment was sent whose round trip Linux samples (`tcp_ack_update_rtt`). The echo of
+    /// an ACK that does not advance SND.UNA belongs to an earlier segment and gives no sample.
     fn reported(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
         let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
         let sent = oldest.map(|segment| segment.first_sent).or(facts.sacked_sent);
@@ -225,7 +227,7 @@ impl Sender {
         (at.nanos() / self.config.timestamp.tick.nanos()) as u32
     }
 
-    /// When the timestamp `echo` was taken, seen from `at`.
+    /// The time of the timestamp `echo`, which is before `at`.
     pub(super) fn instant_of(&self, echo: u32, at: Instant) -> Instant {
         let age = self.timestamp(at).wrapping_sub(echo);
         let tick = self.config.timestamp.tick.nanos();
@@ -233,9 +235,9 @@ impl Sender {
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }
 
-    /// A recovery or a spurious timeout ends, and much may have been acknowledged at once: the
-    /// window shrinks to what is outstanding and one burst (report C-2002-07 section 3, as Linux
-    /// does).
+    /// Limits cwnd to the outstanding data and one burst, because the ACK that ends a recovery or a
+    /// spurious timeout may have acknowledged much data at once (report C-2002-07 section 3; Linux:
+    /// `tcp_moderate_cwnd`).
     fn moderate(&mut self) {
         if let Some(most) = self.config.window.max_burst {
             let burst = u64::from(most) * self.window.smss();

@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 section 7): when one is due, and what it sends.
+//! Tail loss probes (RFC 8985 section 7): their timer and their segment.
 
 use rtolab_time::Instant;
 
@@ -10,20 +10,20 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// Section 7.2: new data leave, or are acknowledged, and are `outstanding` then, in bytes. The
-    /// probe is not later than `latest`.
+    /// Arms the probe timer (section 7.2) when new data is sent or acknowledged. `outstanding` is
+    /// the data in flight after that, in bytes. The timer expires at `latest` at the latest.
     pub(super) fn arm_probe(&mut self, outstanding: u64, at: Instant, latest: Option<Instant>) {
         let pto = self.may_probe(outstanding).then(|| {
-            let leaves = usize::from(outstanding > self.flight.size());
-            let single = self.flight.outstanding() + leaves == 1;
+            let being_sent = usize::from(outstanding > self.flight.size());
+            let single = self.flight.outstanding() + being_sent == 1;
             let srtt = self.rtt.estimate().map(|estimate| estimate.srtt);
             at + TailLossProbe::pto(srtt, single, &self.config.recovery.rack)
         });
         self.timers.arm(Timer::LossProbe, pto.map(|pto| pto.min(latest.unwrap_or(pto))));
     }
 
-    /// May a probe leave with this many bytes `outstanding`? Not while losses are known or
-    /// suspected.
+    /// May the probe timer run with this many bytes `outstanding`? It may not while losses are
+    /// known or suspected.
     pub(super) fn may_probe(&self, outstanding: u64) -> bool {
         self.loss_recovery.may_probe()
             && self.config.recovery.rack.tail_loss_probe
@@ -35,8 +35,8 @@ impl Sender {
             && !self.recovery.is_fast()
     }
 
-    /// `TLP_send_probe` (section 7.3). The retransmission timer begins anew. Where no probe leaves,
-    /// Linux goes on with the timer of the head (`tcp_send_loss_probe`).
+    /// The probe timer expired: `TLP_send_probe` (section 7.3). The retransmission timer restarts.
+    /// If no probe is sent, Linux continues with the timer of the head (`tcp_send_loss_probe`).
     pub(super) fn on_probe_timer(&mut self, at: Instant) {
         self.timers.stop(Timer::LossProbe);
         let step = self.loss_recovery.on_probe_timer();
@@ -61,8 +61,8 @@ impl Sender {
         if !self.loss_recovery.probe()?.take() {
             return None;
         }
-        let again = || self.chunk_at(self.flight.last_unsacked()?.seq, Cause::Probe);
-        let chunk = self.new_chunk().or_else(again)?;
+        let retransmission = || self.chunk_at(self.flight.last_unsacked()?.seq, Cause::Probe);
+        let chunk = self.new_chunk().or_else(retransmission)?;
         let end = self.flight.max().max(chunk.end());
         self.loss_recovery.probe()?.on_sent(end, chunk.cause == Cause::Probe);
         Some(chunk)

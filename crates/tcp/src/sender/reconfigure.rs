@@ -1,4 +1,4 @@
-//! A new configuration in mid-connection, for counterfactuals.
+//! The change of the configuration during a connection, for counterfactuals.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -11,31 +11,31 @@ use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Needs};
 use crate::validation::WindowValidation;
 
-/// Why a connection cannot go on with another configuration.
+/// Why a connection cannot continue with another configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ReconfigureError {
     /// The handshake is not complete.
     #[error("a sender can be replaced only when the handshake is complete")]
     NotConnected,
-    /// It needs timestamps.
+    /// It needs timestamps, which were not negotiated.
     #[error("the sender needs timestamps, which were not negotiated; offer them from the start")]
     NoTimestamps,
-    /// It needs SACK.
+    /// It needs SACK, which was not negotiated.
     #[error("the sender needs SACK, which was not negotiated; offer it from the start")]
     NoSack,
 }
 
-/// What was negotiated that a sender may need.
+/// The negotiated options that a sender may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
     /// Both ends use timestamps.
     pub timestamps: bool,
-    /// The peer takes SACK options.
+    /// The peer accepts SACK options.
     pub sack: bool,
 }
 
 impl Negotiated {
-    /// Is it enough for a sender with this `config`?
+    /// Checks that a sender with this `config` can use the connection.
     pub fn supports(self, config: &Config) -> Result<(), ReconfigureError> {
         let by_timestamps =
             config.detectors.need(Needs::Timestamps) || config.frto == Some(FrtoVariant::Eifel);
@@ -51,8 +51,8 @@ impl Negotiated {
 }
 
 impl Sender {
-    /// Changes to `config`. The data in flight and the windows stay. A recovery by other rules
-    /// ends, and so do F-RTO and the detectors that change.
+    /// Changes the configuration. The data in flight and the windows stay. A recovery ends if the
+    /// algorithm changes, and F-RTO and the detectors restart if they change.
     pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
         self.on_fast_path = false;
         if config.recovery.algorithm != self.config.recovery.algorithm {
@@ -87,6 +87,6 @@ impl Sender {
         }
         self.rtt.reconfigure(config.clone());
         self.config = config;
-        self.open_window();
+        self.lift_window_limit();
     }
 }

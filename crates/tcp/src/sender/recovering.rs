@@ -1,9 +1,9 @@
-//! How the sender follows loss recovery: fast retransmits, the windows of fast recovery, and what
-//! it sends.
+//! The sender's part of loss recovery: fast retransmits, the windows of fast recovery, and the next
+//! segment.
 
 use rtolab_time::Instant;
 
-use super::settled::Settled;
+use super::outcome::DetectionOutcome;
 use super::{Chunk, Sender};
 use crate::config::{FullAck, RecoveryConfig};
 use crate::event::Event;
@@ -25,7 +25,7 @@ pub(super) enum Phase {
 }
 
 impl Sender {
-    /// Loss recovery, and what it may see.
+    /// The loss recovery, its shared state, and its view of the sender.
     fn recovery_context(&mut self, now: Instant) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
         let can_send_new = self.can_send_new();
         let cx = Context {
@@ -42,10 +42,10 @@ impl Sender {
         (&mut self.loss_recovery, &mut self.recovery, cx)
     }
 
-    /// Loss recovery's part of an acknowledgment.
-    pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, settled: Settled) -> Phase {
+    /// Passes an acknowledgment to loss recovery, and returns the phase of fast recovery.
+    pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, outcome: DetectionOutcome) -> Phase {
         let before = self.recovery.is_fast();
-        self.recover_or_begin(ack, settled);
+        self.recover_with_episode(ack, outcome);
         match (before, self.recovery.is_fast()) {
             (false, false) => Phase::Outside,
             (false, true) => Phase::Entered,
@@ -54,16 +54,18 @@ impl Sender {
         }
     }
 
-    /// The loss recovery itself.
+    /// Runs the loss recovery for an acknowledgment, and follows its step.
     #[inline]
-    pub(super) fn recover(&mut self, ack: &AckFacts, settled: Settled) {
+    pub(super) fn recover(&mut self, ack: &AckFacts, outcome: DetectionOutcome) {
         if ack.is_new() {
             self.recovery.on_new_ack(ack);
         }
-        // After an undo RACK detects losses anew, or it would miss those that are real.
-        match settled {
-            Settled::Restored if self.loss_recovery.is_by_time() => self.loss_recovery.on_undo(),
-            _ if settled.freezes() => return,
+        // After an undo RACK detects losses from scratch, so that it finds the real ones.
+        match outcome {
+            DetectionOutcome::Restored if self.loss_recovery.is_by_time() => {
+                self.loss_recovery.on_undo();
+            }
+            _ if outcome.freezes_cwnd() => return,
             _ => {}
         }
         self.end_probe(ack);
@@ -86,11 +88,11 @@ impl Sender {
         self.restart_timer_from_head(at);
     }
 
-    /// A probe that repaired a loss reduces the window as fast recovery would have (RFC 8985
-    /// section 7.4.2).
+    /// Processes an acknowledgment of a tail loss probe. If the probe repaired a loss, the window
+    /// is reduced as by fast recovery (RFC 8985 section 7.4.2).
     fn end_probe(&mut self, ack: &AckFacts) {
-        let repaired = self.loss_recovery.probe().is_some_and(|probe| probe.on_ack(ack));
-        if repaired && !self.recovery.is_fast() {
+        let repaired_loss = self.loss_recovery.probe().is_some_and(|probe| probe.on_ack(ack));
+        if repaired_loss && !self.recovery.is_fast() {
             self.halve_at_loss(ack.max.since(ack.una_before), ack.at);
             self.window.limit_cwnd(self.window.ssthresh());
         }
@@ -111,15 +113,15 @@ impl Sender {
 
     fn retransmit(&mut self, retransmit: Retransmit, cause: Cause) {
         if retransmit != Retransmit::Nothing {
-            self.resend_head = Some(cause);
+            self.retransmit_head = Some(cause);
         }
         if retransmit == Retransmit::HeadAlone {
             self.burst = 1;
         }
     }
 
-    /// Fast recovery begins: `ssthresh` and the window are halved, the head is retransmitted
-    /// (RFC 5681 section 3.2), and go-back-N is over.
+    /// Begins fast recovery: halves `ssthresh` and cwnd, retransmits the head (RFC 5681 section
+    /// 3.2), and ends go-back-N.
     fn enter_recovery(&mut self, entry: &Entry, at: Instant) {
         if entry.ends_timeout {
             self.timed_out_at = None;
@@ -130,7 +132,7 @@ impl Sender {
         self.push_event(Event::FastRetransmit(first));
         let flight_size = self.flight.size() - self.recovery.limited;
         let before = self.window;
-        // A window reduction under way has halved it already.
+        // A running window reduction has halved it already.
         let half = match self.reduction.cwr_end() {
             None => self.halve_at_loss(flight_size, at),
             Some(_) => self.window.ssthresh(),
@@ -160,10 +162,10 @@ impl Sender {
         self.reduction = WindowReduction::AtOnce;
         self.recovery.on_slow_start(self.flight.max());
         self.go_back_from(self.flight.head().map_or(una, Sent::end));
-        self.resend_head = Some(Cause::FastRetransmit);
+        self.retransmit_head = Some(Cause::FastRetransmit);
     }
 
-    /// The retransmission timer expired: loss recovery updates the scoreboard.
+    /// Passes a timeout to loss recovery, which updates the scoreboard.
     pub(super) fn recover_from_timeout(&mut self, at: Instant) {
         let (algorithm, recovery, mut cx) = self.recovery_context(at);
         if algorithm.on_timeout(recovery, &mut cx) == AfterTimeout::Losses {
@@ -172,8 +174,8 @@ impl Sender {
         self.recovery.on_timeout(self.flight.max());
     }
 
-    /// Changes the loss recovery. What go-back-N had still to retransmit is marked lost if losses
-    /// are now detected by time, and the reverse.
+    /// Changes the loss recovery. If RACK replaces another algorithm, the data that go-back-N has
+    /// not retransmitted is marked lost; in the opposite case go-back-N retransmits the lost data.
     pub(super) fn reconfigure_recovery(&mut self, config: &RecoveryConfig) {
         let first_lost = self.loss_recovery.first_lost(&self.flight);
         let was_by_time = self.loss_recovery.is_by_time();
@@ -199,19 +201,19 @@ impl Sender {
         self.reduction.end_prr();
     }
 
-    /// What a fast retransmit or timeout retransmits: the first segment that is marked lost by
-    /// time, or the head.
+    /// The segment that a fast retransmit or timeout retransmits: the first one that RACK marked
+    /// lost, or the head.
     pub(super) fn first_retransmission(&self) -> Seq {
         self.loss_recovery.first_lost(&self.flight).unwrap_or(self.flight.una())
     }
 
-    /// The pipe, where loss recovery has one.
+    /// The pipe in bytes, if loss recovery has one.
     #[inline]
     pub(super) fn pipe(&self) -> Option<u64> {
         self.loss_recovery.pipe(&self.recovery, &self.flight, &self.config.recovery)
     }
 
-    /// What loss recovery sends next, while cwnd has room for a whole segment.
+    /// The next chunk that loss recovery chooses, if cwnd has room for a full segment.
     pub(super) fn choose_next_seg(&mut self, now: Instant) -> Option<Chunk> {
         if self.outstanding() + self.window.smss() > self.window.cwnd() {
             return None;
@@ -227,8 +229,8 @@ impl Sender {
         }
     }
 
-    /// The `chunk` leaves: loss recovery notes a retransmission, and new data arm the probe timer.
-    /// A probe does not, because it must be answered before the next.
+    /// The `chunk` is sent: reports a retransmission to loss recovery, or arms the probe timer for
+    /// new data. A probe does not arm it, because only one probe may be in flight.
     pub(super) fn note_chunk(&mut self, chunk: &Chunk, at: Instant) {
         let max = self.flight.max();
         if chunk.seq < max {
@@ -239,12 +241,12 @@ impl Sender {
         }
     }
 
-    /// How much limited transmit lets out beyond the congestion window (RFC 3042).
+    /// The bytes that limited transmit allows beyond cwnd (RFC 3042).
     pub(super) fn limited_transmit(&self) -> u64 {
         self.recovery.limited_transmit(&self.config.recovery, self.window.smss())
     }
 
-    /// Does cwnd also grow for data that arrive out of order?
+    /// Does cwnd also grow for data that arrives out of order?
     pub(super) fn grows_out_of_order(&self, ack: &AckFacts) -> bool {
         let dupthresh = self.config.recovery.dupthresh;
         ack.newly_sacked > 0 && self.loss_recovery.has_reordered_beyond(dupthresh)

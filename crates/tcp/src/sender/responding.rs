@@ -1,13 +1,13 @@
-//! The sender's part of a response: what is saved before a reduction, what the response sees, and
-//! what its action changes.
+//! The sender's part of a response: it saves its state before a reduction, passes the response its
+//! context, and applies the action.
 
 use alloc::boxed::Box;
 
 use rtolab_time::Duration;
 
 use super::Sender;
-use super::saved::{Adapting, Saved, SpuriousDupacks};
-use super::settled::Settled;
+use super::outcome::DetectionOutcome;
+use super::saved::{RtoAdaptation, Saved, SpuriousDupacks};
 use crate::config::RecoverOnUndo;
 use crate::flight::AckFacts;
 use crate::recovery::LossRecovery;
@@ -17,32 +17,33 @@ use crate::response::{
 };
 use crate::spurious::{DetectorId, Episode, Family, Resumption};
 
-/// A verdict that the sender may respond to.
+/// A detector's decision that the sender may respond to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detection {
     pub detector: DetectorId,
-    /// The episode that it is about, as it was before the acknowledgment.
+    /// The episode, as it was before the acknowledgment.
     pub episode: Option<Episode>,
-    /// What F-RTO advises, where it is the detector.
+    /// The advice of F-RTO, if F-RTO is the detector.
     pub resumption: Option<Resumption>,
 }
 
 impl Detection {
-    /// The response of the detector's own publication, or of the stacks that have it.
+    /// The response of the detector's publication, or of the stacks that implement the detector.
     fn default_response(&self) -> Response {
         match (self.resumption, self.detector.acting()) {
-            // Nothing is restored: see `losses_were_under_way`.
+            // `losses_were_under_way` prevents that anything is restored.
             (Some(Resumption::FromOne), _) | (_, None) => Response::Full,
             (_, Some(acting)) => acting.response,
         }
     }
 
-    /// Is F-RTO asked before the sender responds?
-    pub fn waits_for_frto(&self) -> bool {
+    /// Does the sender run F-RTO before it responds?
+    pub fn defers_to_frto(&self) -> bool {
         self.detector.acting().is_some_and(|acting| acting.family == Family::Dsack)
     }
 
-    /// RFC 5682 section 6: F-RTO says nothing of the losses that the timeout interrupted.
+    /// Did the timeout interrupt a loss recovery? F-RTO gives no information about those losses
+    /// (RFC 5682 section 6).
     const fn losses_were_under_way(&self, saved: &Saved) -> bool {
         match self.resumption {
             Some(Resumption::FromOne) => true,
@@ -64,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// The state now, to be saved before a reduction.
+    /// The current state, to be saved before a reduction.
     pub(super) fn state_to_save(&self) -> Saved {
         let state = self.response_state();
         Saved {
@@ -74,12 +75,12 @@ impl Sender {
             loss_recovery: self.loss_recovery.to_save(),
             reduction: self.reduction,
             max: self.flight.max(),
-            congestion_echoed: self.is_answering_echo(),
+            congestion_echoed: self.has_ece_reduction(),
             response: ResponseState::Pending,
         }
     }
 
-    /// A timeout or fast retransmit begins an episode.
+    /// Saves the state `before` a timeout or fast retransmit that begins an episode.
     pub(super) fn save(&mut self, before: Saved) {
         match &mut self.saved {
             Some(saved) => **saved = before,
@@ -87,15 +88,15 @@ impl Sender {
         }
     }
 
-    /// The peer echoes congestion.
+    /// Records an ECE flag in the saved state.
     #[cold]
-    pub(super) fn note_congestion_echo(&mut self) {
+    pub(super) fn note_ece(&mut self) {
         if let Some(saved) = &mut self.saved {
             saved.congestion_echoed = true;
         }
     }
 
-    /// `None` before the first timeout or fast retransmit.
+    /// The context of a response; `None` before the first timeout or fast retransmit.
     fn response_context(&self, detection: &Detection, facts: &AckFacts) -> Option<ResponseContext> {
         let saved = self.saved.as_deref()?;
         Some(ResponseContext {
@@ -117,10 +118,14 @@ impl Sender {
         })
     }
 
-    /// A timeout or fast retransmit was spurious.
-    pub(super) fn respond(&mut self, detection: &Detection, facts: &AckFacts) -> Settled {
-        let Some(context) = self.response_context(detection, facts) else { return Settled::No };
-        let Some(action) = self.ask_response(detection, &context) else { return Settled::No };
+    /// Responds to a spurious timeout or fast retransmit.
+    pub(super) fn respond(&mut self, detection: &Detection, facts: &AckFacts) -> DetectionOutcome {
+        let Some(context) = self.response_context(detection, facts) else {
+            return DetectionOutcome::None;
+        };
+        let Some(action) = self.choose_action(detection, &context) else {
+            return DetectionOutcome::None;
+        };
         self.resume(detection);
         if context.is_of_fast_retransmit() {
             self.flight.clear_losses();
@@ -130,14 +135,14 @@ impl Sender {
             self.recovery.raise_dupthresh(self.config.recovery.dupthresh_increment);
         }
         match action.growth {
-            Growth::Withheld => Settled::Restored,
-            Growth::Usual => Settled::Resumed,
+            Growth::Withheld => DetectionOutcome::Restored,
+            Growth::Usual => DetectionOutcome::Resumed,
         }
     }
 
-    /// The action of the response, if it has not acted in this episode. A reduction that stood may
-    /// still be reversed by another detector's response.
-    fn ask_response(
+    /// The action of the response, unless it has acted in this episode. If a response kept the
+    /// reduction, that of another detector may still reverse it.
+    fn choose_action(
         &mut self,
         detection: &Detection,
         context: &ResponseContext,
@@ -163,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// A timeout or fast retransmit was genuine, and the response is user-defined.
+    /// Calls a user-defined response after a genuine timeout or fast retransmit.
     pub(super) fn respond_to_genuine(&mut self, detection: &Detection, facts: &AckFacts) {
         let Some(context) = self.response_context(detection, facts) else { return };
         let Some(responder) = &mut self.responder else { return };
@@ -188,7 +193,7 @@ impl Sender {
             self.rtt.adapt(estimate, Duration::ZERO);
         }
         if let (Some(before), Some(saved)) = (action.adapt_from, &self.saved) {
-            self.adapting = Some(Box::new(Adapting { before, from: saved.max }));
+            self.rto_adaptation = Some(Box::new(RtoAdaptation { before, from: saved.max }));
         }
         if action.restarts_validation {
             self.restart_validation(facts.at);
@@ -212,7 +217,7 @@ impl Sender {
         else {
             return;
         };
-        // A recovery that this acknowledgment completes does not go on.
+        // A recovery that this acknowledgment completes is not restored.
         if facts.ack >= recovery.recover {
             self.recovery.recover = recovery.recover;
             self.window.set_cwnd(recovery.deflated(self.window.cwnd()));
@@ -227,10 +232,9 @@ impl Sender {
         }
     }
 
-    /// Go-back-N ends, and duplicate acknowledgments count again. Another timeout of the same
-    /// segment does not repeat this one: it reduces the window as any, and may be undone as any
-    /// (`tcp_try_undo_loss` of Linux 6.1, which resets `icsk_retransmits` and returns to
-    /// `TCP_CA_Open`).
+    /// Ends go-back-N and loss recovery after a spurious episode. Another timeout of the same
+    /// segment is not a repeated one: it reduces the window and can be undone (`tcp_try_undo_loss`
+    /// of Linux 6.1, which resets `icsk_retransmits` and returns to `TCP_CA_Open`).
     fn resume(&mut self, detection: &Detection) {
         self.stop_frto();
         self.timed_out_at = None;

@@ -1,4 +1,4 @@
-//! What the sender keeps of an episode, for the response to it.
+//! The state that the sender saves for the response to an episode.
 
 use crate::estimate::Estimate;
 use crate::flight::AckFacts;
@@ -7,37 +7,38 @@ use crate::reduction::WindowReduction;
 use crate::response::{ResponseState, SenderState};
 use crate::seq::Seq;
 
-/// The state before a timeout or fast retransmit changed it, and the response to it so far.
+/// The state before a timeout or fast retransmit, and the state of the response.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub state: SenderState,
-    /// The larger of `cwnd` and `ssthresh` at the last timeout, also where that repeats one.
+    /// The larger of `cwnd` and `ssthresh` at the last timeout, repeated or not.
     pub pipe_prev: u64,
     pub recovery: Recovery,
-    /// The loss recovery, as far as an undo restores it.
+    /// The loss recovery, if an undo restores it.
     pub loss_recovery: Option<AnyRecovery>,
     pub reduction: WindowReduction,
     /// SND.MAX.
     pub max: Seq,
-    /// Has the peer echoed congestion since?
+    /// Has an ECE flag arrived since?
     pub congestion_echoed: bool,
     pub response: ResponseState,
 }
 
-/// The estimate before a spurious timeout, which the first round trip of new data must not lower
-/// (RFC 4015 section 3.2 step 11).
+/// The pending step 11 of RFC 4015 section 3.2: the first round trip of data sent after a spurious
+/// timeout must not lower the estimate below that before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Adapting {
+pub(super) struct RtoAdaptation {
     pub before: Estimate,
-    /// Data from here on were first sent after the timeout.
+    /// SND.MAX at the timeout: data from here on was first sent after it.
     pub from: Seq,
 }
 
-/// Duplicate acknowledgments still to come that spurious retransmissions cause.
+/// The expected duplicate acknowledgments that answer spurious retransmissions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpuriousDupacks {
+    /// The number still expected.
     pub pending: u32,
-    /// Once more than this is acknowledged, all retransmissions have been answered.
+    /// Once more than this is acknowledged, none is expected any more.
     pub until: Seq,
 }
 
@@ -52,14 +53,14 @@ impl SpuriousDupacks {
         self.pending > 0
     }
 
-    /// Is this one of them, so that it does not count? An acknowledgment that SACKs new data was
-    /// caused by another segment.
-    pub fn takes(&mut self, facts: &AckFacts) -> bool {
+    /// Returns whether the acknowledgment is one of them, and then expects one fewer. An ACK that
+    /// SACKs new data answers another segment and is none.
+    pub fn consume(&mut self, facts: &AckFacts) -> bool {
         if facts.ack > self.until {
             self.pending = 0;
         }
-        let taken = self.pending > 0 && facts.duplicate && facts.newly_sacked == 0;
-        self.pending -= u32::from(taken);
-        taken
+        let consumed = self.pending > 0 && facts.duplicate && facts.newly_sacked == 0;
+        self.pending -= u32::from(consumed);
+        consumed
     }
 }

@@ -1,4 +1,4 @@
-//! The retransmission timer, and what its expiry changes.
+//! The retransmission timer (RFC 6298 section 5).
 
 use rtolab_time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::spurious::{Entry, Expiry};
 use crate::timer::Timer;
 
 impl Sender {
-    /// RFC 6298 sections 5.2 and 5.3.
+    /// Restarts or stops the timer after an ACK of new data (RFC 6298 sections 5.2 and 5.3).
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, at: Instant) {
         if self.flight.size() == 0 {
@@ -32,7 +32,7 @@ impl Sender {
         !self.recovery.is_fast() || self.loss_recovery.restarts_timer(&self.config.recovery)
     }
 
-    /// When a timer expires that an acknowledgment at `at` restarts.
+    /// The expiry of the timer if an acknowledgment at `at` restarts it.
     #[inline(always)]
     fn expiry_from_oldest(&self, at: Instant) -> Instant {
         let since = match (self.config.rto.restart_from, self.flight.head()) {
@@ -40,32 +40,32 @@ impl Sender {
             (RestartFrom::OldestSegment, Some(head)) => head.last_sent,
         };
         let expiry = self.expiry(since);
-        if expiry > at && !self.resends_head() { expiry } else { self.expiry(at) }
+        if expiry > at && !self.will_retransmit_head() { expiry } else { self.expiry(at) }
     }
 
     /// Is the oldest segment about to be retransmitted, so that its age does not count?
-    pub(super) fn resends_head(&self) -> bool {
-        let again = |head: &Sent| {
+    pub(super) fn will_retransmit_head(&self) -> bool {
+        let is_due = |head: &Sent| {
             head.seq >= self.nxt || (head.is_lost() && !head.is_retrans_out() && !head.is_sacked())
         };
-        self.resend_head.is_some() || self.flight.head().is_some_and(again)
+        self.retransmit_head.is_some() || self.flight.head().is_some_and(is_due)
     }
 
-    /// When a timer that is set at `at` expires.
+    /// The expiry of a retransmission timer that is set at `at`.
     #[inline(always)]
     pub(super) fn expiry(&self, at: Instant) -> Instant {
         let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
         match self.config.rto.timer {
             TimerClock::Ticks if tick > 0 => {
-                let begun = Instant::from_nanos(at.nanos() / tick * tick);
-                begun + Duration::from_nanos(rto.nanos().div_ceil(tick).saturating_mul(tick))
+                let start = Instant::from_nanos(at.nanos() / tick * tick);
+                start + Duration::from_nanos(rto.nanos().div_ceil(tick).saturating_mul(tick))
             }
             TimerClock::Wheel(tick) if !tick.is_zero() => wheel::expiry(at, rto, tick),
             TimerClock::Exact | TimerClock::Ticks | TimerClock::Wheel(_) => at + rto,
         }
     }
 
-    /// A duplicate acknowledgment restarts the timer, if so configured.
+    /// Restarts the timer after a duplicate acknowledgment, if so configured.
     pub(super) fn restart_timer_on_duplicate(&mut self, facts: &AckFacts) {
         let restarts = match self.config.rto.restart_on_duplicate {
             RestartOnDuplicate::Never => false,
@@ -73,12 +73,12 @@ impl Sender {
             RestartOnDuplicate::Always => true,
         };
         let restarts = restarts && (facts.duplicate || facts.newly_sacked > 0);
-        if restarts || self.restarts_by_sack(facts) {
+        if restarts || self.sack_restarts_timer(facts) {
             self.restart_retransmission_timer(facts.at);
         }
     }
 
-    /// A train of segments has left, and the timer may run for its last one.
+    /// Ends a train of segments. The timer may now run for its last segment.
     #[inline]
     pub(super) fn end_train(&mut self, at: Instant) {
         if let RtoFloor::DelayedAck(_) = self.config.rto.floor {
@@ -89,7 +89,7 @@ impl Sender {
     fn end_counted_train(&mut self, parity: Parity, at: Instant) {
         let (una, smss) = (self.flight.una(), self.window.smss());
         let ended =
-            self.delayed_acks.as_mut().is_some_and(|tracker| tracker.end(parity, una, smss));
+            self.delayed_acks.as_mut().is_some_and(|tracker| tracker.end_train(parity, una, smss));
         let running = self.timers.get(Timer::Retransmission);
         if let Some(expiry) = running.filter(|_| ended && self.head_may_wait()) {
             self.timers.set(Timer::Retransmission, expiry.max(self.expiry(at)));
@@ -98,9 +98,9 @@ impl Sender {
 
     /// Updates the delayed-ACK tracker, if there is one.
     #[inline]
-    pub(super) fn track_delayed_acks(&mut self, tell: impl FnOnce(&mut DelayedAckTracker)) {
+    pub(super) fn track_delayed_acks(&mut self, update: impl FnOnce(&mut DelayedAckTracker)) {
         if let Some(tracker) = &mut self.delayed_acks {
-            tell(tracker);
+            update(tracker);
         }
     }
 
@@ -112,16 +112,16 @@ impl Sender {
         };
         self.on_fast_path = false;
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
-        if !self.repeats_syn_evenly(&head) {
+        if !self.is_linear_syn_timeout(&head) {
             self.rtt.back_off();
         }
         self.track_delayed_acks(|tracker| {
-            tracker.resume();
-            tracker.delay(head.end());
+            tracker.reset_parity();
+            tracker.mark_delayed(head.end());
         });
         self.restart_retransmission_timer(at);
         self.timed = None;
-        self.resend_head = Some(Cause::Timeout);
+        self.retransmit_head = Some(Cause::Timeout);
         self.burst = u32::MAX;
         self.go_back_from(head.end());
         let repeated = self.timed_out_at.replace(head.seq) == Some(head.seq);
@@ -130,7 +130,7 @@ impl Sender {
             return;
         }
         let before = self.state_to_save();
-        let repeated = repeated || self.times_out_in_window();
+        let repeated = repeated || self.is_second_reduction_in_window();
         if let (true, Some(saved)) = (repeated, &mut self.saved) {
             saved.pipe_prev = before.pipe_prev;
         } else {
@@ -138,7 +138,7 @@ impl Sender {
             self.save_control();
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
-        if halves && !self.is_answering_echo() {
+        if halves && !self.has_ece_reduction() {
             self.halve(self.flight.size());
         }
         if let Some(ecn) = &mut self.ecn {
@@ -158,26 +158,27 @@ impl Sender {
         };
         self.recover_from_timeout(at);
         self.reduction = WindowReduction::AtOnce;
-        self.invalidate();
+        self.validate_timeout();
         self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
-        self.open_window();
+        self.lift_window_limit();
     }
 
-    /// Is the timer not backed off, because `head` is the SYN of an active open with few timeouts?
-    fn repeats_syn_evenly(&self, head: &Sent) -> bool {
+    /// Does the timer of `head` not back off, because it is the SYN of an active open with few
+    /// timeouts (Linux: `tcp_syn_linear_timeouts`)?
+    fn is_linear_syn_timeout(&self, head: &Sent) -> bool {
         let opens = head.flags.has(Flags::SYN) && !head.flags.has(Flags::ACK);
         opens && self.syn_timeouts < self.config.connection.syn_linear_timeouts
     }
 
-    /// Has fast recovery reduced the window, and is one reduction a window enough?
-    fn times_out_in_window(&self) -> bool {
+    /// Has fast recovery reduced the window already, where one reduction per window is configured?
+    fn is_second_reduction_in_window(&self) -> bool {
         let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
         once && self.recovery.is_fast()
     }
 
-    /// F-RTO decides what leaves beside the head. Without it the window is one segment.
+    /// Enters F-RTO, if configured, and sets cwnd to the loss window.
     fn enter_frto(&mut self, expiry: &Expiry) {
         let entry = self.frto.as_mut().map_or(Entry::Conventional, |frto| frto.on_timeout(expiry));
         if entry != Entry::KeepsWindow {
@@ -192,13 +193,13 @@ impl Sender {
         }
     }
 
-    /// Until SND.UNA advances the timer does not expire, duplicate acknowledgments start no
-    /// recovery, and a retransmission that has not left yet is dropped: see
+    /// Suppresses retransmission: until SND.UNA advances, the timer does not expire and duplicate
+    /// acknowledgments start no recovery. A pending retransmission is dropped. See
     /// [`crate::Connection::suppress_retransmission`].
     pub fn suppress_retransmission(&mut self) {
         self.on_fast_path = false;
         self.without_retransmission = true;
-        self.resend_head = None;
+        self.retransmit_head = None;
         self.nxt = self.flight.max();
         self.recovery.leave();
         self.loss_recovery.forget_losses(&mut self.timers, &mut self.flight);

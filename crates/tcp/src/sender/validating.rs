@@ -1,4 +1,5 @@
-//! Congestion window validation: tells it how the window is used, and asks whether it may grow.
+//! The sender's part of congestion window validation: it reports the use of the window, and asks
+//! whether the window may grow.
 
 use rtolab_time::Instant;
 
@@ -8,7 +9,7 @@ use crate::segment::Segment;
 use crate::validation::{DataAcked, DataSent, WindowValidation};
 
 impl Sender {
-    /// A segment has left for this `cause`.
+    /// A segment was sent for this `cause`.
     #[inline(always)]
     pub(super) fn validate_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.len > 0 && self.validation.is_some() {
@@ -16,7 +17,7 @@ impl Sender {
         }
     }
 
-    /// Data have left.
+    /// Data was sent.
     #[inline(never)]
     fn validate_data(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let is_new = cause == Cause::New;
@@ -38,7 +39,7 @@ impl Sender {
             initial_window: self.initial_window(),
             is_new,
             in_recovery: self.recovery.is_fast(),
-            has_more: self.flight.max() < self.limit,
+            has_more: self.flight.max() < self.write_seq,
         };
         match self.validation.as_deref_mut() {
             Some(WindowValidation::Rfc2861(validation)) => {
@@ -46,8 +47,8 @@ impl Sender {
             }
             Some(WindowValidation::Rfc7661(validation)) => {
                 // A segment counts once, however often it is retransmitted.
-                let resent = self.flight.segment_at(segment.seq);
-                if !is_new && resent.is_none_or(|resent| resent.transmissions == 2) {
+                let known = self.flight.segment_at(segment.seq);
+                if !is_new && known.is_none_or(|known| known.transmissions == 2) {
                     validation.on_retransmission(sent.len);
                 }
                 validation.on_sent(&mut self.window, &sent);
@@ -56,13 +57,13 @@ impl Sender {
         }
     }
 
-    /// New data are acknowledged: may the window grow? Not where it was not used.
+    /// New data is acknowledged: may the window grow? It may only if it was used.
     pub(super) fn validate_ack(&mut self, facts: &AckFacts) -> bool {
         match self.validation.as_deref() {
             None => return true,
             Some(WindowValidation::Rfc2861(validation)) => return validation.is_full,
             Some(WindowValidation::Linux(usage)) => return usage.may_grow(&self.window),
-            // In fast recovery nothing is measured.
+            // RFC 7661 takes no sample in fast recovery.
             Some(WindowValidation::Rfc7661(_)) if self.recovery.is_fast() => return true,
             Some(WindowValidation::Rfc7661(_)) => {}
         }
@@ -77,10 +78,10 @@ impl Sender {
         }
     }
 
-    /// A loss with `flight_size` bytes outstanding: sets `ssthresh`, and returns what it is of
-    /// that, not rounded.
+    /// Reduces `ssthresh` at a loss with `flight_size` bytes outstanding, and returns the new value
+    /// in bytes, not rounded.
     pub(crate) fn halve_at_loss(&mut self, flight_size: u64, at: Instant) -> u64 {
-        if self.is_answering_echo() {
+        if self.has_ece_reduction() {
             return self.window.ssthresh();
         }
         self.save_control();
@@ -105,15 +106,15 @@ impl Sender {
     }
 
     /// The retransmission timer expired.
-    pub(super) fn invalidate(&mut self) {
+    pub(super) fn validate_timeout(&mut self) {
         if let Some(WindowValidation::Rfc7661(validation)) = self.validation.as_deref_mut() {
             validation.on_timeout(self.flight.una(), self.flight.max());
         }
     }
 
-    /// A spurious timeout ended: the sender was neither idle nor short of data. RFC 4015 section
-    /// 3.2 step 10 sets `T_last`, or the first segment would halve the window. It does not name
-    /// `T_prev`, which would do the same with the last segment.
+    /// Restarts validation after a spurious timeout, because the sender was neither idle nor short
+    /// of data. RFC 4015 section 3.2 step 10 sets `T_last`; otherwise the first segment would halve
+    /// the window. It does not name `T_prev`, with which the last segment would do the same.
     pub(super) fn restart_validation(&mut self, at: Instant) {
         match self.validation.as_deref_mut() {
             Some(WindowValidation::Rfc2861(validation)) => {

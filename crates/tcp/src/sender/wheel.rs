@@ -1,22 +1,22 @@
-//! When a timer of Linux's wheel expires: `calc_wheel_index` of `kernel/time/timer.c`, since Linux
-//! 4.8.
+//! The expiry of timers on Linux's timer wheel (`calc_wheel_index` of `kernel/time/timer.c`, since
+//! Linux 4.8).
 //!
-//! The longer a timer is to run, the coarser are the slots that it is put into: of a tick, of eight
-//! from 63 ticks on, of 64 from 504 on. It never expires early, and up to an eighth of its time
-//! late.
+//! Longer timers are in coarser slots: of one tick, of eight ticks for timers from 63 ticks, of 64
+//! for timers from 504, and so on. A timer never expires early, and at most an eighth of its
+//! timeout late.
 
 use rtolab_time::{Duration, Instant};
 
-/// A slot is two to this power times as long as one of the level below.
+/// The slots of a level are 2^`LEVEL_SHIFT` times as long as those of the level below.
 const LEVEL_SHIFT: u32 = 3;
 
-/// The ticks that the lowest level reaches.
+/// The number of ticks that the lowest level covers.
 const LOWEST: u64 = 63;
 
-/// The highest level.
+/// The number of the highest level.
 const LEVELS: u32 = 8;
 
-/// When a timer that is set at `at` expires; `tick` is not zero.
+/// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero.
 pub(super) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
     let ticks = timeout.nanos().div_ceil(tick.nanos());
     let level = (1..=LEVELS).rev().find(|level| ticks >= LOWEST << (LEVEL_SHIFT * (level - 1)));
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_coarser_the_longer_a_timer_runs() {
+    fn longer_timers_have_coarser_slots() {
         assert_eq!(expires(0, 62, 1), 63);
         assert_eq!(expires(0, 63, 1), 64);
         assert_eq!(expires(0, 64, 1), 72);
@@ -46,10 +46,11 @@ mod tests {
         assert_eq!(expires(100, 503, 4), 608);
     }
 
-    /// Linux 6.18 with 250 ticks a second, once acknowledgments stop: the first two timeouts came
-    /// 884.7 and then 1728.0 ms later, on a timeout of 854.6 ms by the arithmetic of the RFC.
+    /// Linux 6.18 with 250 ticks a second, after the last acknowledgment: the first timeout
+    /// occurred after 884.7 ms and the second 1728.0 ms later, where the RFC gives an RTO of
+    /// 854.6 ms.
     #[test]
-    fn timers_come_as_late_as_a_kernel_s() {
+    fn timers_expire_as_late_as_those_of_a_kernel() {
         let offset = 5_078_991 % 32_000;
         let at = |micros: u64| Instant::START + Duration::from_micros(micros - offset);
         let tick = Duration::from_millis(4);

@@ -122,7 +122,7 @@ impl Policy {
             Question::Response if detects_nothing(config) => Some(A_DETECTOR),
             Question::Reduction
                 if matches!(config.recovery.reduction, Reduction::Prr(_))
-                    && !config.tells_delivered() =>
+                    && !config.counts_delivered() =>
             {
                 Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
             }

@@ -12,14 +12,14 @@ use crate::seq::Seq;
 #[derive(Clone, Debug, Default)]
 pub struct Dsack {
     /// What was retransmitted in this episode and the one before.
-    segments: Vec<Resent>,
+    segments: Vec<Retransmitted>,
     /// Does the network duplicate packets? Then it cannot decide any more.
     disabled: bool,
 }
 
 /// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug)]
-struct Resent {
+struct Retransmitted {
     start: Seq,
     end: Seq,
     /// The last episode in which it was.
@@ -28,7 +28,7 @@ struct Resent {
     reported: bool,
 }
 
-impl Resent {
+impl Retransmitted {
     fn overlaps(&self, range: &DuplicateRange) -> bool {
         self.start < range.end && range.start < self.end
     }
@@ -57,8 +57,8 @@ impl Dsack {
 
     /// Step B: are all retransmissions of this window reported?
     fn all_reported(&self, episode: &Episode) -> bool {
-        let mut these = self.segments.iter().filter(|resent| resent.episode == episode.number);
-        episode.retransmissions > 0 && these.all(|resent| resent.reported)
+        let mut these = self.segments.iter().filter(|segment| segment.episode == episode.number);
+        episode.retransmissions > 0 && these.all(|segment| segment.reported)
     }
 }
 
@@ -67,7 +67,7 @@ impl Detector for Dsack {
         self.segments.retain(|segment| segment.episode + 1 >= episode.number);
         let retransmissions = sent.transmissions.saturating_sub(1);
         let known = self.segments.iter_mut().find(|segment| segment.start == sent.seq);
-        let resent = Resent {
+        let retransmitted = Retransmitted {
             start: sent.seq,
             end: sent.end(),
             episode: episode.number,
@@ -75,8 +75,8 @@ impl Detector for Dsack {
             reported: false,
         };
         match known {
-            Some(segment) => *segment = resent,
-            None => self.segments.push(resent),
+            Some(segment) => *segment = retransmitted,
+            None => self.segments.push(retransmitted),
         }
     }
 

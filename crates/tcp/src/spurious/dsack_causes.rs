@@ -14,20 +14,20 @@ use crate::flight::{AckFacts, Sent};
 /// Waits until the duplicates of these causes are as many as the retransmissions in an episode.
 #[derive(Clone, Debug, Default)]
 pub struct DsackCauses {
-    resent: Retransmissions,
+    retransmissions: Retransmissions,
     /// The current episode.
     episode: Option<u32>,
     /// Retransmissions not yet reported.
-    left: u32,
+    unreported: u32,
 }
 
 impl Detector for DsackCauses {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         if self.episode.replace(episode.number) != Some(episode.number) {
-            self.left = 0;
+            self.unreported = 0;
         }
-        self.left += 1;
-        self.resent.note(sent, episode);
+        self.unreported += 1;
+        self.retransmissions.note(sent, episode);
     }
 
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
@@ -35,16 +35,18 @@ impl Detector for DsackCauses {
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
-        self.resent.forget(ack.una_before);
+        self.retransmissions.forget(ack.una_before);
         let Some(range) = &ack.dsack else { return Verdict::Open };
-        let report = self.resent.report(range, ack.una_before);
+        let report = self.retransmissions.report(range, ack.una_before);
         if report.episode != Some(episode.number) {
             return Verdict::Open;
         }
-        self.left = self.left.saturating_sub(1);
+        self.unreported = self.unreported.saturating_sub(1);
         match report.cause {
             DuplicateCause::AckLoss => Verdict::Genuine,
-            DuplicateCause::PrematureTimeout | DuplicateCause::Reordering if self.left == 0 => {
+            DuplicateCause::PrematureTimeout | DuplicateCause::Reordering
+                if self.unreported == 0 =>
+            {
                 Verdict::Spurious
             }
             _ => Verdict::Open,

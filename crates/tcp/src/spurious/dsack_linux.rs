@@ -16,11 +16,11 @@ pub struct DsackLinux {
     /// The current episode.
     episode: Option<u32>,
     /// `undo_marker`: SND.UNA when it began.
-    marker: Seq,
+    undo_marker: Seq,
     /// `undo_retrans`: retransmissions not yet reported.
-    left: u32,
+    undo_retrans: u32,
     /// What was retransmitted in it.
-    resent: Vec<(Seq, Seq)>,
+    retransmitted: Vec<(Seq, Seq)>,
 }
 
 impl DsackLinux {
@@ -28,18 +28,18 @@ impl DsackLinux {
     fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;
-        range.end > self.marker && (below || self.resent.iter().any(overlaps))
+        range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))
     }
 }
 
 impl Detector for DsackLinux {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         if self.episode.replace(episode.number) != Some(episode.number) {
-            (self.marker, self.left) = (episode.seq, 0);
-            self.resent.clear();
+            (self.undo_marker, self.undo_retrans) = (episode.seq, 0);
+            self.retransmitted.clear();
         }
-        self.left += 1;
-        self.resent.push((sent.seq, sent.end()));
+        self.undo_retrans += 1;
+        self.retransmitted.push((sent.seq, sent.end()));
     }
 
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
@@ -51,8 +51,8 @@ impl Detector for DsackLinux {
         if self.episode != Some(episode.number) || !self.counts(range, ack.una_before) {
             return Verdict::Open;
         }
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 { Verdict::Spurious } else { Verdict::Open }
+        self.undo_retrans = self.undo_retrans.saturating_sub(1);
+        if self.undo_retrans == 0 { Verdict::Spurious } else { Verdict::Open }
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {

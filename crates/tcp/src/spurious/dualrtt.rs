@@ -16,7 +16,7 @@ pub use config::{DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
 use tau::Tau;
 
 /// While nothing is known of the path (section V-B).
-const CAUTIOUS: Tau = Tau::thousandths(100);
+const UNKNOWN_PATH_TAU: Tau = Tau::thousandths(100);
 
 /// Calls a timeout spurious when a retransmitted segment is acknowledged within τ times the
 /// connection's smallest round trip (equation 1). It never calls one genuine: what it does not
@@ -61,18 +61,18 @@ impl DualRtt {
     }
 
     /// Is it below the threshold for a segment of `segment` bytes?
-    fn too_soon(&self, nrtt: Duration, segment: u32, episode: &Episode) -> bool {
+    fn is_below_threshold(&self, nrtt: Duration, segment: u32, episode: &Episode) -> bool {
         let Some(min_rtt) = episode.min_rtt else { return false };
         let model = |path: KnownPath, logarithm| {
             Some(Tau::of_model(logarithm, (path.rate?, path.delay?), segment))
         };
         let tau = match self.config.threshold {
-            Threshold::Physical => return is_held_back(nrtt, min_rtt, episode.spacing),
+            Threshold::Physical => return is_within_spacing(nrtt, min_rtt, episode.spacing),
             Threshold::Fixed(thousandths) => Some(Tau::thousandths(thousandths)),
             Threshold::Paper(logarithm) => model(episode.known, logarithm),
             Threshold::Table => episode.known.rate.map(Tau::of_table),
             Threshold::Online => {
-                Some(model(episode.estimated, Logarithm::Natural).unwrap_or(CAUTIOUS))
+                Some(model(episode.estimated, Logarithm::Natural).unwrap_or(UNKNOWN_PATH_TAU))
             }
         };
         tau.is_some_and(|tau| tau.exceeds(nrtt, min_rtt))
@@ -80,7 +80,7 @@ impl DualRtt {
 }
 
 /// [`Threshold::Physical`].
-fn is_held_back(nrtt: Duration, min_rtt: Duration, spacing: Option<Duration>) -> bool {
+fn is_within_spacing(nrtt: Duration, min_rtt: Duration, spacing: Option<Duration>) -> bool {
     let tenths = |time: Duration, count: u32| u128::from(time.nanos()) * u128::from(count);
     spacing.is_some_and(|spacing| tenths(nrtt, 10) < tenths(spacing, 15).min(tenths(min_rtt, 9)))
 }
@@ -106,7 +106,7 @@ impl Detector for DualRtt {
         let first = core::mem::take(&mut self.first);
         let Some(newest) = ack.newest_acked else { return Verdict::Open };
         match self.nrtt(&newest, ack.at, first) {
-            Some(nrtt) if self.too_soon(nrtt, newest.len, episode) => Verdict::Spurious,
+            Some(nrtt) if self.is_below_threshold(nrtt, newest.len, episode) => Verdict::Spurious,
             _ => Verdict::Open,
         }
     }

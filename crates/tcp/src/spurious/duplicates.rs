@@ -66,11 +66,11 @@ impl Duplicates {
 
 /// What was retransmitted and may still be reported as a duplicate.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Retransmissions(VecDeque<Resent>);
+pub(super) struct Retransmissions(VecDeque<Retransmitted>);
 
 /// A segment that was retransmitted once.
 #[derive(Clone, Copy, Debug)]
-struct Resent {
+struct Retransmitted {
     start: Seq,
     end: Seq,
     /// What retransmitted it.
@@ -110,30 +110,30 @@ impl Retransmissions {
     fn push(&mut self, sent: &Sent, (kind, episode): (EpisodeKind, Option<u32>), max: Seq) {
         let (start, end) = (sent.seq, sent.end());
         let until = Seq::new(max.value().saturating_add(2 * max.since(start)));
-        self.0.push_back(Resent { start, end, kind, episode, reported: false, until });
+        self.0.push_back(Retransmitted { start, end, kind, episode, reported: false, until });
     }
 
     /// The receiver reports `range` when all up to `una_before` was acknowledged. Each report
     /// counts for its first retransmission that was not reported.
     pub fn report(&mut self, range: &DuplicateRange, una_before: Seq) -> Report {
-        let meant = |resent: &&mut Resent| {
-            !resent.reported && resent.start < range.end && range.start < resent.end
+        let meant = |segment: &&mut Retransmitted| {
+            !segment.reported && segment.start < range.end && range.start < segment.end
         };
-        let Some(resent) = self.0.iter_mut().find(meant) else {
+        let Some(retransmitted) = self.0.iter_mut().find(meant) else {
             return Report { cause: DuplicateCause::Network, episode: None };
         };
-        resent.reported = true;
-        let cause = match resent.kind {
+        retransmitted.reported = true;
+        let cause = match retransmitted.kind {
             EpisodeKind::FastRetransmit => DuplicateCause::Reordering,
             EpisodeKind::Timeout if range.end <= una_before => DuplicateCause::PrematureTimeout,
             EpisodeKind::Timeout => DuplicateCause::AckLoss,
         };
-        Report { cause, episode: resent.episode }
+        Report { cause, episode: retransmitted.episode }
     }
 
     /// All up to `una` is acknowledged.
     pub fn forget(&mut self, una: Seq) {
-        while self.0.front().is_some_and(|resent| resent.until < una) {
+        while self.0.front().is_some_and(|segment| segment.until < una) {
             self.0.pop_front();
         }
     }

@@ -21,7 +21,7 @@ impl Detector for EifelSafe {
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
-        let (Some((original, resent)), true) = (self.timestamps, ack.is_new()) else {
+        let (Some((original, retransmitted)), true) = (self.timestamps, ack.is_new()) else {
             return Verdict::Open;
         };
         self.timestamps = None;
@@ -29,7 +29,7 @@ impl Detector for EifelSafe {
             None => Verdict::Inconclusive(Reason::NoTimestamps),
             Some(_) if rfc3522::of_a_duplicate(ack, episode) => Verdict::Genuine,
             // One tick for both says nothing.
-            Some(echo) if echo == original && original != resent => Verdict::Spurious,
+            Some(echo) if echo == original && original != retransmitted => Verdict::Spurious,
             Some(_) => Verdict::Genuine,
         }
     }

@@ -19,7 +19,7 @@ mod rfc5682;
 mod sack;
 
 pub use advice::{
-    Advice, CanSend, Entry, Expiry, Fallback, FrtoVariant, GoBack, Reopening, Resumption,
+    Advice, CanSend, Entry, Expiry, Fallback, FrtoVariant, GoBack, Resumption, Step2Window,
 };
 pub use machine::Frto;
 pub use passive::PassiveFrto;

@@ -41,8 +41,8 @@ pub use eifel::Eifel;
 pub use eifel_rxt::EifelRxt;
 pub use eifel_safe::EifelSafe;
 pub use frto::{
-    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, GoBack, PassiveFrto, Reopening,
-    Resumption,
+    Advice, CanSend, Entry, Expiry, Fallback, Frto, FrtoVariant, GoBack, PassiveFrto, Resumption,
+    Step2Window,
 };
 pub use id::DetectorError;
 pub use orig_acked::OrigAcked;
@@ -91,7 +91,7 @@ pub enum Reason {
     /// It needs a round-trip time, and there was none yet.
     NoRoundTrip,
     /// It needs the sender to act in a certain way, and the sender did not.
-    DidOtherwise,
+    SenderDeviated,
     /// A recovery was under way, which it stays out of.
     AlreadyRecovering,
     /// It is for timeouts only.
@@ -117,7 +117,7 @@ impl Reason {
             Self::NoDsack => "no D-SACK",
             Self::NotMarked => "no marks",
             Self::NoRoundTrip => "no round-trip time",
-            Self::DidOtherwise => "the sender did otherwise",
+            Self::SenderDeviated => "the sender did otherwise",
             Self::AlreadyRecovering => "a recovery was under way",
             Self::NotATimeout => "not a timeout",
             Self::Handshake => "a handshake",

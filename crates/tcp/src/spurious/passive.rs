@@ -24,7 +24,7 @@ pub struct PassiveDetectors {
     flight: Flight,
     set: DetectorSet,
     /// Does the episode's own retransmission still have to leave?
-    awaited: bool,
+    retransmission_pending: bool,
 }
 
 impl PassiveDetectors {
@@ -41,13 +41,13 @@ impl PassiveDetectors {
         seq: Seq,
     ) -> Self {
         let set = DetectorSet::of(detectors);
-        Self { flight: Flight::starting_at(seq), set, awaited: false }
+        Self { flight: Flight::starting_at(seq), set, retransmission_pending: false }
     }
 
     /// The same, with the sender's knowledge of the path.
     #[must_use]
-    pub fn knowing(mut self, path: KnownPath) -> Self {
-        self.set = self.set.knowing(path);
+    pub fn with_known_path(mut self, path: KnownPath) -> Self {
+        self.set = self.set.with_known_path(path);
         self
     }
 
@@ -69,24 +69,24 @@ impl PassiveDetectors {
             return;
         }
         let max = self.flight.max();
-        let again = segment.seq < max;
+        let is_retransmission = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
         let Some(episode) = self.set.episode().copied() else {
             let probe = self.flight.segment_at(segment.seq).filter(|_| cause == Cause::Probe);
-            if let Some(probe) = probe.filter(|_| again) {
-                self.set.resent(probe, max);
+            if let Some(probe) = probe.filter(|_| is_retransmission) {
+                self.set.on_retransmission(probe, max);
             }
             return;
         };
         if segment.end() > max {
-            self.set.sent_new();
+            self.set.on_new_segment();
         }
-        if again && !segment.flags.has(Flags::SYN) {
-            self.awaited &= !covers(segment, episode.seq);
+        if is_retransmission && !segment.flags.has(Flags::SYN) {
+            self.retransmission_pending &= !covers(segment, episode.seq);
             let from = segment.seq.max(self.flight.una());
             let resent = self.flight.segments_from(from);
             for sent in resent.take_while(|sent| sent.seq < segment.end() && sent.seq < max) {
-                self.set.resent(sent, max);
+                self.set.on_retransmission(sent, max);
             }
         }
     }
@@ -99,7 +99,7 @@ impl PassiveDetectors {
             return None;
         }
         let facts = self.flight.acked(segment, at);
-        self.set.acked(&facts);
+        self.set.on_ack(&facts);
         Some(facts)
     }
 
@@ -126,10 +126,12 @@ impl PassiveDetectors {
     /// The cause of an episode's own retransmission, which a capture does not show.
     fn cause_of(&self, segment: &Segment, cause: Cause) -> Cause {
         match self.set.episode() {
-            Some(episode) if self.awaited && covers(segment, episode.seq) => match episode.kind {
-                EpisodeKind::Timeout => Cause::Timeout,
-                EpisodeKind::FastRetransmit => Cause::FastRetransmit,
-            },
+            Some(episode) if self.retransmission_pending && covers(segment, episode.seq) => {
+                match episode.kind {
+                    EpisodeKind::Timeout => Cause::Timeout,
+                    EpisodeKind::FastRetransmit => Cause::FastRetransmit,
+                }
+            }
             _ => cause,
         }
     }
@@ -144,10 +146,10 @@ impl PassiveDetectors {
             probe: self.flight.probed().copied(),
             at,
         });
-        self.awaited = true;
+        self.retransmission_pending = true;
         let syn = self.flight.segment_at(seq).is_some_and(|sent| sent.flags.has(Flags::SYN));
         if syn && before != Some(number) {
-            self.set.ask(at, |_| Verdict::Inconclusive(Reason::Handshake));
+            self.set.run(at, |_| Verdict::Inconclusive(Reason::Handshake));
         }
         number
     }

@@ -13,23 +13,23 @@ const ENOUGH: u32 = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     /// The smallest round-trip time of the connection.
-    pub least: Option<Duration>,
-    pub smoothed: Option<Duration>,
+    pub min_rtt: Option<Duration>,
+    pub srtt: Option<Duration>,
     /// The closest that acknowledgments of one segment each followed one another.
     pub spacing: Option<Duration>,
     /// When new data were last acknowledged.
     last_ack: Option<Instant>,
     /// Since the path last turned out to be another.
-    present: Stretch,
+    current: PathSamples,
     /// Since the last timeout.
-    recent: Stretch,
+    since_timeout: PathSamples,
 }
 
 /// What was measured in some stretch of time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stretch {
+struct PathSamples {
     round_trips: u32,
-    least: Option<Duration>,
+    min_rtt: Option<Duration>,
     /// The fastest that data were acknowledged from one acknowledgment to the next.
     rate: Option<Rate>,
 }
@@ -43,9 +43,9 @@ impl Path {
         let before = self.last_ack.replace(facts.at);
         let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
         let rtt = facts.at.since(newest.first_sent);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         // RFC 6298 section 2.3.
-        self.smoothed = Some(self.smoothed.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
         let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
         if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
             self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
@@ -56,46 +56,46 @@ impl Path {
     /// Half the smallest round trip as delay, and as bandwidth the fastest that data were
     /// acknowledged; nothing while it is unclear whether the path is the one that was measured.
     pub fn estimate(&self) -> KnownPath {
-        let Stretch { round_trips, least, rate } = self.present;
-        match round_trips >= ENOUGH && !self.is_left_behind() {
-            true => KnownPath { rate, delay: least.map(|least| least / 2) },
+        let PathSamples { round_trips, min_rtt, rate } = self.current;
+        match round_trips >= ENOUGH && !self.has_changed() {
+            true => KnownPath { rate, delay: min_rtt.map(|min_rtt| min_rtt / 2) },
             false => KnownPath::default(),
         }
     }
 
     /// A timeout may be a handover: what is measured from here on is compared with what was.
     pub fn timed_out(&mut self) {
-        if self.is_left_behind() {
-            self.present = self.recent;
+        if self.has_changed() {
+            self.current = self.since_timeout;
         }
-        self.recent = Stretch::default();
+        self.since_timeout = PathSamples::default();
     }
 
     fn estimate_by(&mut self, rtt: Duration, rate: Option<Rate>) {
-        if self.present.least.is_some_and(|least| rtt.saturating_mul(2) < least) {
-            (self.present, self.recent) = (Stretch::default(), Stretch::default());
+        if self.current.min_rtt.is_some_and(|least| rtt.saturating_mul(2) < least) {
+            (self.current, self.since_timeout) = (PathSamples::default(), PathSamples::default());
         }
-        self.present.take(rtt, rate);
-        self.recent.take(rtt, rate);
-        if self.recent.round_trips >= ENOUGH && self.is_left_behind() {
-            self.present = self.recent;
+        self.current.take(rtt, rate);
+        self.since_timeout.take(rtt, rate);
+        if self.since_timeout.round_trips >= ENOUGH && self.has_changed() {
+            self.current = self.since_timeout;
         }
     }
 
     /// Does every round trip since the last timeout take more than twice the smallest before? This
     /// is how a sender notices a handover.
-    fn is_left_behind(&self) -> bool {
-        match (self.present.least, self.recent.least) {
+    fn has_changed(&self) -> bool {
+        match (self.current.min_rtt, self.since_timeout.min_rtt) {
             (Some(before), Some(since)) => since > before.saturating_mul(2),
             _ => false,
         }
     }
 }
 
-impl Stretch {
+impl PathSamples {
     fn take(&mut self, rtt: Duration, rate: Option<Rate>) {
         self.round_trips = self.round_trips.saturating_add(1);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.rate = self.rate.max(rate);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct DetectorSet {
     /// What acknowledgments show of the path, if there is a detector.
     path: Option<Box<Path>>,
     dsack_seen: bool,
-    resent: Retransmissions,
+    retransmissions: Retransmissions,
     duplicates: Duplicates,
     verdicts: VecDeque<DetectorVerdict>,
 }
@@ -80,7 +80,7 @@ impl DetectorSet {
         detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
         path: KnownPath,
     ) -> Self {
-        let mut set = Self::of(detectors).knowing(path);
+        let mut set = Self::of(detectors).with_known_path(path);
         for slot in &mut set.slots {
             slot.timeouts_only = slot.id.acting().is_some_and(|acting| acting.timeouts_only);
         }
@@ -88,14 +88,14 @@ impl DetectorSet {
     }
 
     /// The same, with knowledge of the path.
-    pub const fn knowing(mut self, path: KnownPath) -> Self {
+    pub const fn with_known_path(mut self, path: KnownPath) -> Self {
         self.known = path;
         self
     }
 
     /// As before, but with the detectors of `other`.
     pub fn replaced(self, other: Self) -> Self {
-        Self { resent: self.resent, duplicates: self.duplicates, ..other }
+        Self { retransmissions: self.retransmissions, duplicates: self.duplicates, ..other }
     }
 
     /// How many duplicates were reported, by cause.
@@ -136,8 +136,8 @@ impl DetectorSet {
             seq,
             max,
             high: max,
-            min_rtt: path.least,
-            srtt: path.smoothed,
+            min_rtt: path.min_rtt,
+            srtt: path.srtt,
             spacing: path.spacing,
             known: self.known,
             estimated: path.estimate(),
@@ -151,24 +151,24 @@ impl DetectorSet {
             path.timed_out();
         }
         if let Some(probe) = &probe {
-            self.probed(probe);
+            self.on_probe(probe);
         }
         number
     }
 
     /// A segment was retransmitted; SND.MAX is `max`. Detectors that have decided see it, too,
     /// because they may need it later.
-    pub fn resent(&mut self, sent: &Sent, max: Seq) {
+    pub fn on_retransmission(&mut self, sent: &Sent, max: Seq) {
         let Some(episode) = &mut self.episode else {
             if sent.cause == Cause::Probe {
-                self.resent.note_probe(sent, max);
+                self.retransmissions.note_probe(sent, max);
             }
             return;
         };
         episode.high = max;
-        self.resent.note(sent, episode);
+        self.retransmissions.note(sent, episode);
         if sent.cause == Cause::Probe {
-            return self.probed(sent);
+            return self.on_probe(sent);
         }
         episode.retransmissions += 1;
         for slot in &mut self.slots {
@@ -180,7 +180,7 @@ impl DetectorSet {
 
     /// A tail loss probe has retransmitted a segment, which D-SACK may report like any
     /// retransmission.
-    fn probed(&mut self, sent: &Sent) {
+    fn on_probe(&mut self, sent: &Sent) {
         let Some(episode) = &mut self.episode else { return };
         episode.retransmissions += 1;
         for slot in &mut self.slots {
@@ -189,46 +189,46 @@ impl DetectorSet {
     }
 
     /// A segment was sent for the first time.
-    pub fn sent_new(&mut self) {
+    pub fn on_new_segment(&mut self) {
         if let Some(episode) = &mut self.episode {
             episode.new_segments += 1;
         }
     }
 
     /// An acknowledgment arrived: what a duplicate that it reports comes from.
-    pub fn acked(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
+    pub fn on_ack(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
         let cause = self.duplicate(facts);
-        self.ask_all(facts);
+        self.run_all(facts);
         cause
     }
 
     fn duplicate(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
-        self.resent.forget(facts.una_before);
-        let report = self.resent.report(facts.dsack.as_ref()?, facts.una_before);
+        self.retransmissions.forget(facts.una_before);
+        let report = self.retransmissions.report(facts.dsack.as_ref()?, facts.una_before);
         self.duplicates.count(report.cause);
         Some(report.cause)
     }
 
-    fn ask_all(&mut self, facts: &AckFacts) {
-        let Some(path) = &mut self.path else { return self.end_behind(facts) };
+    fn run_all(&mut self, facts: &AckFacts) {
+        let Some(path) = &mut self.path else { return self.end_if_covered(facts) };
         path.measure(facts);
         self.dsack_seen |= facts.dsack.is_some();
         let Some(episode) = &mut self.episode else { return };
-        (episode.min_rtt, episode.dsack_seen) = (path.least, self.dsack_seen);
+        (episode.min_rtt, episode.dsack_seen) = (path.min_rtt, self.dsack_seen);
         let episode = *episode;
-        self.ask(facts.at, |detector| detector.on_ack(facts, &episode));
-        self.end_behind(facts);
+        self.run(facts.at, |detector| detector.on_ack(facts, &episode));
+        self.end_if_covered(facts);
     }
 
     /// The episode ends when data are acknowledged that were sent after its last retransmission.
-    fn end_behind(&mut self, facts: &AckFacts) {
+    fn end_if_covered(&mut self, facts: &AckFacts) {
         if self.episode.is_some_and(|episode| facts.ack > episode.high) {
             self.end(facts.at);
         }
     }
 
     /// Asks those that have not decided in this episode.
-    pub fn ask(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
+    pub fn run(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
         let Some(episode) = self.episode else { return };
         for slot in self.slots.iter_mut().filter(|slot| !slot.decided) {
             let verdict = question(slot.detector.as_mut());

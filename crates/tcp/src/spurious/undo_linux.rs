@@ -26,18 +26,18 @@ pub struct UndoLinux {
     /// The current episode, and what it began with.
     episode: Option<(u32, EpisodeKind)>,
     /// `undo_marker`: SND.UNA when it began.
-    marker: Seq,
+    undo_marker: Seq,
     /// `high_seq`: SND.MAX when it began.
-    high: Seq,
+    high_seq: Seq,
     /// `undo_retrans`: retransmissions not yet reported.
-    left: u32,
+    undo_retrans: u32,
     /// `retrans_stamp`: the timestamp of the first retransmission.
-    stamp: Option<u32>,
+    retrans_stamp: Option<u32>,
     /// What was retransmitted.
-    resent: Vec<(Seq, Seq)>,
+    retransmitted: Vec<(Seq, Seq)>,
     /// Has any acknowledgment come, and did one echo a timestamp?
-    heard: bool,
-    echoed: bool,
+    ack_seen: bool,
+    echo_seen: bool,
 }
 
 /// What an acknowledgment shows of the retransmissions.
@@ -55,17 +55,17 @@ impl UndoLinux {
     fn begin(&mut self, episode: &Episode) {
         let before = self.episode.replace((episode.number, episode.kind));
         let recovering = matches!(before, Some((_, EpisodeKind::FastRetransmit)));
-        let goes_on = recovering && episode.seq < self.high;
+        let continues = recovering && episode.seq < self.high_seq;
         let times_out = episode.kind == EpisodeKind::Timeout;
-        self.high = episode.max;
-        if goes_on && times_out {
+        self.high_seq = episode.max;
+        if continues && times_out {
             return;
         }
-        self.marker = episode.seq;
-        self.resent.retain(|(_, end)| *end > episode.seq);
-        self.left = self.resent.len() as u32;
-        if self.resent.is_empty() {
-            self.stamp = None;
+        self.undo_marker = episode.seq;
+        self.retransmitted.retain(|(_, end)| *end > episode.seq);
+        self.undo_retrans = self.retransmitted.len() as u32;
+        if self.retransmitted.is_empty() {
+            self.retrans_stamp = None;
         }
     }
 
@@ -73,36 +73,36 @@ impl UndoLinux {
     fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;
-        range.end > self.marker && (below || self.resent.iter().any(overlaps))
+        range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))
     }
 
     fn signs(&mut self, ack: &AckFacts) -> Signs {
-        let range = ack.dsack.as_ref().filter(|_| !ack.doubted);
+        let range = ack.dsack.as_ref().filter(|_| !ack.dsack_ignored);
         let range = range.filter(|range| self.counts(range, ack.una_before));
-        self.left = self.left.saturating_sub(u32::from(range.is_some()));
-        self.heard = true;
-        self.echoed |= ack.echo.is_some();
+        self.undo_retrans = self.undo_retrans.saturating_sub(u32::from(range.is_some()));
+        self.ack_seen = true;
+        self.echo_seen |= ack.echo.is_some();
         // An echo of zero is none (`tcp_tsopt_ecr_before`).
         let echo = ack.echo.filter(|echo| *echo != 0);
         let older = |(echo, stamp): (u32, u32)| (echo.wrapping_sub(stamp) as i32) < 0;
-        let delayed = echo.zip(self.stamp).is_some_and(older);
-        Signs { delayed, all_reported: self.left == 0 }
+        let delayed = echo.zip(self.retrans_stamp).is_some_and(older);
+        Signs { delayed, all_reported: self.undo_retrans == 0 }
     }
 
     /// Is a retransmission on its way, once all below `ack` has arrived (`retrans_out`)?
     fn is_out(&self, ack: Seq) -> bool {
-        self.resent.iter().any(|(_, end)| *end > ack)
+        self.retransmitted.iter().any(|(_, end)| *end > ack)
     }
 
     /// `tcp_process_loss` before F-RTO; `tcp_try_undo_recovery`, `tcp_try_undo_partial` and
     /// `tcp_try_undo_dsack`.
     fn may_undo(&self, kind: EpisodeKind, ack: &AckFacts, signs: Signs) -> bool {
         let Signs { delayed, all_reported } = signs;
-        let open = ack.una_before >= self.high;
+        let open = ack.una_before >= self.high_seq;
         match kind {
             _ if open => all_reported,
             EpisodeKind::Timeout => ack.is_new() && (delayed || all_reported),
-            EpisodeKind::FastRetransmit if ack.ack >= self.high => delayed || all_reported,
+            EpisodeKind::FastRetransmit if ack.ack >= self.high_seq => delayed || all_reported,
             // A retransmission in flight may still be reported, so nothing else decides here.
             EpisodeKind::FastRetransmit if ack.is_new() && delayed => !self.is_out(ack.ack),
             EpisodeKind::FastRetransmit => all_reported,
@@ -115,9 +115,9 @@ impl Detector for UndoLinux {
         if self.episode.is_none_or(|(number, _)| number != episode.number) {
             self.begin(episode);
         }
-        self.left += 1;
-        self.stamp.get_or_insert(sent.timestamp);
-        self.resent.push((sent.seq, sent.end()));
+        self.undo_retrans += 1;
+        self.retrans_stamp.get_or_insert(sent.timestamp);
+        self.retransmitted.push((sent.seq, sent.end()));
     }
 
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
@@ -134,7 +134,7 @@ impl Detector for UndoLinux {
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
-        match self.heard && !self.echoed && !episode.dsack_seen {
+        match self.ack_seen && !self.echo_seen && !episode.dsack_seen {
             true => Verdict::Inconclusive(Reason::NoTimestamps),
             false => Verdict::Open,
         }

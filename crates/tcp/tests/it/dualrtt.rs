@@ -119,7 +119,7 @@ impl Watched {
         let mut path = Config::default().dualrtt.path;
         path.rate = Rate::from_bits_per_second(50_000);
         path.delay = Some(Duration::from_millis(1400));
-        let judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).knowing(path);
+        let judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).with_known_path(path);
         Self { judges, now: 0, next: 1, said: BTreeMap::new() }
     }
 
@@ -251,7 +251,7 @@ fn a_threshold_can_be_part_of_the_name() {
 #[test]
 fn without_path_parameters_a_model_of_the_path_is_inconclusive() {
     let mut path = Watched::new();
-    path.judges = path.judges.knowing(Config::default().dualrtt.path);
+    path.judges = path.judges.with_known_path(Config::default().dualrtt.path);
     path.transfer(9, 2800).hiccup(92);
     for name in ["dualrtt:paper-ln", "dualrtt:paper-log10", "dualrtt:table"] {
         let (verdict, _) = path.said[&(0, name.to_string())];

@@ -1,56 +1,56 @@
-//! CUBIC as Linux counts it (`tcp_cubic.c`): the curve says after how many segments the window
-//! grows by one, and is computed 32 times a second at most. Windows are in segments.
+//! CUBIC as in Linux (`tcp_cubic.c`): the curve gives the number of acknowledged segments (`cnt`)
+//! per segment of growth. It is evaluated at most 32 times a second. Windows are in segments.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{CubicConfig, CubicUndo};
 use crate::congestion::{Acked, CongestionControl, Window};
 
-/// How steep the curve is (`bic_scale`), in segments a cubed second: 0.4, as a kernel has it.
+/// `C` (`bic_scale`), in segments per cubed second: 0.4 in the integer arithmetic of the kernel.
 const C: f64 = 410.0 / 1024.0;
 
-/// For so long after a curve began no round trip counts (`cubictcp_acked`).
+/// The time after the begin of a curve in which round trips do not count (`cubictcp_acked`).
 const IGNORED: Duration = Duration::from_secs(1);
 
-/// The curve is not computed again for so long, while the window stays (`HZ / 32`).
+/// The interval in which the curve is not evaluated again unless the window changes (`HZ / 32`).
 const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
 
-/// The most that `cnt` is where no loss is known.
-const MOST_BEFORE_LOSS: f64 = 20.0;
+/// The maximum of `cnt` before the first loss.
+const MAX_BEFORE_LOSS: f64 = 20.0;
 
-/// The least that `cnt` is.
-const LEAST: f64 = 2.0;
+/// The minimum of `cnt`.
+const MIN_CNT: f64 = 2.0;
 
 /// `struct bictcp`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinuxCubic {
     config: CubicConfig,
-    /// Segments acknowledged for each segment that the window grows by.
+    /// The number of acknowledged segments per segment of growth.
     cnt: f64,
-    /// Segments counted towards that (`tcp_cong_avoid_ai`).
+    /// The number of segments counted towards it (`tcp_cong_avoid_ai`).
     snd_cwnd_cnt: f64,
-    /// The last window that was too large; zero if none is known.
+    /// The window before the last reduction, after fast convergence; zero before the first one.
     last_max_cwnd: f64,
     /// `last_max_cwnd` before a reduction that may prove spurious.
     prior: Option<f64>,
-    /// When the curve was computed (`last_time`), and at which window (`last_cwnd`).
+    /// When the curve was last evaluated (`last_time`), and at which window (`last_cwnd`).
     last: Option<(Instant, f64)>,
     /// The smallest round trip.
     delay_min: Option<Duration>,
     epoch: Option<Epoch>,
 }
 
-/// The congestion avoidance since the last reduction.
+/// The congestion avoidance stage since the last reduction.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     epoch_start: Instant,
-    /// When the curve is flat, in seconds.
+    /// The time from the begin of the stage to the plateau of the curve, in seconds.
     bic_k: f64,
-    /// At which window it is flat.
+    /// The window at the plateau.
     bic_origin_point: f64,
-    /// Segments acknowledged that Reno's window has not grown for.
+    /// The number of acknowledged segments for which `tcp_cwnd` has not grown yet.
     ack_cnt: f64,
-    /// Reno's window.
+    /// The estimated window of Reno.
     tcp_cwnd: f64,
 }
 
@@ -88,9 +88,9 @@ impl LinuxCubic {
             false => 100.0 * cwnd,
         };
         if last_max_cwnd <= 0.0 {
-            cnt = cnt.min(MOST_BEFORE_LOSS);
+            cnt = cnt.min(MAX_BEFORE_LOSS);
         }
-        self.cnt = epoch.tcp_friendliness(cwnd, cnt, self.config.beta_cubic()).max(LEAST);
+        self.cnt = epoch.tcp_friendliness(cwnd, cnt, self.config.beta_cubic()).max(MIN_CNT);
     }
 
     /// `tcp_cong_avoid_ai`: returns by how many segments the window grows.
@@ -116,11 +116,10 @@ impl Epoch {
         Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: 0.0, tcp_cwnd: cwnd }
     }
 
-    /// The window that the curve has at the time `t`.
+    /// The window of the curve at the time `t`.
     fn bic_target(&self, t: Duration) -> f64 {
         let offs = t.secs_f64() - self.bic_k;
-        // Whole segments, as a kernel has them: it is the distance to the flat part that is
-        // rounded.
+        // The kernel rounds the distance to the plateau to whole segments.
         let delta = libm::floor(C * libm::fabs(offs * offs * offs));
         match offs < 0.0 {
             true => self.bic_origin_point - delta,
@@ -128,9 +127,9 @@ impl Epoch {
         }
     }
 
-    /// `cnt`, and less where a Reno of the same mean window grows faster.
+    /// TCP friendliness: `cnt`, or less if the estimated window of Reno is larger.
     fn tcp_friendliness(&mut self, cwnd: f64, cnt: f64, beta: f64) -> f64 {
-        // In eighths: 15 of them where the window is cut to 717 / 1024.
+        // In eighths: 15 for the default beta of 717 / 1024.
         let beta = libm::round(beta * 1024.0);
         let beta_scale = libm::floor(8.0 * (1024.0 + beta) / 3.0 / (1024.0 - beta));
         let delta = libm::floor(cwnd * beta_scale / 8.0);
@@ -153,7 +152,7 @@ impl CongestionControl for LinuxCubic {
         window.increase_cwnd(self.cong_avoid_ai(segments) * window.smss());
     }
 
-    /// `cubictcp_recalc_ssthresh`, and `tcp_init_cwnd_reduction`, which forgets `snd_cwnd_cnt`.
+    /// `cubictcp_recalc_ssthresh`, and `tcp_init_cwnd_reduction`, which clears `snd_cwnd_cnt`.
     fn on_loss(&mut self, bytes: u64, cwnd: u64, window: &Window) -> u64 {
         let cwnd = cwnd as f64 / window.smss() as f64;
         self.last_max_cwnd = libm::floor(self.config.w_max(cwnd, self.last_max_cwnd));
@@ -170,7 +169,7 @@ impl CongestionControl for LinuxCubic {
         self.delay_min = Some(self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt)));
     }
 
-    /// Fast recovery is just over (`cubictcp_acked`).
+    /// Round trips soon after a reduction are ignored (`cubictcp_acked`).
     fn ignores_rtt(&self, at: Instant) -> bool {
         self.epoch.is_some_and(|epoch| at.since(epoch.epoch_start) < IGNORED)
     }

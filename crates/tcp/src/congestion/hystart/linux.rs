@@ -1,4 +1,4 @@
-//! `HyStart` of Linux (`tcp_cubic.c`, `hystart_update`): Ha and Rhee, "Taming the elephants: New
+//! `HyStart` as in Linux (`tcp_cubic.c`, `hystart_update`): Ha and Rhee, "Taming the elephants: New
 //! TCP slow start", 2011.
 
 use rtolab_time::{Duration, Instant};
@@ -7,16 +7,16 @@ use super::rfc9406::{N_RTT_SAMPLE, rtt_thresh};
 use crate::congestion::{Acked, Window};
 use crate::seq::Seq;
 
-/// It looks from this window on, in segments (`hystart_low_window`).
+/// The smallest window at which it ends slow start, in segments (`hystart_low_window`).
 const LOW_WINDOW: u64 = 16;
-/// ACKs of one train are no further apart (`hystart_ack_delta_us`).
+/// The largest interval between two ACKs of a train (`hystart_ack_delta_us`).
 const ACK_DELTA: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinuxHyStart {
     /// The connection's smallest round trip.
     delay_min: Option<Duration>,
-    /// Has slow start ended here?
+    /// Has it ended slow start?
     found: bool,
     round: Option<Round>,
 }
@@ -26,15 +26,15 @@ struct Round {
     round_start: Instant,
     /// When the last ACK of its train arrived.
     last_ack: Instant,
-    /// SND.MAX when it began.
+    /// SND.MAX when the round began.
     end_seq: Seq,
-    /// The smallest round trip of it.
+    /// The smallest round trip of the round.
     curr_rtt: Duration,
     sample_cnt: u32,
 }
 
 impl LinuxHyStart {
-    /// Returns whether slow start ends.
+    /// Processes a round-trip sample. Returns whether slow start ends.
     pub fn update(&mut self, rtt: Duration, window: &Window, acked: &Acked) -> bool {
         let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
         self.delay_min = Some(delay_min);

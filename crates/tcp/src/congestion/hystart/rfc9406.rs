@@ -5,7 +5,7 @@ use rtolab_time::Duration;
 use crate::congestion::Acked;
 use crate::seq::Seq;
 
-/// Section 4.3, where nothing is paced.
+// The constants of section 4.3, for a sender without pacing.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
@@ -14,7 +14,7 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 const L: u64 = 8;
 
-/// RFC 9406 section 4.2.
+/// The variables of RFC 9406 section 4.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HyStartPlusPlus {
     /// SND.MAX when the round began; `None` before the first.
@@ -22,7 +22,7 @@ pub(super) struct HyStartPlusPlus {
     current_round_min_rtt: Option<Duration>,
     last_round_min_rtt: Option<Duration>,
     rtt_sample_count: u32,
-    /// Conservative slow start, while it lasts.
+    /// Conservative slow start (CSS), if it is under way.
     css: Option<Css>,
 }
 
@@ -30,18 +30,19 @@ pub(super) struct HyStartPlusPlus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Css {
     css_baseline_min_rtt: Duration,
-    /// Rounds of it that are complete.
+    /// The number of complete rounds of CSS.
     rounds: u32,
 }
 
 impl HyStartPlusPlus {
-    /// cwnd = cwnd + (min (N, L * SMSS) / CSS_GROWTH_DIVISOR), where the divisor is for
-    /// conservative slow start.
+    /// The growth of cwnd for `acked` bytes: cwnd = cwnd + min (N, L * SMSS), in CSS divided by
+    /// CSS_GROWTH_DIVISOR.
     pub fn growth(&self, acked: u64, smss: u64) -> u64 {
         acked.min(L * smss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1 }
     }
 
-    /// Returns whether slow start ends.
+    /// Processes an ACK, with its round-trip sample if there is one. Returns whether slow start
+    /// ends.
     pub fn on_ack(&mut self, rtt: Option<Duration>, acked: &Acked) -> bool {
         // currentRoundMinRTT = min (currentRoundMinRTT, currRTT); rttSampleCount += 1
         if let Some(rtt) = rtt {

@@ -42,7 +42,7 @@ impl SlowStart {
             self.una += SMSS;
             self.hystart.on_rtt(Duration::from_millis(rtt));
             let acked = acked(self.at, SMSS, (Seq::FIRST + 1 + self.una as u32, max));
-            self.hystart.on_arrival(&mut self.window, &acked);
+            self.hystart.on_any_ack(&mut self.window, &acked);
             if !self.is_over() {
                 self.hystart.slow_start(&mut self.window, &acked);
             }

@@ -1,22 +1,25 @@
-//! What one acknowledgment delivers, as RACK sees it.
+//! The segments that one acknowledgment delivers, as RACK needs them.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::flight::{AckFacts, Sent, XmitKey};
 use crate::seq::Seq;
 
-/// What one acknowledgment delivers.
+/// A summary of the segments that one acknowledgment delivers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// `RACK.min_RTT` and `RACK.fack` before it: segments that one acknowledgment reports, in
-    /// blocks of any order, are not reordered among themselves.
+    /// `RACK.min_RTT` before the acknowledgment.
     pub min_rtt: Option<Duration>,
+    /// `RACK.fack` before the acknowledgment. The order of its blocks is not the order of delivery,
+    /// so that the segments that it reports are not reordered among themselves.
     pub fack: Seq,
-    /// The most recently sent segment that it delivers for certain.
+    /// The most recently sent of the segments, without spurious retransmissions (section 6.2 step
+    /// 2).
     pub latest: Option<XmitKey>,
-    /// Of those, when the highest acknowledged segment left, and the highest SACKed.
+    /// End and transmission time of the highest acknowledged and of the highest SACKed segment,
+    /// without spurious retransmissions.
     pub highest: [Option<(Seq, Instant)>; 2],
-    /// The lowest segment that was delivered after one that left later.
+    /// The lowest segment that was delivered after one with higher sequence numbers.
     pub reordered: Option<Seq>,
 }
 
@@ -25,8 +28,8 @@ impl Delivery {
         Self { min_rtt, fack, latest: None, highest: [None; 2], reordered: None }
     }
 
-    /// The round trip of a segment that is delivered is `rtt`, and the acknowledgment echoes
-    /// `echo`: may it be of a retransmission's original (section 6.2 step 2)?
+    /// Was the delivered segment retransmitted spuriously, so that the ACK is likely for its
+    /// original (section 6.2 step 2)? Its round trip is `rtt`, and the ACK echoes `echo`.
     pub fn is_spurious_retransmission(
         &self,
         sent: &Sent,
@@ -49,7 +52,7 @@ impl Delivery {
     }
 }
 
-/// Is the echo of an earlier transmission than the last one?
+/// Is the echoed timestamp older than that of the last transmission?
 pub(super) fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
     echo.is_some_and(|echo| (echo.wrapping_sub(sent.timestamp) as i32) < 0)
 }

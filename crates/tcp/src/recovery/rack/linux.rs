@@ -1,4 +1,4 @@
-//! RACK of Linux, where it is not RFC 8985: `net/ipv4/tcp_recovery.c` and `tcp_input.c`.
+//! RACK as in Linux (`net/ipv4/tcp_recovery.c` and `tcp_input.c`), where it differs from RFC 8985.
 
 use rtolab_time::{Duration, Instant};
 
@@ -14,19 +14,19 @@ use crate::timer::{Timer, TimerTable};
 /// The largest reordering window, in quarters of a round trip.
 const MAX_REO_WND_MULT: u64 = 255;
 
-/// RACK of Linux.
+/// RACK as in Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxRack {
     rack: Rack,
-    /// A segment was delivered (`advanced`): without that, no loss is detected.
+    /// Was a segment delivered (`advanced`)? Only then losses are detected.
     advanced: bool,
-    /// A D-SACK came, and the reordering window is to widen (`dsack_seen`).
+    /// Must the reordering window widen, because a D-SACK has arrived (`dsack_seen`)?
     dsack_seen: bool,
-    /// When the most recently sent segment left that the current acknowledgment delivers.
+    /// When the most recently sent segment of the current acknowledgment was sent.
     delivered: Option<Instant>,
     /// When a D-SACK last widened the reordering window (`last_delivered`).
     last_delivered: Option<Instant>,
-    /// Segments reported as received twice (`dsack_dups`).
+    /// The number of segments reported as received twice (`dsack_dups`).
     dsack_dups: u32,
 }
 
@@ -48,8 +48,8 @@ impl LossRecovery for LinuxRack {
         self.delivered = None;
     }
 
-    /// Steps 1 to 3 of RFC 8985 section 6.2. The echo is looked at only where a retransmission is
-    /// acknowledged in order (`tcp_skb_spurious_retrans`).
+    /// Steps 1 to 3 of RFC 8985 section 6.2. The echo counts only if a retransmission is
+    /// acknowledged cumulatively (`tcp_skb_spurious_retrans`).
     fn on_delivered(
         &mut self,
         sent: &Sent,
@@ -63,7 +63,8 @@ impl LossRecovery for LinuxRack {
         if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
             rack.delivery.update(sent, ack);
         }
-        // In fast recovery, a late original filled the hole (`tcp_try_undo_partial`).
+        // In fast recovery, a late original that fills a hole shows reordering
+        // (`tcp_try_undo_partial`).
         let partial = recovery.is_fast() && ack.ack < recovery.recover;
         let filled = sent.was_retransmitted() && sent.seq < rack.delivery.fack;
         if partial && filled && echoes_earlier(echo, sent) {
@@ -72,13 +73,14 @@ impl LossRecovery for LinuxRack {
         rack.detect_reordering(sent);
     }
 
-    /// Without reordering seen, D-SACKs say nothing, nor does one of a probe (`tcp_dsack_seen`).
+    /// Handles the D-SACK (`tcp_dsack_seen`): it counts only after reordering was seen, and not if
+    /// it reports a tail loss probe.
     fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
-        let doubted = ack.dsack.is_some_and(|range| !self.believes(&range, smss));
-        let dsack = ack.dsack.filter(|_| !doubted && self.rack.reordering_seen);
+        let dsack_ignored = ack.dsack.is_some_and(|range| !self.is_plausible(&range, smss));
+        let dsack = ack.dsack.filter(|_| !dsack_ignored && self.rack.reordering_seen);
         self.dsack_seen |= dsack.is_some_and(|range| !self.rack.probe.ends_at(range.end));
         self.advanced |= self.rack.update_rtt(ack, config, smss);
-        doubted
+        dsack_ignored
     }
 
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
@@ -87,14 +89,14 @@ impl LossRecovery for LinuxRack {
         if core::mem::take(&mut self.advanced) {
             return self.on_reordering_timer(recovery, cx);
         }
-        // Linux has one timer, which another use has taken (`tcp_set_xmit_timer`).
+        // Linux has one timer, which now runs for the timeout or the probe (`tcp_set_xmit_timer`).
         if ack.is_new() {
             cx.timers.stop(Timer::Reordering);
         }
         Step::None
     }
 
-    /// If a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`).
+    /// Begins fast recovery if a retransmission after a timeout is lost (`FLAG_LOST_RETRANS`).
     fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
         let losses = self.rack.detect_loss(recovery, cx);
         let lost_again = losses.is_some_and(|losses| losses.lost_again);
@@ -108,7 +110,7 @@ impl LossRecovery for LinuxRack {
         self.rack.mark_losses_on_rto(Duration::ZERO, recovery, cx)
     }
 
-    /// Where no probe leaves, the timer of the head goes on (`tcp_send_loss_probe`).
+    /// If no probe is sent, the timer of the head continues (`tcp_send_loss_probe`).
     fn on_probe_timer(&mut self) -> ProbeStep {
         match self.rack.probe.on_timer(false) {
             true => ProbeStep::Send,
@@ -163,20 +165,20 @@ impl LossRecovery for LinuxRack {
 }
 
 impl LinuxRack {
-    /// Can the reported duplicates come from retransmissions? More duplicates than retransmissions
-    /// come from the network or the peer (`tcp_dsack_seen`).
-    fn believes(&mut self, range: &DuplicateRange, smss: u64) -> bool {
+    /// Can the reported duplicates come from retransmissions? If there are more duplicates than
+    /// retransmissions, the network or the peer causes them (`tcp_dsack_seen`).
+    fn is_plausible(&mut self, range: &DuplicateRange, smss: u64) -> bool {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
         self.dsack_dups <= self.rack.total_retrans
     }
 
-    /// D-SACKs widen the reordering window (`tcp_rack_update_reo_wnd`): once something is
-    /// delivered, and not if that had left before the window widened last.
+    /// Widens the reordering window for a D-SACK (`tcp_rack_update_reo_wnd`), if the acknowledgment
+    /// delivers a segment that was sent after the last widening.
     fn update_reo_wnd_mult(&mut self, at: Instant, recovered: bool) {
         let rack = &mut self.rack;
-        if let Some(left) = self.delivered {
-            if self.last_delivered.is_some_and(|widened| left < widened) {
+        if let Some(sent) = self.delivered {
+            if self.last_delivered.is_some_and(|widened| sent < widened) {
                 self.dsack_seen = false;
             }
             if core::mem::take(&mut self.dsack_seen) {

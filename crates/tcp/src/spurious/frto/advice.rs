@@ -83,9 +83,9 @@ pub enum Advice {
     /// Send nothing.
     Hold,
     /// Send two new segments, and set the window.
-    SendTwoNew(Reopening),
+    SendTwoNew(Step2Window),
     /// Send this in their place, and set the window.
-    SendInstead(Fallback, Reopening),
+    SendFallback(Fallback, Step2Window),
     /// Retransmit from SND.UNA in slow start, with this window.
     GoBackN {
         /// The congestion window in segments.
@@ -111,7 +111,7 @@ pub enum GoBack {
 
 /// The congestion window while the two new segments are under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reopening {
+pub enum Step2Window {
     /// `ssthresh`.
     Ssthresh,
     /// Two segments, as of a conventional sender after the first acknowledgment.
@@ -142,13 +142,13 @@ pub(super) enum Step {
     #[default]
     Idle,
     /// F-RTO was not entered at the last timeout.
-    Abstaining,
+    NotEntered,
     /// The first segment was retransmitted; its acknowledgment, or a late one, is awaited.
     AwaitingFirst,
     /// The first acknowledgment advanced the window and two new segments were sent.
     AwaitingSecond,
     /// The sender recovers as without F-RTO, but an acknowledgment may still tell (Linux).
-    Lingering,
+    AwaitingOriginal,
 }
 
 /// What an acknowledgment leads to.
@@ -166,7 +166,7 @@ impl Outcome {
     }
 
     /// Step 2 b: two new segments.
-    pub(super) const fn send_two_new(window: Reopening) -> Self {
+    pub(super) const fn send_two_new(window: Step2Window) -> Self {
         let advice = Advice::SendTwoNew(window);
         Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
     }
@@ -187,7 +187,7 @@ impl Outcome {
 
     /// The acknowledgment may be of what was sent in place of new segments, so F-RTO cannot decide:
     /// slow start has the window that follows a duplicate.
-    pub(super) const fn of_the_fallback() -> Self {
+    pub(super) const fn fallback_inconclusive() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         let advice = Advice::GoBackN { cwnd: 3, extent: GoBack::Timeout };
         Self { next: Step::Idle, advice, verdict }

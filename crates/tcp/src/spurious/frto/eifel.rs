@@ -7,19 +7,19 @@
 //! retransmission needs no second one. The windows in between are those of RFC 5682.
 
 use super::advice::{Outcome, Step};
-use super::{Advice, CanSend, Entry, Expiry, Reopening, Resumption};
+use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
 /// Its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Forward {
+pub(super) struct EifelForward {
     /// Which segment timed out, and RetransmitTS: the timestamp of its first retransmission.
     retransmitted: Option<(Seq, u32)>,
 }
 
-impl Forward {
+impl EifelForward {
     /// Another timeout of the same segment does not overwrite the timestamp (RFC 3522 section 3.2
     /// step 2).
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
@@ -43,7 +43,7 @@ impl Forward {
         }
         match can_send {
             CanSend::Nothing => Self::given_up(Verdict::Inconclusive(Reason::NothingNewToSend)),
-            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 

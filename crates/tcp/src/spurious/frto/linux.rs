@@ -5,7 +5,7 @@
 //! spurious, be it the first and before any new segment was sent. The response undoes the timeout.
 
 use super::advice::{Outcome, Step};
-use super::{Advice, CanSend, Entry, Expiry, Reopening, Resumption};
+use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
@@ -50,7 +50,7 @@ impl Linux {
         match can_send {
             CanSend::Nothing => Self::given_up(Verdict::Inconclusive(Reason::NothingNewToSend)),
             // Step 2 b, as the window permits: it has grown to two segments.
-            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 
@@ -66,7 +66,7 @@ impl Linux {
             return Self::given_up(Verdict::Genuine);
         }
         // What was retransmitted was acknowledged in parts: an original may still turn up.
-        Outcome { next: Step::Lingering, advice: Advice::Usual, verdict: Verdict::Open }
+        Outcome { next: Step::AwaitingOriginal, advice: Advice::Usual, verdict: Verdict::Open }
     }
 
     /// `FLAG_ORIG_SACK_ACKED`.

@@ -2,7 +2,7 @@
 //! It has two users: a sender that follows the advice, and [`PassiveFrto`](super::PassiveFrto).
 
 use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoVariant, Outcome, Step};
-use super::eifel::Forward;
+use super::eifel::EifelForward;
 use super::linux::Linux;
 use super::ns2::Ns2;
 use super::report::Report;
@@ -18,7 +18,7 @@ pub struct Frto {
     pub(super) step: Step,
     form: Form,
     /// What was sent in step 2 b, where it was not new segments.
-    sent_instead: Option<Fallback>,
+    fallback_sent: Option<Fallback>,
     /// The segment that a tail loss probe retransmitted before the timeout.
     probed: Option<Seq>,
 }
@@ -31,7 +31,7 @@ enum Form {
     SackEnhanced(SackEnhanced),
     Linux(Linux),
     Ns2(Ns2),
-    Eifel(Forward),
+    Eifel(EifelForward),
 }
 
 impl Frto {
@@ -44,9 +44,9 @@ impl Frto {
             FrtoVariant::Rfc5682Sack => Form::SackEnhanced(SackEnhanced::default()),
             FrtoVariant::Linux => Form::Linux(Linux::default()),
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
-            FrtoVariant::Eifel => Form::Eifel(Forward::default()),
+            FrtoVariant::Eifel => Form::Eifel(EifelForward::default()),
         };
-        Self { step: Step::Idle, form, sent_instead: None, probed: None }
+        Self { step: Step::Idle, form, fallback_sent: None, probed: None }
     }
 
     /// Is no timeout in question?
@@ -55,7 +55,7 @@ impl Frto {
     }
 
     /// Is the first acknowledgment after a timeout awaited?
-    pub(crate) fn awaits_first(&self) -> bool {
+    pub(crate) fn is_awaiting_first_ack(&self) -> bool {
         self.step == Step::AwaitingFirst
     }
 
@@ -75,10 +75,10 @@ impl Frto {
             Form::Ns2(ns2) => ns2.enter(expiry),
             Form::Eifel(eifel) => eifel.enter(expiry),
         };
-        (self.sent_instead, self.probed) = (None, expiry.probed);
+        (self.fallback_sent, self.probed) = (None, expiry.probed);
         self.step = match entry {
             Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
-            Entry::Conventional => Step::Abstaining,
+            Entry::Conventional => Step::NotEntered,
         };
         entry
     }
@@ -92,20 +92,22 @@ impl Frto {
     ) -> (Advice, Verdict) {
         let outcome = match self.step {
             Step::Idle => return (Advice::Usual, Verdict::Open),
-            Step::Abstaining => {
+            Step::NotEntered => {
                 let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
                 Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
             }
             // Neither new nor duplicate, such as a window update.
-            Step::AwaitingFirst | Step::AwaitingSecond if !self.counts(ack) => {
+            Step::AwaitingFirst | Step::AwaitingSecond if !self.reports_arrival(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
             Step::AwaitingFirst => match (can_send, fallback) {
-                (CanSend::Nothing, Some(fallback)) => self.on_first_instead(ack, fallback),
+                (CanSend::Nothing, Some(fallback)) => self.on_first_with_fallback(ack, fallback),
                 _ => self.on_first(ack, can_send),
             },
-            Step::AwaitingSecond if self.may_be_of_the_tail(ack) => Outcome::of_the_fallback(),
-            Step::AwaitingSecond | Step::Lingering => self.on_second(ack),
+            Step::AwaitingSecond if self.may_cover_retransmission(ack) => {
+                Outcome::fallback_inconclusive()
+            }
+            Step::AwaitingSecond | Step::AwaitingOriginal => self.on_second(ack),
         };
         self.step = outcome.next;
         (outcome.advice, outcome.verdict)
@@ -122,25 +124,25 @@ impl Frto {
     }
 
     /// Does the acknowledgment report the arrival of a segment?
-    pub(super) fn counts(&self, ack: &AckFacts) -> bool {
+    pub(super) fn reports_arrival(&self, ack: &AckFacts) -> bool {
         let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
     }
 
     /// Step 2 as if there were new segments to send.
-    fn on_first_instead(&mut self, ack: &AckFacts, fallback: Fallback) -> Outcome {
+    fn on_first_with_fallback(&mut self, ack: &AckFacts, fallback: Fallback) -> Outcome {
         let outcome = self.on_first(ack, CanSend::Freely);
         let Advice::SendTwoNew(window) = outcome.advice else { return outcome };
-        self.sent_instead = Some(fallback);
-        Outcome { advice: Advice::SendInstead(fallback, window), ..outcome }
+        self.fallback_sent = Some(fallback);
+        Outcome { advice: Advice::SendFallback(fallback, window), ..outcome }
     }
 
     /// Does the acknowledgment reach a segment from before the timeout that step 2 b or a probe
     /// retransmitted? Like one of the segment of step 1 it is no evidence of an original. Linux
     /// knows which segments it has sent once.
-    fn may_be_of_the_tail(&self, ack: &AckFacts) -> bool {
+    fn may_cover_retransmission(&self, ack: &AckFacts) -> bool {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
-        match (self.sent_instead, self.form) {
+        match (self.fallback_sent, self.form) {
             (_, Form::Linux(_)) => false,
             (Some(Fallback::Tail(tail)), _) => reaches(tail),
             _ => ack.original.is_none() && self.probed.is_some_and(reaches),
@@ -165,7 +167,7 @@ impl Frto {
             Form::SackEnhanced(sack) => sack.second(ack),
             Form::Linux(linux) => linux.second(ack),
             Form::Ns2(ns2) => ns2.second(ack),
-            Form::Eifel(_) => Forward::second(ack),
+            Form::Eifel(_) => EifelForward::second(ack),
         }
     }
 }

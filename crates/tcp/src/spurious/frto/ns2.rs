@@ -5,7 +5,7 @@
 //! in step 2 says nothing, and in step 3 it is looked at for what it reports.
 
 use super::advice::{Outcome, Step};
-use super::{Advice, CanSend, Entry, Expiry, GoBack, Reopening, Resumption};
+use super::{Advice, CanSend, Entry, Expiry, GoBack, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::Verdict;
@@ -39,7 +39,7 @@ impl Ns2 {
             _ if !ack.is_new() => Outcome::genuine(1),
             CanSend::Nothing | CanSend::OneByWindow => Outcome::nothing_new(),
             CanSend::Freely if ack.ack >= self.recover => Outcome::genuine(2),
-            CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+            CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 

@@ -14,9 +14,9 @@ pub struct PassiveFrto {
     /// Until this is acknowledged or the timer expires, fast recovery is under way.
     fast_recovery: Option<Seq>,
     /// Did the sender retransmit more than the segment that timed out?
-    went_back: bool,
+    retransmitted_more: bool,
     /// How many new segments it had sent when the first acknowledgment came.
-    new_before: u32,
+    new_segments_before: u32,
     /// The segment that a tail loss probe retransmitted.
     probed: Option<Seq>,
 }
@@ -25,19 +25,29 @@ impl PassiveFrto {
     /// By that form of F-RTO.
     pub fn new(variant: FrtoVariant) -> Self {
         let machine = Frto::new(variant);
-        Self { machine, fast_recovery: None, went_back: false, new_before: 0, probed: None }
-    }
-
-    /// Has the sender acted differently from F-RTO before this acknowledgment?
-    const fn disobeyed(&self, episode: &Episode) -> bool {
-        match self.machine.step {
-            Step::Idle | Step::Abstaining | Step::Lingering => false,
-            Step::AwaitingFirst => self.went_back || episode.new_segments > self.new_before,
-            Step::AwaitingSecond => self.went_back || episode.new_segments == self.new_before,
+        Self {
+            machine,
+            fast_recovery: None,
+            retransmitted_more: false,
+            new_segments_before: 0,
+            probed: None,
         }
     }
 
-    fn timed_out(&mut self, sent: &Sent, episode: &Episode) {
+    /// Has the sender acted differently from F-RTO before this acknowledgment?
+    const fn has_deviated(&self, episode: &Episode) -> bool {
+        match self.machine.step {
+            Step::Idle | Step::NotEntered | Step::AwaitingOriginal => false,
+            Step::AwaitingFirst => {
+                self.retransmitted_more || episode.new_segments > self.new_segments_before
+            }
+            Step::AwaitingSecond => {
+                self.retransmitted_more || episode.new_segments == self.new_segments_before
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, sent: &Sent, episode: &Episode) {
         let fast_recovery = self.fast_recovery.take();
         self.machine.on_timeout(&Expiry {
             una: episode.seq,
@@ -48,19 +58,19 @@ impl PassiveFrto {
             timestamp: sent.timestamp,
             probed: self.probed.filter(|probed| *probed >= episode.seq),
         });
-        (self.went_back, self.new_before) = (false, episode.new_segments);
+        (self.retransmitted_more, self.new_segments_before) = (false, episode.new_segments);
     }
 }
 
 impl Detector for PassiveFrto {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         match sent.cause {
-            Cause::Timeout => self.timed_out(sent, episode),
+            Cause::Timeout => self.on_timeout(sent, episode),
             Cause::FastRetransmit => {
                 self.fast_recovery = Some(episode.max);
-                self.went_back = true;
+                self.retransmitted_more = true;
             }
-            _ => self.went_back = true,
+            _ => self.retransmitted_more = true,
         }
     }
 
@@ -72,15 +82,15 @@ impl Detector for PassiveFrto {
         if episode.kind != EpisodeKind::Timeout {
             return Verdict::Inconclusive(Reason::NotATimeout);
         }
-        if self.machine.counts(ack) && self.disobeyed(episode) {
+        if self.machine.reports_arrival(ack) && self.has_deviated(episode) {
             self.machine.abandon(ack);
-            return Verdict::Inconclusive(Reason::DidOtherwise);
+            return Verdict::Inconclusive(Reason::SenderDeviated);
         }
         let before = self.machine.step;
         // What the sender sends next shows what it could send.
         let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
         if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
-            self.new_before = episode.new_segments;
+            self.new_segments_before = episode.new_segments;
         }
         verdict
     }

@@ -1,7 +1,7 @@
 //! F-RTO as first published: report C-2002-07 section 3.
 
 use super::advice::Outcome;
-use super::{CanSend, Entry, Reopening, Resumption};
+use super::{CanSend, Entry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 
 /// Entered at every timeout, it has no state.
@@ -22,7 +22,7 @@ impl Report {
         match can_send {
             CanSend::Nothing => Outcome::nothing_new(),
             // 2 i
-            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Ssthresh),
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Ssthresh),
         }
     }
 

@@ -6,7 +6,7 @@
 //! acknowledgments may be of its retransmissions.
 
 use super::advice::Outcome;
-use super::{CanSend, Entry, Expiry, Reopening, Resumption};
+use super::{CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 
@@ -76,7 +76,7 @@ impl Basic {
         match can_send {
             CanSend::Nothing => Outcome::nothing_new(),
             // 2 b: two new segments
-            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 

@@ -5,7 +5,7 @@
 //! acknowledgment.
 
 use super::advice::{Outcome, Step};
-use super::{CanSend, Entry, Expiry, Reopening, Resumption};
+use super::{CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 
@@ -46,7 +46,7 @@ impl SackEnhanced {
         match can_send {
             CanSend::Nothing => Outcome::nothing_new(),
             // 2 b: two new segments
-            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Reopening::Two),
+            CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 

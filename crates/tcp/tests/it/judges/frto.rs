@@ -19,12 +19,12 @@ fn t_fr_1_where_the_sender_does_what_f_rto_would() {
 
 #[test]
 fn t_fr_1_a_sender_that_goes_back_leaves_the_judge_blind() {
-    assert_eq!(gone_back_n().said("frto"), Some((Inconclusive(Reason::DidOtherwise), 1101)));
+    assert_eq!(gone_back_n().said("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
     // As does one that sends nothing.
     let mut bench = Bench::new();
     bench.sends(0, 1..=6).timeout(1000, 1);
     bench.ack(1100, 1).ack(1101, 2);
-    assert_eq!(bench.said("frto"), Some((Inconclusive(Reason::DidOtherwise), 1101)));
+    assert_eq!(bench.said("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn t_fr_10_forms_of_f_rto_differ_on_a_timeout_while_one_recovers() {
 fn a_sender_that_goes_back_leaves_each_form_of_f_rto_blind() {
     let mut bench = gone_back_n();
     for form in FORMS {
-        assert_eq!(bench.said(form), Some((Inconclusive(Reason::DidOtherwise), 1101)), "{form}");
+        assert_eq!(bench.said(form), Some((Inconclusive(Reason::SenderDeviated), 1101)), "{form}");
     }
     // The recovery that it began is one under way when the timer expires again.
     bench.sends(1200, 8..=9).timeout(3000, 7);

@@ -131,7 +131,7 @@ impl Setup {
             expected: true,
             verdict: None,
             duplicate: None,
-            judges: PassiveDetectors::of(passive, Seq::FIRST).knowing(path),
+            judges: PassiveDetectors::of(passive, Seq::FIRST).with_known_path(path),
             judgments: Vec::new(),
             alike: true,
             timeouts: 0,

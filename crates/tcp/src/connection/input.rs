@@ -1,4 +1,4 @@
-//! What arrives: RFC 9293 section 3.10.7, in the order that it prescribes.
+//! The processing of arriving segments (RFC 9293 section 3.10.7), in the prescribed order.
 
 use alloc::sync::Arc;
 
@@ -6,21 +6,21 @@ use rtolab_time::Instant;
 
 use super::reset::Reset;
 use super::states::{FastPath, Opened};
-use super::{Agreed, Connection, Failure, State};
+use super::{Connection, Failure, NegotiatedOptions, State};
 use crate::config::{Algorithm, EcnFallback, Handshake, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-/// The bytes of the timestamps option with its padding.
+/// The length of the timestamps option with its padding, in bytes.
 const TIMESTAMP_BYTES: u32 = 12;
 
 /// The largest window shift (RFC 7323 section 2.3).
 pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
 impl Connection {
-    /// A segment arrived.
+    /// Processes an arriving segment.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
         self.fast_path = FastPath::None;
@@ -34,32 +34,32 @@ impl Connection {
     pub(super) fn on_any_segment(&mut self, segment: &Segment, at: Instant) {
         match self.state {
             State::Closed => self.on_closed(segment),
-            State::SynSent => self.on_answer(segment, at),
+            State::SynSent => self.on_segment_in_syn_sent(segment, at),
             _ => self.on_synchronised(segment, at),
         }
     }
 
     /// SYN-SENT (RFC 9293 section 3.10.7.3).
-    fn on_answer(&mut self, segment: &Segment, at: Instant) {
-        let answers = segment.flags.has(Flags::ACK);
+    fn on_segment_in_syn_sent(&mut self, segment: &Segment, at: Instant) {
+        let has_ack = segment.flags.has(Flags::ACK);
         let acceptable = segment.ack == self.sender.flight().max() && segment.ack > Seq::FIRST;
         if segment.flags.has(Flags::RST) {
-            if answers && acceptable {
+            if has_ack && acceptable {
                 self.fail(Failure::Refused);
             }
             return;
         }
-        if answers && !acceptable {
+        if has_ack && !acceptable {
             self.reset = Some(Reset::Refuse(segment.ack));
             return;
         }
         if !segment.flags.has(Flags::SYN) {
             return;
         }
-        self.agree(segment);
+        self.negotiate(segment);
         self.receiver.synchronise(segment);
-        if !answers {
-            self.on_crossing_syn();
+        if !has_ack {
+            self.on_simultaneous_open();
             return;
         }
         self.receiver.ack_now();
@@ -72,21 +72,21 @@ impl Connection {
         }
     }
 
-    /// Both ends have sent a SYN (RFC 9293 section 3.5, figure 8): it is retransmitted, and now
-    /// acknowledges the other one.
+    /// Both ends have sent a SYN (simultaneous open, RFC 9293 section 3.5, figure 8): this end
+    /// retransmits its SYN with an acknowledgment of the other one.
     #[cold]
-    fn on_crossing_syn(&mut self) {
+    fn on_simultaneous_open(&mut self) {
         self.state = State::SynReceived;
         if self.sender.flight().size() > 0 {
-            self.sender.resend_head = Some(Cause::Answer);
+            self.sender.retransmit_head = Some(Cause::Answer);
         }
     }
 
-    /// Takes the smaller of what both ends offered.
-    pub(super) fn agree(&mut self, syn: &Segment) {
+    /// Negotiates the options with those of the peer's SYN.
+    pub(super) fn negotiate(&mut self, syn: &Segment) {
         let options = syn.syn_options();
         self.sender.note_window(syn.window);
-        self.agreed = Agreed {
+        self.negotiated = NegotiatedOptions {
             timestamps: self.config.timestamps && syn.timestamps().is_some(),
             sack: self.config.sack && options.sack_permitted,
             ecn: self.config.ecn && self.offers_ecn(syn.flags),
@@ -95,20 +95,20 @@ impl Connection {
                 _ => None,
             },
         };
-        if let (Some(_), Some(shift)) = (self.agreed.window_shift, options.window_scale) {
+        if let (Some(_), Some(shift)) = (self.negotiated.window_shift, options.window_scale) {
             self.cold.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
         }
         let mss = u32::from(options.mss.unwrap_or(536).min(self.config.mss));
-        let shrinks = self.agreed.timestamps && self.config.timestamp.in_mss;
+        let shrinks = self.negotiated.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);
-        if self.agreed.ecn && !self.has_fallen_back_from_ecn() {
+        if self.negotiated.ecn && !self.has_fallen_back_from_ecn() {
             self.sender.ecn.get_or_insert_default();
         }
     }
 
-    /// Does the peer's SYN say that it is ECN-capable (RFC 3168 section 6.1.1)? An answer with both
-    /// bits only reflects those of this end's SYN.
+    /// Does the peer's SYN offer ECN (RFC 3168 section 6.1.1)? A SYN-ACK with both ECE and CWR does
+    /// not: a faulty peer reflects the bits of the SYN.
     const fn offers_ecn(&self, flags: Flags) -> bool {
         match self.state {
             State::SynSent => flags.has(Flags::ECE) && !flags.has(Flags::CWR),
@@ -116,17 +116,18 @@ impl Connection {
         }
     }
 
-    /// Are data not ECN-capable because this end has sent a SYN without ECN? Marks are echoed in
-    /// any case.
+    /// Is data not sent as ECN-capable, because this end has retransmitted its SYN without ECN?
+    /// Marks are echoed in any case.
     fn has_fallen_back_from_ecn(&self) -> bool {
         let not_capable = self.config.connection.ecn_fallback == EcnFallback::NotCapable;
         self.state == State::SynSent && self.sender.syn_timed_out() && not_capable
     }
 
-    /// Without SACK at the peer NewReno replaces loss recovery by SACK (RFC 6582 section 1).
-    fn fall_back(&mut self) {
+    /// Replaces SACK-based loss recovery by NewReno if the peer does not support SACK (RFC 6582
+    /// section 1).
+    fn fall_back_to_newreno(&mut self) {
         let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
-        if by_sack && !self.agreed.sack {
+        if by_sack && !self.negotiated.sack {
             let mut config = (*self.config).clone();
             (config.recovery.algorithm, config.sack) = (Algorithm::NewReno, false);
             self.config = Arc::new(config);
@@ -135,14 +136,14 @@ impl Connection {
     }
 
     fn establish(&mut self, at: Instant) {
-        self.fall_back();
+        self.fall_back_to_newreno();
         self.sender.start(self.smss);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,
             _ => State::FinWait1,
         };
         self.connected = true;
-        self.keep_alive(at);
+        self.start_keep_alive(at);
         self.push_event(Event::Connected);
     }
 
@@ -153,9 +154,9 @@ impl Connection {
             self.receiver.note_rxt(segment);
         }
         // RFC 7323 section 5.3 (R1) comes before the window test.
-        let old = self.agreed.timestamps && self.receiver.is_old(segment, at) && !reset;
-        if old && !self.takes_old_timestamp(segment) {
-            if self.answers_outside(segment, at) {
+        let old = self.negotiated.timestamps && self.receiver.is_old(segment, at) && !reset;
+        if old && !self.accepts_old_timestamp(segment) {
+            if self.may_answer_unacceptable(segment, at) {
                 self.receiver.drop_old(segment);
             }
             return;
@@ -164,7 +165,7 @@ impl Connection {
             self.on_reset(segment, at);
             return;
         }
-        let echoes = self.agreed.timestamps && !self.keeps_first_syn(segment);
+        let echoes = self.negotiated.timestamps && !self.keeps_first_syn_timestamp(segment);
         if echoes && segment.ack <= self.sender.flight().max() {
             self.receiver.note_timestamp(segment, at);
         }
@@ -173,13 +174,13 @@ impl Connection {
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            self.on_syn(at);
+            self.on_syn_in_window(at);
             return;
         }
-        if !segment.flags.has(Flags::ACK) || !self.on_acknowledgment(segment, at) {
+        if !segment.flags.has(Flags::ACK) || !self.check_ack_field(segment, at) {
             return;
         }
-        if self.refuses_data(segment) {
+        if self.resets_for_data(segment) {
             return;
         }
         if self.receiver.finished() {
@@ -187,7 +188,7 @@ impl Connection {
             self.receiver.ack_if_any(segment);
             return;
         }
-        if self.agreed.ecn {
+        if self.negotiated.ecn {
             self.receiver.note_congestion(segment);
         }
         self.receiver.take(segment, at);
@@ -196,61 +197,63 @@ impl Connection {
         }
     }
 
-    /// A segment outside the window is acknowledged, so that the peer learns what is expected; a
-    /// repeated SYN is answered as the first one was.
+    /// A segment outside the window arrived. An ACK reports RCV.NXT to the peer; a retransmitted
+    /// SYN is answered like the first one.
     fn on_unacceptable(&mut self, segment: &Segment, at: Instant) {
         if segment.flags.has(Flags::SYN) {
-            self.on_syn_again(segment, at);
+            self.on_retransmitted_syn(segment, at);
             return;
         }
-        // A closed window refuses data, but not what they acknowledge (RFC 9293 section 3.10.7.4).
-        let refused = segment.seq == self.receiver.nxt() && segment.flags.has(Flags::ACK);
-        if refused && !self.on_acknowledgment(segment, at) {
+        // A zero window refuses data, but not the acknowledgment (RFC 9293 section 3.10.7.4).
+        let has_valid_ack = segment.seq == self.receiver.nxt() && segment.flags.has(Flags::ACK);
+        if has_valid_ack && !self.check_ack_field(segment, at) {
             return;
         }
         self.receiver.take(segment, at);
-        if self.answers_outside(segment, at) {
+        if self.may_answer_unacceptable(segment, at) {
             self.receiver.ack_now();
         }
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
-            self.wait(at);
+            self.enter_time_wait(at);
         }
     }
 
-    /// A SYN below the window: a retransmission, or in a simultaneous open its answer.
-    fn on_syn_again(&mut self, segment: &Segment, at: Instant) {
+    /// A SYN below the window arrived: a retransmission, or the SYN-ACK of a simultaneous open.
+    fn on_retransmitted_syn(&mut self, segment: &Segment, at: Instant) {
         let flight = self.sender.flight();
         let (una, max) = (flight.una(), flight.max());
         let known = segment.seq + 1 == self.receiver.nxt();
         if self.connected || !known {
             self.challenge(at);
         } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {
-            self.on_acknowledgment(segment, at);
+            self.check_ack_field(segment, at);
         } else {
-            self.sender.resend_head = Some(Cause::Answer);
-            if self.keeps_first_syn(segment) {
+            self.sender.retransmit_head = Some(Cause::Answer);
+            if self.keeps_first_syn_timestamp(segment) {
                 self.sender.restart_retransmission_timer(at);
             }
         }
     }
 
-    /// Is it a SYN that is repeated, and the first one's timestamp is echoed all the same?
-    fn keeps_first_syn(&self, segment: &Segment) -> bool {
+    /// Is the segment a retransmitted SYN whose timestamp does not replace that of the first one
+    /// (Linux)?
+    fn keeps_first_syn_timestamp(&self, segment: &Segment) -> bool {
         segment.flags.has(Flags::SYN) && self.config.receiver.repeated_syn == RepeatedSyn::Linux
     }
 
-    /// A SYN in the window (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).
+    /// A SYN in the window arrived (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).
     #[cold]
-    fn on_syn(&mut self, at: Instant) {
+    fn on_syn_in_window(&mut self, at: Instant) {
         match (self.state, self.cold.opened) {
-            // Back to LISTEN, which is the [`Listener`](super::Listener).
+            // The connection returns to LISTEN, which the [`Listener`](super::Listener) implements.
             (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
             _ => self.challenge(at),
         }
     }
 
-    /// The acknowledgment field; `false` if the segment is to be dropped for it.
-    fn on_acknowledgment(&mut self, segment: &Segment, at: Instant) -> bool {
+    /// Checks and processes the ACK field (RFC 9293 section 3.10.7.4, fifth check). Returns `false`
+    /// if the segment must be dropped.
+    fn check_ack_field(&mut self, segment: &Segment, at: Instant) -> bool {
         let flight = self.sender.flight();
         if !self.connected && (segment.ack <= flight.una() || segment.ack > flight.max()) {
             self.reset = Some(Reset::Refuse(segment.ack));
@@ -261,9 +264,9 @@ impl Connection {
             return false;
         }
         if segment.ack < flight.una() {
-            let takes = self.takes_old(segment, at);
+            let takes = self.accepts_old_ack(segment, at);
             if takes {
-                self.on_late_acknowledgment(segment, at);
+                self.on_old_ack(segment, at);
             }
             return takes;
         }
@@ -279,11 +282,11 @@ impl Connection {
         true
     }
 
-    /// May a segment that acknowledges less than others before still bring data? RFC 5961 section
-    /// 5.2: not, if that was before all of a window. The fast path does not note windows, so the
-    /// largest possible one counts.
+    /// Is a segment acceptable whose acknowledgment number is below SND.UNA? RFC 5961 section 5.2:
+    /// not if it is more than a window below. The fast path does not record windows, so the largest
+    /// possible one counts.
     #[cold]
-    fn takes_old(&mut self, segment: &Segment, at: Instant) -> bool {
+    fn accepts_old_ack(&mut self, segment: &Segment, at: Instant) -> bool {
         let largest = self.cold.largest_window.max(self.sender.largest_window());
         let takes = self.sender.flight().una().since(segment.ack) <= u64::from(largest);
         if !takes {
@@ -292,9 +295,10 @@ impl Connection {
         takes
     }
 
-    /// An acknowledgment was overtaken by another. What it reports by SACK may be news all the same
-    /// (Linux, `tcp_ack`); only loss detection by time tells it from a duplicate acknowledgment.
-    fn on_late_acknowledgment(&mut self, segment: &Segment, at: Instant) {
+    /// Processes the SACK blocks of an old acknowledgment, which may contain new information
+    /// (Linux:
+    /// `tcp_ack`). Only RACK does so; other loss detection would count a duplicate acknowledgment.
+    fn on_old_ack(&mut self, segment: &Segment, at: Instant) {
         let una = self.sender.flight().una();
         let by_time = self.config.recovery.algorithm == Algorithm::Rack;
         if !by_time || !segment.sack_blocks().any(|block| block.end > una) {
@@ -308,14 +312,14 @@ impl Connection {
         self.sender.on_ack(&current, at);
     }
 
-    /// An older segment does not change the window (RFC 9293 section 3.10.7.4, fifth check). One
-    /// that acknowledges more than any before is not older, even if it is a retransmission and its
-    /// sequence number is.
+    /// Updates the send window, unless the segment is older than the last update (RFC 9293 section
+    /// 3.10.7.4, fifth check). A segment that advances SND.UNA is not older, even if it is a
+    /// retransmission with a lower sequence number.
     #[inline]
     pub(super) fn update_window(&mut self, segment: &Segment) {
         let advances = segment.ack > self.sender.flight().una();
-        if advances || self.updated_by <= (segment.seq, segment.ack) {
-            self.updated_by = (segment.seq, segment.ack);
+        if advances || self.snd_wl <= (segment.seq, segment.ack) {
+            self.snd_wl = (segment.seq, segment.ack);
             self.sender.set_wnd_edge(segment.ack + segment.window);
         }
     }
@@ -325,11 +329,11 @@ impl Connection {
             State::FinWait1 => {
                 self.state = State::FinWait2;
                 self.push_event(Event::CloseAcknowledged);
-                self.await_fin(at);
+                self.enter_fin_wait_2(at);
             }
             State::Closing => {
                 self.push_event(Event::CloseAcknowledged);
-                self.wait(at);
+                self.enter_time_wait(at);
             }
             State::LastAck => self.finish(Event::Closed),
             _ => {}
@@ -343,7 +347,7 @@ impl Connection {
                 self.push_event(Event::PeerClosed);
             }
             State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.wait(at),
+            State::FinWait2 => self.enter_time_wait(at),
             _ => {}
         }
     }

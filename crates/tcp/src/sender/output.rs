@@ -1,4 +1,4 @@
-//! What the sender sends: retransmissions first, then new data, as the windows allow.
+//! The choice of the next segment to send: retransmissions first, then new data.
 
 use rtolab_time::Instant;
 
@@ -13,17 +13,17 @@ use crate::seq::Seq;
 use crate::timer::Timer;
 
 impl Sender {
-    /// The next chunk to leave now, noted as sent; `None` when nothing may leave.
+    /// The next chunk to send at `at`, recorded as sent; `None` if nothing may be sent.
     #[inline(always)]
     pub fn next_chunk(&mut self, at: Instant) -> Option<Chunk> {
         if self.is_on_fast_path() {
             return self.next_new_chunk(at);
         }
-        self.next_chunk_of_any_kind(at)
+        self.next_chunk_slow_path(at)
     }
 
     #[inline(never)]
-    fn next_chunk_of_any_kind(&mut self, at: Instant) -> Option<Chunk> {
+    fn next_chunk_slow_path(&mut self, at: Instant) -> Option<Chunk> {
         if self.has_nothing_to_send() {
             self.end_train(at);
             return None;
@@ -36,14 +36,15 @@ impl Sender {
         self.burst = self.burst.saturating_sub(1);
         let retransmission = chunk.seq < self.flight.max();
         // In ns-2 a retransmission in recovery affects neither the timer nor the timed segment.
-        let fills = chunk.cause == Cause::Recovery && !self.loss_recovery.times_retransmissions();
-        let repairs = matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !fills;
-        let restarts =
-            (repairs && self.config.rto.restart_on_retransmit) || self.restarts_with(&chunk);
+        let untimed = chunk.cause == Cause::Recovery && !self.loss_recovery.times_retransmissions();
+        let in_recovery =
+            matches!(chunk.cause, Cause::FastRetransmit | Cause::Recovery) && !untimed;
+        let restarts = (in_recovery && self.config.rto.restart_on_retransmit)
+            || self.restarts_timer_with(&chunk);
         if restarts || !self.timers.is_running(Timer::Retransmission) {
             self.restart_retransmission_timer(at);
         }
-        if retransmission && !fills {
+        if retransmission && !untimed {
             self.timed = None;
         } else if !retransmission && self.timed.is_none() {
             self.timed = Some((chunk.seq, at));
@@ -53,26 +54,26 @@ impl Sender {
         Some(chunk)
     }
 
-    /// Is nothing outstanding and nothing waiting? That is the normal state of an end that only
+    /// Is nothing outstanding and nothing to be sent? This is the normal state of an end that only
     /// receives.
     #[inline]
     fn has_nothing_to_send(&self) -> bool {
-        self.flight.max() == self.limit
+        self.flight.max() == self.write_seq
             && self.flight.size() == 0
             && !self.fin
             && !self.recovery.is_fast()
-            && self.resend_head.is_none()
+            && self.retransmit_head.is_none()
             && self.permission == SendPermission::Windows
     }
 
-    /// The segment made of the last chunk leaves.
+    /// Records that the segment of the last chunk is sent.
     #[inline(always)]
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
-        let again = segment.seq < self.flight.max();
+        let is_retransmission = segment.seq < self.flight.max();
         self.flight.sent(segment, at, cause);
-        if again {
-            self.note_resent(segment.seq, cause);
+        if is_retransmission {
+            self.note_retransmission(segment.seq, cause);
         }
         self.note_train(segment, cause);
         self.last_activity.sent = Some(at);
@@ -82,8 +83,8 @@ impl Sender {
         self.validate_sent(segment, at, cause);
     }
 
-    /// Where the timeout's floor is for delayed acknowledgments: `segment` belongs to a train, or
-    /// is a retransmission on its own.
+    /// Passes a sent `segment` to the delayed-ACK tracker: new and go-back-N segments belong to a
+    /// train, other retransmissions do not.
     #[inline]
     fn note_train(&mut self, segment: &Segment, cause: Cause) {
         if !matches!(self.config.rto.floor, RtoFloor::DelayedAck(..)) || segment.len == 0 {
@@ -91,13 +92,13 @@ impl Sender {
         }
         match cause {
             Cause::New | Cause::GoBackN => {
-                self.track_delayed_acks(|tracker| tracker.sent(segment.end()));
+                self.track_delayed_acks(|tracker| tracker.on_sent(segment.end()));
             }
-            _ => self.track_delayed_acks(|tracker| tracker.delay(segment.end())),
+            _ => self.track_delayed_acks(|tracker| tracker.mark_delayed(segment.end())),
         }
     }
 
-    /// After a long idle time the window restarts (RFC 5681 section 4.1).
+    /// Restarts the window after a long idle time (RFC 5681 section 4.1).
     #[inline]
     pub(super) fn restart_after_idle(&mut self, at: Instant) {
         let since = match self.config.window.idle_restart {
@@ -109,14 +110,14 @@ impl Sender {
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.limit_cwnd(initial);
-            self.open_window();
-            self.track_delayed_acks(DelayedAckTracker::slow_start);
+            self.lift_window_limit();
+            self.track_delayed_acks(DelayedAckTracker::begin_slow_start);
         }
     }
 
     #[inline(always)]
     fn choose(&mut self, at: Instant) -> Option<Chunk> {
-        if let Some(cause) = self.resend_head.take() {
+        if let Some(cause) = self.retransmit_head.take() {
             return self.chunk_at(self.first_retransmission(), cause);
         }
         if let Some(probe) = self.choose_probe() {
@@ -127,7 +128,7 @@ impl Sender {
             self.permission = SendPermission::New(count - u32::from(chunk.is_some()));
             return chunk;
         }
-        if let SendPermission::Instead(fallback) = self.permission {
+        if let SendPermission::Fallback(fallback) = self.permission {
             return self.choose_fallback(fallback);
         }
         if self.burst == 0 {
@@ -145,7 +146,7 @@ impl Sender {
         self.choose_new()
     }
 
-    /// Go-back-N: retransmits from SND.NXT on, except for data SACKed since.
+    /// The next chunk of go-back-N, from SND.NXT on. Data SACKed since the timeout is skipped.
     #[inline(never)]
     fn choose_go_back_n(&mut self) -> Option<Chunk> {
         let Some(next) = self.next_go_back_n() else {
@@ -163,7 +164,7 @@ impl Sender {
         self.chunk_at(next.seq, Cause::GoBackN)
     }
 
-    /// What go-back-N sends next. In ns-2 only fast recovery looks at the scoreboard.
+    /// The next segment of go-back-N. In ns-2 only fast recovery uses the scoreboard.
     fn next_go_back_n(&self) -> Option<Sent> {
         let next = match self.loss_recovery.retransmits_sacked() {
             true => self.flight.segment_at(self.nxt),
@@ -172,15 +173,15 @@ impl Sender {
         next.filter(|sent| sent.seq < self.go_back_end).copied()
     }
 
-    /// Begins go-back-N: retransmits the data outstanding from `seq` on.
+    /// Begins go-back-N at `seq`; it ends at the current SND.MAX.
     pub(super) fn go_back_from(&mut self, seq: Seq) {
         (self.nxt, self.go_back_end) = (seq, self.flight.max());
     }
 
-    /// New data, as the windows and limited transmit allow.
+    /// The next chunk of new data, if the windows or limited transmit allow it.
     #[inline(always)]
     pub(crate) fn choose_new(&mut self) -> Option<Chunk> {
-        // A short last segment needs the room of a whole one, as in stacks that count segments.
+        // A short last segment needs the room of a full one, as in stacks that count segments.
         let smss = self.window.smss();
         if self.outstanding() + smss > self.window.cwnd() + self.limited_transmit() {
             return None;
@@ -192,21 +193,21 @@ impl Sender {
         Some(chunk)
     }
 
-    /// The next chunk that was never sent, if the SYN is acknowledged, there is one, and the
-    /// offered window has room.
+    /// The next chunk that was never sent, if there is one, the SYN is acknowledged, and the
+    /// advertised window has room.
     #[inline]
     pub(crate) fn new_chunk(&self) -> Option<Chunk> {
         let seq = self.flight.max();
-        if seq > self.limit || self.flight.una() == Seq::FIRST {
+        if seq > self.write_seq || self.flight.una() == Seq::FIRST {
             return None;
         }
         let room = self.usable_wnd_edge().since(seq);
-        let waiting = self.limit.since(seq);
+        let waiting = self.write_seq.since(seq);
         let len = waiting.min(room).min(self.window.smss());
-        // The FIN goes with the last byte of data, if the window has room for it too.
+        // The FIN is sent with the last byte of data, if the window has room for both.
         let fin = self.fin && len == waiting && len < room;
-        // RFC 9293 section 3.8.6.2.1: a part of a segment leaves only if it is half of the largest
-        // window.
+        // RFC 9293 section 3.8.6.2.1: a part of a segment is sent only if it is at least half of
+        // the largest window.
         let partial = len < waiting.min(self.window.smss())
             && !self.override_silly_window
             && len * 2 < u64::from(self.largest_window);
@@ -217,8 +218,8 @@ impl Sender {
         Some(Chunk { seq, len: len as u32, flags, cause: Cause::New })
     }
 
-    /// As `next_chunk`, but what the offered window has room for need not be a whole segment (RFC
-    /// 9293 section 3.8.6.2.1: after a while silly windows are no longer avoided).
+    /// As [`Sender::next_chunk`], but without silly window avoidance: the chunk may be as small as
+    /// the advertised window (RFC 9293 section 3.8.6.2.1: the override timeout).
     pub fn next_chunk_however_small(&mut self, at: Instant) -> Option<Chunk> {
         self.override_silly_window = true;
         let chunk = self.next_chunk(at);
@@ -228,18 +229,18 @@ impl Sender {
 
     /// Does the chunk end with the last byte that the application has written?
     pub fn empties_buffer(&self, chunk: &Chunk) -> bool {
-        chunk.len > 0 && chunk.seq + chunk.len == self.limit
+        chunk.len > 0 && chunk.seq + chunk.len == self.write_seq
     }
 
-    /// Does something wait that only a larger offered window lets go? Nothing is outstanding whose
-    /// acknowledgment could bring one.
+    /// Is the sender blocked by the advertised window alone? Nothing is outstanding, so that no
+    /// acknowledgment will update the window.
     #[inline]
     pub fn is_blocked(&self) -> bool {
         if self.flight.size() > 0 {
             return false;
         }
         let next = self.flight.max();
-        let waits = next < self.limit || (self.fin && next == self.limit);
+        let waits = next < self.write_seq || (self.fin && next == self.write_seq);
         let connected = self.flight.una() > Seq::FIRST;
         connected && waits && self.new_chunk().is_none()
     }
@@ -247,9 +248,9 @@ impl Sender {
     /// The outstanding segment at `seq`, to be retransmitted.
     pub(crate) fn chunk_at(&self, seq: Seq, cause: Cause) -> Option<Chunk> {
         let segment = self.flight.segment_at(seq)?;
-        let taken = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
-        // What it said of congestion it does not say again.
+        let control = u32::from(segment.flags.any(Flags::SYN | Flags::FIN));
+        // A retransmission does not repeat the ECN flags.
         let flags = segment.flags.without(Flags::ECE | Flags::CWR);
-        Some(Chunk { seq: segment.seq, len: segment.len - taken, flags, cause })
+        Some(Chunk { seq: segment.seq, len: segment.len - control, flags, cause })
     }
 }

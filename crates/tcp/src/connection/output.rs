@@ -1,8 +1,8 @@
-//! What a connection sends: data, retransmissions, acknowledgments, each with its header.
+//! The segments that a connection sends, with their headers: data, retransmissions, ACKs, resets.
 
 use rtolab_time::Instant;
 
-use super::arrivals::MAX_WINDOW_SHIFT;
+use super::input::MAX_WINDOW_SHIFT;
 use super::reset::Reset;
 use super::states::FastPath;
 use super::{Connection, State};
@@ -12,8 +12,8 @@ use crate::sender::Chunk;
 use crate::timer::Timer;
 
 impl Connection {
-    /// The next segment to leave now; `None` when nothing may leave before something arrives or a
-    /// timer expires.
+    /// The next segment to send at `at`; `None` if nothing can be sent before a segment arrives, a
+    /// timer expires or the application acts.
     #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
         self.fast_path = FastPath::None;
@@ -22,47 +22,46 @@ impl Connection {
                 return Some(segment);
             }
         }
-        if self.state == State::Closed && !self.receiver.owes_ack() {
+        if self.state == State::Closed && !self.receiver.is_ack_due_now() {
             return None;
         }
         if let Some(chunk) = self.sender.next_chunk(at) {
             return Some(self.send(chunk, at));
         }
-        if self.receiver.owes_ack() && self.state != State::SynSent {
-            return Some(self.acknowledges(at));
+        if self.receiver.is_ack_due_now() && self.state != State::SynSent {
+            return Some(self.pure_ack(at));
         }
         match self.sender.is_blocked() {
             true => {
                 let rto = self.sender.rto();
-                self.persist.watch(&mut self.sender.timers, at, rto);
+                self.persist.start(&mut self.sender.timers, at, rto);
             }
             false => self.persist.stop(&mut self.sender.timers),
         }
         None
     }
 
-    /// Is it certain that nothing leaves now? Then [`Connection::poll_transmit`] need not be
-    /// called.
+    /// Is it certain that [`Connection::poll_transmit`] returns `None` now?
     #[inline(always)]
     pub fn is_silent(&self) -> bool {
         !self.has_something_urgent()
             && !self.sender.timers.is_running(Timer::Persist)
-            && !self.receiver.owes_ack()
-            && self.sender.waits()
+            && !self.receiver.is_ack_due_now()
+            && self.sender.is_waiting()
     }
 
-    /// An acknowledgment without data.
+    /// An ACK without data.
     #[inline(always)]
-    pub(super) fn acknowledges(&mut self, at: Instant) -> Segment {
+    pub(super) fn pure_ack(&mut self, at: Instant) -> Segment {
         let max = self.sender.flight().max();
         self.with_ack(Segment::new(max, 0, Flags::ACK), at)
     }
 
-    /// May there be something that comes before all that the windows allow?
+    /// May there be a segment to send that has priority over data?
     #[inline(always)]
     fn has_something_urgent(&self) -> bool {
         self.reset.is_some()
-            || self.receiver.owes_rxt()
+            || self.receiver.is_rxt_echo_due()
             || self.persist.has_probe()
             || !self.sender.is_on_fast_path()
     }
@@ -70,40 +69,40 @@ impl Connection {
     #[inline(never)]
     fn next_urgent(&mut self, at: Instant) -> Option<Segment> {
         if let Some(reset) = self.reset.take() {
-            return Some(self.resets(reset, at));
+            return Some(self.reset_segment(reset, at));
         }
-        if self.state == State::Closed && !self.receiver.owes_ack() {
+        if self.state == State::Closed && !self.receiver.is_ack_due_now() {
             return None;
         }
         let ack_of_syn_ack_pending =
-            core::mem::take(&mut self.ack_of_syn_ack_pending) && self.receiver.owes_ack();
-        if ack_of_syn_ack_pending || self.receiver.owes_rxt() {
-            return Some(self.acknowledges(at));
+            core::mem::take(&mut self.ack_of_syn_ack_pending) && self.receiver.is_ack_due_now();
+        if ack_of_syn_ack_pending || self.receiver.is_rxt_echo_due() {
+            return Some(self.pure_ack(at));
         }
-        if self.sender.take_probe() {
+        if self.sender.take_frto_probe() {
             let below = self.sender.flight().una() - 1;
             return Some(self.with_ack(Segment::new(below, 0, Flags::ACK), at));
         }
-        self.persist.take_probe().then(|| self.probe(at))
+        self.persist.take_probe().then(|| self.window_probe(at))
     }
 
     #[cold]
-    fn resets(&mut self, reset: Reset, at: Instant) -> Segment {
+    fn reset_segment(&mut self, reset: Reset, at: Instant) -> Segment {
         reset.segment().unwrap_or_else(|| {
             let max = self.sender.flight().max();
             self.with_ack(Segment::new(max, 0, Flags::RST | Flags::ACK), at)
         })
     }
 
-    /// Asks for a larger window.
+    /// A zero-window probe.
     #[cold]
     #[inline(never)]
-    fn probe(&mut self, at: Instant) -> Segment {
+    fn window_probe(&mut self, at: Instant) -> Segment {
         if let Some(chunk) = self.sender.next_chunk_however_small(at) {
             return self.send(chunk, at);
         }
-        // A segment below the window is answered. A byte beyond it would be refused, and be
-        // outstanding.
+        // The peer answers a segment below its window. It would drop a byte beyond its window,
+        // which would stay outstanding.
         let seq = self.sender.flight().max() - 1;
         self.with_ack(Segment::new(seq, 0, Flags::ACK), at)
     }
@@ -121,19 +120,21 @@ impl Connection {
         if self.config.push && self.sender.empties_buffer(&chunk) {
             segment.flags |= Flags::PSH;
         }
-        let again = chunk.seq < self.sender.flight().max();
-        if again && self.sender.marks() && !chunk.flags.has(Flags::SYN) {
+        let is_retransmission = chunk.seq < self.sender.flight().max();
+        if is_retransmission && self.sender.marks() && !chunk.flags.has(Flags::SYN) {
             segment.flags |= Flags::RXT;
         }
         if chunk.flags.has(Flags::SYN) {
-            segment.set_syn_options(self.offer());
+            segment.set_syn_options(self.syn_options());
             segment.flags |= self.ecn_setup();
-            // Only the SYN leaves before it is answered.
+            // In SYN-SENT only the SYN is sent.
             if self.state == State::SynSent {
                 return self.first_syn(segment, at);
             }
         }
-        if let Some(ecn) = self.sender.ecn.as_mut().filter(|_| self.agreed.ecn && !again) {
+        if let Some(ecn) =
+            self.sender.ecn.as_mut().filter(|_| self.negotiated.ecn && !is_retransmission)
+        {
             ecn.mark(&mut segment);
         }
         self.with_ack(segment, at)
@@ -150,43 +151,43 @@ impl Connection {
         segment
     }
 
-    /// What a SYN says of ECN (RFC 3168 section 6.1.1); a retransmitted one has no ECN flags,
-    /// because the path may drop those that have (section 6.1.1.1).
+    /// The ECN flags of a SYN (RFC 3168 section 6.1.1). A retransmitted SYN has none, because the
+    /// path may drop SYNs with ECN flags (section 6.1.1.1).
     fn ecn_setup(&self) -> Flags {
         match self.state {
             State::SynSent if self.config.ecn && !self.sender.syn_timed_out() => {
                 Flags::ECE | Flags::CWR
             }
             State::SynSent => Flags::NONE,
-            _ if self.agreed.ecn => Flags::ECE,
+            _ if self.negotiated.ecn => Flags::ECE,
             _ => Flags::NONE,
         }
     }
 
-    /// What the SYN offers, or the SYN-ACK agrees to.
-    fn offer(&self) -> SynOptions {
-        let answers = self.state != State::SynSent;
+    /// The options of the SYN or SYN-ACK.
+    fn syn_options(&self) -> SynOptions {
+        let is_syn_ack = self.state != State::SynSent;
         SynOptions {
             mss: Some(self.config.mss),
-            window_scale: match answers {
-                true => self.agreed.window_shift,
+            window_scale: match is_syn_ack {
+                true => self.negotiated.window_shift,
                 false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
             },
-            sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
+            sack_permitted: if is_syn_ack { self.negotiated.sack } else { self.config.sack },
         }
     }
 
-    /// The window to offer in `segment`: what its 16 bits can say.
+    /// The window to advertise in `segment`, in bytes, rounded as its 16-bit field requires.
     fn window_for(&self, segment: &Segment) -> u32 {
         let shift = match segment.flags.has(Flags::SYN) {
             true => 0,
             false => self.window_shift(),
         };
-        in_units(self.receiver.window(self.smss), shift)
+        representable_window(self.receiver.window(self.smss), shift)
     }
 
-    /// Adds acknowledgment, window, timestamps and SACK blocks: every segment but the first SYN
-    /// carries them.
+    /// Adds acknowledgment, window, timestamps and SACK blocks, which every segment except the
+    /// first SYN carries.
     #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
         segment.flags |= Flags::ACK;
@@ -196,27 +197,27 @@ impl Connection {
         if echoes != Flags::NONE && !segment.flags.any(Flags::SYN | Flags::RST) {
             segment.flags |= echoes;
         }
-        if self.agreed.timestamps {
+        if self.negotiated.timestamps {
             let value = self.sender.timestamp(at);
             let echo = self.receiver.recent().unwrap_or(0);
             segment.set_timestamps(Timestamps { value, echo });
         }
-        let sack = match (self.agreed.sack, self.config.dsack) {
+        let sack = match (self.negotiated.sack, self.config.dsack) {
             _ if segment.flags.any(Flags::SYN | Flags::RST) => SackUse::None,
             (false, _) => SackUse::None,
             (true, false) => SackUse::Blocks,
             (true, true) => SackUse::WithDuplicates,
         };
-        if !self.receiver.is_honest() {
-            self.receiver.lie(&mut segment, self.smss, at);
+        if !self.receiver.is_conforming() {
+            self.receiver.falsify(&mut segment, self.smss, at);
         }
         self.receiver.acknowledge(&mut segment, sack);
         segment
     }
 }
 
-/// Such a window as 16 bits can express it.
+/// The largest window not above `window` that a 16-bit field with this shift can represent.
 #[inline(always)]
-pub(super) fn in_units(window: u32, shift: u8) -> u32 {
+pub(super) fn representable_window(window: u32, shift: u8) -> u32 {
     (window >> shift).min(u32::from(u16::MAX)) << shift
 }

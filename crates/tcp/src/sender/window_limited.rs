@@ -1,4 +1,5 @@
-//! F-RTO without new data to send (RFC 5682 appendix A): what is reserved for it, or sent instead.
+//! F-RTO without new data to send (RFC 5682 appendix A): the reserved part of the advertised
+//! window, and the segments sent in place of new ones.
 
 use super::{Chunk, SendPermission, Sender};
 use crate::config::WindowLimited;
@@ -8,9 +9,9 @@ use crate::seq::Seq;
 use crate::spurious::Fallback;
 
 impl Sender {
-    /// The right edge for new data: that of the advertised window, less what is reserved for F-RTO
-    /// where F-RTO does not send itself. One segment may always be outstanding, or a small window
-    /// would never open.
+    /// The right edge for new data: that of the advertised window, less the part that is reserved
+    /// for F-RTO unless F-RTO itself sends. One segment may always be outstanding; otherwise
+    /// nothing would be sent into a small window.
     pub(super) fn usable_wnd_edge(&self) -> Seq {
         let overrun = u64::from(self.config.window.overrun) * self.window.smss();
         let edge = Seq::new(self.wnd_edge.value() + overrun);
@@ -24,21 +25,22 @@ impl Sender {
         }
     }
 
-    /// What is sent where new segments cannot be.
+    /// The segment that F-RTO sends if it cannot send new ones.
     pub(super) fn window_limited_fallback(&self) -> Option<Fallback> {
         let max = self.flight.max();
         match self.config.frto_window_limited {
             WindowLimited::Conventional | WindowLimited::Reserve(_) => None,
             WindowLimited::Probe => (self.flight.size() > 0).then_some(Fallback::Probe),
-            // One beyond the window is enough.
+            // At most one byte lies beyond the window.
             WindowLimited::OneByte => {
-                (max < self.limit && max <= self.wnd_edge).then_some(Fallback::OneByte)
+                (max < self.write_seq && max <= self.wnd_edge).then_some(Fallback::OneByte)
             }
             WindowLimited::Tail => self.flight.last_unsacked().map(|tail| Fallback::Tail(tail.seq)),
         }
     }
 
-    /// The chunk that is sent in place of new segments. The probe is none.
+    /// The chunk that is sent in place of new segments; `None` for the probe, which is an empty
+    /// segment.
     pub(super) fn choose_fallback(&mut self, fallback: Fallback) -> Option<Chunk> {
         let max = self.flight.max();
         let chunk = match fallback {
@@ -52,9 +54,9 @@ impl Sender {
         chunk
     }
 
-    /// Does an empty segment below SND.UNA leave now, to be answered?
-    pub fn take_probe(&mut self) -> bool {
-        let probes = self.permission == SendPermission::Instead(Fallback::Probe);
+    /// Takes F-RTO's pending probe: returns whether an empty segment below SND.UNA is sent now.
+    pub fn take_frto_probe(&mut self) -> bool {
+        let probes = self.permission == SendPermission::Fallback(Fallback::Probe);
         if probes {
             self.permission = SendPermission::New(0);
         }

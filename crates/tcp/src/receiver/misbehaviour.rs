@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 /// What a receiver has when it acknowledges.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Truth {
+pub(super) struct ReceiverState {
     /// RCV.NXT.
     pub nxt: Seq,
     /// The sequence number of the peer's FIN, once seen.
@@ -48,7 +48,7 @@ pub(super) struct Falsified {
 
 /// What a misbehaving receiver remembers of its last acknowledgment.
 #[derive(Clone, Debug)]
-pub(super) struct Liar {
+pub(super) struct Misbehaviour {
     lie: Lie,
     /// RCV.NXT when the last acknowledgment was sent, and when that was.
     nxt: Seq,
@@ -63,7 +63,7 @@ pub(super) struct Liar {
     following: u32,
 }
 
-impl Liar {
+impl Misbehaviour {
     pub(super) const fn new(lie: Lie) -> Self {
         Self {
             lie,
@@ -82,18 +82,18 @@ impl Liar {
     }
 
     /// Falsifies the acknowledgment in `segment`.
-    pub(super) fn falsify(&mut self, segment: &mut Segment, truth: &Truth) -> Falsified {
+    pub(super) fn falsify(&mut self, segment: &mut Segment, state: &ReceiverState) -> Falsified {
         let mut falsified = Falsified::default();
         match self.lie {
             Lie::OldEcho => self.echo_previous(segment),
             _ if is_truthful(segment) => {}
-            Lie::FalseDsack => falsified.duplicate = self.false_dsack(truth),
-            Lie::AckDivision => falsified.released = self.divide(segment, truth),
-            Lie::SpoofedDuplicates => falsified.released = self.spoof_duplicates(truth),
-            Lie::Optimistic => self.acknowledge_ahead(segment, truth),
+            Lie::FalseDsack => falsified.duplicate = self.false_dsack(state),
+            Lie::AckDivision => falsified.released = self.divide(segment, state),
+            Lie::SpoofedDuplicates => falsified.released = self.spoof_duplicates(state),
+            Lie::Optimistic => self.acknowledge_ahead(segment, state),
         }
-        (self.nxt, self.left) = (truth.nxt, truth.at);
-        (self.gap, self.acked) = (truth.gap, segment.ack);
+        (self.nxt, self.left) = (state.nxt, state.at);
+        (self.gap, self.acked) = (state.gap, segment.ack);
         falsified
     }
 
@@ -104,21 +104,21 @@ impl Liar {
         segment.set_timestamps(Timestamps { value, echo: previous.unwrap_or(echo) });
     }
 
-    fn false_dsack(&self, truth: &Truth) -> Option<Range<Seq>> {
-        let retransmitted = self.gap || truth.at - self.left >= SILENCE;
-        let advanced = retransmitted && truth.nxt > self.nxt;
-        advanced.then(|| self.nxt..truth.nxt.min(self.nxt + truth.smss))
+    fn false_dsack(&self, state: &ReceiverState) -> Option<Range<Seq>> {
+        let retransmitted = self.gap || state.at - self.left >= SILENCE;
+        let advanced = retransmitted && state.nxt > self.nxt;
+        advanced.then(|| self.nxt..state.nxt.min(self.nxt + state.smss))
     }
 
-    fn divide(&mut self, segment: &mut Segment, truth: &Truth) -> u32 {
+    fn divide(&mut self, segment: &mut Segment, state: &ReceiverState) -> u32 {
         let acked = self.acked.max(Seq::FIRST + 1);
-        let rest = truth.nxt.since(acked);
+        let rest = state.nxt.since(acked);
         // After the FIN no further segment would trigger the rest.
-        if truth.fin.is_some_and(|fin| truth.nxt > fin) {
-            segment.ack = truth.nxt;
+        if state.fin.is_some_and(|fin| state.nxt > fin) {
+            segment.ack = state.nxt;
             return 0;
         }
-        let divides = truth.nxt > self.nxt && rest > 1;
+        let divides = state.nxt > self.nxt && rest > 1;
         if divides {
             self.following = PIECES.min(rest as u32) - 1;
         } else {
@@ -128,22 +128,22 @@ impl Liar {
         if divides { self.following } else { 0 }
     }
 
-    fn spoof_duplicates(&mut self, truth: &Truth) -> u32 {
+    fn spoof_duplicates(&mut self, state: &ReceiverState) -> u32 {
         if self.following > 0 {
             self.following -= 1;
-        } else if truth.gap && truth.nxt == self.nxt {
+        } else if state.gap && state.nxt == self.nxt {
             self.following = REPEATED;
             return REPEATED;
         }
         0
     }
 
-    fn acknowledge_ahead(&self, segment: &mut Segment, truth: &Truth) {
-        let all = truth.nxt.since(Seq::FIRST);
-        let ahead = u64::from(AHEAD * truth.smss).min(all / PART) as u32;
-        segment.ack = match truth.nxt > self.nxt && truth.fin.is_none() {
-            true => truth.nxt + ahead,
-            false => truth.nxt,
+    fn acknowledge_ahead(&self, segment: &mut Segment, state: &ReceiverState) {
+        let all = state.nxt.since(Seq::FIRST);
+        let ahead = u64::from(AHEAD * state.smss).min(all / PART) as u32;
+        segment.ack = match state.nxt > self.nxt && state.fin.is_none() {
+            true => state.nxt + ahead,
+            false => state.nxt,
         };
     }
 }
