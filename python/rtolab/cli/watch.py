@@ -103,7 +103,8 @@ def _print_lines(watching: Watching, until: float | None) -> None:
             put([*watching.poll(wait)])
     except KeyboardInterrupt:
         pass
-    put([*watching.finish(), json.dumps(watching.summary)])
+    finally:  # If the interface disappears, too.
+        put([*watching.finish(), json.dumps(watching.summary)])
 
 
 def _show(watching: Watching, until: float | None, top: int) -> None:
@@ -117,16 +118,17 @@ def _show(watching: Watching, until: float | None, top: int) -> None:
     )
     if live is None:
         sys.stderr.write(f"rtolab: watching {watching.interface}; Ctrl-C ends it\n")
-    with live or nullcontext():
-        try:
+    try:
+        with live or nullcontext():
             while (wait := _left(until, VIEW_EVERY_S)) > 0:
                 watching.poll(wait)
                 if live is not None:
                     live.update(view(watching, top), refresh=True)
-        except KeyboardInterrupt:
-            pass
-    watching.finish()
-    console.print(view(watching, top))
+    except KeyboardInterrupt:
+        pass
+    finally:  # If the interface disappears, too.
+        watching.finish()
+        console.print(view(watching, top))
 
 
 def _left(until: float | None, most: float) -> float:

@@ -64,7 +64,7 @@ impl Ring {
             ANY => 0,
             name => name_to_index(&socket, name).map_err(|_| unknown(name))?,
         };
-        let program = program::program(filter, is_loopback(interface));
+        let program = program::program(filter);
         let attached = sys::attach_filter(socket.as_fd(), &program);
         attached.map_err(system("attach a filter to a packet socket"))?;
         let blocks = u32::try_from(size / BLOCK as usize).unwrap_or(u32::MAX).clamp(2, 1 << 12);
@@ -157,12 +157,6 @@ fn packets(block: &[u8], take: &mut impl FnMut(RingFrame<'_>)) {
             _ => return,
         }
     }
-}
-
-/// ARPHRD_LOOPBACK.
-fn is_loopback(interface: &str) -> bool {
-    let kind = fs::read_to_string(format!("/sys/class/net/{interface}/type"));
-    interface == "lo" || kind.is_ok_and(|kind| kind.trim() == "772")
 }
 
 /// There is no interface with this name.

@@ -40,7 +40,9 @@ const RETURN: u16 = 0x06;
 const ANCILLARY: u32 = -0x1000_i32 as u32;
 const PROTOCOL: u32 = ANCILLARY;
 const PACKET_TYPE: u32 = ANCILLARY + 4;
+const HARDWARE_TYPE: u32 = ANCILLARY + 28;
 const OUTGOING: u32 = 4;
+const LOOPBACK: u32 = 772;
 
 const IPV4: u32 = 0x0800;
 const IPV6: u32 = 0x86dd;
@@ -65,17 +67,18 @@ const fn equals(operand: u32, then: Target, otherwise: Target) -> Step {
 }
 
 /// The program of a filter as `(code, jump if true, jump if false, operand)`. On a loopback device
-/// every packet passes twice, and the first time is left out.
-pub(super) fn program(filter: PacketFilter, is_loopback: bool) -> Vec<(u16, u8, u8, u32)> {
-    use Target::{Accept, Ipv6, Next, Reject};
-    let mut first = Vec::new();
-    if is_loopback {
-        first.push(load(LOAD_BYTE, PACKET_TYPE));
-        first.push(equals(OUTGOING, Reject, Next));
-    }
-    first.push(load(LOAD_HALF, PROTOCOL));
-    first.push(equals(IPV6, Ipv6, Next));
-    first.push(equals(IPV4, Next, Reject));
+/// every packet passes twice, and the filter rejects the first.
+pub(super) fn program(filter: PacketFilter) -> Vec<(u16, u8, u8, u32)> {
+    use Target::{Accept, Ipv6, Next, Reject, Skip};
+    let mut first = vec![
+        load(LOAD_HALF, HARDWARE_TYPE),
+        equals(LOOPBACK, Next, Skip(2)),
+        load(LOAD_BYTE, PACKET_TYPE),
+        equals(OUTGOING, Reject, Next),
+        load(LOAD_HALF, PROTOCOL),
+        equals(IPV6, Ipv6, Next),
+        equals(IPV4, Next, Reject),
+    ];
     first.extend(ipv4(filter));
     let second = ipv6(filter);
     let ipv6_at = first.len();
@@ -173,8 +176,16 @@ fn ipv6(filter: PacketFilter) -> Vec<Step> {
 mod tests {
     use super::*;
 
-    /// Runs a program on a packet of this protocol and type.
-    fn run(program: &[(u16, u8, u8, u32)], packet: &[u8], protocol: u32, kind: u32) -> u32 {
+    const ETHERNET: u32 = 1;
+    const INCOMING: u32 = 0;
+
+    /// Runs a program on a packet of this protocol, on a device of this type, in this direction.
+    fn run(
+        program: &[(u16, u8, u8, u32)],
+        packet: &[u8],
+        protocol: u32,
+        (device, direction): (u32, u32),
+    ) -> u32 {
         let (mut at, mut loaded, mut index) = (0, 0_u32, 0_usize);
         let bytes = |from: usize, count: usize| -> u32 {
             packet[from..from + count].iter().fold(0, |word, byte| word << 8 | u32::from(*byte))
@@ -185,7 +196,8 @@ mod tests {
             let jump = |holds: bool| usize::from(if holds { then } else { otherwise });
             match code {
                 LOAD_HALF if operand == PROTOCOL => loaded = protocol,
-                LOAD_BYTE if operand == PACKET_TYPE => loaded = kind,
+                LOAD_HALF if operand == HARDWARE_TYPE => loaded = device,
+                LOAD_BYTE if operand == PACKET_TYPE => loaded = direction,
                 LOAD_WORD => loaded = bytes(operand as usize, 4),
                 LOAD_HALF => loaded = bytes(operand as usize, 2),
                 LOAD_BYTE => loaded = bytes(operand as usize, 1),
@@ -219,17 +231,17 @@ mod tests {
 
     fn admits(host: Option<&str>, port: Option<u16>, packet: &[u8]) -> bool {
         let host = host.map(|host| host.parse().expect("an address"));
-        let program = program(PacketFilter { host, port }, false);
+        let program = program(PacketFilter { host, port });
         let protocol = if packet[0] >> 4 == 4 { IPV4 } else { IPV6 };
-        run(&program, packet, protocol, 0) == SNAP_LENGTH
+        run(&program, packet, protocol, (ETHERNET, INCOMING)) == SNAP_LENGTH
     }
 
     #[test]
     fn only_tcp_over_ip_passes() {
         assert!(admits(None, None, &v4(6, 0)) && admits(None, None, &v6(6)));
         assert!(!admits(None, None, &v4(17, 0)) && !admits(None, None, &v6(17)));
-        let all = program(PacketFilter::default(), false);
-        assert_eq!(run(&all, &v4(6, 0), 0x0806, 0), 0, "ARP");
+        let all = program(PacketFilter::default());
+        assert_eq!(run(&all, &v4(6, 0), 0x0806, (ETHERNET, INCOMING)), 0, "ARP");
     }
 
     #[test]
@@ -257,8 +269,10 @@ mod tests {
 
     #[test]
     fn a_packet_on_a_loopback_device_is_taken_once() {
-        let program = program(PacketFilter::default(), true);
-        assert_eq!(run(&program, &v4(6, 0), IPV4, OUTGOING), 0);
-        assert_eq!(run(&program, &v4(6, 0), IPV4, 0), SNAP_LENGTH);
+        let program = program(PacketFilter::default());
+        assert_eq!(run(&program, &v4(6, 0), IPV4, (LOOPBACK, OUTGOING)), 0);
+        for other in [(LOOPBACK, INCOMING), (ETHERNET, INCOMING), (ETHERNET, OUTGOING)] {
+            assert_eq!(run(&program, &v4(6, 0), IPV4, other), SNAP_LENGTH, "{other:?}");
+        }
     }
 }

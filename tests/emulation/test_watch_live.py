@@ -1,0 +1,183 @@
+"""`rtolab watch` beside real kernels. Needs Linux, root and /dev/net/tun."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import program
+from prerequisites import require_tool
+from program import PROGRAM, execute
+
+HOLD = [
+    *("--set", "emulation.begin=first-packet", "--set", "link.radio.rate=100 Mbit/s"),
+    *("--set", "link.radio.queue=4 MB", "--set", "receiver.buffer=1 MB"),
+    *("--set", "tcp.window_scale=5", "--set", "link.radio.delay=10 ms"),
+]
+"""The link holds everything from 1 s until 3 s, and loses nothing: each timeout is spurious."""
+SERVER = """
+import socket
+with socket.create_server(("10.83.0.2", 80)) as server, server.accept()[0] as connection:
+    while connection.recv(1 << 20):
+        pass
+"""
+CLIENT = """
+import socket, time
+while True:
+    try:
+        connection = socket.create_connection(("10.83.0.2", 80))
+        break
+    except OSError:
+        time.sleep(0.05)
+until, sent = time.monotonic() + 5, 0
+while time.monotonic() < until:
+    sent += connection.send(bytes(100_000))
+print("sent", sent)
+"""
+SCRAPE = """
+from urllib.request import urlopen
+print(urlopen("http://127.0.0.1:9435/metrics").read().decode(), end="")
+"""
+BESIDE = """
+ip netns exec $RTOLAB_PEER_NETNS "$PYTHON" -c "$SERVER" &
+ip netns exec $near "$PYTHON" -m rtolab.cli watch $DEVICE --json --metrics 127.0.0.1:9435 \\
+    > lines 2> err &
+watch=$!
+until grep -q " 0003 " /proc/$watch/net/packet; do sleep 0.05; done
+ip netns exec $SENDER "$PYTHON" -c "$CLIENT"
+sleep 1
+ip netns exec $near "$PYTHON" -c "$SCRAPE" > metrics
+kill $watch
+wait $watch || [ $? = 143 ]
+"""
+
+
+def ip(*arguments: str) -> None:
+    execute("ip", *arguments, check=True)
+
+
+@contextmanager
+def namespace(name: str) -> Iterator[str]:
+    """A network namespace with its loopback device up."""
+    ip("netns", "add", name)
+    try:
+        ip("-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        ip("netns", "delete", name)
+
+
+@dataclass
+class Beside:
+    """What a watch said beside a transfer, and the bytes that the client sent."""
+
+    lines: list[Any]
+    summary: dict[str, Any]
+    metrics: str
+    sent: int
+
+
+def watched(folder: Path, *settings: str, before: str, device: str = "link0") -> Beside:
+    """A watch near the sender of a transfer over a link that holds everything for 2 s."""
+    script = f"cd {folder}\nnear=$(ip netns identify)\n{before}\n{BESIDE}"
+    environment = program.environment() | {
+        "PYTHON": sys.executable,
+        "SERVER": SERVER,
+        "CLIENT": CLIENT,
+        "SCRAPE": SCRAPE,
+        "DEVICE": device,
+    }
+    command = [*PROGRAM, "emulate", "hold", *HOLD, *settings, "--", "sh", "-ec", script]
+    ran = execute(*command, env=environment, timeout=60)
+    assert "Traceback" not in ran.stderr, ran.stderr
+    assert (folder / "err").read_text() == ""
+    *lines, summary = map(json.loads, (folder / "lines").read_text().splitlines())
+    (sent,) = re.findall(r"^sent (\d+)$", ran.stdout, re.MULTILINE)
+    return Beside(lines, summary, (folder / "metrics").read_text(), int(sent))
+
+
+def check_spurious(beside: Beside) -> None:
+    """All timeouts are spurious, as the link wants it."""
+    timeouts = [line for line in beside.lines if line["row"] == "timeout"]
+    assert timeouts
+    assert {line["class"] for line in timeouts} == {"spurious"}
+    assert {line["server"] for line in timeouts} == {"10.83.0.2:80"}
+    assert beside.summary["timeouts"] == {"spurious": len(timeouts)}
+    assert beside.summary["kernel_drops"] == 0
+
+
+@pytest.mark.usefixtures("hosts")
+def test_timeouts_during_a_hold_are_spurious(tmp_path: Path) -> None:
+    beside = watched(tmp_path, before="SENDER=$near")
+    check_spurious(beside)
+    (spurious,) = beside.summary["timeouts"].values()
+    assert beside.summary["kernel"]["TCPTimeouts"] == spurious
+    samples = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(beside.metrics)
+        for sample in family.samples
+    }
+    assert samples["rtolab_watch_timeouts_total", "data", "link0", "spurious"] == spurious
+    assert samples["rtolab_kernel_tcp_total", "TCPTimeouts"] == spurious
+
+
+SUPER_SEGMENTS = """
+ip -n $near link add inner type veth peer name outer netns $SENDER
+ip -n $near link set inner address 02:00:00:00:00:01 up
+ip -n $near route replace 10.83.0.1/32 dev inner
+ip -n $near neighbour add 10.83.0.1 lladdr 02:00:00:00:00:02 dev inner
+ip -n $SENDER link set outer address 02:00:00:00:00:02 up
+ip -n $SENDER address add 10.83.0.1/32 dev outer
+ip -n $SENDER route add default dev outer
+ip -n $SENDER neighbour add 10.83.0.2 lladdr 02:00:00:00:00:01 dev outer
+"""
+
+
+@pytest.mark.usefixtures("hosts")
+def test_super_segments_are_judged_as_the_segments_on_the_wire(tmp_path: Path) -> None:
+    """A veth device leaves segmentation to the next one, as network cards do (TSO)."""
+    with namespace(f"rtowatch-{os.getpid()}") as sender:
+        before = f"SENDER={sender}\n{SUPER_SEGMENTS}"
+        tun = ("--set", "kernel.host.near.tun=true", "--set", "kernel.mtu=1500 B")
+        beside = watched(tmp_path, *tun, before=before, device="inner")
+    check_spurious(beside)
+    assert beside.summary["packets"] < beside.sent / 1448
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_unknown_interface_is_named_with_the_nearest_one() -> None:
+    ran = program.run("watch", "lo0")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert 'interface: found "lo0"; expected lo' in " ".join(ran.stderr.split())
+
+
+@pytest.mark.usefixtures("hosts")
+def test_without_the_capability_the_message_says_how_to_get_it() -> None:
+    tool = require_tool("setpriv", "util-linux")
+    ran = execute(tool, "--bounding-set=-net_raw", *PROGRAM, "watch", "lo")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "CAP_NET_RAW" in ran.stderr
+
+
+@pytest.mark.usefixtures("hosts")
+def test_when_the_interface_disappears_the_summary_is_still_printed() -> None:
+    with namespace(f"rtowatch-{os.getpid()}") as name:
+        ip("-n", name, "link", "add", "one", "type", "veth", "peer", "name", "two")
+        ip("-n", name, "link", "set", "one", "up")
+        within = ("ip", "netns", "exec", name)
+        watching = program.start("watch", "one", "--json", within=within)
+        sockets = Path(f"/proc/{watching.pid}/net/packet")
+        program.wait_for(lambda: " 0003 " in sockets.read_text(), watching)
+        ip("-n", name, "link", "delete", "one")
+        out, err = watching.communicate(timeout=60)
+    assert watching.returncode == 2
+    assert "interface `one` went down or disappeared" in err
+    assert json.loads(out)["row"] == "summary"
