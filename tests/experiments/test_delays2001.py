@@ -4,8 +4,10 @@ import pytest
 
 from reproductions import with_traces_swapped
 from rtolab.experiments import delays2001
-from rtolab.experiments.base import Experiment
+from rtolab.experiments.base import Experiment, Variant
+from rtolab.experiments.delays2001.set_up import SYSTEMS, WINDOWS_NT
 from rtolab.experiments.reproduce import reproduce
+from rtolab.run import run
 
 ALL = {experiment.id: experiment for experiment in delays2001.EXPERIMENTS}
 
@@ -30,3 +32,15 @@ def test_other_choices_are_accepted(experiment: Experiment) -> None:
 
 def test_linux_figures_fail_when_the_traces_are_swapped() -> None:
     assert "fail" in with_traces_swapped(ALL["delays2001/fig8"])
+
+
+@pytest.mark.parametrize("variant", [*SYSTEMS, WINDOWS_NT], ids=lambda v: v.sender)
+def test_a_search_varies_the_very_system(variant: Variant) -> None:
+    composed = variant.composed
+    assert composed
+    scenario = "gprs-reselection"
+    system = run(scenario, sender=[variant.sender], seed=1, runs=1, trace=True)
+    spelled = run(
+        scenario, sender=[composed.policies], seed=1, runs=1, set=composed.set, trace=True
+    )
+    assert system.segments.drop("sender").equals(spelled.segments.drop("sender"))

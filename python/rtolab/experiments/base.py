@@ -83,11 +83,25 @@ class Unstated:
     Attributes:
         name: what the paper leaves open.
         values: settings by scenario key, by a short description; other than the experiment's own.
-
+        of: the sender that it is about; by default every one.
     """
 
     name: str
     values: Mapping[str, Mapping[str, str]]
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A system's sender as policies and scenario keys, each of which a search can replace.
+
+    Attributes:
+        policies: its sender specification.
+        set: its settings by scenario key.
+    """
+
+    policies: str
+    set: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -103,6 +117,8 @@ class Variant:
         series: its line in figures; by default its label.
         x: its position on the line.
         judges: passive detectors, if they are not those of the experiment.
+        composed: what `sender` sets, if it names a system, which overrides scenario keys.
+        runs: the sender specification that runs, if it is not `sender`.
     """
 
     sender: str
@@ -113,6 +129,8 @@ class Variant:
     series: str = ""
     x: float | None = None
     judges: tuple[str, ...] = ()
+    composed: Composed | None = None
+    runs: str = ""
 
     @property
     def key(self) -> str:

@@ -174,7 +174,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         whole: is it run together with all other experiments?
         sensitivity: are its alternatives run, too?
         instead: values that replace assumptions and those of variants, by scenario key.
-        check_only: are only checks wanted, without rows and tables?
+        check_only: are only checks wanted, without rows, derived values and tables?
         progress: called from time to time with the finished runs and all runs.
 
     Raises:
@@ -203,7 +203,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         assumptions,
         () if check_only else tuple(_rows(measured)),
         checks,
-        tuple(measured.derived.values()),
+        () if check_only else tuple(measured.derived.values()),
         tuple(experiment.tables(measured)) if experiment.tables and not check_only else (),
         tuple(others),
         time.perf_counter() - began,
@@ -310,7 +310,7 @@ class _How:
         experiment, progress = self.experiment, self.counted.part()
         result = run(
             group[0].scenario or experiment.scenario,
-            sender=[variant.sender for variant in group],
+            sender=[variant.runs or variant.sender for variant in group],
             seed=self.seed,
             runs=runs,
             set={**self.assumptions, **group[0].set, **instead},

@@ -3,19 +3,26 @@
 What it finds is fitted: it says what would explain a published number, and is no evidence for it.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
+from typing import TypeVar
 
 from rtolab._rtolab import Error
-from rtolab.experiments.base import Experiment, Unstated
+from rtolab.experiments.base import Experiment, Judgement, Unstated, Variant
+from rtolab.experiments.measured import Measured
 from rtolab.experiments.reproduce import Progress, Reproduction, reproduce, runs_of
+
+T = TypeVar("T")
 
 REPEATS = 3
 """The number of other series of seeds on which each setting found is repeated."""
 
 Choice = Mapping[str, str]
 """A value for each varied assumption, by the assumption's name."""
+
+Key = frozenset[tuple[str, str]]
+"""The items of a choice."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,8 @@ class Found:
             traces, which are the same for every seed.
         neighbours: of the settings that differ in one value, how many make them pass; and of how
             many.
+        with_another: of the pairs that add a value of another assumption, how many make them pass;
+            and of how many. None of the latter for a pair.
     """
 
     choice: Choice
@@ -37,6 +46,7 @@ class Found:
     breaks: tuple[str, ...]
     seeds: int | None
     neighbours: tuple[int, int]
+    with_another: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,8 @@ class Search:
         experiment: the experiment.
         failing: the names of the checks that fail without any change.
         tried: the number of settings, alone and in pairs.
-        found: the settings that produce a failed check, those that break least first.
+        found: the settings that produce a failed check, those that break least first; without
+            pairs that produce no more than one of their values alone.
     """
 
     experiment: Experiment
@@ -82,52 +93,117 @@ def search(
         raise Error(f"{experiment.id}: declares no assumptions to vary")
     known = {unstated.name: unstated for unstated in experiment.unstated}
 
-    def run(choice: Choice, first: int) -> Reproduction:
-        change: dict[str, str] = {}
-        for name, value in choice.items():
-            change |= known[name].values[value]
+    def run(choice: Choice, first: int, of: Experiment) -> Reproduction:
         return reproduce(
-            experiment,
+            changed(of, choice),
             seed=first,
             runs=runs,
             jobs=jobs,
             assume=assume,
-            instead=change,
             check_only=True,
         )
 
-    before = _passing(run({}, seed))
+    first = run({}, seed, experiment)
+    before = _passing(first)
     failing = tuple(name for name, passes in before.items() if not passes)
     if not failing:
         raise Error(f"{experiment.id}: every check passes or cannot be reproduced as printed")
+    suspects = _narrowed(first, [check for check in first.checks if check.name in failing])
+    checked = _narrowed(first, first.checks)
     choices = list(_choices(experiment.unstated))
-    outcomes: dict[frozenset[tuple[str, str]], dict[str, bool]] = {}
+    passes: dict[Key, frozenset[str]] = {}
     for number, choice in enumerate(choices, 1):
-        outcomes[frozenset(choice.items())] = _passing(run(choice, seed))
+        passes[frozenset(choice.items())] = _passed(run(choice, seed, suspects))
         if progress:
             progress(number, len(choices))
     count = runs_of(experiment, runs, quick=False)
     found = []
     for choice in choices:
-        after = outcomes[frozenset(choice.items())]
-        passes = tuple(name for name in failing if after[name])
-        if not passes:
+        mine = passes[frozenset(choice.items())]
+        alone = [passes[frozenset([item])] for item in choice.items() if len(choice) > 1]
+        if not mine or any(mine <= one for one in alone):
             continue
-        near = [outcomes[key] for key in _neighbours(choice, known) if key in outcomes]
+        after = _passing(run(choice, seed, checked))
         repeats = None
         if not experiment.is_trace:
-            others = (run(choice, seed + count * (n + 1)) for n in range(REPEATS))
-            repeats = sum(all(_passing(other)[name] for name in passes) for other in others)
-        breaks = tuple(name for name, passed in before.items() if passed and not after[name])
-        same = sum(all(other[name] for name in passes) for other in near)
-        found.append(Found(choice, passes, breaks, repeats, (same, len(near))))
+            others = (run(choice, seed + count * (n + 1), suspects) for n in range(REPEATS))
+            repeats = sum(mine <= _passed(other) for other in others)
+
+        def alike(keys: Iterable[Key], mine: frozenset[str] = mine) -> tuple[int, int]:
+            known_of = [passes[key] for key in keys if key in passes]
+            return sum(mine <= other for other in known_of), len(known_of)
+
+        found.append(
+            Found(
+                choice,
+                tuple(name for name in failing if name in mine),
+                tuple(name for name, passed in before.items() if passed and not after[name]),
+                repeats,
+                alike(_neighbours(choice, known)),
+                alike(key for key in passes if len(key) > len(choice) and choice.items() <= key),
+            )
+        )
     found.sort(key=lambda one: (len(one.breaks) - len(one.passes), len(one.choice)))
     return Search(experiment, failing, len(choices), tuple(found))
+
+
+def changed(experiment: Experiment, choice: Choice) -> Experiment:
+    """The experiment with these values, which replace those of its assumptions and variants."""
+    known = {unstated.name: unstated for unstated in experiment.unstated}
+
+    def change(variant: Variant) -> Variant:
+        system = variant.composed
+        values = {**(system.set if system else {}), **variant.set}
+        for name, value in choice.items():
+            if known[name].of in ("", variant.sender):
+                values |= known[name].values[value]
+        return replace(variant, runs=system.policies if system else "", set=values)
+
+    return replace(experiment, variants=tuple(change(one) for one in experiment.variants))
+
+
+class _Watched(Mapping[str, T]):
+    """A mapping that remembers which keys were asked for."""
+
+    def __init__(self, of: Mapping[str, T]) -> None:
+        self._of = of
+        self.asked: set[str] = set()
+
+    def __getitem__(self, key: str) -> T:
+        self.asked.add(key)
+        return self._of[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+
+def _narrowed(done: Reproduction, judged: Sequence[Judgement]) -> Experiment:
+    """The experiment with these checks alone, and the variants whose runs they look at."""
+    experiment, measured = done.experiment, done.measured
+    names = {judgement.name for judgement in judged}
+    pairs = zip(experiment.checks, done.checks, strict=True)
+    checks = tuple(check for check, judgement in pairs if judgement.name in names)
+    if measured is None:
+        return replace(experiment, checks=checks)
+    of, traces = _Watched(measured.of), _Watched(measured.traces)
+    for check in checks:
+        check.judge(Measured(experiment, measured.runs, of, traces))
+    asked = of.asked | traces.asked
+    variants = tuple(variant for variant in experiment.variants if variant.key in asked)
+    return replace(experiment, checks=checks, variants=variants)
 
 
 def _passing(done: Reproduction) -> dict[str, bool]:
     """Which checks do not fail, by name."""
     return {check.name: check.verdict != "fail" for check in done.checks}
+
+
+def _passed(done: Reproduction) -> frozenset[str]:
+    """The names of the checks that do not fail."""
+    return frozenset(name for name, passes in _passing(done).items() if passes)
 
 
 def _choices(unstated: tuple[Unstated, ...]) -> Iterator[Choice]:
@@ -139,9 +215,7 @@ def _choices(unstated: tuple[Unstated, ...]) -> Iterator[Choice]:
             yield {one.name: value, other.name: another}
 
 
-def _neighbours(
-    choice: Choice, known: Mapping[str, Unstated]
-) -> Iterator[frozenset[tuple[str, str]]]:
+def _neighbours(choice: Choice, known: Mapping[str, Unstated]) -> Iterator[Key]:
     """The settings that differ from this one in one value of one of its assumptions."""
     for name, value in choice.items():
         for other in known[name].values:

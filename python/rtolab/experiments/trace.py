@@ -74,6 +74,7 @@ class Trace:
         self.connection: dict[str, Any] = connections.row(0, named=True)
         first = next((event for event in self._events if isinstance(event, Data)), None)
         self.mss = first.length if first else 0
+        self.last_at = self._events[-1].at if self._events else 0.0
 
     @classmethod
     def of(cls, result: Result, run: int) -> Trace:

@@ -1,5 +1,6 @@
 """Text tables of experiments: published and measured values, and checks."""
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -10,7 +11,7 @@ from rich.text import Text
 from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.base import Table as LaidOut
 from rtolab.experiments.reproduce import Reproduction, Row
-from rtolab.experiments.search import REPEATS, Search
+from rtolab.experiments.search import REPEATS, Found, Search
 from rtolab.experiments.summary import STANDINGS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
@@ -194,19 +195,63 @@ def search(done: Search) -> RenderableType:
         Text(f"failing: {'; '.join(done.failing)}"),
         Text(f"{counted(done.tried, 'setting')} tried, alone and in pairs"),
     ]
+    effects: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Found]] = {}
     for one in done.found:
-        chosen = ", ".join(f"{name}: {value}" for name, value in one.choice.items())
-        same, of = one.neighbours
-        robust = f"{same} of {of} neighbouring settings also"
-        if one.seeds is not None:
-            robust += f"; {one.seeds} of {REPEATS} other series of seeds"
-        details = [f"produces {'; '.join(one.passes)}", robust]
-        if one.breaks:
-            details.append(f"breaks {'; '.join(one.breaks)}")
-        lines += [Text(chosen, "bold"), *(Padding(Text(text), (0, 0, 0, 2)) for text in details)]
+        effects.setdefault((one.passes, one.breaks), []).append(one)
+    for (passes, breaks), settings in effects.items():
+        lines.append(Text(f"produces {'; '.join(passes)}", "bold"))
+        if breaks:
+            lines.append(Text(f"breaks {'; '.join(breaks)}"))
+        for group in _combined(settings):
+            lines.append(Padding(Text(_choice(group)), (0, 0, 0, 2)))
+            if robust := _robustness(group):
+                lines.append(Padding(Text(robust, "dim"), (0, 0, 0, 4)))
     if not done.found:
         lines.append(Text("no setting produces any of them"))
     return Group(*lines, Text(FITTED, "italic"))
+
+
+def _combined(settings: Sequence[Found]) -> list[list[Found]]:
+    """The settings, with all combinations of some values of the same assumptions as one group."""
+    groups: dict[tuple[str, ...], list[Found]] = {}
+    for one in settings:
+        groups.setdefault(tuple(one.choice), []).append(one)
+    combined: list[list[Found]] = []
+    for group in groups.values():
+        product = math.prod(len(values) for values in _values(group).values())
+        combined += [group] if product == len(group) else [[one] for one in group]
+    return combined
+
+
+def _values(group: Sequence[Found]) -> dict[str, list[str]]:
+    """The values of each assumption, in the order of the settings."""
+    names = group[0].choice
+    return {name: list(dict.fromkeys(one.choice[name] for one in group)) for name in names}
+
+
+def _choice(group: Sequence[Found]) -> str:
+    return "; ".join(f"{name}: {' or '.join(mine)}" for name, mine in _values(group).items())
+
+
+def _robustness(group: Sequence[Found]) -> str:
+    """How many similar settings do the same."""
+    said = []
+    if of := [one.neighbours for one in group if one.neighbours[1]]:
+        said.append(f"{_share(of)} neighbouring settings also")
+    if of := [one.with_another for one in group if one.with_another[1]]:
+        said.append(f"{_share(of)} with another value")
+    if seeds := [(one.seeds, REPEATS) for one in group if one.seeds is not None]:
+        said.append(f"{_share(seeds)} other series of seeds")
+    return "; ".join(said)
+
+
+def _share(counts: Sequence[tuple[int, int]]) -> str:
+    """Such as "5 of 9", with the least and the most where counts differ."""
+    least, most = min(counts), max(counts)
+    return " of ".join(
+        f"{low}" if low == high else f"{min(low, high)} to {max(low, high)}"
+        for low, high in zip(least, most, strict=True)
+    )
 
 
 FITTED = "What a search finds is fitted: it may explain a number, and is no evidence for it."

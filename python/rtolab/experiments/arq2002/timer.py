@@ -233,14 +233,20 @@ def timeouts(measured: Measured, case: Case) -> float:
     return mean(measured, case, TIMEOUTS_100)
 
 
+def timeouts_over(measured: Measured, above: Case, below: Case) -> float | None:
+    """The ratio of timeouts; `None` if there are none to compare with."""
+    usual = timeouts(measured, below)
+    return timeouts(measured, above) / usual if usual else None
+
+
 def weights_at(measured: Measured, tick: str) -> list[Value]:
     """The ratio of timeouts to those with g3 = 4, at a PER of 5 %."""
-    usual = timeouts(measured, weighted(4, "arq", 5.0, tick))
+    usual = weighted(4, "arq", 5.0, tick)
     return [
         Value(
             f"g3 = {g3} over 4, clock of {tick}",
             f"timeouts, g3 = {g3} (0: none) over 4, PER 5 %, clock of {tick}",
-            timeouts(measured, weighted(g3, "arq", 5.0, tick)) / usual if usual else None,
+            timeouts_over(measured, weighted(g3, "arq", 5.0, tick), usual),
         )
         for g3 in (0, 1, 2, 8)
     ]
@@ -276,7 +282,7 @@ def _timeouts_over(
     return Check(
         f"timeouts, {above.series} over {below.series}, PER {per:g} %",
         "ratio",
-        lambda measured: timeouts(measured, above) / timeouts(measured, below),
+        lambda measured: timeouts_over(measured, above, below),
         {RUNS: bounds},
         note=note,
         explained=explained,

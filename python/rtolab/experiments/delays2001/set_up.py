@@ -1,5 +1,6 @@
 """Set-up a: the emulated link of section 5.1, and its metrics."""
 
+import re
 from functools import partial
 from itertools import pairwise
 
@@ -18,17 +19,29 @@ from rtolab.experiments.base import (
     assumed,
     stated,
 )
-from rtolab.experiments.measured import Runs
+from rtolab.experiments.delays2001.unknown import (
+    BSD,
+    LINUX_2_2,
+    LINUX_2_4,
+    UPLOAD_HOLD,
+    WIN_98,
+    WIN_NT,
+    held,
+)
+from rtolab.experiments.measured import Measured, Runs
 from rtolab.experiments.trace import Timeout, Trace
 
 HOLD_AT, HOLD_FOR = 5.0, 10.0
 """Begin and length of the link's hold, in s (section 5.1)."""
 
-LINUX_22 = Variant("linux-2.2", "Linux 2.2.12")
-LINUX_24 = Variant("linux-2.4", "Linux 2.4.0")
-FREEBSD = Variant("freebsd-4.1", "FreeBSD 4.1")
-WINDOWS_98 = Variant("windows-98", "Windows 98")
-WINDOWS_NT = Variant("windows-nt", "Windows NT 4.0")
+BEGIN = re.compile(r'at = "([\d.]+) s"')
+"""The begin of a scripted hold, in s."""
+
+LINUX_22 = Variant("linux-2.2", "Linux 2.2.12", composed=LINUX_2_2)
+LINUX_24 = Variant("linux-2.4", "Linux 2.4.0", composed=LINUX_2_4)
+FREEBSD = Variant("freebsd-4.1", "FreeBSD 4.1", composed=BSD)
+WINDOWS_98 = Variant("windows-98", "Windows 98", composed=WIN_98)
+WINDOWS_NT = Variant("windows-nt", "Windows NT 4.0", composed=WIN_NT)
 SYSTEMS = (FREEBSD, WINDOWS_98, LINUX_22, LINUX_24)
 """The four of section 5, in the order of its figures."""
 
@@ -50,8 +63,8 @@ HOLD = (
     assumed("link.wireless.delay", "300 ms", "5.1: a propagation delay of 300 ms; each way"),
     assumed("link.wireless.queue", "200 packets", "nothing was lost: it holds any window"),
     stated(
-        "link.wireless.forward.stalls.scripted",
-        f'[{{ at = "{HOLD_AT:g} s", for = "{HOLD_FOR:g} s" }}]',
+        UPLOAD_HOLD,
+        held(f"{HOLD_AT:g} s"),
         "5.1: ten seconds, five seconds after the beginning; the direction of data is assumed",
     ),
     stated("tcp.mss", "256 B", "5.1"),
@@ -67,11 +80,7 @@ SACK_OFF = stated("receiver.sack", "false", "5.1: the SACK option disabled")
 OTHER_CHOICES = (
     Alternative(
         "both directions held",
-        {
-            "link.wireless.backward.stalls.scripted": (
-                f'[{{ at = "{HOLD_AT:g} s", for = "{HOLD_FOR:g} s" }}]'
-            )
-        },
+        {"link.wireless.backward.stalls.scripted": held(f"{HOLD_AT:g} s")},
         "the emulator may hold both",
     ),
     Alternative("an ACK a segment", {"receiver.ack_every": "1"}, "not stated"),
@@ -84,9 +93,13 @@ hold_experiment = partial(Experiment, scenario="delays2001-hold", metrics=METRIC
 """An experiment with the held link."""
 
 
-def first_retransmission(_trace: Trace, timeout: Timeout) -> float:
+def into_the_hold(measured: Measured, variant: Variant) -> float | None:
     """The first expiry of the timer, in s after the begin of the hold."""
-    return timeout.at - HOLD_AT
+    script = measured.experiment.variant(variant.key).set.get(UPLOAD_HOLD, "")
+    found = BEGIN.search(script)
+    begin = float(found[1]) if found else HOLD_AT
+    timeouts = measured.traces[variant.key].timeouts_from(begin)
+    return timeouts[0].at - begin if timeouts else None
 
 
 def resent_before_fast(trace: Trace, timeout: Timeout) -> float:
