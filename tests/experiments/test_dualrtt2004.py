@@ -9,12 +9,14 @@ from reproductions import with_verdict
 from rtolab.experiments.base import Experiment, Variant
 from rtolab.experiments.dualrtt2004 import EXPERIMENTS, spikes
 from rtolab.experiments.dualrtt2004.detection import KEPT
+from rtolab.experiments.dualrtt2004.protection import Reply
 from rtolab.experiments.reproduce import reproduce
 
 ALL = {experiment.id.split("/")[1]: experiment for experiment in EXPERIMENTS}
 TRACES = [experiment for experiment in EXPERIMENTS if experiment.is_trace]
 ARITHMETIC = [experiment for experiment in EXPERIMENTS if not experiment.variants]
 SHORT = [ALL[name] for name in ("table4", "table5", "section-v-c-loss", "fig13", "fig14", "fig15")]
+SHORT.append(ALL["congested"])
 
 NOT_AS_PRINTED = {
     "table3": {"NRTT of 131 as defined, s"},
@@ -131,3 +133,11 @@ def test_without_spikes_nobody_beats_reno() -> None:
     done = reproduce(ALL["fig14"], runs=20, seed=1, assume=calm)
     failed = with_verdict(done, "fail")
     assert {name for name in failed if name.startswith("Eifel / Reno")}
+
+
+def test_only_the_last_round_trip_mistakes_a_queue_for_a_hold() -> None:
+    reply = Reply(needed=True, nrtt=0.5, smallest=0.5, last=1.5)
+    assert reply.is_called(0.6, "last")
+    assert not reply.is_called(0.6, "smallest")
+    at_the_threshold = replace(reply, nrtt=0.9)
+    assert not at_the_threshold.is_called(0.6, "last")

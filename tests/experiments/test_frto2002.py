@@ -11,6 +11,7 @@ ALL = {experiment.id: experiment for experiment in frto2002.EXPERIMENTS}
 NEW = (*frto2002.BURSTS, *frto2002.SECTIONS, *frto2002.FAIRNESS, *frto2002.CLAIMS)
 TRACES = [experiment for experiment in NEW if experiment.is_trace]
 STATISTICS = [experiment for experiment in NEW if not experiment.is_trace]
+STATISTICS += frto2002.CHANNEL
 
 
 @pytest.mark.parametrize("experiment", TRACES, ids=lambda e: e.id)

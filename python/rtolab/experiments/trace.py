@@ -67,14 +67,14 @@ class Trace:
         windows: pl.DataFrame,
         connections: pl.DataFrame,
     ) -> None:
-        self._events = _events(segments)
+        self.events = _events(segments)
         self._windows = windows.sort("at_s", maintain_order=True)
         self.timeouts = _timeouts(timeouts, "timeout")
         self.fast_retransmits = _timeouts(timeouts, "fast_retransmit")
         self.connection: dict[str, Any] = connections.row(0, named=True)
-        first = next((event for event in self._events if isinstance(event, Data)), None)
+        first = next((event for event in self.events if isinstance(event, Data)), None)
         self.mss = first.length if first else 0
-        self.last_at = self._events[-1].at if self._events else 0.0
+        self.last_at = self.events[-1].at if self.events else 0.0
 
     @classmethod
     def of(cls, result: Result, run: int) -> Trace:
@@ -101,28 +101,28 @@ class Trace:
         """Retransmissions that left at `start` or later, and before `end`."""
         return [
             event
-            for event in self._events
+            for event in self.events
             if isinstance(event, Data) and event.retransmission and start <= event.at < end
         ]
 
     def sent_from(self, start: float) -> list[Data]:
         """Data that left at `start` or later."""
-        return [event for event in self._events if isinstance(event, Data) and event.at >= start]
+        return [event for event in self.events if isinstance(event, Data) and event.at >= start]
 
     def highest_sent_before(self, at: float) -> int | None:
         """The byte after the highest that had left before an instant."""
-        sent = (e for e in self._events if isinstance(e, Data) and e.at < at)
+        sent = (e for e in self.events if isinstance(e, Data) and e.at < at)
         return max((data.seq + data.length for data in sent), default=None)
 
     def first_flight(self) -> int:
         """Bytes that left before the first ACK of data came."""
-        acked = next((e.at for e in self._events if isinstance(e, Ack) and e.ack > 1), float("inf"))
+        acked = next((e.at for e in self.events if isinstance(e, Ack) and e.ack > 1), float("inf"))
         return sum(data.length for data in self.sent_from(0.0) if data.at < acked)
 
     def duplicates_until(self, at: float) -> int:
         """ACKs before or at an instant that repeat the one before them, without data between."""
         count, before = 0, -1
-        for event in self._events:
+        for event in self.events:
             if event.at > at:
                 break
             if isinstance(event, Ack):
@@ -132,7 +132,7 @@ class Trace:
     def beyond_window_at(self) -> list[float]:
         """The times (s) at which data segments left beyond the window advertised so far."""
         edge, beyond = 0, []
-        for event in self._events:
+        for event in self.events:
             if isinstance(event, Ack):
                 edge = max(edge, event.edge)
             elif edge > 0 and event.seq + event.length > edge:
@@ -141,17 +141,17 @@ class Trace:
 
     def sent_first(self, seq: int) -> Data | None:
         """The first copy of the segment that begins at `seq`."""
-        data = (event for event in self._events if isinstance(event, Data))
+        data = (event for event in self.events if isinstance(event, Data))
         return next((one for one in data if one.seq == seq), None)
 
     def acks(self) -> list[Ack]:
         """All ACKs that came, without what they released."""
-        return [event for event in self._events if isinstance(event, Ack)]
+        return [event for event in self.events if isinstance(event, Ack)]
 
     def outstanding(self, timeout: Timeout) -> list[int]:
         """First bytes of the segments sent and not yet acknowledged when the timer expired."""
         sent: set[int] = set()
-        for event in self._events:
+        for event in self.events:
             if _is_retransmission_of(event, timeout):
                 break
             if isinstance(event, Data):
@@ -164,7 +164,7 @@ class Trace:
         """The ACKs that came after the timer expired, each with what it released."""
         acks: list[Ack] = []
         expired = False
-        for event in self._events:
+        for event in self.events:
             if not expired:
                 expired = _is_retransmission_of(event, timeout)
             elif isinstance(event, Ack):

@@ -2,6 +2,7 @@
 
 from rtolab.experiments.base import of_the_paper
 from rtolab.experiments.frto2002.bursts import BURSTS
+from rtolab.experiments.frto2002.channel import CHANNEL
 from rtolab.experiments.frto2002.claims import CLAIMS
 from rtolab.experiments.frto2002.compression import COMPRESSION
 from rtolab.experiments.frto2002.extent import EXTENT
@@ -14,12 +15,13 @@ EXPERIMENTS = tuple(
     of_the_paper(experiment)
     for experiment in (
         *(*TABLES, *BURSTS, *FIGURES, *SECTIONS, *FAIRNESS, *CLAIMS, *EXTENT),
-        *COMPRESSION,
+        *(*COMPRESSION, *CHANNEL),
     )
 )
 
 __all__ = [
     "BURSTS",
+    "CHANNEL",
     "CLAIMS",
     "COMPRESSION",
     "EXPERIMENTS",
