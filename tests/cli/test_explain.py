@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
     [
         ("link.stalls", ("link.stalls", KEY), "type", "table"),
         ("link.wireless.delay", ("link.delay", KEY), "type", "time"),
+        ("link.jitter.exponential", ("link.jitter.exponential", KEY), "type", "time"),
+        ("link.up.jitter.gamma.mean", ("link.jitter.gamma.mean", KEY), "example", '"30 ms"'),
         ("tcp.rto.min", ("tcp.rto.min", KEY), "default", "1 s"),
         ("tcp.rto.min", ("tcp.rto.min", KEY), "source", "RFC 6298 section 2.4"),
         ("min_delayed_ack", ("tcp.rto.min_delayed_ack", KEY), "default", ""),

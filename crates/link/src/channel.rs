@@ -91,7 +91,11 @@ impl<F: Frame> Channel<F> {
         let outages = &config.outages;
         Self {
             kind: Kind::new(config, *stream),
-            outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
+            outages: Timeline::new(
+                &outages.scripted,
+                outages.random.as_ref(),
+                stream.child("outages"),
+            ),
             recording: false,
         }
     }

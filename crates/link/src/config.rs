@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 use rtolab_settings::{Checked, Choice, Positive, Settings, Size, Whole};
 use rtolab_time::{Duration, Instant, Rate};
 
+use crate::distribution::Distribution;
 use crate::frame::Direction;
 use crate::header_compression::HeaderCompression;
 use crate::stage::Staged;
-use crate::stream::{Distribution, Renewal};
+use crate::stream::Renewal;
 
 /// The limit of a queue or a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub enum SpikeHolds {
 }
 
 /// A random sudden delay of single frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Spikes {
     /// The probability that a frame is delayed.
     #[setting(required, example = "0.02")]
@@ -236,7 +237,7 @@ pub struct CoDel {
 
 /// A source of higher priority, for example voice, which preempts frames in transmission; they
 /// resume afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Priority {
     /// Its silences (good) and talk spurts (bad).
     #[setting(flatten)]
@@ -276,7 +277,7 @@ impl BadState {
 
 /// A two-state link (Gilbert and Elliott). The state at the end of a frame's transmission decides
 /// its loss and its propagation delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct States {
     /// The residence times of the good and the bad state.
     #[setting(flatten)]

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use rtolab_time::Duration;
 
 use crate::config::{DirectionConfig, Probability, Spikes};
-use crate::stream::{Distribution, Rng, Stream};
+use crate::distribution::Distribution;
+use crate::stream::{Rng, Stream};
 
 /// The state of a link; a link without states is always in the good one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,14 +95,14 @@ impl Impairments {
         let mut drops: Vec<u32> = config.drops.iter().copied().filter(|n| *n > 0).collect();
         drops.sort_unstable_by(|a, b| b.cmp(a));
         drops.dedup();
-        let jitter = |name| config.jitter.map(|jitter| (jitter, stream.child(name).rng()));
+        let jitter = |name| config.jitter.clone().map(|jitter| (jitter, stream.child(name).rng()));
         let duplication = Chance::new(config.duplication, stream.child("duplication"));
         let mut impairments = Self {
             uneventful: false,
             transmitted: 0,
             drops,
             errors: Errors::new(config, stream),
-            spikes: config.spikes.map(|spikes| (spikes, stream.child("spikes").rng())),
+            spikes: config.spikes.clone().map(|spikes| (spikes, stream.child("spikes").rng())),
             jitter: jitter("jitter"),
             corruption: Chance::new(config.corruption, stream.child("corruption")),
             duplication: duplication
@@ -141,7 +142,7 @@ impl Impairments {
         Fate {
             script,
             error: self.errors.as_mut().map_or(ErrorDraw::default(), Errors::draw),
-            spike: self.spikes.as_mut().map_or(Duration::ZERO, |(spikes, rng)| spike(*spikes, rng)),
+            spike: self.spikes.as_mut().map_or(Duration::ZERO, |(spikes, rng)| spike(spikes, rng)),
             jitter: span(&mut self.jitter),
             corrupt: self.corruption.as_mut().is_some_and(Chance::happens),
             duplicate: self.duplication.as_mut().and_then(Duplication::draw),
@@ -197,13 +198,13 @@ impl Duplication {
 }
 
 fn span(random: &mut Option<(Distribution, Rng)>) -> Duration {
-    random.as_mut().map_or(Duration::ZERO, |(distribution, rng)| rng.span(*distribution))
+    random.as_mut().map_or(Duration::ZERO, |(distribution, rng)| rng.span(distribution))
 }
 
 /// Draws both numbers even without a spike, so that the n-th draw stays the n-th frame's.
-fn spike(spikes: Spikes, rng: &mut Rng) -> Duration {
+fn spike(spikes: &Spikes, rng: &mut Rng) -> Duration {
     if spikes.probability.happens(rng.draw()) {
-        return rng.span(spikes.length);
+        return rng.span(&spikes.length);
     }
     rng.bits();
     Duration::ZERO

@@ -13,11 +13,13 @@ mod codel;
 mod config;
 mod delays;
 mod delivery_queue;
+mod distribution;
 mod fifo;
 mod format;
 mod frame;
 mod header_compression;
 mod impairments;
+mod laws;
 mod layers;
 mod medium;
 mod occupancy;
@@ -26,6 +28,7 @@ mod opportunities;
 mod pauses;
 mod pipe;
 mod priority;
+mod quantiles;
 mod rates;
 mod red;
 mod report;
@@ -42,12 +45,14 @@ pub use config::{
     Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, SpikeHolds,
     Spikes, StallHolds, Stalls, States,
 };
+pub use distribution::Distribution;
 pub use fifo::Fifo;
 pub use frame::{CopyId, Direction, DropCause, Frame, HeaderFields, Outcome};
 pub use header_compression::HeaderCompression;
+pub use laws::{Empirical, Factor, Gamma, LogNormal, Pareto};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use rtolab_time::{Duration, Instant, Rate};
 pub use stage::{CloneStage, FrameAction, SentFrame, Stage, Staged};
-pub use stream::{Distribution, Renewal, Rng, Stream};
+pub use stream::{Renewal, Rng, Stream};
 pub use transmitter::Transmitter;

@@ -89,10 +89,10 @@ impl Medium {
     /// `link` is the stream of the whole link.
     pub(crate) fn new(config: &ChannelConfig, direction: Direction, link: Stream) -> Self {
         let stream = link.child(direction.name());
-        let states = config.states.map(|states| {
+        let states = config.states.as_ref().map(|states| {
             // Both directions have the same states if they draw from the same stream.
             let stream = if states.shared { link } else { stream };
-            Timeline::new(&[], Some(states.residence), stream.child("states"))
+            Timeline::new(&[], Some(&states.residence), stream.child("states"))
         });
         let config = config.of(direction);
         let stalls = match config.stalls.holds {
@@ -106,7 +106,7 @@ impl Medium {
             direction,
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
             delays: Delays::new(config),
-            spike_holds: config.spikes.map(|spikes| spikes.holds).unwrap_or_default(),
+            spike_holds: config.spikes.as_ref().map(|spikes| spikes.holds).unwrap_or_default(),
             uneventful: impairments.is_uneventful()
                 && states.is_none()
                 && config.delays.is_none()
@@ -114,7 +114,11 @@ impl Medium {
                 && *outages == Outages::default(),
             impairments,
             states: states.unwrap_or_else(Timeline::quiet),
-            outages: Timeline::new(&outages.scripted, outages.random, stream.child("outages")),
+            outages: Timeline::new(
+                &outages.scripted,
+                outages.random.as_ref(),
+                stream.child("outages"),
+            ),
             stage,
             spikes: None,
         }

@@ -26,8 +26,8 @@ pub(crate) struct PriorityPackets {
 impl PriorityPackets {
     /// `None` if packets have no size or no interval: such a source sends nothing. `stream` is the
     /// direction's; the source draws from its child `priority`.
-    pub(crate) fn new(priority: Priority, stream: Stream) -> Option<Self> {
-        let talks = BadSpans::new(priority.activity, stream.child("priority"))?;
+    pub(crate) fn new(priority: &Priority, stream: Stream) -> Option<Self> {
+        let talks = BadSpans::new(priority.activity.clone(), stream.child("priority"))?;
         let (every, next) = (priority.every, talks.from);
         let mut packets = Self { talks, every, bytes: priority.packet, next };
         packets.skip_silences();

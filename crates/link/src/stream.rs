@@ -1,10 +1,10 @@
 //! Randomness that depends on a seed and a name alone.
 
-use alloc::format;
-
 use rand_core::{Rng as _, SeedableRng};
-use rtolab_settings::{Checked, Positive, Setting, Settings, WrittenList, WrittenOption};
+use rtolab_settings::Settings;
 use rtolab_time::{Duration, Instant};
+
+use crate::distribution::{Distribution, nanos};
 
 /// The source of a random process. Each process of a run has its own stream, derived from the run's
 /// seed and the process's name, so that no process disturbs another.
@@ -76,8 +76,8 @@ impl Rng {
     }
 
     /// A random length.
-    pub fn span(&mut self, distribution: Distribution) -> Duration {
-        match distribution {
+    pub fn span(&mut self, distribution: &Distribution) -> Duration {
+        match *distribution {
             Distribution::Constant(length) => {
                 self.bits();
                 length
@@ -88,15 +88,32 @@ impl Rng {
                 Duration::from_nanos(a + part as u64)
             }
             Distribution::Exponential(mean) => nanos(-libm::log(self.unit()) * mean.nanos() as f64),
+            Distribution::LogNormal(law) => nanos(law.quantile(self.between())),
+            Distribution::Gamma(law) => nanos(law.quantile(self.between())),
+            Distribution::Pareto(law) => nanos(law.quantile(self.between())),
+            Distribution::Empirical(ref law) => nanos(law.quantile(self.between())),
         }
     }
 
+    /// Uniform in (0, 1), of 52 bits, so that no number is rounded to 0 or 1.
+    fn between(&mut self) -> f64 {
+        ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
+    /// A part, uniform in (0, 1), of a span that is weighted by its length.
+    fn part_of(&mut self, weighted_quantile: impl FnOnce(f64) -> f64) -> Duration {
+        let bits = self.bits();
+        let [span, part] =
+            [bits >> 32, bits & 0xffff_ffff].map(|half| (half as f64 + 0.5) / 4_294_967_296.0);
+        nanos(weighted_quantile(span) * part)
+    }
+
     /// The remainder of a span of this distribution that began long ago: the equilibrium
-    /// distribution, of density (1 - F(x)) / mean, by inversion.
-    pub(crate) fn rest(&mut self, distribution: Distribution) -> Duration {
-        match distribution {
+    /// distribution, of density (1 - F(x)) / mean, by inversion or as a part of such a span.
+    pub(crate) fn rest(&mut self, distribution: &Distribution) -> Duration {
+        match *distribution {
             Distribution::Constant(length) => {
-                self.span(Distribution::Uniform(Duration::ZERO, length))
+                self.span(&Distribution::Uniform(Duration::ZERO, length))
             }
             Distribution::Exponential(_) => self.span(distribution),
             Distribution::Uniform(a, b) => {
@@ -107,90 +124,17 @@ impl Rng {
                 }
                 nanos(b - libm::sqrt(2.0 * (b - a) * (f64::midpoint(a, b) - area)))
             }
-        }
-    }
-}
-
-fn nanos(length: f64) -> Duration {
-    Duration::from_nanos((length + 0.5) as u64)
-}
-
-/// The distribution of a length of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Distribution {
-    Constant(Duration),
-    Uniform(Duration, Duration),
-    /// Exponential with this mean.
-    Exponential(Duration),
-}
-
-impl Distribution {
-    /// The mean length.
-    pub const fn mean(self) -> Duration {
-        match self {
-            Self::Constant(mean) | Self::Exponential(mean) => mean,
-            Self::Uniform(a, b) => Duration::from_nanos(u64::midpoint(a.nanos(), b.nanos())),
-        }
-    }
-}
-
-impl Default for Distribution {
-    fn default() -> Self {
-        Self::Constant(Duration::ZERO)
-    }
-}
-
-impl Settings for Distribution {
-    fn about(&self) -> &'static str {
-        "A random length of time."
-    }
-
-    fn is_choice(&self) -> bool {
-        true
-    }
-
-    fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
-        let mut constant = match self {
-            Self::Constant(length) if !length.is_zero() => Some(*length),
-            _ => None,
-        };
-        let mut written = WrittenOption::<Positive, _>::new(&mut constant);
-        visit(Setting::value("constant", "Always this long.", &mut written));
-        *self = constant.map_or(*self, Self::Constant);
-        let mut uniform = match self {
-            Self::Uniform(low, high) => Some([*low, *high]),
-            _ => None,
-        };
-        let mut written = WrittenList::<Duration, _>::new(&mut uniform);
-        let setting = Setting::list("uniform", "Uniform between the two.", &mut written);
-        visit(Setting { items: (2, 2), ..setting });
-        *self = uniform.map_or(*self, |[low, high]| Self::Uniform(low, high));
-        let mut exponential = match self {
-            Self::Exponential(mean) => Some(*mean),
-            _ => None,
-        };
-        let mut written = WrittenOption::<Positive, _>::new(&mut exponential);
-        visit(Setting::value("exponential", "Exponential with this mean.", &mut written));
-        *self = exponential.map_or(*self, Self::Exponential);
-    }
-
-    fn check(&self) -> Checked {
-        match self {
-            Self::Uniform(low, high) if low > high => {
-                Err(format!("found uniform from {low} to {high}; expected the shorter first"))
-            }
-            Self::Uniform(low, high) if self.mean().is_zero() => {
-                Err(format!("found uniform from {low} to {high}; expected spans of some length"))
-            }
-            _ => Ok(()),
+            Distribution::LogNormal(law) => self.part_of(|p| law.weighted_quantile(p)),
+            Distribution::Gamma(law) => self.part_of(|p| law.weighted_quantile(p)),
+            Distribution::Pareto(law) => self.part_of(|p| law.weighted_quantile(p)),
+            Distribution::Empirical(ref law) => self.part_of(|p| law.weighted_quantile(p)),
         }
     }
 }
 
 /// An alternating renewal process, independent of the traffic. If good spans have no length, there
 /// is one endless bad span; if bad spans have none, there is no bad span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
+#[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Renewal {
     /// The length of good spans, which lie between the bad ones.
     #[setting(table, required, example = "{ uniform = [\"0.1 s\", \"20 s\"] }")]
@@ -226,23 +170,23 @@ impl BadSpans {
             spans.to = Instant::NEVER;
             return Some(spans);
         }
-        if !process.stationary {
+        if !spans.process.stationary {
             spans.advance();
             return Some(spans);
         }
         let all = good.nanos() as f64 + bad.nanos() as f64;
         if spans.rng.unit() * all <= bad.nanos() as f64 {
             spans.rng.bits();
-            spans.to += spans.rng.rest(process.bad);
+            spans.to += spans.rng.rest(&spans.process.bad);
         } else {
-            spans.from += spans.rng.rest(process.good);
-            spans.to = spans.from + spans.rng.span(process.bad);
+            spans.from += spans.rng.rest(&spans.process.good);
+            spans.to = spans.from + spans.rng.span(&spans.process.bad);
         }
         Some(spans)
     }
 
     pub(crate) fn advance(&mut self) {
-        self.from = self.to + self.rng.span(self.process.good);
-        self.to = self.from + self.rng.span(self.process.bad);
+        self.from = self.to + self.rng.span(&self.process.good);
+        self.to = self.from + self.rng.span(&self.process.bad);
     }
 }

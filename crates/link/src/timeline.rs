@@ -39,13 +39,13 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    pub(crate) fn new(scripted: &[Interval], random: Option<Renewal>, stream: Stream) -> Self {
+    pub(crate) fn new(scripted: &[Interval], random: Option<&Renewal>, stream: Stream) -> Self {
         let mut spans: Vec<Span> = scripted
             .iter()
             .map(|window| Span { from: window.at, to: window.at + window.length })
             .collect();
         spans.sort_by_key(|span| span.from);
-        let random = random.and_then(|process| BadSpans::new(process, stream));
+        let random = random.and_then(|process| BadSpans::new(process.clone(), stream));
         let mut timeline = Self {
             known: VecDeque::new(),
             scripted: spans.into(),
@@ -60,7 +60,7 @@ impl Timeline {
     /// The stalls of a direction with this stream.
     pub(crate) fn stalls(config: &DirectionConfig, stream: Stream) -> Self {
         let stalls = &config.stalls;
-        Self::new(&stalls.scripted, stalls.random, stream.child("stalls"))
+        Self::new(&stalls.scripted, stalls.random.as_ref(), stream.child("stalls"))
     }
 
     pub(crate) fn quiet() -> Self {

@@ -74,7 +74,8 @@ impl Transmitter {
         stalls: Timeline,
         stream: Stream,
     ) -> Self {
-        let packets = config.priority.and_then(|source| PriorityPackets::new(source, stream));
+        let packets =
+            config.priority.as_ref().and_then(|source| PriorityPackets::new(source, stream));
         let (pace, interruptions) = match (&config.opportunities, packets) {
             (Some(trace), packets) => (Pace::Slots(Slots::new(Arc::clone(trace), packets)), None),
             (None, None) => (Pace::at_rates(config, states), None),

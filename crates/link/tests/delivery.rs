@@ -112,8 +112,8 @@ fn a_spike_delays_one_frame_only_where_order_is_free() {
 
 #[test]
 fn jitter_has_its_distribution_and_its_order() {
-    let jitter = Some(Distribution::Uniform(secs(0.02), secs(0.08)));
     let config = |order| {
+        let jitter = Some(Distribution::Uniform(secs(0.02), secs(0.08)));
         forward(DirectionConfig { jitter, order, delay: secs(0.1), ..DirectionConfig::default() })
     };
     let mut link = channel(&config(Order::Free));

@@ -1,10 +1,13 @@
 //! Invariants of all links, under any traffic.
 
 mod common;
+#[path = "common/laws.rs"]
+mod laws;
 
 use std::sync::Arc;
 
 use common::{Packet, Sending, limit, milliseconds, secs, traffic, way, windows};
+use laws::{empirical, gamma, log_normal, pareto};
 use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
@@ -19,6 +22,12 @@ fn distribution() -> impl Strategy<Value = Distribution> {
         (milliseconds(0..1000), milliseconds(0..3000))
             .prop_map(|(a, width)| Distribution::Uniform(a, a + width)),
         milliseconds(1..3000).prop_map(Distribution::Exponential),
+        (milliseconds(1..3000), 0.01..2.0).prop_map(|(median, sigma)| log_normal(median, sigma)),
+        (milliseconds(1..3000), 1..500u64)
+            .prop_map(|(mean, percent)| gamma(mean, mean * percent / 100)),
+        (milliseconds(1..1000), 1.1..9.0).prop_map(|(minimum, shape)| pareto(minimum, shape)),
+        (prop::collection::vec(milliseconds(1..3000), 1..9), any::<bool>())
+            .prop_map(|(values, interpolate)| empirical(values, interpolate)),
     ]
 }
 

@@ -40,8 +40,8 @@ fn with_outages(random: Renewal) -> ChannelConfig {
     }
 }
 
-fn outage_spans(random: Renewal, seed: u64, until: Instant) -> Vec<(Instant, Instant)> {
-    let mut link: Channel<Packet> = Channel::new(&with_outages(random), &Stream::new(seed));
+fn outage_spans(random: &Renewal, seed: u64, until: Instant) -> Vec<(Instant, Instant)> {
+    let mut link: Channel<Packet> = Channel::new(&with_outages(random.clone()), &Stream::new(seed));
     link.record_disturbances();
     link.disturbances(until).iter().map(|span| (span.from, span.to)).collect()
 }
@@ -161,7 +161,7 @@ fn a_run_without_records_sees_the_same_outages() {
 }
 
 /// The share of runs whose process is bad at `time`, with its standard deviation.
-fn share_of_bad(random: Renewal, time: f64, runs: u64) -> (f64, f64) {
+fn share_of_bad(random: &Renewal, time: f64, runs: u64) -> (f64, f64) {
     let bad = (0..runs)
         .filter(|seed| {
             outage_spans(random, *seed, at(time + 1e-9)).iter().any(|span| span.1 > at(time))
@@ -190,7 +190,7 @@ fn a_stationary_process_is_bad_as_often_at_any_time() {
     ];
     for (random, expected) in processes {
         for time in [0.0, 0.5, 1.7, 3.1, 50.0] {
-            let (share, deviation) = share_of_bad(random, time, 4000);
+            let (share, deviation) = share_of_bad(&random, time, 4000);
             assert!(
                 (share - expected).abs() < 4.0 * deviation,
                 "{share} at {time} s, {expected} expected"
@@ -204,7 +204,7 @@ fn a_fresh_process_begins_with_a_whole_good_span() {
     let good = Distribution::Uniform(secs(2.0), secs(4.0));
     let fresh = renewal(good, Distribution::Constant(secs(1.0)), false);
     let firsts: Vec<f64> =
-        (0..2000).map(|seed| outage_spans(fresh, seed, at(100.0))[0].0.secs_f64()).collect();
+        (0..2000).map(|seed| outage_spans(&fresh, seed, at(100.0))[0].0.secs_f64()).collect();
     assert!(firsts.iter().all(|first| (2.0..4.0).contains(first)));
     let mean = firsts.iter().sum::<f64>() / 2000.0;
     assert!((mean - 3.0).abs() < 4.0 * (2.0 / 12f64.sqrt()) / 2000f64.sqrt(), "{mean}");
@@ -216,7 +216,7 @@ fn the_rest_of_a_uniform_span_is_length_biased() {
     let good = Distribution::Uniform(secs(2.0), secs(4.0));
     let process = renewal(good, Distribution::Constant(Duration::from_nanos(1)), true);
     let rests: Vec<f64> =
-        (0..4000).map(|seed| outage_spans(process, seed, at(100.0))[0].0.secs_f64()).collect();
+        (0..4000).map(|seed| outage_spans(&process, seed, at(100.0))[0].0.secs_f64()).collect();
     let mean = rests.iter().sum::<f64>() / 4000.0;
     // Variance: E[X^3] / (3 E[X]) - mean^2 = 30 / 9 - 2.42 = 0.913.
     assert!((mean - 28.0 / 18.0).abs() < 4.0 * (0.913f64 / 4000.0).sqrt(), "{mean}");
@@ -232,7 +232,7 @@ fn spans_have_the_mean_of_their_distribution() {
     let deviations = [0.0, 19.9 / 12f64.sqrt(), 3.5];
     for (distribution, deviation) in distributions.into_iter().zip(deviations) {
         let mut rng = Stream::new(3).rng();
-        let sum: f64 = (0..100_000).map(|_| rng.span(distribution).secs_f64()).sum();
+        let sum: f64 = (0..100_000).map(|_| rng.span(&distribution).secs_f64()).sum();
         let (mean, expected) = (sum / 1e5, distribution.mean().secs_f64());
         assert!((mean - expected).abs() <= 4.0 * deviation / 1e5f64.sqrt() + 1e-9, "{mean}");
     }
@@ -243,8 +243,8 @@ fn draws_are_the_same_on_every_machine() {
     let mut rng = Stream::new(42).child("wireless").child("forward/spikes").rng();
     let draws = [
         rng.bits(),
-        rng.span(Distribution::Exponential(secs(3.5))).nanos(),
-        rng.span(Distribution::Uniform(secs(0.1), secs(20.0))).nanos(),
+        rng.span(&Distribution::Exponential(secs(3.5))).nanos(),
+        rng.span(&Distribution::Uniform(secs(0.1), secs(20.0))).nanos(),
     ];
     // Computed independently from the definitions of SplitMix64, FNV-1a and PCG.
     assert_eq!(draws, [14_138_396_793_922_295_483, 2_060_730_495, 15_014_884_505]);
@@ -252,11 +252,11 @@ fn draws_are_the_same_on_every_machine() {
 
 #[test]
 fn processes_without_length_end() {
-    let nothing = Distribution::Constant(Duration::ZERO);
-    let second = Distribution::Constant(secs(1.0));
-    assert_eq!(outage_spans(renewal(second, nothing, true), 1, at(100.0)), []);
-    assert_eq!(outage_spans(renewal(nothing, nothing, false), 1, at(100.0)), []);
-    let always = outage_spans(renewal(nothing, second, false), 1, at(100.0));
+    let nothing = || Distribution::Constant(Duration::ZERO);
+    let second = || Distribution::Constant(secs(1.0));
+    assert_eq!(outage_spans(&renewal(second(), nothing(), true), 1, at(100.0)), []);
+    assert_eq!(outage_spans(&renewal(nothing(), nothing(), false), 1, at(100.0)), []);
+    let always = outage_spans(&renewal(nothing(), second(), false), 1, at(100.0));
     assert_eq!(always, [(Instant::START, Instant::NEVER)]);
 }
 

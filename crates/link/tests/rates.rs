@@ -207,7 +207,8 @@ fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
         Renewal { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
     // 100 bytes take 0.1 s; an opportunity a millisecond is enough for 15 packets.
     for (every, starves) in [(0.2, [false; 2]), (0.1, [true, false]), (0.000_01, [true; 2])] {
-        let priority = Some(Priority { activity, every: secs(every), packet: 100 });
+        let priority =
+            Some(Priority { activity: activity.clone(), every: secs(every), packet: 100 });
         let paced = DirectionConfig { priority, ..slow() };
         let slotted =
             DirectionConfig { opportunities: Some(opportunities(&[1], 1)), ..paced.clone() };
@@ -361,18 +362,18 @@ proptest! {
     #[test]
     fn a_priority_source_is_served_first(frames in frames(), every in 20..400u64, packet in 1..60u32) {
         let priority = Priority { every: Duration::from_millis(every), packet, ..voice() };
-        let config = DirectionConfig { priority: Some(priority), ..slow() };
+        let config = DirectionConfig { priority: Some(priority.clone()), ..slow() };
         let mut link = channel(&forward(config));
         for (number, (at, bytes)) in frames.iter().enumerate() {
             send(&mut link, [number as u64], *bytes, *at);
         }
-        prop_assert_eq!(arrivals(&mut link), preempted(priority, &frames));
+        prop_assert_eq!(arrivals(&mut link), preempted(&priority, &frames));
     }
 
     #[test]
     fn states_that_are_shared_are_the_same_in_both_directions(seed: u64, shared: bool) {
         let spans = Distribution::Exponential(secs(1.0));
-        let residence = Renewal { good: spans, bad: spans, stationary: true };
+        let residence = Renewal { good: spans.clone(), bad: spans, stationary: true };
         let bad = BadState { delay: Some(secs(5.0)), ..BadState::default() };
         let direction = DirectionConfig { bad, ..DirectionConfig::default() };
         let config = ChannelConfig {
@@ -395,7 +396,7 @@ proptest! {
 
 /// When the frames are sent if `slow()` sends one byte per millisecond, after every packet of the
 /// source that has arrived by then.
-fn preempted(source: Priority, frames: &[(Instant, u32)]) -> Vec<Instant> {
+fn preempted(source: &Priority, frames: &[(Instant, u32)]) -> Vec<Instant> {
     let mut left: Vec<u32> = frames.iter().map(|frame| frame.1).collect();
     let (mut sent, mut urgent) = (Vec::new(), 0);
     for millisecond in 0.. {

@@ -145,7 +145,7 @@ fn loss_has_a_memory_and_the_same_rate() {
 fn another_state_does_not_remember() {
     // Alternately good and bad for one frame each; good loses all and bad nothing.
     let span = Distribution::Constant(secs(1.0));
-    let residence = Renewal { good: span, bad: span, stationary: false };
+    let residence = Renewal { good: span.clone(), bad: span, stationary: false };
     let mut config = two_state(States { residence, shared: true });
     config.forward.loss = chance(1.0);
     config.forward.bad.loss = Some(chance(0.0));

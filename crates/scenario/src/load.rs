@@ -74,7 +74,7 @@ impl Scenario {
     ) -> Result<Self> {
         set::apply(&mut document, set, &mut raw::Scenario::default())?;
         let mut raw = raw::Scenario::default();
-        read::read(&document, &mut raw)?;
+        read::read(&document, folder, &mut raw)?;
         resolve::scenario(&raw, &document, (folder, prototypes))
     }
 

@@ -1,15 +1,22 @@
 //! Reads a document into settings. Errors keep the path to their node.
 
 use rtolab_settings::names::{one_of, one_word_of};
-use rtolab_settings::{self as settings, Content, Found, List, Setting, Settings, Shape, Wrong};
+use rtolab_settings::{
+    self as settings, Content, Found, List, NamedFile, Setting, Settings, Shape, Wrong, WrongLine,
+};
 
 use crate::document::{Document, Entry, Node, Step, Value};
-use crate::schema;
-use crate::{Result, ScenarioError};
+use crate::files::{self, Folder};
+use crate::{Result, ScenarioError, limits, schema};
 
-/// Reads the whole document over the values of `settings`.
-pub(crate) fn read(document: &Document, settings: &mut dyn Settings) -> Result<()> {
-    table(&document.root, settings).map_err(|fault| fault.at(document))
+/// Reads the whole document over the values of `settings`. The files that it names are relative to
+/// `folder`.
+pub(crate) fn read(
+    document: &Document,
+    folder: Folder<'_>,
+    settings: &mut dyn Settings,
+) -> Result<()> {
+    table(&document.root, Some(folder), settings).map_err(|fault| fault.at(document))
 }
 
 /// Reads the keys of the table at `path` that `settings` have, over their values.
@@ -18,14 +25,17 @@ pub(crate) fn over(document: &Document, path: &[Step], settings: &mut dyn Settin
         return Ok(());
     };
     for entry in entries {
-        entry_of(entry, settings)
+        entry_of(entry, None, settings)
             .unwrap_or(Ok(()))
             .map_err(|fault| path.iter().rev().cloned().fold(fault, Fault::inside).at(document))?;
     }
     Ok(())
 }
 
-fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
+/// Where files are; `None` if they have been read.
+type Files<'a> = Option<Folder<'a>>;
+
+fn table(node: &Node, files: Files<'_>, settings: &mut dyn Settings) -> Result<(), Fault> {
     let (mut keys, mut required, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
     settings.each(&mut |setting| {
         keys.push(setting.key);
@@ -45,7 +55,7 @@ fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
     };
     check_rivals(entries, &rivals)?;
     for entry in entries {
-        entry_of(entry, settings).unwrap_or_else(|| {
+        entry_of(entry, files, settings).unwrap_or_else(|| {
             let known = keys.iter().copied().filter(|key| *key != entry.key);
             let expected = one_of(&entry.key, known);
             let problem = format!("found an unknown key; expected {expected}");
@@ -56,7 +66,24 @@ fn table(node: &Node, settings: &mut dyn Settings) -> Result<(), Fault> {
     match required.iter().find(|key| is_missing(key)) {
         Some(key) => Err(Fault::new(missing(key, settings))),
         None => settings.check().map_err(Fault::new),
-    }
+    }?;
+    files.map_or(Ok(()), |folder| take_file(folder, settings))
+}
+
+/// Takes the file that a table names.
+fn take_file(folder: Folder<'_>, settings: &mut dyn Settings) -> Result<(), Fault> {
+    let Some(NamedFile { key, name, about }) = settings.file() else { return Ok(()) };
+    let step = Step::Key(key.to_string());
+    let path = folder.file(name).map_err(|problem| Fault::new(problem).inside(step.clone()))?;
+    let expected = format!("{about}, its path relative to the scenario");
+    let taken = files::read(&path, &expected, limits::TRACE).and_then(|text| {
+        let taken = settings.take_file(&text);
+        taken.map_err(|WrongLine { line, problem }| files::Fault { line, problem })
+    });
+    taken.map_err(|files::Fault { line, problem }| {
+        let what = What::InFile(path.display().to_string(), line, problem);
+        Fault { what, path: vec![step] }
+    })
 }
 
 /// A table, with an example if all its `required` keys have one.
@@ -105,12 +132,16 @@ fn check_rivals(entries: &[Entry], rivals: &[(&str, &[&str])]) -> Result<(), Fau
 }
 
 /// Reads an entry of a table, if it is one of the `settings`.
-fn entry_of(entry: &Entry, settings: &mut dyn Settings) -> Option<Result<(), Fault>> {
+fn entry_of(
+    entry: &Entry,
+    files: Files<'_>,
+    settings: &mut dyn Settings,
+) -> Option<Result<(), Fault>> {
     let mut read = None;
     settings.each(&mut |setting| {
         if setting.key == entry.key {
             let Setting { open, items, .. } = setting;
-            let taken = content(&entry.node, setting.content, (open, items));
+            let taken = content((&entry.node, files), setting.content, (open, items));
             read = Some(taken.map_err(|fault| fault.inside(entry.step())));
         }
     });
@@ -120,15 +151,23 @@ fn entry_of(entry: &Entry, settings: &mut dyn Settings) -> Option<Result<(), Fau
 type Bounds = (bool, (usize, usize));
 
 /// Reads what a key or an item holds: names may be `open`, and a list has a number of `items`.
-fn content(node: &Node, content: Content<'_>, (open, items): Bounds) -> Result<(), Fault> {
+fn content(
+    (node, files): (&Node, Files<'_>),
+    content: Content<'_>,
+    (open, items): Bounds,
+) -> Result<(), Fault> {
     match content {
-        Content::Table(settings) => table(node, settings),
-        Content::List(found) => list(node, found, items),
+        Content::Table(settings) => table(node, files, settings),
+        Content::List(found) => list((node, files), found, items),
         Content::Value(value) => self::value(node, value, open),
     }
 }
 
-fn list(node: &Node, list: &mut dyn List, (least, most): (usize, usize)) -> Result<(), Fault> {
+fn list(
+    (node, files): (&Node, Files<'_>),
+    list: &mut dyn List,
+    (least, most): (usize, usize),
+) -> Result<(), Fault> {
     let expected = match (least, most) {
         (0, usize::MAX) => "a list".to_string(),
         (least, usize::MAX) => format!("a list of at least {least}"),
@@ -145,7 +184,7 @@ fn list(node: &Node, list: &mut dyn List, (least, most): (usize, usize)) -> Resu
     list.clear();
     for (index, node) in nodes.iter().enumerate() {
         let mut read = Ok(());
-        list.add(&mut |item| read = content(node, item, (false, (0, usize::MAX))));
+        list.add(&mut |item| read = content((node, files), item, (false, (0, usize::MAX))));
         read.map_err(|fault| fault.inside(Step::Index(index)))?;
     }
     list.check().map_err(Fault::new)
@@ -192,6 +231,8 @@ enum What {
     Problem(String),
     /// A table, as shown, in the place of a list.
     Table(String),
+    /// A problem in a file, perhaps on a line.
+    InFile(String, Option<usize>, String),
 }
 
 impl Fault {
@@ -213,6 +254,11 @@ impl Fault {
         self.path.reverse();
         let problem = match self.what {
             What::Problem(problem) => problem,
+            What::InFile(file, None, problem) => format!("{file}: {problem}"),
+            What::InFile(file, line, problem) => {
+                let error = document.error(&self.path, problem);
+                return ScenarioError { file, line, set: None, ..error };
+            }
             What::Table(found) => match &self.path[..] {
                 [Step::Key(key)] => format!("found {found}; expected a list: [[{key}]]"),
                 _ => format!("found {found}; expected a list"),

@@ -81,7 +81,7 @@ pub struct Flow {
 }
 
 /// What a flow transports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// One transfer.
     Bulk {

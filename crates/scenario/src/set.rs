@@ -25,11 +25,10 @@ pub(crate) fn apply(
         if let ["kernel", "host", name, _, ..] = steps[..] {
             make_host(&mut document.root, name, origin);
         }
-        let placed = match steps.split_last() {
-            Some((last, way)) if !steps.contains(&"") && steps.len() <= DEEPEST => {
-                let excluded = rivals(settings, &steps);
-                descend(&mut document.root, way, origin)
-                    .and_then(|table| place(table, last, value, &excluded))
+        let is_path = !steps.contains(&"") && steps.len() <= DEEPEST;
+        let placed = match with_rivals(settings, if is_path { &steps } else { &[] }).split_last() {
+            Some((last, way)) if is_path => {
+                descend(&mut document.root, way, origin).and_then(|table| place(table, last, value))
             }
             _ => Err("found no dotted key; expected one such as tcp.rto.min".to_string()),
         };
@@ -46,7 +45,7 @@ pub(crate) fn apply(
 
 /// Adds the table of a host that has none.
 fn make_host(root: &mut Node, name: &str, origin: Origin) {
-    let Ok(kernel) = descend(root, &["kernel"], origin) else { return };
+    let Ok(kernel) = descend(root, &[("kernel", Vec::new())], origin) else { return };
     let Value::Table(entries) = &mut kernel.value else { return };
     let at = entries.iter().position(|entry| entry.key == "host").unwrap_or_else(|| {
         let node = Node { value: Value::List(Vec::new()), origin };
@@ -61,12 +60,21 @@ fn make_host(root: &mut Node, name: &str, origin: Origin) {
     }
 }
 
-/// The node of the path `way` from `node`; missing tables are created.
-fn descend<'a>(node: &'a mut Node, way: &[&str], origin: Origin) -> Result<&'a mut Node, String> {
-    let Some((step, rest)) = way.split_first() else { return Ok(node) };
+/// A step of a path, with the keys that exclude it.
+type Step<'a> = (&'a str, Vec<&'static str>);
+
+/// The node of the path `way` from `node`. Missing tables are created, and keys removed that
+/// exclude a step.
+fn descend<'a>(
+    node: &'a mut Node,
+    way: &[Step<'_>],
+    origin: Origin,
+) -> Result<&'a mut Node, String> {
+    let Some(((step, excluded), rest)) = way.split_first() else { return Ok(node) };
     let found = node.to_string();
     let next = match &mut node.value {
         Value::Table(entries) => {
+            entries.retain(|entry| !excluded.contains(&entry.key.as_str()));
             let at = entries.iter().position(|entry| entry.key == *step).unwrap_or_else(|| {
                 let node = Node { value: Value::Table(Vec::new()), origin };
                 entries.push(Entry { key: (*step).to_string(), node });
@@ -101,39 +109,43 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
     format!("found no {name:?}; expected {}", one_of(name, names.iter().map(String::as_str)))
 }
 
-/// The keys that exclude the last key of the path `steps`.
-fn rivals(settings: &mut dyn Settings, steps: &[&str]) -> Vec<&'static str> {
+/// The steps of a path, each with the keys that exclude it.
+fn with_rivals<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<Step<'a>> {
     let Some((first, rest)) = steps.split_first() else { return Vec::new() };
-    let (mut found, mut keys) = (Vec::new(), Vec::new());
+    let (mut rivals, mut keys) = (Vec::new(), Vec::new());
+    let mut beyond: Vec<_> = rest.iter().map(|step| (*step, Vec::new())).collect();
     settings.each(&mut |setting| {
         keys.push(setting.key);
-        match setting.content {
-            _ if setting.key != *first => (),
-            _ if rest.is_empty() => found.extend(setting.rivals),
-            Content::Table(table) => found = rivals(table, rest),
-            Content::List(list) => list.add(&mut |item| {
-                if let Content::Table(table) = item {
-                    found = rivals(table, &rest[1..]);
-                }
-            }),
-            Content::Value(_) => (),
+        if setting.key == *first {
+            rivals.extend(setting.rivals);
+            match setting.content {
+                Content::Table(table) => beyond = with_rivals(table, rest),
+                Content::List(list) => list.add(&mut |item| {
+                    if let (Content::Table(table), Some((name, rest))) = (item, rest.split_first())
+                    {
+                        beyond = with_rivals(table, rest);
+                        beyond.insert(0, (name, Vec::new()));
+                    }
+                }),
+                Content::Value(_) => (),
+            }
         }
     });
-    if rest.is_empty() && settings.is_choice() { keys } else { found }
+    if settings.is_choice() {
+        rivals = keys;
+    }
+    rivals.retain(|key| key != first);
+    beyond.insert(0, (first, rivals));
+    beyond
 }
 
-/// Sets `key` of `table` to `value`, and removes the `excluded` keys.
-fn place(
-    table: &mut Node,
-    key: &str,
-    value: Node,
-    excluded: &[&'static str],
-) -> Result<(), String> {
+/// Sets a key of `table` to `value`, and removes the keys that exclude it.
+fn place(table: &mut Node, (key, excluded): &Step<'_>, value: Node) -> Result<(), String> {
     let found = table.to_string();
     let Value::Table(entries) = &mut table.value else {
         return Err(format!("found {found}; expected a table that has {key:?}"));
     };
-    entries.retain(|entry| entry.key != key && !excluded.contains(&entry.key.as_str()));
-    entries.push(Entry { key: key.to_string(), node: value });
+    entries.retain(|entry| entry.key != *key && !excluded.contains(&entry.key.as_str()));
+    entries.push(Entry { key: (*key).to_string(), node: value });
     Ok(())
 }

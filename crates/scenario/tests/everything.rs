@@ -63,7 +63,7 @@ fn the_measurement_interval_is_as_configured() {
 fn flows_have_workloads() {
     let flows =
         with(&[("flow.requests.requests", r#"{ request = "1 B", response = "2 B" }"#)]).flows;
-    let workloads: Vec<_> = flows.iter().map(|flow| flow.workload).collect();
+    let workloads: Vec<_> = flows.iter().map(|flow| flow.workload.clone()).collect();
     assert_eq!(
         workloads,
         [
@@ -180,7 +180,7 @@ fn arq_has_defaults() {
 #[test]
 fn states_change_together_by_default() {
     let states = r#"{ good = { constant = "1 s" }, bad = { constant = "2 s" } }"#;
-    let states = with(&[("link.radio.states", states)]).links[0].channel.states.unwrap();
+    let states = with(&[("link.radio.states", states)]).links.remove(0).channel.states.unwrap();
     assert!(states.shared && states.residence.stationary);
 }
 

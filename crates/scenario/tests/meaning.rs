@@ -47,8 +47,8 @@ fn keys_that_are_not_written_have_the_engines_defaults() {
     let flow = &scenario.flows[0];
     assert_eq!(flow.tcp, Config::default());
     assert_eq!(
-        (flow.workload, flow.sender.as_str(), flow.own_sender),
-        (Workload::Bulk { bytes: None }, "sack", false)
+        (&flow.workload, flow.sender.as_str(), flow.own_sender),
+        (&Workload::Bulk { bytes: None }, "sack", false)
     );
     let receiver =
         Config { timestamps: true, ecn: true, window_scale: Some(0), ..Config::default() };
@@ -84,7 +84,7 @@ fn keys_of_a_direction_override_those_of_its_link() {
     assert_eq!(forward.stalls.holds, StallHolds::Entry);
     assert_eq!(backward.stalls.scripted, []);
     assert_eq!(backward.stalls.holds, StallHolds::Transmitter);
-    assert!(backward.stalls.random.is_some_and(|random| random.stationary));
+    assert!(backward.stalls.random.as_ref().is_some_and(|random| random.stationary));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn setting_a_key_removes_the_keys_that_it_excludes() {
 
     let pages = ("flow.flow.pages", r#"{ bytes = "1 kB", every = "1 s" }"#);
     let bulk = ("flow.flow.bytes", "2 kB");
-    let workload = |set: &[_]| with(set).flows[0].workload;
+    let workload = |set: &[_]| with(set).flows.remove(0).workload;
     assert!(matches!(workload(&[bulk, pages]), Workload::Pages { bytes: 1000, .. }));
     assert_eq!(workload(&[pages, bulk]), Workload::Bulk { bytes: Some(2000) });
 
@@ -200,8 +200,14 @@ fn setting_a_key_removes_the_keys_that_it_excludes() {
 
     let spikes = ("link.link.spikes", r#"{ probability = 0.5, length = { constant = "3 s" } }"#);
     let length = ("link.link.spikes.length.exponential", "1 s");
-    let spikes = with(&[spikes, length]).links[0].channel.forward.spikes.unwrap();
+    let spikes = with(&[spikes, length]).links.remove(0).channel.forward.spikes.unwrap();
     assert_eq!(spikes.length, Distribution::Exponential(Duration::from_secs(1)));
+
+    let median = ("link.link.jitter.lognormal.median", "1 s");
+    let sigma = ("link.link.jitter.lognormal.sigma", "0.5");
+    let jitter = [("link.link.jitter", r#"{ constant = "3 s" }"#), median, sigma];
+    let jitter = with(&jitter).links.remove(0).channel.forward.jitter.unwrap();
+    assert!(matches!(jitter, Distribution::LogNormal(_)));
 }
 
 /// A scenario in which each of [`KEYS`] makes a difference.
@@ -298,6 +304,10 @@ fn each_key_of_the_schema_is_tried() {
     leaves(&Scenario::schema(), "", &mut known);
     let layered = ["link.link.forward.", "link.link.backward.", "flow.flow.access."];
     known.retain(|key| !layered.iter().any(|layer| key.starts_with(layer)));
+    // Laws are the same everywhere.
+    let laws = ["lognormal", "gamma", "pareto", "empirical"];
+    let is_law = |key: &str| key.split('.').any(|step| laws.contains(&step));
+    known.retain(|key| key.starts_with("link.link.jitter.") || !is_law(key));
     // These have an effect only together with others.
     let bound = ["route.0.from", "route.0.to", "agent.0.kind", "kernel.host.0.name"];
     known.retain(|key| !bound.contains(&key.as_str()));

@@ -77,7 +77,20 @@ fn checks(attributes: &[Attribute]) -> Result<TokenStream> {
                         #function(items)
                     }
                 },
-                _ => return Err(meta.error("expected `check` or `check_list`")),
+                "file" => quote! {
+                    fn file(&self) -> ::core::option::Option<::rtolab_settings::NamedFile<'_>> {
+                        #function(self)
+                    }
+                },
+                "take_file" => quote! {
+                    fn take_file(
+                        &mut self,
+                        text: &str,
+                    ) -> ::core::result::Result<(), ::rtolab_settings::WrongLine> {
+                        #function(self, text)
+                    }
+                },
+                _ => return Err(meta.error("unknown; see the trait `Settings`")),
             });
             Ok(())
         })?;

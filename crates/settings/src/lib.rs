@@ -21,8 +21,8 @@ pub use rtolab_settings_derive::{Choice, Settings};
 
 /// A table of settings. Deriving it makes a [`Default`], too: see the fields' `default`.
 ///
-/// In the attribute `#[setting(..)]` of the struct may stand `check = f` and `check_list = f`, the
-/// functions that are [`Settings::check`] and [`Settings::check_list`].
+/// In the attribute `#[setting(..)]` of the struct may stand `check = f`, `check_list = f`,
+/// `file = f` and `take_file = f`, the functions that are the methods of these names.
 ///
 /// Each field is a key, and its doc comment's first paragraph says what it is. In its attribute
 /// `#[setting(..)]` stand:
@@ -55,6 +55,14 @@ pub trait Settings {
     fn check(&self) -> Checked {
         Ok(())
     }
+    /// The file that a key of this table names.
+    fn file(&self) -> Option<NamedFile<'_>> {
+        None
+    }
+    /// Takes the text of that file.
+    fn take_file(&mut self, _text: &str) -> Result<(), WrongLine> {
+        Ok(())
+    }
     /// Checks the tables of a list together.
     fn check_list(_items: &[Self]) -> Checked
     where
@@ -66,6 +74,26 @@ pub trait Settings {
 
 /// The result of a check; the error says what was found and what would be right.
 pub type Checked = Result<(), String>;
+
+/// A file that a table of settings names, which the reader of the table reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedFile<'a> {
+    /// The key with its name.
+    pub key: &'static str,
+    /// Its name.
+    pub name: &'a str,
+    /// What it should be, for errors.
+    pub about: &'static str,
+}
+
+/// What is wrong with the text of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongLine {
+    /// The line, counted from 1; `None` for the file as a whole.
+    pub line: Option<usize>,
+    /// What was found and what would be right.
+    pub problem: String,
+}
 
 /// A table that need not be there: it is once it is visited.
 impl<T: Settings + Default> Settings for Option<T> {
@@ -83,6 +111,14 @@ impl<T: Settings + Default> Settings for Option<T> {
 
     fn check(&self) -> Checked {
         self.as_ref().map_or(Ok(()), T::check)
+    }
+
+    fn file(&self) -> Option<NamedFile<'_>> {
+        self.as_ref()?.file()
+    }
+
+    fn take_file(&mut self, text: &str) -> Result<(), WrongLine> {
+        self.as_mut().map_or(Ok(()), |table| table.take_file(text))
     }
 }
 

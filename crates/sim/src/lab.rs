@@ -76,7 +76,7 @@ impl Lab {
                 },
                 start: flow.start,
                 jitter: flow.start_jitter,
-                workload: flow.workload,
+                workload: flow.workload.clone(),
             };
         let first = scenario.flows.first().map_or("", |flow| flow.sender_name(sender));
         Ok(Self {
@@ -195,7 +195,7 @@ impl Lab {
     ) {
         let stream = stream.child(&flow_start.name);
         let spread = Distribution::Uniform(Duration::ZERO, flow_start.jitter);
-        let start = flow_start.start + stream.child("start").rng().span(spread);
+        let start = flow_start.start + stream.child("start").rng().span(&spread);
         let legs = &self.plans.legs[first..=last];
         let segment = u32::from(legs[0].configs[0].mss);
         let own = stream.child("workload");

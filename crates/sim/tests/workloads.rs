@@ -93,7 +93,7 @@ fn a_question_that_is_lost_is_asked_again_by_its_host() {
 #[test]
 fn an_application_that_writes_slowly_gets_all_of_it_through() {
     let second = Distribution::Constant(millis(1000));
-    let on_off = Workload::OnOff { on: second, off: second, rate: rate(80) };
+    let on_off = Workload::OnOff { on: second.clone(), off: second, rate: rate(80) };
     let recording = traced(&with(scenario("9500 ms", &[LINK]), on_off));
     // 10 segments in each of five spans; the last of them complete at 9 s.
     let row = connection(&recording, "flow");

@@ -174,7 +174,11 @@ def within(value: Schema) -> Iterator[Schema]:
     for inner in (value.get("items"), value.get("additionalProperties")):
         if isinstance(inner, dict):
             yield from within(inner)
-    for one in (*value.get("anyOf", ()), *value.get("oneOf", ())):
+    choices = [one["properties"] for one in value.get("oneOf", ()) if "properties" in one]
+    if choices:
+        keys = {key: value for properties in choices for key, value in properties.items()}
+        yield {"description": "One of these keys.", "properties": keys}
+    for one in value.get("anyOf", ()):
         yield from within(one)
 
 

@@ -24,7 +24,7 @@ impl Stage for Sleepy {
         let last = self.last.replace(frame.at);
         match (last, &mut self.rng) {
             (Some(last), Some(rng)) if frame.at.since(last) >= IDLE => {
-                FrameAction::Hold(rng.span(WAKING))
+                FrameAction::Hold(rng.span(&WAKING))
             }
             _ => FrameAction::Pass,
         }

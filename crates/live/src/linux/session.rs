@@ -49,7 +49,7 @@ impl<S: Sockets> Session<S> {
     pub(crate) fn new(sockets: S, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
         let spread = Distribution::Uniform(rtolab_time::Duration::ZERO, flow.start_jitter);
-        let begin = flow.start + stream.child("start").rng().span(spread);
+        let begin = flow.start + stream.child("start").rng().span(&spread);
         let segment = u32::from(flow.tcp.mss);
         let own = stream.child("workload");
         let mut ends = [End::default(); 2];

@@ -84,19 +84,21 @@ impl Application {
     /// The application of a flow that begins `at`, with segments of up to `segment` bytes and a
     /// random `stream` of its own. `None` if everything is written when the flow begins.
     pub fn new(workload: &Workload, at: Instant, segment: u32, stream: &Stream) -> Option<Self> {
-        Some(match *workload {
+        Some(match workload {
             Workload::Bulk { .. } => return None,
             Workload::Pages { bytes, every, count } => {
-                Self::Pages(Pages::new(at, every, bytes, count))
+                Self::Pages(Pages::new(at, *every, *bytes, *count))
             }
             Workload::Requests { request, response, think, count } => {
-                Self::Requests(Requests::new((request, response), think, count, stream.rng()))
+                let payloads = (*request, *response);
+                Self::Requests(Requests::new(payloads, think.clone(), *count, stream.rng()))
             }
             Workload::OnOff { on, off, rate } => {
-                Self::OnOff(OnOff::new(at, (on, off, stream.rng()), (rate, segment)))
+                let periods = (on.clone(), off.clone(), stream.rng());
+                Self::OnOff(OnOff::new(at, periods, (*rate, segment)))
             }
             Workload::Datagrams { rate, packet } => {
-                Self::Datagrams(Datagrams::new(at, rate, packet))
+                Self::Datagrams(Datagrams::new(at, *rate, *packet))
             }
         })
     }

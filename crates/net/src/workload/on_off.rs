@@ -33,10 +33,10 @@ impl OnOff {
         // At least 1 ns, so that time advances.
         let every = rate.time_for(segment).max(Duration::from_nanos(1));
         let mut source = Self { on, off, rng, segment, every, on_until: begin, next: begin };
-        if on.mean().is_zero() || segment == 0 {
+        if source.on.mean().is_zero() || segment == 0 {
             source.next = Instant::NEVER;
         } else {
-            source.on_until = begin + source.rng.span(on);
+            source.on_until = begin + source.rng.span(&source.on);
             source.next = source.complete_from(begin);
         }
         source
@@ -51,8 +51,8 @@ impl OnOff {
                 return at + needed;
             }
             needed -= left;
-            at = self.on_until + self.rng.span(self.off);
-            self.on_until = at + self.rng.span(self.on);
+            at = self.on_until + self.rng.span(&self.off);
+            self.on_until = at + self.rng.span(&self.on);
         }
     }
 

@@ -63,7 +63,7 @@ impl Requests {
                 }
                 self.state = match self.is_last() {
                     true => State::Over,
-                    false => State::Thinking(at + self.rng.span(self.think)),
+                    false => State::Thinking(at + self.rng.span(&self.think)),
                 };
             }
             _ => {}

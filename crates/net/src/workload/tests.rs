@@ -17,8 +17,8 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn application(workload: Workload, begin: Instant) -> Application {
-    Application::new(&workload, begin, SEGMENT, &Stream::new(1)).unwrap()
+fn application(workload: &Workload, begin: Instant) -> Application {
+    Application::new(workload, begin, SEGMENT, &Stream::new(1)).unwrap()
 }
 
 fn write(at: Place, bytes: u64) -> Action {
@@ -39,7 +39,7 @@ fn alone(application: &mut Application, end: Instant) -> Vec<(Instant, Action)> 
 #[test]
 fn a_page_waits_until_the_one_before_it_is_acknowledged_and_the_last_one_closes() {
     let pages = Workload::Pages { bytes: 5000, every: seconds(2), count: Some(3) };
-    let mut web = application(pages, at(500));
+    let mut web = application(&pages, at(500));
     assert_eq!((web.next_timer(), web.poll(at(499))), (Some(at(500)), None));
     assert_eq!(web.poll(at(500)), Some(write(Place::Sender, 5000)));
     assert_eq!((web.poll(at(500)), web.next_timer()), (None, None));
@@ -66,7 +66,7 @@ fn a_page_waits_until_the_one_before_it_is_acknowledged_and_the_last_one_closes(
 fn a_question_comes_when_the_answer_before_it_is_complete_and_thought_over() {
     let think = Distribution::Constant(seconds(1));
     let dialogue = Workload::Requests { request: 200, response: 3000, think, count: Some(2) };
-    let mut dialogue = application(dialogue, at(0));
+    let mut dialogue = application(&dialogue, at(0));
     assert_eq!((dialogue.poll(at(0)), dialogue.next_timer()), (None, None));
     let mut progress = Progress { open: true, ..Progress::default() };
     dialogue.on_progress(&progress, at(100));
@@ -100,7 +100,7 @@ fn what_an_on_span_leaves_of_a_segment_is_filled_up_in_the_next() {
     let (on, off) = (Duration::from_millis(250), Duration::from_millis(500));
     let (on, off) = (Distribution::Constant(on), Distribution::Constant(off));
     let rate = Rate::from_bits_per_second(80_000).unwrap();
-    let mut source = application(Workload::OnOff { on, off, rate }, at(0));
+    let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
     let times: Vec<_> = alone(&mut source, at(1600)).into_iter().map(|(at, _)| at).collect();
     assert_eq!(times, [100, 200, 800, 900, 1000, 1600].map(at));
 }
@@ -109,7 +109,7 @@ fn what_an_on_span_leaves_of_a_segment_is_filled_up_in_the_next() {
 fn an_application_that_is_never_on_does_nothing() {
     let (on, off) = (Distribution::Constant(Duration::ZERO), Distribution::Constant(seconds(1)));
     let rate = Rate::from_bits_per_second(80_000).unwrap();
-    let mut source = application(Workload::OnOff { on, off, rate }, at(0));
+    let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
     assert_eq!(alone(&mut source, at(60_000)), []);
 }
 
@@ -118,7 +118,7 @@ fn an_application_is_on_for_its_share_of_the_time() {
     let on = Distribution::Exponential(Duration::from_millis(1500));
     let off = Distribution::Exponential(Duration::from_millis(500));
     let rate = Rate::from_bits_per_second(800_000).unwrap();
-    let mut source = application(Workload::OnOff { on, off, rate }, at(0));
+    let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
     let written = alone(&mut source, at(10_000_000)).len() as f64;
     // 100 segments a second for three quarters of 10,000 s. The part that is on has a variance of
     // (2 sigma^2 mu^2 / (lambda + mu)^3) T, that is a standard deviation of 0.5 %.
@@ -129,7 +129,7 @@ fn an_application_is_on_for_its_share_of_the_time() {
 fn datagrams_leave_at_their_rate_without_drifting() {
     // 7/3 ms apart.
     let rate = Rate::from_bits_per_second(1_200_000).unwrap();
-    let mut source = application(Workload::Datagrams { rate, packet: 350 }, at(1000));
+    let mut source = application(&Workload::Datagrams { rate, packet: 350 }, at(1000));
     let sent = alone(&mut source, at(8000));
     assert_eq!(sent.len(), 3001);
     assert!(sent.iter().all(|(_, action)| *action == Action::Datagram { bytes: 350 }));
@@ -140,7 +140,7 @@ fn datagrams_leave_at_their_rate_without_drifting() {
 fn the_same_stream_gives_the_same_spans() {
     let span = Distribution::Exponential(seconds(1));
     let rate = Rate::from_bits_per_second(8000).unwrap();
-    let on_off = Workload::OnOff { on: span, off: span, rate };
+    let on_off = Workload::OnOff { on: span.clone(), off: span, rate };
     let times = |seed| {
         let mut source = Application::new(&on_off, at(0), 100, &Stream::new(seed)).unwrap();
         alone(&mut source, at(100_000)).into_iter().map(|(at, _)| at).collect::<Vec<_>>()

@@ -30,7 +30,7 @@ impl PyRandom {
             return Err(PyValueError::new_err(told));
         }
         let [low, high] = [low, high].map(Duration::from_nanos);
-        Ok(self.0.span(Distribution::Uniform(low, high)).nanos())
+        Ok(self.0.span(&Distribution::Uniform(low, high)).nanos())
     }
 
     fn exponential(&mut self, mean: u64) -> PyResult<u64> {
@@ -38,7 +38,7 @@ impl PyRandom {
             let told = format!("found a mean of {mean}; expected {LONGEST} at most");
             return Err(PyValueError::new_err(told));
         }
-        Ok(self.0.span(Distribution::Exponential(Duration::from_nanos(mean))).nanos())
+        Ok(self.0.span(&Distribution::Exponential(Duration::from_nanos(mean))).nanos())
     }
 
     fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {

@@ -104,10 +104,10 @@ impl<'a> Layers<'a> {
             opportunities,
             delay,
             delays,
-            jitter: self.key(|keys| keys.jitter),
+            jitter: self.key(|keys| keys.jitter.clone()),
             order: self.key(|keys| keys.order).unwrap_or_default(),
             queue: self.key(|keys| keys.queue).unwrap_or_default(),
-            priority: self.key(|keys| keys.priority),
+            priority: self.key(|keys| keys.priority.clone()),
             lifetime: self.key(|keys| keys.lifetime),
             send_buffer: self.key(|keys| keys.send_buffer).unwrap_or_default(),
             receive_buffer: self.key(|keys| keys.receive_buffer).unwrap_or_default(),
@@ -117,7 +117,7 @@ impl<'a> Layers<'a> {
             bad: self.bad()?,
             duplication: self.key(|keys| keys.duplication).unwrap_or_default(),
             corruption: self.key(|keys| keys.corruption).unwrap_or_default(),
-            spikes: self.key(|keys| keys.spikes),
+            spikes: self.key(|keys| keys.spikes.clone()),
             stalls: self.key(|keys| keys.stalls.clone()).unwrap_or_default(),
             stage: self.stage(),
             header_compression: self.key(|keys| keys.header_compression).unwrap_or_default(),
@@ -125,7 +125,7 @@ impl<'a> Layers<'a> {
             ..DirectionConfig::default()
         };
         let discipline = self.discipline(&config, packets)?;
-        if let Some((priority, at)) = self.find(|keys| keys.priority) {
+        if let Some((priority, at)) = self.find(|keys| keys.priority.as_ref()) {
             queue::check_priority(priority, config.rate, &at.key("priority"))?;
         }
         Ok(DirectionConfig { discipline, ..config })

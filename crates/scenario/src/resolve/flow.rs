@@ -203,13 +203,13 @@ fn pages(written: &Pages) -> Workload {
 }
 
 fn requests(written: &Requests) -> Workload {
-    let Requests { request, response, think, count } = *written;
-    Workload::Requests { request, response, think, count }
+    let Requests { request, response, ref think, count } = *written;
+    Workload::Requests { request, response, think: think.clone(), count }
 }
 
 fn on_off(written: &OnOff) -> Workload {
-    let OnOff { on, off, rate } = *written;
-    Workload::OnOff { on, off, rate }
+    let OnOff { on, off, rate } = written;
+    Workload::OnOff { on: on.clone(), off: off.clone(), rate: *rate }
 }
 
 fn datagrams(written: &Datagrams) -> Workload {

@@ -27,7 +27,7 @@ pub(super) fn channel(written: &Channel, run: &Run<'_>, at: &Key<'_>) -> Result<
         forward: Layers { own: one, link }.resolve(&forward.outages, packets)?,
         backward: Layers { own: other, link }.resolve(&backward.outages, packets)?,
         outages: outages.clone(),
-        states: *states,
+        states: states.clone(),
         arq: arq.clone(),
     };
     check_outages(&config, run.duration, at)?;
@@ -52,7 +52,7 @@ fn check_outages(config: &ChannelConfig, duration: Duration, at: &Key<'_>) -> Re
 /// `bad` needs `states`, and `states` needs `bad`.
 fn check_states(config: &ChannelConfig, layers: [&Layer<'_>; 3], at: &Key<'_>) -> Result<()> {
     let differs = [&config.forward, &config.backward].map(|one| one.bad != BadState::default());
-    match (config.states, layers.iter().find_map(|layer| layer.place("bad"))) {
+    match (&config.states, layers.iter().find_map(|layer| layer.place("bad"))) {
         (None, Some(bad)) => {
             let expected = "expected states, how long the good and the bad one last";
             Err(bad.error(format!("found a bad state in a link of only one; {expected}")))

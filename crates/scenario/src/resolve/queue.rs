@@ -68,14 +68,14 @@ pub(super) fn codel(codel: CoDel, at: &Key<'_>) -> Result<Discipline> {
 }
 
 /// A source of higher priority, which must not use all of the link's `rate`.
-pub(super) fn check_priority(priority: Priority, rate: Option<Rate>, at: &Key<'_>) -> Result<()> {
+pub(super) fn check_priority(priority: &Priority, rate: Option<Rate>, at: &Key<'_>) -> Result<()> {
     let Priority { activity, every, packet } = priority;
     let Some(rate) = rate else {
         let expected = "rate, for its packets to take their time";
         return Err(at.error(format!("found no rate; expected {expected}")));
     };
     let (silent, talks) = (activity.good.mean().secs_f64(), activity.bad.mean().secs_f64());
-    let time = rate.time_for(packet);
+    let time = rate.time_for(*packet);
     let load = time.secs_f64() / every.secs_f64() * talks / (silent + talks);
     if load >= 1.0 {
         let found =

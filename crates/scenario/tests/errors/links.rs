@@ -213,6 +213,30 @@ fn header_compression_that_makes_no_sense() {
 }
 
 #[test]
+fn invalid_laws() {
+    let said = beside(&[
+        r#"jitter = { lognormal = { median = "30 ms" } }"#,
+        r#"jitter = { lognormal = { median = "0 s", sigma = 1 } }"#,
+        r#"jitter = { lognormal = { median = "30 ms", sigma = 0 } }"#,
+        r#"jitter = { lognormal = { median = "30 ms", sigma = 5.1 } }"#,
+        r#"jitter = { lognormal = { mean = "30 ms", sigma = 1 } }"#,
+        r#"jitter = { lognormal = "30 ms" }"#,
+        r#"jitter = { log-normal = { median = "30 ms", sigma = 1 } }"#,
+        r#"jitter = { gamma = { mean = "30 ms", deviation = "301 ms" } }"#,
+        r#"jitter = { gamma = { mean = "30 ms", deviation = "299 us" } }"#,
+        r#"jitter = { pareto = { minimum = "30 ms", shape = 1 } }"#,
+        r#"jitter = { pareto = { minimum = "30 ms", shape = "heavy" } }"#,
+        "jitter = { empirical = {} }",
+        "jitter = { empirical = { values = [] } }",
+        r#"jitter = { empirical = { values = ["0 s", "0 s"] } }"#,
+        r#"jitter = { empirical = { values = ["1 s", 2] } }"#,
+        r#"jitter = { empirical = { values = ["1 s"], file = "x" } }"#,
+        r#"jitter = { empirical = { file = "traces/jiter.txt" } }"#,
+    ]);
+    check("laws_that_make_no_sense", &said);
+}
+
+#[test]
 fn invalid_choices_and_times() {
     let said = beside(&[
         "order = \"fre\"",

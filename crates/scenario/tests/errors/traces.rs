@@ -37,6 +37,13 @@ fn invalid_delays() {
 }
 
 #[test]
+fn invalid_lengths() {
+    let texts = ["", "# nothing\n", "0\n0.0\n", "1\n2 ms\n", "1\n-2\n", "1\n\n1 2\n", "1e3\n"];
+    let said = texts.map(|text| held("jitter.empirical.file", text));
+    check("lengths_that_make_no_sense", &said.join("\n"));
+}
+
+#[test]
 fn missing_traces() {
     let said = instead_in(
         EVERYTHING,

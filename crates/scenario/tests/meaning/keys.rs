@@ -30,6 +30,10 @@ pub const DIRECTION: &[(&str, &str)] = &[
 const PRIORITY: &str = r#"{
     good = { exponential = "1 s" }, bad = { exponential = "1 s" }, every = "20 ms", packet = "72 B"
 }"#;
+const LOGNORMAL: &str = r#"{ lognormal = { median = "3 s", sigma = 2 } }"#;
+const GAMMA: &str = r#"{ gamma = { mean = "3 s", deviation = "2 s" } }"#;
+const PARETO: &str = r#"{ pareto = { minimum = "3 s", shape = 2 } }"#;
+const EMPIRICAL: &str = r#"{ empirical = { values = ["3 s", "2 s"] } }"#;
 const STATES: &str = r#"{ good = { exponential = "1 s" }, bad = { exponential = "1 s" } }"#;
 const RED: &str = r#"{ min = 2, max = 5, packet_time = "3 ms" }"#;
 const SCRIPT: &str = r#"[{ at = "28 s", for = "12 s" }]"#;
@@ -62,6 +66,10 @@ const COMPANIONS: &[(&str, Set)] = &[
         &[("link.link.delay_trace", r#"{ file = "tests/traces/delays.txt" }"#)],
     ),
     ("link.link.jitter", &[("link.link.jitter.constant", "2 s")]),
+    ("link.link.jitter.lognormal.", &[("link.link.jitter", LOGNORMAL)]),
+    ("link.link.jitter.gamma.", &[("link.link.jitter", GAMMA)]),
+    ("link.link.jitter.pareto.", &[("link.link.jitter", PARETO)]),
+    ("link.link.jitter.empirical.", &[("link.link.jitter", EMPIRICAL)]),
     ("link.link.arq.", &[("link.link.arq", r#"[{ retries = 3, timeout = "1 s" }]"#)]),
     ("link.link.stalls.scripted.", &[("link.link.stalls.scripted", SCRIPT)]),
     ("link.link.outages.scripted.", &[("link.link.outages.scripted", SCRIPT)]),
@@ -108,6 +116,15 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.jitter.constant", "3 s"),
     ("link.link.jitter.uniform", r#"["0 s", "30 ms"]"#),
     ("link.link.jitter.exponential", "4 s"),
+    ("link.link.jitter.lognormal.median", "4 s"),
+    ("link.link.jitter.lognormal.sigma", "0.5"),
+    ("link.link.jitter.gamma.mean", "4 s"),
+    ("link.link.jitter.gamma.deviation", "1 s"),
+    ("link.link.jitter.pareto.minimum", "4 s"),
+    ("link.link.jitter.pareto.shape", "1.5"),
+    ("link.link.jitter.empirical.values", r#"["4 s", "1 s", "3 s"]"#),
+    ("link.link.jitter.empirical.file", "tests/traces/jitter.txt"),
+    ("link.link.jitter.empirical.interpolate", "true"),
     ("link.link.order", "free"),
     ("link.link.queue", "7 packets"),
     ("link.link.red.min", "3.5"),
