@@ -214,8 +214,9 @@ def test_a_stall_is_answered_first(tmp_path: Path) -> None:
     assert answer["network"] == "late"
     assert answer["loss"]["share"] == 0
     assert said(found).startswith("This path loses nothing. ")
-    assert "was only late: acknowledgments stayed away for up to 3.0 s" in said(found)
-    assert all(one["basis"] and one["figures"] for one in answer["sentences"])
+    assert "Nothing was acknowledged for 3.0 s, from 5." in said(found)
+    assert "Look for what holds packets" in said(found)
+    assert all(one["figures"] for one in answer["sentences"])
     text = shown(found).split("\n")
     assert text[4].startswith("This path loses nothing. [0 of ")
 
@@ -368,3 +369,25 @@ def test_an_outage_is_no_full_listen_queue(tmp_path: Path) -> None:
     found = read(tmp_path, result.pcapng(place="sender"))
     assert found.document["answer"]["network"] in ("loses", "loses-and-late")
     assert "listen queue" not in said(found)
+
+
+def test_a_path_that_loses_and_holds_has_no_outage(tmp_path: Path) -> None:
+    """2 % are lost, a short queue overflows, and for 3 s everything is held."""
+    set = {"link.radio.forward.loss": 0.02, "link.radio.queue": "20 kB"}
+    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=3, set=set))[0])
+    assert found.document["answer"]["network"] == "loses-and-late"
+    assert found.document["summary"]["totals"]["held"]["longest"] == pytest.approx(3.0, abs=0.2)
+    assert "Once nothing came back for 3.0 s" in said(found)
+    assert "look for an outage" not in said(found)
+    assert "Look for what holds packets" in said(found)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_outage_is_called_one(tmp_path: Path, seed: int) -> None:
+    set = {
+        "link.radio.stalls.scripted": "[]",
+        "link.radio.outages.scripted": '[{ at = "5 s", for = "3 s" }]',
+    }
+    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=seed, set=set))[0])
+    assert found.document["summary"]["totals"]["held"]["count"] == 0
+    assert "look for an outage" in said(found)

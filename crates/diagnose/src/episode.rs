@@ -36,13 +36,26 @@ pub(crate) struct Episode {
     pub usual: Option<Duration>,
     /// The number of packets from the other end during the stall.
     pub heard: u32,
+    /// The longest time of the stall without any packet from the other end.
+    pub silence: Duration,
+    /// The number of packets from the other end after that time and before the stall ended.
+    heard_after_silence: u32,
     pub is_syn: bool,
 }
+
+/// After a silence, this number of duplicate ACKs shows that data had been held and not lost.
+const LATE_ANSWERS: u32 = 3;
 
 impl Episode {
     /// The duration of the stall, without any ACK of new data.
     pub fn stall(&self) -> Option<Duration> {
         Some(self.stalled_to?.since(self.stalled_from))
+    }
+
+    /// How long the path held packets, if it did: nothing came from the other end, and then
+    /// duplicate ACKs, which only originals cause that arrive late. An outage loses these.
+    pub fn hold(&self) -> Option<Duration> {
+        (self.heard_after_silence >= LATE_ANSWERS).then_some(self.silence)
     }
 
     /// The time lost compared with an undisturbed path, on which all data is acknowledged one round
@@ -60,6 +73,8 @@ pub(crate) struct Episodes {
     progress: Option<Instant>,
     /// The number of packets from the other end since the last ACK of new data.
     heard: u32,
+    /// When the latest packet came from the other end.
+    latest: Option<Instant>,
     open: Option<Episode>,
     pub closed: Vec<Episode>,
 }
@@ -90,6 +105,8 @@ impl Episodes {
                 sent: newest,
                 usual,
                 heard: 0,
+                silence: Duration::ZERO,
+                heard_after_silence: 0,
                 is_syn: segment.flags.has(rtolab_tcp::Flags::SYN),
             });
         }
@@ -103,9 +120,19 @@ impl Episodes {
         self.open.is_some()
     }
 
-    /// Counts a packet from the other end.
-    pub const fn on_packet_received(&mut self) {
+    /// Processes a packet from the other end.
+    pub fn on_packet_received(&mut self, at: Instant) {
         self.heard = self.heard.saturating_add(1);
+        let latest = self.latest.replace(at);
+        let Some(episode) = self.open.as_mut().filter(|open| open.stalled_to.is_none()) else {
+            return;
+        };
+        let since = latest.map_or(episode.stalled_from, |at| at.max(episode.stalled_from));
+        if at.since(since) > episode.silence {
+            (episode.silence, episode.heard_after_silence) = (at.since(since), 0);
+        } else {
+            episode.heard_after_silence += 1;
+        }
     }
 
     /// Processes an ACK.

@@ -236,7 +236,7 @@ impl HalfConnection {
             self.unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);
         }
-        self.episodes.on_packet_received();
+        self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
         let facts = self.detectors.acked(segment, frame.at);
         self.sender_state.acked(segment, facts.as_ref(), frame.at);

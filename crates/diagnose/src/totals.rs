@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::class::Class;
 use crate::evidence::Necessity;
-use crate::report::ConnectionReport;
+use crate::report::{ConnectionReport, EpisodeReport};
 use crate::silence::Wait;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -18,6 +18,8 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
+/// Shorter times without a packet are those of an ordinary retransmission timeout, in seconds.
+const LONG_HOLD: f64 = 1.0;
 /// The quantile of the normal distribution for a confidence interval of 95 %.
 const QUANTILE: f64 = 1.96;
 
@@ -96,6 +98,10 @@ pub struct CaptureTotals {
     pub handshake: u64,
     /// The longest time without a new ACK that led to a spurious timeout, in seconds.
     pub longest_stall: f64,
+    /// When it began, in seconds since the capture's first packet.
+    pub longest_stall_at: f64,
+    /// The number of such stalls, each with one or more spurious timeouts.
+    pub stalls: u64,
     /// The time lost to timeouts and to late ACKs, in seconds.
     pub time_lost: f64,
     /// The part of `time_lost` after the stalls, in which the sender retransmitted data that had
@@ -103,6 +109,8 @@ pub struct CaptureTotals {
     pub time_lost_by_sender: f64,
     /// Unneeded retransmissions after timeouts, beyond the first of each.
     pub go_back_n: u64,
+    /// Times at which the path held packets of which it lost others, or their ACKs.
+    pub held: Waits,
     /// ACKs that were late without a retransmission.
     pub late: Waits,
     /// Silences in which the receiver's window was closed.
@@ -143,7 +151,9 @@ impl CaptureTotals {
         for episode in &report.episodes {
             let (stall, lost) = (episode.cost.stall, episode.cost.time_lost.unwrap_or(0.0));
             if episode.class == Class::Spurious {
-                self.longest_stall = self.longest_stall.max(stall.unwrap_or(0.0));
+                self.add_stall(episode);
+            } else if let Some(hold) = episode.hold.filter(|hold| *hold >= LONG_HOLD) {
+                self.held.add(hold);
             } else {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
             }
@@ -160,6 +170,14 @@ impl CaptureTotals {
                 (Wait::Unknown, _) => &mut self.undecided,
             };
             waits.add(silence.length);
+        }
+    }
+
+    fn add_stall(&mut self, episode: &EpisodeReport) {
+        self.stalls += 1;
+        let Some([from, to]) = episode.stalled else { return };
+        if to - from > self.longest_stall {
+            (self.longest_stall, self.longest_stall_at) = (to - from, from);
         }
     }
 

@@ -94,7 +94,8 @@ pub(super) fn of_capture(
     totals: &CaptureTotals,
     worst: Option<&ConnectionReport>,
 ) -> Vec<Sentence> {
-    let mut said = of_network(totals, "These paths lose", "The connections");
+    let subject = Subject { loses: "These paths lose", transfer: "The connections", took: None };
+    let mut said = of_network(totals, &subject);
     if let (Some(worst), true) = (worst, totals.time_lost >= NO_TIME) {
         let lost = worst.time_lost.unwrap_or(0.0);
         let text = format!("Connection {} lost most, {}.", worst.number, seconds(lost));
@@ -103,19 +104,29 @@ pub(super) fn of_capture(
         said.push(Sentence::new(text, basis, &figures));
     }
     said.extend(elsewhere(totals, None));
-    said.extend(advice(totals));
+    said.extend(settings_advice(totals));
     said
 }
 
 /// The answer about one connection.
 pub(super) fn of_connection(totals: &CaptureTotals, report: &ConnectionReport) -> Vec<Sentence> {
-    let mut said = of_network(totals, "This path loses", "The transfer");
+    let took = Some(report.end - report.start);
+    let subject = Subject { loses: "This path loses", transfer: "The transfer", took };
+    let mut said = of_network(totals, &subject);
     said.extend(elsewhere(totals, Some(report)));
-    said.extend(advice(totals));
+    said.extend(settings_advice(totals));
     said
 }
 
-fn of_network(totals: &CaptureTotals, loses: &str, transfer: &str) -> Vec<Sentence> {
+/// The subjects of sentences about one connection, or about all.
+struct Subject {
+    loses: &'static str,
+    transfer: &'static str,
+    /// The duration of the connection in seconds.
+    took: Option<f64>,
+}
+
+fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
     let mut said = Vec::new();
     if totals.one_way > 0 {
         said.push(one_way(totals));
@@ -125,15 +136,19 @@ fn of_network(totals: &CaptureTotals, loses: &str, transfer: &str) -> Vec<Senten
     }
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
+        said.push(listen_queue_advice(totals));
     } else {
-        said.extend(loss(totals, loses));
+        said.extend(loss(totals, subject.loses));
+        said.extend(loss_advice(totals));
     }
     said.extend(unknown(totals));
     said.extend(handshake(totals));
     said.extend(late_timeouts(totals));
     said.extend(other_timeouts(totals));
+    said.extend(held(totals));
     said.extend(late(totals));
-    said.extend(cost(totals, transfer));
+    said.extend(hold_advice(totals));
+    said.extend(cost(totals, subject));
     said
 }
 
@@ -180,13 +195,13 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
     let mut basis = format!("{of}; 95 % interval {} to {}", percent(low), percent(high));
     let burst = totals.lost as f64 / totals.bursts.max(1) as f64;
     if totals.lost > 2 && burst >= BURSTY {
-        let _ = write!(text, ", in bursts of some {burst:.0}");
+        let _ = write!(text, ", some {burst:.0} in a row");
         let _ = write!(basis, "; in {}", counted(totals.bursts, "burst"));
     }
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
         let _ = write!(text, ", behind a queue of some {}", bytes(queue));
-        basis.push_str("; round trips are longer then");
+        basis.push_str("; round trips are longer before");
     }
     text.push('.');
     let mut sentence = Sentence::new(text, basis, &figures);
@@ -252,18 +267,26 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     if totals.spurious == 0 {
         return None;
     }
-    let stall = totals.longest_stall;
-    let text = format!(
-        "{} the retransmission timer expired although the data was only late: acknowledgments \
-         stayed away for up to {}.",
-        times(totals.spurious),
-        seconds(stall)
-    );
-    let basis = format!("{} of {}", totals.spurious, counted(totals.timeouts, "timeout"));
+    let (stall, at) = (seconds(totals.longest_stall), seconds(totals.longest_stall_at));
+    let expired = times(totals.spurious).to_lowercase();
+    let text = match totals.stalls {
+        0 => format!("The retransmission timer expired {expired} although data was only late."),
+        1 => format!(
+            "Nothing was acknowledged for {stall}, from {at} into the capture on, and the \
+             retransmission timer expired {expired} although the data was only late."
+        ),
+        count => format!(
+            "{} nothing was acknowledged, the longest time {stall} from {at} into the capture on; \
+             the retransmission timer expired {expired} although the data was only late.",
+            times(count)
+        ),
+    };
+    let basis = format!("{} of {} spurious", totals.spurious, counted(totals.timeouts, "timeout"));
     let figures = [
         ("spurious", json!(totals.spurious)),
         ("timeouts", json!(totals.timeouts)),
-        ("longest_stall", json!(stall)),
+        ("longest_stall", json!(totals.longest_stall)),
+        ("longest_stall_at", json!(totals.longest_stall_at)),
     ];
     Some(Sentence::new(text, basis, &figures))
 }
@@ -272,7 +295,7 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     let mut parts = Vec::new();
     if totals.genuine > 0 {
         parts.push(format!(
-            "{} the sender noticed a loss by its timer alone",
+            "{} the sender repaired a loss only when its retransmission timer expired",
             times(totals.genuine)
         ));
     }
@@ -305,6 +328,23 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
+fn held(totals: &CaptureTotals) -> Option<Sentence> {
+    let held = totals.held;
+    if held.count == 0 {
+        return None;
+    }
+    let most = if held.count == 1 { "" } else { "up to " };
+    let text = format!(
+        "{} nothing came back for {most}{}: some packets of that time were lost, the others \
+         arrived late.",
+        times(held.count),
+        seconds(held.longest)
+    );
+    let basis = format!("{} in all", seconds(held.seconds));
+    let figures = [("count", json!(held.count)), ("seconds", json!(held.seconds))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 fn late(totals: &CaptureTotals) -> Option<Sentence> {
     let late = totals.late;
     if late.count == 0 {
@@ -320,13 +360,18 @@ fn late(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
-fn cost(totals: &CaptureTotals, transfer: &str) -> Option<Sentence> {
+fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     let (lost, own) = (totals.time_lost, totals.time_lost_by_sender);
     if totals.at_receiver > 0 && lost == 0.0 {
         let text = "What that cost does not show, because the capture was made at the receiver; \
                     one at the sender shows it.";
         let basis = format!("{} captured at the receiver", totals.at_receiver);
         return Some(Sentence::new(text, basis, &[("at_receiver", json!(totals.at_receiver))]));
+    }
+    let figures = [("time_lost", json!(lost)), ("time_lost_by_sender", json!(own))];
+    if totals.lost > 0 && totals.timeouts + totals.handshake == 0 {
+        let text = "All losses were repaired without a timeout.";
+        return Some(Sentence::new(text, counted(0, "timeout"), &figures));
     }
     if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < NO_TIME {
         return None;
@@ -340,9 +385,12 @@ fn cost(totals: &CaptureTotals, transfer: &str) -> Option<Sentence> {
             format!(", {} of it because the sender retransmitted what had arrived", seconds(own))
         }
     };
-    let text = format!("{transfer} took {} longer{whose}.", seconds(lost));
-    let basis = format!("{lost:.3} s lost, {own:.3} s of it after acknowledgments came again");
-    let figures = [("time_lost", json!(lost)), ("time_lost_by_sender", json!(own))];
+    let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
+    let text = format!("{} lost {}{of} by that{whose}.", subject.transfer, seconds(lost));
+    let basis = format!(
+        "{:.3} s until acknowledgments came again, {own:.3} s after that",
+        (lost - own).max(0.0)
+    );
     Some(Sentence::new(text, basis, &figures))
 }
 
@@ -400,60 +448,90 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
     said
 }
 
-/// What to change.
-fn advice(totals: &CaptureTotals) -> Option<Sentence> {
-    if totals.connections == 0 || totals.unknown > totals.needed + totals.unneeded {
+fn is_undecided(totals: &CaptureTotals) -> bool {
+    totals.unknown > totals.needed + totals.unneeded
+}
+
+fn listen_queue_advice(totals: &CaptureTotals) -> Sentence {
+    let text = "Let the server accept connections faster or lengthen its queue: the `backlog` of \
+                its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
+                TcpExtListenOverflows` there counts what it discarded.";
+    Sentence::new(text, "", &[("lost_openings", json!(totals.lost_openings))])
+}
+
+/// What to change on a path that loses packets.
+fn loss_advice(totals: &CaptureTotals) -> Option<Sentence> {
+    let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
+    if totals.lost + totals.ack_lost == 0 || is_undecided(totals) {
+        return None;
+    }
+    let text = match totals.queue() {
+        _ if totals.lost == 0 => {
+            "Acknowledgments were lost: look at the drop and error counters of the path's devices \
+             in that direction."
+        }
+        Some(1..) => {
+            "A full link loses packets like that: its queue overflows, and the sender slows down. \
+             If the transfer must be faster, the link must; if it delays others, a queue \
+             discipline such as `fq_codel` on the device before the link helps."
+        }
+        _ if totals.longest_outage >= OUTAGE => {
+            "At times nothing got through: look for an outage of the path."
+        }
+        Some(0) if totals.lost >= SOME_LOSSES => {
+            "No queue was full then, because round trips were no longer than usual: look for a bad \
+             cable, bad radio or a rate limiter on the path."
+        }
+        _ => {
+            "These are too few to tell what loses them: look at the drop and error counters of the \
+             path's devices."
+        }
+    };
+    Some(Sentence::new(text, "", &figures))
+}
+
+/// What to change on a path that holds packets.
+fn hold_advice(totals: &CaptureTotals) -> Option<Sentence> {
+    let held = totals.spurious + totals.held.count + totals.late.count;
+    if held == 0 || is_undecided(totals) {
+        return None;
+    }
+    let text = "Look for what holds packets on the path: a handover, a radio that sleeps or \
+                retransmits, a paused virtual machine.";
+    Some(Sentence::new(text, "", &[("held", json!(held))]))
+}
+
+/// What to change in the settings of TCP.
+fn settings_advice(totals: &CaptureTotals) -> Option<Sentence> {
+    let nothing = totals.connections == 0 || totals.segments == 0;
+    if nothing || is_undecided(totals) || totals.is_listen_queue_full() {
         return None;
     }
     let timeouts = totals.spurious + totals.ack_lost;
-    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
-    let wasted = match totals.unneeded {
+    let basis = match totals.unneeded {
         0 => "no unneeded retransmission".to_string(),
         count => {
             let bytes = bytes(totals.unneeded_bytes);
             format!("{} unneeded, {bytes}", counted(count, "retransmission"))
         }
     };
-    if timeouts > 0 && totals.go_back_n > 2 * timeouts {
-        let text = "The sender then retransmitted what was only late. F-RTO or timestamps prevent \
-                    that: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
-                    sender, if it runs Linux; `--what-if` says what they would save.";
-        return Some(Sentence::new(text, wasted, &figures));
-    }
-    if totals.is_listen_queue_full() {
-        let basis = counted_losses(totals.lost_openings);
-        let text = "Let the server accept connections faster or lengthen its queue: the `backlog` \
-                    of its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
-                    TcpExtListenOverflows` there counts what it discarded.";
-        return Some(Sentence::new(text, basis, &figures));
-    }
-    if totals.lost > 0 {
-        let basis = format!("{} lost, {wasted}", counted(totals.lost, "segment"));
-        let outage = totals.longest_outage;
-        let text = match totals.queue() {
-            Some(1..) => {
-                "These losses are those of a full link, whose queue overflows: a faster link, \
-                 fewer transfers at once or a queue discipline such as `fq_codel` help, settings \
-                 of TCP do not."
-            }
-            _ if outage >= OUTAGE => {
-                "Nothing got through for that long: look for an outage of the path; settings of \
-                 TCP do not prevent it."
-            }
-            Some(0) if totals.lost >= SOME_LOSSES => {
-                "These losses do not come from a full queue: look for a bad cable, bad radio or a \
-                 rate limiter on the path; settings of TCP do not remove them."
-            }
-            _ => "Look for where the path loses them; settings of TCP do not prevent that.",
-        };
-        return Some(Sentence::new(text, basis, &figures));
-    }
-    let text = match timeouts {
-        _ if totals.segments == 0 => return None,
-        0 => "Nothing to gain from settings of TCP.",
-        _ => "Nothing to gain from settings of TCP: look for what holds packets on the path.",
+    let text = match totals.retransmissions {
+        _ if timeouts > 0 && totals.go_back_n > 2 * timeouts => {
+            "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
+             `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
+             runs Linux; `--what-if` says what they would save."
+        }
+        0 if totals.late.count == 0 => {
+            "If it is slow, retransmission is not the reason: look at the application and the \
+             size of its buffers."
+        }
+        _ if totals.lost == 0 && totals.time_lost_by_sender < NO_TIME => {
+            "Other settings of TCP's retransmission would save nothing."
+        }
+        _ => "`--what-if` says whether other settings of TCP would save time.",
     };
-    Some(Sentence::new(text, wasted, &figures))
+    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
+    Some(Sentence::new(text, basis, &figures))
 }
 
 fn counted(count: u64, what: &str) -> String {

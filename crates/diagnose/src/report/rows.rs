@@ -171,6 +171,9 @@ pub struct EpisodeReport {
     pub class: Class,
     /// When nothing was acknowledged: from, to.
     pub stalled: Option<[f64; 2]>,
+    /// How long the path held packets that then arrived without a retransmission, in seconds.
+    #[serde(skip)]
+    pub hold: Option<f64>,
     /// A description in two or three sentences.
     pub story: String,
     pub cost: Cost,

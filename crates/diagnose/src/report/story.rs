@@ -54,6 +54,7 @@ pub(crate) fn episodes(
             frames: [episode.frames.0, episode.frames.1],
             class: told.class(),
             stalled: episode.stalled_to.map(stalled),
+            hold: episode.hold().map(Duration::secs_f64),
             story: told.story(),
             cost,
         });
