@@ -23,6 +23,12 @@ fn it_refuses_what_the_reader_refuses() {
         ("{ exponential = \"3.5 s\" }", "\"3.5 s\""),
         ("{ exponential = \"3.5 s\" }", "{ exponential = \"3.5 s\", constant = \"1 s\" }"),
         ("{ exponential = \"3.5 s\" }", "{ uniform = [\"1 s\"] }"),
+        ("{ exponential = \"3.5 s\" }", "{ lognormal = { median = \"1 s\" } }"),
+        ("{ exponential = \"3.5 s\" }", "{ lognormal = { median = \"1 s\", sigma = 0 } }"),
+        ("{ exponential = \"3.5 s\" }", "{ gamma = { mean = \"1 s\", deviation = 3 } }"),
+        ("{ exponential = \"3.5 s\" }", "{ pareto = { minimum = \"1 s\", shape = 1001 } }"),
+        ("{ exponential = \"3.5 s\" }", "{ empirical = { values = [] } }"),
+        ("{ exponential = \"3.5 s\" }", "{ empirical = { value = [\"1 s\"] } }"),
         ("[\"router\", \"mobile\"]", "[\"router\"]"),
         ("\"careful\"", "\"carefull\""),
         ("dupthresh = 3", "dupthresh = 0"),
@@ -34,6 +40,25 @@ fn it_refuses_what_the_reader_refuses() {
         assert_ne!(text, right, "{part}");
         assert!(!accepts(&text), "{wrong}");
         assert!(Scenario::parse(&text, "x.toml", &[]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn it_accepts_every_distribution() {
+    let right = include_str!("../../../scenarios/frto2002-delays.toml");
+    for law in [
+        "{ constant = \"1 s\" }",
+        "{ uniform = [\"1 s\", \"2 s\"] }",
+        "{ lognormal = { median = \"1 s\", sigma = 0.5 } }",
+        "{ gamma = { mean = \"1 s\", deviation = \"2 s\" } }",
+        "{ pareto = { minimum = \"1 s\", shape = 1.5 } }",
+        "{ empirical = { values = [\"1 s\", \"2 s\"], interpolate = true } }",
+        "{ empirical = { file = \"traces/jitter.txt\" } }",
+    ] {
+        let text = right.replacen("{ exponential = \"3.5 s\" }", law, 1);
+        assert_ne!(text, right);
+        assert!(accepts(&text), "{law}");
+        Scenario::parse(&text, "tests/x.toml", &[]).unwrap();
     }
 }
 
