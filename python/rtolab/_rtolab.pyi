@@ -946,6 +946,48 @@ def emulate_flows(
         Exception: that of `progress`.
     """
 
+def emulate_programs(
+    path: str | PathLike[str],
+    *,
+    guest: tuple[str | PathLike[str], str],
+    client: Sequence[str],
+    server: str | None = None,
+    set: Sequence[tuple[str, str]] = ...,
+    seed: int = 1,
+    lead_s: float = 10.0,
+    limit_s: float | None = None,
+    keep: bool = False,
+    log: str | PathLike[str] | None = None,
+    patience_s: float | None = None,
+    goes_on: Callable[[], object] | None = None,
+) -> tuple[Outcome, EmulationReport]:
+    """Run a client and a server in guests on a virtual clock, until the client ends.
+
+    The client runs at the first host of the scenario's first link, the server at its other end. In
+    both, {peer} is the server's address, and the name of a host in braces that host's. They see
+    this machine's files and cannot change them, and they have no network but the scenario's.
+
+    Args:
+        path: the scenario, a TOML file.
+        guest: the folder and the description of a kernel.
+        client: program and arguments. It starts once the server listens.
+        server: a command line for sh.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        seed: the seed of the links and of the guests' random numbers, from 0 to 2**64 - 1.
+        lead_s: how long the server may take until it listens, in virtual seconds.
+        limit_s: how long the client may run, in virtual seconds; then the return code is 124.
+        keep: must the tables have their connections, packet by packet?
+        log: a file for what they write; without it that is this process's standard streams.
+        patience_s: how long a guest may compute without sleeping, in real seconds; by default 60.
+        goes_on: called now and then; an exception ends the run.
+
+    Raises:
+        ScenarioError: the scenario or a replacement is invalid.
+        EmulationError: a kernel refused a setting, a program cannot be run, or it waits for ever.
+        OSError: the log cannot be written.
+        Exception: that of `goes_on`.
+    """
+
 def end_at_second_interrupt() -> None:
     """End this process at the second SIGINT, with 130. Python handles the first one.
 

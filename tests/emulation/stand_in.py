@@ -1,7 +1,11 @@
 """A stand-in for a guest kernel: it speaks of time and packets as User Mode Linux does.
 
 It answers requests as python/rtolab/kernel/init.c does; of system controls it keeps what is
-written. It has no TCP.
+written. It has no TCP. A program only says its words, and ends with 3 if it is `false`, else with
+0; a server says nothing, opens a datagram socket and goes on.
+
+Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
+with programs that never end, `panics` when a program starts, `spins` then without sleeping.
 """
 
 import mmap
@@ -10,6 +14,7 @@ import re
 import socket
 import struct
 import sys
+import time
 
 SIZE = 1 << 20
 RINGS = 0x1000
@@ -17,6 +22,8 @@ RINGS = 0x1000
 BUFFERS = 0x10000
 ENTRIES = 16
 ETHERNET = bytes(12) + b"\x88\xb5"
+WORDS = b"words"
+"""Where the words of the next program are kept."""
 
 
 def connect(path: str) -> socket.socket:
@@ -132,12 +139,38 @@ def answer(frame: bytes, kept: dict[bytes, bytes]) -> bytes:
     body, error, text = frame[22:], 0, b""
     if kind == 1:
         path, _, value = body.partition(b"\0")
-        error = 22 if path.endswith(b"/tcp_frto") and "refuse" in sys.argv[0] else 0
+        error = 22 if path.endswith(b"/tcp_frto") and "refuses" in sys.argv else 0
         kept[path] = value
     elif kind == 2:
         offset = struct.unpack_from("=I", body)[0]
         text = (kept.get(body[4:], b"") + b"\n")[offset:]
+    elif kind == 11:
+        at = struct.unpack_from("=I", body)[0]
+        kept[WORDS] = kept.get(WORDS, b"")[:at] + body[4:]
+    elif kind == 12 and "lacks" in sys.argv:
+        error = 2
+    elif kind == 12 and "panics" in sys.argv:
+        sys.exit("Kernel panic - not syncing: a test")
+    elif kind == 12 and "spins" in sys.argv:
+        time.sleep(600)
     return ETHERNET + struct.pack("=BBHIi", 65, 0, 0, seq, error) + text
+
+
+def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
+    """The frames of a program that starts."""
+    kind, _, program = struct.unpack_from("=BBH", frame, 14)
+    if kind != 12:
+        return []
+    if program:
+        kept[b"/proc/net/udp"] = b"heading\n 1: 0100007F:0035"
+        return []
+    number = struct.unpack_from("=I", frame, 22 + 8)[0]
+    words = kept[WORDS].split(b"\0")
+    said = b" ".join(words[1 : 1 + number]) + b"\n"
+    output = ETHERNET + struct.pack("=BBHI", 68, 0, 0, 0) + said
+    status = 3 << 8 if words[1] == b"false" else 0
+    end = ETHERNET + struct.pack("=BBHIi", 69, 0, 0, 0, status)
+    return [output] if "waits" in sys.argv else [output, end]
 
 
 def main() -> None:
@@ -155,8 +188,9 @@ def main() -> None:
         card.interrupted(clock)
         clock.run()
         for frame in card.received():
-            card.send(sent, answer(frame, kept))
-            sent += 1
+            for one in (answer(frame, kept), *started(frame, kept)):
+                card.send(sent, one)
+                sent += 1
         clock.wait()
 
 

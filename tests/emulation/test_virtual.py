@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -12,35 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from guests import require_kernel, stand_in
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.emulation import emulate
 
-STAND_IN = Path(__file__).with_name("stand_in.py")
-built = pytest.mark.skipif(not kernel.kernels(), reason="no kernel: rtolab kernel build")
-
-
-def stand_in(folder: Path, script: str) -> kernel.Kernel:
-    """A kernel whose program is a shell script."""
-    (folder / "root").mkdir(parents=True)
-    program = folder / "linux"
-    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return kernel.Kernel("stand-in", "0.0", 1000, "a test", folder)
-
 
 def test_a_stand_in_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
     """Clock, card, queues, requests and answers work: the refusal of a setting comes through."""
-    program = tmp_path / "refuse.py"
-    program.write_text(STAND_IN.read_text(encoding="utf-8"), encoding="utf-8")
-    fake = stand_in(tmp_path / "kernel", f'exec {sys.executable} {program} "$@" < /dev/null')
+    fake = stand_in(tmp_path / "kernel", "refuses")
     with pytest.raises(EmulationError, match=r"ipv4\.tcp_frto of near cannot be set to 2"):
         emulate("kernel-stall", kernel=fake)
 
 
 def test_a_congestion_control_that_a_guest_lacks_is_named(tmp_path: Path) -> None:
     """The guest's own list says what there is."""
-    fake = stand_in(tmp_path / "kernel", f'exec {sys.executable} {STAND_IN} "$@" < /dev/null')
+    fake = stand_in(tmp_path / "kernel")
     with pytest.raises(EmulationError, match=r'found "bbr".*expected.*cubic'):
         emulate("kernel-stall", kernel=fake, set={"kernel.congestion": "bbr"})
 
@@ -107,19 +93,19 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
         kernel.build(source=Path("/nowhere"))
 
 
-@built
 def test_two_runs_of_a_guest_are_equal_and_exact() -> None:
     """A stall of 3 s: the kernel's timeouts are spurious, and every run has the same packets."""
-    one, two = (emulate("kernel-stall", kernel=kernel.find()) for _ in range(2))
+    built = require_kernel()
+    one, two = (emulate("kernel-stall", kernel=built) for _ in range(2))
     assert one.segments.equals(two.segments)
     assert one.windows.equals(two.windows)
     assert "spurious" in set(one.timeouts["truth"])
     assert not any(one.doubts)
 
 
-@built
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     """Neither a process nor a file."""
+    built = require_kernel()
     code = (
         "from rtolab import kernel; from rtolab.emulation import emulate; "
         "emulate('kernel-stall', kernel=kernel.find())"
@@ -128,7 +114,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], env=env, check=True)
     assert not list(tmp_path.iterdir())
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    assert str(kernel.find().folder / "linux") not in running.stdout
+    assert str(built.folder / "linux") not in running.stdout
 
 
 ENDLESS = """
@@ -164,6 +150,7 @@ def runs(pid: int) -> bool:
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """An emulation without end, once its guests run."""
+    require_kernel()
     scenario = tmp_path / "endless.toml"
     scenario.write_text(ENDLESS, encoding="utf-8")
     words = [sys.executable, "-m", "rtolab.cli", "emulate", str(scenario), "--virtual"]
@@ -174,7 +161,6 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-@built
 def test_a_guest_that_is_killed_is_named(running: subprocess.Popen[str]) -> None:
     """Exit status 2; the other guest ends, too."""
     both = guests(running.pid)
@@ -185,7 +171,6 @@ def test_a_guest_that_is_killed_is_named(running: subprocess.Popen[str]) -> None
     assert not any(map(runs, both))
 
 
-@built
 def test_guests_end_with_a_killed_controller(running: subprocess.Popen[str]) -> None:
     """However it ends."""
     both = guests(running.pid)

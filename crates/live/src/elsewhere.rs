@@ -5,6 +5,7 @@ use rtolab_record::Run;
 use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
+use crate::programs::{OnOutput, Programs};
 
 pub(crate) fn run(_: &Emulator<'_>, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
     Err(Error::NotLinux)
@@ -14,6 +15,15 @@ pub(crate) fn run_virtual(
     _: &Emulator<'_>,
     _: &GuestKernel,
     _: Run,
+    _: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
+    Err(Error::NotLinux)
+}
+
+pub(crate) fn run_programs(
+    _: &Emulator<'_>,
+    _: &GuestKernel,
+    _: (&Programs<'_>, &mut OnOutput<'_>),
     _: &mut dyn FnMut() -> bool,
 ) -> Result<Ran, Error> {
     Err(Error::NotLinux)

@@ -71,8 +71,19 @@ pub enum Error {
     GuestWithoutTimeTravel { host: String, lines: String },
     /// A program inside waits for time without sleeping.
     #[error(
-        "the kernel of `{host}` computed for {seconds} s while the virtual time stood still at {at}: \
-         a program inside may wait without sleeping; {lines}"
+        "the kernel of `{host}` computed for {seconds} s without sleeping, and {passed} of virtual time \
+         passed since {at}: a program inside may wait without sleeping; {lines}"
     )]
-    GuestSpins { host: String, seconds: u64, at: Duration, lines: String },
+    GuestSpins { host: String, seconds: u64, at: Duration, passed: Duration, lines: String },
+    /// Nothing will ever happen again.
+    #[error(
+        "nothing moved for a day of virtual time: {program} and what it talks to may wait for ever"
+    )]
+    GuestsWait { program: String },
+    #[error("`{program}` cannot be run on `{host}`: {problem}; {INSIDE}")]
+    NotRunInside { program: String, host: String, problem: String },
 }
+
+/// What a program in a guest finds.
+const INSIDE: &str = "a program in a guest finds this machine's files, but /run, /dev, /proc and /sys \
+                      are the guest's own";

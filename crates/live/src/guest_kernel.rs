@@ -10,14 +10,14 @@ pub struct GuestKernel {
     pub folder: PathBuf,
     /// Its description, for example `Linux 6.12.117, HZ 1000`.
     pub title: String,
-    /// How long it may compute, in real time, while virtual time stands still.
+    /// How long it may compute without sleeping, in real time.
     pub patience: Duration,
 }
 
 impl GuestKernel {
-    /// The kernel in this folder, which may compute for 20 s.
+    /// The kernel in this folder, which may compute for a minute.
     pub fn new(folder: PathBuf, title: String) -> Self {
-        Self { folder, title, patience: Duration::from_secs(20) }
+        Self { folder, title, patience: Duration::from_secs(60) }
     }
 
     /// The kernel, a program.

@@ -16,6 +16,7 @@ mod linux;
 #[path = "elsewhere.rs"]
 mod linux;
 mod packet_socket;
+mod programs;
 mod report;
 
 use rtolab_record::Run;
@@ -29,6 +30,7 @@ pub use gateway::{
 pub use guest_kernel::GuestKernel;
 pub use linux::clean;
 pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
+pub use programs::{OnOutput, Output, Programs};
 pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};
 
 impl Emulator<'_> {
@@ -57,6 +59,26 @@ impl Emulator<'_> {
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<Ran, Error> {
         linux::run_virtual(self, kernel, run, interrupted)
+    }
+
+    /// Runs programs on guest kernels on a virtual clock until the client ends, then takes
+    /// everything down. The tables hold their TCP and UDP connections, as far as their packets were
+    /// kept. `output` is called with what they write.
+    ///
+    /// The programs have this process's environment, with `RTOLAB_PEER`, the server's address, its
+    /// working folder and its user. They see this machine's files and cannot change them: what they
+    /// write to /tmp and /var/tmp is gone in the end. Their only network is the scenario's.
+    ///
+    /// # Errors
+    /// Those of [`Emulator::run_virtual`], and if a program cannot be run or waits for ever.
+    pub fn run_programs(
+        &self,
+        kernel: &GuestKernel,
+        programs: &Programs<'_>,
+        output: &mut OnOutput<'_>,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<Ran, Error> {
+        linux::run_programs(self, kernel, (programs, output), interrupted)
     }
 
     /// Runs `command` to its end, then takes everything down. The tables hold its TCP and UDP

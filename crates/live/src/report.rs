@@ -102,6 +102,8 @@ pub enum Ended {
     Over,
     /// The scenario's duration ended.
     Duration,
+    /// The client's time limit ended.
+    TimedOut,
     Interrupted,
 }
 

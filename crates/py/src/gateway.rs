@@ -110,7 +110,7 @@ pub(crate) fn gateway(
                 let ipv4_alone = takes == Takes::Ipv4Alone;
                 told = Python::attach(|py| ready.call1(py, (ipv4_alone,)).map(drop));
             };
-            gateway.run(&mut tell, &mut || Python::attach(|py| signals.came(py)))
+            gateway.run(&mut tell, &mut || Python::attach(|py| signals.came(py, None)))
         });
         told?;
         let interrupted = signals.interrupted(py)?;

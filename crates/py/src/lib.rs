@@ -112,6 +112,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diagnose::infer_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::emulate_programs, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)?;
     module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
     module.add_function(wrap_pyfunction!(interrupt::end_at_second_interrupt, module)?)

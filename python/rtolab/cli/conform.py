@@ -21,6 +21,7 @@ from rtolab.suites import Suite
 
 if TYPE_CHECKING:
     from rtolab.conform.report import Report
+    from rtolab.kernel import Kernel
 
 
 def conform(  # noqa: PLR0913  (all but the first are options)
@@ -73,7 +74,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         typer.Option(
             min=1,
             help="Runs of each scenario on one seed; the median counts.",
-            show_default="1 for the kernel, 3 for a client",
+            show_default="3 for a client in real time, else 1",
         ),
     ] = None,
     baseline: Annotated[
@@ -102,7 +103,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Score a stack on 50 scenarios of a path that delays and loses, in real time (Linux, root).
 
-    With --virtual a guest kernel's TCP is scored on a virtual clock, without root.
+    With --virtual the hosts are guest kernels on a virtual clock: no root, and two runs are equal.
 
     Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
     """
@@ -111,13 +112,11 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     if bool(command) != bool(server):
         raise Error("a client needs a server and a server a client: --server CMD -- CMD")
     client = command or []
-    if client and virtual:
-        raise Error("--virtual scores the TCP of a kernel, not CMD")
     names: list[str | None] = [*kernel] if kernel else [None]
     guests = [guest_of(one, virtual=virtual) for one in names]
     stacks = [
         Stack(
-            (guest.title if guest else name or (client[0] if client else "kernel")),
+            _name(name or (client[0] if client else ""), guest, several=len(guests) > 1),
             pairs(set_, "--set"),
             server,
             client,
@@ -135,7 +134,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             scores = run.conform(
                 stack,
                 scenarios,
-                repeat=repeat or (3 if client else 1),
+                repeat=repeat or (3 if client and not virtual else 1),
                 parallel=parallel,
                 limit_s=limit,
                 progress=progress,
@@ -155,6 +154,15 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         name_files(files)
     if any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
+
+
+def _name(given: str, guest: Kernel | None, *, several: bool) -> str:
+    """The name of a stack in results; among several kernels with that of its own."""
+    if guest is None:
+        return given or "kernel"
+    if not given:
+        return guest.title
+    return f"{given}, {guest.title}" if several else given
 
 
 def _chosen(scenarios: list[Any], only: list[str]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,6 +54,13 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         int, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time, on hosts of their own.")
     ] = 1,
     set_: Set = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="A server for the other end, a command line for sh; CMD starts once it listens.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only remove what killed runs left on this machine.")
@@ -81,12 +89,13 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
     settings = pairs(set_, "--set")
     guest = guest_of(kernel, virtual=virtual)
-    if command and virtual:
-        raise Error("--virtual runs the scenario's flows, not CMD")
+    if server and not command:
+        raise Error("--server goes with a client: --server CMD -- CMD")
     if command:
         if runs > 1 or parallel > 1:
             raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
-        _command((scenario, seed), command, settings, out=out, as_json=as_json)
+        programs = Programs(command, server, guest)
+        _command((scenario, seed), programs, settings, out=out, as_json=as_json)
         return
     from rtolab.emulation import emulate as emulate_flows  # noqa: PLC0415
 
@@ -299,25 +308,53 @@ def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> 
     return document | {"files": [str(path) for path in files]}
 
 
+@dataclass(frozen=True)
+class Programs:
+    """CMD, a server at the other end, and the kernel of both in guests."""
+
+    client: list[str]
+    server: str | None
+    guest: Kernel | None
+
+
 def _command(
     which: tuple[str, int],
-    argv: list[str],
+    programs: Programs,
     settings: dict[str, str],
     *,
     out: Path | None,
     as_json: bool,
 ) -> None:
     from rtolab.emulation import Emulated, doubts  # noqa: PLC0415
+    from rtolab.emulation.programs import in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
     path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
     with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
-        outcome, report = _rtolab.emulate(path, set=replaced, seed=seed, command=argv, keep=keep)
+        if programs.guest:
+            outcome, report = _rtolab.emulate_programs(
+                path,
+                guest=(programs.guest.folder, programs.guest.title),
+                client=programs.client,
+                server=programs.server,
+                set=replaced,
+                seed=seed,
+                keep=keep,
+            )
+        else:
+            argv = programs.client
+            if programs.server:
+                argv = in_namespaces(argv, programs.server)
+            outcome, report = _rtolab.emulate(
+                path, set=replaced, seed=seed, command=argv, keep=keep
+            )
     doubted, files = doubts(report), list[Path]()
     if out is not None:
         files = Emulated(scenario, outcome, [report]).write(out)
     if as_json:
-        ran = {"scenario": scenario, "seed": seed, "command": argv}
+        ran = {"scenario": scenario, "seed": seed, "command": programs.client}
+        if programs.server:
+            ran["server"] = programs.server
         named = [str(file) for file in files]
         print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
     else:

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-GONE = "the server ended with exit code"
-"""The log line of a server that ends by itself with another status than 0."""
-
 
 @dataclass(frozen=True)
 class Order:

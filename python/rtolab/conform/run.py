@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
+from rtolab import _rtolab
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
 from rtolab.conform.measure import Ended, Measured
-from rtolab.conform.order import GONE, Order
+from rtolab.conform.order import Order
 from rtolab.conform.score import Score, Twin, score
 from rtolab.conform.suite import SIZES, Scenario, toml
-from rtolab.emulation import emulate
+from rtolab.emulation import Emulated, emulate
+from rtolab.emulation.programs import GONE
 from rtolab.kernel import Kernel
 from rtolab.run import as_toml
 
@@ -47,7 +50,7 @@ class Stack:
             addresses, `{bytes}` is the size of the transfer, and `{files}` is a folder with a file
             of each size, named by its size.
         lead_s: the longest wait until the server listens, in seconds.
-        kernel: the kernel whose TCP is scored on a virtual clock; `None` for this machine's.
+        kernel: the kernel of both hosts, on a virtual clock; `None` for this machine's.
     """
 
     name: str = "kernel"
@@ -91,6 +94,9 @@ def conform(
     twins = list({one.bytes: one.twin for one in scenarios}.values())
     # On a virtual clock all runs of a seed are equal.
     alike = 1 if stack.kernel else TWINS
+    if stack.kernel:
+        # A guest waits for nothing but a processor.
+        parallel = min(parallel, os.cpu_count() or 1)
     total = alike * len(twins) + repeat * len(scenarios)
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
@@ -180,6 +186,8 @@ class _Runner:
         drops = tuple(range(max(last - scenario.tail, 1) + 1, last + 1)) if scenario.tail else ()
         path = self.folder / f"{scenario.id}-{number}.toml"
         path.write_text(toml(scenario, self.limit_s, drops), encoding="utf-8")
+        if self.stack.client and self.stack.kernel:
+            return self._in_guests(scenario, path, self.stack.kernel)
         if self.stack.client:
             return self._command(scenario, path)
         result = emulate(
@@ -194,6 +202,25 @@ class _Runner:
     def _go_on(self, *_: int) -> None:
         if self.stopped.is_set():
             raise StoppedError("another run could not be done")
+
+    def _in_guests(self, scenario: Scenario, path: Path, kernel: Kernel) -> Measured:
+        log = path.with_suffix(".log")
+        outcome, report = _rtolab.emulate_programs(
+            path,
+            guest=(kernel.folder, kernel.title),
+            client=[self._filled(word, scenario) for word in self.stack.client],
+            server=self._filled(self.stack.server, scenario),
+            set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
+            seed=scenario.seed,
+            lead_s=self.stack.lead_s,
+            limit_s=self.limit_s,
+            keep=True,
+            log=log,
+            goes_on=self._go_on,
+        )
+        found = measure.command(Emulated(str(path), outcome, [report]), report["returncode"])
+        said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
+        return found if found.ended is Ended.RECOVERED else replace(found, said=said)
 
     def _command(self, scenario: Scenario, path: Path) -> Measured:
         order = Order(

@@ -7,7 +7,6 @@ a time. The first argument is a JSON file with the `Order`, the second the outpu
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,32 +15,10 @@ from pathlib import Path
 
 from rtolab import _rtolab
 from rtolab.conform.measure import command
-from rtolab.conform.order import GONE, Order
+from rtolab.conform.order import Order
 from rtolab.emulation import Emulated
+from rtolab.emulation.programs import in_namespaces
 from rtolab.process import ends_in_order
-
-LISTENS = """
-left={looks}
-until
-    grep -qs " 0A " /proc/net/tcp /proc/net/tcp6 || grep -qs ": " /proc/net/udp /proc/net/udp6 ||
-    grep -qs 1 /sys/class/net/stack0/carrier || [ "$left" -le 0 ]
-do
-    left=$((left - 1))
-    sleep 0.1
-done
-sleep 0.2
-"""
-"""Waits for a listening socket, a datagram socket, or a program on a TUN device."""
-SCRIPT = """
-{{
-    ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server}
-    code=$?
-    # A signal ends what is left at the end.
-    [ "$code" = 0 ] || [ "$code" -ge 128 ] || echo "{gone} $code" >&2
-}} &
-ip netns exec "$RTOLAB_PEER_NETNS" sh -c {listens}
-exec timeout -k 1 {limit:g} {client}
-"""
 
 
 @contextmanager
@@ -63,19 +40,13 @@ def _before_others() -> Iterator[None]:
 
 def run(order: Order) -> dict[str, object]:
     """Runs the transfer; returns `Measured` as a dictionary."""
-    script = SCRIPT.format(
-        server=shlex.quote(order.server),
-        gone=GONE,
-        listens=shlex.quote(LISTENS.format(looks=round(order.lead_s * 10))),
-        limit=order.limit_s,
-        client=shlex.join(order.client),
-    )
+    both = in_namespaces(order.client, order.server, lead_s=order.lead_s, limit_s=order.limit_s)
     with _before_others():
         outcome, report = _rtolab.emulate(
             order.scenario,
             set=[(key, value) for key, value in order.set],
             seed=order.seed,
-            command=["sh", "-c", script],
+            command=both,
             keep=True,
         )
     result = Emulated(order.scenario, outcome, [report])

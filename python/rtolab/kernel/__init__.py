@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
@@ -96,11 +97,15 @@ def _read(path: Path) -> Kernel | None:
 
 
 def find(name: str | None = None) -> Kernel:
-    """The kernel of this name; without a name the newest.
+    """The kernel of this name; without a name the newest. It is ready to run.
 
     Raises:
         Error: there is none; says how to build it.
     """
+    return _bring_up_to_date(_find(name))
+
+
+def _find(name: str | None) -> Kernel:
     known = kernels()
     if not known:
         version = name if name and re.fullmatch(r"[\d.]+", name) else VERSION
@@ -127,7 +132,7 @@ def remove(name: str) -> Kernel:
     Raises:
         Error: there is none of this name.
     """
-    kernel = find(name)
+    kernel = _find(name)
     shutil.rmtree(kernel.folder)
     return kernel
 
@@ -172,12 +177,10 @@ def build(
         tree = source.resolve() if source else _debian_source(version, Path(work), say)
         objects, made = Path(work) / "objects", Path(work) / "made"
         release = _compile(tree, objects, (hz, jobs or os.cpu_count() or 1), say)
-        (made / "root" / "proc").mkdir(parents=True)
+        made.mkdir()
         shutil.copy2(objects / "linux", made / "linux")
         _run(["strip", str(made / "linux")], made)
-        compiler = ["cc", "-O2", "-Wall", "-o"]
-        _run([*compiler, "root/init", "-static", str(_own("init.c"))], made)
-        _run([*compiler, "shim.so", "-shared", "-fPIC", str(_own("shim.c"))], made)
+        _compile_own(made)
         origin = str(tree) if source else f"Debian's linux-source-{version}"
         kernel = Kernel(name, release, hz, origin, cache() / name)
         known = {key: value for key, value in asdict(kernel).items() if key in _WRITTEN}
@@ -189,6 +192,44 @@ def build(
 
 
 _WRITTEN = ("release", "hz", "source")
+_SOURCES = ("agent.h", "init.c", "program.c", "shim.c")
+
+
+def _own_version() -> str:
+    """The version of the programs of rtolab in a kernel's folder."""
+    texts = (_own(name).read_bytes() for name in _SOURCES)
+    return sha256(b"".join(texts)).hexdigest()
+
+
+def _compile_own(folder: Path) -> None:
+    """Compile the first process of guests, and the library for a kernel's own process."""
+    for name in ("proc", "host", "scratch"):
+        (folder / "root" / name).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
+        compiler = ["cc", "-O2", "-Wall", "-o"]
+        parts = [str(_own(name)) for name in ("init.c", "program.c")]
+        _run([*compiler, "init", "-static", *parts], Path(work))
+        _run([*compiler, "shim.so", "-shared", "-fPIC", str(_own("shim.c"))], Path(work))
+        (Path(work) / "init").rename(folder / "root" / "init")
+        (Path(work) / "shim.so").rename(folder / "shim.so")
+    (folder / "own").write_text(_own_version() + "\n", encoding="utf-8")
+
+
+def _bring_up_to_date(kernel: Kernel) -> Kernel:
+    """Compile what another version of rtolab compiled.
+
+    Raises:
+        Error: there is no compiler.
+    """
+    known = kernel.folder / "own"
+    if not known.is_file() or known.read_text(encoding="utf-8").strip() != _own_version():
+        if not shutil.which("cc"):
+            raise Error(
+                f"the kernel {kernel.name} was built by another version of rtolab: bringing it up "
+                "to date needs `apt install gcc`"
+            )
+        _compile_own(kernel.folder)
+    return kernel
 
 
 def _own(name: str) -> Path:

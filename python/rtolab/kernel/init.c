@@ -1,7 +1,8 @@
-/* The only process of a guest kernel: it does with its sockets what the controller asks, and reports
- * their state. Requests and reports are Ethernet frames of the type 0x88b5 on eth0, which the
+/* The first process of a guest kernel: it does with its sockets what the controller asks, and reports
+ * their state; program.c runs programs. Requests and reports are Ethernet frames of the type 0x88b5 on eth0, which the
  * controller takes out before the links. crates/live/src/linux/guest/agent.rs is the other side. */
 #define _GNU_SOURCE
+#include "agent.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 enum { TYPE = 0x88b5, FLOWS = 1000, INFO = 128, COUNTERS = 5, SAMPLES = 8, RING = 256 };
-enum { WRITE_FILE = 1, READ_FILE, NETLINK, OPEN, CONNECT, WRITE, FINISH, DATAGRAM, REPORT };
+enum { WRITE_FILE = 1, READ_FILE, NETLINK, OPEN, CONNECT, WRITE, FINISH, DATAGRAM, REPORT, SHOW_FILES, WORDS, START, MAKE_TUN };
 enum { HELLO = 64, REPLY, STATE, SAMPLE };
 enum { OPENED = 1, ENDED = 2, BROKEN = 4 };
 
@@ -53,14 +54,14 @@ static int control, watch = -1, poller, netstat = -1, collected, columns[COUNTER
 static uint8_t *ring;
 static char zeros[65536];
 
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "init: %s: %s\n", what, strerror(errno));
 	sync();
 	reboot(RB_POWER_OFF);
 }
 
-static void say(uint8_t op, uint16_t flow, uint8_t place, uint32_t seq, const void *body, size_t length)
+void say(uint8_t op, uint16_t flow, uint8_t place, uint32_t seq, const void *body, size_t length)
 {
 	uint8_t frame[1514] = {0};
 	struct header *head = (void *)frame;
@@ -180,6 +181,11 @@ static void add(int fd, uint32_t events, uint64_t data)
 
 	if (epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event))
 		die("epoll");
+}
+
+void watch_program(int fd, int number)
+{
+	add(fd, EPOLLIN, FLOWS * 2 + 2 + number);
 }
 
 static void write_out(struct end *end)
@@ -431,6 +437,18 @@ static void on_request(void)
 			sendto(end->fd, zeros, bytes < sizeof zeros ? bytes : sizeof zeros, MSG_DONTWAIT, (void *)&end->to, sizeof end->to);
 			continue;
 		}
+		case SHOW_FILES:
+			result = show_files();
+			break;
+		case WORDS:
+			result = keep_words(body, length);
+			break;
+		case START:
+			result = start_program(head->flow, body, length);
+			break;
+		case MAKE_TUN:
+			result = make_tun();
+			break;
 		case REPORT:
 			flush_samples();
 			look(end);
@@ -478,6 +496,8 @@ int main(void)
 				on_request();
 			else if (which == FLOWS * 2 + 1)
 				on_packets();
+			else if (which > FLOWS * 2 + 1)
+				on_program(which - FLOWS * 2 - 2);
 			else
 				on_socket(&ends[0][0] + which, events[i].events);
 		}

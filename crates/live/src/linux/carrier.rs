@@ -60,6 +60,11 @@ impl<'a> Carrier<'a> {
         }
     }
 
+    /// The number of packets that have entered their first link.
+    pub(crate) const fn entered(&self) -> u64 {
+        self.copies
+    }
+
     /// When the next packet comes out of a link.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.channels.iter().filter_map(Channel::next_event).min()

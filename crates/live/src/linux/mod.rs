@@ -37,7 +37,7 @@ use rtolab_record::Run;
 use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 
-pub(crate) use guest::run as run_virtual;
+pub(crate) use guest::{run as run_virtual, run_programs};
 pub use namespace::clean;
 
 /// The scenario's flows.

@@ -2,6 +2,8 @@
 
 mod report;
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -9,10 +11,11 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{Emulator, GuestKernel, Keep, Ran};
+use rtolab_live::{Emulator, GuestKernel, Keep, Output, Programs, Ran};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
+use rtolab_time::Duration;
 
 use crate::batch::{GoesOn, batch};
 use crate::effort::Effort;
@@ -48,11 +51,11 @@ pub(crate) fn emulate(
         let mut signals = Signals::default();
         let wanted = if keep { Keep::Packets } else { Keep::Nothing };
         let done = py.detach(|| {
-            let mut came = || Python::attach(|py| signals.came(py));
+            let mut came = || Python::attach(|py| signals.came(py, None));
             emulation.command(&command, wanted, &mut came)
         });
         // Ctrl-C also reaches `ip` and the command, and either may have ended because of it.
-        signals.came(py);
+        signals.came(py, None);
         let interrupted = signals.interrupted(py)?;
         match done {
             Ok(ran) => {
@@ -128,6 +131,76 @@ pub(crate) fn emulate_flows(
     })
 }
 
+/// Runs `client` at the first host of the scenario's first link and `server` at its other end, in
+/// guests on a virtual clock: a kernel of this folder and description each. What they write goes to
+/// `log`, or to this process's standard streams. `goes_on` is called now and then; its exception
+/// ends the run.
+#[pyfunction]
+#[pyo3(signature = (
+    path, *, guest, client, server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
+    keep=false, log=None, patience_s=None, goes_on=None
+))]
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn emulate_programs(
+    py: Python<'_>,
+    path: PathBuf,
+    guest: (PathBuf, String),
+    client: Vec<String>,
+    server: Option<String>,
+    set: Set,
+    seed: u64,
+    lead_s: f64,
+    limit_s: Option<f64>,
+    keep: bool,
+    log: Option<PathBuf>,
+    patience_s: Option<f64>,
+    goes_on: Option<Py<PyAny>>,
+) -> PyResult<(Outcome, EmulationReport)> {
+    guard(|| {
+        let scenario = load(&path, &set)?;
+        let mut kernel = GuestKernel::new(guest.0, guest.1);
+        kernel.patience = patience_s.map_or(kernel.patience, |patience| span(patience).into());
+        let emulation = Emulator { scenario: &scenario, seed };
+        let programs = Programs {
+            client: &client,
+            server: server.as_deref(),
+            lead: span(lead_s),
+            limit: limit_s.map(span),
+            keep: if keep { Keep::Packets } else { Keep::Nothing },
+        };
+        let mut log = log.map(File::create).transpose()?;
+        // Nobody may read what a program writes.
+        let mut output = |output: Output, bytes: &[u8]| {
+            let _: io::Result<()> = match (&mut log, output) {
+                (Some(log), _) => log.write_all(bytes),
+                (None, Output::Standard) => {
+                    let mut to = io::stdout().lock();
+                    to.write_all(bytes).and_then(|()| to.flush())
+                }
+                (None, Output::Error) => io::stderr().write_all(bytes),
+            };
+        };
+        let mut signals = Signals::default();
+        let done = py.detach(|| {
+            let mut came = || Python::attach(|py| signals.came(py, goes_on.as_ref()));
+            emulation.run_programs(&kernel, &programs, &mut output, &mut came)
+        });
+        let interrupted = signals.interrupted(py)?;
+        match done {
+            Ok(ran) => {
+                let report = EmulationReport::new(&ran.report, interrupted);
+                Ok((Outcome::new(vec![ran.recording], keep, Effort::default()), report))
+            }
+            Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
+            Err(error) => Err(raise::<EmulationError>(&error)),
+        }
+    })
+}
+
+fn span(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
 /// Data packets that reached their receivers; a run in real time has no events.
 fn counters(ran: &Ran) -> Counters {
     let data = ran.recording.connections.iter().map(|row| row.delay.packets).sum();
@@ -145,10 +218,11 @@ pub(crate) fn clean_up() -> PyResult<Vec<String>> {
 pub(crate) struct Signals(Option<PyErr>);
 
 impl Signals {
-    /// Has a handler raised an exception, now or before?
-    pub(crate) fn came(&mut self, py: Python<'_>) -> bool {
+    /// Has a handler raised an exception, now or before, or `goes_on`?
+    pub(crate) fn came(&mut self, py: Python<'_>, goes_on: Option<&Py<PyAny>>) -> bool {
         if self.0.is_none() {
-            self.0 = py.check_signals().err();
+            let asked = || goes_on.map_or(Ok(()), |goes_on| goes_on.call0(py).map(drop));
+            self.0 = py.check_signals().and_then(|()| asked()).err();
         }
         self.0.is_some()
     }

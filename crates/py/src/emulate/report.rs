@@ -8,6 +8,9 @@ use rtolab_link::{Direction, Stats};
 use rtolab_live::{Ended, HostReport, LinkReport, Report};
 use rtolab_time::Duration;
 
+/// The exit status of `timeout`.
+const TIMED_OUT: i32 = 124;
+
 /// A [`Report`] as a dictionary.
 #[derive(IntoPyObject)]
 pub(crate) struct EmulationReport {
@@ -39,6 +42,7 @@ impl EmulationReport {
             returncode: match report.ended {
                 Ended::Exited(status) => returncode(status),
                 Ended::Over | Ended::Duration => Some(0),
+                Ended::TimedOut => Some(TIMED_OUT),
                 Ended::Interrupted => None,
             },
             interrupted,

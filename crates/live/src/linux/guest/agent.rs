@@ -1,5 +1,5 @@
-//! What this side asks of the process in a guest, and what that reports: the other side of
-//! python/rtolab/kernel/init.c.
+//! What this side asks of the first process in a guest, and what that reports: the other side of
+//! python/rtolab/kernel/init.c and program.c.
 
 use std::net::SocketAddrV4;
 
@@ -18,15 +18,61 @@ const SAMPLE: usize = 12 + 4 * COUNTERS + TCP_INFO;
 /// A request.
 #[derive(Clone, Debug)]
 pub(super) enum Request {
-    WriteFile { path: String, value: String },
-    ReadFile { path: String, offset: u32 },
+    WriteFile {
+        path: String,
+        value: String,
+    },
+    ReadFile {
+        path: String,
+        offset: u32,
+    },
     Netlink(Vec<u8>),
-    Open { flow: usize, place: Place, udp: bool, reports: bool, at: SocketAddrV4, to: SocketAddrV4 },
-    Connect { flow: usize },
-    Write { flow: usize, place: Place, bytes: u64 },
-    Finish { flow: usize, place: Place },
-    Datagram { flow: usize, bytes: u32 },
-    Report { flow: usize, place: Place },
+    Open {
+        flow: usize,
+        place: Place,
+        udp: bool,
+        reports: bool,
+        at: SocketAddrV4,
+        to: SocketAddrV4,
+    },
+    Connect {
+        flow: usize,
+    },
+    Write {
+        flow: usize,
+        place: Place,
+        bytes: u64,
+    },
+    Finish {
+        flow: usize,
+        place: Place,
+    },
+    Datagram {
+        flow: usize,
+        bytes: u32,
+    },
+    Report {
+        flow: usize,
+        place: Place,
+    },
+    /// Shows the host's files to programs.
+    ShowFiles,
+    /// A part of the next program's words: its folder, its arguments and its environment, each
+    /// with a zero byte at its end.
+    Words {
+        offset: u32,
+        bytes: Vec<u8>,
+    },
+    /// Starts a program with as many arguments, and these users' rights.
+    Start {
+        program: usize,
+        arguments: u32,
+        user: u32,
+        group: u32,
+        groups: Vec<u32>,
+    },
+    /// Makes the device of a stack in user space.
+    MakeTun,
 }
 
 impl Request {
@@ -68,6 +114,20 @@ impl Request {
                 (8, *flow, Place::Sender)
             }
             Self::Report { flow, place } => (9, *flow, *place),
+            Self::ShowFiles => (10, 0, Place::Sender),
+            Self::Words { offset, bytes } => {
+                body.extend(offset.to_ne_bytes());
+                body.extend(bytes);
+                (11, 0, Place::Sender)
+            }
+            Self::Start { program, arguments, user, group, groups } => {
+                let head = [*user, *group, *arguments, groups.len() as u32];
+                body.extend(
+                    head.into_iter().chain(groups.iter().copied()).flat_map(u32::to_ne_bytes),
+                );
+                (12, *program, Place::Sender)
+            }
+            Self::MakeTun => (13, 0, Place::Sender),
         };
         let mut frame = vec![0; 12];
         frame.extend(TYPE);
@@ -96,6 +156,16 @@ pub(super) enum Report {
         state: State,
     },
     Samples(Vec<GuestSample>),
+    /// What a program wrote to its standard output, or to its standard error.
+    Output {
+        is_error: bool,
+        bytes: Vec<u8>,
+    },
+    /// A program ended, with this status of `wait`.
+    Exited {
+        program: usize,
+        status: i32,
+    },
 }
 
 /// The state of one end of a flow.
@@ -139,6 +209,8 @@ pub(super) fn parse(frame: &[u8]) -> Option<Report> {
         }
         66 => Report::State { flow, place, state: state(body)? },
         67 => Report::Samples(body.chunks_exact(SAMPLE).filter_map(sample).collect()),
+        68 => Report::Output { is_error: head[1] != 0, bytes: body.to_vec() },
+        69 => Report::Exited { program: flow, status: i32::from_ne_bytes(*body.first_chunk()?) },
         _ => return None,
     })
 }

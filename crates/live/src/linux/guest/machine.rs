@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 
-/// The real-time clock of all guests at their start, in nanoseconds.
+/// The real-time clock of guests at their start, in nanoseconds.
 pub(super) const CLOCK: u64 = 1_700_000_000_000_000_000;
 /// The last lines that an error shows.
 const LINES: usize = 12;
@@ -33,6 +33,10 @@ pub(super) struct Start<'a> {
     /// The seed of its random numbers.
     pub seed: u64,
     pub memory_mb: u64,
+    /// Do programs run in it? They may need IPv6 sockets, but there is no IPv6 on links.
+    pub programs: bool,
+    /// Its real-time clock at its start, in nanoseconds.
+    pub clock: u64,
     /// The folder with its sockets.
     pub folder: &'a Path,
 }
@@ -41,7 +45,7 @@ impl Machine {
     /// Starts it. Its command line is the same on all machines, because it is a source of its
     /// random numbers: therefore its paths are relative, and its root is the standard input.
     pub(super) fn start(start: &Start<'_>) -> Result<Self, Error> {
-        let Start { kernel, name, number, seed, memory_mb, folder } = *start;
+        let Start { kernel, name, number, seed, memory_mb, programs, clock, folder } = *start;
         let failed = Error::system::<io::Error>("start the guest kernel");
         let console = memfd_create("rtolab-console", MemfdFlags::CLOEXEC)
             .map_err(io::Error::from)
@@ -51,10 +55,11 @@ impl Machine {
             kernel: kernel.folder.clone(),
             problem: format!("has no root folder ({source})"),
         })?;
+        let ipv6 = if programs { "ipv6.disable_ipv6=1" } else { "ipv6.disable=1" };
         let again = || console.try_clone().map(OwnedFd::from).map(Stdio::from);
         let child = Command::new(kernel.image())
             .args([
-                &format!("mem={memory_mb}M"),
+                &*format!("mem={memory_mb}M"),
                 "rootfstype=hostfs",
                 "rootflags=/proc/self/fd/0",
                 "ro",
@@ -62,10 +67,10 @@ impl Machine {
                 "quiet",
                 "con=null",
                 "con0=null,fd:1",
-                "ipv6.disable=1",
+                ipv6,
                 "random.trust_cpu=0",
                 "virtio_net.napi_tx=0",
-                &format!("time-travel-start={CLOCK}"),
+                &format!("time-travel-start={clock}"),
                 &format!("umid=guest{number}"),
                 &format!("time-travel=ext:{number}:time"),
                 &format!("virtio_uml.device=card{number}:1"),

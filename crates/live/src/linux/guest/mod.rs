@@ -1,11 +1,14 @@
-//! A scenario's flows on guest kernels: Linux built as a program, whose clock is this side's.
+//! A scenario's flows, or programs, on guest kernels: Linux built as a program, whose clock is this
+//! side's.
 
 mod agent;
 mod device;
+mod flows;
 mod machine;
 mod memory;
 mod netlink;
 mod offload;
+mod programs;
 mod queue;
 mod remote;
 mod samples;
@@ -19,30 +22,39 @@ use std::collections::VecDeque;
 
 use rtolab_link::Stream;
 use rtolab_record::Run;
-use rtolab_time::Duration;
+use rtolab_scenario::Begin;
+use rtolab_time::{Duration, Instant};
 
+use super::argv;
 use super::carrier::Carrier;
+use super::found;
 use super::host::address;
 use super::lateness::LatenessMeter;
 use super::log::Log;
+use super::needs;
 use super::recording::{self, Ending, Known};
 use super::routes::Routes;
 use super::session::Session;
 use super::sockets::Protocol;
 use super::workload;
-use crate::emulation::{Emulator, Ran};
+use crate::emulation::{Emulator, Keep, Ran};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
-use crate::report::{Counts, HostReport, Lateness};
+use crate::programs::{OnOutput, Programs};
+use crate::report::{Counts, Ended, HostReport, Lateness};
+use flows::Flows;
+use machine::CLOCK;
+use programs::Running;
 use remote::RemoteSockets;
-use stage::{Stage, Zero};
-use world::World;
+use stage::{Actors, Stage, Zero};
+use world::{Wanted, World};
 
 /// Further packets are not kept.
 const MOST_PACKETS: usize = 20_000_000;
 /// Time 0 of the links is a multiple of this after the guests' start.
 const BEGIN: Duration = Duration::from_secs(1);
 
+/// Flows.
 pub(crate) fn run(
     emulation: &Emulator<'_>,
     kernel: &GuestKernel,
@@ -56,57 +68,31 @@ pub(crate) fn run(
     let stream = Stream::new(emulation.seed);
     let asking = RefCell::new(interrupted);
     let mut ask = || (asking.borrow_mut())();
-    let wanted = scenario.nodes.iter().enumerate().map(|(host, name)| {
-        let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
-        (name.as_str(), sockets.count(), stream.child("guest").child(name).rng().bits())
-    });
-    let wanted: Vec<_> = wanted.collect();
-    let kernels = vec![kernel; wanted.len()];
-    let mut world = World::new(&kernels, &wanted, &mut ask)?;
-    let mut hosts = Vec::new();
-    for (guest, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
-        hosts.push(HostReport {
-            name: name.clone(),
-            address: address(guest),
-            kernel: Some(kernel.title.clone()),
-            effective: setup::set_up(&mut world, (guest, name), settings)?,
-            before: setup::counts(&mut world, guest)?,
-            after: Counts::new(),
-        });
-    }
-    let size = (&routes, scenario.nodes.len(), scenario.flows.len());
-    let draws = (emulation.seed, scenario.measured);
+    let (world, mut hosts) = start(emulation, (kernel, false), &mut ask)?;
     let sessions = scenario.flows.iter().enumerate().map(|(number, flow)| {
         let sockets = RemoteSockets::new(number, Protocol::of(&flow.workload));
         Session::new(sockets, flow, stream)
     });
-    let mut stage = Stage {
-        scenario,
-        zero: Zero(world.now().next_multiple_of(BEGIN.nanos())),
-        world,
-        carrier: Carrier::new(size, draws, Log::new(MOST_PACKETS)),
-        sessions: sessions.collect(),
-        samples: scenario.flows.iter().map(|_| Vec::new()).collect(),
-        effective: Vec::new(),
-        waiting: scenario.nodes.iter().map(|_| VecDeque::new()).collect(),
-        late: LatenessMeter::new(),
-    };
-    stage.open()?;
-    stage.wait()?;
+    let flows = Flows::new(scenario, sessions.collect());
+    let size = (&routes, scenario.nodes.len(), scenario.flows.len());
+    let draws = (emulation.seed, scenario.measured);
+    let carrier = Carrier::new(size, draws, Log::new(MOST_PACKETS));
+    let end = Instant::START + scenario.duration;
+    let mut stage = stage(world, carrier, flows, Some(end));
+    let zero = stage.world.now().next_multiple_of(BEGIN.nanos());
+    stage.zero = Zero(Some(zero));
+    stage.act(Flows::open)?;
+    stage.wait(zero)?;
     let ended = stage.play(&|| (asking.borrow_mut())())?;
     let at = stage.now();
-    stage.finish()?;
-    for (guest, host) in hosts.iter_mut().enumerate() {
-        host.after = setup::counts(&mut stage.world, guest)?;
-    }
-    let ending = Ending {
-        at,
-        refused: stage.world.refused,
-        lateness: stage.late.read(),
-        waited: Lateness::default(),
-        real_time: true,
-    };
-    let Stage { mut carrier, sessions, samples, effective, .. } = stage;
+    stage.world.catch_up();
+    stage.act(Flows::ask)?;
+    stage.take_reports();
+    let now = stage.now();
+    stage.actors.finish(now)?;
+    count(&mut stage.world, &mut hosts)?;
+    let ending = ending(&stage, at);
+    let Stage { mut carrier, actors: Flows { sessions, samples, effective, .. }, .. } = stage;
     let outcome = (ended, effective, hosts);
     let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let known =
@@ -116,4 +102,119 @@ pub(crate) fn run(
     let all = (known.as_slice(), watched.as_slice());
     let recording = recording::recording((scenario, &routes), run, (&mut carrier, at), all);
     Ok(Ran { recording, report })
+}
+
+/// Programs.
+pub(crate) fn run_programs(
+    emulation: &Emulator<'_>,
+    kernel: &GuestKernel,
+    (programs, output): (&Programs<'_>, &mut OnOutput<'_>),
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Ran, Error> {
+    let scenario = emulation.scenario;
+    workload::check(scenario)?;
+    needs::check_command(&argv::filled(scenario, programs.client))?;
+    let routes = Routes::new(scenario)?;
+    let asking = RefCell::new(interrupted);
+    let mut ask = || (asking.borrow_mut())();
+    let (world, mut hosts) = start(emulation, (kernel, true), &mut ask)?;
+    let log = Log::new(match programs.keep {
+        Keep::Nothing => 0,
+        Keep::Packets => MOST_PACKETS,
+    });
+    let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
+    let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
+    let mut stage = stage(world, carrier, Running::new(scenario, programs, output), None);
+    let begin = stage.world.now().next_multiple_of(BEGIN.nanos());
+    stage.wait(begin)?;
+    stage.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
+    let ended = stage.play(&|| (asking.borrow_mut())())?;
+    let at = stage.now();
+    if ended != Ended::Interrupted {
+        stage.world.catch_up();
+        count(&mut stage.world, &mut hosts)?;
+    }
+    let ending = ending(&stage, at);
+    let Stage { mut carrier, .. } = stage;
+    let outcome = (ended, Vec::new(), hosts);
+    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
+    let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
+    let known = found::connections(&mut carrier.log);
+    let recording =
+        recording::recording((scenario, &routes), run, (&mut carrier, at), (&known, &[]));
+    Ok(Ran { recording, report })
+}
+
+/// Starts a guest for each host, and sets it up.
+fn start<'a>(
+    emulation: &Emulator<'_>,
+    (kernel, programs): (&GuestKernel, bool),
+    ask: &'a mut dyn FnMut() -> bool,
+) -> Result<(World<'a>, Vec<HostReport>), Error> {
+    let scenario = emulation.scenario;
+    let stream = Stream::new(emulation.seed);
+    let wanted = scenario.nodes.iter().enumerate().map(|(host, name)| {
+        let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
+        let seed = stream.child("guest").child(name).rng().bits();
+        Wanted { name, sockets: sockets.count(), programs, seed }
+    });
+    let wanted: Vec<_> = wanted.collect();
+    let clock = if programs { clock()? } else { CLOCK };
+    let mut world = World::new(&vec![kernel; wanted.len()], (&wanted, clock), ask)?;
+    let mut hosts = Vec::new();
+    for (guest, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
+        if programs {
+            setup::show_files(&mut world, (guest, name), kernel)?;
+        }
+        hosts.push(HostReport {
+            name: name.clone(),
+            address: address(guest),
+            kernel: Some(kernel.title.clone()),
+            effective: setup::set_up(&mut world, (guest, name), settings)?,
+            before: setup::counts(&mut world, guest)?,
+            after: Counts::new(),
+        });
+    }
+    Ok((world, hosts))
+}
+
+/// The real-time clock of guests with programs: that of `SOURCE_DATE_EPOCH`, as in reproducible
+/// builds.
+fn clock() -> Result<u64, Error> {
+    let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(CLOCK) };
+    let seconds = given.to_str().and_then(|text| text.parse::<u64>().ok());
+    // A timer of the guest may end some centuries later.
+    seconds.filter(|seconds| *seconds < 1 << 32).map(|seconds| seconds * 1_000_000_000).ok_or_else(
+        || Error::Unsupported {
+            found: format!("SOURCE_DATE_EPOCH: found {}", given.to_string_lossy()),
+            expected: "whole seconds since 1970, below 2^32",
+        },
+    )
+}
+
+fn stage<'a, 'b, A: Actors>(
+    world: World<'b>,
+    carrier: Carrier<'a>,
+    actors: A,
+    end: Option<Instant>,
+) -> Stage<'a, 'b, A> {
+    let waiting = vec![VecDeque::new(); world.number()];
+    Stage { world, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
+}
+
+fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
+    for (guest, host) in hosts.iter_mut().enumerate() {
+        host.after = setup::counts(world, guest)?;
+    }
+    Ok(())
+}
+
+fn ending<A>(stage: &Stage<'_, '_, A>, at: Instant) -> Ending {
+    Ending {
+        at,
+        refused: stage.world.refused,
+        lateness: stage.late.read(),
+        waited: Lateness::default(),
+        real_time: true,
+    }
 }

@@ -14,6 +14,7 @@ const AF_INET: u8 = 2;
 const IFF_UP: u32 = 1;
 
 const IFLA_MTU: u16 = 4;
+const IFLA_TXQLEN: u16 = 13;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
@@ -30,8 +31,12 @@ const RTAX_CC_ALGO: u16 = 16;
 
 /// The device index of `lo`.
 const LO: u32 = 1;
-/// The device index of `eth0`, the only device besides.
+/// The device index of `eth0`.
 const ETH0: u32 = 2;
+/// The device index of `stack0`, the only device besides.
+const STACK0: u32 = 3;
+/// The queue of `stack0` in packets: enough for a window of any size.
+const STACK_QUEUE: u32 = 10_000;
 
 /// A message with this header after that of netlink.
 fn message(kind: u16, flags: u16, header: &[u8], attributes: &[u8]) -> Vec<u8> {
@@ -68,31 +73,42 @@ pub(super) fn set_up(kernel: &Kernel, (address, rto_min_ms): (Ipv4Addr, u64)) ->
     if !kernel.offload {
         put(&mut device, IFLA_GSO_MAX_SEGS, &1_u32.to_ne_bytes());
     }
-    let mut owner = Vec::new();
-    put(&mut owner, IFA_LOCAL, &address.octets());
-    put(&mut owner, IFA_ADDRESS, &address.octets());
-    let mut of_address = vec![AF_INET, 32, 0, 0];
-    of_address.extend(ETH0.to_ne_bytes());
     let metrics = metrics(kernel, rto_min_ms as u32);
-    let route = |bits: u8| {
+    let route = |(to, bits): (Ipv4Addr, u8), device: u32, metrics: Option<&[u8]>| {
         let mut attributes = Vec::new();
         if bits > 0 {
-            put(&mut attributes, RTA_DST, &[10, 83, 0, 0]);
+            put(&mut attributes, RTA_DST, &to.octets());
         }
-        put(&mut attributes, RTA_OIF, &ETH0.to_ne_bytes());
-        put(&mut attributes, RTA_PREFSRC, &address.octets());
-        put(&mut attributes, RTA_METRICS, &metrics);
+        put(&mut attributes, RTA_OIF, &device.to_ne_bytes());
+        if !kernel.tun {
+            put(&mut attributes, RTA_PREFSRC, &address.octets());
+        }
+        if let Some(metrics) = metrics {
+            put(&mut attributes, RTA_METRICS, metrics);
+        }
         // The main table, static, of link scope, unicast.
         let header = [AF_INET, bits, 0, 0, 254, 4, 253, 1, 0, 0, 0, 0];
         message(RTM_NEWROUTE, CREATE, &header, &attributes)
     };
-    vec![
-        up(LO, &[]),
-        up(ETH0, &device),
-        message(RTM_NEWADDR, CREATE, &of_address, &owner),
-        route(16),
-        route(0),
-    ]
+    let mut messages = vec![up(LO, &[]), up(ETH0, &device)];
+    // If a program has the address, the kernel has none.
+    if kernel.tun {
+        let mut stack = Vec::new();
+        put(&mut stack, IFLA_MTU, &kernel.mtu.to_ne_bytes());
+        put(&mut stack, IFLA_TXQLEN, &STACK_QUEUE.to_ne_bytes());
+        messages.extend([up(STACK0, &stack), route((address, 32), STACK0, None)]);
+    } else {
+        let mut owner = Vec::new();
+        put(&mut owner, IFA_LOCAL, &address.octets());
+        put(&mut owner, IFA_ADDRESS, &address.octets());
+        let mut of_address = vec![AF_INET, 32, 0, 0];
+        of_address.extend(ETH0.to_ne_bytes());
+        messages.push(message(RTM_NEWADDR, CREATE, &of_address, &owner));
+    }
+    for network in [(Ipv4Addr::new(10, 83, 0, 0), 16), (Ipv4Addr::UNSPECIFIED, 0)] {
+        messages.push(route(network, ETH0, Some(&metrics)));
+    }
+    messages
 }
 
 fn metrics(kernel: &Kernel, rto_min_ms: u32) -> Vec<u8> {

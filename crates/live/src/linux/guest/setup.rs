@@ -10,14 +10,21 @@ use super::super::host::address;
 use super::super::settings;
 use super::agent::Request;
 use super::netlink;
-use super::world::{NoLinks, World};
+use super::world::{Links, NoLinks, World};
 use crate::error::Error;
+use crate::guest_kernel::GuestKernel;
 use crate::report::{Counts, Effective};
 
 /// What a kernel derives from its memory, at the values of a machine with some gigabytes: the
 /// largest receive buffers, and no limit on the memory of all sockets.
 const OF_LARGE_MEMORY: [(&str, &str); 2] =
     [("ipv4/tcp_mem", "4000000\t5000000\t6000000"), ("ipv4/tcp_rmem", "4096\t131072\t6291456")];
+/// What a user's programs may do in a network of their own.
+const FOR_PROGRAMS: [(&str, &str); 3] = [
+    ("net/ipv6/conf/lo/disable_ipv6", "0"),
+    ("net/ipv4/ip_unprivileged_port_start", "0"),
+    ("net/ipv4/ping_group_range", "0\t2147483647"),
+];
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// EINVAL.
 const INVALID: i32 = 22;
@@ -53,6 +60,15 @@ pub(super) fn set_up(
         settings::agree(name, &setting, (&wanted, found.trim()))?;
         effective.push((control.replace("ipv4/", ""), found.trim().replace('\t', " ")));
     }
+    if kernel.tun {
+        let (error, _) = world.call(guest, &Request::MakeTun, &mut NoLinks)?;
+        if error != 0 {
+            return Err(Error::System {
+                action: "make a TUN device in a guest",
+                source: io::Error::from_raw_os_error(error),
+            });
+        }
+    }
     let rto_min = settings::millis(kernel.rto_min);
     for message in netlink::set_up(kernel, (address(guest), rto_min)) {
         let (error, _) = world.call(guest, &Request::Netlink(message), &mut NoLinks)?;
@@ -71,23 +87,53 @@ pub(super) fn set_up(
 
 /// A file of a guest.
 fn read(world: &mut World<'_>, guest: usize, path: &str) -> Result<String, Error> {
+    match file(world, (guest, path), &mut NoLinks)? {
+        (0, text) => Ok(text),
+        (error, _) => Err(Error::System {
+            action: "read a guest's settings",
+            source: io::Error::from_raw_os_error(error),
+        }),
+    }
+}
+
+/// A file of a guest: an error number or 0, and its text.
+pub(super) fn file(
+    world: &mut World<'_>,
+    (guest, path): (usize, &str),
+    links: &mut impl Links,
+) -> Result<(i32, String), Error> {
     let mut text = Vec::new();
     loop {
         let request = Request::ReadFile { path: path.to_string(), offset: text.len() as u32 };
-        let (error, bytes) = world.call(guest, &request, &mut NoLinks)?;
+        let (error, bytes) = world.call(guest, &request, links)?;
         // Some system controls cannot be read from an offset.
         let at_end = error == INVALID && !text.is_empty();
-        if error != 0 && !at_end {
-            return Err(Error::System {
-                action: "read a guest's settings",
-                source: io::Error::from_raw_os_error(error),
-            });
-        }
-        if bytes.is_empty() {
-            return Ok(String::from_utf8_lossy(&text).into_owned());
+        if bytes.is_empty() || (error != 0 && !at_end) {
+            let error = if at_end { 0 } else { error };
+            return Ok((error, String::from_utf8_lossy(&text).into_owned()));
         }
         text.extend(bytes);
     }
+}
+
+/// Shows the host's files to programs, and gives the guest its host's name.
+pub(super) fn show_files(
+    world: &mut World<'_>,
+    (guest, name): (usize, &str),
+    kernel: &GuestKernel,
+) -> Result<(), Error> {
+    let (error, _) = world.call(guest, &Request::ShowFiles, &mut NoLinks)?;
+    if error != 0 {
+        let source = io::Error::from_raw_os_error(error);
+        let problem = format!("cannot show this machine's files to programs ({source})");
+        return Err(Error::GuestKernel { kernel: kernel.folder.clone(), problem });
+    }
+    for (path, value) in FOR_PROGRAMS.into_iter().chain([("kernel/hostname", name)]) {
+        let path = format!("/proc/sys/{path}");
+        let request = Request::WriteFile { path, value: value.to_string() };
+        world.call(guest, &request, &mut NoLinks)?;
+    }
+    Ok(())
 }
 
 /// The counters of a guest's TCP.

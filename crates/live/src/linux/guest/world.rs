@@ -16,7 +16,7 @@ use rustix::net::{
 
 use super::agent::{self, Report, Request};
 use super::device::{Came, Device, PACKET_HEADER};
-use super::machine::{CLOCK, Machine, Start};
+use super::machine::{Machine, Start};
 use super::offload;
 use super::schedule::{Message, NEVER, Schedule};
 use crate::error::Error;
@@ -24,10 +24,16 @@ use crate::guest_kernel::GuestKernel;
 
 /// How long to wait for a kernel's first message before a look whether it has ended.
 const SOON: Span = Span::from_millis(200);
+/// How long a kernel may take to ask for the time.
+const START: Span = Span::from_secs(20);
 /// The interval at which the caller is asked whether to continue.
 const ASK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// The memory of a kernel without sockets, in megabytes.
 const MEMORY_MB: u64 = 128;
+/// The memory of a kernel with programs, in megabytes; it takes only what they use.
+const MEMORY_FOR_PROGRAMS_MB: u64 = 2048;
+/// A guest that does not want to run within this time sleeps, in nanoseconds.
+const SLEEP: u64 = 5_000;
 
 /// Takes the packets of guests.
 pub(super) trait Links {
@@ -53,11 +59,15 @@ struct Guest {
     card: Option<Device>,
     /// It waits for a packet to be marked as sent.
     completion: bool,
+    /// The real time for which it has computed since it slept, and the virtual time then.
+    busy: (Span, u64),
 }
 
 /// The kernels.
 pub(super) struct World<'a> {
     schedule: Schedule,
+    /// The real-time clock of all at their start, in nanoseconds.
+    clock: u64,
     guests: Vec<Guest>,
     now: u64,
     /// No guest is further.
@@ -69,20 +79,27 @@ pub(super) struct World<'a> {
     interrupted: &'a mut dyn FnMut() -> bool,
     sequence: u32,
     buffer: Vec<u8>,
-    /// How long a kernel may compute while virtual time stands still.
+    /// How long a kernel may compute without sleeping.
     patience: Span,
     /// Packets for which a guest had no room.
     pub refused: u64,
 }
 
-/// A guest to start: its name, its number of sockets, and its seed.
-pub(super) type Wanted<'a> = (&'a str, usize, u64);
+/// A guest to start.
+pub(super) struct Wanted<'a> {
+    pub name: &'a str,
+    /// The number of its sockets.
+    pub sockets: usize,
+    /// Do programs run in it?
+    pub programs: bool,
+    pub seed: u64,
+}
 
 impl<'a> World<'a> {
     /// Starts a kernel for each; returns when all have set up their devices and are idle.
     pub(super) fn new(
         kernels: &[&GuestKernel],
-        wanted: &[Wanted<'_>],
+        (wanted, clock): (&[Wanted<'_>], u64),
         interrupted: &'a mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         let folder = tempfile::Builder::new().prefix("rtolab-").tempdir();
@@ -90,15 +107,20 @@ impl<'a> World<'a> {
         let folder = folder.path();
         let listener = listener(&folder.join("time"))?;
         let mut machines = Vec::new();
-        for (number, ((name, sockets, seed), kernel)) in wanted.iter().zip(kernels).enumerate() {
+        for (number, (wanted, kernel)) in wanted.iter().zip(kernels).enumerate() {
             let card = self::listener(&folder.join(format!("card{number}")))?;
-            let memory_mb = MEMORY_MB + 16 * *sockets as u64;
-            let start = Start { kernel, name, number, seed: *seed, memory_mb, folder };
+            let Wanted { name, sockets, programs, seed } = *wanted;
+            let memory_mb = match programs {
+                true => MEMORY_FOR_PROGRAMS_MB,
+                false => MEMORY_MB + 16 * sockets as u64,
+            };
+            let start = Start { kernel, name, number, seed, memory_mb, programs, clock, folder };
             machines.push((Machine::start(&start)?, card));
         }
         let schedule = Schedule::new(wanted.len());
         let mut world = Self {
             schedule: schedule.map_err(Error::system("share memory with guest kernels"))?,
+            clock,
             guests: Vec::new(),
             now: 0,
             granted: 0,
@@ -113,7 +135,9 @@ impl<'a> World<'a> {
         let clocks = world.connect(&listener, &mut machines)?;
         for ((machine, listener), (clock, _)) in machines.into_iter().zip(&clocks) {
             let clock = clock.try_clone().map_err(Error::system("start the guest kernel"))?;
-            world.guests.push(Guest { machine, clock, listener, card: None, completion: false });
+            let busy = (Span::ZERO, 0);
+            let guest = Guest { machine, clock, listener, card: None, completion: false, busy };
+            world.guests.push(guest);
         }
         for (number, (_, seq)) in clocks.iter().enumerate() {
             world.begin(number, *seq)?;
@@ -144,7 +168,7 @@ impl<'a> World<'a> {
                 if machine.has_ended() {
                     return Err(machine.ended());
                 }
-                if begin.elapsed() < self.patience {
+                if begin.elapsed() < self.patience.min(START) {
                     continue;
                 }
                 let (host, lines) = (machine.name.clone(), machine.last_lines());
@@ -178,6 +202,11 @@ impl<'a> World<'a> {
         let sent = sendmsg(clock, &[IoSlice::new(&ack)], &mut control, SendFlags::NOSIGNAL);
         sent.map_err(Error::system("start the guest kernel"))?;
         self.serve(number, Until::Waits, &mut NoLinks)
+    }
+
+    /// How many kernels there are.
+    pub(super) fn number(&self) -> usize {
+        self.guests.len()
     }
 
     /// The virtual time, in nanoseconds since the kernels' start.
@@ -251,7 +280,22 @@ impl<'a> World<'a> {
         let granted = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
         self.granted = self.granted.max(granted.unwrap_or(0));
         self.schedule.set_running(0);
+        if !self.is_busy(guest, SLEEP) {
+            self.guests[guest].busy = (Span::ZERO, self.now);
+        }
         Ok(true)
+    }
+
+    /// The error of a guest that computes for too long.
+    fn spins(&mut self, guest: usize) -> Error {
+        let Guest { machine, busy: (_, since), .. } = &mut self.guests[guest];
+        Error::GuestSpins {
+            host: machine.name.clone(),
+            seconds: self.patience.as_secs(),
+            at: rtolab_time::Duration::from_nanos(*since),
+            passed: rtolab_time::Duration::from_nanos(self.schedule.time().saturating_sub(*since)),
+            lines: machine.last_lines(),
+        }
     }
 
     fn tell(&self, guest: usize, message: Message) -> Result<bool, Error> {
@@ -265,7 +309,12 @@ impl<'a> World<'a> {
     /// Handles what a guest sends until then.
     fn serve(&mut self, guest: usize, until: Until, links: &mut impl Links) -> Result<(), Error> {
         let begin = Wall::now();
+        let before = self.guests[guest].busy.0;
         loop {
+            self.guests[guest].busy.0 = before + begin.elapsed();
+            if self.guests[guest].busy.0 >= self.patience {
+                return Err(self.spins(guest));
+            }
             let one = &self.guests[guest];
             let answers = one.card.as_ref().and_then(Device::requests);
             let sockets = [
@@ -273,14 +322,9 @@ impl<'a> World<'a> {
                 Some(one.card.as_ref().map_or(&one.listener, Device::socket)),
                 answers.filter(|_| until == Until::Answers),
             ];
-            let Some(ready) = readable(self.interrupted, (&sockets, begin), self.patience)? else {
-                let machine = &mut self.guests[guest].machine;
-                return Err(Error::GuestSpins {
-                    host: machine.name.clone(),
-                    seconds: self.patience.as_secs(),
-                    at: rtolab_time::Duration::from_nanos(self.schedule.time()),
-                    lines: machine.last_lines(),
-                });
+            let left = self.patience.saturating_sub(before);
+            let Some(ready) = readable(self.interrupted, (&sockets, begin), left)? else {
+                return Err(self.spins(guest));
             };
             let failed = Error::system("talk to a guest kernel");
             let goes_on = match ready {
@@ -323,7 +367,7 @@ impl<'a> World<'a> {
             Message::REQUEST => self.schedule.set_request(client, Some(message.time)),
             Message::UPDATE => self.schedule.set_time(message.time),
             Message::GET => time = self.schedule.time(),
-            Message::GET_TOD => time = CLOCK,
+            Message::GET_TOD => time = self.clock,
             _ => {}
         }
         self.tell(guest, Message { op: Message::ACK, seq: message.seq, time })?;

@@ -1,0 +1,164 @@
+//! The flows of a scenario, from their beginnings to their ends.
+
+use std::io;
+
+use rtolab_record::Place;
+use rtolab_scenario::Scenario;
+use rtolab_time::Instant;
+
+use super::super::host::address;
+use super::super::packet::port;
+use super::super::session::Session;
+use super::super::settings;
+use super::super::sockets::Protocol;
+use super::agent::{Report, Request};
+use super::machine::CLOCK;
+use super::remote::RemoteSockets;
+use super::samples::TimedSample;
+use super::stage::{Actors, Carried, Progress, Zero};
+use super::world::World;
+use crate::error::Error;
+use crate::report::Effective;
+
+/// The flows.
+pub(super) struct Flows<'a> {
+    pub scenario: &'a Scenario,
+    pub sessions: Vec<Session<RemoteSockets>>,
+    /// The samples of each flow.
+    pub samples: Vec<Vec<TimedSample>>,
+    /// The effective settings of connections.
+    pub effective: Vec<(String, Effective)>,
+    /// Has a socket changed?
+    changed: bool,
+}
+
+impl<'a> Flows<'a> {
+    pub(super) fn new(scenario: &'a Scenario, sessions: Vec<Session<RemoteSockets>>) -> Self {
+        let samples = scenario.flows.iter().map(|_| Vec::new()).collect();
+        Self { scenario, sessions, samples, effective: Vec::new(), changed: true }
+    }
+
+    fn ends(&self, flow: usize) -> [usize; 2] {
+        [self.scenario.flows[flow].from, self.scenario.flows[flow].to]
+    }
+
+    fn call(
+        &self,
+        (flow, place): (usize, Place),
+        request: &Request,
+        (world, links): (&mut World<'_>, &mut Carried<'_, '_>),
+    ) -> Result<(), Error> {
+        match world.call(self.ends(flow)[place.index()], request, links)? {
+            (0, _) => Ok(()),
+            (error, _) => Err(Error::System {
+                action: "make a socket in a guest",
+                source: io::Error::from_raw_os_error(error),
+            }),
+        }
+    }
+
+    /// Makes the sockets of all flows; receivers listen.
+    pub(super) fn open(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut Carried<'_, '_>,
+    ) -> Result<(), Error> {
+        for (flow, named) in self.scenario.flows.iter().enumerate() {
+            let udp = self.sessions[flow].protocol() == Protocol::Udp;
+            for place in [Place::Receiver, Place::Sender] {
+                let at = |place: Place| {
+                    let host = [named.from, named.to][place.index()];
+                    std::net::SocketAddrV4::new(address(host), port(flow, place))
+                };
+                let reports = !udp && self.sessions[flow].has_application();
+                let (at, to) = (at(place), at(place.other()));
+                let open = Request::Open { flow, place, udp, reports, at, to };
+                self.call((flow, place), &open, (world, links))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the last state of all sockets.
+    pub(super) fn ask(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut Carried<'_, '_>,
+    ) -> Result<(), Error> {
+        for flow in 0..self.sessions.len() {
+            for place in Place::BOTH {
+                self.call((flow, place), &Request::Report { flow, place }, (world, links))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the sessions take the last state.
+    pub(super) fn finish(&mut self, now: Instant) -> Result<(), Error> {
+        for session in &mut self.sessions {
+            session.go_on(now, &mut [])?;
+        }
+        Ok(())
+    }
+}
+
+impl Actors for Flows<'_> {
+    fn take(&mut self, report: Report, zero: Zero) {
+        match report {
+            Report::State { flow, place, state } => {
+                if let Some(session) = self.sessions.get_mut(flow) {
+                    session.sockets().report(place, state);
+                    self.changed = true;
+                }
+            }
+            Report::Samples(samples) => {
+                for sample in samples {
+                    let at = zero.instant(sample.clock.saturating_sub(CLOCK));
+                    let timed = TimedSample { at, counts: sample.counts, info: sample.info };
+                    if let Some(samples) = self.samples.get_mut(sample.flow) {
+                        samples.push(timed);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on(&mut self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<(), Error> {
+        let (now, changed) = (links.zero.instant(world.now()), self.changed);
+        self.changed = false;
+        for flow in 0..self.sessions.len() {
+            let session = &mut self.sessions[flow];
+            if !changed && session.next_timer().is_none_or(|at| at > now) {
+                continue;
+            }
+            if let Some(info) = session.go_on(now, &mut [])? {
+                let congestion = session.sockets().congestion().to_string();
+                let named = &self.scenario.flows[flow];
+                let kernels =
+                    (&self.scenario.kernels[named.from], &self.scenario.kernels[named.to]);
+                let found = settings::check_connection(&named.name, kernels, (&info, &congestion))?;
+                self.effective.push((named.name.clone(), found));
+            }
+            let requests = std::mem::take(&mut self.sessions[flow].sockets().outbox);
+            for (place, request) in requests {
+                let guest = self.ends(flow)[place.index()];
+                world.ask(guest, &request);
+            }
+        }
+        Ok(())
+    }
+
+    fn next_timer(&self, now: u64, zero: Zero) -> Option<u64> {
+        let timers = self.sessions.iter().filter_map(Session::next_timer);
+        let next = timers.filter(|at| *at > zero.instant(now)).min();
+        next.map(|at| zero.nanos(Some(at)))
+    }
+
+    fn progress(&self) -> Progress {
+        match self.sessions.iter().all(Session::is_over) {
+            true => Progress::Over,
+            false => Progress::Goes,
+        }
+    }
+}

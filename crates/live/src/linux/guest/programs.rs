@@ -1,0 +1,267 @@
+//! A client and a server in guests.
+
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rtolab_scenario::Scenario;
+use rtolab_time::Duration;
+
+use super::super::argv::{ends, filled};
+use super::super::host::address;
+use super::agent::{Report, Request};
+use super::setup;
+use super::stage::{Actors, Carried, Progress, Zero};
+use super::world::World;
+use crate::error::Error;
+use crate::programs::{OnOutput, Output, Programs};
+use crate::report::Ended;
+
+/// The numbers of the programs.
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+/// The interval at which to look whether the server listens.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a server that listens may take to be ready.
+const READY: Duration = Duration::from_millis(200);
+/// The interval at which to look whether anything has moved.
+const DAY: Duration = Duration::from_secs(86_400);
+/// The bytes of words in a request.
+const PART: usize = 1400;
+/// Where sockets that listen, and datagram sockets, are listed.
+const SOCKETS: [(&str, &str); 4] = [
+    ("/proc/net/tcp", " 0A "),
+    ("/proc/net/tcp6", " 0A "),
+    ("/proc/net/udp", ": "),
+    ("/proc/net/udp6", ": "),
+];
+
+/// What comes next, in the guests' time.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Begins,
+    /// The server starts: the next look, and the last.
+    Listens {
+        look: u64,
+        last: u64,
+    },
+    /// The client starts then.
+    Starts(u64),
+    /// The client runs until then at the latest.
+    Runs(Option<u64>),
+}
+
+/// The programs of a run.
+pub(super) struct Running<'a> {
+    scenario: &'a Scenario,
+    programs: &'a Programs<'a>,
+    output: &'a mut OnOutput<'a>,
+    phase: Phase,
+    /// The statuses of those that have ended.
+    ended: [Option<ExitStatus>; 2],
+    limited: bool,
+    reports: u64,
+    /// The last look whether anything had moved: when, and the number of packets and reports.
+    moved: (u64, u64),
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        programs: &'a Programs<'a>,
+        output: &'a mut OnOutput<'a>,
+    ) -> Self {
+        Self {
+            scenario,
+            programs,
+            output,
+            phase: Phase::Begins,
+            ended: [None; 2],
+            limited: false,
+            reports: 0,
+            moved: (0, 0),
+        }
+    }
+
+    fn start(
+        &self,
+        program: usize,
+        command: &[String],
+        (world, links): (&mut World<'_>, &mut Carried<'_, '_>),
+    ) -> Result<(), Error> {
+        let (here, peer) = ends(self.scenario);
+        let guest = if program == CLIENT { here } else { peer };
+        let argv = filled(self.scenario, command);
+        let words = words(&argv, &address(peer).to_string())?;
+        for (number, part) in words.chunks(PART).enumerate() {
+            let offset = (number * PART) as u32;
+            let request = Request::Words { offset, bytes: part.to_vec() };
+            self.check((guest, &argv), world.call(guest, &request, links)?.0)?;
+        }
+        let request = Request::Start {
+            program,
+            arguments: argv.len() as u32,
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+            groups: groups()?,
+        };
+        self.check((guest, &argv), world.call(guest, &request, links)?.0)
+    }
+
+    /// The error of a program that could not be started.
+    fn check(&self, (guest, argv): (usize, &[String]), error: i32) -> Result<(), Error> {
+        if error == 0 {
+            return Ok(());
+        }
+        let source = io::Error::from_raw_os_error(error.abs());
+        let folder = std::env::current_dir().unwrap_or_default();
+        Err(Error::NotRunInside {
+            program: argv.first().cloned().unwrap_or_default(),
+            host: self.scenario.nodes[guest].clone(),
+            problem: match error {
+                1.. => source.to_string(),
+                _ => format!("the working folder {} is not there ({source})", folder.display()),
+            },
+        })
+    }
+
+    fn start_client(
+        &mut self,
+        now: u64,
+        guests: (&mut World<'_>, &mut Carried<'_, '_>),
+    ) -> Result<(), Error> {
+        self.start(CLIENT, self.programs.client, guests)?;
+        self.phase = Phase::Runs(self.programs.limit.map(|limit| now + limit.nanos()));
+        Ok(())
+    }
+
+    /// Does the server listen, or a program on a TUN device?
+    fn listens(&self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<bool, Error> {
+        let (_, guest) = ends(self.scenario);
+        for (path, sign) in SOCKETS {
+            let (_, text) = setup::file(world, (guest, path), links)?;
+            if text.lines().skip(1).any(|line| line.contains(sign)) {
+                return Ok(true);
+            }
+        }
+        let carrier = (guest, "/host/sys/class/net/stack0/carrier");
+        Ok(setup::file(world, carrier, links)?.1.trim() == "1")
+    }
+
+    fn begin(
+        &mut self,
+        now: u64,
+        guests: (&mut World<'_>, &mut Carried<'_, '_>),
+    ) -> Result<(), Error> {
+        let Some(server) = self.programs.server else {
+            return self.start_client(now, guests);
+        };
+        let shell = ["sh", "-c", server].map(String::from);
+        self.start(SERVER, &shell, guests)?;
+        self.phase = Phase::Listens { look: now, last: now + self.programs.lead.nanos() };
+        Ok(())
+    }
+
+    /// Checks once a day whether anything has moved.
+    fn check_motion(&mut self, now: u64, packets: u64) -> Result<(), Error> {
+        let (since, before) = self.moved;
+        if now < since + DAY.nanos() {
+            return Ok(());
+        }
+        let moved = packets + self.reports;
+        if moved == before {
+            let program = self.programs.client.first().cloned().unwrap_or_default();
+            return Err(Error::GuestsWait { program });
+        }
+        self.moved = (now, moved);
+        Ok(())
+    }
+}
+
+impl Actors for Running<'_> {
+    fn take(&mut self, report: Report, _: Zero) {
+        self.reports += 1;
+        match report {
+            Report::Output { is_error, bytes } => {
+                let output = if is_error { Output::Error } else { Output::Standard };
+                (self.output)(output, &bytes);
+            }
+            Report::Exited { program, status } => {
+                let status = ExitStatus::from_raw(status);
+                if let Some(ended) = self.ended.get_mut(program) {
+                    *ended = Some(status);
+                }
+                if program == SERVER && !status.success() {
+                    let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
+                    let said = format!("the server ended with exit code {code}\n");
+                    (self.output)(Output::Error, said.as_bytes());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on(&mut self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<(), Error> {
+        let now = world.now();
+        match self.phase {
+            Phase::Begins => self.begin(now, (world, links))?,
+            Phase::Listens { look, last } if now >= look => {
+                self.phase = if self.ended[SERVER].is_some() || now >= last {
+                    Phase::Starts(now)
+                } else if self.listens(world, links)? {
+                    Phase::Starts(now + READY.nanos())
+                } else {
+                    Phase::Listens { look: now + LOOK.nanos(), last }
+                };
+            }
+            Phase::Starts(at) if now >= at => self.start_client(now, (world, links))?,
+            Phase::Runs(Some(until)) => self.limited = now >= until,
+            _ => {}
+        }
+        self.check_motion(now, links.carrier.entered())
+    }
+
+    fn next_timer(&self, _: u64, _: Zero) -> Option<u64> {
+        let next = match self.phase {
+            Phase::Begins => return Some(0),
+            Phase::Listens { look: at, .. } | Phase::Starts(at) | Phase::Runs(Some(at)) => Some(at),
+            Phase::Runs(None) => None,
+        };
+        next.into_iter().chain([self.moved.0 + DAY.nanos()]).min()
+    }
+
+    fn progress(&self) -> Progress {
+        match self.ended[CLIENT] {
+            Some(status) => Progress::Ended(Ended::Exited(status)),
+            None if self.limited => Progress::Ended(Ended::TimedOut),
+            None => Progress::Goes,
+        }
+    }
+}
+
+/// The folder, the arguments and the environment of a program, with a zero byte after each.
+fn words(argv: &[String], peer: &str) -> Result<Vec<u8>, Error> {
+    let folder = std::env::current_dir().map_err(Error::system("find the working folder"))?;
+    let mut words = folder.into_os_string().into_vec();
+    words.push(0);
+    for word in argv {
+        words.extend(word.bytes());
+        words.push(0);
+    }
+    let own = ("RTOLAB_PEER".into(), peer.into());
+    let others = std::env::vars_os().filter(|(name, _)| name != "RTOLAB_PEER");
+    for (name, value) in others.chain([own]) {
+        words.extend(name.into_vec());
+        words.push(b'=');
+        words.extend(value.into_vec());
+        words.push(0);
+    }
+    Ok(words)
+}
+
+/// The further groups of the user.
+fn groups() -> Result<Vec<u32>, Error> {
+    let groups = rustix::process::getgroups().map_err(Error::system("read the user's groups"))?;
+    Ok(groups.into_iter().map(rustix::process::Gid::as_raw).take(256).collect())
+}

@@ -1,0 +1,263 @@
+"""Programs in guests on a virtual clock: with a stand-in, and with a kernel where one is built."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from guests import require_kernel, stand_in
+from rtolab import _rtolab, kernel
+from rtolab._rtolab import EmulationError
+from rtolab.run import find_scenario
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import EmulationReport
+
+SERVE = f"{sys.executable} -m http.server 8000 --directory /usr/share/common-licenses"
+FETCH = "import sys, urllib.request as web; print(web.urlopen(sys.argv[1]).read().decode())"
+
+
+def ran(
+    on: kernel.Kernel,
+    client: Sequence[str],
+    log: Path,
+    *,
+    server: str | None = None,
+    limit_s: float | None = None,
+    patience_s: float | None = None,
+) -> EmulationReport:
+    """The report of programs on `hold`; what they say is in `log`."""
+    _, report = _rtolab.emulate_programs(
+        find_scenario("hold"),
+        guest=(on.folder, on.title),
+        client=client,
+        server=server,
+        limit_s=limit_s,
+        log=log,
+        patience_s=patience_s,
+    )
+    return report
+
+
+def test_words_output_and_status_pass_through_a_stand_in(tmp_path: Path) -> None:
+    """The server comes first; addresses stand for names, and the client's status counts."""
+    fake, log = stand_in(tmp_path / "kernel"), tmp_path / "log"
+    report = ran(fake, ["false", "{peer}", "{near}", "x" * 3000], log, server="serve")
+    assert report["returncode"] == 3
+    assert log.read_text() == f"false 10.83.0.2 10.83.0.1 {'x' * 3000}\n"
+    assert ran(fake, ["true"], log)["returncode"] == 0
+
+
+def test_a_client_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:
+    """As `timeout` does, in virtual time."""
+    fake = stand_in(tmp_path / "kernel", "waits")
+    assert ran(fake, ["true"], tmp_path / "log", limit_s=60)["returncode"] == 124
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lacks"], "`true` cannot be run on `near`: No such file or directory"),
+        (["waits"], "nothing moved for a day of virtual time: true and what it talks to"),
+        (["panics"], "ended by itself .* Kernel panic - not syncing: a test"),
+        (["spins"], "`near` computed for 5 s without sleeping"),
+    ],
+)
+def test_what_goes_wrong_inside_is_said(words: list[str], message: str, tmp_path: Path) -> None:
+    """Each with what would be right, or with the last lines of the kernel."""
+    fake = stand_in(tmp_path / "kernel", *words)
+    with pytest.raises(EmulationError) as raised:
+        ran(fake, ["true"], tmp_path / "log", patience_s=5)
+    assert message.split(" .* ", maxsplit=1)[0] in str(raised.value)
+    assert message.rsplit(" .* ", maxsplit=1)[-1] in str(raised.value)
+
+
+def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What `rtolab` does with these arguments."""
+    return subprocess.run(
+        [sys.executable, "-m", "rtolab.cli", *words],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_bad_input_is_said_before_a_kernel_starts(tmp_path: Path) -> None:
+    """Exit status 2, and no traceback."""
+    nowhere = {"XDG_CACHE_HOME": str(tmp_path)}
+    for words, message in [
+        (["emulate", "hold", "--virtual", "--", "true"], "`rtolab kernel build --version 6.12`"),
+        (["emulate", "hold", "--server", "serve"], "--server goes with a client"),
+        (["conform", "--virtual", "--", "true"], "a client needs a server"),
+    ]:
+        done = command(*words, **nowhere)
+        assert done.returncode == 2, done.stderr
+        assert message in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+def virtual(*words: str, server: str | None = None, **more: str) -> tuple[int, str, str]:
+    """The status and the output of a program in a guest."""
+    require_kernel()
+    served = ["--server", server] if server else []
+    done = command("emulate", "hold", "--virtual", "--json", *served, "--", *words, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_program_finds_its_folder_its_environment_and_its_user() -> None:
+    """Those of the host; its output and its status come back."""
+    script = 'pwd; id -u; echo "$NAME $RTOLAB_PEER"; echo wrong >&2; exit 7'
+    status, _, said = virtual("sh", "-c", script, NAME="a name")
+    assert status == 1
+    assert said == f"{Path.cwd()}\n{os.getuid()}\na name 10.83.0.2\nwrong\n"
+    assert '"returncode": 7' in virtual("sh", "-c", "exit 7")[1]
+
+
+def test_a_client_talks_to_a_server_alike_in_every_run(tmp_path: Path) -> None:
+    """The same packets at the same times, and the same output."""
+    require_kernel()
+    folders = [tmp_path / name for name in ("one", "two")]
+    said = []
+    for folder in folders:
+        words = ["emulate", "hold", "--virtual", "--server", SERVE, "--out", str(folder), "--"]
+        done = command(*words, sys.executable, "-c", FETCH, "http://{peer}:8000/GPL-3")
+        assert done.returncode == 0, done.stderr
+        assert "GNU GENERAL PUBLIC LICENSE" in done.stdout
+        said.append(done.stdout.replace(str(folder), "FOLDER"))
+    assert said[0] == said[1]
+    files = [sorted(path.name for path in folder.iterdir()) for folder in folders]
+    assert files[0] == files[1]
+    for name in files[0]:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+
+
+WRITES = """
+import os, sys
+kept, home = sys.argv[1:]
+for act in (
+    lambda: open(kept, "w"),
+    lambda: os.unlink(kept),
+    lambda: os.chmod(kept, 0),
+    lambda: os.rename(kept, kept + "2"),
+    lambda: os.mkdir(home + "/folder"),
+):
+    try:
+        act()
+    except OSError as error:
+        print(error.errno, end=" ")
+with open("/tmp/written", "w") as file:
+    file.write("inside")
+print(open("/tmp/written").read())
+"""
+
+
+def test_nothing_is_written_to_the_hosts_files() -> None:
+    """Read-only (30) but for /tmp, where writing changes nothing on the host."""
+    folder = Path.cwd() / ".rtolab-test-of-guests"
+    folder.mkdir()
+    kept = folder / "kept"
+    in_tmp = Path("/tmp/written")
+    assert not in_tmp.exists()
+    try:
+        kept.write_text("host", encoding="utf-8")
+        status, _, said = virtual(sys.executable, "-c", WRITES, str(kept), str(folder))
+        assert (status, said) == (0, "30 30 30 30 30 inside\n")
+        assert kept.read_text(encoding="utf-8") == "host"
+    finally:
+        kept.unlink()
+        folder.rmdir()
+    assert not in_tmp.exists()
+
+
+REACHES = """
+for path in /proc/sys/kernel/hostname /proc/net/dev; do cat $path; done
+mount -t hostfs none /mnt -o / 2> /dev/null && echo mounted
+mount -o remount,rw / 2> /dev/null && echo remounted
+ls -d /proc/[0-9]* | wc -l
+[ -e /proc/{pid} ] && grep -q pytest /proc/{pid}/cmdline && echo traceable
+exit 0
+"""
+
+
+def test_a_program_reaches_neither_the_hosts_network_nor_its_processes() -> None:
+    """Its network is the link's, its processes are the guest's, and it mounts nothing."""
+    script = REACHES.replace("{pid}", str(os.getpid()))
+    status, _, said = virtual("sh", "-c", script)
+    assert status == 0, said
+    assert said.startswith("near\n")
+    devices = {line.split(":")[0].strip() for line in said.splitlines() if ":" in line}
+    assert devices == {"lo", "eth0"}
+    assert not {"mounted", "remounted", "traceable"} & set(said.split())
+
+
+def test_the_host_is_not_reached_by_its_address() -> None:
+    """A server of the host at all its addresses, and a client inside that finds none."""
+    import socket  # noqa: PLC0415
+
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        port = server.getsockname()[1]
+        code = (
+            f"import socket; s = socket.socket(); s.settimeout(5); "
+            f"print(s.connect_ex(('127.0.0.1', {port})))"
+        )
+        status, _, said = virtual(sys.executable, "-c", code)
+        assert (status, said) == (0, "111\n"), "refused"
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_a_program_that_is_not_there_inside_is_named() -> None:
+    """With what is different inside; exit status 2."""
+    require_kernel()
+    script = Path("/run") / "rtolab-test-of-guests"
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    try:
+        status, _, said = virtual(str(script))
+    finally:
+        script.unlink()
+    assert status == 2
+    assert f"`{script}` cannot be run on `near`" in " ".join(said.split())
+    assert "/run" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_program_leaves_nothing(number: int, tmp_path: Path) -> None:
+    """Neither a process nor a file, whatever ends the controller; SIGKILL leaves sockets alone."""
+    built = require_kernel()
+    script = "echo started; while :; do sleep 1; done"
+    words = [sys.executable, "-m", "rtolab.cli", "emulate", "hold", "--virtual", "--", "sh", "-c"]
+    with subprocess.Popen(
+        [*words, script],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(number)
+        process.stdout.read()
+    expected = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
+    assert process.returncode == expected[signal.Signals(number)]
+    until = time.monotonic() + 60
+    while str(built.folder / "linux") in processes():
+        assert time.monotonic() < until, "a guest is left"
+        time.sleep(0.05)
+    if number != signal.SIGKILL:
+        assert not list(tmp_path.iterdir())
+
+
+def processes() -> str:
+    """The command lines of all processes."""
+    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return done.stdout
