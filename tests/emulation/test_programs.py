@@ -16,6 +16,7 @@ import pytest
 from guests import require_kernel, stand_in
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError
+from rtolab.conform import Stack, conform, suite
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
@@ -261,3 +262,16 @@ def processes() -> str:
     """The command lines of all processes."""
     done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+def test_scores_of_programs_are_alike_in_every_run() -> None:
+    """A client and a server on one scenario: recovered, as long as the stall at least."""
+    built = require_kernel()
+    client = (sys.executable, "-c", FETCH, "http://{server}:8000/{bytes}")
+    server = f"exec {sys.executable} -m http.server 8000 --directory {{files}}"
+    stack = Stack("urllib", {}, server, client, kernel=built)
+    chosen = [one for one in suite() if one.id == "tail-2"]
+    one, two = (conform(stack, chosen) for _ in range(2))
+    assert one == two
+    assert [score.ended for score in one] == ["recovered"]
+    assert 0 < one[0].score < 100

@@ -161,8 +161,10 @@ static int give_up_rights(const struct start *start, const gid_t *groups)
 		wanted |= 1ull << of_all[i];
 	for (size_t i = 0; !start->uid && i < sizeof of_root / sizeof *of_root; i++)
 		wanted |= 1ull << of_root[i];
-	for (int one = 0; prctl(PR_CAPBSET_READ, one) >= 0; one++)
-		if (!(wanted >> one & 1) && prctl(PR_CAPBSET_DROP, one))
+	for (int one = 0, has; (has = prctl(PR_CAPBSET_READ, one)) >= 0; one++)
+		if (!has)
+			wanted &= ~(1ull << one);
+		else if (!(wanted >> one & 1) && prctl(PR_CAPBSET_DROP, one))
 			return errno;
 	if (prctl(PR_SET_KEEPCAPS, 1) || setgroups(start->groups, groups) ||
 	    setresgid(start->gid, start->gid, start->gid) || setresuid(start->uid, start->uid, start->uid))

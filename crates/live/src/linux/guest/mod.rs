@@ -8,6 +8,7 @@ mod machine;
 mod memory;
 mod netlink;
 mod offload;
+mod processor;
 mod programs;
 mod queue;
 mod remote;

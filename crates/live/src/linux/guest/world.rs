@@ -18,6 +18,7 @@ use super::agent::{self, Report, Request};
 use super::device::{Came, Device, PACKET_HEADER};
 use super::machine::{Machine, Start};
 use super::offload;
+use super::processor::OneProcessor;
 use super::schedule::{Message, NEVER, Schedule};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
@@ -83,6 +84,7 @@ pub(super) struct World<'a> {
     patience: Span,
     /// Packets for which a guest had no room.
     pub refused: u64,
+    _processor: Option<OneProcessor>,
 }
 
 /// A guest to start.
@@ -106,6 +108,7 @@ impl<'a> World<'a> {
         let folder = folder.map_err(Error::system("make a temporary folder"))?;
         let folder = folder.path();
         let listener = listener(&folder.join("time"))?;
+        let processor = OneProcessor::next();
         let mut machines = Vec::new();
         for (number, (wanted, kernel)) in wanted.iter().zip(kernels).enumerate() {
             let card = self::listener(&folder.join(format!("card{number}")))?;
@@ -131,6 +134,7 @@ impl<'a> World<'a> {
             buffer: Vec::new(),
             patience: kernels.iter().map(|kernel| kernel.patience).max().unwrap_or_default(),
             refused: 0,
+            _processor: processor,
         };
         let clocks = world.connect(&listener, &mut machines)?;
         for ((machine, listener), (clock, _)) in machines.into_iter().zip(&clocks) {
