@@ -162,7 +162,7 @@ def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
     if kind != 12:
         return []
     if program:
-        kept[b"/proc/net/udp"] = b"heading\n 1: 0100007F:0035"
+        kept[b"/proc/net/udp"] = b"heading\n 1: 00000000:1151 00000000:0000 07 "
         return []
     number = struct.unpack_from("=I", frame, 22 + 8)[0]
     words = kept[WORDS].split(b"\0")

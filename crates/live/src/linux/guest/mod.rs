@@ -165,7 +165,7 @@ fn start<'a>(
     let mut hosts = Vec::new();
     for (guest, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
         if programs {
-            setup::show_files(&mut world, (guest, name), kernel)?;
+            setup::show_files(&mut world, guest, kernel)?;
         }
         hosts.push(HostReport {
             name: name.clone(),

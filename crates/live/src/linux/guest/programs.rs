@@ -29,12 +29,12 @@ const READY: Duration = Duration::from_millis(200);
 const DAY: Duration = Duration::from_secs(86_400);
 /// The bytes of words in a request.
 const PART: usize = 1400;
-/// Where sockets that listen, and datagram sockets, are listed.
+/// Where sockets that listen, and datagram sockets that are not connected, are listed.
 const SOCKETS: [(&str, &str); 4] = [
     ("/proc/net/tcp", " 0A "),
     ("/proc/net/tcp6", " 0A "),
-    ("/proc/net/udp", ": "),
-    ("/proc/net/udp6", ": "),
+    ("/proc/net/udp", " 07 "),
+    ("/proc/net/udp6", " 07 "),
 ];
 
 /// What comes next, in the guests' time.

@@ -116,10 +116,10 @@ pub(super) fn file(
     }
 }
 
-/// Shows the host's files to programs, and gives the guest its host's name.
+/// Shows this machine's files to programs, and gives the guest the name that these know.
 pub(super) fn show_files(
     world: &mut World<'_>,
-    (guest, name): (usize, &str),
+    guest: usize,
     kernel: &GuestKernel,
 ) -> Result<(), Error> {
     let (error, _) = world.call(guest, &Request::ShowFiles, &mut NoLinks)?;
@@ -128,7 +128,9 @@ pub(super) fn show_files(
         let problem = format!("cannot show this machine's files to programs ({source})");
         return Err(Error::GuestKernel { kernel: kernel.folder.clone(), problem });
     }
-    for (path, value) in FOR_PROGRAMS.into_iter().chain([("kernel/hostname", name)]) {
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy();
+    for (path, value) in FOR_PROGRAMS.into_iter().chain([("kernel/hostname", &*name)]) {
         let path = format!("/proc/sys/{path}");
         let request = Request::WriteFile { path, value: value.to_string() };
         world.call(guest, &request, &mut NoLinks)?;
