@@ -27,6 +27,7 @@ from rtolab.experiments.arq2002.network import (
     Setting,
     experiment,
 )
+from rtolab.experiments.arq2002.unknown import OF_WEIGHTS
 from rtolab.experiments.base import (
     Bounds,
     Check,
@@ -252,10 +253,16 @@ def weights_at(measured: Measured, tick: str) -> list[Value]:
     ]
 
 
-NOT_FOUND = (
-    "the printed curves have no values, and we did not find the cause of the difference: with g3 "
-    "= 1 there are almost twice as many timeouts as with 4, with 2 a third more, with 8 a tenth "
-    "fewer at a PER of 5 % and half as many at 10 %. A clock of 100 ms was tried (see the values)"
+CLOCK_DECIDES = (
+    "the paper prints no value of its finest clock. `--search`: with one of 1, 2 or 5 ms there are "
+    "1.73, 1.68 and 1.55 times as many at a PER of 5 %, and 1.56, 1.37 and 1.59 times at 10 % (60 "
+    "runs; 20 runs scatter by a sixth). It breaks the check without rvtv at 10 %: 0.46 to 0.48"
+)
+ALL_SPURIOUS = (
+    "none of the 91 settings of `--search` gives it on other seeds. With local retransmission 99 "
+    "of 100 of these timeouts are spurious (12.0 a run with g3 = 4, 6.9 with 8, of which 0.1 are "
+    "needed), so a larger weight must avoid some. On the logarithmic axis of the figure a half is "
+    "a small step"
 )
 
 
@@ -263,15 +270,16 @@ def weight_checks() -> list[Check]:
     """At 5 % and beyond, with the finest timer."""
     expected = {1: Bounds(1.5, 2.5), 2: Bounds(1.5, 2.5), 8: Bounds(0.75, 1.25)}
     notes = {1: "almost twice", 2: "almost twice", 8: "not too much difference"}
+    causes = {1: CLOCK_DECIDES, 2: CLOCK_DECIDES, 8: ALL_SPURIOUS}
     checks: list[Check] = []
     for per in HIGH_PERS:
         usual, dropped = weighted(4, "arq", per), weighted(4, "drop", per)
         for g3, bounds in expected.items():
             pair = (weighted(g3, "arq", per), usual)
-            checks.append(_timeouts_over(pair, per, bounds, (notes[g3], NOT_FOUND)))
+            checks.append(_timeouts_over(pair, per, bounds, (notes[g3], causes[g3])))
         unweighted = (weighted(0, "arq", per), dropped)
         note = "almost comparable is read as a factor of two"
-        checks.append(_timeouts_over(unweighted, per, Bounds(0.5, 2), (note, NOT_FOUND)))
+        checks.append(_timeouts_over(unweighted, per, Bounds(0.5, 2), (note, "")))
     return checks
 
 
@@ -323,6 +331,7 @@ FIG9 = experiment(
             log_y=True,
         ),
     ),
+    unstated=OF_WEIGHTS,
     runs=60,
 )
 

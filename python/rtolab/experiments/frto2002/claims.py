@@ -192,6 +192,7 @@ CLAIMS = (
                 "spurious fast retransmits that discounting avoids, low end of the interval",
                 {100: Bounds(low=0, strict=True)},
                 of="fewer",
+                basis="ours",
             ),
             ALL_COMPLETE,
         ),
