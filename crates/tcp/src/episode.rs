@@ -1,11 +1,11 @@
-//! What a detector is asked about, and its name: plain data that detectors and responses share.
+//! Episodes and the identity of detectors: plain data that detectors and responses share.
 
 use rtolab_settings::Settings;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::seq::Seq;
 
-/// The identity of a detector. It prints as its name, and is parsed from it.
+/// The identity of a detector. It displays as its name, and parses from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DetectorId(pub(crate) Identity);
 
@@ -19,16 +19,16 @@ pub(crate) enum Identity {
     Custom(&'static str),
 }
 
-/// A timeout or fast retransmit, and what the sender did since.
+/// A timeout or fast retransmit with its retransmissions, about which detectors decide.
 ///
-/// An episode begins with a timeout or a fast retransmit. Another timeout of the same segment
-/// belongs to it as long as nothing was acknowledged and no detector has decided. It ends when data
-/// are acknowledged that were sent after its last retransmission, or when the next one begins.
+/// Another timeout of the same segment belongs to the episode as long as nothing was acknowledged
+/// and no detector has decided. The episode ends when data is acknowledged that was sent after its
+/// last retransmission, or when the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
     /// Its number in the connection, from 0.
     pub number: u32,
-    /// What it began with.
+    /// Whether it began with a timeout or a fast retransmit.
     pub kind: EpisodeKind,
     /// When it began.
     pub began: Instant,
@@ -36,7 +36,7 @@ pub struct Episode {
     pub seq: Seq,
     /// SND.MAX when it began.
     pub max: Seq,
-    /// SND.MAX when its last retransmission left.
+    /// SND.MAX when its last retransmission was sent.
     pub high: Seq,
     /// The connection's smallest round-trip time so far, by Karn's rule.
     pub min_rtt: Option<Duration>,
@@ -44,40 +44,40 @@ pub struct Episode {
     pub srtt: Option<Duration>,
     /// The smallest interval between two acknowledgments of one segment each.
     pub spacing: Option<Duration>,
-    /// What the sender knows of its path, by configuration.
+    /// The configured rate and delay of the path.
     pub known: KnownPath,
-    /// What the acknowledgments before it show of the path: rate and delay, or neither while the
-    /// samples are too few or the path seems to have changed.
+    /// The rate and delay of the path estimated from the acknowledgments before it; empty while
+    /// there are too few samples or the path may have changed.
     pub estimated: KnownPath,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     /// Is SACK in use?
     pub sack: bool,
-    /// How often the retransmission timer expired in it.
+    /// The number of timeouts in it.
     pub timeouts: u32,
-    /// Segments retransmitted in it so far. More than one for each timeout or fast retransmit shows
-    /// go-back-N or loss recovery.
+    /// The number of segments retransmitted in it so far. More than one for each timeout or fast
+    /// retransmit indicates go-back-N or loss recovery.
     pub retransmissions: u32,
-    /// Segments sent in it for the first time.
+    /// The number of new segments sent in it.
     pub new_segments: u32,
 }
 
-/// What an episode begins with.
+/// The begin of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeKind {
     /// The retransmission timer expired.
     Timeout,
-    /// Duplicate acknowledgments said that a segment was lost.
+    /// The sender decided on a fast retransmit.
     FastRetransmit,
 }
 
-/// What is known of a path.
+/// The known parameters of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KnownPath {
-    /// For a model that goes by it: the bandwidth of the path, which is that of its slowest link.
+    /// For a model that needs it: the bandwidth of the path, which is that of its slowest link.
     #[setting(key = "path_rate", example = "50 kbit/s")]
     pub rate: Option<Rate>,
-    /// For a model that goes by it: the one-way delay of the path.
+    /// For a model that needs it: the one-way delay of the path.
     #[setting(key = "path_delay", example = "200 ms")]
     pub delay: Option<Duration>,
 }

@@ -5,21 +5,22 @@ use rtolab_time::{Duration, Instant};
 use crate::seq::Seq;
 use crate::spurious::{DetectorId, DuplicateCause, EpisodeKind, Verdict};
 
-/// Something that happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The handshake is complete.
     Connected,
-    /// The peer has closed: all that it sent can be read, and no more will come.
+    /// The peer has closed: its data has arrived completely.
     PeerClosed,
     /// The FIN of this end is acknowledged.
     CloseAcknowledged,
-    /// The connection is over.
+    /// The connection has ended.
     Closed,
     /// The peer reset the connection.
     Reset,
-    /// The peer did not answer for too long: the connection is over (R2 of RFC 9293 section 3.8.3,
-    /// or keep-alive).
+    /// The connection has ended because the peer did not answer for too long (R2 of RFC 9293
+    /// section
+    /// 3.8.3, or keep-alive).
     TimedOut,
     /// A segment was retransmitted R1 times.
     DeliveryProblem {
@@ -32,8 +33,8 @@ pub enum Event {
     Timeout(Retransmission),
     /// Loss recovery began.
     FastRetransmit(Retransmission),
-    /// A tail loss probe retransmits the last segment (RFC 8985 section 7): neither a timeout nor a
-    /// sign of loss.
+    /// A tail loss probe retransmits the last segment (RFC 8985 section 7). It is neither a timeout
+    /// nor an indication of loss.
     Probe(Retransmission),
     /// The peer reports by D-SACK that it received data twice.
     Duplicate {
@@ -48,25 +49,25 @@ pub enum Event {
     Verdict {
         /// When.
         at: Instant,
-        /// Which detector.
+        /// The detector.
         detector: DetectorId,
-        /// About which of the two.
+        /// Whether it is about a timeout or a fast retransmit.
         kind: EpisodeKind,
         /// Its verdict; never [`Verdict::Open`].
         verdict: Verdict,
     },
 }
 
-/// A timeout, fast retransmit or probe: which segment, and the state before it.
+/// The segment of a timeout, fast retransmit or probe, and the state of the sender before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
     /// When.
     pub at: Instant,
     /// The first sequence number of the segment that is retransmitted.
     pub seq: Seq,
-    /// The timeout that was in force.
+    /// The RTO.
     pub rto: Duration,
-    /// How often the timer had been backed off before.
+    /// The number of back-offs before.
     pub backoff: u32,
     /// The congestion window in bytes.
     pub cwnd: u64,

@@ -1,8 +1,7 @@
-//! What now? What the sender restores once a detector has found a timeout or fast retransmit
-//! spurious.
+//! Responses to a spurious timeout or fast retransmit.
 //!
 //! A response is a function from a [`ResponseContext`] to a [`ResponseAction`], and a row of
-//! `responses!`; the sender acts. `cwnd` and `ssthresh` afterwards:
+//! `responses!`. The sender applies the action. `cwnd` and `ssthresh` afterwards:
 //!
 //! | response                | `cwnd`                                | `ssthresh`                 |
 //! |-------------------------|---------------------------------------|----------------------------|
@@ -23,9 +22,9 @@
 //! |                         | `ssthresh`); as `halving` after ECE   | `cwnd`, both as before)    |
 //! | `bsd`                   | as before, with the recovery          | as before                  |
 //!
-//! All but `none` go on with new data. The state "before" is saved when an episode begins, not when
-//! its timer expires again, and restored at most once. `ns2:half` alone takes the larger of `cwnd`
-//! and `ssthresh` at the last timeout.
+//! All except `none` continue with new data. The sender saves the state "before" when an episode
+//! begins, not at a repeated timeout, and restores it at most once. Only `ns2:half` uses the larger
+//! of `cwnd` and `ssthresh` at the last timeout.
 
 #![allow(clippy::unnecessary_wraps, reason = "the rows of the table have one signature")]
 
@@ -51,9 +50,9 @@ pub use custom::{CloneResponder, CustomResponse, Responder};
 pub(crate) enum ResponseState {
     /// No detector has found the episode spurious.
     Pending,
-    /// One has, and the reduction stands.
+    /// A detector has, and the response kept the reduction.
     Reduced,
-    /// One has, and the reduction is reversed.
+    /// A detector has, and the response reversed the reduction.
     Restored,
 }
 
@@ -63,13 +62,13 @@ pub(crate) struct ResponseKind {
     /// Its description, in one line.
     pub about: &'static str,
     pub source: &'static str,
-    /// The state that it leaves the episode in.
+    /// The state of the episode's response after it.
     pub state: ResponseState,
-    /// The response itself; `None`: everything goes on as if no detector had decided.
+    /// The response itself. If it returns `None`, the sender ignores the detection.
     pub respond: fn(&ResponseContext) -> Option<ResponseAction>,
 }
 
-/// Makes the choice of a response and the table of them.
+/// Makes the enum [`Response`] and the table of responses.
 macro_rules! responses {
     ($($(#[$attribute:meta])+
         $choice:ident, $about:literal, $source:literal, $state:ident, $respond:expr;)+) => {

@@ -24,7 +24,7 @@ pub(crate) enum WindowValidation {
 }
 
 impl WindowValidation {
-    /// The one that `config` asks for, of a sender whose data left last at `last`.
+    /// The window validation of `config`, if any. `last`: when data was last sent.
     pub fn new(last: Option<Instant>, config: &Config) -> Option<Box<Self>> {
         match config.window.validation {
             Validation::Off => None,

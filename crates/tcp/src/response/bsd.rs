@@ -1,8 +1,8 @@
-//! The response of FreeBSD: `tcp_input.c`, bad retransmit recovery.
+//! The response of FreeBSD: bad retransmit recovery of `tcp_input.c`.
 
 use super::{ResponseAction, ResponseContext, reversal};
 
-/// `cwnd`, `ssthresh`, `recover` and the fast recovery under way are as before.
+/// Restores `cwnd`, `ssthresh`, `recover` and the fast recovery that was under way.
 pub(super) fn bad_rexmit(context: &ResponseContext) -> Option<ResponseAction> {
     let windows = ResponseAction::windows(context.before.cwnd, context.before.ssthresh);
     reversal(context, ResponseAction { restores_recovery: true, ..windows })

@@ -1,4 +1,4 @@
-//! What a response sees of the sender, and what it has the sender do.
+//! The context of a response, and the action that it returns.
 
 use rtolab_time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ pub struct SenderState {
     pub estimate: Option<Estimate>,
 }
 
-/// What a response may look at, when a detector has decided.
+/// The state of the sender when a detector has decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseContext {
     /// When the acknowledgment arrived.
     pub at: Instant,
-    /// Which detector decided.
+    /// The detector that decided.
     pub detector: DetectorId,
-    /// The episode that it decided about, as it was before the acknowledgment.
+    /// The episode about which it decided, as it was before the acknowledgment.
     pub episode: Option<Episode>,
     /// The sender now.
     pub now: SenderState,
@@ -36,7 +36,7 @@ pub struct ResponseContext {
     pub pipe_prev: u64,
     /// FlightSize before the acknowledgment, in bytes.
     pub flight_before_ack: u64,
-    /// How many bytes the acknowledgment acknowledges.
+    /// The number of bytes that the acknowledgment newly acknowledges.
     pub acked: u64,
     /// SMSS, in bytes.
     pub smss: u64,
@@ -44,25 +44,25 @@ pub struct ResponseContext {
     pub initial_window: u64,
     /// The granularity of the retransmission timer.
     pub granularity: Duration,
-    /// Has the peer echoed congestion since?
+    /// Has an ECE flag arrived since the episode began?
     pub congestion_echoed: bool,
-    /// Has CUBIC made up for the reduction already (RFC 9438 section 4.9.2)?
+    /// Has cwnd grown to its value before the reduction again (CUBIC, RFC 9438 section 4.9.2)?
     pub outgrown: bool,
-    /// Was the sender in fast recovery before?
+    /// Was the sender in fast recovery before the episode?
     pub was_recovering: bool,
-    /// Were losses being repaired as the timer expired, of which F-RTO cannot tell (RFC 5682
-    /// section 6)?
+    /// Was a loss recovery under way when the timer expired, about whose losses F-RTO gives no
+    /// information (RFC 5682 section 6)?
     pub losses_under_way: bool,
 }
 
 impl ResponseContext {
-    /// Was a fast retransmit spurious, and not a timeout?
+    /// Did the episode begin with a fast retransmit?
     pub fn is_of_fast_retransmit(&self) -> bool {
         self.episode.is_some_and(|episode| episode.kind == EpisodeKind::FastRetransmit)
     }
 }
 
-/// What a response has the sender do. By default nothing but the end of go-back-N.
+/// The action of a response. The default only ends go-back-N.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseAction {
     /// The new congestion window, in bytes, at least a segment; `None`: unchanged.
@@ -71,37 +71,39 @@ pub struct ResponseAction {
     pub ssthresh: Option<u64>,
     /// The new SRTT and RTTVAR; `None`: unchanged.
     pub estimate: Option<Estimate>,
-    /// The values that the first round trip of new data does not lower SRTT and RTTVAR below
-    /// (RFC 4015 section 3.2 step 11).
+    /// The lower bounds of SRTT and RTTVAR after the first round trip of new data (RFC 4015 section
+    /// 3.2 step 11).
     pub adapt_from: Option<Estimate>,
-    /// Congestion window validation starts anew (RFC 4015 section 3.2 step 10).
+    /// Does congestion window validation restart (RFC 4015 section 3.2 step 10)?
     pub restarts_validation: bool,
-    /// `cwnd` is at most the outstanding data and `dupthresh` segments (`tcp_moderate_cwnd`).
+    /// Is `cwnd` limited to the outstanding data and `dupthresh` segments (Linux:
+    /// `tcp_moderate_cwnd`)?
     pub moderates_cwnd: bool,
-    /// `recover` is as before, and so is fast recovery, unless this acknowledgment completes it.
+    /// Are `recover` and fast recovery restored? Fast recovery is not, if this acknowledgment
+    /// completes it.
     pub restores_recovery: bool,
-    /// What becomes of the reduction of the window.
+    /// The change of the window reduction.
     pub reduction: ReductionOutcome,
     /// Does the window grow for this acknowledgment?
     pub growth: Growth,
 }
 
 impl ResponseAction {
-    /// New windows, in bytes.
+    /// An action that sets both windows, in bytes.
     pub(super) fn windows(cwnd: u64, ssthresh: u64) -> Self {
         Self { cwnd: Some(cwnd), ssthresh: Some(ssthresh), ..Self::default() }
     }
 }
 
-/// What becomes of the reduction of the window.
+/// The change of the window reduction by a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReductionOutcome {
-    /// It stands.
+    /// None: the reduction stays.
     #[default]
     Stands,
-    /// It is undone: CUBIC's curve is as before, and no CWR is pending.
+    /// The reduction is undone: the curve of CUBIC is restored, and no CWR is pending.
     Undone,
-    /// `cwnd` comes down to `ssthresh` by rate halving.
+    /// Rate halving reduces `cwnd` to `ssthresh`.
     RateHalving,
     /// Slow start begins from one segment.
     SlowStart,
@@ -117,9 +119,9 @@ pub enum Growth {
     Usual,
 }
 
-/// The `action` of a response that reverses the reduction, unless it may not: losses were being
-/// repaired, of which F-RTO says nothing (RFC 5682 section 6), or the reduction was due for a
-/// congestion mark, or CUBIC has made up for it (RFC 9438 section 4.9.2).
+/// The `action` of a response that undoes the reduction, unless the reduction must stay: because
+/// F-RTO gives no information about the losses under way (RFC 5682 section 6), because of an ECE
+/// flag, or because CUBIC has outgrown it (RFC 9438 section 4.9.2).
 pub(crate) fn reversal(
     context: &ResponseContext,
     action: ResponseAction,

@@ -5,13 +5,14 @@ use core::fmt::Debug;
 
 use super::{ResponseAction, ResponseContext};
 
-/// A response that keeps state. The sender asks it when a detector that it acts on has decided.
+/// A response with state. The sender calls it when a detector that it acts on has decided.
 pub trait Responder: CloneResponder + Debug + Send + Sync {
-    /// A timeout or fast retransmit was spurious. `None`: everything goes on as if no detector had
-    /// decided.
+    /// Responds to a spurious timeout or fast retransmit. If it returns `None`, the sender ignores
+    /// the detection.
     fn on_spurious(&mut self, context: &ResponseContext) -> Option<ResponseAction>;
 
-    /// A detector found it genuine: of the action only windows and estimates count.
+    /// Responds to a genuine timeout or fast retransmit. Only the windows and the estimate of the
+    /// action apply.
     fn on_genuine(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
         let _ = context;
         None

@@ -3,13 +3,14 @@
 
 use super::{ResponseAction, ResponseContext, laboratory, reversal};
 
-/// `cwnd` and `ssthresh` are as before.
+/// Restores `cwnd` and `ssthresh`.
 pub(super) fn full(context: &ResponseContext) -> Option<ResponseAction> {
     let before = context.before;
     reversal(context, ResponseAction::windows(before.cwnd, before.ssthresh))
 }
 
-/// By how often the timer expired for the segment.
+/// Restores both windows after one timeout of the segment, half of cwnd after two, nothing after
+/// more.
 pub(super) fn scaled(context: &ResponseContext) -> Option<ResponseAction> {
     match context.episode.map_or(1, |episode| episode.timeouts) {
         0 | 1 => full(context),

@@ -2,7 +2,7 @@
 
 use super::{Growth, ResponseAction, ResponseContext};
 
-/// `cwnd` is the halved `ssthresh`.
+/// Sets `cwnd` to the halved `ssthresh`.
 pub(super) fn half(context: &ResponseContext) -> Option<ResponseAction> {
     let cwnd = Some(context.now.ssthresh);
     Some(ResponseAction { cwnd, growth: Growth::Usual, ..ResponseAction::default() })

@@ -1,8 +1,8 @@
-//! Responses to compare others with.
+//! Responses for comparison.
 
 use super::{Growth, ResponseAction, ResponseContext};
 
-/// Go-back-N ends, and the reduction stands.
+/// Ends go-back-N, and keeps the reduction.
 pub(super) fn stop_gbn(_: &ResponseContext) -> Option<ResponseAction> {
     Some(ResponseAction { growth: Growth::Usual, ..ResponseAction::default() })
 }

@@ -2,7 +2,7 @@
 
 use super::{ResponseAction, ResponseContext, reversal};
 
-/// `tcp_undo_cwnd_reduction`: neither is less than before, nor than now.
+/// `tcp_undo_cwnd_reduction`: each window becomes the larger of its current and its prior value.
 pub(super) fn undo_cwnd_reduction(context: &ResponseContext) -> Option<ResponseAction> {
     let ResponseContext { now, before, .. } = *context;
     let (cwnd, ssthresh) = (now.cwnd.max(before.cwnd), now.ssthresh.max(before.ssthresh));

@@ -1,7 +1,6 @@
 //! Responses of Linux 2.6.22 to 3.9: `tcp_frto_response` of `net/ipv4/tcp_input.c`.
 //!
-//! F-RTO of that time kept `cwnd`. FlightSize before the ACK stands for it here: one segment more
-//! than was outstanding at the timeout, two more at the first acknowledgment.
+//! F-RTO of these versions kept `cwnd`. These responses use FlightSize before the ACK in its place.
 
 use super::{Growth, ReductionOutcome, ResponseAction, ResponseContext, reversal};
 
@@ -15,7 +14,7 @@ pub(super) fn ratehalving_spur_to_response(context: &ResponseContext) -> Option<
     })
 }
 
-/// `tcp_frto_response` 1.
+/// `tcp_frto_response` 1: half of the window at once.
 pub(super) fn conservative_spur_to_response(context: &ResponseContext) -> Option<ResponseAction> {
     Some(ResponseAction {
         cwnd: Some(context.flight_before_ack.min(context.now.ssthresh)),
@@ -25,7 +24,8 @@ pub(super) fn conservative_spur_to_response(context: &ResponseContext) -> Option
     })
 }
 
-/// `tcp_frto_response` 2: `tcp_undo_cwr`, and `tcp_current_ssthresh` for the state before.
+/// `tcp_frto_response` 2: `tcp_undo_cwr`, with `tcp_current_ssthresh` of the state before the
+/// timeout.
 pub(super) fn undo_spur_to_response(context: &ResponseContext) -> Option<ResponseAction> {
     let ResponseContext { now, before, .. } = *context;
     if context.congestion_echoed {

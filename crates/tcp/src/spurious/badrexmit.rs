@@ -1,28 +1,28 @@
 //! The "bad retransmit" test of FreeBSD (`tcp_input.c`), after Allman and Paxson, "On Estimating
 //! End-to-End Network Path Properties", 1999, section 2.8, with f = 1/2.
 //!
-//! Half a smoothed round trip after a timeout no answer to the retransmission can be back.
+//! An acknowledgment within SRTT / 2 of the retransmission is too early to answer it, so it answers
+//! the original.
 
 use rtolab_time::Instant;
 
 use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
-/// Calls a timeout spurious when new data are acknowledged within half a smoothed round trip of its
-/// only retransmission.
+/// Finds a timeout spurious if new data is acknowledged within SRTT / 2 of its only retransmission.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BadRetransmit {
     window: Window,
 }
 
-/// The time in which an acknowledgment tells.
+/// The time in which an acknowledgment shows a spurious timeout.
 #[derive(Clone, Copy, Debug, Default)]
 enum Window {
     #[default]
     Closed,
-    /// `badrxtwin`: up to here.
+    /// `badrxtwin`: until this instant.
     Until(Instant),
-    /// The timer expired again, or there was no round trip yet.
+    /// The timer expired twice, or there is no round-trip sample.
     Unknown(Reason),
 }
 
@@ -49,7 +49,7 @@ impl Detector for BadRetransmit {
             Window::Closed => Verdict::Open,
             Window::Until(end) if ack.at < end => Verdict::Spurious,
             Window::Until(_) => Verdict::Genuine,
-            Window::Unknown(why) => Verdict::Inconclusive(why),
+            Window::Unknown(reason) => Verdict::Inconclusive(reason),
         }
     }
 }

@@ -1,20 +1,20 @@
-//! A detector that the registry does not list.
+//! User-defined detectors.
 
 use alloc::boxed::Box;
 
 use super::{Detector, DetectorId, DetectorKind, DualRttConfig};
 
-/// A user's detector that has seen nothing yet. Each connection takes a copy.
+/// A user-defined detector in its initial state. Each connection takes a copy.
 #[derive(Clone, Debug)]
 pub struct CustomDetector {
     /// Its name.
     pub name: &'static str,
-    /// What is copied.
+    /// The original of the copies.
     pub detector: Box<dyn Detector>,
 }
 
 impl CustomDetector {
-    /// Which it is.
+    /// Its identity.
     pub const fn id(&self) -> DetectorId {
         DetectorId::custom(self.name)
     }

@@ -14,9 +14,9 @@ use crate::response::Response;
 pub struct DetectorKind {
     /// Its name.
     pub name: &'static str,
-    /// Its description, in at most 54 letters, so that it fits into a line of a list.
+    /// Its description, at most 54 characters, so that it fits into a line of a list.
     pub about: &'static str,
-    /// Who published it.
+    /// Its publication or implementation.
     pub source: &'static str,
     pub(super) make: Make,
     pub(crate) acting: Option<Acting>,
@@ -26,9 +26,9 @@ pub struct DetectorKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Make {
     New(fn() -> Box<dyn Detector>),
-    /// F-RTO, which a sender runs itself: it also says what to send.
+    /// F-RTO, which a sender runs separately, because it also decides what to send.
     Frto(FrtoVariant),
-    /// DualRTT; without a threshold of its own it takes that of the configuration.
+    /// DualRTT with this threshold; `None`: with that of the configuration.
     DualRtt(Option<Threshold>),
 }
 
@@ -37,43 +37,45 @@ pub(super) enum Make {
 pub(crate) struct Acting {
     pub family: Family,
     pub needs: Option<Needs>,
-    /// The response of its publication, or of the stacks that have it.
+    /// The response of its publication, or of the stacks that implement it.
     pub response: Response,
-    /// Does it see timeouts only, not fast retransmits?
+    /// Does it handle only timeouts, not fast retransmits?
     pub timeouts_only: bool,
 }
 
-/// Detectors of which a sender has one at most. It asks them in this order.
+/// A group of detectors of which a sender has at most one. The sender runs the families in this
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// By timestamps, or by marks on retransmissions.
+    /// Detectors that use timestamps or the RXT flag.
     Eifel,
-    /// By the time that an acknowledgment takes, as FreeBSD.
+    /// FreeBSD's detector, which uses the time until the acknowledgment.
     BadRetransmit,
     /// DualRTT. It waits for a second retransmission, which F-RTO does not send.
     DualRtt,
-    /// By D-SACK. A sender asks F-RTO before it acts on these.
+    /// Detectors that use D-SACK. A sender runs F-RTO before it acts on these.
     Dsack,
-    /// By several of these signs.
+    /// Detectors that combine several kinds of evidence.
     Composite,
     /// A detector that is its own family.
     Single,
-    /// F-RTO, which a sender asks after all others.
+    /// F-RTO, which a sender runs after all others.
     Frto,
 }
 
-/// What a detector cannot do without.
+/// A requirement of a detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Timestamps, which a sender with such a detector offers.
     Timestamps,
-    /// Marks on retransmissions.
+    /// The RXT flag on retransmissions.
     Marks,
-    /// D-SACK, and so SACK.
+    /// D-SACK, which implies SACK.
     Dsack,
 }
 
-/// Every detector: a new one is one file and one row here.
+/// All detectors except the [composite](COMPOSITE_DETECTORS) ones. A new one is one file and one
+/// row here.
 pub const DETECTORS: &[DetectorKind] = &[
     DetectorKind::new(
         "eifel",
@@ -265,7 +267,7 @@ const fn dualrtt(
 }
 
 impl DetectorKind {
-    /// A row; by itself it is passive.
+    /// A row for a passive detector.
     pub const fn new(
         name: &'static str,
         about: &'static str,
@@ -275,14 +277,14 @@ impl DetectorKind {
         Self { name, about, source, make: Make::New(make), acting: None }
     }
 
-    /// A sender may act on it, and responds so where nothing else is configured.
+    /// The same row for a detector that a sender may act on, with this default response.
     #[must_use]
     pub const fn acting(mut self, family: Family, response: Response) -> Self {
         self.acting = Some(Acting { family, needs: None, response, timeouts_only: false });
         self
     }
 
-    /// A sender that acts on it needs this.
+    /// The same row for a detector with this requirement.
     #[must_use]
     pub const fn needing(mut self, needs: Needs) -> Self {
         if let Some(acting) = &mut self.acting {
@@ -291,6 +293,7 @@ impl DetectorKind {
         self
     }
 
+    /// The same row for a detector that handles only timeouts.
     const fn timeouts_only(mut self) -> Self {
         if let Some(acting) = &mut self.acting {
             acting.timeouts_only = true;
@@ -298,7 +301,7 @@ impl DetectorKind {
         self
     }
 
-    /// A new detector. DualRTT has these knobs.
+    /// A new detector in its initial state. `dualrtt` are the settings of DualRTT.
     pub fn make(&self, dualrtt: DualRttConfig) -> Box<dyn Detector> {
         match self.make {
             Make::New(make) => make(),

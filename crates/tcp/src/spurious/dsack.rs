@@ -1,6 +1,6 @@
-//! RFC 3708 section 3: the receiver reports by D-SACK (RFC 2883) each segment that it got twice. If
-//! it reports every segment that was retransmitted, and each was retransmitted once, then none was
-//! lost.
+//! Detection by D-SACK (RFC 3708 section 3). The receiver reports each segment that it received
+//! twice (RFC 2883). If it reports every retransmitted segment, and each was retransmitted once, no
+//! segment was lost.
 
 use alloc::vec::Vec;
 
@@ -11,9 +11,9 @@ use crate::seq::Seq;
 /// Waits until every retransmission of an episode is reported as a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct Dsack {
-    /// What was retransmitted in this episode and the one before.
+    /// The segments retransmitted in this episode and the one before.
     segments: Vec<Retransmitted>,
-    /// Does the network duplicate packets? Then it cannot decide any more.
+    /// Does the network duplicate packets? Then the detector no longer decides.
     disabled: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Dsack {
 struct Retransmitted {
     start: Seq,
     end: Seq,
-    /// The last episode in which it was.
+    /// The last episode in which it was retransmitted.
     episode: u32,
     retransmissions: u16,
     reported: bool,
@@ -35,21 +35,21 @@ impl Retransmitted {
 }
 
 impl Dsack {
-    /// Steps A.2 to A.4: what the report means.
+    /// Steps A.2 to A.4 for a D-SACK.
     fn take(&mut self, range: &DuplicateRange, episode: &Episode) -> Verdict {
-        let mut meant =
+        let mut reported =
             self.segments.iter_mut().filter(|segment| segment.overlaps(range)).peekable();
-        // A.4: it was never retransmitted.
-        if meant.peek().is_none() {
+        // A.4: the segment was never retransmitted.
+        if reported.peek().is_none() {
             self.disabled = true;
             return Verdict::Inconclusive(Reason::NetworkDuplicates);
         }
-        for segment in meant {
-            // A.3
+        for segment in reported {
+            // A.3: the segment was retransmitted several times.
             if segment.retransmissions > 1 && segment.episode == episode.number {
                 return Verdict::Inconclusive(Reason::RetransmittedTwice);
             }
-            // A.2
+            // A.2: the segment was retransmitted once.
             segment.reported = true;
         }
         Verdict::Open
@@ -89,7 +89,7 @@ impl Detector for Dsack {
             return Verdict::Inconclusive(Reason::NetworkDuplicates);
         }
         if let Some(range) = &ack.dsack {
-            // A.1: all acknowledgments of a window were lost, which is a reason to slow down, too.
+            // A.1: all acknowledgments of a window were lost, which also indicates congestion.
             if range.start == ack.una_before && ack.sacked_before + ack.newly_sacked == 0 {
                 return Verdict::Genuine;
             }
@@ -98,7 +98,7 @@ impl Detector for Dsack {
                 return verdict;
             }
         }
-        // The window is complete when all that was outstanding is acknowledged.
+        // The window is complete when the data outstanding at its begin is acknowledged.
         match ack.ack >= episode.max && self.all_reported(episode) {
             true => Verdict::Spurious,
             false => Verdict::Open,

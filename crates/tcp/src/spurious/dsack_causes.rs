@@ -1,23 +1,23 @@
-//! By the causes of duplicates: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
-//! Retransmissions", section 5.3.
+//! Detection by the causes of duplicates (Pan, Mark and Shen, "TCP Performance and Behaviors with
+//! Local Retransmissions", section 5.3).
 //!
-//! A timeout or fast retransmit was spurious where each of its retransmissions is reported and
-//! comes from reordering or from a premature timeout. Where acknowledgments were lost it was not:
-//! that is a reason to slow down, as in step A.1 of RFC 3708. Duplicates that the network makes are
-//! ignored, whereas RFC 3708 gives up for good at the first. The paper does not say whether all
-//! retransmissions have to be reported; here they have to, as in RFC 3708 and Linux.
+//! A timeout or fast retransmit was spurious if each of its retransmissions is reported and the
+//! cause is reordering or a premature timeout. If acknowledgments were lost it was genuine, because
+//! that indicates congestion, as in step A.1 of RFC 3708. Duplicates from the network are ignored;
+//! RFC 3708 stops for good at the first. The paper does not specify whether all retransmissions
+//! must be reported. We require it, as RFC 3708 and Linux do.
 
 use super::duplicates::{DuplicateCause, Retransmissions};
 use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Sent};
 
-/// Waits until the duplicates of these causes are as many as the retransmissions in an episode.
+/// Counts the retransmissions of an episode, and the duplicates by these causes.
 #[derive(Clone, Debug, Default)]
 pub struct DsackCauses {
     retransmissions: Retransmissions,
     /// The current episode.
     episode: Option<u32>,
-    /// Retransmissions not yet reported.
+    /// The number of retransmissions not yet reported.
     unreported: u32,
 }
 

@@ -1,8 +1,9 @@
-//! Undo by D-SACK as in Linux (`tcp_check_dsack` and `tcp_try_undo_dsack`): a counter goes up for
-//! retransmissions and down for reported duplicates. It is zero when none was needed.
+//! Undo by D-SACK as in Linux (`tcp_check_dsack` and `tcp_try_undo_dsack`): retransmissions
+//! increment a counter, and reported duplicates decrement it. When it is zero, no retransmission
+//! was needed.
 //!
-//! Unlike RFC 3708 it accepts a segment that was retransmitted twice, which needs two reports, and
-//! does not wait for the end of the window.
+//! Unlike RFC 3708 this accepts a segment that was retransmitted twice, which needs two reports,
+//! and does not wait for the end of the window.
 
 use alloc::vec::Vec;
 
@@ -10,21 +11,21 @@ use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, DuplicateRange, Sent};
 use crate::seq::Seq;
 
-/// Waits until as many duplicates are reported as there were retransmissions in an episode.
+/// Counts the retransmissions of an episode and their reported duplicates.
 #[derive(Clone, Debug, Default)]
 pub struct DsackLinux {
     /// The current episode.
     episode: Option<u32>,
-    /// `undo_marker`: SND.UNA when it began.
+    /// SND.UNA when it began.
     undo_marker: Seq,
-    /// `undo_retrans`: retransmissions not yet reported.
+    /// The number of retransmissions not yet reported.
     undo_retrans: u32,
-    /// What was retransmitted in it.
+    /// The ranges retransmitted in it.
     retransmitted: Vec<(Seq, Seq)>,
 }
 
 impl DsackLinux {
-    /// Is this the report of a retransmission of the episode?
+    /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
     fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;

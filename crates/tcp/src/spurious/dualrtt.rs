@@ -1,8 +1,8 @@
 //! DualRTT: Fu and Atiquzzaman, "DualRTT: Detecting Spurious Timeouts in Wireless Mobile
 //! Environments", 2004, section IV.
 //!
-//! After a delay spike the delayed segments arrive back to back. So the acknowledgment of an
-//! original arrives impossibly soon after the retransmission that it seems to answer.
+//! After a delay spike the delayed segments arrive back to back. The acknowledgment of an original
+//! then arrives too soon after the retransmission to answer it.
 
 mod config;
 mod tau;
@@ -15,12 +15,11 @@ use crate::flight::{AckFacts, Cause, Sent};
 pub use config::{DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
 use tau::Tau;
 
-/// While nothing is known of the path (section V-B).
+/// The threshold while the path is not known (section V-B).
 const UNKNOWN_PATH_TAU: Tau = Tau::thousandths(100);
 
-/// Calls a timeout spurious when a retransmitted segment is acknowledged within τ times the
-/// connection's smallest round trip (equation 1). It never calls one genuine: what it does not
-/// find stays open.
+/// Finds a timeout spurious if a retransmitted segment is acknowledged within τ times the smallest
+/// round trip of the connection (equation 1). It never finds one genuine; its verdict stays open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DualRtt {
     config: DualRttConfig,
@@ -29,25 +28,24 @@ pub struct DualRtt {
 }
 
 impl DualRtt {
-    /// With these knobs. The path is that of the [`Episode`].
+    /// DualRTT with these settings. The path is that of the [`Episode`].
     pub const fn new(config: DualRttConfig) -> Self {
         Self { config, first: false }
     }
 
-    /// With this threshold.
+    /// DualRTT with this threshold.
     pub const fn with(threshold: Threshold) -> Self {
         let path = KnownPath { rate: None, delay: None };
         Self::new(DualRttConfig { threshold, first: FirstAck::Definition, path })
     }
 
-    /// With a threshold τ in thousandths.
+    /// DualRTT with a threshold τ in thousandths.
     pub const fn with_tau(thousandths: u32) -> Self {
         Self::with(Threshold::Fixed(thousandths))
     }
 
-    /// The paper's NRTT: from the most recent retransmission of `newest`, the newest segment
-    /// acknowledged, to its acknowledgment. A segment that was sent once gives an ordinary round
-    /// trip.
+    /// The paper's NRTT: the time from the last retransmission of `newest`, the newest acknowledged
+    /// segment, to its acknowledgment; `None` if the segment was sent once.
     fn nrtt(&self, newest: &Sent, at: Instant, first: bool) -> Option<Duration> {
         if !newest.was_retransmitted() {
             return None;
@@ -60,7 +58,7 @@ impl DualRtt {
         Some(at.since(from))
     }
 
-    /// Is it below the threshold for a segment of `segment` bytes?
+    /// Is the NRTT below the threshold for a segment of `segment` bytes?
     fn is_below_threshold(&self, nrtt: Duration, segment: u32, episode: &Episode) -> bool {
         let Some(min_rtt) = episode.min_rtt else { return false };
         let model = |path: KnownPath, logarithm| {
@@ -79,7 +77,7 @@ impl DualRtt {
     }
 }
 
-/// [`Threshold::Physical`].
+/// The test of [`Threshold::Physical`].
 fn is_within_spacing(nrtt: Duration, min_rtt: Duration, spacing: Option<Duration>) -> bool {
     let tenths = |time: Duration, count: u32| u128::from(time.nanos()) * u128::from(count);
     spacing.is_some_and(|spacing| tenths(nrtt, 10) < tenths(spacing, 15).min(tenths(min_rtt, 9)))

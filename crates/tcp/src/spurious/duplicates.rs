@@ -1,11 +1,11 @@
-//! The cause of a reported duplicate: Pan, Mark and Shen, "TCP Performance and Behaviors with Local
-//! Retransmissions", section 5.3, by D-SACK (RFC 2883) and the history of what was sent.
+//! The cause of a reported duplicate, from D-SACK (RFC 2883) and the history of the retransmissions
+//! (Pan, Mark and Shen, "TCP Performance and Behaviors with Local Retransmissions", section 5.3).
 //!
-//! The network has made a duplicate of a segment that was never retransmitted. After a fast
-//! retransmit the cause is reordering. After a timeout it is a premature timeout if the original is
-//! acknowledged by now; otherwise the acknowledgments of the original were lost. With a receiver
-//! that delays acknowledgments the last two may be confused: it may have had no reason yet to
-//! acknowledge the original.
+//! If the segment was never retransmitted, the network duplicated it. After a fast retransmit the
+//! cause is reordering. After a timeout it is a premature timeout if the original was acknowledged
+//! before the D-SACK; otherwise the acknowledgments of the original were lost. Delayed
+//! acknowledgments can confuse the last two, because the receiver may not have acknowledged the
+//! original yet.
 
 use alloc::collections::VecDeque;
 
@@ -18,11 +18,11 @@ use crate::seq::Seq;
 pub enum DuplicateCause {
     /// The network duplicated it: it was not retransmitted.
     Network,
-    /// It arrived, but the acknowledgments that said so did not.
+    /// The original arrived, but its acknowledgments were lost.
     AckLoss,
     /// The retransmission timer expired before it, or its acknowledgment, had arrived.
     PrematureTimeout,
-    /// It arrived after segments that were sent later, which led to a fast retransmit.
+    /// It arrived after segments that were sent later, which triggered a fast retransmit.
     Reordering,
 }
 
@@ -38,21 +38,21 @@ impl DuplicateCause {
     }
 }
 
-/// How many duplicates were reported, by cause.
+/// The number of reported duplicates, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duplicates {
-    /// Duplicates that the network made.
+    /// By duplication in the network.
     pub network: u32,
-    /// Those of lost acknowledgments.
+    /// By lost acknowledgments.
     pub ack_loss: u32,
-    /// Those of premature timeouts.
+    /// By premature timeouts.
     pub premature_timeout: u32,
-    /// Those of fast retransmits for reordering.
+    /// By fast retransmits due to reordering.
     pub reordering: u32,
 }
 
 impl Duplicates {
-    /// One more.
+    /// Counts a duplicate.
     pub(super) const fn count(&mut self, cause: DuplicateCause) {
         let count = match cause {
             DuplicateCause::Network => &mut self.network,
@@ -64,7 +64,7 @@ impl Duplicates {
     }
 }
 
-/// What was retransmitted and may still be reported as a duplicate.
+/// The retransmitted segments that may still be reported as duplicates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retransmissions(VecDeque<Retransmitted>);
 
@@ -73,16 +73,16 @@ pub(super) struct Retransmissions(VecDeque<Retransmitted>);
 struct Retransmitted {
     start: Seq,
     end: Seq,
-    /// What retransmitted it.
+    /// Whether a timeout or a fast retransmit caused it.
     kind: EpisodeKind,
-    /// In which episode, if in any.
+    /// The number of the episode, if there was one.
     episode: Option<u32>,
     reported: bool,
-    /// Once more than this is acknowledged, no report is waited for.
+    /// Once more than this is acknowledged, no report is expected any more.
     until: Seq,
 }
 
-/// What a D-SACK means.
+/// The meaning of a D-SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Report {
     pub cause: DuplicateCause,
@@ -91,8 +91,8 @@ pub(super) struct Report {
 }
 
 impl Retransmissions {
-    /// A segment was retransmitted in this episode. A report may come until the data sent after it
-    /// are acknowledged, and two windows more.
+    /// Records a retransmission in this episode. A report is expected until the data sent before
+    /// it, and two more windows, are acknowledged.
     pub fn note(&mut self, sent: &Sent, episode: &Episode) {
         let kind = match sent.cause {
             Cause::Timeout | Cause::GoBackN | Cause::Probe => EpisodeKind::Timeout,
@@ -102,7 +102,7 @@ impl Retransmissions {
         self.push(sent, (kind, Some(episode.number)), episode.high);
     }
 
-    /// A tail loss probe retransmitted a segment, in no episode.
+    /// Records the retransmission of a tail loss probe outside of an episode.
     pub fn note_probe(&mut self, sent: &Sent, max: Seq) {
         self.push(sent, (EpisodeKind::Timeout, None), max);
     }
@@ -113,13 +113,13 @@ impl Retransmissions {
         self.0.push_back(Retransmitted { start, end, kind, episode, reported: false, until });
     }
 
-    /// The receiver reports `range` when all up to `una_before` was acknowledged. Each report
-    /// counts for its first retransmission that was not reported.
+    /// The meaning of a D-SACK for `range`; SND.UNA was `una_before`. A report counts for the first
+    /// matching retransmission that is not reported yet.
     pub fn report(&mut self, range: &DuplicateRange, una_before: Seq) -> Report {
-        let meant = |segment: &&mut Retransmitted| {
+        let matches = |segment: &&mut Retransmitted| {
             !segment.reported && segment.start < range.end && range.start < segment.end
         };
-        let Some(retransmitted) = self.0.iter_mut().find(meant) else {
+        let Some(retransmitted) = self.0.iter_mut().find(matches) else {
             return Report { cause: DuplicateCause::Network, episode: None };
         };
         retransmitted.reported = true;
@@ -131,7 +131,7 @@ impl Retransmissions {
         Report { cause, episode: retransmitted.episode }
     }
 
-    /// All up to `una` is acknowledged.
+    /// Removes the retransmissions for which no report is expected once `una` is acknowledged.
     pub fn forget(&mut self, una: Seq) {
         while self.0.front().is_some_and(|segment| segment.until < una) {
             self.0.pop_front();

@@ -1,14 +1,14 @@
 //! Eifel detection by timestamps: Ludwig and Katz, "The Eifel Algorithm: Making TCP Robust Against
 //! Spurious Retransmissions", 2000, as report C-2002-07 section 5 used it.
 //!
-//! An acknowledgment that echoes a timestamp older than the retransmission's was made for the
-//! original. Unlike RFC 3522 this form asks nothing else, and so takes an acknowledgment of a
-//! duplicate for one of the original where all acknowledgments of the originals were lost.
+//! An acknowledgment that echoes an older timestamp than that of the retransmission answers the
+//! original. Unlike RFC 3522 this form has no further test. If all acknowledgments of the originals
+//! are lost, it mistakes the acknowledgment of a duplicate for that of an original.
 
 use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
-/// The timeout in question, if any.
+/// Eifel detection by timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Eifel {
     /// RetransmitTS: the timestamp of the first retransmission of the episode.
@@ -22,7 +22,7 @@ impl Eifel {
         self.retransmitted_at.get_or_insert(value);
     }
 
-    /// Steps 3 and 4: the first acceptable ACK decides, by whether its echo is smaller than
+    /// Steps 3 and 4: the first acceptable ACK shows a spurious timeout if its echo is smaller than
     /// RetransmitTS.
     pub fn on_ack(&mut self, ack: &AckFacts) -> Verdict {
         let (Some(retransmitted), true) = (self.retransmitted_at, ack.is_new()) else {

@@ -1,24 +1,24 @@
-//! Eifel detection by a flag: draft-ludwig-tsvwg-tcp-rxt-flag-03, and as Ludwig and Katz 2000 have
-//! it, with two of the reserved bits.
+//! Eifel detection by the RXT flag (draft-ludwig-tsvwg-tcp-rxt-flag-03), or by two reserved bits
+//! (Ludwig and Katz 2000).
 //!
-//! The sender marks retransmissions, and the receiver echoes the mark when it acknowledges one. An
-//! acknowledgment without the echo was made for an original. In the draft the receiver answers each
-//! marked segment at once with a pure acknowledgment. Ludwig and Katz echo the mark in the
-//! acknowledgment that comes anyway, so that it may be delayed, carry data and cover originals
-//! besides: the sender may learn later that a timeout was needed, and never sooner that it was not.
+//! The sender sets RXT in retransmissions, and the receiver echoes it when it acknowledges one. An
+//! acknowledgment without the echo answers an original. In the draft the receiver answers each
+//! segment with RXT at once by a pure acknowledgment. In Ludwig and Katz the next regular
+//! acknowledgment has the echo; it may be delayed, carry data, and cover originals as well. This
+//! delays the detection of a genuine timeout, but cannot make a genuine one look spurious.
 
 use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
-/// The timeout or fast retransmit in question.
+/// The state of the detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum EifelRxt {
-    /// None.
+    /// No undecided timeout or fast retransmit.
     #[default]
     Idle,
-    /// It was retransmitted with the mark.
+    /// The segment was retransmitted with RXT.
     Marked,
-    /// The sender marks nothing.
+    /// The segment was retransmitted without RXT.
     Unmarked,
 }
 

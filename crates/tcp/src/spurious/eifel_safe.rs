@@ -1,12 +1,13 @@
 //! The safe variant of Eifel detection: RFC 3522 section 3.4.
 //!
-//! Only the echo of the very timestamp that the original carried shows that the acknowledgment was
-//! made for it. A lost acknowledgment hides it: the next one echoes another segment.
+//! Only the echo of the timestamp of the original shows that the acknowledgment answers it. If this
+//! acknowledgment is lost, the detector misses the spurious retransmission, because the next one
+//! echoes another segment.
 
 use super::{Detector, Episode, Reason, Verdict, rfc3522};
 use crate::flight::{AckFacts, Cause, Sent};
 
-/// The detection algorithm of RFC 3522 with a stricter fourth step.
+/// The Eifel detection algorithm with the stricter step 4 of RFC 3522 section 3.4.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EifelSafe {
     /// The timestamps of the original and of its first retransmission.
@@ -28,7 +29,7 @@ impl Detector for EifelSafe {
         match ack.echo {
             None => Verdict::Inconclusive(Reason::NoTimestamps),
             Some(_) if rfc3522::of_a_duplicate(ack, episode) => Verdict::Genuine,
-            // One tick for both says nothing.
+            // Equal timestamps do not distinguish the original from the retransmission.
             Some(echo) if echo == original && original != retransmitted => Verdict::Spurious,
             Some(_) => Verdict::Genuine,
         }

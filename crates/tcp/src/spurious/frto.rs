@@ -1,12 +1,12 @@
 //! F-RTO: Sarolahti, Kojo and Raatikainen, "F-RTO: A New Recovery Algorithm for TCP
 //! Retransmission Timeouts", report C-2002-07, section 3.
 //!
-//! After a timeout only the first segment is retransmitted. If the next two acknowledgments both
-//! advance the window, the second is for a segment that was never retransmitted. It was only late,
-//! and so was that of the timeout.
+//! After a timeout F-RTO retransmits only the first segment. If the next two acknowledgments both
+//! advance the window, the second one acknowledges a segment that was never retransmitted. So this
+//! segment was only late, and the timeout was spurious.
 //!
-//! The RFCs, Linux and ns-2 differ in when it is entered, what each acknowledgment must cover and
-//! what follows: one file each, over one [`Frto`] machine.
+//! The RFCs, Linux and ns-2 differ in the condition of entry, the data that each acknowledgment
+//! must cover, and the consequences. Each has a file; they share the [`Frto`] state machine.
 
 mod advice;
 mod eifel;

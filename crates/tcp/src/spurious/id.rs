@@ -1,4 +1,4 @@
-//! Names of detectors, read once.
+//! The names of detectors and their parser.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::episode::{DetectorId, Identity};
 
-/// Why a name is not that of a detector.
+/// Why the name of a detector is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DetectorError {
-    /// None has that name.
+    /// No detector has this name.
     #[error("unknown detector `{found}`; expected {expected}")]
     Unknown {
         /// The name.
         found: String,
-        /// The names that are nearest to it.
+        /// The nearest valid names.
         expected: String,
     },
     /// The threshold in the name is out of range.
@@ -46,11 +46,11 @@ const fn row(index: usize) -> &'static DetectorKind {
 }
 
 impl DetectorId {
-    /// That of a detector of the registry.
+    /// The identity of a detector of the registry.
     ///
     /// # Panics
     ///
-    /// If there is none of that name; what a user gives is parsed instead.
+    /// If no detector has this name. Parse names that users give instead.
     pub const fn named(name: &str) -> Self {
         let mut index = 0;
         while index < COUNT {
@@ -62,7 +62,7 @@ impl DetectorId {
         panic!("no detector has this name")
     }
 
-    /// That of this name. Unlike parsing, it spends no time on an error message.
+    /// The detector of this name. Unlike parsing, this creates no error message.
     pub(crate) fn find(name: &str) -> Option<Self> {
         let listed = (0..COUNT).find(|index| row(*index).name == name);
         listed.map(|index| Self(Identity::Listed(index))).or_else(|| {
@@ -71,27 +71,27 @@ impl DetectorId {
         })
     }
 
-    /// That of a user's own detector.
+    /// The identity of a user-defined detector.
     pub const fn custom(name: &'static str) -> Self {
         Self(Identity::Custom(name))
     }
 
-    /// Those of [`DETECTORS`].
+    /// All detectors of [`DETECTORS`].
     pub fn all() -> impl ExactSizeIterator<Item = Self> + Clone {
         (0..DETECTORS.len()).map(|index| Self(Identity::Listed(index)))
     }
 
-    /// Those that a sender may act on.
+    /// All detectors that a sender may act on.
     pub(crate) fn all_acting() -> impl Iterator<Item = Self> {
         (0..COUNT).map(|index| Self(Identity::Listed(index))).filter(|id| id.acting().is_some())
     }
 
-    /// That of a form of F-RTO.
+    /// The detector that is this form of F-RTO.
     pub(crate) fn of_frto(variant: FrtoVariant) -> Option<Self> {
         Self::all().find(|id| id.variant() == Some(variant))
     }
 
-    /// The form of F-RTO that it is.
+    /// The form of F-RTO, if it is F-RTO.
     pub(crate) fn variant(self) -> Option<FrtoVariant> {
         match self.kind()?.make {
             Make::Frto(variant) => Some(variant),
@@ -99,7 +99,8 @@ impl DetectorId {
         }
     }
 
-    /// That under which a sender with this threshold of DualRTT acts on it.
+    /// The identity for a sender with this threshold of DualRTT: `dualrtt` becomes the detector of
+    /// the registry that has this threshold.
     pub(crate) fn of_threshold(self, threshold: Threshold) -> Self {
         let has_it = |id: &Self| match id.kind().map(|kind| kind.make) {
             Some(Make::DualRtt(own)) => own == Some(threshold),
@@ -108,7 +109,7 @@ impl DetectorId {
         if self == DUALRTT { Self::all().find(has_it).unwrap_or(self) } else { self }
     }
 
-    /// Its row of the registry, but of a user's own.
+    /// Its row of the registry; `None` for a user-defined detector.
     pub const fn kind(self) -> Option<&'static DetectorKind> {
         match self.0 {
             Identity::Listed(index) => Some(row(index)),
@@ -117,12 +118,12 @@ impl DetectorId {
         }
     }
 
-    /// How a sender acts on it, but on a user's own.
+    /// How a sender acts on it; `None` if no sender can, or if it is user-defined.
     pub(crate) fn acting(self) -> Option<Acting> {
         self.kind()?.acting
     }
 
-    /// The threshold that it brings.
+    /// The threshold of DualRTT in its name, if any.
     pub(crate) fn threshold(self) -> Option<Threshold> {
         match (self.0, self.kind()?.make) {
             (Identity::DualRtt(thousandths), _) => Some(Threshold::Fixed(thousandths.into())),
@@ -131,13 +132,18 @@ impl DetectorId {
         }
     }
 
-    /// One that has seen nothing yet, but of a user's own. DualRTT has these knobs.
+    /// A new detector in its initial state; `None` if it is user-defined. `knobs` are the settings
+    /// of DualRTT.
     pub fn make(self, knobs: DualRttConfig) -> Option<Box<dyn Detector>> {
         let threshold = self.threshold().unwrap_or(knobs.threshold);
         Some(self.kind()?.make(DualRttConfig { threshold, ..knobs }))
     }
 
-    /// The detector of this name, passive.
+    /// The identity of the detector of this name, and a new instance.
+    ///
+    /// # Errors
+    ///
+    /// If no detector has this name.
     pub fn passive(name: &str) -> Result<(Self, Box<dyn Detector>), DetectorError> {
         let id: Self = name.parse()?;
         let detector = id.make(DualRttConfig::default());
@@ -174,14 +180,14 @@ impl FromStr for DetectorId {
 }
 
 impl DetectorError {
-    /// No detector has the name `found`, nor has one of the user's `own`.
+    /// The error for the unknown name `found`. `own` are the names of user-defined detectors.
     pub fn unknown<'a>(found: &str, own: impl IntoIterator<Item = &'a str>) -> Self {
         let known = (0..COUNT).map(|index| row(index).name).chain(["dualrtt:0.04"]);
         Self::Unknown { found: found.to_string(), expected: one_of(found, known.chain(own)) }
     }
 }
 
-/// So that results can be compared with names.
+/// Compares an identity with a name.
 impl PartialEq<&str> for DetectorId {
     fn eq(&self, name: &&str) -> bool {
         let own = self.to_string();
@@ -189,14 +195,14 @@ impl PartialEq<&str> for DetectorId {
     }
 }
 
-/// Of a fraction such as 0.04.
+/// The thousandths of a fraction such as `0.04`.
 fn thousandths(number: &str) -> Option<u16> {
     let digits = number.strip_prefix("0.").filter(|digits| (1..=3).contains(&digits.len()))?;
     let number = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse::<u16>());
     Some(number?.ok()? * [100, 10, 1][digits.len() - 1])
 }
 
-/// As `==`, which no constant may use.
+/// `==` for constants.
 const fn are_equal(one: &[u8], other: &[u8]) -> bool {
     match (one, other) {
         ([], []) => true,

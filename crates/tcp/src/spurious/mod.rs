@@ -1,6 +1,7 @@
-//! Was that retransmission spurious? Detectors, each a state machine over facts.
+//! Detectors of spurious retransmissions.
 //!
-//! A sender asks those that it acts on; [`PassiveDetectors`] ask any of them about any sender.
+//! A sender runs the detectors that it acts on. [`PassiveDetectors`] run any detectors on the
+//! segments of any sender.
 
 mod badrexmit;
 mod custom;
@@ -52,21 +53,21 @@ pub use set::DetectorVerdict;
 pub(crate) use set::{Beginning, DetectorSet};
 pub use undo_linux::UndoLinux;
 
-/// The decision of a detector about a retransmission.
+/// The decision of a detector about an [`Episode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing yet.
+    /// No decision yet.
     Open,
-    /// The original was only late.
+    /// The retransmission was spurious: the original was only late.
     Spurious,
-    /// No sign of that: it was needed.
+    /// The retransmission was needed.
     Genuine,
-    /// The question cannot be answered, for this reason.
+    /// The detector cannot decide, for this reason.
     Inconclusive(Reason),
 }
 
 impl Verdict {
-    /// As tables say it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -77,39 +78,39 @@ impl Verdict {
     }
 }
 
-/// Why a detector cannot tell.
+/// Why a detector cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It needs new segments to be sent, and there was no data or no window for any.
+    /// It needs new segments, and there was no data or no window for any.
     NothingNewToSend,
     /// It needs timestamps, and the peer sends none.
     NoTimestamps,
     /// It needs D-SACKs, and the peer has never sent one.
     NoDsack,
-    /// It needs retransmissions to be marked, and the sender marks none.
+    /// It needs the RXT flag, and the sender does not set it.
     NotMarked,
-    /// It needs a round-trip time, and there was none yet.
+    /// It needs a round-trip sample, and there was none yet.
     NoRoundTrip,
-    /// It needs the sender to act in a certain way, and the sender did not.
+    /// It needs certain transmissions, and the sender deviated from them.
     SenderDeviated,
-    /// A recovery was under way, which it stays out of.
+    /// A recovery was under way, in which the detector does not run.
     AlreadyRecovering,
-    /// It is for timeouts only.
+    /// The episode began with a fast retransmit, and the detector handles only timeouts.
     NotATimeout,
-    /// It is for data, and the segment was a SYN.
+    /// The segment was a SYN, and the detector handles only data.
     Handshake,
-    /// A segment was retransmitted twice, and what is reported may stand for either.
+    /// A segment was retransmitted twice, and the report may be for either copy.
     RetransmittedTwice,
     /// The network itself duplicates packets.
     NetworkDuplicates,
-    /// It needs to know the path, and does not.
+    /// It needs the rate or the delay of the path, which is not known.
     PathUnknown,
     /// A reason of a [`CustomDetector`].
     Other(&'static str),
 }
 
 impl Reason {
-    /// As tables say it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NothingNewToSend => "nothing new to send",
@@ -129,9 +130,9 @@ impl Reason {
     }
 }
 
-/// Was that retransmission spurious? A detector sees one episode after the other.
+/// A detector of spurious retransmissions. It receives one episode after the other.
 pub trait Detector: CloneDetector + Debug + Send + Sync {
-    /// A segment was retransmitted in this episode, the first one included.
+    /// A segment was retransmitted in this episode, including the first one.
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         let _ = (sent, episode);
     }
@@ -142,10 +143,11 @@ pub trait Detector: CloneDetector + Debug + Send + Sync {
         let _ = (sent, episode);
     }
 
-    /// An acknowledgment arrived in this episode, which has no verdict yet.
+    /// An acknowledgment arrived in this episode, about which the detector has not decided yet.
+    /// Returns the decision.
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict;
 
-    /// The episode ends without a verdict: the last chance for one.
+    /// The episode ends without a decision. Returns a last one.
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         let _ = episode;
         Verdict::Open

@@ -1,11 +1,12 @@
-//! The sign that Linux 6.1 uses (`FLAG_ORIG_SACK_ACKED` of `net/ipv4/tcp_input.c`), whatever the
-//! sender does: an ACK of a segment from before the timeout that was sent once and not reported
-//! before. Not all was lost, so the segment that timed out is assumed to be late, too.
+//! The evidence that Linux 6.1 uses (`FLAG_ORIG_SACK_ACKED` of `net/ipv4/tcp_input.c`), for any
+//! sender: the first ACK or SACK of a segment that was sent before the timeout and never
+//! retransmitted. Since this segment was not lost, the one that timed out is assumed to be late,
+//! too.
 
 use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::AckFacts;
 
-/// Waits for an acknowledgment of an original until all of before the timeout is acknowledged.
+/// Decides by whether an original is acknowledged before all data sent before the timeout is.
 #[derive(Clone, Copy, Debug)]
 pub struct OrigAcked;
 
@@ -14,7 +15,7 @@ impl Detector for OrigAcked {
         if episode.kind != EpisodeKind::Timeout {
             return Verdict::Inconclusive(Reason::NotATimeout);
         }
-        // Without SACK one acknowledgment for an original and a retransmission may be the latter's.
+        // Without SACK, an ACK that covers an original and a retransmission may answer the latter.
         let proves = episode.sack || !ack.acks_retransmission;
         match ack.original {
             Some(end) if end <= episode.max && proves => Verdict::Spurious,

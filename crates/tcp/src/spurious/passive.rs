@@ -1,5 +1,5 @@
-//! Passive detectors: their verdicts about a sender's timeouts and fast retransmits, whatever the
-//! sender's response.
+//! Passive detectors, whose verdicts about timeouts and fast retransmits do not influence the
+//! sender.
 
 use alloc::boxed::Box;
 
@@ -16,26 +16,26 @@ use crate::seq::Seq;
 
 /// Detectors on which no sender acts.
 ///
-/// They take the events of the sender in their order: an acknowledgment before the fast retransmit
-/// that it leads to, and that before the segments that leave for it. Each has at most one verdict
-/// for an [`Episode`](super::Episode).
+/// Report the events of the sender in their order: an acknowledgment, then the fast retransmit that
+/// it triggers, then the segments that are sent for it. Each detector has at most one verdict about
+/// an [`Episode`](super::Episode).
 #[derive(Clone, Debug)]
 pub struct PassiveDetectors {
     flight: Flight,
     set: DetectorSet,
-    /// Does the episode's own retransmission still have to leave?
+    /// Is the first retransmission of the episode still to be sent?
     retransmission_pending: bool,
 }
 
 impl PassiveDetectors {
-    /// Those of the registry, of a connection that sends from `seq` on: [`Seq::FIRST`], where its
-    /// SYN is seen.
+    /// These detectors of the registry, for a connection whose first segment begins at `seq`, which
+    /// is [`Seq::FIRST`] for the SYN.
     pub fn new(detectors: impl IntoIterator<Item = DetectorId>, seq: Seq) -> Self {
         let make = |id: DetectorId| Some((id, id.make(DualRttConfig::default())?));
         Self::of(detectors.into_iter().filter_map(make), seq)
     }
 
-    /// The same of any detectors, which have seen nothing yet.
+    /// As [`Self::new`], with these detectors in their initial state.
     pub fn of(
         detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
         seq: Seq,
@@ -44,26 +44,26 @@ impl PassiveDetectors {
         Self { flight: Flight::starting_at(seq), set, retransmission_pending: false }
     }
 
-    /// The same, with the sender's knowledge of the path.
+    /// The same detectors, with the sender's knowledge of the path.
     #[must_use]
     pub fn with_known_path(mut self, path: KnownPath) -> Self {
         self.set = self.set.with_known_path(path);
         self
     }
 
-    /// The retransmission timer of the segment at `seq` expired: the number of the episode.
+    /// The retransmission timer of the segment at `seq` expired. Returns the number of the episode.
     pub fn timeout(&mut self, seq: Seq, at: Instant) -> u32 {
         self.begin(EpisodeKind::Timeout, seq, at)
     }
 
-    /// Duplicate acknowledgments said that the segment at `seq` was lost: the number of the
+    /// The sender decided on a fast retransmit of the segment at `seq`. Returns the number of the
     /// episode.
     pub fn fast_retransmit(&mut self, seq: Seq, at: Instant) -> u32 {
         self.begin(EpisodeKind::FastRetransmit, seq, at)
     }
 
-    /// The sender sent `segment`, and why, if that is known: an engine that sent it has the reason
-    /// in its own flight, as [`Sent::cause`](crate::Sent::cause).
+    /// The sender sent `segment` for this `cause`, if it is known: an engine has it in its flight,
+    /// as [`Sent::cause`](crate::Sent::cause).
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.sequence_length() == 0 {
             return;
@@ -91,8 +91,8 @@ impl PassiveDetectors {
         }
     }
 
-    /// An acknowledgment reached the sender: what it means, if it is one of what was sent and not
-    /// an old one.
+    /// An acknowledgment reached the sender. Returns its facts, unless it is below SND.UNA or
+    /// beyond SND.MAX.
     pub fn acked(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
         let known = self.flight.una()..=self.flight.max();
         if !segment.flags.has(Flags::ACK) || !known.contains(&segment.ack) {
@@ -103,17 +103,17 @@ impl PassiveDetectors {
         Some(facts)
     }
 
-    /// What was sent and acknowledged so far.
+    /// The history of sent and acknowledged segments.
     pub const fn flight(&self) -> &Flight {
         &self.flight
     }
 
-    /// How many duplicates were reported, by cause.
+    /// The number of reported duplicates, by cause.
     pub const fn duplicates(&self) -> Duplicates {
         self.set.duplicates()
     }
 
-    /// The connection is over: what is open stays [`Verdict::Open`].
+    /// The connection ended. Undecided verdicts stay [`Verdict::Open`].
     pub fn finish(&mut self, at: Instant) {
         self.set.end(at);
     }
@@ -123,7 +123,8 @@ impl PassiveDetectors {
         self.set.poll()
     }
 
-    /// The cause of an episode's own retransmission, which a capture does not show.
+    /// The cause of a segment: for the first retransmission of an episode the kind of the episode,
+    /// because a capture does not show it.
     fn cause_of(&self, segment: &Segment, cause: Cause) -> Cause {
         match self.set.episode() {
             Some(episode) if self.retransmission_pending && covers(segment, episode.seq) => {

@@ -1,41 +1,41 @@
-//! What acknowledgments show of a path: its round trip, and the bandwidth and delay that DualRTT's
-//! model wants (Fu and Atiquzzaman 2004, section V-B).
+//! Measurements of the path from acknowledgments: round trips, and the bandwidth and delay for the
+//! model of DualRTT (Fu and Atiquzzaman 2004, section V-B).
 
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::KnownPath;
 use crate::flight::AckFacts;
 
-/// Round trips that are enough to estimate a path.
+/// The number of round trips for an estimate of the path.
 const ENOUGH: u32 = 8;
 
-/// What acknowledgments show of a path.
+/// Measurements of the path from acknowledgments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     /// The smallest round-trip time of the connection.
     pub min_rtt: Option<Duration>,
     pub srtt: Option<Duration>,
-    /// The closest that acknowledgments of one segment each followed one another.
+    /// The smallest interval between two acknowledgments of one segment each.
     pub spacing: Option<Duration>,
-    /// When new data were last acknowledged.
+    /// When new data was last acknowledged.
     last_ack: Option<Instant>,
-    /// Since the path last turned out to be another.
+    /// The samples since the path last changed.
     current: PathSamples,
-    /// Since the last timeout.
+    /// The samples since the last timeout.
     since_timeout: PathSamples,
 }
 
-/// What was measured in some stretch of time.
+/// The samples of a period.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathSamples {
     round_trips: u32,
     min_rtt: Option<Duration>,
-    /// The fastest that data were acknowledged from one acknowledgment to the next.
+    /// The highest rate at which data was acknowledged from one acknowledgment to the next.
     rate: Option<Rate>,
 }
 
 impl Path {
-    /// Takes a round trip by Karn's rule, and the distance to the acknowledgment before.
+    /// Takes a round-trip sample by Karn's rule, and the interval since the last acknowledgment.
     pub fn measure(&mut self, facts: &AckFacts) {
         if !facts.is_new() {
             return;
@@ -53,8 +53,9 @@ impl Path {
         self.estimate_by(rtt, rate(facts.advanced, apart));
     }
 
-    /// Half the smallest round trip as delay, and as bandwidth the fastest that data were
-    /// acknowledged; nothing while it is unclear whether the path is the one that was measured.
+    /// The estimated path: the delay is half the smallest round trip, the bandwidth the highest
+    /// rate of acknowledged data. Empty while there are too few samples or the path may have
+    /// changed.
     pub fn estimate(&self) -> KnownPath {
         let PathSamples { round_trips, min_rtt, rate } = self.current;
         match round_trips >= ENOUGH && !self.has_changed() {
@@ -63,7 +64,7 @@ impl Path {
         }
     }
 
-    /// A timeout may be a handover: what is measured from here on is compared with what was.
+    /// A timeout may be due to a handover: later samples are compared with those before it.
     pub fn timed_out(&mut self) {
         if self.has_changed() {
             self.current = self.since_timeout;
@@ -82,8 +83,8 @@ impl Path {
         }
     }
 
-    /// Does every round trip since the last timeout take more than twice the smallest before? This
-    /// is how a sender notices a handover.
+    /// Has the path changed, by a handover? Then every round trip since the last timeout is longer
+    /// than twice the smallest before it.
     fn has_changed(&self) -> bool {
         match (self.current.min_rtt, self.since_timeout.min_rtt) {
             (Some(before), Some(since)) => since > before.saturating_mul(2),
@@ -100,8 +101,8 @@ impl PathSamples {
     }
 }
 
-/// The rate of `bytes`, without headers, in `time`; `None` for no time and for less than a bit per
-/// second.
+/// The rate of `bytes`, without headers, in `time`; `None` if `time` is zero or the rate is below 1
+/// bit/s.
 fn rate(bytes: u64, time: Duration) -> Option<Rate> {
     let bits = bytes.saturating_mul(8_000_000_000).checked_div(time.nanos())?;
     Rate::from_bits_per_second(bits)

@@ -1,9 +1,8 @@
-//! Eifel detection as RFC 3522 section 3.2 has it: by timestamps, for timeouts and fast
-//! retransmits.
+//! Eifel detection by timestamps, for timeouts and fast retransmits (RFC 3522 section 3.2).
 //!
-//! Beyond the form of 2000 it asks in step 5 whether the acknowledgment may be that of a duplicate,
-//! all acknowledgments of the originals having been lost: a D-SACK says so, and where the peer is
-//! not known to send any, an acknowledgment of all that is outstanding is not trusted either.
+//! In addition to the form of 2000, step 5 tests whether the acknowledgment may answer a duplicate
+//! because all acknowledgments of the originals were lost. A D-SACK shows this. If the peer has
+//! never sent a D-SACK, an acknowledgment of all outstanding data does not count, either.
 
 use super::{Detector, Eifel, Episode, Verdict};
 use crate::flight::{AckFacts, Sent};
@@ -28,8 +27,8 @@ impl Detector for Rfc3522 {
     }
 }
 
-/// Step 5: may this be the acknowledgment of a duplicate? It carries a D-SACK, or no D-SACK ever
-/// came and it acknowledges all outstanding data.
+/// Step 5: may the acknowledgment answer a duplicate? It may if it carries a D-SACK, or if no
+/// D-SACK was ever received and it acknowledges all outstanding data.
 pub(super) fn of_a_duplicate(ack: &AckFacts, episode: &Episode) -> bool {
     ack.dsack.is_some() || (!episode.dsack_seen && ack.ack == ack.max)
 }

@@ -1,4 +1,4 @@
-//! Detectors side by side, and their episodes: those that a sender acts on, or passive ones.
+//! A set of detectors and their current episode: those that a sender acts on, or passive ones.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,14 +12,14 @@ use super::{Detector, DetectorId, Episode, EpisodeKind, KnownPath, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
-/// What a detector says of an episode.
+/// The verdict of a detector about an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectorVerdict {
     /// The number of the episode.
     pub episode: u32,
-    /// Which detector.
+    /// The detector.
     pub detector: DetectorId,
-    /// The verdict; [`Verdict::Open`] where the episode ended without one.
+    /// The verdict; [`Verdict::Open`] if the episode ended without a decision.
     pub verdict: Verdict,
     /// When it decided.
     pub at: Instant,
@@ -32,7 +32,7 @@ pub(crate) struct DetectorSet {
     episode: Option<Episode>,
     episodes: u32,
     known: KnownPath,
-    /// What acknowledgments show of the path, if there is a detector.
+    /// The measurements of the path, if there is a detector.
     path: Option<Box<Path>>,
     dsack_seen: bool,
     retransmissions: Retransmissions,
@@ -44,13 +44,13 @@ pub(crate) struct DetectorSet {
 struct Slot {
     id: DetectorId,
     detector: Box<dyn Detector>,
-    /// Does it see timeouts only?
+    /// Does it receive only retransmissions by timeout?
     timeouts_only: bool,
     /// Has it decided in this episode?
     decided: bool,
 }
 
-/// A timeout or fast retransmit, as it is decided.
+/// The timeout or fast retransmit that begins an episode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning {
     pub kind: EpisodeKind,
@@ -66,7 +66,7 @@ pub(crate) struct Beginning {
 }
 
 impl DetectorSet {
-    /// These detectors, asked in this order.
+    /// A set of these detectors, which run in this order.
     pub fn of(detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>) -> Self {
         let slot = |(id, detector)| Slot { id, detector, timeouts_only: false, decided: false };
         let slots: Vec<_> = detectors.into_iter().map(slot).collect();
@@ -74,8 +74,8 @@ impl DetectorSet {
         Self { slots, path, ..Self::default() }
     }
 
-    /// These detectors, which a sender acts on. F-RTO, which also says what to send, is not among
-    /// them.
+    /// A set of these detectors, on which a sender acts. F-RTO is not among them, because it also
+    /// decides what to send.
     pub fn acting(
         detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
         path: KnownPath,
@@ -87,18 +87,18 @@ impl DetectorSet {
         set
     }
 
-    /// The same, with knowledge of the path.
+    /// The same set, with this knowledge of the path.
     pub const fn with_known_path(mut self, path: KnownPath) -> Self {
         self.known = path;
         self
     }
 
-    /// As before, but with the detectors of `other`.
+    /// The set `other` with the retransmissions and duplicates of this one.
     pub fn replaced(self, other: Self) -> Self {
         Self { retransmissions: self.retransmissions, duplicates: self.duplicates, ..other }
     }
 
-    /// How many duplicates were reported, by cause.
+    /// The number of reported duplicates, by cause.
     pub const fn duplicates(&self) -> Duplicates {
         self.duplicates
     }
@@ -108,14 +108,13 @@ impl DetectorSet {
         self.slots.is_empty()
     }
 
-    /// The episode under way.
+    /// The current episode.
     pub const fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()
     }
 
-    /// The retransmission timer expired or a fast retransmit was decided: the number of the
-    /// episode. Another timeout of the same segment belongs to the current one, as long as no
-    /// detector has decided.
+    /// Begins an episode with a timeout or fast retransmit, and returns its number. Another timeout
+    /// of the same segment belongs to the current episode as long as no detector has decided.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
         let Beginning { kind, seq, max, sack, probe, at } = beginning;
         let undecided = self.slots.iter().all(|slot| !slot.decided);
@@ -156,8 +155,8 @@ impl DetectorSet {
         number
     }
 
-    /// A segment was retransmitted; SND.MAX is `max`. Detectors that have decided see it, too,
-    /// because they may need it later.
+    /// A segment was retransmitted; SND.MAX is `max`. Detectors that have decided receive it, too,
+    /// because they may need it in a later episode.
     pub fn on_retransmission(&mut self, sent: &Sent, max: Seq) {
         let Some(episode) = &mut self.episode else {
             if sent.cause == Cause::Probe {
@@ -178,8 +177,7 @@ impl DetectorSet {
         }
     }
 
-    /// A tail loss probe has retransmitted a segment, which D-SACK may report like any
-    /// retransmission.
+    /// A tail loss probe has retransmitted a segment. D-SACK may report it like any retransmission.
     fn on_probe(&mut self, sent: &Sent) {
         let Some(episode) = &mut self.episode else { return };
         episode.retransmissions += 1;
@@ -195,7 +193,8 @@ impl DetectorSet {
         }
     }
 
-    /// An acknowledgment arrived: what a duplicate that it reports comes from.
+    /// Passes an acknowledgment to the detectors. Returns the cause of the duplicate that it
+    /// reports, if any.
     pub fn on_ack(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {
         let cause = self.duplicate(facts);
         self.run_all(facts);
@@ -220,14 +219,14 @@ impl DetectorSet {
         self.end_if_covered(facts);
     }
 
-    /// The episode ends when data are acknowledged that were sent after its last retransmission.
+    /// Ends the episode if data is acknowledged that was sent after its last retransmission.
     fn end_if_covered(&mut self, facts: &AckFacts) {
         if self.episode.is_some_and(|episode| facts.ack > episode.high) {
             self.end(facts.at);
         }
     }
 
-    /// Asks those that have not decided in this episode.
+    /// Runs `step` for the detectors that have not decided in this episode.
     pub fn run(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
         let Some(episode) = self.episode else { return };
         for slot in self.slots.iter_mut().filter(|slot| !slot.decided) {
@@ -240,7 +239,7 @@ impl DetectorSet {
         }
     }
 
-    /// The episode ends, and those that have not spoken say their last word.
+    /// Ends the episode. Detectors that have not decided return their last verdict.
     pub fn end(&mut self, at: Instant) {
         let Some(episode) = self.episode.take() else { return };
         for slot in &mut self.slots {
@@ -252,7 +251,7 @@ impl DetectorSet {
         }
     }
 
-    /// The next thing that a detector says.
+    /// The next verdict.
     pub fn poll(&mut self) -> Option<DetectorVerdict> {
         self.verdicts.pop_front()
     }

@@ -1,7 +1,7 @@
-//! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c`, and its callers): one state for
-//! timestamps and D-SACKs, in the kernel's order.
+//! Undo as in Linux 6 (`tcp_may_undo` of `net/ipv4/tcp_input.c` and its callers), by timestamps and
+//! D-SACKs in the kernel's order.
 //!
-//! | state                   | asked when            | undone if                                  |
+//! | state                   | tested when           | undone if                                  |
 //! |-------------------------|-----------------------|--------------------------------------------|
 //! | Loss, after a timeout   | SND.UNA advances      | the echo is older, or all is reported      |
 //! | Recovery, to its end    | SND.UNA reaches it    | the echo is older, or all is reported      |
@@ -11,8 +11,8 @@
 //!
 //! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All
 //! is reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss
-//! it is asked before F-RTO. A retransmission that is selectively acknowledged alone counts as out
-//! here until it is acknowledged cumulatively.
+//! the test precedes F-RTO. Unlike in Linux, a SACKed retransmission counts in `retrans_out` until
+//! it is acknowledged cumulatively.
 
 use alloc::vec::Vec;
 
@@ -20,38 +20,40 @@ use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
 use crate::flight::{AckFacts, DuplicateRange, Sent};
 use crate::seq::Seq;
 
-/// Waits for an echo that is too old, or for a report of every retransmission.
+/// Detects an echo that is older than the first retransmission, or a report of every
+/// retransmission.
 #[derive(Clone, Debug, Default)]
 pub struct UndoLinux {
-    /// The current episode, and what it began with.
+    /// Number and kind of the current episode.
     episode: Option<(u32, EpisodeKind)>,
-    /// `undo_marker`: SND.UNA when it began.
+    /// SND.UNA when it began.
     undo_marker: Seq,
-    /// `high_seq`: SND.MAX when it began.
+    /// SND.MAX when it began.
     high_seq: Seq,
-    /// `undo_retrans`: retransmissions not yet reported.
+    /// The number of retransmissions not yet reported.
     undo_retrans: u32,
-    /// `retrans_stamp`: the timestamp of the first retransmission.
+    /// The timestamp of the first retransmission.
     retrans_stamp: Option<u32>,
-    /// What was retransmitted.
+    /// The ranges of the retransmitted segments.
     retransmitted: Vec<(Seq, Seq)>,
-    /// Has any acknowledgment come, and did one echo a timestamp?
+    /// Has any acknowledgment arrived?
     ack_seen: bool,
+    /// Has any acknowledgment echoed a timestamp?
     echo_seen: bool,
 }
 
-/// What an acknowledgment shows of the retransmissions.
+/// The evidence of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Signs {
-    /// It was made for a segment that left before the first of them (`tcp_packet_delayed`).
+struct Evidence {
+    /// It answers a segment that was sent before the first retransmission (`tcp_packet_delayed`).
     delayed: bool,
-    /// All of them were duplicates.
+    /// All retransmissions were duplicates.
     all_reported: bool,
 }
 
 impl UndoLinux {
-    /// `tcp_init_undo`. A timeout in a recovery whose end is not reached goes on with what that has
-    /// counted (`tcp_enter_loss`); else only retransmissions that are still out count.
+    /// Begins an episode (`tcp_init_undo`). A timeout in an unfinished recovery keeps its counts
+    /// (`tcp_enter_loss`); otherwise only retransmissions in flight count.
     fn begin(&mut self, episode: &Episode) {
         let before = self.episode.replace((episode.number, episode.kind));
         let recovering = matches!(before, Some((_, EpisodeKind::FastRetransmit)));
@@ -76,35 +78,37 @@ impl UndoLinux {
         range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))
     }
 
-    fn signs(&mut self, ack: &AckFacts) -> Signs {
+    fn evidence(&mut self, ack: &AckFacts) -> Evidence {
         let range = ack.dsack.as_ref().filter(|_| !ack.dsack_ignored);
         let range = range.filter(|range| self.counts(range, ack.una_before));
         self.undo_retrans = self.undo_retrans.saturating_sub(u32::from(range.is_some()));
         self.ack_seen = true;
         self.echo_seen |= ack.echo.is_some();
-        // An echo of zero is none (`tcp_tsopt_ecr_before`).
+        // An echo of zero does not count (`tcp_tsopt_ecr_before`).
         let echo = ack.echo.filter(|echo| *echo != 0);
         let older = |(echo, stamp): (u32, u32)| (echo.wrapping_sub(stamp) as i32) < 0;
         let delayed = echo.zip(self.retrans_stamp).is_some_and(older);
-        Signs { delayed, all_reported: self.undo_retrans == 0 }
+        Evidence { delayed, all_reported: self.undo_retrans == 0 }
     }
 
-    /// Is a retransmission on its way, once all below `ack` has arrived (`retrans_out`)?
-    fn is_out(&self, ack: Seq) -> bool {
+    /// Is a retransmission in flight after `ack` is acknowledged (`retrans_out`)?
+    fn has_retrans_out(&self, ack: Seq) -> bool {
         self.retransmitted.iter().any(|(_, end)| *end > ack)
     }
 
-    /// `tcp_process_loss` before F-RTO; `tcp_try_undo_recovery`, `tcp_try_undo_partial` and
-    /// `tcp_try_undo_dsack`.
-    fn may_undo(&self, kind: EpisodeKind, ack: &AckFacts, signs: Signs) -> bool {
-        let Signs { delayed, all_reported } = signs;
+    /// Is the reduction undone (`tcp_process_loss` before F-RTO, `tcp_try_undo_recovery`,
+    /// `tcp_try_undo_partial` and `tcp_try_undo_dsack`)?
+    fn may_undo(&self, kind: EpisodeKind, ack: &AckFacts, evidence: Evidence) -> bool {
+        let Evidence { delayed, all_reported } = evidence;
         let open = ack.una_before >= self.high_seq;
         match kind {
             _ if open => all_reported,
             EpisodeKind::Timeout => ack.is_new() && (delayed || all_reported),
             EpisodeKind::FastRetransmit if ack.ack >= self.high_seq => delayed || all_reported,
-            // A retransmission in flight may still be reported, so nothing else decides here.
-            EpisodeKind::FastRetransmit if ack.is_new() && delayed => !self.is_out(ack.ack),
+            // A partial ACK undoes only if no retransmission is in flight, which could be needed.
+            EpisodeKind::FastRetransmit if ack.is_new() && delayed => {
+                !self.has_retrans_out(ack.ack)
+            }
             EpisodeKind::FastRetransmit => all_reported,
         }
     }
@@ -129,8 +133,8 @@ impl Detector for UndoLinux {
         if number != episode.number {
             return Verdict::Open;
         }
-        let signs = self.signs(ack);
-        if self.may_undo(kind, ack, signs) { Verdict::Spurious } else { Verdict::Open }
+        let evidence = self.evidence(ack);
+        if self.may_undo(kind, ack, evidence) { Verdict::Spurious } else { Verdict::Open }
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {

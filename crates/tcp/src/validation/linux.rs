@@ -1,17 +1,17 @@
-//! Is the congestion window what limits a sender? Linux (`tcp_cwnd_validate`,
-//! `tcp_is_cwnd_limited`), in place of RFC 2861: a window that was not filled does not grow.
+//! The window validation of Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): cwnd grows only if
+//! it limits the sender.
 
 use crate::congestion::Window;
 use crate::flight::Flight;
 use crate::seq::Seq;
 
-/// What was used of the window since all of it was acknowledged last.
+/// The use of the window in the last round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CwndUsage {
     is_cwnd_limited: bool,
-    /// The most that was outstanding, in bytes.
+    /// The largest FlightSize, in bytes.
     max_packets_out: u64,
-    /// SND.MAX then: once it is acknowledged, it is counted anew.
+    /// SND.MAX when `max_packets_out` was set. Once it is acknowledged, a new round begins.
     cwnd_usage_seq: Seq,
 }
 
@@ -22,7 +22,7 @@ impl Default for CwndUsage {
 }
 
 impl CwndUsage {
-    /// New data have left, and `pipe` bytes count against the window.
+    /// New data was sent, and the pipe is `pipe` bytes.
     pub fn on_sent(&mut self, pipe: u64, flight: &Flight, window: &Window) {
         let is_cwnd_limited = pipe + window.smss() > window.cwnd();
         let larger = !self.is_cwnd_limited && flight.size() > self.max_packets_out;
@@ -32,7 +32,7 @@ impl CwndUsage {
         }
     }
 
-    /// May the window grow? In slow start where more than half of it was used, too.
+    /// May the window grow? In slow start it suffices that more than half of it was used.
     pub const fn may_grow(&self, window: &Window) -> bool {
         let in_slow_start = window.cwnd() < window.ssthresh();
         self.is_cwnd_limited || (in_slow_start && window.cwnd() < 2 * self.max_packets_out)

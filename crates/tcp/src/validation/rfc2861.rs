@@ -1,4 +1,4 @@
-//! RFC 2861 section 3, whose pseudo-code is that of `TcpAgent::process_qoption_after_send` of ns-2.
+//! RFC 2861 section 3, with the pseudo-code of `TcpAgent::process_qoption_after_send` of ns-2.
 
 use rtolab_time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use crate::congestion::Window;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rfc2861 {
-    /// When data left last.
+    /// When data was last sent.
     pub t_last: Option<Instant>,
-    /// When the window was full last.
+    /// When the window was last full.
     pub t_prev: Option<Instant>,
-    /// The most that was outstanding since then, in bytes.
+    /// The largest FlightSize since then, in bytes.
     w_used: u64,
-    /// Was the window full when data left last?
+    /// Was the window full when data was last sent?
     pub is_full: bool,
 }
 
@@ -22,11 +22,11 @@ impl Rfc2861 {
         Self { t_last: last, t_prev: last, w_used: 0, is_full: false }
     }
 
-    /// Data have left: the window is reduced if it was not used.
+    /// Data was sent: reduces the window if it was not used.
     pub fn on_sent(&mut self, window: &mut Window, sent: &DataSent) {
         let t_last = self.t_last.replace(sent.at).unwrap_or(sent.at);
         self.t_prev.get_or_insert(sent.at);
-        // In recovery the window is not the application's to fill.
+        // In recovery the application does not determine the use of the window.
         if sent.in_recovery || !sent.is_new {
             self.restart(sent.at);
             return;
@@ -47,7 +47,7 @@ impl Rfc2861 {
         }
     }
 
-    /// The window is halved for each timeout that nothing was sent.
+    /// Halves the window for each RTO in which nothing was sent.
     fn after_idle(&mut self, window: &mut Window, sent: &DataSent, t_last: Instant) {
         let rto = sent.rto.max(Duration::from_nanos(1));
         let timeouts = (sent.at - t_last).nanos() / rto.nanos();
@@ -55,7 +55,7 @@ impl Rfc2861 {
             return;
         }
         keep_in_ssthresh(window);
-        // More halvings than it has bits change nothing.
+        // After as many halvings as it has bits, the window is at its minimum.
         for _ in 0..timeouts.min(64) {
             let win = window.cwnd().min(sent.rwnd);
             window.set_cwnd(win / 2);

@@ -1,4 +1,4 @@
-//! RFC 7661, without the pacing that its section 4.4.2 asks for.
+//! RFC 7661, without the pacing of its section 4.4.2.
 
 use alloc::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use super::usage::{DataAcked, DataSent, keep_in_ssthresh};
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// How long a window that is not used is kept: the non-validated period (section 4.4).
+/// The non-validated period, after which an unused window is reduced (section 4.4).
 const NON_VALIDATED_PERIOD: Duration = Duration::from_secs(300);
 /// The number of parts of a pipeACK sampling period, each with its largest sample.
 const PARTS: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rfc7661 {
-    /// When the window was last found valid.
+    /// When the window was last validated.
     pub valid: Option<Instant>,
-    /// A fast recovery that found the window not validated.
+    /// The fast recovery under way, if the window was not validated when it began.
     loss: Option<Loss>,
-    /// Was the window full when data left last?
+    /// Was the window full when data was last sent?
     is_full: bool,
     pipe_ack: PipeAck,
 }
@@ -29,20 +29,20 @@ pub(crate) struct Rfc7661 {
 struct Loss {
     /// max(pipeACK, LossFlightSize), in bytes.
     used: u64,
-    /// Bytes retransmitted in it (`R`).
+    /// The bytes retransmitted in it (`R`).
     retransmitted: u64,
 }
 
-/// The most that was acknowledged within a round trip (pipeACK, section 4.2), in bytes.
+/// The largest amount of data acknowledged within a round trip (pipeACK, section 4.2), in bytes.
 #[derive(Clone, Debug)]
 struct PipeAck {
-    /// Behind what was acknowledged when the sample under way began.
+    /// SND.UNA when the current sample began.
     from: Seq,
-    /// SND.MAX then: its acknowledgment ends the round trip.
+    /// SND.MAX when it began, whose acknowledgment ends the round trip.
     until: Seq,
-    /// The largest samples, each of a part of the sampling period.
+    /// The largest sample of each part of the sampling period.
     samples: VecDeque<(Instant, u64)>,
-    /// Was there a sample? Without, the variable is undefined.
+    /// Was there a sample? Otherwise pipeACK is undefined.
     defined: bool,
 }
 
@@ -64,10 +64,10 @@ impl Rfc7661 {
         }
     }
 
-    /// Data have left: the window is reduced if it was not used for long.
+    /// Data was sent: reduces the window if it was not used for the non-validated period.
     pub fn on_sent(&mut self, window: &mut Window, sent: &DataSent) {
         self.valid.get_or_insert(sent.at);
-        // In recovery the window is not the application's to fill.
+        // In recovery the application does not determine the use of the window.
         if sent.in_recovery || !sent.is_new {
             self.valid = Some(sent.at);
             return;
@@ -78,8 +78,8 @@ impl Rfc7661 {
         self.is_full = sent.fills(window);
     }
 
-    /// New data up to `una` are acknowledged outside fast recovery: may the window grow? In the
-    /// non-validated phase only where it is full.
+    /// New data is acknowledged outside fast recovery: may the window grow? In the non-validated
+    /// phase it may only if it is full.
     pub fn on_ack(&mut self, window: &mut Window, ack: &DataAcked) -> bool {
         let DataAcked { at, una, max, srtt, initial_window } = *ack;
         self.pipe_ack.acked(una, max, (at, sampling_period(srtt)));
@@ -91,7 +91,7 @@ impl Rfc7661 {
         self.is_full
     }
 
-    /// Section 4.4.3: after five minutes unused the window is halved.
+    /// Section 4.4.3: halves the window for each non-validated period.
     fn close_down(&mut self, window: &mut Window, at: Instant, initial_window: u64) {
         let valid = self.valid.get_or_insert(at);
         let mut periods = (at - *valid).nanos() / NON_VALIDATED_PERIOD.nanos();
@@ -105,14 +105,14 @@ impl Rfc7661 {
         }
     }
 
-    /// pipeACK, where less than half the window is used (section 4.3).
+    /// pipeACK, if it is less than half of cwnd: then the window is not validated (section 4.3).
     fn not_validated(&self, window: &Window, at: Instant, srtt: Duration) -> Option<u64> {
         let pipe_ack = self.pipe_ack.value(at, sampling_period(srtt))?;
         (pipe_ack * 2 < window.cwnd()).then_some(pipe_ack)
     }
 
-    /// Fast recovery begins: of what `ssthresh` is a part, if the window is not validated (section
-    /// 4.4.1).
+    /// Fast recovery begins: the value to use in place of FlightSize for `ssthresh`, if the window
+    /// is not validated (section 4.4.1).
     pub fn on_loss(
         &mut self,
         window: &Window,
@@ -125,7 +125,7 @@ impl Rfc7661 {
         Some(used)
     }
 
-    /// Fast recovery is over: what had to be retransmitted was too much (section 4.4.1).
+    /// Fast recovery ends: reduces the window by the retransmitted data (section 4.4.1).
     pub fn on_recovered(&mut self, window: &mut Window, una: Seq, max: Seq) {
         if let Some(Loss { used, retransmitted }) = self.loss.take() {
             // cwnd = ((max(pipeACK, LossFlightSize) - R) / 2)
@@ -135,20 +135,20 @@ impl Rfc7661 {
         self.pipe_ack.restart(una, max);
     }
 
-    /// The retransmission timer expired: nothing is known of the path.
+    /// The retransmission timer expired: resets pipeACK.
     pub fn on_timeout(&mut self, una: Seq, max: Seq) {
         self.loss = None;
         self.pipe_ack.restart(una, max);
     }
 }
 
-/// Three round trips, a second at least (section 4.2).
+/// The pipeACK sampling period: three round trips, at least 1 s (section 4.2).
 fn sampling_period(srtt: Duration) -> Duration {
     (srtt * 3).max(Duration::from_secs(1))
 }
 
 impl PipeAck {
-    /// All up to `una` is acknowledged.
+    /// Everything below `una` is acknowledged: takes a sample once a round trip.
     fn acked(&mut self, una: Seq, max: Seq, (at, period): (Instant, Duration)) {
         if una < self.until {
             return;
@@ -171,13 +171,13 @@ impl PipeAck {
         }
     }
 
-    /// The largest sample of the period; `None`: undefined.
+    /// pipeACK: the largest sample of the period; `None`: undefined.
     fn value(&self, at: Instant, period: Duration) -> Option<u64> {
         let recent = self.samples.iter().filter(|(since, _)| at - *since <= period);
         self.defined.then(|| recent.map(|(_, sample)| *sample).max().unwrap_or(0))
     }
 
-    /// After a loss there is no sample yet.
+    /// Discards all samples after a loss.
     fn restart(&mut self, una: Seq, max: Seq) {
         *self = Self { from: una, until: max, ..Self::default() };
     }

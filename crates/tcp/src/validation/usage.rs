@@ -1,11 +1,11 @@
-//! How the congestion window is used.
+//! The use of the congestion window.
 
 use rtolab_time::{Duration, Instant};
 
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// Data have left; what a sender has under way then, in bytes.
+/// The state of the sender after data was sent, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataSent {
     pub at: Instant,
@@ -15,31 +15,32 @@ pub(crate) struct DataSent {
     pub rwnd: u64,
     pub rto: Duration,
     pub initial_window: u64,
-    /// Were they sent for the first time?
+    /// Was the data sent for the first time?
     pub is_new: bool,
     pub in_recovery: bool,
-    /// Has the application more to send?
+    /// Has the application more data to send?
     pub has_more: bool,
 }
 
 impl DataSent {
-    /// Is there no room for another segment?
+    /// Is the window full, without room for another segment?
     pub fn fills(&self, window: &Window) -> bool {
         self.flight_size + window.smss() > window.cwnd().min(self.rwnd)
     }
 }
 
-/// `ssthresh` remembers three quarters of the former window (both RFCs).
+/// Raises `ssthresh` to three quarters of cwnd before cwnd is reduced (both RFCs).
 pub(super) fn keep_in_ssthresh(window: &mut Window) {
     window.set_ssthresh(window.ssthresh().max(window.cwnd() * 3 / 4));
 }
 
-/// New data are acknowledged.
+/// The state of the sender after new data is acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataAcked {
     pub at: Instant,
-    /// SND.UNA and SND.MAX after that.
+    /// SND.UNA after that.
     pub una: Seq,
+    /// SND.MAX after that.
     pub max: Seq,
     pub srtt: Duration,
     /// In bytes.

@@ -7,24 +7,24 @@ use crate::episode::KnownPath;
 /// Knobs of DualRTT (Fu and Atiquzzaman 2004).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct DualRttConfig {
-    /// What an acknowledgment must be sooner than.
+    /// The threshold below which an acknowledgment is too soon.
     #[setting(flatten)]
     pub threshold: Threshold,
     /// The rule for the first acknowledgment after a timeout.
     pub first: FirstAck,
-    /// What the sender knows of its path.
+    /// The parameters of the path that the sender knows.
     #[setting(flatten)]
     pub path: KnownPath,
 }
 
 impl DualRttConfig {
-    /// The fact that the threshold needs and the configuration lacks, if any.
+    /// The path parameter that the threshold needs and the configuration lacks, if any.
     pub const fn lacks(&self) -> Option<PathFact> {
         self.threshold.lacks(self.path)
     }
 }
 
-/// One of the things to know of a path.
+/// A parameter of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathFact {
     /// [`KnownPath::rate`].
@@ -65,7 +65,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// The fact of the path that it needs and that is not known, if any.
+    /// The path parameter that it needs and that is not known, if any.
     pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
         match (self, path.rate, path.delay) {
             (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
@@ -77,17 +77,17 @@ impl Threshold {
     }
 }
 
-/// Which logarithm DualRTT's model takes.
+/// The logarithm in DualRTT's model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logarithm {
-    /// Of base e: thresholds about 0.2 on the paths of Table V.
+    /// Base e: thresholds of about 0.2 on the paths of Table V.
     Natural,
-    /// Of base 10: thresholds about 0.085 there.
+    /// Base 10: thresholds of about 0.085 there.
     Decimal,
 }
 
 impl Default for Threshold {
-    /// What the paper advises where nothing is known of the path (section V).
+    /// The paper's recommendation for an unknown path (section V).
     fn default() -> Self {
         Self::Fixed(100)
     }
@@ -109,7 +109,7 @@ impl Settings for Threshold {
         let mut written = WrittenOption::<Thousandths, _>::new(&mut fixed);
         visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[0], about, &mut written) });
         *self = fixed.map_or(*self, Self::Fixed);
-        let about = "Instead of `threshold`: what the fraction goes by.";
+        let about = "Instead of `threshold`: the model that gives the fraction.";
         let mut model = Some(*self).filter(|model| !matches!(model, Self::Fixed(_)));
         let mut written = WrittenOption::<Self, _>::new(&mut model);
         visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[1], about, &mut written) });

@@ -1,17 +1,17 @@
 //! DualRTT's threshold τ: the model of section V-B and the optima of Table V.
 //!
-//! The model cannot be what the table's optima follow: it rises with the bandwidth, where they
-//! fall. It is offered as it was published.
+//! The model contradicts the table: it rises with the bandwidth, whereas the optima of the table
+//! fall. We implement it as published.
 
 use rtolab_time::{Duration, Rate};
 
 use super::Logarithm;
 
-/// Bytes of the IP and TCP headers in the path MTU, without options.
+/// The length of the IP and TCP headers in the path MTU, without options, in bytes.
 const HEADERS: u32 = 40;
 
-/// α, λ and ω of equation 6: of the logarithm of the bandwidth in bit/s, of that of the one-way
-/// delay in seconds, and of the path MTU in bytes.
+/// α, λ and ω of equation 6: the coefficients of the logarithm of the bandwidth in bit/s, of the
+/// logarithm of the one-way delay in seconds, and of the path MTU in bytes.
 const COEFFICIENTS: (f64, f64, f64) = (8.022e-3, -5.803e-2, 1.463e-6);
 
 /// The bold numbers of Table V: bandwidth in bit/s, and τ in thousandths.
@@ -20,21 +20,22 @@ const OPTIMA: [(u64, u32); 6] =
 
 const MILLIONTHS: u32 = 1_000_000;
 
-/// A part of the smallest round trip, in millionths: none to all of it.
+/// A threshold τ in millionths of the smallest round trip, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tau(u32);
 
 impl Tau {
-    /// From thousandths.
+    /// A threshold in thousandths.
     pub const fn thousandths(count: u32) -> Self {
         Self(count.saturating_mul(1000))
     }
 
-    /// Equation 3 for a `segment` in bytes. On paths of several seconds it falls below zero, where
-    /// no ACK is too soon. Above one, that of a genuine loss would be.
+    /// The threshold of equation 3 for a `segment` in bytes, limited to 0 to 1. Below 0, on paths
+    /// of several seconds, no ACK would be too soon. Above 1, even the ACK after a genuine loss
+    /// would be.
     pub fn of_model(logarithm: Logarithm, path: (Rate, Duration), segment: u32) -> Self {
         let (rate, delay) = path;
-        // A delay of nothing has no logarithm; the clock tells no less than a nanosecond.
+        // Zero has no logarithm; the resolution of the clock is a nanosecond.
         let delay = delay.max(Duration::from_nanos(1)).secs_f64();
         let log: fn(f64) -> f64 = match logarithm {
             Logarithm::Natural => libm::log,
@@ -46,8 +47,8 @@ impl Tau {
         Self(libm::round(tau.clamp(0.0, 1.0) * f64::from(MILLIONTHS)) as u32)
     }
 
-    /// The optimum for the bandwidth of Table V that is nearest to `rate` by their quotient, the
-    /// higher bandwidth of two as near.
+    /// The optimum of Table V for the bandwidth whose ratio to `rate` is closest to 1; the higher
+    /// bandwidth if two are equally close.
     pub fn of_table(rate: Rate) -> Self {
         let square = u128::from(rate.bits_per_second()).pow(2);
         let below = |pair: &[(u64, u32)]| square < u128::from(pair[0].0) * u128::from(pair[1].0);
@@ -72,7 +73,7 @@ mod tests {
         Rate::from_bits_per_second(rate).unwrap()
     }
 
-    /// In thousandths, for a delay of 200 ms and packets of 1500 bytes.
+    /// The thresholds of the model in thousandths, for a delay of 200 ms and packets of 1500 bytes.
     fn of_table_iv(logarithm: Logarithm) -> Vec<u32> {
         let path = |rate| (bits(rate), Duration::from_millis(200));
         let taus = OPTIMA.map(|(rate, _)| Tau::of_model(logarithm, path(rate), 1460).0);
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_stays_between_nothing_and_all() {
+    fn the_model_stays_between_0_and_1() {
         let tau = |rate, nanos| {
             let path = (bits(rate), Duration::from_nanos(nanos));
             Tau::of_model(Logarithm::Natural, path, 536)
@@ -97,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bandwidth_of_the_table_has_its_row() {
+    fn a_bandwidth_of_the_table_has_its_optimum() {
         let rows = OPTIMA.map(|(rate, _)| Tau::of_table(bits(rate)).0 / 1000);
         assert_eq!(rows, [600, 200, 80, 40, 25, 10]);
     }
 
     #[test]
-    fn between_two_rows_the_nearer_by_quotient_counts() {
+    fn between_two_rows_the_nearer_by_ratio_counts() {
         let row = |rate| Tau::of_table(bits(rate)).0 / 1000;
         assert_eq!((row(1), row(u64::MAX)), (600, 10));
         // The square root of 130,000 times 360,000 is 216,333; half their sum is 245,000.

@@ -1,4 +1,4 @@
-//! What F-RTO is asked at a timeout and at the two acknowledgments after it, and what it answers.
+//! The inputs and outputs of F-RTO at a timeout and at the two acknowledgments after it.
 
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
@@ -18,11 +18,11 @@ pub enum FrtoVariant {
     Linux,
     /// ns-2.35, `frto_enabled_`, and `sfrto_enabled_` where SACK is in use.
     Ns2,
-    /// Eifel that retransmits as F-RTO does (report C-2002-07 section 6).
+    /// Eifel with the retransmissions of F-RTO (report C-2002-07 section 6).
     Eifel,
 }
 
-/// What the timer expires upon.
+/// The state of the sender when the retransmission timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// SND.UNA.
@@ -42,116 +42,116 @@ pub struct Expiry {
     pub probed: Option<Seq>,
 }
 
-/// The new data that may be sent, whatever cwnd.
+/// The new data that may be sent, regardless of cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CanSend {
-    /// Nothing: no data wait, or the advertised window has no room.
+    /// None: there is no unsent data, or the advertised window has no room.
     Nothing,
-    /// The advertised window has no room for a second segment.
+    /// One segment: the advertised window has no room for a second one.
     OneByWindow,
-    /// All that wait.
+    /// Two segments or all unsent data.
     Freely,
 }
 
-/// What is sent in place of new segments, where none can be (RFC 5682 appendix A).
+/// The segment that is sent if no new segments can be (RFC 5682 appendix A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// An empty segment below SND.UNA, which the receiver answers with a duplicate acknowledgment.
     Probe,
-    /// One byte of new data, beyond the offered window.
+    /// One byte of new data, beyond the advertised window.
     OneByte,
-    /// A retransmission of the last outstanding segment, which begins here.
+    /// A retransmission of the last outstanding segment, which begins at this sequence number.
     Tail(Seq),
 }
 
-/// How a sender enters F-RTO, or does not.
+/// Whether and how a sender enters F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// The congestion window stays as it is, but nothing leaves.
+    /// cwnd is unchanged, and only the first segment is retransmitted.
     KeepsWindow,
-    /// The congestion window is one segment, and nothing else leaves.
+    /// cwnd is one segment, and only the first segment is retransmitted.
     OneSegment,
-    /// It is not entered: conventional recovery, with a window of one segment.
+    /// F-RTO is not entered: conventional recovery with a cwnd of one segment.
     Conventional,
 }
 
-/// What F-RTO has the sender do; the passive detector ignores it.
+/// The action that F-RTO requires of the sender. A passive detector ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// What the sender would do without F-RTO, with its current window.
+    /// Continue as without F-RTO, with the current window.
     Usual,
     /// Send nothing.
     Hold,
-    /// Send two new segments, and set the window.
+    /// Send two new segments, and set cwnd.
     SendTwoNew(Step2Window),
-    /// Send this in their place, and set the window.
+    /// Send this segment in their place, and set cwnd.
     SendFallback(Fallback, Step2Window),
-    /// Retransmit from SND.UNA in slow start, with this window.
+    /// Retransmit from SND.UNA in slow start, with this cwnd.
     GoBackN {
         /// The congestion window in segments.
         cwnd: u32,
         /// The data to retransmit.
         extent: GoBack,
     },
-    /// Go on with new data; `recover` no longer counts.
+    /// Continue with new data, and reset `recover`.
     Resume(Resumption),
 }
 
 /// The extent of go-back-N after F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoBack {
-    /// The data outstanding at the timeout. The two new segments left later, so the timeout does
-    /// not call them lost (Linux 2.6.16, `tcp_enter_frto_loss`; Linux 6.1,
-    /// `tcp_timeout_mark_lost`).
+    /// The data outstanding at the timeout. The two new segments were sent later and are not marked
+    /// lost (Linux 2.6.16, `tcp_enter_frto_loss`; Linux 6.1, `tcp_timeout_mark_lost`).
     Timeout,
-    /// All outstanding data, the two new segments included (ns-2: `t_seqno_` goes back to
+    /// All outstanding data, including the two new segments (ns-2: `t_seqno_` is reset to
     /// `highest_ack_ + 1` and runs to `maxseq_`).
     All,
 }
 
-/// The congestion window while the two new segments are under way.
+/// The congestion window in step 2 b, for the two new segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step2Window {
     /// `ssthresh`.
     Ssthresh,
-    /// Two segments, as of a conventional sender after the first acknowledgment.
+    /// Two segments, like that of a conventional sender after the first acknowledgment.
     Two,
 }
 
 /// The windows of the sender after a spurious timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumption {
-    /// In congestion avoidance, with the window that the timeout halved (the report, step 3 i).
+    /// Congestion avoidance with the halved window (the report, step 3 i).
     Halved,
-    /// The same window, but in slow start up to what `ssthresh` or the window was before the last
+    /// Slow start from the halved window up to the larger of `ssthresh` and cwnd before the last
     /// timeout (ns-2, `spurious_response_` 2).
     TowardsPipe,
-    /// One segment: the timeout came in fast recovery, and the peer may have withheld
-    /// acknowledgments (RFC 5682 section 6).
+    /// Slow start from one segment: the timeout occurred in fast recovery, and the peer may have
+    /// withheld acknowledgments (RFC 5682 section 6).
     FromOne,
-    /// As before the timeout (Linux, `tcp_undo_cwnd_reduction`).
+    /// The windows before the timeout (Linux, `tcp_undo_cwnd_reduction`).
     Undone,
-    /// As before the timeout (Ludwig and Katz 2000).
+    /// The windows before the timeout (Ludwig and Katz 2000).
     Restored,
 }
 
-/// The step of F-RTO.
+/// The state of the F-RTO state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Step {
-    /// No timeout is in question.
+    /// No undecided timeout.
     #[default]
     Idle,
     /// F-RTO was not entered at the last timeout.
     NotEntered,
-    /// The first segment was retransmitted; its acknowledgment, or a late one, is awaited.
+    /// Step 2: the first segment was retransmitted, and the first acknowledgment is awaited.
     AwaitingFirst,
-    /// The first acknowledgment advanced the window and two new segments were sent.
+    /// Step 3: the first acknowledgment advanced the window, and two new segments were sent.
     AwaitingSecond,
-    /// The sender recovers as without F-RTO, but an acknowledgment may still tell (Linux).
+    /// The sender recovers as without F-RTO, but an acknowledgment of an original may still show
+    /// that the timeout was spurious (Linux).
     AwaitingOriginal,
 }
 
-/// What an acknowledgment leads to.
+/// The result of an acknowledgment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) next: Step,
@@ -171,22 +171,22 @@ impl Outcome {
         Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
     }
 
-    /// The timeout was needed: slow start with this many segments.
+    /// The timeout was genuine: slow start with a cwnd of this many segments.
     pub(super) const fn genuine(cwnd: u32) -> Self {
         let advice = Advice::GoBackN { cwnd, extent: GoBack::Timeout };
         Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
     }
 
-    /// No new segment can be sent, so F-RTO cannot decide: slow start, whose window is two segments
-    /// after the first acknowledgment.
+    /// F-RTO cannot decide, because no new segment can be sent: slow start with a cwnd of two
+    /// segments, that after a first acknowledgment.
     pub(super) const fn nothing_new() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         let advice = Advice::GoBackN { cwnd: 2, extent: GoBack::Timeout };
         Self { next: Step::Idle, advice, verdict }
     }
 
-    /// The acknowledgment may be of what was sent in place of new segments, so F-RTO cannot decide:
-    /// slow start has the window that follows a duplicate.
+    /// F-RTO cannot decide, because the acknowledgment may answer the segment that was sent in
+    /// place of new ones: slow start with the cwnd after a duplicate in step 3.
     pub(super) const fn fallback_inconclusive() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         let advice = Advice::GoBackN { cwnd: 3, extent: GoBack::Timeout };

@@ -1,10 +1,10 @@
-//! Eifel with F-RTO's retransmissions: what report C-2002-07 section 6 believes "would help the
-//! Eifel TCP to avoid problems in the scenarios involving ACK losses".
+//! Eifel with the retransmissions of F-RTO. Report C-2002-07 section 6 expects that they "would
+//! help the Eifel TCP to avoid problems in the scenarios involving ACK losses".
 //!
-//! The echo of an older timestamp is only a hint: where acknowledgments were lost, it may be that
-//! of a duplicate (section 5.2). So the sender neither restores its window yet nor retransmits, but
-//! sends two new segments as F-RTO does, and the second acknowledgment decides. The echo of the
-//! retransmission needs no second one. The windows in between are those of RFC 5682.
+//! The echo of an older timestamp is only a hint: if acknowledgments were lost, a duplicate may
+//! have caused it (section 5.2). So the sender neither restores its window nor retransmits yet. It
+//! sends two new segments as in F-RTO, and the second acknowledgment decides. If the ACK echoes the
+//! retransmission, the sender needs no second one. The windows in between are those of RFC 5682.
 
 use super::advice::{Outcome, Step};
 use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
@@ -12,16 +12,16 @@ use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// Its state.
+/// The state of Eifel with the retransmissions of F-RTO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EifelForward {
-    /// Which segment timed out, and RetransmitTS: the timestamp of its first retransmission.
+    /// The segment that timed out, and RetransmitTS: the timestamp of its first retransmission.
     retransmitted: Option<(Seq, u32)>,
 }
 
 impl EifelForward {
-    /// Another timeout of the same segment does not overwrite the timestamp (RFC 3522 section 3.2
-    /// step 2).
+    /// Step 1. Another timeout of the same segment does not overwrite the timestamp (RFC 3522
+    /// section 3.2 step 2).
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
         let repeats = self.retransmitted.is_some_and(|(seq, _)| seq == expiry.una);
         if !repeats {
@@ -30,7 +30,7 @@ impl EifelForward {
         Entry::OneSegment
     }
 
-    /// Before new segments were sent: Eifel's own question.
+    /// Step 2: compares the echo, as Eifel detection does.
     pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         if !ack.is_new() {
             return Outcome::wait(Step::AwaitingFirst);
@@ -47,12 +47,12 @@ impl EifelForward {
         }
     }
 
-    /// Afterwards: F-RTO's.
+    /// Step 3, as in F-RTO.
     pub(super) const fn second(ack: &AckFacts) -> Outcome {
         if ack.is_new() { Outcome::spurious(Resumption::Restored) } else { Outcome::genuine(3) }
     }
 
-    /// Conventional recovery goes on with the window that it has.
+    /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
         Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
     }

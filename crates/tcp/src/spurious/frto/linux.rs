@@ -1,8 +1,8 @@
 //! Linux 6.1: `tcp_enter_loss` and `tcp_process_loss` of `net/ipv4/tcp_input.c`.
 //!
-//! A segment stays marked as retransmitted. So any acknowledgment, cumulative or selective, of a
-//! segment of before the timeout that was sent once and not reported before proves the timeout
-//! spurious, be it the first and before any new segment was sent. The response undoes the timeout.
+//! Linux keeps the mark of a retransmitted segment. So the first ACK or SACK of a segment that was
+//! sent before the timeout and never retransmitted proves the timeout spurious, even before any new
+//! segment was sent. The response undoes the timeout.
 
 use super::advice::{Outcome, Step};
 use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
@@ -10,14 +10,14 @@ use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// What it remembers.
+/// The state of F-RTO in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Linux {
     /// `high_seq`: SND.MAX at the last timeout.
     high_seq: Seq,
-    /// SND.UNA at the last timeout: another one there repeats it.
+    /// SND.UNA at the last timeout. Another timeout there is a repeated one.
     timed_out_at: Option<Seq>,
-    /// Is SACK in use? Without, one acknowledgment of original and retransmission proves nothing.
+    /// Is SACK in use? Without it, an ACK of both an original and a retransmission proves nothing.
     sack: bool,
 }
 
@@ -28,7 +28,8 @@ impl Default for Linux {
 }
 
 impl Linux {
-    /// Entered where no recovery is under way, or the timeout repeats the last.
+    /// Enters F-RTO if no recovery is under way or the timeout is a repeated one
+    /// (`tcp_enter_loss`).
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
         let repeated = self.timed_out_at.replace(expiry.una) == Some(expiry.una);
         let recovering = expiry.in_fast_recovery || self.high_seq > expiry.una;
@@ -36,7 +37,7 @@ impl Linux {
         if recovering && !repeated { Entry::Conventional } else { Entry::OneSegment }
     }
 
-    /// Before new segments were sent.
+    /// Step 2, before new segments were sent.
     pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         if self.original_arrived(ack) {
             return self.undone(ack);
@@ -49,27 +50,27 @@ impl Linux {
         }
         match can_send {
             CanSend::Nothing => Self::given_up(Verdict::Inconclusive(Reason::NothingNewToSend)),
-            // Step 2 b, as the window permits: it has grown to two segments.
+            // Step 2 b: cwnd has grown to two segments.
             CanSend::OneByWindow | CanSend::Freely => Outcome::send_two_new(Step2Window::Two),
         }
     }
 
-    /// Afterwards.
+    /// Step 3, after new segments were sent.
     pub(super) fn second(&mut self, ack: &AckFacts) -> Outcome {
         if self.original_arrived(ack) {
             return self.undone(ack);
         }
-        // Step 3 a: the new segments arrived, those before them did not. What but reports a
-        // duplicate is none (`FLAG_DSACKING_ACK`).
+        // Step 3 a: the new segments arrived, those before them did not. A D-SACK is not a
+        // duplicate ACK (`FLAG_DSACKING_ACK`).
         let duplicate = ack.duplicate && ack.dsack.is_none();
         if duplicate || ack.newly_sacked > 0 || ack.ack >= self.high_seq {
             return Self::given_up(Verdict::Genuine);
         }
-        // What was retransmitted was acknowledged in parts: an original may still turn up.
+        // The retransmission was acknowledged in part: an original may still be acknowledged.
         Outcome { next: Step::AwaitingOriginal, advice: Advice::Usual, verdict: Verdict::Open }
     }
 
-    /// `FLAG_ORIG_SACK_ACKED`.
+    /// Is an original acknowledged (`FLAG_ORIG_SACK_ACKED`)?
     fn original_arrived(&self, ack: &AckFacts) -> bool {
         ack.original.is_some_and(|end| end <= self.high_seq)
             && (self.sack || !ack.acks_retransmission)
@@ -80,7 +81,7 @@ impl Linux {
         Outcome::spurious(Resumption::Undone)
     }
 
-    /// Conventional recovery goes on with the window that it has.
+    /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
         Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
     }

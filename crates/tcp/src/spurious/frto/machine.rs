@@ -1,5 +1,5 @@
-//! The machine that all forms of F-RTO share: the timeout and the two acknowledgments that decide.
-//! It has two users: a sender that follows the advice, and [`PassiveFrto`](super::PassiveFrto).
+//! The state machine that all forms of F-RTO share: the timeout and the two acknowledgments after
+//! it. A sender uses it and follows its advice; [`PassiveFrto`](super::PassiveFrto) only observes.
 
 use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoVariant, Outcome, Step};
 use super::eifel::EifelForward;
@@ -12,12 +12,12 @@ use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// The algorithm between a timeout and the second acknowledgment after it.
+/// The F-RTO state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frto {
     pub(super) step: Step,
     form: Form,
-    /// What was sent in step 2 b, where it was not new segments.
+    /// The segment sent in step 2 b in place of new ones, if any.
     fallback_sent: Option<Fallback>,
     /// The segment that a tail loss probe retransmitted before the timeout.
     probed: Option<Seq>,
@@ -35,7 +35,7 @@ enum Form {
 }
 
 impl Frto {
-    /// No timeout so far.
+    /// F-RTO before the first timeout.
     pub fn new(variant: FrtoVariant) -> Self {
         let form = match variant {
             FrtoVariant::Report => Form::Report(Report),
@@ -49,7 +49,7 @@ impl Frto {
         Self { step: Step::Idle, form, fallback_sent: None, probed: None }
     }
 
-    /// Is no timeout in question?
+    /// Is there no undecided timeout?
     pub fn is_idle(&self) -> bool {
         self.step == Step::Idle
     }
@@ -59,13 +59,13 @@ impl Frto {
         self.step == Step::AwaitingFirst
     }
 
-    /// The timeout is no longer in question: the sender has responded to another detector.
+    /// Stops F-RTO, because the sender has responded to another detector.
     pub(crate) const fn stop(&mut self) {
         self.step = Step::Idle;
     }
 
-    /// Step 1: the timer expired, and the first segment is retransmitted. Every timeout counts,
-    /// also one during step 2 or 3.
+    /// Step 1: the timer expired, and the first segment is retransmitted. A timeout during step 2
+    /// or 3 restarts F-RTO.
     pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {
         let entry = match &mut self.form {
             Form::Report(_) => Report::enter(),
@@ -83,7 +83,7 @@ impl Frto {
         entry
     }
 
-    /// Steps 2 and 3. Where nothing can be sent that was never sent, the `fallback` is.
+    /// Steps 2 and 3. If no new data can be sent in step 2 b, the `fallback` is sent.
     pub fn on_ack(
         &mut self,
         ack: &AckFacts,
@@ -96,7 +96,7 @@ impl Frto {
                 let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
                 Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
             }
-            // Neither new nor duplicate, such as a window update.
+            // The ACK is neither new nor a duplicate, such as a window update.
             Step::AwaitingFirst | Step::AwaitingSecond if !self.reports_arrival(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
@@ -113,7 +113,7 @@ impl Frto {
         (outcome.advice, outcome.verdict)
     }
 
-    /// The sender does not follow: it recovers without F-RTO.
+    /// Abandons F-RTO, because the observed sender recovers without it.
     pub(super) fn abandon(&mut self, ack: &AckFacts) {
         self.step = Step::Idle;
         match &mut self.form {
@@ -129,7 +129,7 @@ impl Frto {
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
     }
 
-    /// Step 2 as if there were new segments to send.
+    /// Step 2 with a fallback in place of new segments.
     fn on_first_with_fallback(&mut self, ack: &AckFacts, fallback: Fallback) -> Outcome {
         let outcome = self.on_first(ack, CanSend::Freely);
         let Advice::SendTwoNew(window) = outcome.advice else { return outcome };
@@ -137,9 +137,9 @@ impl Frto {
         Outcome { advice: Advice::SendFallback(fallback, window), ..outcome }
     }
 
-    /// Does the acknowledgment reach a segment from before the timeout that step 2 b or a probe
-    /// retransmitted? Like one of the segment of step 1 it is no evidence of an original. Linux
-    /// knows which segments it has sent once.
+    /// May the acknowledgment answer a segment that step 2 b or a tail loss probe retransmitted?
+    /// Then it is no evidence of an original. Linux does not need this test, because it knows which
+    /// segments were sent once.
     fn may_cover_retransmission(&self, ack: &AckFacts) -> bool {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
         match (self.fallback_sent, self.form) {

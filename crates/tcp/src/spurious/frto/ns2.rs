@@ -1,8 +1,8 @@
 //! ns-2.35: `TcpAgent::recv_frto_helper`, `TcpAgent::newack` and `Sack1TcpAgent::recv`.
 //!
-//! As RFC 4138, with differences: it gives up where the offered window has no room for a second new
-//! segment; a duplicate in step 3 leaves a window of two segments; where SACK is in use a duplicate
-//! in step 2 says nothing, and in step 3 it is looked at for what it reports.
+//! As RFC 4138, with these differences. F-RTO ends if the advertised window has no room for a
+//! second new segment. After a duplicate in step 3 cwnd is two segments. With SACK, a duplicate in
+//! step 2 is ignored, and in step 3 its SACK blocks decide.
 
 use super::advice::{Outcome, Step};
 use super::{Advice, CanSend, Entry, Expiry, GoBack, Resumption, Step2Window};
@@ -10,10 +10,10 @@ use crate::flight::AckFacts;
 use crate::seq::Seq;
 use crate::spurious::Verdict;
 
-/// What it remembers.
+/// The state of F-RTO in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ns2 {
-    /// Behind the highest sequence number sent before the timeout.
+    /// The sequence number after the highest one sent before the timeout.
     recover: Seq,
     /// Is SACK in use?
     sack: bool,
@@ -26,13 +26,13 @@ impl Default for Ns2 {
 }
 
 impl Ns2 {
-    /// Not entered in SACK recovery.
+    /// Step 1. F-RTO is not entered in SACK recovery.
     pub(super) const fn enter(&mut self, expiry: &Expiry) -> Entry {
         (self.recover, self.sack) = (expiry.max, expiry.sack);
         if expiry.in_fast_recovery && expiry.sack { Entry::Conventional } else { Entry::OneSegment }
     }
 
-    /// `frto_` is 1.
+    /// Step 2: `frto_` is 1.
     pub(super) fn first(&self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         match can_send {
             _ if !ack.is_new() && self.sack => Outcome::wait(Step::AwaitingFirst),
@@ -43,7 +43,7 @@ impl Ns2 {
         }
     }
 
-    /// `frto_` is 2.
+    /// Step 3: `frto_` is 2.
     pub(super) fn second(&self, ack: &AckFacts) -> Outcome {
         let reports = ack.newly_sacked > 0 && ack.sacked_end <= Some(self.recover);
         if ack.is_new() || (self.sack && reports) {

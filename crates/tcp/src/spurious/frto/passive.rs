@@ -6,23 +6,23 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 use crate::spurious::{Detector, Episode, EpisodeKind, Reason, Verdict};
 
-/// F-RTO as a passive detector of any sender. Where the sender does not do what F-RTO would, the
-/// acknowledgments that follow are inconclusive.
+/// F-RTO as a passive detector of any sender. If the sender does not send the segments that F-RTO
+/// would, the verdict is inconclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct PassiveFrto {
     machine: Frto,
-    /// Until this is acknowledged or the timer expires, fast recovery is under way.
+    /// The end of fast recovery, if it is under way.
     fast_recovery: Option<Seq>,
     /// Did the sender retransmit more than the segment that timed out?
     retransmitted_more: bool,
-    /// How many new segments it had sent when the first acknowledgment came.
+    /// The number of new segments sent before the first acknowledgment.
     new_segments_before: u32,
     /// The segment that a tail loss probe retransmitted.
     probed: Option<Seq>,
 }
 
 impl PassiveFrto {
-    /// By that form of F-RTO.
+    /// A passive detector by this form of F-RTO.
     pub fn new(variant: FrtoVariant) -> Self {
         let machine = Frto::new(variant);
         Self {
@@ -34,7 +34,7 @@ impl PassiveFrto {
         }
     }
 
-    /// Has the sender acted differently from F-RTO before this acknowledgment?
+    /// Has the sender deviated from F-RTO before this acknowledgment?
     const fn has_deviated(&self, episode: &Episode) -> bool {
         match self.machine.step {
             Step::Idle | Step::NotEntered | Step::AwaitingOriginal => false,
@@ -87,7 +87,7 @@ impl Detector for PassiveFrto {
             return Verdict::Inconclusive(Reason::SenderDeviated);
         }
         let before = self.machine.step;
-        // What the sender sends next shows what it could send.
+        // The next segments of the sender show what it could send.
         let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
         if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
             self.new_segments_before = episode.new_segments;

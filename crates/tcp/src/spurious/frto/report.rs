@@ -4,11 +4,12 @@ use super::advice::Outcome;
 use super::{CanSend, Entry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 
-/// Entered at every timeout, it has no state.
+/// F-RTO of the report. It is entered at every timeout and has no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Report;
 
 impl Report {
+    /// Step 1.
     pub const fn enter() -> Entry {
         Entry::KeepsWindow
     }

@@ -1,9 +1,9 @@
-//! The basic algorithm of RFC 5682 section 2.1, and of RFC 4138 section 2.1 before it.
+//! The basic algorithm of RFC 5682 section 2.1, and of its predecessor RFC 4138 section 2.1.
 //!
-//! Unlike the report both require in step 2 a that the first acknowledgment covers the whole
+//! Unlike the report, both require in step 2 a that the first acknowledgment covers the whole
 //! retransmission, but not all outstanding data: a retransmission that fills the only hole is no
-//! evidence. RFC 5682 also stays out of a recovery that an earlier timeout has begun, because the
-//! acknowledgments may be of its retransmissions.
+//! evidence. RFC 5682 is also not entered during a recovery from an earlier timeout, because the
+//! acknowledgments may answer its retransmissions.
 
 use super::advice::Outcome;
 use super::{CanSend, Entry, Expiry, Resumption, Step2Window};
@@ -14,16 +14,16 @@ use crate::seq::Seq;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Basic {
     rfc: Rfc,
-    /// SND.MAX: at the timeout in RFC 4138, at the first acknowledgment after it in RFC 5682, where
-    /// it shows whether a recovery is under way.
+    /// "recover": SND.MAX at the timeout (RFC 4138), or at the first acknowledgment after it (RFC
+    /// 5682, which enters F-RTO only if it is not above SND.UNA).
     recover: Seq,
     /// The end of the segment that step 1 retransmits.
     retransmitted: Seq,
-    /// Did the timeout come in fast recovery?
+    /// Did the timeout occur in fast recovery?
     in_fast_recovery: bool,
 }
 
-/// The RFC that it follows where they differ.
+/// The RFC whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rfc {
     Rfc4138,
@@ -45,18 +45,18 @@ impl Basic {
 
     /// Step 1.
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
-        let stays_out = match self.rfc {
+        let is_conventional = match self.rfc {
             // Not in fast recovery with SACK.
             Rfc::Rfc4138 => expiry.in_fast_recovery && expiry.sack,
             // In RTO recovery, while "recover" is larger than or equal to SND.UNA.
             Rfc::Rfc5682 => self.recover > expiry.una,
         };
-        if stays_out || self.rfc == Rfc::Rfc4138 {
+        if is_conventional || self.rfc == Rfc::Rfc4138 {
             self.recover = expiry.max;
         }
         self.retransmitted = expiry.end;
         self.in_fast_recovery = expiry.in_fast_recovery;
-        if stays_out { Entry::Conventional } else { Entry::OneSegment }
+        if is_conventional { Entry::Conventional } else { Entry::OneSegment }
     }
 
     /// Step 2.
@@ -69,7 +69,7 @@ impl Basic {
         if !ack.is_new() {
             return Outcome::genuine(1);
         }
-        // 2 a: it covers "recover", or not all that step 1 retransmitted
+        // 2 a: it covers "recover", or not all of the retransmission of step 1
         if ack.ack < self.retransmitted || ack.ack >= self.recover {
             return Outcome::genuine(2);
         }
@@ -80,7 +80,7 @@ impl Basic {
         }
     }
 
-    /// Conventional recovery goes on in place of step 2 or 3.
+    /// The sender continues with conventional recovery in place of step 2 or 3.
     pub(super) const fn abandon(&mut self, ack: &AckFacts) {
         self.recover = ack.max;
     }

@@ -1,7 +1,7 @@
 //! The SACK-enhanced algorithm of RFC 5682 section 3.1.
 //!
-//! A duplicate before the first new acknowledgment does not end it, for SACK tells which segment
-//! the duplicate is for; and in step 3 a block for a segment of before the timeout is as good as an
+//! A duplicate ACK before the first new one does not end F-RTO, because SACK shows which segment
+//! caused it. In step 3, a SACK block for a segment sent before the timeout counts like an
 //! acknowledgment.
 
 use super::advice::{Outcome, Step};
@@ -9,11 +9,11 @@ use super::{CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
 
-/// Its state.
+/// The state of the SACK-enhanced algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SackEnhanced {
-    /// RecoveryPoint: SND.MAX at the first new acknowledgment. A repeated timeout before that is
-    /// not one in recovery.
+    /// RecoveryPoint: SND.MAX at the first new acknowledgment. A repeated timeout before that does
+    /// not count as one in recovery.
     recovery_point: Seq,
 }
 
@@ -24,7 +24,8 @@ impl Default for SackEnhanced {
 }
 
 impl SackEnhanced {
-    /// Step 1. The RecoveryPoint of a fast recovery is beyond SND.UNA as long as that lasts.
+    /// Step 1. F-RTO is not entered in fast recovery, whose RecoveryPoint is above SND.UNA, nor in
+    /// the recovery from an earlier timeout.
     pub(super) fn enter(&mut self, expiry: &Expiry) -> Entry {
         if expiry.in_fast_recovery || self.recovery_point > expiry.una {
             self.recovery_point = expiry.max;
@@ -50,7 +51,7 @@ impl SackEnhanced {
         }
     }
 
-    /// Conventional recovery goes on in place of step 2 or 3.
+    /// The sender continues with conventional recovery in place of step 2 or 3.
     pub(super) const fn abandon(&mut self, ack: &AckFacts) {
         self.recovery_point = ack.max;
     }
@@ -58,9 +59,9 @@ impl SackEnhanced {
     /// Step 3.
     pub(super) fn second(&mut self, ack: &AckFacts) -> Outcome {
         let highest = ack.sacked_end.map_or(ack.ack, |end| end.max(ack.ack));
-        let says_something_new = ack.is_new() || ack.newly_sacked > 0;
-        // 3 a: data above RecoveryPoint is acknowledged or SACKed, or nothing new is
-        if highest > self.recovery_point || !says_something_new {
+        let reports_new_data = ack.is_new() || ack.newly_sacked > 0;
+        // 3 a: data above RecoveryPoint is acknowledged or SACKed, or no new data is
+        if highest > self.recovery_point || !reports_new_data {
             return Outcome::genuine(3);
         }
         // 3 b: the timeout was spurious
