@@ -224,7 +224,7 @@ fn captured(
             Taken::Kept => return Ok(None),
             Taken::Whole => match fragments.whole(&ip, fragment) {
                 None => return Ok(None),
-                Some(whole) => frame::segment(&whole.behind_extensions(EXTENSIONS)?, checksums)?,
+                Some(whole) => frame::segment(&whole.after_extensions(EXTENSIONS)?, checksums)?,
             },
         },
     };

@@ -29,7 +29,7 @@ impl Frame for Packet {
         CopyId(self.rest[0])
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         false
     }
 

@@ -18,7 +18,7 @@ impl Frame for Packet {
         CopyId(self.0)
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         false
     }
 

@@ -70,7 +70,7 @@ impl Admission {
         }
         match early {
             Early::Keep => Admit::Take,
-            Early::Mark if frame.takes_marks() => Admit::TakeMarked,
+            Early::Mark if frame.is_ecn_capable() => Admit::TakeMarked,
             Early::Mark | Early::Drop => Admit::Refuse(DropCause::Early),
         }
     }

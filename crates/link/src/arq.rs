@@ -1,12 +1,12 @@
-//! ARQ (selective repeat) by the link itself.
+//! ARQ (selective repeat) on the link.
 //!
-//! The sender cuts frames into blocks and numbers them. The receiver notes each transmission that
-//! arrives, arrives damaged or is overtaken by a later one, and reports that. The sender
-//! retransmits what is reported missing and what no report covers before a timeout. After the
-//! configured number of retries it gives up the whole frame.
+//! The sender segments frames into numbered blocks. The receiver records for each transmission
+//! whether it arrived, arrived damaged, or is missing because a later one arrived, and reports it.
+//! The sender retransmits blocks that are reported missing, and blocks that no report covers before
+//! a timeout. After the configured number of retries it gives up the whole frame.
 //!
-//! A frame is dropped once it is given up and none of its blocks is in flight: the last copy may
-//! still arrive and complete it.
+//! A frame is dropped once it is given up and none of its blocks is in flight, because the last
+//! copy of a block may still arrive and complete it.
 
 mod block;
 mod receiver;
@@ -16,9 +16,11 @@ use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
-pub(crate) use block::{Block, Content, Control, Data, Moment, Payload, Purpose, Report, earlier};
+pub(crate) use block::{
+    Block, Content, Control, Data, NodeTime, Payload, Purpose, Report, earlier,
+};
 use receiver::{Arrival, Notice, Receiver};
-use sender::{Sender, Sending, Verdict};
+use sender::{LossAction, Sender, Sending};
 
 use crate::config::{self, Limit, Notices, Order};
 use crate::occupancy::Occupancy;
@@ -28,23 +30,23 @@ use crate::ring::Ring;
 #[derive(Clone, Debug)]
 pub(crate) struct Arq<P> {
     config: config::Arq,
-    /// Limits of the unsettled frames at the sender.
+    /// The limits of the open frames at the sender.
     window: [Limit; 2],
-    unsettled: Occupancy,
+    open_frames: Occupancy,
     sender: Sender,
     receiver: Receiver,
     frames: Ring<Sdu<P>>,
-    /// The frame that a receiver which keeps order delivers next.
-    next_out: u64,
-    /// Has the receiver to be informed about blocks that were given up?
-    owes_alive: bool,
-    settled: VecDeque<Settlement<P>>,
+    /// The next frame that a receiver in order delivers.
+    next_to_deliver: u64,
+    /// Must the sender inform the receiver about blocks that it gave up?
+    move_window_pending: bool,
+    outcomes: VecDeque<SduOutcome<P>>,
 }
 
-/// A frame on its way: the service data unit of this layer.
+/// A frame in transit: the service data unit of this layer.
 #[derive(Clone, Debug)]
 struct Sdu<P> {
-    /// `None` once its outcome is settled.
+    /// `None` once its outcome is known.
     payload: Option<P>,
     bytes: u32,
     /// Its blocks are `from..to`.
@@ -52,82 +54,82 @@ struct Sdu<P> {
     to: u64,
     /// The number of its blocks that arrived.
     arrived: u64,
-    /// The number of its blocks with which the sender is not done.
+    /// The number of its blocks that are neither acknowledged nor given up.
     open: u64,
-    /// The transmissions of its blocks that are in flight.
-    under_way: u32,
+    /// The number of transmissions of its blocks in flight.
+    in_flight: u32,
     given_up: Option<Instant>,
-    /// Has the receiver stopped waiting for it?
-    passed: bool,
+    /// Has the receiver skipped it?
+    skipped: bool,
     corrupt: bool,
     stalled_at_entry: Duration,
     /// How long the transmitter stalled between the frame's entry and the start of its last block.
     stalled: Duration,
-    /// When an undisturbed frame would have come out; known once its last block has been sent.
+    /// When it would have been delivered without disturbances; known once its last block is sent.
     undisturbed: Option<Instant>,
 }
 
 /// The outcome of a frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Settlement<P> {
+pub(crate) struct SduOutcome<P> {
     pub(crate) payload: P,
     pub(crate) end: End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It comes out; without disturbances it would have come out at `undisturbed`.
+    /// It is delivered. Without disturbances it would have been delivered at `undisturbed`.
     Delivered { undisturbed: Instant },
     /// It was given up at this time.
     GivenUp(Instant),
 }
 
 impl<P: Payload> Arq<P> {
-    /// `window` limits the unsettled frames at the sender.
+    /// An ARQ whose sender has open frames up to the limits of `window`.
     pub(crate) fn new(config: config::Arq, window: [Limit; 2]) -> Self {
         Self {
             config,
             window,
-            unsettled: Occupancy::default(),
+            open_frames: Occupancy::default(),
             sender: Sender::new(config.retries, config.timeout),
             receiver: Receiver::new(config.order, config.timeout),
             frames: Ring::new(),
-            next_out: 0,
-            owes_alive: false,
-            settled: VecDeque::new(),
+            next_to_deliver: 0,
+            move_window_pending: false,
+            outcomes: VecDeque::new(),
         }
     }
 
-    /// Has the sender something to send, apart from new frames?
+    /// Has the sender anything to send except new frames?
     pub(crate) fn has_work(&self) -> bool {
-        self.sender.has_work() || (self.owes_alive && self.config.report > 0)
+        self.sender.has_work() || (self.move_window_pending && self.config.report > 0)
     }
 
     /// Does the window have space for a new frame of this size?
     pub(crate) fn takes(&self, bytes: u32) -> bool {
-        let occupancy = self.unsettled.with(bytes);
-        self.unsettled.packets == 0 || self.window.iter().all(|limit| limit.holds(occupancy))
+        let occupancy = self.open_frames.with(bytes);
+        self.open_frames.packets == 0 || self.window.iter().all(|limit| limit.holds(occupancy))
     }
 
     /// The block to send now: a retransmission, the rest of the current frame, a new frame from
-    /// `source`, or the note that older blocks were given up.
+    /// `source`, or a move of the receiver's window past blocks that were given up.
     pub(crate) fn next(
         &mut self,
-        moment: Moment,
+        time: NodeTime,
         source: impl FnOnce() -> Option<P>,
     ) -> Option<Block> {
         if !self.sender.has_work() {
             if let Some(payload) = source() {
-                self.cut(payload, moment);
+                self.cut(payload, time);
             }
         }
         match self.sender.send() {
-            Some(sending) => Some(self.block(sending, moment)),
-            None => self.alive().map(|control| self.control_block(control)),
+            Some(sending) => Some(self.block(sending, time)),
+            None => self.move_window().map(|control| self.control_block(control)),
         }
     }
 
-    fn cut(&mut self, payload: P, moment: Moment) {
+    fn cut(&mut self, payload: P, time: NodeTime) {
         let (frame, from, bytes) = (self.frames.end(), self.sender.end(), payload.bytes());
         let piece = self.config.fragment.unwrap_or(bytes).max(1);
         let mut left = bytes;
@@ -138,7 +140,7 @@ impl<P: Payload> Arq<P> {
                 break;
             }
         }
-        self.unsettled.add(bytes);
+        self.open_frames.add(bytes);
         let to = self.sender.end();
         self.frames.push(Sdu {
             bytes,
@@ -146,39 +148,39 @@ impl<P: Payload> Arq<P> {
             to,
             arrived: 0,
             open: to - from,
-            under_way: 0,
+            in_flight: 0,
             given_up: None,
-            passed: false,
+            skipped: false,
             corrupt: false,
-            stalled_at_entry: payload.stalled_at_entry(moment),
+            stalled_at_entry: payload.stalled_at_entry(time),
             stalled: Duration::ZERO,
             undisturbed: None,
             payload: Some(payload),
         });
     }
 
-    fn block(&mut self, sending: Sending, moment: Moment) -> Block {
+    fn block(&mut self, sending: Sending, time: NodeTime) -> Block {
         let Sending { number, frame, bytes, transmission, before } = sending;
-        self.owes_alive = false;
+        self.move_window_pending = false;
         let sdu = self.frames.get_mut(frame).expect("it is open");
-        sdu.under_way += 1;
+        sdu.in_flight += 1;
         let completes = before == 0 && number + 1 == sdu.to;
         if completes {
-            sdu.stalled = moment.stalled.saturating_sub(sdu.stalled_at_entry);
+            sdu.stalled = time.stalled.saturating_sub(sdu.stalled_at_entry);
         }
         let purpose = match before {
             0 => sdu.payload.as_ref().map_or(Purpose::New, Payload::purpose),
             _ => Purpose::Retransmission,
         };
-        let alive = self.sender.alive();
-        let content = Content::Data(Data { number, frame, transmission, alive, completes });
+        let window_start = self.sender.window_start();
+        let content = Content::Data(Data { number, frame, transmission, window_start, completes });
         Block { bytes, content, purpose, corrupt: false }
     }
 
-    /// The note to the receiver, if older blocks were given up.
-    fn alive(&mut self) -> Option<Control> {
-        let tell = core::mem::take(&mut self.owes_alive);
-        tell.then(|| Control::Alive(self.sender.alive()))
+    /// The pending move of the receiver's window, if blocks were given up.
+    fn move_window(&mut self) -> Option<Control> {
+        let pending = core::mem::take(&mut self.move_window_pending);
+        pending.then(|| Control::MoveWindow(self.sender.window_start()))
     }
 
     fn control_block(&self, control: Control) -> Block {
@@ -186,14 +188,14 @@ impl<P: Payload> Arq<P> {
         Block { bytes: self.config.report, content, purpose: Purpose::Report, corrupt: false }
     }
 
-    /// The sender's note, if control information takes no bandwidth.
-    pub(crate) fn alive_for_nothing(&mut self) -> Option<Control> {
+    /// The pending move of the receiver's window, if control information takes no bandwidth.
+    pub(crate) fn free_move_window(&mut self) -> Option<Control> {
         let idle = self.config.report == 0 && !self.sender.has_work();
-        if idle { self.alive() } else { None }
+        if idle { self.move_window() } else { None }
     }
 
     /// The receiver's report that is due now, if control information takes no bandwidth.
-    pub(crate) fn report_for_nothing(&mut self, now: Instant) -> Option<Control> {
+    pub(crate) fn free_report(&mut self, now: Instant) -> Option<Control> {
         let wanted = self.config.report == 0 && self.receiver.wants_report();
         wanted.then(|| Control::Report(self.receiver.report(now)))
     }
@@ -230,7 +232,7 @@ impl<P: Payload> Arq<P> {
     pub(crate) fn on_lost(&mut self, data: &Data, now: Instant) {
         self.sender.start_timer(data.transmission, now);
         if let Some(sdu) = self.frames.get_mut(data.frame) {
-            sdu.under_way -= 1;
+            sdu.in_flight -= 1;
         }
         self.settle(data.frame);
     }
@@ -247,7 +249,7 @@ impl<P: Payload> Arq<P> {
         let arrival = self.receiver.on_data(data);
         if let Some(sdu) = self.frames.get_mut(data.frame) {
             sdu.note(data, undisturbed);
-            sdu.under_way -= 1;
+            sdu.in_flight -= 1;
             if arrival == Arrival::First {
                 sdu.arrived += 1;
                 sdu.corrupt |= corrupt;
@@ -260,9 +262,9 @@ impl<P: Payload> Arq<P> {
         self.settle(data.frame);
     }
 
-    /// The receiver learns which blocks were given up.
-    pub(crate) fn on_alive(&mut self, alive: u64) {
-        self.receiver.on_alive(alive);
+    /// The receiver's window moves to `start`, past blocks that were given up.
+    pub(crate) fn on_move_window(&mut self, start: u64) {
+        self.receiver.on_move_window(start);
         self.release();
     }
 
@@ -275,12 +277,13 @@ impl<P: Payload> Arq<P> {
                     self.close(frame);
                 }
                 Notice::Missing { transmission } => {
-                    let verdict = self.sender.on_missing(transmission);
-                    self.follow(verdict, now);
+                    let action = self.sender.on_missing(transmission);
+                    self.follow(action, now);
                 }
             }
         }
-        self.owes_alive |= report.still_expected.is_some_and(|block| block < self.sender.alive());
+        self.move_window_pending |=
+            report.still_expected.is_some_and(|block| block < self.sender.window_start());
         self.forget();
     }
 
@@ -290,48 +293,48 @@ impl<P: Payload> Arq<P> {
     }
 
     pub(crate) fn on_timer(&mut self, now: Instant) {
-        while let Some(verdict) = self.sender.on_timer(now) {
-            self.follow(verdict, now);
+        while let Some(action) = self.sender.on_timer(now) {
+            self.follow(action, now);
         }
         self.receiver.on_timer(now);
         self.forget();
     }
 
-    pub(crate) fn take_settled(&mut self) -> Option<Settlement<P>> {
-        self.settled.pop_front()
+    pub(crate) fn take_outcome(&mut self) -> Option<SduOutcome<P>> {
+        self.outcomes.pop_front()
     }
 
-    fn follow(&mut self, verdict: Verdict, now: Instant) {
-        let Verdict::GiveUp(frame) = verdict else { return };
+    fn follow(&mut self, action: LossAction, now: Instant) {
+        let LossAction::GiveUp(frame) = action else { return };
         let Some(sdu) = self.frames.get_mut(frame) else { return };
         sdu.given_up = Some(now);
         for number in sdu.from..sdu.to {
             let frame = self.sender.finish(number);
             self.close(frame);
         }
-        self.owes_alive |= self.config.order == Order::Kept;
+        self.move_window_pending |= self.config.order == Order::Kept;
         self.settle(frame);
     }
 
-    /// The sender is done with a block of `frame`.
+    /// A block of `frame` is acknowledged or given up.
     fn close(&mut self, frame: Option<u64>) {
         let Some(sdu) = frame.and_then(|frame| self.frames.get_mut(frame)) else { return };
         sdu.open -= 1;
         if sdu.open == 0 {
-            self.unsettled.remove(sdu.bytes);
+            self.open_frames.remove(sdu.bytes);
         }
     }
 
-    /// A receiver that keeps order delivers all frames up to the first that may still come.
+    /// A receiver in order delivers all frames before the first that may still arrive.
     fn release(&mut self) {
         let expected = self.receiver.expected();
-        while let Some(sdu) = self.frames.get_mut(self.next_out) {
+        while let Some(sdu) = self.frames.get_mut(self.next_to_deliver) {
             if sdu.to > expected && !sdu.is_whole() {
                 break;
             }
-            sdu.passed = !sdu.is_whole();
-            self.deliver(self.next_out);
-            self.next_out += 1;
+            sdu.skipped = !sdu.is_whole();
+            self.deliver(self.next_to_deliver);
+            self.next_to_deliver += 1;
         }
         self.forget();
     }
@@ -343,23 +346,23 @@ impl<P: Payload> Arq<P> {
         if sdu.corrupt {
             payload.corrupt();
         }
-        self.settled.push_back(Settlement { payload, end: End::Delivered { undisturbed } });
+        self.outcomes.push_back(SduOutcome { payload, end: End::Delivered { undisturbed } });
     }
 
     /// Drops a frame that was given up and cannot arrive any more.
     fn settle(&mut self, frame: u64) {
         let Some(sdu) = self.frames.get_mut(frame) else { return };
-        let Some(at) = sdu.given_up.filter(|_| sdu.is_hopeless()) else { return };
+        let Some(at) = sdu.given_up.filter(|_| sdu.cannot_complete()) else { return };
         if let Some(payload) = sdu.payload.take() {
-            self.settled.push_back(Settlement { payload, end: End::GivenUp(at) });
+            self.outcomes.push_back(SduOutcome { payload, end: End::GivenUp(at) });
         }
         self.forget();
     }
 
     fn forget(&mut self) {
-        let next_out = self.next_out;
+        let next_to_deliver = self.next_to_deliver;
         let is_done = |sdu: &Sdu<P>| sdu.payload.is_none() && sdu.open == 0;
-        while self.frames.first() < next_out
+        while self.frames.first() < next_to_deliver
             && self.frames.get(self.frames.first()).is_some_and(is_done)
         {
             self.frames.pop();
@@ -372,12 +375,12 @@ impl<P> Sdu<P> {
         self.arrived == self.to - self.from
     }
 
-    const fn is_hopeless(&self) -> bool {
-        self.under_way == 0 && (self.passed || !self.is_whole())
+    const fn cannot_complete(&self) -> bool {
+        self.in_flight == 0 && (self.skipped || !self.is_whole())
     }
 
-    /// Only the first transmission of the last block counts. If the lower layer gives it up before
-    /// all of it was sent, the next one counts.
+    /// Sets `undisturbed` from the first transmission of the last block, or from the next one if
+    /// the lower layer gives that up before all of it was sent.
     fn note(&mut self, data: &Data, undisturbed: Instant) {
         let is_last = data.number + 1 == self.to;
         if data.completes || (is_last && self.undisturbed.is_none()) {

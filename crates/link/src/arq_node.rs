@@ -1,9 +1,8 @@
-//! A link with ARQ or CoDel. Whether a frame arrives depends on later frames or on the other end,
-//! so it is not known when the frame enters the link.
+//! A link with ARQ or CoDel. The outcome of a frame depends on later frames or on the other end, so
+//! it is not known when the frame enters the link.
 //!
-//! Frames wait in a queue. When the transmitter is free, it takes the most urgent frame, block or
-//! report.
-//! [`OneWay`] handles the transmission and everything after it.
+//! Frames wait in a queue. When the transmitter is free, it takes the next report, block or frame
+//! by priority. [`OneWay`] handles the transmission and everything after it.
 //!
 //! The order of events at one instant is fixed: arrivals, timers, entries, transmissions; the
 //! forward direction first each time.
@@ -15,7 +14,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
-use crate::arq::{Moment, Purpose, earlier};
+use crate::arq::{NodeTime, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::layers::{ArqLayers, LineEvent, LineEventKind, Signal, TransmissionTimes};
@@ -23,7 +22,7 @@ use crate::one_way::OneWay;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::stream::Stream;
 use crate::timeline::{Interrupting, Span, Timeline};
-use crate::waiting::{Outcomes, PendingOutcome, QueuedFrame, Waiting};
+use crate::waiting::{FrameQueue, Outcomes, PendingOutcome, QueuedFrame};
 
 /// Both directions, and the ARQ layers that connect them.
 #[derive(Clone, Debug)]
@@ -40,16 +39,16 @@ struct ArqNode<F, W> {
     /// Frames that a stall holds before the queue.
     at_entry: VecDeque<QueuedFrame<F>>,
     admission: Admission,
-    waiting: Waiting<F>,
+    waiting: FrameQueue<F>,
     one_way: OneWay<W>,
-    /// What reaches the other end but `one_way` does not deliver (signals, damaged frames), in
+    /// The arrivals at the other end that `one_way` does not deliver (signals, damaged frames), in
     /// order of time.
     arrivals: VecDeque<(Instant, LineEventKind<W>)>,
-    present: Moment,
-    /// When the transmitter can send the next unit; never if none waits.
+    present: NodeTime,
+    /// When the transmitter can send the next unit; [`Instant::NEVER`] if none waits.
     next_send_at: Instant,
-    /// Frames without an outcome so far.
-    inside: usize,
+    /// The number of frames without an outcome so far.
+    in_transit: usize,
     stats: Stats,
 }
 
@@ -76,7 +75,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         let arq_node = &mut self.sides[direction.index()];
         arq_node.advance_to(at);
         arq_node.stats.offered += 1;
-        arq_node.inside += 1;
+        arq_node.in_transit += 1;
         let entry = arq_node.entry_stalls.release(at);
         let (offered, stalled) = (at, Duration::ZERO);
         let queued =
@@ -163,7 +162,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         let Self { layers, sides, outcomes } = self;
         let (arq_node, outcomes) =
             (&mut sides[direction.index()], &mut outcomes[direction.index()]);
-        let Moment { now, .. } = arq_node.present;
+        let NodeTime { now, .. } = arq_node.present;
         while let Some(signal) = layers.signal(direction, now) {
             arq_node.send_signal(signal, outages);
         }
@@ -222,8 +221,8 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         self.happened_at(direction).min(self.next_within(direction))
     }
 
-    pub(crate) fn inside(&self, direction: Direction) -> usize {
-        self.sides[direction.index()].inside
+    pub(crate) fn in_transit(&self, direction: Direction) -> usize {
+        self.sides[direction.index()].in_transit
     }
 
     pub(crate) fn stats(&self, direction: Direction) -> &Stats {
@@ -283,12 +282,12 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
             },
             at_entry: VecDeque::new(),
             admission: Admission::new(own.queue, own.discipline, named),
-            waiting: Waiting::new(own),
+            waiting: FrameQueue::new(own),
             one_way: OneWay::new(physical, direction, stream),
             arrivals: VecDeque::new(),
-            present: Moment { now: Instant::START, stalled: Duration::ZERO },
+            present: NodeTime { now: Instant::START, stalled: Duration::ZERO },
             next_send_at: Instant::NEVER,
-            inside: 0,
+            in_transit: 0,
             stats: Stats::default(),
         }
     }
@@ -317,7 +316,7 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
                 Outcome::Dropped { frame: wire, cause, at, .. } => {
                     if cause == DropCause::Error {
                         let arrival = now.max(at + self.one_way.propagation(at));
-                        self.expect(arrival, LineEventKind::Damaged(wire.clone()));
+                        self.add_arrival(arrival, LineEventKind::Damaged(wire.clone()));
                     }
                     LineEventKind::Lost { wire, cause, at }
                 }
@@ -327,23 +326,23 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
         self.arrivals.pop_front().map(|(_, kind)| kind)
     }
 
-    fn expect(&mut self, due: Instant, kind: LineEventKind<W>) {
+    fn add_arrival(&mut self, due: Instant, kind: LineEventKind<W>) {
         let place = self.arrivals.partition_point(|(other, _)| *other <= due);
         self.arrivals.insert(place, (due, kind));
     }
 
-    /// The next frame that leaves the stalled entry.
+    /// The next frame that the stalled entry releases.
     fn release(&mut self, now: Instant) -> Option<QueuedFrame<F>> {
         self.at_entry.front().filter(|queued| queued.entry <= now)?;
         self.at_entry.pop_front()
     }
 
-    /// A signal has no size: no error hits it, but an outage destroys it.
+    /// Sends a signal. It has no size: transmission errors do not affect it, but outages do.
     fn send_signal(&mut self, signal: Signal, outages: &mut Timeline) {
         let now = self.present.now;
         if !outages.covers(now) && !self.one_way.is_out(now) {
             let arrival = now + self.one_way.propagation(now);
-            self.expect(arrival, LineEventKind::Signal(signal));
+            self.add_arrival(arrival, LineEventKind::Signal(signal));
         }
     }
 
@@ -371,14 +370,14 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
                 if duplicate {
                     self.stats.duplicates += 1;
                 } else {
-                    self.inside -= 1;
-                    self.stats.come_out(queued.frame.bytes(), due.since(queued.offered));
-                    self.stats.note(Some(queued.impairment));
+                    self.in_transit -= 1;
+                    self.stats.count_sdu_delivered(queued.frame.bytes(), due.since(queued.offered));
+                    self.stats.count_impairment(Some(queued.impairment));
                 }
                 Outcome::Delivered { direction, frame: queued.frame, held, duplicate }
             }
             Outcome::Dropped { direction, frame: queued, cause, at } => {
-                self.inside -= 1;
+                self.in_transit -= 1;
                 self.stats.drops.count(cause);
                 Outcome::Dropped { direction, frame: queued.frame, cause, at }
             }

@@ -15,8 +15,8 @@ use crate::report::{Disturbance, DisturbanceKind, Stats};
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
-/// A sans-IO link between two ends: it is given frames and the time, and returns the outcome of
-/// each frame.
+/// A sans-IO link between two ends. It takes frames and the time, and returns the outcome of each
+/// frame.
 ///
 /// Time must not go backwards: each `at` is at least the previous one.
 ///
@@ -36,7 +36,7 @@ use crate::timeline::{Span, Timeline};
 ///   changes by itself, `forward/states`: their events do not depend on the traffic;
 /// - `forward/loss`, `forward/memory`, `forward/spikes`, `forward/jitter`, `forward/corruption`,
 ///   `forward/duplication`, `forward/duplicate-jitter`: one draw for the n-th transmitted frame;
-///   `forward/stage` draws what it likes;
+///   `forward/stage` draws any number;
 /// - `forward/red`: one draw for the n-th frame that arrives at the queue.
 #[derive(Clone, Debug)]
 pub struct Channel<F: Frame> {
@@ -52,18 +52,18 @@ pub struct Channel<F: Frame> {
 #[expect(clippy::large_enum_variant)]
 enum Kind<F: Frame> {
     /// The outcome of a frame is known at entry.
-    Settled([OneWay<F>; 2]),
-    /// It is known when the frame leaves the queue.
+    KnownAtEntry([OneWay<F>; 2]),
+    /// The outcome is known when the frame leaves the queue.
     Queued(Box<ArqNodes<F, Direct>>),
-    /// It depends on the other end.
+    /// The outcome depends on the other end.
     Retransmitting(Box<ArqNodes<F, Retransmitting<F>>>),
 }
 
 /// Matches both variants with ARQ nodes by the same arm.
 macro_rules! either {
-    ($kind:expr, $plain:pat => $settled:expr, $arq_nodes:pat => $coupled:expr) => {
+    ($kind:expr, $plain:pat => $known:expr, $arq_nodes:pat => $coupled:expr) => {
         match $kind {
-            Kind::Settled($plain) => $settled,
+            Kind::KnownAtEntry($plain) => $known,
             Kind::Queued($arq_nodes) => $coupled,
             Kind::Retransmitting($arq_nodes) => $coupled,
         }
@@ -78,7 +78,7 @@ impl<F: Frame> Kind<F> {
         match (config.arq.is_empty(), controlled) {
             (false, _) => Self::Retransmitting(ArqNodes::new(config, stream)),
             (true, true) => Self::Queued(ArqNodes::new(config, stream)),
-            (true, false) => Self::Settled(
+            (true, false) => Self::KnownAtEntry(
                 Direction::BOTH.map(|direction| OneWay::new(config, direction, stream)),
             ),
         }
@@ -104,7 +104,7 @@ impl<F: Frame> Channel<F> {
     /// one rate and have one delay. Call it before the first frame.
     pub fn pipes(&self) -> Option<[Pipe; 2]> {
         match &self.kind {
-            Kind::Settled([forward, backward]) if self.outages.is_quiet() => {
+            Kind::KnownAtEntry([forward, backward]) if self.outages.is_quiet() => {
                 Some([forward.pipe()?, backward.pipe()?])
             }
             _ => None,
@@ -116,7 +116,7 @@ impl<F: Frame> Channel<F> {
     /// may be an outcome, so a poll can return `None`.
     #[inline]
     pub const fn is_coupled(&self) -> bool {
-        !matches!(self.kind, Kind::Settled(_))
+        !matches!(self.kind, Kind::KnownAtEntry(_))
     }
 
     /// Sends a frame into the link.
@@ -177,8 +177,8 @@ impl<F: Frame> Channel<F> {
     /// The number of this direction's frames whose outcomes were not returned yet.
     pub fn inside(&self, direction: Direction) -> usize {
         either!(&self.kind,
-            plain => plain[direction.index()].inside(),
-            arq => arq.inside(direction)
+            plain => plain[direction.index()].in_transit(),
+            arq => arq.in_transit(direction)
         )
     }
 

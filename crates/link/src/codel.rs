@@ -16,7 +16,7 @@ pub(crate) struct Popped<F> {
 }
 
 /// A FIFO queue that CoDel controls.
-pub(crate) trait Backlogged {
+pub(crate) trait CoDelQueue {
     type Frame: Frame;
     /// Removes the head of the queue.
     fn pop(&mut self) -> Option<Popped<Self::Frame>>;
@@ -57,7 +57,7 @@ impl ControlledDelay {
         }
     }
 
-    pub(crate) fn dequeue<Q: Backlogged>(
+    pub(crate) fn dequeue<Q: CoDelQueue>(
         &mut self,
         now: Instant,
         queue: &mut Q,
@@ -93,7 +93,7 @@ impl ControlledDelay {
         next.frame
     }
 
-    fn dodequeue<Q: Backlogged>(&mut self, now: Instant, queue: &mut Q) -> Dequeued<Q::Frame> {
+    fn dodequeue<Q: CoDelQueue>(&mut self, now: Instant, queue: &mut Q) -> Dequeued<Q::Frame> {
         let Some(Popped { frame, sojourn, backlog }) = queue.pop() else {
             self.first_above_time = None;
             return Dequeued { frame: None, ok_to_drop: false };
@@ -109,7 +109,7 @@ impl ControlledDelay {
         Dequeued { frame: Some(frame), ok_to_drop }
     }
 
-    fn drop_one<Q: Backlogged>(
+    fn drop_one<Q: CoDelQueue>(
         &mut self,
         dequeued: Dequeued<Q::Frame>,
         now: Instant,
@@ -124,7 +124,7 @@ impl ControlledDelay {
     /// Marks a frame instead of dropping it, if ECN allows. The RFC leaves the details open; this
     /// does as Linux (sch_codel): a mark counts as a drop, and the frame is sent.
     fn marks<F: Frame>(&self, frame: &mut Option<F>) -> bool {
-        let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.takes_marks()) else {
+        let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.is_ecn_capable()) else {
             return false;
         };
         frame.mark_congestion();

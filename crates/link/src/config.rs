@@ -359,7 +359,7 @@ pub struct DirectionConfig {
     pub jitter: Option<Distribution>,
     /// Do frames keep their order although their delays differ?
     pub order: Order,
-    /// How the queue decides what it takes, apart from its limit.
+    /// The queue discipline, in addition to the limit.
     pub discipline: Discipline,
     /// A source of higher priority.
     pub priority: Option<Priority>,

@@ -1,4 +1,4 @@
-//! Frames with known outcomes that are not due yet.
+//! The outcomes of frames that are known but not due yet.
 
 use alloc::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use crate::config::Order;
 use crate::frame::{Frame, Outcome};
 use crate::report::{Impairment, Stats};
 
-/// An outcome that waits until it is due.
+/// An outcome and when it is due.
 #[derive(Clone, Debug)]
-pub(crate) struct Settled<F> {
+pub(crate) struct ScheduledOutcome<F> {
     pub(crate) due: Instant,
     /// When the frame was sent into the link.
     pub(crate) offered: Instant,
@@ -21,28 +21,28 @@ pub(crate) struct Settled<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryQueue<F> {
     order: Order,
-    /// When the last frame so far comes out.
+    /// When the last frame so far is delivered.
     last: Instant,
-    /// When it would come out without spikes.
+    /// When it would be delivered without spikes.
     last_undisturbed: Instant,
     /// Outcomes in the order in which they are due; if order is kept, that is the order of entry.
-    leaving: VecDeque<Settled<F>>,
+    scheduled_queue: VecDeque<ScheduledOutcome<F>>,
     /// Frames that the queue refused, in order of entry.
-    refused: VecDeque<Settled<F>>,
+    refused: VecDeque<ScheduledOutcome<F>>,
     /// When the next outcome is due.
     due: Instant,
-    /// The number of second copies in `leaving`.
+    /// The number of second copies in `scheduled_queue`.
     duplicates: usize,
     /// Impairments of delivered frames, and when these are due. They are separate because few links
     /// have any, and an outcome that waits should be small.
     impaired: VecDeque<(Instant, Impairment)>,
 }
 
-/// When a frame comes out.
+/// The delivery of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) at: Instant,
-    /// How long its own spike and those of earlier frames delayed it.
+    /// The delay by its own spike and by those of earlier frames.
     pub(crate) held: Duration,
 }
 
@@ -52,7 +52,7 @@ impl<F: Frame> DeliveryQueue<F> {
             order,
             last: Instant::START,
             last_undisturbed: Instant::START,
-            leaving: VecDeque::new(),
+            scheduled_queue: VecDeque::new(),
             refused: VecDeque::new(),
             due: Instant::NEVER,
             duplicates: 0,
@@ -60,15 +60,16 @@ impl<F: Frame> DeliveryQueue<F> {
         }
     }
 
-    /// When the loss at `at` of a frame is due.
-    pub(crate) fn give_up(&mut self, at: Instant) -> Instant {
+    /// Schedules the loss of a frame at `at`. Returns when its outcome is due.
+    pub(crate) fn schedule_loss(&mut self, at: Instant) -> Instant {
         let exit = self.in_order(at, self.last);
         self.last = self.last.max(exit);
         exit
     }
 
-    /// When a frame comes out that reaches the far end at `arrival` and then has this spike.
-    pub(crate) fn come_out(&mut self, arrival: Instant, spike: Duration) -> Delivery {
+    /// Schedules the delivery of a frame that reaches the far end at `arrival` and then has this
+    /// spike.
+    pub(crate) fn schedule_delivery(&mut self, arrival: Instant, spike: Duration) -> Delivery {
         let undisturbed = self.in_order(arrival, self.last_undisturbed);
         let at = self.in_order(arrival + spike, self.last);
         self.last_undisturbed = self.last_undisturbed.max(undisturbed);
@@ -85,39 +86,39 @@ impl<F: Frame> DeliveryQueue<F> {
 
     /// Adds an outcome.
     #[inline]
-    pub(crate) fn push(&mut self, settled: Settled<F>) {
-        self.due = self.due.min(settled.due);
-        let is_last = settled.due >= self.last;
-        self.leaving.push_back(settled);
+    pub(crate) fn push(&mut self, scheduled: ScheduledOutcome<F>) {
+        self.due = self.due.min(scheduled.due);
+        let is_last = scheduled.due >= self.last;
+        self.scheduled_queue.push_back(scheduled);
         if !is_last {
-            self.sift();
+            self.sort_last();
         }
     }
 
-    /// Notes the impairment of the frame that is delivered at `due`.
-    pub(crate) fn impairment(&mut self, due: Instant, impairment: Impairment) {
+    /// Records the impairment of the frame that is delivered at `due`.
+    pub(crate) fn add_impairment(&mut self, due: Instant, impairment: Impairment) {
         let place = self.impaired.partition_point(|(other, _)| *other <= due);
         self.impaired.insert(place, (due, impairment));
     }
 
     /// Adds the second copy of a frame.
-    pub(crate) fn push_duplicate(&mut self, settled: Settled<F>) {
+    pub(crate) fn push_duplicate(&mut self, scheduled: ScheduledOutcome<F>) {
         self.duplicates += 1;
-        self.push(settled);
+        self.push(scheduled);
     }
 
-    /// Moves the last outcome to its place, after all that are due no later.
+    /// Moves the last outcome after all that are due no later.
     #[cold]
-    fn sift(&mut self) {
-        let Some(settled) = self.leaving.pop_back() else { return };
-        let place = self.leaving.partition_point(|other| other.due <= settled.due);
-        self.leaving.insert(place, settled);
+    fn sort_last(&mut self) {
+        let Some(scheduled) = self.scheduled_queue.pop_back() else { return };
+        let place = self.scheduled_queue.partition_point(|other| other.due <= scheduled.due);
+        self.scheduled_queue.insert(place, scheduled);
     }
 
     /// Adds a refused frame: its outcome precedes those of earlier frames.
-    pub(crate) fn refuse(&mut self, settled: Settled<F>) {
-        self.due = self.due.min(settled.due);
-        self.refused.push_back(settled);
+    pub(crate) fn refuse(&mut self, scheduled: ScheduledOutcome<F>) {
+        self.due = self.due.min(scheduled.due);
+        self.refused.push_back(scheduled);
     }
 
     /// The next outcome due by `at`, counted in `stats`.
@@ -126,29 +127,30 @@ impl<F: Frame> DeliveryQueue<F> {
         if self.due > at {
             return None;
         }
-        let due = |ring: &VecDeque<Settled<F>>| ring.front().map_or(Instant::NEVER, |it| it.due);
-        let ring = match due(&self.leaving) <= due(&self.refused) {
-            true => &mut self.leaving,
+        let due =
+            |ring: &VecDeque<ScheduledOutcome<F>>| ring.front().map_or(Instant::NEVER, |it| it.due);
+        let ring = match due(&self.scheduled_queue) <= due(&self.refused) {
+            true => &mut self.scheduled_queue,
             false => &mut self.refused,
         };
         // Inspected in place: destructuring after the move costs more than everything else here.
-        let settled = ring.front()?;
-        match &settled.outcome {
+        let scheduled = ring.front()?;
+        match &scheduled.outcome {
             Outcome::Delivered { duplicate: true, .. } => {
                 self.duplicates -= 1;
                 stats.duplicates += 1;
             }
             Outcome::Delivered { frame, .. } => {
-                stats.deliver(frame.bytes(), settled.due.since(settled.offered));
+                stats.count_delivered(frame.bytes(), scheduled.due.since(scheduled.offered));
             }
-            Outcome::Dropped { frame, cause, .. } => stats.lose(frame.bytes(), *cause),
+            Outcome::Dropped { frame, cause, .. } => stats.count_lost(frame.bytes(), *cause),
         }
-        while self.impaired.front().is_some_and(|(due, _)| *due <= settled.due) {
-            stats.note(self.impaired.pop_front().map(|(_, impairment)| impairment));
+        while self.impaired.front().is_some_and(|(due, _)| *due <= scheduled.due) {
+            stats.count_impairment(self.impaired.pop_front().map(|(_, impairment)| impairment));
         }
-        let settled = ring.pop_front()?;
-        self.due = due(&self.leaving).min(due(&self.refused));
-        Some(settled.outcome)
+        let scheduled = ring.pop_front()?;
+        self.due = due(&self.scheduled_queue).min(due(&self.refused));
+        Some(scheduled.outcome)
     }
 
     /// When the next outcome is due, or [`Instant::NEVER`].
@@ -159,6 +161,6 @@ impl<F: Frame> DeliveryQueue<F> {
 
     /// The number of frames with outcomes to return, without second copies.
     pub(crate) fn len(&self) -> usize {
-        self.leaving.len() + self.refused.len() - self.duplicates
+        self.scheduled_queue.len() + self.refused.len() - self.duplicates
     }
 }

@@ -45,7 +45,7 @@ pub struct CopyId(pub u64);
 /// The fields of a TCP/IP header that a compressor compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderFields {
-    /// The connection and its direction: each has a context of its own.
+    /// The connection and its direction, each of which has its own context.
     pub context: u64,
     /// The sequence number.
     pub seq: u64,
@@ -61,9 +61,10 @@ pub struct HeaderFields {
     pub option_bytes: u32,
     /// A hash of the options.
     pub options: u64,
-    /// What a difference cannot express, such as flags other than ACK and PSH, and the ECN field.
+    /// The fields that a difference cannot express, such as flags other than ACK and PSH, and the
+    /// ECN field.
     pub others: u32,
-    /// Has it SYN, FIN or RST, or no ACK? Such headers are always sent as they are.
+    /// Has it SYN, FIN or RST, or no ACK? Such headers are always sent uncompressed.
     pub is_control: bool,
 }
 
@@ -74,7 +75,7 @@ pub trait Frame: Clone {
     /// Which copy of a packet it is.
     fn copy_id(&self) -> CopyId;
     /// Is its sender ECN-capable (RFC 3168: ECT)?
-    fn takes_marks(&self) -> bool;
+    fn is_ecn_capable(&self) -> bool;
     /// Marks that the queue is congested (RFC 3168: CE).
     fn mark_congestion(&mut self);
     /// Damages it so that a checksum at its destination detects it.
@@ -108,14 +109,14 @@ pub enum DropCause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Outcome<F> {
-    /// It comes out of the link.
+    /// It is delivered at the other end.
     Delivered {
         direction: Direction,
         frame: F,
         /// How long it was held in addition to queueing, transmission and propagation: by a stall
         /// of the entry; by stalls of the transmitter while it waited or was sent; by its own
-        /// spike; at the far end, by earlier frames that had to come out first. With ARQ: the time
-        /// from when its last block would have arrived undisturbed until it comes out; the
+        /// spike; at the far end, by earlier frames that had to be delivered first. With ARQ: the
+        /// time from when its last block would have arrived undisturbed until its delivery; the
         /// retransmission of other blocks meanwhile is queueing. A transmission that a lower layer
         /// gives up before all of it was sent does not count. Zero on an undisturbed link.
         held: Duration,
@@ -127,8 +128,8 @@ pub enum Outcome<F> {
         direction: Direction,
         frame: F,
         cause: DropCause,
-        /// When: at its entry if the queue refused it, at the exit of the queue if that dropped it,
-        /// when ARQ gave it up, else at the end of its transmission.
+        /// When it was lost: at its entry if the queue refused it, at the exit of the queue if that
+        /// dropped it, when ARQ gave it up, else at the end of its transmission.
         at: Instant,
     },
 }

@@ -1,9 +1,9 @@
 //! Header compression on one direction of a link: RFC 1144 (Van Jacobson) and RFC 2507.
 //!
-//! The compressor sends a header as its difference to the header before. The decompressor adds the
-//! difference to the last header that it has. After a loss the sum is wrong, and so are all that
-//! follow, until a full header restores the context. TCP's checksum, which is always sent, shows
-//! it: such a packet arrives damaged.
+//! The compressor sends the difference of a header to the previous one. The decompressor adds the
+//! difference to its last header. After a loss the result is wrong, and so are the following ones
+//! until a full header restores the context. The TCP checksum, which is always sent, reveals this:
+//! such a packet arrives damaged.
 
 use alloc::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub enum HeaderCompression {
 /// The header of a frame on the link.
 #[derive(Clone, Copy, Debug)]
 enum Encoding {
-    /// As it is; it changes no context.
+    /// Uncompressed; it changes no context.
     Plain,
     /// All fields; it replaces the context.
     Full,
@@ -53,7 +53,7 @@ struct Delta {
 enum Step {
     /// By this many bytes.
     Bytes(u64),
-    /// By the payload of the packet before, which takes no room (RFC 1144 section 3.2.2).
+    /// By the payload of the previous packet, which needs no bytes (RFC 1144 section 3.2.2).
     LastPayload,
 }
 
@@ -68,37 +68,38 @@ pub(crate) struct Encoded {
 
 /// A frame in the link.
 #[derive(Clone, Copy, Debug)]
-struct Inside {
+struct InTransit {
     encoded: Encoded,
-    /// How many copies will arrive.
+    /// The number of copies that will arrive.
     copies: u8,
-    /// The link damaged it otherwise.
+    /// Was it damaged on the link?
     is_damaged: bool,
 }
 
 /// The largest difference (RFC 1144 section 3.2.2: 16 bits).
-const MOST: u64 = 0xffff;
+const MAX_DELTA: u64 = 0xffff;
 /// Change mask, connection number and TCP checksum.
-const LEAST_HEADER: u32 = 4;
+const MIN_HEADER: u32 = 4;
 /// RFC 2507's header without differences: the context's number and the TCP header without ports.
 const WITHOUT_DELTA: u32 = 17;
 
 /// The compressor at one end of a direction and the decompressor at the other.
 ///
-/// A frame is compressed as it enters the queue, as by the PDCP and SNDCP of mobile networks. Each
-/// connection has a context, and its number is always sent. The identification in the IP header
-/// grows by one from packet to packet, so it takes no room.
+/// A frame is compressed when it enters the queue, as by PDCP and SNDCP in mobile networks. Each
+/// connection has a context, whose number is always sent. The identification in the IP header grows
+/// by one from packet to packet, so that it needs no bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Compression {
     is_rfc2507: bool,
-    /// How long a header request takes; requests are small and never lost.
+    /// The delay of a header request. Requests have no size and are never lost.
     request_delay: Duration,
-    /// The last header of each context, at the compressor and at the decompressor.
+    /// The last header of each context at the compressor.
     sent: BTreeMap<u64, HeaderFields>,
+    /// The last header of each context at the decompressor.
     received: BTreeMap<u64, HeaderFields>,
     /// When a header request reaches the compressor.
     requested: BTreeMap<u64, Instant>,
-    inside: BTreeMap<(u64, CopyId), Inside>,
+    in_transit: BTreeMap<(u64, CopyId), InTransit>,
 }
 
 impl Compression {
@@ -110,11 +111,11 @@ impl Compression {
             sent: BTreeMap::new(),
             received: BTreeMap::new(),
             requested: BTreeMap::new(),
-            inside: BTreeMap::new(),
+            in_transit: BTreeMap::new(),
         })
     }
 
-    /// How a frame would be sent at `at`; `None` if it is not TCP's.
+    /// The encoding of a frame that is sent at `at`; `None` if it has no TCP header.
     pub(crate) fn encode<F: Frame>(&self, frame: &F, at: Instant) -> Option<Encoded> {
         let fields = frame.header_fields()?;
         let (encoding, header) = self.encoding(&fields, at);
@@ -131,7 +132,7 @@ impl Compression {
         match delta {
             Some(delta) => {
                 let options = if delta.options.is_some() { new.option_bytes } else { 0 };
-                (Encoding::Delta(delta), LEAST_HEADER + delta.bytes() + options)
+                (Encoding::Delta(delta), MIN_HEADER + delta.bytes() + options)
             }
             None if self.is_rfc2507 => (Encoding::Full, WITHOUT_DELTA + new.option_bytes),
             None => (Encoding::Full, new.header),
@@ -143,12 +144,12 @@ impl Compression {
         let changed = last.options != new.options;
         let fits = last.option_bytes == new.option_bytes && (self.is_rfc2507 || !changed);
         let (seq, ack) = (new.seq.wrapping_sub(last.seq), new.ack.wrapping_sub(last.ack));
-        if !fits || last.others != new.others || seq > MOST || ack > MOST {
+        if !fits || last.others != new.others || seq > MAX_DELTA || ack > MAX_DELTA {
             return None;
         }
         let window = new.window.wrapping_sub(last.window);
-        // A repeated header is a retransmission, a duplicate ACK or a window probe: the other end
-        // may have missed the first. Data after a pure ACK is neither.
+        // A repeated header is a retransmission, a duplicate ACK or a window probe, of which the
+        // other end may have missed the first. The first data after a pure ACK is none of these.
         let first_data = last.payload == 0 && new.payload > 0;
         if seq == 0 && ack == 0 && window == 0 && !first_data {
             return None;
@@ -164,8 +165,8 @@ impl Compression {
         Some(Delta { seq: step(seq), ack: step(ack), window, options })
     }
 
-    /// The link takes a frame.
-    pub(crate) fn take<F: Frame>(&mut self, frame: &F, encoded: Encoded) {
+    /// Compresses a frame that enters the link.
+    pub(crate) fn compress<F: Frame>(&mut self, frame: &F, encoded: Encoded) {
         let Encoded { fields, encoding, .. } = encoded;
         if matches!(encoding, Encoding::Full) {
             self.requested.remove(&fields.context);
@@ -173,21 +174,21 @@ impl Compression {
         if !matches!(encoding, Encoding::Plain) {
             self.sent.insert(fields.context, fields);
         }
-        let inside = Inside { encoded, copies: 1, is_damaged: false };
-        self.inside.insert((fields.context, frame.copy_id()), inside);
+        let in_transit = InTransit { encoded, copies: 1, is_damaged: false };
+        self.in_transit.insert((fields.context, frame.copy_id()), in_transit);
     }
 
     /// The link damages or duplicates a frame.
     pub(crate) fn impair<F: Frame>(&mut self, frame: &F, is_damaged: bool, is_duplicated: bool) {
         let Some(fields) = frame.header_fields() else { return };
-        if let Some(inside) = self.inside.get_mut(&(fields.context, frame.copy_id())) {
-            inside.is_damaged = is_damaged;
-            inside.copies += u8::from(is_duplicated);
+        if let Some(in_transit) = self.in_transit.get_mut(&(fields.context, frame.copy_id())) {
+            in_transit.is_damaged = is_damaged;
+            in_transit.copies += u8::from(is_duplicated);
         }
     }
 
-    /// Decompresses the header of a frame that comes out at `at`.
-    pub(crate) fn come_out<F: Frame>(
+    /// Decompresses the header of a frame that leaves the link at `at`.
+    pub(crate) fn decompress<F: Frame>(
         &mut self,
         outcome: &mut Outcome<F>,
         at: Instant,
@@ -197,30 +198,30 @@ impl Compression {
             Outcome::Delivered { frame, duplicate, .. } => (frame, true, !*duplicate),
             Outcome::Dropped { frame, cause, .. } => (frame, false, cause.is_after_transmission()),
         };
-        let Some(inside) = self.leave(frame) else { return };
+        let Some(in_transit) = self.remove_copy(frame) else { return };
         if is_counted {
             stats.transmitted_bytes -= u64::from(frame.bytes());
-            stats.transmitted_bytes += u64::from(inside.encoded.bytes);
+            stats.transmitted_bytes += u64::from(in_transit.encoded.bytes);
         }
-        if is_delivered && !self.restores(&inside.encoded, at) && !inside.is_damaged {
+        if is_delivered && !self.can_restore(&in_transit.encoded, at) && !in_transit.is_damaged {
             frame.corrupt();
             stats.corrupted += u64::from(is_counted);
         }
     }
 
-    fn leave<F: Frame>(&mut self, frame: &F) -> Option<Inside> {
+    fn remove_copy<F: Frame>(&mut self, frame: &F) -> Option<InTransit> {
         let key = (frame.header_fields()?.context, frame.copy_id());
-        let inside = self.inside.get_mut(&key)?;
-        inside.copies -= 1;
-        let left = *inside;
+        let in_transit = self.in_transit.get_mut(&key)?;
+        in_transit.copies -= 1;
+        let left = *in_transit;
         if left.copies == 0 {
-            self.inside.remove(&key);
+            self.in_transit.remove(&key);
         }
         Some(left)
     }
 
     /// Does the decompressor restore the header?
-    fn restores(&mut self, encoded: &Encoded, at: Instant) -> bool {
+    fn can_restore(&mut self, encoded: &Encoded, at: Instant) -> bool {
         let Encoded { fields, encoding, .. } = encoded;
         let context = fields.context;
         let delta = match encoding {
@@ -237,7 +238,7 @@ impl Compression {
             return true;
         }
         if !self.is_rfc2507 {
-            // RFC 1144's decompressor does not check: it goes on from the wrong header.
+            // The decompressor of RFC 1144 has no check and continues with the wrong header.
             self.received.extend(once.map(|wrong| (context, wrong)));
             return false;
         }

@@ -16,10 +16,10 @@ pub(crate) enum State {
 }
 
 /// The impairments of the n-th transmitted frame. An error depends also on the link's state: see
-/// [`Impairments::is_destroyed`].
+/// [`Impairments::is_error`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fate {
-    /// The scenario drops it.
+pub(crate) struct FrameImpairments {
+    /// Does the scenario drop it?
     pub(crate) script: bool,
     error: ErrorDraw,
     /// Its delay spike, or zero.
@@ -34,33 +34,33 @@ pub(crate) struct Fate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ErrorDraw {
     draw: u32,
-    /// Is it lost or not as the frame before it, if that met the same state?
+    /// Does it have the outcome of the frame before it, if the state is the same?
     as_before: bool,
 }
 
 /// Draws the impairments of one direction's frames in the order of transmission.
 #[derive(Clone, Debug)]
 pub(crate) struct Impairments {
-    /// No frame has any. Checked first, so that it costs a plain link nothing.
-    uneventful: bool,
+    /// No frame has any impairment. It is checked first, so that a plain link has no cost.
+    is_plain: bool,
     transmitted: u32,
     /// The numbers of the frames to drop, descending.
     drops: Vec<u32>,
     errors: Option<Errors>,
     spikes: Option<(Spikes, Rng)>,
     jitter: Option<(Distribution, Rng)>,
-    corruption: Option<Chance>,
+    corruption: Option<RandomEvent>,
     duplication: Option<Duplication>,
 }
 
 /// A random event with a fixed probability.
 #[derive(Clone, Debug)]
-struct Chance {
+struct RandomEvent {
     probability: Probability,
     rng: Rng,
 }
 
-impl Chance {
+impl RandomEvent {
     /// `None` if it never happens.
     fn new(probability: Probability, stream: Stream) -> Option<Self> {
         (probability > Probability::ZERO).then(|| Self { probability, rng: stream.rng() })
@@ -77,15 +77,15 @@ struct Errors {
     good: Probability,
     bad: Probability,
     rng: Rng,
-    memory: Option<Chance>,
-    /// The state that the last frame met, and whether it was lost.
+    memory: Option<RandomEvent>,
+    /// The state at the last frame, and whether that was lost.
     last: Option<(State, bool)>,
 }
 
 /// Second copies.
 #[derive(Clone, Debug)]
 struct Duplication {
-    chance: Chance,
+    chance: RandomEvent,
     jitter: Option<(Distribution, Rng)>,
 }
 
@@ -96,24 +96,24 @@ impl Impairments {
         drops.sort_unstable_by(|a, b| b.cmp(a));
         drops.dedup();
         let jitter = |name| config.jitter.clone().map(|jitter| (jitter, stream.child(name).rng()));
-        let duplication = Chance::new(config.duplication, stream.child("duplication"));
+        let duplication = RandomEvent::new(config.duplication, stream.child("duplication"));
         let mut impairments = Self {
-            uneventful: false,
+            is_plain: false,
             transmitted: 0,
             drops,
             errors: Errors::new(config, stream),
             spikes: config.spikes.clone().map(|spikes| (spikes, stream.child("spikes").rng())),
             jitter: jitter("jitter"),
-            corruption: Chance::new(config.corruption, stream.child("corruption")),
+            corruption: RandomEvent::new(config.corruption, stream.child("corruption")),
             duplication: duplication
                 .map(|chance| Duplication { chance, jitter: jitter("duplicate-jitter") }),
         };
-        impairments.uneventful = impairments.are_uneventful();
+        impairments.is_plain = impairments.are_plain();
         impairments
     }
 
-    fn are_uneventful(&self) -> bool {
-        let Self { uneventful: _, transmitted: _, drops, errors, spikes, jitter, .. } = self;
+    fn are_plain(&self) -> bool {
+        let Self { is_plain: _, transmitted: _, drops, errors, spikes, jitter, .. } = self;
         let Self { corruption, duplication, .. } = self;
         drops.is_empty()
             && errors.is_none()
@@ -123,36 +123,36 @@ impl Impairments {
             && duplication.is_none()
     }
 
-    pub(crate) const fn is_uneventful(&self) -> bool {
-        self.uneventful
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Draws the impairments of the next frame.
     #[inline]
-    pub(crate) fn draw(&mut self) -> Fate {
-        if self.uneventful { Fate::default() } else { self.find() }
+    pub(crate) fn draw(&mut self) -> FrameImpairments {
+        if self.is_plain { FrameImpairments::default() } else { self.find() }
     }
 
-    fn find(&mut self) -> Fate {
+    fn find(&mut self) -> FrameImpairments {
         self.transmitted = self.transmitted.wrapping_add(1);
         let script = self.drops.last() == Some(&self.transmitted);
         if script {
             self.drops.pop();
         }
-        Fate {
+        FrameImpairments {
             script,
             error: self.errors.as_mut().map_or(ErrorDraw::default(), Errors::draw),
             spike: self.spikes.as_mut().map_or(Duration::ZERO, |(spikes, rng)| spike(spikes, rng)),
             jitter: span(&mut self.jitter),
-            corrupt: self.corruption.as_mut().is_some_and(Chance::happens),
+            corrupt: self.corruption.as_mut().is_some_and(RandomEvent::happens),
             duplicate: self.duplication.as_mut().and_then(Duplication::draw),
         }
     }
 
-    /// Does an error in this state destroy the frame that was drawn last?
+    /// Does a transmission error lose the frame that was drawn last, if the link is in this state?
     #[inline]
-    pub(crate) fn destroys(&mut self, fate: Fate, state: State) -> bool {
-        self.errors.as_mut().is_some_and(|errors| errors.destroys(fate.error, state))
+    pub(crate) fn is_error(&mut self, impaired: FrameImpairments, state: State) -> bool {
+        self.errors.as_mut().is_some_and(|errors| errors.is_error(impaired.error, state))
     }
 }
 
@@ -165,17 +165,17 @@ impl Errors {
             good,
             bad,
             rng: stream.child("loss").rng(),
-            memory: Chance::new(config.loss_memory, stream.child("memory")),
+            memory: RandomEvent::new(config.loss_memory, stream.child("memory")),
             last: None,
         })
     }
 
     fn draw(&mut self) -> ErrorDraw {
-        let as_before = self.memory.as_mut().is_some_and(Chance::happens);
+        let as_before = self.memory.as_mut().is_some_and(RandomEvent::happens);
         ErrorDraw { draw: self.rng.draw(), as_before }
     }
 
-    fn destroys(&mut self, error: ErrorDraw, state: State) -> bool {
+    fn is_error(&mut self, error: ErrorDraw, state: State) -> bool {
         let chance = match state {
             State::Good => self.good,
             State::Bad => self.bad,

@@ -2,10 +2,10 @@
 
 use rtolab_time::{Duration, Instant};
 
-use crate::arq::{Arq, Block, Content, Control, Data, End, Moment, Payload, Purpose, earlier};
+use crate::arq::{Arq, Block, Content, Control, Data, End, NodeTime, Payload, Purpose, earlier};
 use crate::config::ChannelConfig;
 use crate::frame::{Direction, DropCause, Frame};
-use crate::waiting::{Outcomes, QueuedFrame, Waiting};
+use crate::waiting::{FrameQueue, Outcomes, QueuedFrame};
 
 /// The layers of both directions.
 pub(crate) trait ArqLayers<F: Frame>: Clone {
@@ -15,7 +15,7 @@ pub(crate) trait ArqLayers<F: Frame>: Clone {
     fn new(config: &ChannelConfig) -> Self;
 
     /// Is there something to send in this direction, new frames included?
-    fn has_work(&self, direction: Direction, waiting: &Waiting<F>) -> bool;
+    fn has_work(&self, direction: Direction, waiting: &FrameQueue<F>) -> bool;
 
     /// Does the window have space for a new frame of this size?
     fn takes(&self, direction: Direction, bytes: u32) -> bool;
@@ -23,8 +23,8 @@ pub(crate) trait ArqLayers<F: Frame>: Clone {
     /// The next unit to send.
     fn next(
         &mut self,
-        moment: Moment,
-        waiting: &mut Waiting<F>,
+        time: NodeTime,
+        waiting: &mut FrameQueue<F>,
         outcomes: &mut Outcomes<F>,
     ) -> Option<Self::Wire>;
 
@@ -77,7 +77,7 @@ pub(crate) enum LineEventKind<W> {
         cause: DropCause,
         at: Instant,
     },
-    /// It arrives so damaged that only its number is legible; its loss was reported before.
+    /// It arrives damaged, with only its number legible. Its loss was reported before.
     Damaged(W),
     Signal(Signal),
 }
@@ -106,7 +106,7 @@ impl<F: Frame> ArqLayers<F> for Direct {
         Self
     }
 
-    fn has_work(&self, _: Direction, waiting: &Waiting<F>) -> bool {
+    fn has_work(&self, _: Direction, waiting: &FrameQueue<F>) -> bool {
         waiting.first_bytes().is_some()
     }
 
@@ -116,12 +116,12 @@ impl<F: Frame> ArqLayers<F> for Direct {
 
     fn next(
         &mut self,
-        moment: Moment,
-        waiting: &mut Waiting<F>,
+        time: NodeTime,
+        waiting: &mut FrameQueue<F>,
         outcomes: &mut Outcomes<F>,
     ) -> Option<QueuedFrame<F>> {
-        let mut queued = waiting.take(moment.now, outcomes)?;
-        let stalled = moment.stalled.saturating_sub(queued.stalled);
+        let mut queued = waiting.take(time.now, outcomes)?;
+        let stalled = time.stalled.saturating_sub(queued.stalled);
         queued.stalled = queued.entry.since(queued.offered) + stalled;
         Some(queued)
     }
@@ -182,16 +182,16 @@ impl<P: Payload> Pair<P> {
     fn next(
         &mut self,
         direction: Direction,
-        moment: Moment,
+        time: NodeTime,
         source: impl FnOnce() -> Option<P>,
     ) -> Option<Block> {
-        let report = self.of_mut(direction.reverse()).report(moment.now);
-        report.or_else(|| self.of_mut(direction).next(moment, source))
+        let report = self.of_mut(direction.reverse()).report(time.now);
+        report.or_else(|| self.of_mut(direction).next(time, source))
     }
 
     fn signal(&mut self, direction: Direction, now: Instant) -> Option<Control> {
-        let report = self.of_mut(direction.reverse()).report_for_nothing(now);
-        report.or_else(|| self.of_mut(direction).alive_for_nothing())
+        let report = self.of_mut(direction.reverse()).free_report(now);
+        report.or_else(|| self.of_mut(direction).free_move_window())
     }
 
     fn on_block(&mut self, direction: Direction, block: &Block, [now, undisturbed]: [Instant; 2]) {
@@ -208,7 +208,7 @@ impl<P: Payload> Pair<P> {
     fn on_control(&mut self, direction: Direction, control: Control, now: Instant) {
         match control {
             Control::Report(report) => self.of_mut(direction.reverse()).on_report(report, now),
-            Control::Alive(alive) => self.of_mut(direction).on_alive(alive),
+            Control::MoveWindow(start) => self.of_mut(direction).on_move_window(start),
         }
     }
 
@@ -243,7 +243,7 @@ impl<F: Frame> ArqLayers<F> for Retransmitting<F> {
         Self { upper: Pair { arqs }, lower }
     }
 
-    fn has_work(&self, direction: Direction, waiting: &Waiting<F>) -> bool {
+    fn has_work(&self, direction: Direction, waiting: &FrameQueue<F>) -> bool {
         self.lower.as_ref().is_some_and(|lower| lower.has_work(direction))
             || self.upper.has_work(direction)
             || waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes))
@@ -255,19 +255,17 @@ impl<F: Frame> ArqLayers<F> for Retransmitting<F> {
 
     fn next(
         &mut self,
-        moment: Moment,
-        waiting: &mut Waiting<F>,
+        time: NodeTime,
+        waiting: &mut FrameQueue<F>,
         outcomes: &mut Outcomes<F>,
     ) -> Option<Block> {
         let direction = outcomes.direction;
         let takes = waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes));
         let Self { upper, lower } = self;
-        let mut frame = || if takes { waiting.take(moment.now, outcomes) } else { None };
+        let mut frame = || if takes { waiting.take(time.now, outcomes) } else { None };
         match lower {
-            None => upper.next(direction, moment, &mut frame),
-            Some(lower) => {
-                lower.next(direction, moment, || upper.next(direction, moment, &mut frame))
-            }
+            None => upper.next(direction, time, &mut frame),
+            Some(lower) => lower.next(direction, time, || upper.next(direction, time, &mut frame)),
         }
     }
 
@@ -362,15 +360,15 @@ impl<F: Frame> Retransmitting<F> {
         }
     }
 
-    /// Passes what the lower layer delivers to the upper one, and the upper's frames out of the
-    /// link.
+    /// Passes the blocks that the lower layer delivers to the upper one, and delivers the frames of
+    /// the upper layer.
     fn deliver_up(&mut self, now: Instant, outcomes: &mut [Outcomes<F>; 2]) {
         let Self { upper, lower } = self;
         for direction in Direction::BOTH {
             let Some(lower) = lower else { break };
-            while let Some(settled) = lower.of_mut(direction).take_settled() {
-                let block = &settled.payload;
-                match settled.end {
+            while let Some(sdu) = lower.of_mut(direction).take_outcome() {
+                let block = &sdu.payload;
+                match sdu.end {
                     End::Delivered { undisturbed } => {
                         upper.on_block(direction, block, [now, undisturbed]);
                     }
@@ -379,9 +377,9 @@ impl<F: Frame> Retransmitting<F> {
             }
         }
         for outcomes in outcomes {
-            while let Some(settled) = upper.of_mut(outcomes.direction).take_settled() {
-                let queued = settled.payload;
-                match settled.end {
+            while let Some(sdu) = upper.of_mut(outcomes.direction).take_outcome() {
+                let queued = sdu.payload;
+                match sdu.end {
                     End::Delivered { undisturbed } => {
                         let stalled_at_entry = queued.entry.since(queued.offered);
                         let held = stalled_at_entry + now.since(undisturbed);

@@ -9,7 +9,7 @@ use rtolab_time::{Duration, Instant};
 use crate::config::{ChannelConfig, Outages, SpikeHolds, StallHolds};
 use crate::delays::Delays;
 use crate::frame::{Direction, DropCause};
-use crate::impairments::{Fate, Impairments, State};
+use crate::impairments::{FrameImpairments, Impairments, State};
 use crate::report::{Disturbance, DisturbanceKind};
 use crate::stage::RunningStage;
 use crate::stream::Stream;
@@ -21,9 +21,9 @@ use crate::transmitter::{Serialiser, Transmitter};
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
     direction: Direction,
-    /// Nothing after the transmission differs from frame to frame. Checked first, so that it costs
-    /// a plain link nothing.
-    uneventful: bool,
+    /// All frames have the same delay and no impairments. It is checked first, so that a plain link
+    /// has no cost.
+    is_plain: bool,
     pub(crate) transmitter: Transmitter,
     impairments: Impairments,
     delays: Delays,
@@ -55,7 +55,7 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
-    /// Of an undisturbed frame whose transmission ended at `end`.
+    /// The passage of an undisturbed frame whose transmission ended at `end`.
     #[inline]
     const fn undisturbed(end: Instant, arrival: Instant, propagation: Duration) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Passage {
         }
     }
 
-    /// Of a frame that was too old when its transmission would have begun.
+    /// The passage of a frame that is too old when its transmission would begin.
     pub(crate) const fn expired(at: Instant) -> Self {
         Self {
             end: at,
@@ -107,7 +107,7 @@ impl Medium {
             transmitter: Transmitter::new(config, states.as_ref(), stalls, stream),
             delays: Delays::new(config),
             spike_holds: config.spikes.as_ref().map(|spikes| spikes.holds).unwrap_or_default(),
-            uneventful: impairments.is_uneventful()
+            is_plain: impairments.is_plain()
                 && states.is_none()
                 && config.delays.is_none()
                 && stage.is_none()
@@ -128,32 +128,32 @@ impl Medium {
     // ARQ nodes call it too, so the compiler would not inline it by itself.
     #[inline(always)]
     pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
-        if self.uneventful && outages.is_quiet() {
+        if self.is_plain && outages.is_quiet() {
             let end = self.transmitter.send(bytes, start);
             let propagation = self.delays.constant();
             return Passage::undisturbed(end, end + propagation, propagation);
         }
-        let mut fate = self.impairments.draw();
+        let mut impaired = self.impairments.draw();
         let (service, mut spike) = match self.spike_holds {
-            SpikeHolds::Service => (fate.spike, Duration::ZERO),
-            SpikeHolds::Delivery => (Duration::ZERO, fate.spike),
+            SpikeHolds::Service => (impaired.spike, Duration::ZERO),
+            SpikeHolds::Delivery => (Duration::ZERO, impaired.spike),
         };
         let begin = self.serve_spike(service, start);
         let end = self.transmitter.send(bytes, begin);
         if let Some(stage) = &mut self.stage {
             let (lost, held) = stage.decide(bytes, end);
-            (fate.script, spike) = (fate.script | lost, spike + held);
+            (impaired.script, spike) = (impaired.script | lost, spike + held);
         }
         let state = self.state(end);
         let propagation = self.delays.at(end, state);
-        let error = self.impairments.destroys(fate, state);
-        let cause = match fate {
-            Fate { script: true, .. } => Some(DropCause::Script),
+        let error = self.impairments.is_error(impaired, state);
+        let cause = match impaired {
+            FrameImpairments { script: true, .. } => Some(DropCause::Script),
             _ if outages.covers(end) || self.outages.covers(end) => Some(DropCause::Outage),
             _ if error => Some(DropCause::Error),
             _ => None,
         };
-        let arrival = end + propagation + fate.jitter;
+        let arrival = end + propagation + impaired.jitter;
         if !spike.is_zero() && cause.is_none() {
             self.note_spike(arrival, arrival + spike);
         }
@@ -162,13 +162,13 @@ impl Medium {
             cause,
             propagation,
             arrival,
-            second: fate
+            second: impaired
                 .duplicate
                 .filter(|_| cause.is_none())
                 .map(|jitter| end + propagation + jitter),
             service,
             spike,
-            corrupt: fate.corrupt,
+            corrupt: impaired.corrupt,
         }
     }
 
@@ -179,8 +179,7 @@ impl Medium {
 
     /// The serialiser and the propagation delay, if both are the same for all frames.
     pub(crate) fn plain(&self) -> Option<(Serialiser, Duration)> {
-        let serialiser =
-            self.transmitter.steady().filter(|_| self.uneventful && self.is_quiet())?;
+        let serialiser = self.transmitter.steady().filter(|_| self.is_plain && self.is_quiet())?;
         Some((serialiser, self.delays.constant()))
     }
 

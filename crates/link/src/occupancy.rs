@@ -41,14 +41,14 @@ impl Limit {
     }
 }
 
-/// A frame and when it leaves.
+/// The departure of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     at: Instant,
     bytes: u32,
 }
 
-/// Frames that leave in order at known times.
+/// Frames that depart in order at known times.
 #[derive(Clone, Debug, Default)]
 struct Departures {
     departures: VecDeque<Departure>,

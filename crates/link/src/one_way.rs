@@ -1,7 +1,7 @@
 //! One direction of a link.
 //!
-//! A FIFO link can tell at entry when a frame leaves, so everything is computed then and only the
-//! outcome waits until it is due. The path of a frame:
+//! On a FIFO link the outcome of a frame is known at its entry. It is computed then, and waits
+//! until it is due. The path of a frame:
 //!
 //! - entry, once that is not stalled;
 //! - queue, if limit and discipline permit;
@@ -16,7 +16,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::admission::{Admission, Admit, Backlog};
 use crate::config::{ChannelConfig, StallHolds, Stalls};
-use crate::delivery_queue::{Delivery, DeliveryQueue, Settled};
+use crate::delivery_queue::{Delivery, DeliveryQueue, ScheduledOutcome};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::header_compression::Compression;
 use crate::medium::{Medium, Passage};
@@ -29,7 +29,7 @@ use crate::timeline::{Interrupting, Span, Timeline};
 #[derive(Clone, Debug)]
 pub(crate) struct OneWay<F> {
     direction: Direction,
-    /// No stalls, pauses, states or outages of its own: there are no timelines to check.
+    /// It has no stalls, pauses, states or outages of its own, so that no timeline need be checked.
     quiet: bool,
     entry_stalls: Timeline,
     admission: Admission,
@@ -47,11 +47,11 @@ pub(crate) struct OneWay<F> {
 #[derive(Clone, Copy)]
 struct Entry {
     offered: Instant,
-    /// When the entry let it in.
+    /// When it entered, after stalls of the entry.
     at: Instant,
     /// Opportunities up to this instant have passed.
     since: Instant,
-    /// The queue marked it.
+    /// Did the queue mark it?
     marked: bool,
 }
 
@@ -94,18 +94,18 @@ impl<F: Frame> OneWay<F> {
     pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
         let entry = if self.quiet { at } else { self.entry_stalls.release(at) };
         let entry = Entry { offered: at, at: entry, since: entry, marked: false };
-        self.take(frame, entry, outages);
+        self.process(frame, entry, outages);
     }
 
     /// Sends a frame that waited elsewhere until the transmitter was free: an opportunity at this
     /// very instant has not passed.
     pub(crate) fn send_waiting(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
         let entry = Entry { offered: at, at, since: Instant::START, marked: false };
-        self.take(frame, entry, outages);
+        self.process(frame, entry, outages);
     }
 
     #[inline]
-    fn take(&mut self, frame: F, mut entry: Entry, outages: &mut Timeline) {
+    fn process(&mut self, frame: F, mut entry: Entry, outages: &mut Timeline) {
         self.stats.offered += 1;
         let compression = self.compression.as_ref();
         let encoded = compression.and_then(|compression| compression.encode(&frame, entry.at));
@@ -121,7 +121,7 @@ impl<F: Frame> OneWay<F> {
             Admit::Refuse(cause) => return self.refuse(frame, cause, entry),
         }
         if let (Some(compression), Some(encoded)) = (&mut self.compression, encoded) {
-            compression.take(&frame, encoded);
+            compression.compress(&frame, encoded);
         }
         let start = match place {
             None => leaves_queue,
@@ -131,7 +131,7 @@ impl<F: Frame> OneWay<F> {
             Some(lifetime) if start.since(entry.offered) > lifetime => Passage::expired(start),
             _ => self.medium.carry(bytes, start, outages),
         };
-        let due = self.settle(frame, passage, entry);
+        let due = self.schedule(frame, passage, entry);
         if let (Some(buffers), Some(place)) = (&mut self.buffers, place) {
             buffers.fill(place, bytes, due.max(passage.end + passage.propagation));
         }
@@ -163,22 +163,22 @@ impl<F: Frame> OneWay<F> {
     fn refuse(&mut self, frame: F, cause: DropCause, entry: Entry) {
         let Entry { offered, at: due, .. } = entry;
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at: due };
-        self.delivery_queue.refuse(Settled { due, offered, outcome });
+        self.delivery_queue.refuse(ScheduledOutcome { due, offered, outcome });
     }
 
     /// Schedules the delivery or the loss of a frame and returns its time. Most frames are
     /// delivered unchanged and moved once; a copy would cost more than everything else here.
     #[inline]
-    fn settle(&mut self, frame: F, passage: Passage, entry: Entry) -> Instant {
+    fn schedule(&mut self, frame: F, passage: Passage, entry: Entry) -> Instant {
         if let Some(cause) = passage.cause {
             return self.lose(frame, cause, passage.end, entry);
         }
         if passage.corrupt || entry.marked || passage.second.is_some() {
             return self.deliver_impaired(frame, passage, entry);
         }
-        let Delivery { at: due, held } = self.come_out(passage, entry);
+        let Delivery { at: due, held } = self.delivery_time(passage, entry);
         let (direction, offered, duplicate) = (self.direction, entry.offered, false);
-        self.delivery_queue.push(Settled {
+        self.delivery_queue.push(ScheduledOutcome {
             due,
             offered,
             outcome: Outcome::Delivered { direction, frame, held, duplicate },
@@ -186,10 +186,11 @@ impl<F: Frame> OneWay<F> {
         due
     }
 
-    /// When a frame comes out, and how long it was held in total.
+    /// The delivery of a frame, with the total time for which it was held.
     #[inline]
-    fn come_out(&mut self, passage: Passage, entry: Entry) -> Delivery {
-        let Delivery { at, held } = self.delivery_queue.come_out(passage.arrival, passage.spike);
+    fn delivery_time(&mut self, passage: Passage, entry: Entry) -> Delivery {
+        let Delivery { at, held } =
+            self.delivery_queue.schedule_delivery(passage.arrival, passage.spike);
         let stalled = self.stalled(entry.at, passage.end);
         Delivery { at, held: entry.at.since(entry.offered) + stalled + passage.service + held }
     }
@@ -199,9 +200,9 @@ impl<F: Frame> OneWay<F> {
         if entry.marked {
             frame.mark_congestion();
         }
-        let (due, offered) = (self.delivery_queue.give_up(at), entry.offered);
+        let (due, offered) = (self.delivery_queue.schedule_loss(at), entry.offered);
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at };
-        self.delivery_queue.push(Settled { due, offered, outcome });
+        self.delivery_queue.push(ScheduledOutcome { due, offered, outcome });
         due
     }
 
@@ -218,16 +219,16 @@ impl<F: Frame> OneWay<F> {
         let (direction, offered) = (self.direction, entry.offered);
         let delivery = |frame, Delivery { at: due, held }, duplicate| {
             let outcome = Outcome::Delivered { direction, frame, held, duplicate };
-            Settled { due, offered, outcome }
+            ScheduledOutcome { due, offered, outcome }
         };
         if let Some(compression) = &mut self.compression {
             compression.impair(&frame, impairment.corrupt, passage.second.is_some());
         }
-        let exit = self.come_out(passage, entry);
-        self.delivery_queue.impairment(exit.at, impairment);
+        let exit = self.delivery_time(passage, entry);
+        self.delivery_queue.add_impairment(exit.at, impairment);
         self.delivery_queue.push(delivery(frame.clone(), exit, false));
         if let Some(arrival) = passage.second {
-            let second = self.come_out(Passage { arrival, ..passage }, entry);
+            let second = self.delivery_time(Passage { arrival, ..passage }, entry);
             self.delivery_queue.push_duplicate(delivery(frame, second, true));
         }
         exit.at
@@ -276,7 +277,7 @@ impl<F: Frame> OneWay<F> {
         let due = self.delivery_queue.due();
         let mut outcome = self.delivery_queue.poll(at, &mut self.stats)?;
         if let Some(compression) = &mut self.compression {
-            compression.come_out(&mut outcome, due, &mut self.stats);
+            compression.decompress(&mut outcome, due, &mut self.stats);
         }
         Some(outcome)
     }
@@ -287,7 +288,7 @@ impl<F: Frame> OneWay<F> {
         self.delivery_queue.due()
     }
 
-    pub(crate) fn inside(&self) -> usize {
+    pub(crate) fn in_transit(&self) -> usize {
         self.delivery_queue.len()
     }
 

@@ -1,4 +1,4 @@
-//! Delivery opportunities as of mahimahi (`mm-link`): Netravali and others, "Mahimahi: Accurate
+//! Delivery opportunities of mahimahi (`mm-link`): Netravali and others, "Mahimahi: Accurate
 //! Record-and-Replay for HTTP", 2015.
 
 use alloc::sync::Arc;
@@ -25,12 +25,12 @@ pub(crate) struct Slots {
     /// The current opportunity, and the bytes left of it.
     at: Instant,
     left: u32,
-    priority: Option<Waiting>,
+    priority: Option<PriorityBacklog>,
 }
 
-/// What a source of higher priority has to send.
+/// The packets that a source of higher priority has to send.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct PriorityBacklog {
     packets: PriorityPackets,
     bytes: u64,
     /// The opportunities in a row that it has used up.
@@ -45,7 +45,7 @@ impl Slots {
             next: 0,
             at: Instant::START,
             left: 0,
-            priority: priority.map(|packets| Waiting { packets, bytes: 0, in_a_row: 0 }),
+            priority: priority.map(|packets| PriorityBacklog { packets, bytes: 0, in_a_row: 0 }),
         }
     }
 

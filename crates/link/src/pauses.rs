@@ -1,4 +1,4 @@
-//! When a transmitter cannot work.
+//! The times at which a transmitter cannot work.
 
 use alloc::boxed::Box;
 

@@ -13,7 +13,7 @@ use crate::transmitter::Serialiser;
 use backlog::Backlog;
 
 /// A plain direction, as [`Channel::pipes`](crate::Channel::pipes) returns it. It stores no frames:
-/// at entry it returns when the frame comes out, with the same results as the link.
+/// at entry it returns the time of delivery, with the same results as the link.
 ///
 /// The layout matters: most frames need only the first cache line, the others the second.
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ pub struct Pipe {
     delay: Duration,
     /// When the transmitter finishes all frames so far.
     idle_from: Instant,
-    /// Frames that come out by then are counted at entry: nobody reads the counts earlier.
+    /// Frames that are delivered by then are counted at entry, because the counts are read later.
     watched_from: Instant,
     /// The number of frames of the last size that did not wait and are not counted yet.
     undelayed: u64,
     counts: Counts,
     limit: Limit,
     backlog: Backlog,
-    /// Frames that come out after `watched_from`.
+    /// Frames that are delivered after `watched_from`.
     later: Vec<InTransit>,
 }
 
@@ -40,11 +40,11 @@ struct InTransit {
     offered: Instant,
     out: Instant,
     bytes: u32,
-    /// The waiting frames when it came, itself included; zero if it did not wait.
+    /// The number of waiting frames at its entry, including itself; zero if it did not wait.
     queue: u32,
 }
 
-/// The counts of frames that have come out or were refused.
+/// The counts of frames that were delivered or refused.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Counts {
@@ -93,8 +93,8 @@ impl Pipe {
         }
     }
 
-    /// Its delay and its limit. Frames of all pipes with the same delay and no limit come out in
-    /// the order of entry.
+    /// Its delay and its limit. Pipes with the same delay and no limit deliver frames in the order
+    /// of entry.
     pub const fn delay_and_limit(&self) -> (Duration, Limit) {
         (self.delay, self.limit)
     }
@@ -111,8 +111,8 @@ impl Pipe {
         self.later.drain(..out).for_each(|frame| self.counts.deliver(&frame));
     }
 
-    /// Sends a frame at `at`, which must not be earlier than in the call before. Returns when it
-    /// comes out, after `at`; `None` if the queue refuses it, which the caller reports by
+    /// Sends a frame at `at`, which must not be earlier than in the previous call. Returns the time
+    /// of delivery, after `at`; `None` if the queue refuses it, which the caller reports by
     /// [`Pipe::refused`] at that time.
     #[inline(always)]
     pub fn pass(&mut self, bytes: u32, at: Instant) -> Option<Instant> {

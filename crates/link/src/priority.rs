@@ -1,4 +1,4 @@
-//! A source of higher priority, and when it interrupts other traffic.
+//! A source of higher priority, and its interruptions of other traffic.
 
 use alloc::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(crate) struct PriorityPackets {
     every: Duration,
     /// The size of each packet in bytes.
     pub(crate) bytes: u32,
-    /// When the next packet comes, or [`Instant::NEVER`].
+    /// When the next packet arrives, or [`Instant::NEVER`].
     pub(crate) next: Instant,
 }
 
@@ -96,7 +96,7 @@ impl Interruptions {
 
     /// Discards the past before `at`.
     pub(crate) fn forget_before(&mut self, at: Instant) {
-        self.learn(at);
+        self.compute_until(at);
         while self.busy.front().is_some_and(|span| span.to <= at) {
             self.busy.pop_front();
         }
@@ -106,13 +106,13 @@ impl Interruptions {
     }
 
     fn first_ending_after(&mut self, at: Instant) -> Option<Span> {
-        self.learn(at);
+        self.compute_until(at);
         let past = self.busy.partition_point(|span| span.to <= at);
         self.busy.get(past).copied()
     }
 
     /// Computes all busy spans that begin by `at`, each to its end.
-    fn learn(&mut self, at: Instant) {
+    fn compute_until(&mut self, at: Instant) {
         loop {
             let wanted = at.max(self.busy_until);
             if self.packets.next > wanted || wanted == Instant::NEVER {

@@ -15,8 +15,8 @@ const ALPHA_SHARE: f64 = 0.25;
 /// The factor by which `max_p` decreases.
 const BETA: f64 = 0.9;
 /// The range of `max_p`.
-const BOTTOM: f64 = 0.01;
-const TOP: f64 = 0.5;
+const MIN_MAX_P: f64 = 0.01;
+const MAX_MAX_P: f64 = 0.5;
 /// The distance between the target range and `min` or `max`, as a part of `max - min`.
 const MARGIN: f64 = 0.4;
 
@@ -111,11 +111,11 @@ impl RandomEarly {
         }
         let Red { min, max, .. } = self.config;
         let margin = MARGIN * (max - min);
-        if self.average > max - margin && self.max_p < TOP {
-            self.max_p = (self.max_p + ALPHA.min(ALPHA_SHARE * self.max_p)).min(TOP);
+        if self.average > max - margin && self.max_p < MAX_MAX_P {
+            self.max_p = (self.max_p + ALPHA.min(ALPHA_SHARE * self.max_p)).min(MAX_MAX_P);
             self.adapted = at;
-        } else if self.average < min + margin && self.max_p > BOTTOM {
-            self.max_p = (self.max_p * BETA).max(BOTTOM);
+        } else if self.average < min + margin && self.max_p > MIN_MAX_P {
+            self.max_p = (self.max_p * BETA).max(MIN_MAX_P);
             self.adapted = at;
         }
     }

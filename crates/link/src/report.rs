@@ -9,7 +9,7 @@ use crate::frame::{Direction, DropCause};
 pub struct Stats {
     /// Frames sent into the link.
     pub offered: u64,
-    /// Frames that came out.
+    /// Frames that were delivered.
     pub delivered: u64,
     /// The bytes of the delivered frames.
     pub bytes: u64,
@@ -43,27 +43,27 @@ impl Stats {
         self.transmitted_bytes += u64::from(bytes);
     }
 
-    /// A frame comes out that was one transmission.
-    pub(crate) fn deliver(&mut self, bytes: u32, delay: Duration) {
+    /// Counts a delivered frame that was one transmission.
+    pub(crate) fn count_delivered(&mut self, bytes: u32, delay: Duration) {
         self.transmit(bytes);
-        self.come_out(bytes, delay);
+        self.count_sdu_delivered(bytes, delay);
     }
 
-    /// A frame comes out, in whatever pieces it was sent.
-    pub(crate) fn come_out(&mut self, bytes: u32, delay: Duration) {
+    /// Counts a delivered frame whose transmissions are counted already.
+    pub(crate) fn count_sdu_delivered(&mut self, bytes: u32, delay: Duration) {
         self.delivered += 1;
         self.bytes += u64::from(bytes);
         self.total_delay += delay;
         self.max_delay = self.max_delay.max(delay);
     }
 
-    pub(crate) fn note(&mut self, impairment: Option<Impairment>) {
+    pub(crate) fn count_impairment(&mut self, impairment: Option<Impairment>) {
         let Some(Impairment { corrupt, marked }) = impairment else { return };
         self.corrupted += u64::from(corrupt);
         self.marked += u64::from(marked);
     }
 
-    pub(crate) fn lose(&mut self, bytes: u32, cause: DropCause) {
+    pub(crate) fn count_lost(&mut self, bytes: u32, cause: DropCause) {
         self.drops.count(cause);
         if cause.is_after_transmission() {
             self.transmit(bytes);

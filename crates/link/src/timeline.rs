@@ -113,7 +113,7 @@ impl Timeline {
     fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
         let (mut at, mut left) = (start, work);
         loop {
-            self.learn(at + left);
+            self.compute_until(at + left);
             match self.first_ending_after(at) {
                 Some(span) if span.from < at + left => {
                     left -= span.from.since(at);
@@ -131,7 +131,7 @@ impl Timeline {
     }
 
     fn find_covered(&mut self, from: Instant, to: Instant) -> Duration {
-        self.learn(to);
+        self.compute_until(to);
         let past = self.known.partition_point(|span| span.to <= from);
         let spans = self.known.range(past..).take_while(|span| span.from < to);
         spans.map(|span| span.to.min(to).since(span.from.max(from))).sum()
@@ -147,18 +147,18 @@ impl Timeline {
 
     /// The kept spans that begin before `until`.
     pub(crate) fn until(&mut self, until: Instant) -> impl Iterator<Item = Span> + '_ {
-        self.learn(until);
+        self.compute_until(until);
         self.known.iter().copied().take_while(move |span| span.from < until)
     }
 
     fn first_ending_after(&mut self, at: Instant) -> Option<Span> {
-        self.learn(at);
+        self.compute_until(at);
         let past = self.known.partition_point(|span| span.to <= at);
         self.known.get(past).copied()
     }
 
     /// Computes all spans that begin by `at`, each to its end.
-    fn learn(&mut self, at: Instant) {
+    fn compute_until(&mut self, at: Instant) {
         loop {
             let end = self.known.back().map_or(Instant::START, |span| span.to);
             let wanted = at.max(end);

@@ -1,4 +1,4 @@
-//! When a direction sends the frame at the head of its queue, and how long that takes.
+//! The transmitter of a direction: begin and end of the transmission of each frame.
 
 use alloc::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::rates::Rates;
 use crate::stream::Stream;
 use crate::timeline::{Interrupting, Timeline};
 
-/// Sends one frame at a time.
+/// A transmitter, which sends one frame at a time.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
     pace: Pace,
@@ -21,7 +21,7 @@ pub struct Transmitter {
     pub(crate) idle_from: Instant,
 }
 
-/// Its speed.
+/// The speed of a transmitter.
 #[derive(Clone, Debug)]
 enum Pace {
     Constant(Serialiser),
@@ -61,7 +61,7 @@ impl Transmitter {
         Self::new(config, None, Timeline::new(&config.stalls.scripted, None, stream), stream)
     }
 
-    /// When a frame that arrives at `entry`, after all frames before, has been sent.
+    /// The end of the transmission of a frame that arrives at `entry`, after all earlier frames.
     pub fn transmit(&mut self, bytes: u32, entry: Instant) -> Instant {
         let start = self.begin(entry, entry);
         self.send(bytes, start)

@@ -1,11 +1,12 @@
-//! The queue of an ARQ node: it stores frames, because nobody knows when they leave.
+//! The queue of an ARQ node. It stores frames, because the time of their transmission is not known
+//! at entry.
 
 use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::arq::{Moment, Payload, Purpose};
-use crate::codel::{Backlogged, ControlledDelay, Popped};
+use crate::arq::{NodeTime, Payload, Purpose};
+use crate::codel::{CoDelQueue, ControlledDelay, Popped};
 use crate::config::{DirectionConfig, Discipline};
 use crate::frame::{CopyId, Direction, DropCause, Frame, Outcome};
 use crate::occupancy::Occupancy;
@@ -34,8 +35,8 @@ impl<F: Frame> Frame for QueuedFrame<F> {
         self.frame.copy_id()
     }
 
-    fn takes_marks(&self) -> bool {
-        self.frame.takes_marks()
+    fn is_ecn_capable(&self) -> bool {
+        self.frame.is_ecn_capable()
     }
 
     fn mark_congestion(&mut self) {
@@ -62,7 +63,7 @@ impl<F: Frame> Payload for QueuedFrame<F> {
         Purpose::New
     }
 
-    fn stalled_at_entry(&self, _: Moment) -> Duration {
+    fn stalled_at_entry(&self, _: NodeTime) -> Duration {
         self.stalled
     }
 }
@@ -106,14 +107,14 @@ impl<F> Outcomes<F> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Waiting<F> {
+pub(crate) struct FrameQueue<F> {
     frames: VecDeque<QueuedFrame<F>>,
     occupancy: Occupancy,
     codel: Option<ControlledDelay>,
     lifetime: Option<Duration>,
 }
 
-impl<F: Frame> Waiting<F> {
+impl<F: Frame> FrameQueue<F> {
     pub(crate) fn new(config: &DirectionConfig) -> Self {
         let codel = match config.discipline {
             Discipline::CoDel(codel) => Some(ControlledDelay::new(codel)),
@@ -144,7 +145,7 @@ impl<F: Frame> Waiting<F> {
         outcomes: &mut Outcomes<F>,
     ) -> Option<QueuedFrame<F>> {
         let Self { frames, occupancy, codel, lifetime } = self;
-        let mut leaving = Leaving { frames, occupancy, lifetime: *lifetime, outcomes, now };
+        let mut leaving = Dequeue { frames, occupancy, lifetime: *lifetime, outcomes, now };
         match codel {
             Some(codel) => codel.dequeue(now, &mut leaving),
             None => leaving.pop().map(|popped| popped.frame),
@@ -152,8 +153,8 @@ impl<F: Frame> Waiting<F> {
     }
 }
 
-/// The frames that leave the queue at an instant.
-struct Leaving<'a, F> {
+/// The removal of frames from the queue at an instant.
+struct Dequeue<'a, F> {
     frames: &'a mut VecDeque<QueuedFrame<F>>,
     occupancy: &'a mut Occupancy,
     lifetime: Option<Duration>,
@@ -161,7 +162,7 @@ struct Leaving<'a, F> {
     now: Instant,
 }
 
-impl<F: Frame> Backlogged for Leaving<'_, F> {
+impl<F: Frame> CoDelQueue for Dequeue<'_, F> {
     type Frame = QueuedFrame<F>;
 
     fn pop(&mut self) -> Option<Popped<QueuedFrame<F>>> {

@@ -26,7 +26,7 @@ impl Frame for Packet {
         CopyId(self.copy)
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         false
     }
 

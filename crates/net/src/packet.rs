@@ -115,7 +115,7 @@ impl Frame for Packet {
         self.copy
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         self.segment.codepoint() != Codepoint::NotEct
     }
 

@@ -1,4 +1,4 @@
-//! Parses IP headers: RFC 791, RFC 8200.
+//! The parser of IP headers (RFC 791, RFC 8200).
 
 use etherparse::{
     IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeader, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
@@ -76,9 +76,9 @@ pub struct Fragment {
 }
 
 impl<'a> Ip<'a> {
-    /// The packet that `bytes` begin with, after extension headers of these kinds. The packet had
-    /// `original` bytes on the link, padding included: that is its length if the header leaves it
-    /// to the network card and says zero.
+    /// Parses the packet at the start of `bytes`, and skips extension headers of these kinds. The
+    /// packet had `original` bytes on the link, including padding; this is its length if the length
+    /// field is zero, because the network card sets it later.
     pub fn parse(
         bytes: &'a [u8],
         original: usize,
@@ -86,7 +86,7 @@ impl<'a> Ip<'a> {
     ) -> Result<Self, NoSegment> {
         match bytes.first().map(|first| first >> 4) {
             Some(4) => Self::v4(bytes, original),
-            Some(6) => Self::v6(bytes, original)?.behind_extensions(extensions),
+            Some(6) => Self::v6(bytes, original)?.after_extensions(extensions),
             _ => Err(NoSegment::Other),
         }
     }
@@ -135,7 +135,7 @@ impl<'a> Ip<'a> {
     }
 
     /// Skips extension headers of these kinds, up to a fragment header (RFC 8200 section 4).
-    pub fn behind_extensions(mut self, extensions: &[IpNumber]) -> Result<Self, NoSegment> {
+    pub fn after_extensions(mut self, extensions: &[IpNumber]) -> Result<Self, NoSegment> {
         if matches!(self.header.addresses, Addresses::V4 { .. }) {
             return Ok(self);
         }
@@ -164,7 +164,7 @@ impl<'a> Ip<'a> {
         }
     }
 
-    /// Is a TCP segment the payload?
+    /// Is the payload a TCP segment?
     pub fn is_tcp(&self) -> bool {
         self.protocol == IpNumber::TCP
     }
@@ -189,7 +189,7 @@ impl Fragment {
     }
 }
 
-/// The length of an extension header, which gives it in `units` beyond the `least` number of them.
+/// The length in bytes of an extension header, whose field counts units beyond the first `least`.
 fn extension(bytes: &[u8], least: usize, unit: usize) -> Result<usize, NoSegment> {
     let more = *bytes.get(1).ok_or(NoSegment::Other)?;
     Ok((usize::from(more) + least) * unit)

@@ -98,7 +98,7 @@ fn checks(attributes: &[Attribute]) -> Result<TokenStream> {
     Ok(checks)
 }
 
-/// What the attribute of a field says.
+/// The attribute of a field.
 #[derive(Default)]
 struct Knob {
     key: Option<LitStr>,
@@ -115,7 +115,7 @@ struct Knob {
     most: Option<LitInt>,
 }
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Default, PartialEq)]
 enum Kind {
     #[default]
@@ -184,7 +184,7 @@ impl Knob {
         Ok(())
     }
 
-    /// The statements that show the field.
+    /// The statements that visit the field.
     fn visit(&self, name: &Ident, field: &Field) -> Result<TokenStream> {
         let key = LitStr::new(&name.unraw().to_string(), name.span());
         let key = self.key.as_ref().unwrap_or(&key);
@@ -242,7 +242,7 @@ impl Knob {
     }
 }
 
-/// The values in a list of this type.
+/// The type of the values in a list of this type.
 fn item(ty: &Type) -> &Type {
     match ty {
         Type::Array(array) => &array.elem,
@@ -250,7 +250,7 @@ fn item(ty: &Type) -> &Type {
     }
 }
 
-/// The argument of a type `name`.
+/// The type argument of a type `name`.
 fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;
@@ -274,7 +274,7 @@ fn derive_choice(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// What `#[choice(..)]` says.
+/// The attribute `#[choice(..)]`.
 struct Word {
     name: Option<LitStr>,
     value: Option<Expr>,
@@ -321,7 +321,7 @@ fn rows(variant: &Variant) -> Result<TokenStream> {
     Ok(rows)
 }
 
-/// `EveryAck` as `every-ack`.
+/// Converts a name such as `EveryAck` to `every-ack`.
 fn kebab(name: &str) -> String {
     let mut word = String::new();
     for (at, letter) in name.char_indices() {
@@ -333,7 +333,7 @@ fn kebab(name: &str) -> String {
     word
 }
 
-/// The first paragraph of a doc comment, its links as what they show.
+/// The first paragraph of a doc comment, with links replaced by their text.
 fn about(attributes: &[Attribute]) -> Result<String> {
     let mut about = String::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {

@@ -1,4 +1,4 @@
-//! How values are written.
+//! The formats of values.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,24 +9,24 @@ use rtolab_time::{Bytes, Dimension, Duration, Instant, ParseError, Rate};
 
 use crate::{Found, Shape, Wrong};
 
-/// A way to write values.
+/// A format of values.
 pub trait Format {
-    /// What they are.
+    /// The type of the values.
     type Value;
-    /// The text that stands for none, where a value may be none.
+    /// The text for no value, if the key may have none.
     const NONE: Option<&'static str> = None;
-    /// The value that was found.
+    /// Parses a value.
     fn read(found: &Found<'_>) -> Result<Self::Value, Wrong>;
-    /// How a value is written, without quotes.
+    /// Writes a value, without quotes.
     fn show(value: &Self::Value) -> String;
-    /// What may be written, in a few words.
+    /// A short description of the valid values, for messages.
     fn expected() -> String;
-    /// What may be written, for a schema.
+    /// The valid values, for a schema.
     fn shape() -> Shape;
 }
 
-/// What a text stands for, by `parse`, which says what is wrong with one that stands for nothing. A
-/// bare number is a text whose quotes are missing, and often its unit.
+/// Parses a text by `parse`, whose error has the text that was found and what would be right. A
+/// bare number is parsed as a text without quotes, which often lacks its unit.
 pub fn text<V>(
     found: &Found<'_>,
     expected: &str,
@@ -44,7 +44,7 @@ pub fn text<V>(
     }))
 }
 
-/// Reads `text` as a quantity that `fits`.
+/// Parses `text` as a quantity for which `fits` is true.
 pub fn checked<Q: FromStr<Err = ParseError>>(
     text: &str,
     expected: &str,
@@ -58,7 +58,7 @@ pub fn checked<Q: FromStr<Err = ParseError>>(
     }
 }
 
-/// The number that was found.
+/// The number that was found; `None` if it is not a number.
 pub fn number(found: &Found<'_>) -> Option<f64> {
     match *found {
         Found::Integer(number) => Some(number as f64),
@@ -67,7 +67,7 @@ pub fn number(found: &Found<'_>) -> Option<f64> {
     }
 }
 
-/// `text` as a number of something: `"7 packets"`, `"1 packet"`.
+/// Parses `text` as a number of items, such as `"7 packets"` or `"1 packet"`.
 pub fn count(text: &str, noun: &str) -> Option<u32> {
     let number = text.trim().strip_suffix(noun).or_else(|| {
         let singular = noun.strip_suffix('s')?;
@@ -78,13 +78,13 @@ pub fn count(text: &str, noun: &str) -> Option<u32> {
     number.parse().ok().filter(|count| digits && *count > 0)
 }
 
-/// A text that as a whole matches one of the alternatives of `pattern`.
+/// The shape of a text that matches one of the alternatives of `pattern` as a whole.
 pub fn pattern(pattern: &str, examples: &[&str]) -> Shape {
     let examples = examples.iter().map(ToString::to_string).collect();
     Shape::Text(Some(format!("^({pattern})$")), examples)
 }
 
-/// Matches a number with a unit of this dimension.
+/// The regular expression for a number with a unit of this dimension.
 pub fn quantity_pattern(dimension: Dimension) -> String {
     let units: Vec<_> = dimension.units().collect();
     format!("[0-9]+(\\.[0-9]+)? *({})", units.join("|"))
@@ -217,11 +217,11 @@ impl Format for Positive {
 #[derive(Clone, Copy, Debug)]
 pub struct Size<const LOW: u32, const HIGH: u32, const EXAMPLE: u32 = 40>;
 
-/// The largest segment in bytes: room for the timestamps option and a byte at least, and for the
-/// headers in an IPv4 packet at most.
+/// The largest segment in bytes. It has room for the timestamps option and a byte, and fits into an
+/// IPv4 packet with its headers.
 pub type Mss = Size<13, 65_495, 1_460>;
 
-/// A receive buffer in bytes: at least one, at most what the largest window scale announces.
+/// A receive buffer in bytes, up to the largest window with the largest window scale.
 pub type Buffer = Size<1, { 65_535 << 14 }, 65_535>;
 
 impl<const LOW: u32, const HIGH: u32, const EXAMPLE: u32> Format for Size<LOW, HIGH, EXAMPLE> {
@@ -328,12 +328,12 @@ impl Format for Segments {
     }
 }
 
-/// A choice that is written as one word: the variant's name in small letters, `-` between its
-/// parts, or what `#[choice("word")]` says instead. Its doc comment's first paragraph says what it
-/// means. A variant with `#[choice(skip)]` has none; one with fields has one for each
-/// `#[choice("word", Self::Variant(1), "what it means")]`.
+/// A choice that is written as one word: the name of the variant in lower case with `-` between its
+/// parts, or the word of `#[choice("word")]`. The first paragraph of the variant's doc comment is
+/// its description. A variant with `#[choice(skip)]` has no word; one with fields has a word for
+/// each `#[choice("word", Self::Variant(1), "its description")]`.
 pub trait Choice: Copy + PartialEq + 'static {
-    /// Every word, what it stands for and what that means.
+    /// Every word with its value and description.
     const CHOICES: &'static [(&'static str, Self, &'static str)];
 }
 

@@ -19,35 +19,35 @@ pub use format::{
 pub use list::{Collection, List, WrittenList};
 pub use rtolab_settings_derive::{Choice, Settings};
 
-/// A table of settings. Deriving it makes a [`Default`], too: see the fields' `default`.
+/// A table of settings. Deriving it also derives [`Default`], from the defaults of the fields.
 ///
-/// In the attribute `#[setting(..)]` of the struct may stand `check = f`, `check_list = f`,
-/// `file = f` and `take_file = f`, the functions that are the methods of these names.
+/// The attribute `#[setting(..)]` of the struct may have `check = f`, `check_list = f`, `file = f`
+/// and `take_file = f`, which implement the methods of these names.
 ///
-/// Each field is a key, and its doc comment's first paragraph says what it is. In its attribute
-/// `#[setting(..)]` stand:
+/// Each field is a key. The first paragraph of its doc comment is its description. Its attribute
+/// `#[setting(..)]` may have:
 ///
-/// - `format = F`: the [`Format`] in which the value is written, where it is not the type's own;
-/// - `default = expression`: where it is not the type's own;
-/// - `example = "text"`: a value in the reference and in messages, for values written as text;
-/// - `unset = "text"`: what holds where the key is not written, where no value can say it;
-/// - `key = "name"`: where it is not the field's name;
-/// - `open`: names that the table of choices does not list are read by somebody else;
-/// - `required`: the key must be written;
-/// - `rivals(key, ..)` or `rivals = expression`: keys that may not be written beside it;
-/// - `table`: the field is a table of settings itself;
+/// - `format = F`: the [`Format`] of the value, unless it is that of the type;
+/// - `default = expression`: the default, unless it is that of the type;
+/// - `example = "text"`: a value for the reference and for messages, if values are texts;
+/// - `unset = "text"`: the meaning of a missing key, if no value has this meaning;
+/// - `key = "name"`: the key, unless it is the name of the field;
+/// - `open`: other code reads the names that the table of choices does not list;
+/// - `required`: the key must be present;
+/// - `rivals(key, ..)` or `rivals = expression`: keys that exclude this one;
+/// - `table`: the field is a table of settings;
 /// - `list`: the field is a [`List`], such as a `Vec` of tables;
 /// - `values`: the field is a [`Collection`] of values, each in the `format`;
-/// - `least = n`, `most = n`: the fewest and the most items of a list;
-/// - `tables(field, key = field, ..)`: these fields of the field are tables beside it;
-/// - `flatten`: the field's settings are keys of this table;
-/// - `skip`: the field is no key.
+/// - `least = n`, `most = n`: the minimum and maximum number of items of a list;
+/// - `tables(field, key = field, ..)`: these fields of the field are tables at the same level;
+/// - `flatten`: the settings of the field are keys of this table;
+/// - `skip`: the field is not a key.
 pub trait Settings {
-    /// What the table is.
+    /// The description of the table.
     fn about(&self) -> &'static str;
-    /// Shows every setting with its value.
+    /// Visits every setting with its value.
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
-    /// Is exactly one of the keys written, so that it says what the table is?
+    /// Must exactly one of the keys be present, so that the table is a choice?
     fn is_choice(&self) -> bool {
         false
     }
@@ -72,7 +72,7 @@ pub trait Settings {
     }
 }
 
-/// The result of a check; the error says what was found and what would be right.
+/// The result of a check. The error is a message with what was found and what would be right.
 pub type Checked = Result<(), String>;
 
 /// A file that a table of settings names, which the reader of the table reads.
@@ -95,7 +95,7 @@ pub struct WrongLine {
     pub problem: String,
 }
 
-/// A table that need not be there: it is once it is visited.
+/// An optional table, which is created when it is visited.
 impl<T: Settings + Default> Settings for Option<T> {
     fn about(&self) -> &'static str {
         self.as_ref().map_or_else(|| T::default().about(), T::about)
@@ -126,47 +126,47 @@ impl<T: Settings + Default> Settings for Option<T> {
 pub struct Setting<'a> {
     /// Its name.
     pub key: &'static str,
-    /// What it is, in a sentence or a few.
+    /// Its description, in one or a few sentences.
     pub about: &'static str,
-    /// How its value may be written, where its format has no example or a worse one; what is not a
-    /// text is written as in TOML.
+    /// Examples of its value, if its format has none or worse ones. Values that are not texts are
+    /// in TOML.
     pub examples: &'static [&'static str],
-    /// What holds where it is not written, where no value can say it.
+    /// The meaning of a missing key, if no value has this meaning.
     pub unset: Option<&'static str>,
     /// May the value be a name that its format does not list?
     pub open: bool,
-    /// Keys of the same table that may not be written beside it; it may be among them.
+    /// The keys of the same table that exclude it; it may be among them.
     pub rivals: &'static [&'static str],
-    /// Must it be written?
+    /// Must the key be present?
     pub required: bool,
-    /// The fewest and the most items of a list.
+    /// The minimum and maximum number of items of a list.
     pub items: (usize, usize),
     /// Its value.
     pub content: Content<'a>,
 }
 
-/// What a key holds.
+/// The content of a key.
 pub enum Content<'a> {
     /// A value.
     Value(&'a mut dyn Value),
-    /// More keys.
+    /// A table of keys.
     Table(&'a mut dyn Settings),
     /// A list of values or of tables.
     List(&'a mut dyn List),
 }
 
 impl<'a> Setting<'a> {
-    /// A key that holds a value.
+    /// A key with a value.
     pub fn value(key: &'static str, about: &'static str, value: &'a mut dyn Value) -> Self {
         Self::new(key, about, Content::Value(value))
     }
 
-    /// A key that holds more keys.
+    /// A key with a table.
     pub fn table(key: &'static str, about: &'static str, table: &'a mut dyn Settings) -> Self {
         Self::new(key, about, Content::Table(table))
     }
 
-    /// A key that holds a list.
+    /// A key with a list.
     pub fn list(key: &'static str, about: &'static str, list: &'a mut dyn List) -> Self {
         Self::new(key, about, Content::List(list))
     }
@@ -186,7 +186,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Shows the setting that a path of keys leads to, and says whether there is one.
+/// Visits the setting at a path of keys, and returns whether there is one.
 pub fn find(
     settings: &mut dyn Settings,
     path: &[&str],
@@ -206,7 +206,7 @@ pub fn find(
     found
 }
 
-/// How the value that a path of keys leads to is written, if it is there.
+/// The value at a path of keys as it is written, if there is one.
 pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
     let mut shown = None;
     find(settings, path, &mut |setting| {
@@ -219,17 +219,17 @@ pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
 
 /// The value of a key, whatever its type.
 pub trait Value {
-    /// Takes what was found.
+    /// Sets the value to the one that was found.
     fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong>;
-    /// How it is written; `None` where no text stands for it.
+    /// The value as it is written; `None` if no text has this meaning.
     fn show(&self) -> Option<String>;
-    /// What may be written, in a few words.
+    /// A short description of the valid values, for messages.
     fn expected(&self) -> String;
-    /// What may be written, for a schema.
+    /// The valid values, for a schema.
     fn shape(&self) -> Shape;
 }
 
-/// What stands behind a key.
+/// The content of a key in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found<'a> {
     /// A text in quotes.
@@ -240,20 +240,20 @@ pub enum Found<'a> {
     Float(f64),
     /// `true` or `false`.
     Boolean(bool),
-    /// What no setting takes: a date, a list, a table.
+    /// A date, a list or a table, which are never valid.
     Other,
 }
 
-/// What is wrong with what was found.
+/// Why a value is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It is none of what is [expected](Value::expected).
+    /// It is not one of the [expected](Value::expected) values.
     Unexpected,
-    /// What was found and what would be right.
+    /// A message with what was found and what would be right.
     Problem(String),
 }
 
-/// What may be written behind a key.
+/// The valid values of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// `true` or `false`.
@@ -262,16 +262,16 @@ pub enum Shape {
     Whole(u32, u32),
     /// A number from 0 on.
     Number {
-        /// Is 0 itself none?
+        /// Is 0 invalid?
         positive: bool,
-        /// It is at most this.
+        /// The maximum.
         most: Option<u32>,
-        /// One of them.
+        /// An example.
         example: Option<f64>,
     },
-    /// A text that as a whole matches a pattern, with examples.
+    /// A text that matches a pattern as a whole, with examples.
     Text(Option<String>, Vec<String>),
-    /// One of these words, each with what it means.
+    /// One of these words, each with its description.
     Choice(Vec<(&'static str, &'static str)>),
 }
 
@@ -279,7 +279,7 @@ pub enum Shape {
 pub struct Written<'a, F, V>(&'a mut V, PhantomData<F>);
 
 impl<'a, F, V> Written<'a, F, V> {
-    /// In the format `F`.
+    /// A value in the format `F`.
     pub fn new(value: &'a mut V) -> Self {
         Self(value, PhantomData)
     }
@@ -307,11 +307,11 @@ where
     }
 }
 
-/// A value that is written in a format, or none.
+/// An optional value that is written in a format.
 pub struct WrittenOption<'a, F, V>(&'a mut Option<V>, PhantomData<F>);
 
 impl<'a, F, V> WrittenOption<'a, F, V> {
-    /// In the format `F`.
+    /// An optional value in the format `F`.
     pub fn new(value: &'a mut Option<V>) -> Self {
         Self(value, PhantomData)
     }

@@ -1,4 +1,4 @@
-//! Keys that hold lists.
+//! Keys with lists.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -9,7 +9,7 @@ use crate::{Checked, Content, Format, Settings, Written};
 pub trait List {
     /// Removes all items.
     fn clear(&mut self);
-    /// Adds an item, whose content `read` reads.
+    /// Adds an item and passes its content to `read`.
     fn add(&mut self, read: &mut dyn FnMut(Content<'_>));
     /// Checks the items together.
     fn check(&self) -> Checked {
@@ -33,7 +33,7 @@ impl<T: Settings + Default> List for Vec<T> {
     }
 }
 
-/// A list that need not be there: it is once it is cleared.
+/// An optional list, which is created when it is cleared.
 impl<L: List + Default> List for Option<L> {
     fn clear(&mut self) {
         *self = Some(L::default());
@@ -48,9 +48,9 @@ impl<L: List + Default> List for Option<L> {
     }
 }
 
-/// What holds the values of a list.
+/// A collection of the values of a list.
 pub trait Collection {
-    /// What the values are.
+    /// The type of the values.
     type Item: Default + Clone;
     /// Removes all values.
     fn clear(&mut self);
@@ -70,7 +70,7 @@ impl<V: Default + Clone> Collection for Vec<V> {
     }
 }
 
-/// Holds the last values that were added. A key with such a list says how long it is.
+/// An array holds the last `N` values that were added. Its key must set `least` and `most`.
 impl<V: Default + Clone, const N: usize> Collection for [V; N] {
     type Item = V;
 
@@ -102,7 +102,7 @@ impl<C: Collection + Default> Collection for Option<C> {
 pub struct WrittenList<'a, F, C>(&'a mut C, PhantomData<F>);
 
 impl<'a, F, C> WrittenList<'a, F, C> {
-    /// In the format `F`.
+    /// A list of values in the format `F`.
     pub fn new(values: &'a mut C) -> Self {
         Self(values, PhantomData)
     }

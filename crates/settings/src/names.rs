@@ -1,17 +1,18 @@
-//! Names that are wrong, and the valid ones nearest to them, for messages.
+//! The valid names nearest to an unknown one, for messages.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::mem;
 
-/// The most names in a message.
+/// The maximum number of names in a message.
 const MOST: usize = 5;
-/// A longer name is not a typo, and expensive to compare. In characters.
+/// The maximum length of a name that may be a typo, in characters. Longer ones are expensive to
+/// compare.
 const LONGEST: usize = 60;
 
-/// Says which of the names `known` to use instead of `found`: all of them, or the nearest five. The
-/// nearest one follows as a question if `found` looks like a typo of it.
+/// The part of a message that lists valid names for the unknown `found`: all names `known`, or the
+/// nearest five. If `found` looks like a typo, the nearest name follows as a question.
 ///
 /// ```
 /// use rtolab_settings::names::one_of;
@@ -22,7 +23,7 @@ pub fn one_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     nearest(found, known.into_iter().collect(), str::to_string)
 }
 
-/// The same for texts, which are in quotes.
+/// As [`one_of`], with each name in quotes.
 pub fn one_word_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known.into_iter().collect(), |word| format!("{word:?}"))
 }
@@ -49,7 +50,9 @@ fn nearest(found: &str, mut names: Vec<&str>, shown: impl Fn(&str) -> String) ->
     }
 }
 
-/// The insertions, deletions, replacements and swaps of neighbours that make `from` into `to`.
+/// The number of insertions, deletions, replacements and swaps of neighbours that change `from`
+/// into
+/// `to`.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let (mut above, mut row) = (vec![], (0..=to.len()).collect::<Vec<_>>());

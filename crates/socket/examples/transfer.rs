@@ -13,7 +13,7 @@ const TO_SERVER: Addresses =
     Addresses::V4 { from: std::net::Ipv4Addr::new(10, 0, 0, 1), to: std::net::Ipv4Addr::LOCALHOST };
 const PORTS: Ports = Ports { from: 49_152, to: 80 };
 
-/// All packets that leave a socket now.
+/// All packets that a socket sends at `at`.
 fn packets(socket: &mut Socket, (addresses, ports): (Addresses, Ports), at: Instant) -> Packets {
     let segments: Vec<_> = socket.transmit(at).collect();
     let packet = |segment| {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         if up.is_empty() && down.is_empty() {
             let timers = [&client, &server].map(|socket| socket.connection.next_timer());
-            at = timers.into_iter().flatten().min().ok_or("nobody waits for anything")?;
+            at = timers.into_iter().flatten().min().ok_or("no timer is running")?;
             client.connection.on_timer(at);
             server.connection.on_timer(at);
         }

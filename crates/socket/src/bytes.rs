@@ -39,14 +39,14 @@ impl ByteStore {
         self.bytes.capacity()
     }
 
-    /// Appends `bytes`; there will never be more than `most`.
+    /// Appends `bytes`. The store never holds more than `most` bytes.
     pub fn append(&mut self, bytes: &[u8], most: usize) {
         self.reserve(self.bytes.len() + bytes.len(), most);
         self.bytes.extend(bytes);
     }
 
-    /// Stores `bytes` at `offset`. Gaps are filled with zeros until their bytes come; bytes before
-    /// the first one are not stored.
+    /// Stores `bytes` at `offset`. Gaps contain zeros until their bytes arrive. Bytes before the
+    /// base are not stored. The store never holds more than `most` bytes.
     pub fn insert(&mut self, offset: u64, bytes: &[u8], most: usize) {
         let skip = self.base.saturating_sub(offset).min(bytes.len() as u64) as usize;
         let bytes = &bytes[skip..];
@@ -61,8 +61,7 @@ impl ByteStore {
         self.append(beyond, most);
     }
 
-    /// Makes space for `length` bytes: doubles the allocation, up to `most`.
-    /// than `most`.
+    /// Reserves space for `length` bytes: doubles the allocation, up to `most`.
     fn reserve(&mut self, length: usize, most: usize) {
         if length > self.bytes.capacity() {
             let wanted = (2 * self.bytes.capacity()).min(most).max(length);
@@ -70,13 +69,13 @@ impl ByteStore {
         }
     }
 
-    /// The contiguous bytes from the first on, up to `length`.
+    /// At most `length` contiguous bytes from the base on.
     pub fn front(&self, length: usize) -> &[u8] {
         let (front, _) = self.bytes.as_slices();
         &front[..length.min(front.len())]
     }
 
-    /// Appends the `length` bytes from `offset` on to `packet`; missing bytes are zero.
+    /// Appends the `length` bytes at `offset` to `packet`. Missing bytes are zero.
     pub fn copy_to(&self, packet: &mut Vec<u8>, offset: u64, length: usize) {
         let whole = packet.len() + length;
         let below = self.base.saturating_sub(offset).min(length as u64);
@@ -125,7 +124,7 @@ mod tests {
         let bytes = || vec(any::<u8>(), 0..40);
         prop_oneof![
             bytes().prop_map(Step::Append),
-            (0..60_u64, bytes()).prop_map(|(behind, bytes)| Step::Insert(behind, bytes)),
+            (0..60_u64, bytes()).prop_map(|(distance, bytes)| Step::Insert(distance, bytes)),
             (0..50_u64).prop_map(Step::Forget),
         ]
     }
@@ -133,7 +132,7 @@ mod tests {
     proptest! {
         /// Compares with a model that stores the whole stream.
         #[test]
-        fn what_was_put_in_comes_out(steps in vec(step(), 0..60)) {
+        fn the_store_returns_the_bytes_of_the_stream(steps in vec(step(), 0..60)) {
             let mut store = ByteStore::default();
             let (mut stream, mut base) = (Vec::new(), 0_usize);
             for step in steps {
@@ -142,8 +141,8 @@ mod tests {
                         store.append(&bytes, 4096);
                         stream.extend(bytes);
                     }
-                    Step::Insert(behind, bytes) => {
-                        let start = base + behind as usize;
+                    Step::Insert(distance, bytes) => {
+                        let start = base + distance as usize;
                         store.insert(start as u64, &bytes, 4096);
                         stream.resize(stream.len().max(start + bytes.len()), 0);
                         stream[start..start + bytes.len()].copy_from_slice(&bytes);
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_no_larger_than_it_may_and_an_empty_one_has_nothing() {
+    fn the_allocation_stays_within_its_limit_and_an_empty_store_has_none() {
         let mut store = ByteStore::default();
         for _ in 0..100 {
             store.append(&[7; 100], 10_000);

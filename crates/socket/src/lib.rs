@@ -19,12 +19,12 @@ pub use rtolab_time::{Duration, Instant};
 /// The distance of a successor's initial sequence number from the highest sequence number sent.
 const ISN_STEP: u32 = 65_536;
 
-/// One connection, with its bytes.
+/// A connection with its bytes.
 #[derive(Debug)]
 pub struct Socket {
-    /// The engine's connection. The socket, not this, writes and reads bytes.
+    /// The engine's connection. Write and read bytes through the socket, not through this.
     pub connection: Connection,
-    /// The path to the peer.
+    /// The numbering of segments to the peer.
     numbering: Numbering,
     /// The options of its own SYN.
     offer: SynOptions,
@@ -91,7 +91,7 @@ impl Socket {
         let start = segment.seq;
         let len = if segment.flags.has(Flags::SYN) { 0 } else { segment.len };
         let mut missing = self.connection.receiver().missing(start..start + len);
-        // Usually one: then nothing is allocated.
+        // Usually there is only one, and nothing is allocated.
         let (first, others): (_, Vec<_>) = (missing.next(), missing.collect());
         self.connection.on_segment(segment, at);
         for part in first.into_iter().chain(others) {
@@ -169,24 +169,25 @@ impl Socket {
         bytes
     }
 
-    /// The header of a segment that leaves.
+    /// The header of a segment to send.
     pub fn narrow(&self, segment: &Segment, ports: Ports) -> WireSegment {
         WireSegment::narrow(segment, &self.numbering, ports)
     }
 
-    /// Appends the payload of a segment that leaves to `packet`.
+    /// Appends the payload of a segment to send to `packet`.
     pub fn copy_payload(&self, segment: &Segment, packet: &mut Vec<u8>) {
         if segment.len > 0 {
             self.outgoing.copy_to(packet, offset(segment.seq), segment.len as usize);
         }
     }
 
-    /// All segments that leave now.
+    /// All segments to send at `at`.
     pub fn transmit(&mut self, at: Instant) -> impl Iterator<Item = Segment> {
         iter::from_fn(move || self.connection.poll_transmit(at))
     }
 }
 
+/// The options of the SYN with this `config`.
 fn offer(config: &Config) -> SynOptions {
     SynOptions {
         mss: Some(config.mss),

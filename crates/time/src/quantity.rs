@@ -1,10 +1,10 @@
-//! Numbers with units: how they are parsed and written, and why a text is not one.
+//! Quantities, which are numbers with units: their parser, their format and their errors.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// What a quantity measures.
+/// The dimension of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A span of time, counted in nanoseconds.
@@ -15,7 +15,7 @@ pub enum Dimension {
     Size,
 }
 
-/// A unit and how many of the dimension's smallest unit it is worth.
+/// The name of a unit and its value in the smallest unit of the dimension.
 type Unit = (&'static str, u64);
 
 const TIME: &[Unit] = &[
@@ -73,8 +73,9 @@ impl Dimension {
         }
     }
 
-    fn worth(self, unit: &str) -> Option<u64> {
-        self.table().iter().find(|(name, _)| *name == unit).map(|(_, worth)| *worth)
+    /// The value of a unit in the smallest unit.
+    fn value_of(self, unit: &str) -> Option<u64> {
+        self.table().iter().find(|(name, _)| *name == unit).map(|(_, value)| *value)
     }
 }
 
@@ -158,8 +159,8 @@ pub(crate) fn parse(text: &str, wanted: Dimension) -> Result<u64, ParseError> {
         return Err(wrong(Problem::NoQuantity));
     }
     let unit = unit.trim_start();
-    let worth = wanted.worth(unit).ok_or_else(|| {
-        let other = Dimension::ALL.into_iter().find(|other| other.worth(unit).is_some());
+    let value = wanted.value_of(unit).ok_or_else(|| {
+        let other = Dimension::ALL.into_iter().find(|other| other.value_of(unit).is_some());
         wrong(match other {
             Some(other) => Problem::Other(other),
             None if unit.is_empty() => Problem::NoUnit,
@@ -168,19 +169,19 @@ pub(crate) fn parse(text: &str, wanted: Dimension) -> Result<u64, ParseError> {
     })?;
     match negative {
         true => Err(wrong(Problem::Negative)),
-        false => scale(whole, fraction, worth).map_err(wrong),
+        false => scale(whole, fraction, value).map_err(wrong),
     }
 }
 
-/// Returns `whole.fraction` times `worth`.
-fn scale(whole: &str, fraction: &str, worth: u64) -> Result<u64, Problem> {
-    let whole = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(worth));
+/// `whole.fraction` times `unit`.
+fn scale(whole: &str, fraction: &str, unit: u64) -> Result<u64, Problem> {
+    let whole = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(unit));
     let whole = whole.ok_or(Problem::TooLarge)?;
     let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() {
         return Ok(whole);
     }
-    let part = fraction.parse::<u128>().ok().and_then(|part| part.checked_mul(worth.into()));
+    let part = fraction.parse::<u128>().ok().and_then(|part| part.checked_mul(unit.into()));
     let divisor = 10_u128.checked_pow(fraction.len() as u32);
     match part.zip(divisor) {
         Some((part, divisor)) if part % divisor == 0 => {
@@ -190,15 +191,15 @@ fn scale(whole: &str, fraction: &str, worth: u64) -> Result<u64, Problem> {
     }
 }
 
-/// Writes `count` of the smallest unit exactly, in the largest of `units` that it reaches. Each is
-/// worth a power of ten.
+/// Writes `count` of the smallest unit exactly, in the largest of `units` that it reaches. The
+/// value of each is a power of ten.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, count: u64, units: &[Unit]) -> fmt::Result {
-    let reached = units.iter().rev().find(|(_, worth)| count >= *worth);
-    let (unit, worth) = *reached.unwrap_or(&units[0]);
-    let (whole, part) = (count / worth, count % worth);
+    let reached = units.iter().rev().find(|(_, value)| count >= *value);
+    let (unit, value) = *reached.unwrap_or(&units[0]);
+    let (whole, part) = (count / value, count % value);
     if part == 0 {
         return write!(f, "{whole} {unit}");
     }
-    let digits = format!("{part:0width$}", width = worth.ilog10() as usize);
+    let digits = format!("{part:0width$}", width = value.ilog10() as usize);
     write!(f, "{whole}.{} {unit}", digits.trim_end_matches('0'))
 }

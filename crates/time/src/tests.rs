@@ -1,4 +1,4 @@
-//! How quantities are parsed and written.
+//! Tests of the parser and the format of quantities.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -76,7 +76,7 @@ fn a_quantity_of_another_dimension_is_called_by_its_name() {
 }
 
 #[test]
-fn a_wrong_quantity_says_what_is_wrong() {
+fn an_invalid_quantity_gives_the_reason() {
     let expected = r#"expected a rate such as "28.8 kbit/s""#;
     let negative = format!(r#"found "-5 kbit/s", which is negative; {expected}"#);
     assert_eq!(rate("-5 kbit/s"), negative);
@@ -101,7 +101,7 @@ fn a_wrong_quantity_says_what_is_wrong() {
 }
 
 #[test]
-fn nothing_is_rounded_or_cut() {
+fn nothing_is_rounded_or_truncated() {
     let fine = r#"found "0.5 ns", which is too fine; expected a time in whole ns"#;
     assert_eq!(time("0.5 ns"), fine);
     assert!(time("0.0000000001 s").contains("too fine"));
@@ -122,7 +122,7 @@ fn zero_is_no_rate() {
 }
 
 #[test]
-fn display_is_short_where_it_can_be() {
+fn display_is_as_short_as_possible() {
     assert_eq!(Duration::from_millis(200).to_string(), "200 ms");
     assert_eq!(Duration::from_millis(3_500).to_string(), "3.5 s");
     assert_eq!(Duration::from_nanos(1_050).to_string(), "1.05 us");
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn a_decimal_is_worth_its_digits(whole in 0_u64..1_000_000, part in 0_u64..1_000_000_000) {
+    fn a_decimal_has_the_value_of_its_digits(whole in 0_u64..1_000_000, part in 0_u64..1_000_000_000) {
         prop_assert_eq!(nanos(&format!("{whole}.{part:09} s")), whole * 1_000_000_000 + part);
     }
 

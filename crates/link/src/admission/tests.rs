@@ -9,7 +9,7 @@ use crate::stream::Stream;
 /// A frame of 1,000 bytes whose sender understands marks, or does not.
 #[derive(Clone, Copy)]
 struct Packet {
-    takes_marks: bool,
+    is_ecn_capable: bool,
 }
 
 impl Frame for Packet {
@@ -21,8 +21,8 @@ impl Frame for Packet {
         CopyId(0)
     }
 
-    fn takes_marks(&self) -> bool {
-        self.takes_marks
+    fn is_ecn_capable(&self) -> bool {
+        self.is_ecn_capable
     }
 
     fn mark_congestion(&mut self) {}
@@ -30,8 +30,8 @@ impl Frame for Packet {
     fn corrupt(&mut self) {}
 }
 
-const PLAIN: Packet = Packet { takes_marks: false };
-const CAPABLE: Packet = Packet { takes_marks: true };
+const PLAIN: Packet = Packet { is_ecn_capable: false };
+const CAPABLE: Packet = Packet { is_ecn_capable: true };
 
 /// The average is the queue itself, and every frame between the thresholds is chosen.
 const EAGER: Red = Red {

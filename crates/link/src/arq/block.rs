@@ -27,11 +27,11 @@ pub(crate) struct Data {
     pub(crate) number: u64,
     /// The frame that it belongs to.
     pub(crate) frame: u64,
-    /// The number of the transmission among those of all blocks. By it the receiver knows what
-    /// became of each, and does not report a retransmitted block as missing twice.
+    /// The number of the transmission among those of all blocks. The receiver reports each
+    /// transmission, so that a retransmitted block is not reported missing twice.
     pub(crate) transmission: u64,
-    /// The oldest block that the sender has not given up.
-    pub(crate) alive: u64,
+    /// The oldest block that the sender has not given up: the start of the receiver's window.
+    pub(crate) window_start: u64,
     /// Is it the first transmission of the frame's last block?
     pub(crate) completes: bool,
 }
@@ -39,18 +39,17 @@ pub(crate) struct Data {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     Report(Report),
-    /// The sender has given up all blocks before this one.
-    Alive(u64),
+    /// The sender has given up all blocks before this one, to which the receiver's window moves.
+    MoveWindow(u64),
 }
 
-/// What the receiver has noticed so far. A report repeats everything that no earlier report has
-/// delivered, so its end suffices.
+/// A report of the receiver. It contains all notices that no earlier report has delivered, so their
+/// end suffices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     /// The end of the notices that it delivers.
     pub(crate) upto: u64,
-    /// The block that the receiver still waits for, although it has reported the gap long ago and
-    /// later blocks have arrived.
+    /// In a repeated report: the block for which the receiver still waits.
     pub(crate) still_expected: Option<u64>,
 }
 
@@ -76,7 +75,7 @@ impl Frame for Block {
         }
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         false
     }
 
@@ -93,7 +92,7 @@ pub(crate) trait Payload: Clone {
     fn corrupt(&mut self);
     fn purpose(&self) -> Purpose;
     /// The transmitter's total stall time when it entered the link.
-    fn stalled_at_entry(&self, now: Moment) -> Duration;
+    fn stalled_at_entry(&self, now: NodeTime) -> Duration;
 }
 
 impl Payload for Block {
@@ -109,14 +108,14 @@ impl Payload for Block {
         self.purpose
     }
 
-    fn stalled_at_entry(&self, now: Moment) -> Duration {
+    fn stalled_at_entry(&self, now: NodeTime) -> Duration {
         now.stalled
     }
 }
 
 /// The current time of a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct NodeTime {
     pub(crate) now: Instant,
     /// The transmitter's total stall time so far.
     pub(crate) stalled: Duration,

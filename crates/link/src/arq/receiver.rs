@@ -6,7 +6,7 @@ use super::block::{Data, Report};
 use crate::config::Order;
 use crate::ring::Ring;
 
-/// What the receiver noticed about a transmission.
+/// The receiver's record of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// It delivered this block.
@@ -25,37 +25,37 @@ pub(crate) enum Arrival {
 pub(crate) struct Receiver {
     order: Order,
     timeout: Duration,
-    /// The next transmission: every earlier one has been noticed.
+    /// The next transmission; every earlier one is recorded.
     next: u64,
     /// Which blocks have arrived, from the expected one on.
-    here: Ring<bool>,
+    received: Ring<bool>,
     /// Notices that the sender may not have.
     notices: Ring<Notice>,
     wants_report: bool,
-    /// When to repeat the report without anything new.
-    remind_at: Instant,
+    /// When to repeat the report.
+    repeat_at: Instant,
     /// Is the pending report such a repetition?
-    reminds: bool,
+    is_repetition: bool,
 }
 
 impl Receiver {
     pub(crate) fn new(order: Order, timeout: Duration) -> Self {
-        let (here, notices) = (Ring::new(), Ring::new());
+        let (received, notices) = (Ring::new(), Ring::new());
         Self {
             order,
             timeout,
             next: 0,
-            here,
+            received,
             notices,
             wants_report: false,
-            remind_at: Instant::NEVER,
-            reminds: false,
+            repeat_at: Instant::NEVER,
+            is_repetition: false,
         }
     }
 
-    /// The first block that has not arrived and still may.
+    /// The first block that has not arrived but still may.
     pub(crate) const fn expected(&self) -> u64 {
-        self.here.first()
+        self.received.first()
     }
 
     pub(crate) fn on_data(&mut self, data: &Data) -> Arrival {
@@ -65,20 +65,20 @@ impl Receiver {
         self.notices.push(Notice::Arrived { number, transmission });
         self.wants_report = true;
         let arrival = self.keep(number);
-        self.on_alive(data.alive);
+        self.on_move_window(data.window_start);
         arrival
     }
 
     fn keep(&mut self, number: u64) -> Arrival {
-        if number < self.here.first() {
+        if number < self.received.first() {
             return Arrival::Duplicate;
         }
-        while self.here.end() <= number {
-            self.here.push(false);
+        while self.received.end() <= number {
+            self.received.push(false);
         }
-        let here = self.here.get_mut(number).expect("room was made for it");
-        let before = core::mem::replace(here, true);
-        self.here.trim(|here| *here);
+        let received = self.received.get_mut(number).expect("room was made for it");
+        let before = core::mem::replace(received, true);
+        self.received.trim(|received| *received);
         if before { Arrival::Duplicate } else { Arrival::First }
     }
 
@@ -86,7 +86,7 @@ impl Receiver {
         self.notice_gap(transmission + 1);
     }
 
-    /// Notes everything before `transmission` that has not arrived as missing.
+    /// Records the transmissions before `transmission` that have not arrived as missing.
     fn notice_gap(&mut self, transmission: u64) {
         for missing in self.next..transmission {
             self.notices.push(Notice::Missing { transmission: missing });
@@ -96,42 +96,42 @@ impl Receiver {
     }
 
     /// Blocks before `alive` will not arrive any more.
-    pub(crate) fn on_alive(&mut self, alive: u64) {
-        while self.here.first() < alive {
-            if self.here.pop().is_none() {
-                self.here.push(false);
+    pub(crate) fn on_move_window(&mut self, start: u64) {
+        while self.received.first() < start {
+            if self.received.pop().is_none() {
+                self.received.push(false);
             }
         }
-        self.here.trim(|here| *here);
+        self.received.trim(|received| *received);
     }
 
     pub(crate) const fn wants_report(&self) -> bool {
         self.wants_report
     }
 
-    /// The report to send now. It is repeated while later blocks wait for a missing one, because
-    /// the sender's notice that it gave up a block may get lost.
+    /// The report to send now. The receiver repeats it while later blocks wait for a missing one,
+    /// because the move of its window may get lost.
     pub(crate) fn report(&mut self, now: Instant) -> Report {
         self.wants_report = false;
-        let (waits, reminds) = (self.is_waiting(), core::mem::take(&mut self.reminds));
-        self.remind_at = if waits { now + self.timeout } else { Instant::NEVER };
-        let still_expected = (waits && reminds).then(|| self.expected());
+        let (waits, is_repetition) = (self.is_waiting(), core::mem::take(&mut self.is_repetition));
+        self.repeat_at = if waits { now + self.timeout } else { Instant::NEVER };
+        let still_expected = (waits && is_repetition).then(|| self.expected());
         Report { upto: self.notices.end(), still_expected }
     }
 
     fn is_waiting(&self) -> bool {
-        self.order == Order::Kept && self.here.first() < self.here.end()
+        self.order == Order::Kept && self.received.first() < self.received.end()
     }
 
     pub(crate) const fn next_event(&self) -> Instant {
-        self.remind_at
+        self.repeat_at
     }
 
     pub(crate) fn on_timer(&mut self, now: Instant) {
-        if self.remind_at <= now {
-            self.remind_at = Instant::NEVER;
-            self.reminds = self.is_waiting();
-            self.wants_report |= self.reminds;
+        if self.repeat_at <= now {
+            self.repeat_at = Instant::NEVER;
+            self.is_repetition = self.is_waiting();
+            self.wants_report |= self.is_repetition;
         }
     }
 

@@ -10,7 +10,7 @@ use crate::ring::Ring;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     New,
-    UnderWay,
+    InFlight,
     Lost,
     /// It arrived or was given up.
     Done,
@@ -34,13 +34,13 @@ struct Deadline {
     transmission: u64,
 }
 
-/// What follows from the loss of a block.
+/// The action after the loss of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Nothing: the loss was known.
+pub(crate) enum LossAction {
+    /// None: the loss was known.
     Known,
     Retransmit,
-    /// It has used up its retransmissions: the frame is given up.
+    /// Give up this frame, because the block has used up its retransmissions.
     GiveUp(u64),
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Sending {
 pub(crate) struct Sender {
     retries: u32,
     timeout: Duration,
-    /// From the oldest block alive.
+    /// The blocks from the oldest that is neither acknowledged nor given up.
     slots: Ring<Slot>,
     /// The first block that was never sent.
     unsent: u64,
@@ -88,7 +88,7 @@ impl Sender {
     }
 
     /// The oldest block that may still arrive.
-    pub(crate) const fn alive(&self) -> u64 {
+    pub(crate) const fn window_start(&self) -> u64 {
         self.slots.first()
     }
 
@@ -105,7 +105,7 @@ impl Sender {
         let before = slot.transmissions;
         slot.transmissions += 1;
         slot.transmission = transmission;
-        slot.status = Status::UnderWay;
+        slot.status = Status::InFlight;
         slot.timed = false;
         let Slot { frame, bytes, .. } = *slot;
         Some(Sending { number, frame, bytes, transmission, before })
@@ -118,17 +118,17 @@ impl Sender {
     }
 
     /// The block of a transmission, if that is its last one and it is in flight.
-    fn under_way(&mut self, transmission: u64) -> Option<(u64, &mut Slot)> {
+    fn in_flight(&mut self, transmission: u64) -> Option<(u64, &mut Slot)> {
         let number = (*self.transmissions.get(transmission)?)?;
         let slot = self.slots.get_mut(number)?;
-        let current = slot.status == Status::UnderWay && slot.transmission == transmission;
+        let current = slot.status == Status::InFlight && slot.transmission == transmission;
         current.then_some((number, slot))
     }
 
     /// Starts the deadline of a transmission that ends at `end` or is lost by then.
     pub(crate) fn start_timer(&mut self, transmission: u64, end: Instant) {
         let at = end + self.timeout;
-        let Some((_, slot)) = self.under_way(transmission) else { return };
+        let Some((_, slot)) = self.in_flight(transmission) else { return };
         if !core::mem::replace(&mut slot.timed, true) {
             let place = self.deadlines.partition_point(|deadline| deadline.at <= at);
             self.deadlines.insert(place, Deadline { at, transmission });
@@ -140,39 +140,39 @@ impl Sender {
     }
 
     /// Handles the next deadline that has passed.
-    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Verdict> {
+    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<LossAction> {
         let Deadline { at, transmission } = *self.deadlines.front()?;
         if at > now {
             return None;
         }
         self.deadlines.pop_front();
-        let verdict = self.repeat(transmission);
+        let action = self.on_loss(transmission);
         self.forget();
-        Some(verdict)
+        Some(action)
     }
 
-    /// The receiver has this block. `None` if that was known.
+    /// The receiver has this block. Returns its frame; `None` if it was known.
     pub(crate) fn on_arrived(&mut self, number: u64, transmission: u64) -> Option<u64> {
         self.on_notice(transmission);
         self.finish(number)
     }
 
     /// The receiver misses this transmission.
-    pub(crate) fn on_missing(&mut self, transmission: u64) -> Verdict {
-        let verdict = self.repeat(transmission);
+    pub(crate) fn on_missing(&mut self, transmission: u64) -> LossAction {
+        let action = self.on_loss(transmission);
         self.on_notice(transmission);
-        verdict
+        action
     }
 
-    fn repeat(&mut self, transmission: u64) -> Verdict {
+    fn on_loss(&mut self, transmission: u64) -> LossAction {
         let retries = self.retries;
-        let Some((number, slot)) = self.under_way(transmission) else { return Verdict::Known };
+        let Some((number, slot)) = self.in_flight(transmission) else { return LossAction::Known };
         if slot.transmissions > retries {
-            return Verdict::GiveUp(slot.frame);
+            return LossAction::GiveUp(slot.frame);
         }
         slot.status = Status::Lost;
         self.to_retransmit.insert(number);
-        Verdict::Retransmit
+        LossAction::Retransmit
     }
 
     fn on_notice(&mut self, transmission: u64) {
@@ -191,7 +191,7 @@ impl Sender {
             Status::Done => return None,
             Status::Lost => _ = self.to_retransmit.remove(&number),
             Status::New => self.unsent = self.unsent.max(number + 1),
-            Status::UnderWay => {}
+            Status::InFlight => {}
         }
         slot.status = Status::Done;
         self.forget();
@@ -202,7 +202,7 @@ impl Sender {
     fn forget(&mut self) {
         self.slots.trim(|slot| slot.status == Status::Done);
         while let Some(Deadline { transmission, .. }) = self.deadlines.front().copied() {
-            if self.under_way(transmission).is_some() {
+            if self.in_flight(transmission).is_some() {
                 break;
             }
             self.deadlines.pop_front();

@@ -25,7 +25,7 @@ impl Frame for Packet {
         CopyId(self.number)
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         self.capable
     }
 
@@ -46,7 +46,7 @@ struct ControlledQueue {
 
 struct Head<'a>(&'a mut ControlledQueue);
 
-impl Backlogged for Head<'_> {
+impl CoDelQueue for Head<'_> {
     type Frame = Packet;
 
     fn pop(&mut self) -> Option<Popped<Packet>> {

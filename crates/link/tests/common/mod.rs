@@ -31,7 +31,7 @@ impl Frame for Packet {
         CopyId(self.number)
     }
 
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         true
     }
 

@@ -46,7 +46,7 @@ impl Frame for Packet {
     }
 
     /// The ECN field: the two low bits of the second byte (RFC 3168 section 5).
-    fn takes_marks(&self) -> bool {
+    fn is_ecn_capable(&self) -> bool {
         self.bytes[1] & 3 != 0
     }
 
