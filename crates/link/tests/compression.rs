@@ -157,7 +157,7 @@ fn a_duplicate_ack_is_sent_in_full_and_restores_the_context() {
 }
 
 #[test]
-fn timestamps_that_change_switch_rfc_1144_off() {
+fn changing_timestamps_disable_rfc_1144() {
     let frames: Vec<_> = (0u64..).zip(data(0..10)).map(|(n, one)| stamped(one, n)).collect();
     let plain = send(Plain, &frames, &[]).bytes;
     let sent = send(Rfc1144, &frames, &[3]);
@@ -173,7 +173,7 @@ fn the_same_timestamp_costs_nothing() {
 }
 
 #[test]
-fn applying_a_difference_twice_repairs_one_loss() {
+fn the_twice_algorithm_repairs_one_loss() {
     // RFC 2507 section 10.1.
     assert_eq!(send(Rfc2507, &data(0..8), &[3]).wrong(), []);
     assert_eq!(send(Rfc2507, &acks((0..16).step_by(2)), &[3]).wrong(), []);
@@ -192,7 +192,7 @@ fn a_header_request_repairs_two_losses_after_a_round_trip() {
 }
 
 #[test]
-fn each_connection_has_a_context_of_its_own() {
+fn each_connection_has_its_own_context() {
     let other = |fields: HeaderFields| HeaderFields { context: 2, ..fields };
     let mut frames = data(0..3);
     frames.extend(data(0..3).into_iter().map(other));
@@ -203,7 +203,7 @@ fn each_connection_has_a_context_of_its_own() {
 }
 
 #[test]
-fn control_segments_are_sent_as_they_are_and_change_nothing() {
+fn control_segments_are_uncompressed_and_change_no_context() {
     let mut frames = data(0..3);
     frames.push(HeaderFields { is_control: true, ..segment(9999, 1, 0) });
     frames.extend(data(3..5));
@@ -212,7 +212,7 @@ fn control_segments_are_sent_as_they_are_and_change_nothing() {
 }
 
 #[test]
-fn a_duplicate_that_the_link_makes_breaks_the_context() {
+fn a_duplicate_from_the_link_breaks_the_context() {
     let one = DirectionConfig {
         header_compression: Rfc1144,
         duplication: Probability::new(1.0).unwrap(),
@@ -225,7 +225,7 @@ fn a_duplicate_that_the_link_makes_breaks_the_context() {
 proptest! {
     /// Without losses each header is restored, whatever it is, and none takes more room.
     #[test]
-    fn a_link_that_loses_nothing_restores_every_header(
+    fn without_losses_every_header_is_restored(
         steps in prop::collection::vec((0..4u64, 0..70_000u64, 0..3u32, 0..3u64, 0..2u32), 1..40),
         newer in any::<bool>(),
     ) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Out, Packet, at, channel, forward, hear_both, rate, secs};
+use common::{Out, Packet, at, channel, forward, poll_both, rate, secs};
 use rtolab_link::{
     Channel, CoDel, Direction, DirectionConfig, Discipline, DropCause, Limit, Outcome,
 };
@@ -36,14 +36,14 @@ fn overload(link: &mut Channel<Packet>, every: Duration, end: Instant) -> Vec<(u
 }
 
 #[test]
-fn a_standing_queue_comes_down_to_the_target() {
+fn a_standing_queue_shrinks_to_the_target() {
     let mut link = controlled(false);
     // 5 % overload from a sender that does not react.
     let every = Duration::from_micros(952);
     let sendings = overload(&mut link, every, at(60.0));
-    let [heard, _] = hear_both(&mut link, Instant::NEVER);
+    let [outcomes, _] = poll_both(&mut link, Instant::NEVER);
     let delays = |from: f64, to: f64| {
-        let delays: Vec<f64> = heard
+        let delays: Vec<f64> = outcomes
             .iter()
             .filter_map(|out| Some((out.number() as usize, out.arrival()?)))
             .filter(|(number, _)| (at(from)..at(to)).contains(&sendings[*number].1))
@@ -61,7 +61,7 @@ fn a_standing_queue_comes_down_to_the_target() {
     let (_, mean) = delays(30.0, 60.0);
     assert!(worst > 4.0 * TARGET, "{worst}");
     assert!((0.5 * TARGET..2.0 * TARGET).contains(&mean), "{mean}");
-    let lost = heard.iter().filter(|out| out.cause() == Some(DropCause::Early)).count() as u64;
+    let lost = outcomes.iter().filter(|out| out.cause() == Some(DropCause::Early)).count() as u64;
     let drops = link.stats(Direction::Forward).drops;
     assert_eq!((drops.early, drops.total()), (lost, lost));
 }
@@ -72,8 +72,8 @@ fn drops_are_spaced_by_the_control_law() {
     for number in 0..1500 {
         link.send(Direction::Forward, Packet::new(number, 1000), at(0.0));
     }
-    let [heard, _] = hear_both(&mut link, Instant::NEVER);
-    let drops: Vec<f64> = heard
+    let [outcomes, _] = poll_both(&mut link, Instant::NEVER);
+    let drops: Vec<f64> = outcomes
         .iter()
         .filter_map(|out| match out {
             Out::Lost { at, .. } => Some(at.secs_f64()),
@@ -91,12 +91,12 @@ fn drops_are_spaced_by_the_control_law() {
         due = if n == 0 { *dropped } else { due } + INTERVAL / ((n + 1) as f64).sqrt();
     }
     // None is missing: the last frame was sent before the next drop is due.
-    let last = heard.iter().filter_map(Out::arrival).max().unwrap().secs_f64() - 0.011;
+    let last = outcomes.iter().filter_map(Out::arrival).max().unwrap().secs_f64() - 0.011;
     assert!(due > last - 0.001, "{due} {last}");
 }
 
 #[test]
-fn capable_frames_are_marked_and_none_is_dropped() {
+fn ecn_capable_frames_are_marked_and_none_is_dropped() {
     let mut link = controlled(true);
     for number in 0..1500 {
         link.send(Direction::Forward, Packet::new(number, 1000), at(0.0));

@@ -6,8 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use any::{any_link, arq, direction, levels, persistent, queued, renewal, states, wild};
-use common::{Packet, Sending, limit, secs, traffic, way, windows};
+use any::{any_link, arq, direction, layers, persistent, queued, renewal, states, wild};
+use common::{Packet, Sending, direction_of, limit, secs, traffic, windows};
 use proptest::prelude::*;
 use rtolab_link::{
     Arq, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline, DropCause, Notices,
@@ -21,11 +21,11 @@ fn number(outcome: &Outcome<Packet>) -> u64 {
     }
 }
 
-type Heard = Vec<(Instant, Outcome<Packet>)>;
+type TimedOutcomes = Vec<(Instant, Outcome<Packet>)>;
 
 /// When the link is polled, apart from sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Polls {
     /// At every event that it announces.
     AtEveryEvent,
     /// Before every frame and at the end.
@@ -35,116 +35,115 @@ enum Asked {
 }
 
 /// Sends all traffic and returns the outcomes by direction.
-fn run(link: &mut Channel<Packet>, traffic: &[Sending], asked: Asked) -> [Heard; 2] {
-    let mut heard = [Vec::new(), Vec::new()];
+fn run(link: &mut Channel<Packet>, traffic: &[Sending], polls: Polls) -> [TimedOutcomes; 2] {
+    let mut seen = [Vec::new(), Vec::new()];
     let mut now = Instant::START;
     for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
         now += *gap;
-        match asked {
-            Asked::AtEveryEvent => hear(link, now, &mut heard),
-            Asked::BeforeFrames => hear_late(link, now, &mut heard),
-            Asked::Never => {}
+        match polls {
+            Polls::AtEveryEvent => poll_until(link, now, &mut seen),
+            Polls::BeforeFrames => poll_at(link, now, &mut seen),
+            Polls::Never => {}
         }
-        link.send(way(*forward), Packet::new(number as u64, *bytes), now);
+        link.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
     }
-    hear(link, Instant::NEVER, &mut heard);
-    heard
+    poll_until(link, Instant::NEVER, &mut seen);
+    seen
 }
 
 /// The outcomes without second copies.
-fn firsts(heard: &[Heard; 2]) -> impl Iterator<Item = &(Instant, Outcome<Packet>)> {
-    heard
-        .iter()
+fn firsts(seen: &[TimedOutcomes; 2]) -> impl Iterator<Item = &(Instant, Outcome<Packet>)> {
+    seen.iter()
         .flatten()
         .filter(|(_, outcome)| !matches!(outcome, Outcome::Delivered { duplicate: true, .. }))
 }
 
-fn hear(link: &mut Channel<Packet>, until: Instant, heard: &mut [Heard; 2]) {
+fn poll_until(link: &mut Channel<Packet>, until: Instant, seen: &mut [TimedOutcomes; 2]) {
     while let Some(due) = link.next_event().filter(|due| *due <= until) {
         for direction in Direction::BOTH {
             while let Some(outcome) = link.poll_direction(direction, due) {
-                heard[direction.index()].push((due, outcome));
+                seen[direction.index()].push((due, outcome));
             }
         }
     }
 }
 
-fn hear_late(link: &mut Channel<Packet>, now: Instant, heard: &mut [Heard; 2]) {
+fn poll_at(link: &mut Channel<Packet>, now: Instant, seen: &mut [TimedOutcomes; 2]) {
     for direction in Direction::BOTH {
         while let Some(outcome) = link.poll_direction(direction, now) {
-            heard[direction.index()].push((now, outcome));
+            seen[direction.index()].push((now, outcome));
         }
     }
 }
 
-fn outcomes(heard: &[Heard; 2]) -> [Vec<Outcome<Packet>>; 2] {
-    let of = |heard: &Heard| heard.iter().map(|(_, outcome)| outcome.clone()).collect();
-    [of(&heard[0]), of(&heard[1])]
+fn outcomes(seen: &[TimedOutcomes; 2]) -> [Vec<Outcome<Packet>>; 2] {
+    let of = |seen: &TimedOutcomes| seen.iter().map(|(_, outcome)| outcome.clone()).collect();
+    [of(&seen[0]), of(&seen[1])]
 }
 
 proptest! {
     #[test]
-    fn nothing_is_lost_without_a_word(
+    fn every_frame_has_an_outcome(
         config in any_link(), traffic in traffic(), seed: u64, pause in 0usize..60,
     ) {
         let mut link = Channel::new(&config, &Stream::new(seed));
         prop_assert!(link.is_coupled());
         let early = &traffic[..pause.min(traffic.len())];
         let mut now = Instant::START;
-        let mut heard = [Vec::new(), Vec::new()];
+        let mut seen = [Vec::new(), Vec::new()];
         for (number, (forward, bytes, gap)) in early.iter().enumerate() {
             now += *gap;
-            link.send(way(*forward), Packet::new(number as u64, *bytes), now);
+            link.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
         }
-        hear(&mut link, now, &mut heard);
+        poll_until(&mut link, now, &mut seen);
         for direction in Direction::BOTH {
             let stats = link.stats(direction);
             let inside = link.inside(direction) as u64;
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
-        hear(&mut link, Instant::NEVER, &mut heard);
-        let mut numbers: Vec<u64> = firsts(&heard).map(|(_, out)| number(out)).collect();
+        poll_until(&mut link, Instant::NEVER, &mut seen);
+        let mut numbers: Vec<u64> = firsts(&seen).map(|(_, out)| number(out)).collect();
         numbers.sort_unstable();
         prop_assert_eq!(numbers, (0..early.len() as u64).collect::<Vec<_>>());
         prop_assert!(Direction::BOTH.iter().all(|direction| link.inside(*direction) == 0));
     }
 
     #[test]
-    fn who_never_gives_up_brings_every_frame_once(
-        forward in direction().prop_flat_map(wild), backward in direction(), levels in levels(),
+    fn without_a_limit_of_retries_every_frame_is_delivered_once(
+        forward in direction().prop_flat_map(wild), backward in direction(), layers in layers(),
         states in states(), traffic in traffic(), seed: u64,
     ) {
-        let arq = persistent(levels);
-        let orderly = arq[0].order == Order::Kept;
+        let arq = persistent(layers);
+        let in_order = arq[0].order == Order::Kept;
         let config = ChannelConfig { forward, backward, arq, states, ..ChannelConfig::default() };
         let mut link = Channel::new(&config, &Stream::new(seed));
-        let heard = run(&mut link, &traffic, Asked::AtEveryEvent);
+        let seen = run(&mut link, &traffic, Polls::AtEveryEvent);
         for direction in Direction::BOTH {
             let mut numbers = Vec::new();
-            for (_, outcome) in &heard[direction.index()] {
+            for (_, outcome) in &seen[direction.index()] {
                 let delivered = matches!(outcome, Outcome::Delivered { .. });
                 prop_assert!(delivered, "{:?}", outcome);
                 numbers.push(number(outcome));
             }
-            if !orderly {
+            if !in_order {
                 numbers.sort_unstable();
             }
-            let sent = traffic.iter().enumerate().filter(|(_, it)| way(it.0) == direction);
+            let sent = traffic.iter().enumerate().filter(|(_, it)| direction_of(it.0) == direction);
             prop_assert_eq!(numbers, sent.map(|(number, _)| number as u64).collect::<Vec<_>>());
         }
     }
 
     #[test]
-    fn who_asks_when_makes_no_difference(config in any_link(), traffic in traffic(), seed: u64) {
-        let run = |asked| {
+    fn the_times_of_polls_make_no_difference(config in any_link(), traffic in traffic(), seed: u64) {
+        let run = |polls| {
             let mut link = Channel::new(&config, &Stream::new(seed));
-            let heard = run(&mut link, &traffic, asked);
-            (heard, Direction::BOTH.map(|direction| *link.stats(direction)))
+            let seen = run(&mut link, &traffic, polls);
+            (seen, Direction::BOTH.map(|direction| *link.stats(direction)))
         };
-        let (heard, stats) = run(Asked::AtEveryEvent);
-        for asked in [Asked::BeforeFrames, Asked::Never] {
-            let (late, late_stats) = run(asked);
-            prop_assert_eq!(outcomes(&late), outcomes(&heard));
+        let (seen, stats) = run(Polls::AtEveryEvent);
+        for polls in [Polls::BeforeFrames, Polls::Never] {
+            let (late, late_stats) = run(polls);
+            prop_assert_eq!(outcomes(&late), outcomes(&seen));
             prop_assert_eq!(late_stats, stats);
         }
     }
@@ -152,7 +151,7 @@ proptest! {
     /// If everything is sent at the start and losses are reported at once, the transmitter is never
     /// idle.
     #[test]
-    fn the_transmitter_works_as_long_as_there_is_something_to_send(
+    fn the_transmitter_is_work_conserving(
         frames in prop::collection::vec(1..3000u32, 1..100), loss in 0.0..0.9f64,
         arq in arq(), seed: u64,
     ) {
@@ -168,9 +167,9 @@ proptest! {
         for (number, bytes) in frames.iter().enumerate() {
             link.send(Direction::Forward, Packet::new(number as u64, *bytes), Instant::START);
         }
-        let mut heard = [Vec::new(), Vec::new()];
-        hear(&mut link, Instant::NEVER, &mut heard);
-        let (end, _) = heard[0].last().unwrap();
+        let mut seen = [Vec::new(), Vec::new()];
+        poll_until(&mut link, Instant::NEVER, &mut seen);
+        let (end, _) = seen[0].last().unwrap();
         let bytes = link.stats(Direction::Forward).transmitted_bytes;
         prop_assert_eq!(*end, Instant::START + Duration::from_micros(8 * bytes));
     }
@@ -181,24 +180,24 @@ proptest! {
         let mut recorded = link.clone();
         recorded.record_disturbances();
         prop_assert_eq!(
-            run(&mut link, &traffic, Asked::AtEveryEvent),
-            run(&mut recorded, &traffic, Asked::AtEveryEvent)
+            run(&mut link, &traffic, Polls::AtEveryEvent),
+            run(&mut recorded, &traffic, Polls::AtEveryEvent)
         );
-        let told = recorded.disturbances(Instant::START + secs(30.0));
-        prop_assert!(told.iter().all(|it| it.from < it.to));
+        let reported = recorded.disturbances(Instant::START + secs(30.0));
+        prop_assert!(reported.iter().all(|it| it.from < it.to));
     }
 
     #[test]
-    fn frames_leave_not_too_early_and_held_says_why(
+    fn frames_are_delivered_no_earlier_than_possible_and_held_is_the_excess(
         config in any_link(), traffic in traffic(), seed: u64,
     ) {
         let mut link = Channel::new(&config, &Stream::new(seed));
-        let heard = run(&mut link, &traffic, Asked::AtEveryEvent);
+        let seen = run(&mut link, &traffic, Polls::AtEveryEvent);
         let entries: Vec<Instant> = traffic
             .iter()
             .scan(Instant::START, |now, sending| { *now += sending.2; Some(*now) })
             .collect();
-        for (now, outcome) in heard.iter().flatten() {
+        for (now, outcome) in seen.iter().flatten() {
             match outcome {
                 Outcome::Delivered { direction, frame, held, .. } => {
                     let config = config.of(*direction);
@@ -223,7 +222,7 @@ proptest! {
 
     /// Without losses there are no retransmissions.
     #[test]
-    fn a_link_that_need_not_repeat_is_a_plain_one(
+    fn arq_without_losses_equals_a_plain_link(
         forward in direction(), backward in direction(), queue in limit(),
         order in prop_oneof![Just(Order::Free), Just(Order::Kept)],
         traffic in traffic(), seed: u64,
@@ -236,12 +235,12 @@ proptest! {
             retries: 0, order, fragment: None, header: 0, report: 0, notices: Notices::Damage,
             timeout: secs(1e6),
         };
-        let repeating = ChannelConfig { arq: vec![arq], ..plain.clone() };
-        prop_assert_eq!(told(&repeating, &traffic, seed), told(&plain, &traffic, seed));
+        let with_arq = ChannelConfig { arq: vec![arq], ..plain.clone() };
+        prop_assert_eq!(reported(&with_arq, &traffic, seed), reported(&plain, &traffic, seed));
     }
 
     #[test]
-    fn a_queue_whose_delay_is_never_too_long_is_a_plain_one(
+    fn codel_below_its_target_equals_a_plain_queue(
         forward in queued().prop_flat_map(wild), backward in direction(), queue in limit(),
         states in states(), scripted in windows(), random in renewal(), traffic in traffic(), seed: u64,
     ) {
@@ -258,7 +257,7 @@ proptest! {
             DirectionConfig { discipline: Discipline::CoDel(content), ..plain.forward.clone() };
         let controlled = ChannelConfig { forward, ..plain.clone() };
         for (found, expected) in
-            told(&controlled, &traffic, seed).iter().zip(&told(&plain, &traffic, seed))
+            reported(&controlled, &traffic, seed).iter().zip(&reported(&plain, &traffic, seed))
         {
             prop_assert_eq!(found, expected);
         }
@@ -267,21 +266,20 @@ proptest! {
 
 /// The outcomes of each frame and their times, the second copy last. For frames that are too old,
 /// the time of the drop: a queue that drops them reports it at once, whatever is still in flight.
-fn told(
+fn reported(
     config: &ChannelConfig,
     traffic: &[Sending],
     seed: u64,
 ) -> BTreeMap<(u64, bool), (Instant, Outcome<Packet>)> {
     let mut link = Channel::new(config, &Stream::new(seed));
-    let heard = run(&mut link, traffic, Asked::AtEveryEvent);
+    let seen = run(&mut link, traffic, Polls::AtEveryEvent);
     let is_second = |out: &_| matches!(out, Outcome::Delivered { duplicate: true, .. });
-    heard
-        .into_iter()
+    seen.into_iter()
         .flatten()
-        .map(|(told, out)| {
+        .map(|(reported, out)| {
             let at = match out {
                 Outcome::Dropped { cause: DropCause::Lifetime, at, .. } => at,
-                _ => told,
+                _ => reported,
             };
             ((number(&out), is_second(&out)), (at, out))
         })

@@ -32,16 +32,16 @@ fn arrived(number: u64, time: f64) -> Out {
 
 /// The deliveries: time, number, whether it is a second copy, and whether it is damaged.
 fn deliveries(link: &mut rtolab_link::Channel<common::Packet>) -> Vec<(u64, Instant, bool, bool)> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(now) = link.next_event_of(Direction::Forward) {
         match link.poll_direction(Direction::Forward, now).expect("it announced an event") {
             Outcome::Delivered { frame, duplicate, .. } => {
-                told.push((frame.number, now, duplicate, frame.corrupt));
+                reported.push((frame.number, now, duplicate, frame.corrupt));
             }
             Outcome::Dropped { .. } => {}
         }
     }
-    told
+    reported
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn the_delay_is_the_one_at_the_end_of_the_transmission() {
 }
 
 #[test]
-fn where_order_is_kept_a_frame_waits_for_the_one_before_and_is_not_called_held() {
+fn if_order_is_kept_a_frame_waits_for_the_previous_one_and_is_not_held() {
     let mut link = channel(&forward(bumpy(Order::Kept)));
     for (number, time) in [1.5, 2.5, 5.0].into_iter().enumerate() {
         send(&mut link, [number as u64], 100, at(time));
@@ -75,7 +75,7 @@ fn where_order_is_kept_a_frame_waits_for_the_one_before_and_is_not_called_held()
 }
 
 #[test]
-fn where_order_is_free_frames_overtake() {
+fn if_order_is_free_frames_are_reordered() {
     let config = DirectionConfig { drops: vec![3], ..bumpy(Order::Free) };
     let mut link = channel(&forward(config));
     for (number, time) in [1.5, 2.5, 2.7, 4.4].into_iter().enumerate() {
@@ -88,7 +88,7 @@ fn where_order_is_free_frames_overtake() {
 }
 
 #[test]
-fn a_spike_delays_one_frame_only_where_order_is_free() {
+fn a_spike_delays_only_one_frame_if_order_is_free() {
     let spikes = Spikes {
         probability: chance(0.1),
         length: Distribution::Constant(secs(5.0)),
@@ -120,16 +120,16 @@ fn jitter_has_its_distribution_and_its_order() {
     for number in 0..50_000 {
         send(&mut link, [number], 100, at(number as f64 / 100.0));
     }
-    let heard = drain(&mut link);
+    let outcomes = drain(&mut link);
     let delay = |out: &Out| out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0 - 0.1;
-    assert!(heard.iter().map(delay).all(|delay| (0.02 - 1e-9..0.08).contains(&delay)));
+    assert!(outcomes.iter().map(delay).all(|delay| (0.02 - 1e-9..0.08).contains(&delay)));
     // Of a uniform distribution: mean 0.05, standard deviation 0.06 / sqrt(12).
-    let mean = heard.iter().map(delay).sum::<f64>() / 5e4;
+    let mean = outcomes.iter().map(delay).sum::<f64>() / 5e4;
     assert!((mean - 0.05).abs() < 4.0 * 0.06 / 12f64.sqrt() / 5e4f64.sqrt(), "{mean}");
-    let third = heard.iter().map(delay).filter(|delay| *delay < 0.04).count() as f64 / 5e4;
+    let third = outcomes.iter().map(delay).filter(|delay| *delay < 0.04).count() as f64 / 5e4;
     assert!((third - 1.0 / 3.0).abs() < 4.0 * (2.0 / 9.0 / 5e4f64).sqrt(), "{third}");
-    assert!(numbers(&heard).windows(2).any(|pair| pair[0] > pair[1]));
-    assert!(heard.windows(2).all(|pair| pair[0].arrival() <= pair[1].arrival()));
+    assert!(numbers(&outcomes).windows(2).any(|pair| pair[0] > pair[1]));
+    assert!(outcomes.windows(2).all(|pair| pair[0].arrival() <= pair[1].arrival()));
 
     let mut link = channel(&config(Order::Kept));
     for number in 0..1000 {
@@ -141,7 +141,7 @@ fn jitter_has_its_distribution_and_its_order() {
 }
 
 #[test]
-fn a_frame_that_is_too_old_is_not_sent_and_takes_no_time() {
+fn an_expired_frame_takes_no_transmission_time() {
     let config = DirectionConfig {
         rate: rate(8_000),
         delay: secs(0.5),
@@ -152,21 +152,21 @@ fn a_frame_that_is_too_old_is_not_sent_and_takes_no_time() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=5, 1000, at(0.0));
     send(&mut link, [6, 7], 1000, at(1.5));
-    let heard = drain(&mut link);
+    let outcomes = drain(&mut link);
     let old = |number| Out::Lost { number, at: at(3.0), cause: DropCause::Lifetime };
     // 3 begins at 2 s, just in time. 6 follows at 3 s, and is the fourth that is sent.
     let lost = Out::Lost { number: 6, at: at(4.0), cause: DropCause::Script };
     // If order is kept, a loss is returned after the frames before it.
     let expected = [arrived(1, 1.5), arrived(2, 2.5), arrived(3, 3.5), old(4), old(5), lost];
-    assert_eq!(heard[..6], expected);
+    assert_eq!(outcomes[..6], expected);
     // 7 would begin at 4 s, at an age of 2.5 s.
-    assert_eq!(heard[6], Out::Lost { number: 7, at: at(4.0), cause: DropCause::Lifetime });
+    assert_eq!(outcomes[6], Out::Lost { number: 7, at: at(4.0), cause: DropCause::Lifetime });
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.drops.lifetime, stats.transmissions, stats.transmitted_bytes), (3, 4, 4000));
 }
 
 #[test]
-fn what_is_too_old_frees_the_queue_and_the_buffers() {
+fn an_expired_frame_frees_the_queue_and_the_buffers() {
     for send_buffer in [Limit::Unlimited, Limit::Packets(1)] {
         let config = DirectionConfig {
             rate: rate(8_000),
@@ -178,17 +178,17 @@ fn what_is_too_old_frees_the_queue_and_the_buffers() {
         let mut link = channel(&forward(config));
         send(&mut link, 1..=3, 1000, at(0.0));
         send(&mut link, 4..=6, 1000, at(1.0));
-        let mut heard = drain(&mut link);
-        heard.sort_by_key(Out::number);
+        let mut outcomes = drain(&mut link);
+        outcomes.sort_by_key(Out::number);
         let old = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Lifetime };
         let expected =
             [arrived(1, 1.0), old(2, 1.0), old(3, 1.0), arrived(4, 2.0), old(5, 2.0), old(6, 2.0)];
-        assert_eq!(heard, expected);
+        assert_eq!(outcomes, expected);
     }
 }
 
 #[test]
-fn a_second_copy_comes_right_behind_the_first() {
+fn a_second_copy_arrives_right_after_the_first() {
     let config = DirectionConfig {
         rate: rate(8_000),
         delay: secs(0.5),
@@ -199,18 +199,18 @@ fn a_second_copy_comes_right_behind_the_first() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(0.0));
     assert_eq!(link.inside(Direction::Forward), 3);
-    let told = deliveries(&mut link);
+    let reported = deliveries(&mut link);
     let copy = |number, time, second| (number, at(time), second, false);
     let expected =
         [copy(1, 1.5, false), copy(1, 1.5, true), copy(3, 3.5, false), copy(3, 3.5, true)];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.delivered, stats.duplicates, stats.bytes), (2, 2, 2000));
     assert_eq!(link.inside(Direction::Forward), 0);
 }
 
 #[test]
-fn a_second_copy_has_a_jitter_of_its_own() {
+fn a_second_copy_has_its_own_jitter() {
     let config = |order| {
         forward(DirectionConfig {
             jitter: Some(Distribution::Uniform(secs(0.0), secs(1.0))),
@@ -221,23 +221,23 @@ fn a_second_copy_has_a_jitter_of_its_own() {
     };
     let mut link = channel(&config(Order::Free));
     send(&mut link, 0..2000, 100, at(0.0));
-    let told = deliveries(&mut link);
-    let seconds = told.iter().filter(|it| it.2).count();
+    let reported = deliveries(&mut link);
+    let seconds = reported.iter().filter(|it| it.2).count();
     // Standard deviation: sqrt(2000 / 4) = 22.4.
     assert!(seconds.abs_diff(1000) < 90, "{seconds}");
-    let firsts: Vec<_> = told.iter().filter(|it| !it.2).map(|it| (it.0, it.1)).collect();
+    let firsts: Vec<_> = reported.iter().filter(|it| !it.2).map(|it| (it.0, it.1)).collect();
     let first = |number| firsts.iter().find(|it| it.0 == number).unwrap().1;
-    let earlier = told.iter().filter(|it| it.2 && it.1 < first(it.0)).count();
+    let earlier = reported.iter().filter(|it| it.2 && it.1 < first(it.0)).count();
     assert!((400..600).contains(&earlier), "{earlier} of {seconds} overtook the first");
 
     let mut link = channel(&config(Order::Kept));
     send(&mut link, 0..2000, 100, at(0.0));
-    let told = deliveries(&mut link);
-    assert!(told.windows(2).all(|pair| (pair[0].0, pair[0].2) < (pair[1].0, pair[1].2)));
+    let reported = deliveries(&mut link);
+    assert!(reported.windows(2).all(|pair| (pair[0].0, pair[0].2) < (pair[1].0, pair[1].2)));
 }
 
 #[test]
-fn damage_comes_as_often_as_it_should_and_is_counted() {
+fn corruption_has_its_probability_and_is_counted() {
     let config = DirectionConfig { corruption: chance(0.05), ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
     send(&mut link, 0..100_000, 100, at(0.0));
@@ -248,7 +248,7 @@ fn damage_comes_as_often_as_it_should_and_is_counted() {
 }
 
 #[test]
-fn the_nth_frame_has_the_same_fate_at_any_time() {
+fn the_nth_frame_has_the_same_impairments_at_any_time() {
     let config = forward(DirectionConfig {
         rate: rate(1_000_000),
         jitter: Some(Distribution::Exponential(secs(0.1))),
@@ -265,15 +265,15 @@ fn the_nth_frame_has_the_same_fate_at_any_time() {
         for number in 0..2000 {
             send(&mut link, [number], bytes, at(number as f64 * gap));
         }
-        let mut told: Vec<_> = deliveries(&mut link)
+        let mut reported: Vec<_> = deliveries(&mut link)
             .iter()
             .map(|(number, now, second, corrupt)| {
                 let jitter = now.since(at(*number as f64 * gap) + serialisation);
                 (*number, *second, *corrupt, jitter)
             })
             .collect();
-        told.sort_unstable();
-        told
+        reported.sort_unstable();
+        reported
     };
     let often = fates(0.02, 40);
     assert!((1500..2400).contains(&often.len()));

@@ -34,8 +34,8 @@ fn assert_quantiles(law: &Distribution, quantiles: &[(f64, f64)]) {
 /// The mean is `mean`, of draws within four standard deviations of their `deviation`.
 #[track_caller]
 fn assert_mean(law: &Distribution, mean: f64, deviation: f64) {
-    let told = law.mean().secs_f64();
-    assert!((told - mean).abs() < 1e-8 * mean, "{told} s told, {mean} s expected");
+    let reported = law.mean().secs_f64();
+    assert!((reported - mean).abs() < 1e-8 * mean, "{reported} s reported, {mean} s expected");
     let found = drawn(law).iter().sum::<f64>() / DRAWS as f64;
     let allowed = 4.0 * deviation / (DRAWS as f64).sqrt();
     assert!((found - mean).abs() < allowed, "{found} s, {mean} s expected");
@@ -133,10 +133,10 @@ fn the_rest_of_a_span_is_length_biased() {
     ] {
         let expected = second / (2.0 * first);
         let deviation = (third / (3.0 * first) - expected * expected).sqrt();
-        let told = format!("{law:?}");
+        let reported = format!("{law:?}");
         let found = mean_rest(law);
         let allowed = 4.0 * deviation / 2000f64.sqrt();
-        assert!((found - expected).abs() < allowed, "{found} s, {expected} s expected: {told}");
+        assert!((found - expected).abs() < allowed, "{found} s, {expected} s expected: {reported}");
     }
 }
 

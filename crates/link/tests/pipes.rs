@@ -33,7 +33,7 @@ fn frames() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
 
 proptest! {
     #[test]
-    fn a_pipe_does_as_its_link_does(
+    fn a_pipe_equals_its_link(
         queue in limit(),
         rate in prop::option::of(1_000_000..3_000_000_u64),
         frames in frames(),
@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn links_that_are_not_plain_are_no_pipes() {
+fn only_plain_links_have_pipes() {
     let channel = |config: &ChannelConfig| Channel::<Packet>::new(config, &Stream::new(1));
     let plain = config(Limit::Packets(10), Some(1_000_000));
     assert!(channel(&plain).pipes().is_some());

@@ -6,7 +6,7 @@ mod laws;
 
 use std::sync::Arc;
 
-use common::{Packet, Sending, limit, milliseconds, secs, traffic, way, windows};
+use common::{Packet, Sending, direction_of, limit, milliseconds, secs, traffic, windows};
 use laws::{empirical, gamma, log_normal, pareto};
 use proptest::prelude::*;
 use rtolab_link::{
@@ -180,20 +180,24 @@ fn run(
     traffic: &[Sending],
     from: Instant,
 ) -> Vec<(Instant, Outcome<Packet>)> {
-    let mut heard = Vec::new();
+    let mut outcomes = Vec::new();
     let mut now = from;
     for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
         now += *gap;
-        hear(link, now, &mut heard);
-        link.send(way(*forward), Packet::new(number as u64, *bytes), now);
+        poll_until(link, now, &mut outcomes);
+        link.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
     }
-    hear(link, Instant::NEVER, &mut heard);
-    heard
+    poll_until(link, Instant::NEVER, &mut outcomes);
+    outcomes
 }
 
-fn hear(link: &mut Channel<Packet>, until: Instant, heard: &mut Vec<(Instant, Outcome<Packet>)>) {
+fn poll_until(
+    link: &mut Channel<Packet>,
+    until: Instant,
+    outcomes: &mut Vec<(Instant, Outcome<Packet>)>,
+) {
     while let Some(due) = link.next_event().filter(|due| *due <= until) {
-        heard.push((due, link.poll(due).expect("it announced an event")));
+        outcomes.push((due, link.poll(due).expect("it announced an event")));
     }
 }
 
@@ -202,7 +206,7 @@ fn is_second(outcome: &Outcome<Packet>) -> bool {
 }
 
 /// The outcomes of one direction in order: accepted and refused frames.
-fn told<'a>(
+fn reported<'a>(
     outcomes: impl Iterator<Item = &'a Outcome<Packet>>,
     of: Direction,
 ) -> [Vec<&'a Outcome<Packet>>; 2] {
@@ -234,26 +238,26 @@ fn least_time(config: &DirectionConfig, bytes: u32) -> Duration {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_without_a_word(
+    fn every_frame_has_an_outcome(
         config in config(), traffic in traffic(), seed: u64, pause in 0usize..120,
     ) {
         let mut link = Channel::new(&config, &Stream::new(seed));
         let early = &traffic[..pause.min(traffic.len())];
         let mut now = Instant::START;
-        let mut heard = Vec::new();
+        let mut outcomes = Vec::new();
         for (number, (forward, bytes, gap)) in early.iter().enumerate() {
             now += *gap;
-            link.send(way(*forward), Packet::new(number as u64, *bytes), now);
+            link.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
         }
-        hear(&mut link, now, &mut heard);
+        poll_until(&mut link, now, &mut outcomes);
         for direction in Direction::BOTH {
             let stats = link.stats(direction);
             let inside = link.inside(direction) as u64;
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
-        hear(&mut link, Instant::NEVER, &mut heard);
+        poll_until(&mut link, Instant::NEVER, &mut outcomes);
         let (seconds, firsts): (Vec<_>, Vec<_>) =
-            heard.iter().map(|heard| &heard.1).partition(|outcome| is_second(outcome));
+            outcomes.iter().map(|outcomes| &outcomes.1).partition(|outcome| is_second(outcome));
         let starved: usize = Direction::BOTH.iter().map(|direction| link.inside(*direction)).sum();
         prop_assert_eq!(firsts.len() + starved, early.len());
         // Only a link whose transmitter never becomes free again keeps frames.
@@ -266,18 +270,18 @@ proptest! {
     }
 
     #[test]
-    fn frames_leave_in_order_and_not_too_early(
+    fn frames_are_delivered_in_order_and_no_earlier_than_possible(
         config in config(), traffic in traffic(), seed: u64,
     ) {
         let mut link = Channel::new(&config, &Stream::new(seed));
-        let heard = run(&mut link, &traffic, Instant::START);
+        let outcomes = run(&mut link, &traffic, Instant::START);
         let entries: Vec<Instant> = traffic
             .iter()
             .scan(Instant::START, |now, sending| { *now += sending.2; Some(*now) })
             .collect();
-        prop_assert!(heard.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        prop_assert!(outcomes.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         let mut last = [None; 2];
-        for (now, outcome) in &heard {
+        for (now, outcome) in &outcomes {
             match outcome {
                 Outcome::Delivered { direction, frame, held, duplicate } => {
                     let config = [&config.forward, &config.backward][direction.index()];
@@ -295,26 +299,26 @@ proptest! {
     }
 
     #[test]
-    fn it_does_not_matter_when_somebody_asks(
+    fn the_times_of_polls_make_no_difference(
         config in config(), traffic in traffic(), seed: u64, pause in milliseconds(1..4000),
     ) {
         let mut link = Channel::new(&config, &Stream::new(seed));
         let mut lazy = link.clone();
-        let heard = run(&mut link, &traffic, Instant::START);
-        let (mut late, mut now, mut asked) = (Vec::new(), Instant::START, Instant::START);
+        let outcomes = run(&mut link, &traffic, Instant::START);
+        let (mut late, mut now, mut polls) = (Vec::new(), Instant::START, Instant::START);
         for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
             now += *gap;
-            if now.since(asked) > pause {
-                asked = now;
+            if now.since(polls) > pause {
+                polls = now;
                 late.extend(std::iter::from_fn(|| lazy.poll(now)));
             }
-            lazy.send(way(*forward), Packet::new(number as u64, *bytes), now);
+            lazy.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
         }
         late.extend(std::iter::from_fn(|| lazy.poll(Instant::from_nanos(u64::MAX - 1))));
         // Of two that are due together the one polled in between comes first.
         for direction in Direction::BOTH {
-            let heard = heard.iter().map(|heard| &heard.1);
-            prop_assert_eq!(told(late.iter(), direction), told(heard, direction));
+            let outcomes = outcomes.iter().map(|outcomes| &outcomes.1);
+            prop_assert_eq!(reported(late.iter(), direction), reported(outcomes, direction));
         }
         for direction in Direction::BOTH {
             prop_assert_eq!(lazy.stats(direction), link.stats(direction));
@@ -330,7 +334,7 @@ proptest! {
         let mut now = Instant::START;
         for (number, (forward, bytes, gap)) in before.iter().enumerate() {
             now += *gap;
-            link.send(way(*forward), Packet::new(number as u64, *bytes), now);
+            link.send(direction_of(*forward), Packet::new(number as u64, *bytes), now);
         }
         let mut copy = link.clone();
         prop_assert_eq!(run(&mut copy, after, now), run(&mut link, after, now));
@@ -348,12 +352,12 @@ proptest! {
             run(&mut link, &traffic, Instant::START),
             run(&mut recorded, &traffic, Instant::START)
         );
-        let told = recorded.disturbances(Instant::START + secs(30.0));
-        prop_assert!(told.iter().all(|it| it.from < it.to));
+        let reported = recorded.disturbances(Instant::START + secs(30.0));
+        prop_assert!(reported.iter().all(|it| it.from < it.to));
     }
 
     #[test]
-    fn a_queue_never_holds_more_than_it_may(
+    fn a_queue_stays_within_its_limit(
         config in direction(), traffic in traffic(), seed: u64, packets in 0..10u32,
     ) {
         let forward = DirectionConfig { queue: Limit::Packets(packets), ..config };

@@ -47,7 +47,7 @@ fn outage_spans(random: &Renewal, seed: u64, until: Instant) -> Vec<(Instant, In
 }
 
 #[test]
-fn losses_come_as_often_as_they_should() {
+fn losses_have_their_probability() {
     let mut link = channel(&forward(lossy(0.05)));
     send(&mut link, 0..100_000, 100, at(0.0));
     drain(&mut link);
@@ -67,7 +67,7 @@ fn certain_loss_and_no_loss_are_exact() {
 }
 
 #[test]
-fn the_nth_frame_has_the_same_fate_at_any_time() {
+fn the_nth_frame_has_the_same_impairments_at_any_time() {
     let config = forward(DirectionConfig { rate: rate(1_000_000), ..spiky(0.02) });
     let fates = |gap: f64, bytes| {
         let mut link = channel(&config);
@@ -86,7 +86,7 @@ fn the_nth_frame_has_the_same_fate_at_any_time() {
 }
 
 #[test]
-fn a_spike_does_not_move_the_next_ones() {
+fn a_spike_does_not_change_later_draws() {
     let spiked = |chance| {
         let mut link = channel(&forward(spiky(chance)));
         link.record_disturbances();
@@ -101,7 +101,7 @@ fn a_spike_does_not_move_the_next_ones() {
 }
 
 #[test]
-fn processes_have_streams_of_their_own() {
+fn each_process_has_its_own_stream() {
     let plain = forward(lossy(0.1));
     let mut busy = plain.clone();
     busy.backward = spiky(0.2);
@@ -122,7 +122,7 @@ fn processes_have_streams_of_their_own() {
 }
 
 #[test]
-fn outages_and_stalls_happen_whatever_the_traffic() {
+fn outages_and_stalls_are_independent_of_the_traffic() {
     let stalls =
         Stalls { scripted: Vec::new(), random: Some(outages(true)), holds: StallHolds::Entry };
     let mut config = forward(DirectionConfig { stalls, ..DirectionConfig::default() });
@@ -143,7 +143,7 @@ fn outages_and_stalls_happen_whatever_the_traffic() {
 }
 
 #[test]
-fn a_run_without_records_sees_the_same_outages() {
+fn recording_does_not_change_the_outages() {
     let config = with_outages(outages(true));
     let mut link = channel(&config);
     let mut recorded = channel(&config);
@@ -155,8 +155,8 @@ fn a_run_without_records_sees_the_same_outages() {
         // The other direction looks far ahead: both directions share one timeline.
         link.send(Direction::Backward, Packet::new(number, 100), now);
         let out = spans.iter().any(|span| span.from <= now && now < span.to);
-        let heard = drain(&mut link);
-        assert_eq!(heard[0].cause(), out.then_some(DropCause::Outage), "at {now}");
+        let seen = drain(&mut link);
+        assert_eq!(seen[0].cause(), out.then_some(DropCause::Outage), "at {now}");
     }
 }
 
@@ -200,7 +200,7 @@ fn a_stationary_process_is_bad_as_often_at_any_time() {
 }
 
 #[test]
-fn a_fresh_process_begins_with_a_whole_good_span() {
+fn a_nonstationary_process_begins_with_a_whole_good_span() {
     let good = Distribution::Uniform(secs(2.0), secs(4.0));
     let fresh = renewal(good, Distribution::Constant(secs(1.0)), false);
     let firsts: Vec<f64> =
@@ -261,7 +261,7 @@ fn processes_without_length_end() {
 }
 
 #[test]
-fn scripted_and_random_spans_join() {
+fn scripted_and_random_spans_are_merged() {
     let good = Distribution::Constant(secs(10.0));
     let random = renewal(good, Distribution::Constant(secs(2.0)), false);
     let mut config = with_outages(random);

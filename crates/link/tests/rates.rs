@@ -32,7 +32,7 @@ fn arrivals(link: &mut Channel<Packet>) -> Vec<Instant> {
 }
 
 #[test]
-fn a_frame_under_way_goes_on_at_the_new_rate() {
+fn a_frame_in_transmission_continues_at_the_new_rate() {
     let rate_changes = vec![change(1.25, 80_000), change(2.0, 4_000)];
     let mut link = channel(&forward(DirectionConfig { rate_changes, ..slow() }));
     send(&mut link, 1..=3, 1000, at(0.5));
@@ -51,7 +51,7 @@ fn a_rate_may_become_infinite() {
 }
 
 #[test]
-fn a_rate_that_changes_at_the_start_has_never_been_another() {
+fn a_rate_change_at_the_start_replaces_the_rate() {
     let rate_changes = vec![change(0.0, 16_000)];
     let mut link = channel(&forward(DirectionConfig { rate_changes, ..slow() }));
     send(&mut link, [1], 1000, at(0.0));
@@ -59,7 +59,7 @@ fn a_rate_that_changes_at_the_start_has_never_been_another() {
 }
 
 #[test]
-fn the_bad_state_has_a_rate_of_its_own() {
+fn the_bad_state_has_its_own_rate() {
     let span = |length| Distribution::Constant(secs(length));
     let residence = Renewal { good: span(1.0), bad: span(2.0), stationary: false };
     let bad = BadState { rate: rate(4_000), ..BadState::default() };
@@ -130,7 +130,7 @@ fn a_trace_without_opportunities_sends_nothing_and_ends() {
 }
 
 #[test]
-fn a_backlogged_trace_carries_all_that_it_can() {
+fn a_backlogged_trace_uses_its_whole_capacity() {
     // 120 opportunities in 113 ms.
     let at: Vec<Duration> =
         (0..120).map(|n| Duration::from_millis((n * n * 7 + n) % 113 + 1)).collect();
@@ -143,7 +143,7 @@ fn a_backlogged_trace_carries_all_that_it_can() {
         send(&mut link, [number], 40 + (number as u32 * 37) % 1460, Instant::START);
     }
     let end = Instant::START + Duration::from_millis(113 * 50);
-    common::hear(&mut link, Direction::Forward, end);
+    common::poll_until(&mut link, Direction::Forward, end);
     let carried = link.stats(Direction::Forward).bytes;
     // Everything except the frame that is not complete.
     assert!((120 * 50 * 1500 - 1500..=120 * 50 * 1500).contains(&carried), "{carried}");
@@ -160,7 +160,7 @@ fn voice() -> Priority {
 }
 
 #[test]
-fn a_priority_packet_interrupts_a_frame_which_then_goes_on() {
+fn a_priority_packet_preempts_a_frame_which_then_resumes() {
     let config = DirectionConfig { priority: Some(voice()), ..slow() };
     let mut link = channel(&forward(config));
     // Packets at 2.0, 2.5 and 5.0, 5.5: of 0.1 s each.
@@ -201,7 +201,7 @@ fn a_priority_source_takes_opportunities_first() {
 }
 
 #[test]
-fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
+fn a_saturating_priority_source_leaves_no_capacity_and_does_not_hang() {
     let never = Distribution::Constant(Duration::ZERO);
     let activity =
         Renewal { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
@@ -221,7 +221,7 @@ fn a_source_that_never_stops_leaves_nothing_and_does_not_hang() {
 }
 
 #[test]
-fn a_queue_before_opportunities_counts_what_waits_for_one() {
+fn a_queue_counts_the_frames_that_wait_for_an_opportunity() {
     let config = DirectionConfig {
         opportunities: Some(opportunities(&[10], 10)),
         queue: Limit::Packets(2),
@@ -229,9 +229,9 @@ fn a_queue_before_opportunities_counts_what_waits_for_one() {
     };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1500, at(0.001));
-    let heard = drain(&mut link);
-    assert_eq!(heard[0], Out::Lost { number: 3, at: at(0.001), cause: DropCause::Queue });
-    assert_eq!(heard.len(), 3);
+    let seen = drain(&mut link);
+    assert_eq!(seen[0], Out::Lost { number: 3, at: at(0.001), cause: DropCause::Queue });
+    assert_eq!(seen.len(), 3);
 }
 
 /// The bits that a link can send from the start until `end`, times a billion.
@@ -342,7 +342,7 @@ proptest! {
     }
 
     #[test]
-    fn opportunities_are_used_as_mahimahi_does(
+    fn opportunities_are_used_as_by_mahimahi(
         mut trace in prop::collection::vec(0..100u64, 1..30), more in 0..5u64, frames in frames(),
     ) {
         trace.sort_unstable();
@@ -371,7 +371,7 @@ proptest! {
     }
 
     #[test]
-    fn states_that_are_shared_are_the_same_in_both_directions(seed: u64, shared: bool) {
+    fn shared_states_are_equal_in_both_directions(seed: u64, shared: bool) {
         let spans = Distribution::Exponential(secs(1.0));
         let residence = Renewal { good: spans.clone(), bad: spans, stationary: true };
         let bad = BadState { delay: Some(secs(5.0)), ..BadState::default() };
@@ -386,8 +386,8 @@ proptest! {
             let now = at(20.0 * number as f64);
             for direction in Direction::BOTH {
                 link.send(direction, Packet::new(number, 100), now);
-                let heard = common::hear(&mut link, direction, Instant::NEVER);
-                delays[direction.index()].push(heard[0].arrival().unwrap() - now);
+                let seen = common::poll_until(&mut link, direction, Instant::NEVER);
+                delays[direction.index()].push(seen[0].arrival().unwrap() - now);
             }
         }
         prop_assert_eq!(delays[0] == delays[1], shared);

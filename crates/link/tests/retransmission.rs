@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    Out, Packet, at, channel, close, drain, drain_coupled, hear_both, numbers, rate, secs, send,
+    Out, Packet, at, channel, close, drain, drain_coupled, numbers, poll_both, rate, secs, send,
     window,
 };
 use rtolab_link::{
@@ -25,7 +25,7 @@ fn simple() -> Arq {
     }
 }
 
-fn orderly() -> Arq {
+fn in_order() -> Arq {
     Arq { order: Order::Kept, ..simple() }
 }
 
@@ -39,7 +39,7 @@ fn dropping(drops: &[u32]) -> DirectionConfig {
     DirectionConfig { drops: drops.to_vec(), ..slow() }
 }
 
-fn repeating(forward: DirectionConfig, arq: Arq) -> ChannelConfig {
+fn with_arq(forward: DirectionConfig, arq: Arq) -> ChannelConfig {
     ChannelConfig { forward, backward: slow(), arq: vec![arq], ..ChannelConfig::default() }
 }
 
@@ -47,12 +47,12 @@ fn repeating(forward: DirectionConfig, arq: Arq) -> ChannelConfig {
 fn run(config: &ChannelConfig, frames: u64) -> (Vec<Out>, Channel<Packet>) {
     let mut link = channel(config);
     send(&mut link, 0..frames, 1000, at(0.0));
-    let heard = drain_coupled(&mut link);
-    (heard, link)
+    let outcomes = drain_coupled(&mut link);
+    (outcomes, link)
 }
 
-fn arrivals(heard: &[Out]) -> Vec<(u64, f64)> {
-    heard.iter().filter_map(|out| Some((out.number(), out.arrival()?.secs_f64()))).collect()
+fn arrivals(outcomes: &[Out]) -> Vec<(u64, f64)> {
+    outcomes.iter().filter_map(|out| Some((out.number(), out.arrival()?.secs_f64()))).collect()
 }
 
 fn held(out: &Out) -> Duration {
@@ -75,46 +75,46 @@ fn arq2002(loss: f64) -> ChannelConfig {
 }
 
 #[test]
-fn t_lk_2_fourteen_frames_overtake_the_damaged_one() {
+fn t_lk_2_fourteen_frames_arrive_before_the_damaged_one() {
     let plain = arq2002(0.02);
-    let repeating =
+    let with_arq =
         ChannelConfig { arq: vec![Arq { notices: Notices::Damage, ..simple() }], ..arq2002(0.02) };
     // The same transmissions fail on either link: a seed with one error among the first 45.
     let (seed, damaged) = (0..)
         .find_map(|seed| {
             let mut link = Channel::new(&plain, &Stream::new(seed));
             send(&mut link, 0..45, 1040, at(0.0));
-            let heard = drain(&mut link);
+            let outcomes = drain(&mut link);
             let lost: Vec<u64> =
-                heard.iter().filter(|out| out.cause().is_some()).map(Out::number).collect();
+                outcomes.iter().filter(|out| out.cause().is_some()).map(Out::number).collect();
             (lost.len() == 1 && (5..25).contains(&lost[0])).then(|| (seed, lost[0]))
         })
         .unwrap();
-    let mut link = Channel::new(&repeating, &Stream::new(seed));
+    let mut link = Channel::new(&with_arq, &Stream::new(seed));
     send(&mut link, 0..44, 1040, at(0.0));
-    let heard = drain_coupled(&mut link);
+    let outcomes = drain_coupled(&mut link);
     let expected: Vec<u64> = (0..damaged)
         .chain(damaged + 1..=damaged + 14)
         .chain([damaged])
         .chain(damaged + 15..44)
         .collect();
-    assert_eq!(numbers(&heard), expected);
+    assert_eq!(numbers(&outcomes), expected);
     // The loss of n is noticed 100 ms after its transmission and reported 200 ms later. Its
     // retransmission starts when the current frame is done: the fourteenth after n.
     let frame = 1040.0 * 8.0 / 384_000.0;
-    let back = heard[damaged as usize + 14].arrival().unwrap();
+    let back = outcomes[damaged as usize + 14].arrival().unwrap();
     assert!(close(back, (damaged as f64 + 16.0) * frame + 0.1), "{back}");
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.delivered, stats.local_retransmissions), (44, 1));
 }
 
 #[test]
-fn a_gap_is_noticed_and_filled_before_anything_new_is_sent() {
-    let (heard, link) = run(&repeating(dropping(&[2]), simple()), 5);
+fn a_reported_gap_is_filled_before_new_frames_are_sent() {
+    let (outcomes, link) = run(&with_arq(dropping(&[2]), simple()), 5);
     // Frame 2 arrives at 3.5 and shows the gap; at 4 the report is there and the transmitter is
     // free.
-    assert_eq!(arrivals(&heard), [(0, 1.5), (2, 3.5), (3, 4.5), (1, 5.5), (4, 6.5)]);
-    let held: Vec<_> = heard.iter().map(|out| held(out).secs_f64()).collect();
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (2, 3.5), (3, 4.5), (1, 5.5), (4, 6.5)]);
+    let held: Vec<_> = outcomes.iter().map(|out| held(out).secs_f64()).collect();
     assert_eq!(held, [0.0, 0.0, 0.0, 3.0, 0.0]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.transmitted_bytes), (6, 6000));
@@ -123,29 +123,29 @@ fn a_gap_is_noticed_and_filled_before_anything_new_is_sent() {
 }
 
 #[test]
-fn an_orderly_end_holds_back_what_came_too_early() {
-    let (heard, _) = run(&repeating(dropping(&[2]), orderly()), 5);
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 5.5), (2, 5.5), (3, 5.5), (4, 6.5)]);
-    let held: Vec<_> = heard.iter().map(|out| held(out).secs_f64()).collect();
+fn an_in_order_receiver_holds_frames_behind_a_gap() {
+    let (outcomes, _) = run(&with_arq(dropping(&[2]), in_order()), 5);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 5.5), (2, 5.5), (3, 5.5), (4, 6.5)]);
+    let held: Vec<_> = outcomes.iter().map(|out| held(out).secs_f64()).collect();
     assert_eq!(held, [0.0, 3.0, 2.0, 1.0, 0.0]);
 }
 
 #[test]
-fn the_last_block_has_nothing_behind_it_but_the_timer() {
+fn the_loss_of_the_last_block_is_detected_by_the_timer() {
     let arq = Arq { timeout: secs(2.0), ..simple() };
-    let (heard, _) = run(&repeating(dropping(&[3]), arq), 3);
+    let (outcomes, _) = run(&with_arq(dropping(&[3]), arq), 3);
     // Lost at 3, retransmitted from 5 to 6.
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5), (2, 6.5)]);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 2.5), (2, 6.5)]);
 }
 
 #[test]
-fn a_block_is_sent_again_so_often_and_then_given_up() {
+fn a_block_is_given_up_after_its_retries() {
     let arq = Arq { timeout: secs(2.0), ..simple() };
-    let (heard, _) = run(&repeating(dropping(&[1, 2, 3]), arq), 1);
-    assert_eq!(arrivals(&heard), [(0, 10.5)]);
-    let (heard, mut link) = run(&repeating(dropping(&[1, 2, 3, 4]), arq), 1);
+    let (outcomes, _) = run(&with_arq(dropping(&[1, 2, 3]), arq), 1);
+    assert_eq!(arrivals(&outcomes), [(0, 10.5)]);
+    let (outcomes, mut link) = run(&with_arq(dropping(&[1, 2, 3, 4]), arq), 1);
     // Lost at 1, 4, 7 and 10, each loss reported two seconds later.
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
+    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (4, 3));
     assert_eq!((stats.drops.retries, link.inside(Direction::Forward)), (1, 0));
@@ -154,40 +154,40 @@ fn a_block_is_sent_again_so_often_and_then_given_up() {
 }
 
 #[test]
-fn damage_is_noticed_as_it_arrives_and_a_gap_only_by_what_comes_later() {
+fn damage_is_detected_at_arrival_and_a_gap_by_a_later_block() {
     let always = DirectionConfig { loss: Probability::new(1.0).unwrap(), ..slow() };
     let damage = Arq { notices: Notices::Damage, ..simple() };
     // One second each, half a second there and half a second back: four times.
-    let (heard, _) = run(&repeating(always.clone(), damage), 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
+    let (outcomes, _) = run(&with_arq(always.clone(), damage), 1);
+    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
     // One second each, and ten seconds until the timeout.
-    let (heard, _) = run(&repeating(always, simple()), 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]);
+    let (outcomes, _) = run(&with_arq(always, simple()), 1);
+    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]);
 }
 
 #[test]
-fn what_an_outage_swallows_leaves_a_gap_whatever_is_noticed_else() {
+fn a_block_lost_in_an_outage_is_detected_as_a_gap() {
     for notices in [Notices::Damage, Notices::Gap] {
         let outages = Outages { scripted: vec![window(0.75, 0.5)], random: None };
-        let config = repeating(slow(), Arq { notices, ..simple() });
-        let (heard, _) = run(&ChannelConfig { outages, ..config }, 3);
+        let config = with_arq(slow(), Arq { notices, ..simple() });
+        let (outcomes, _) = run(&ChannelConfig { outages, ..config }, 3);
         // Frame 1 shows the gap at 2.5.
-        assert_eq!(arrivals(&heard), [(1, 2.5), (2, 3.5), (0, 4.5)]);
+        assert_eq!(arrivals(&outcomes), [(1, 2.5), (2, 3.5), (0, 4.5)]);
     }
 }
 
 #[test]
-fn a_lost_report_costs_a_timeout_and_a_needless_copy() {
+fn a_lost_report_costs_a_timeout_and_an_unneeded_copy() {
     let arq = Arq { timeout: secs(4.0), ..simple() };
     // The report leaves at 1.5; it has no size, but the outage destroys it.
     let outages = Outages { scripted: vec![window(1.5, 0.1)], random: None };
-    let nothing = ChannelConfig { outages, ..repeating(slow(), arq) };
+    let nothing = ChannelConfig { outages, ..with_arq(slow(), arq) };
     // It has a size, and is the first transmission of the reverse direction.
     let sized =
-        ChannelConfig { backward: dropping(&[1]), ..repeating(slow(), Arq { report: 100, ..arq }) };
+        ChannelConfig { backward: dropping(&[1]), ..with_arq(slow(), Arq { report: 100, ..arq }) };
     for (config, reports) in [(nothing, 0), (sized, 2)] {
-        let (heard, link) = run(&config, 1);
-        assert_eq!(arrivals(&heard), [(0, 1.5)]);
+        let (outcomes, link) = run(&config, 1);
+        assert_eq!(arrivals(&outcomes), [(0, 1.5)]);
         let stats = link.stats(Direction::Forward);
         assert_eq!((stats.transmissions, stats.local_retransmissions), (2, 1));
         assert_eq!(link.stats(Direction::Backward).reports, reports);
@@ -196,9 +196,9 @@ fn a_lost_report_costs_a_timeout_and_a_needless_copy() {
 }
 
 #[test]
-fn the_next_report_repeats_what_a_lost_one_said() {
+fn the_next_report_repeats_a_lost_one() {
     let arq = Arq { report: 100, ..simple() };
-    let config = ChannelConfig { backward: dropping(&[1, 2]), ..repeating(slow(), arq) };
+    let config = ChannelConfig { backward: dropping(&[1, 2]), ..with_arq(slow(), arq) };
     let (_, link) = run(&config, 3);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.delivered), (3, 3));
@@ -206,14 +206,14 @@ fn the_next_report_repeats_what_a_lost_one_said() {
 }
 
 #[test]
-fn reports_take_their_time_and_go_before_all_else() {
-    let config = repeating(slow(), Arq { report: 500, ..simple() });
+fn reports_take_time_and_have_priority() {
+    let config = with_arq(slow(), Arq { report: 500, ..simple() });
     let mut link = channel(&config);
     send(&mut link, [0], 1000, at(0.0));
     for number in 10..13 {
         link.send(Direction::Backward, Packet::new(number, 1000), at(0.0));
     }
-    let [_, backward] = hear_both(&mut link, Instant::NEVER);
+    let [_, backward] = poll_both(&mut link, Instant::NEVER);
     // The report of frame 0 is due at 1.5 and is sent from 2 to 2.5.
     assert_eq!(arrivals(&backward), [(10, 1.5), (11, 2.5), (12, 4.0)]);
     let stats = link.stats(Direction::Backward);
@@ -221,174 +221,174 @@ fn reports_take_their_time_and_go_before_all_else() {
 }
 
 #[test]
-fn blocks_and_their_headers_cost_what_they_should() {
+fn blocks_and_their_headers_take_transmission_time() {
     let arq = Arq { fragment: Some(200), header: 50, ..simple() };
-    let (heard, link) = run(&repeating(slow(), arq), 100);
+    let (outcomes, link) = run(&with_arq(slow(), arq), 100);
     // rate * payload / (payload + header) = 8,000 bit/s * 200 / 250.
-    let last = heard.last().unwrap().arrival().unwrap();
+    let last = outcomes.last().unwrap().arrival().unwrap();
     assert_eq!(last, at(100.0 * 8000.0 / 6400.0 + 0.5));
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.transmitted_bytes), (500, 125_000));
     assert_eq!((stats.delivered, stats.bytes), (100, 100_000));
     // The last block is shorter.
-    let mut link = channel(&repeating(slow(), arq));
+    let mut link = channel(&with_arq(slow(), arq));
     send(&mut link, [0], 401, at(0.0));
     let [(0, last)] = arrivals(&drain_coupled(&mut link))[..] else { panic!("it is lost") };
     assert!(close(at(last), 0.551 + 0.5), "{last}");
 }
 
 #[test]
-fn a_frame_is_whole_when_its_last_missing_block_is_there() {
+fn a_frame_is_complete_when_its_last_block_arrives() {
     let arq = Arq { fragment: Some(250), ..simple() };
-    let (heard, link) = run(&repeating(dropping(&[2]), arq), 2);
+    let (outcomes, link) = run(&with_arq(dropping(&[2]), arq), 2);
     // Block 3 arrives at 1.25, the report of the gap at 1.75, and block 2 leaves from there to 2.
-    assert_eq!(arrivals(&heard), [(0, 2.5), (1, 2.75)]);
+    assert_eq!(arrivals(&outcomes), [(0, 2.5), (1, 2.75)]);
     assert_eq!(link.stats(Direction::Forward).local_retransmissions, 1);
 }
 
 #[test]
-fn with_one_block_the_whole_frame_is_given_up() {
+fn one_block_given_up_gives_up_the_whole_frame() {
     let arq = Arq { retries: 0, fragment: Some(250), ..simple() };
-    let mut link = channel(&repeating(dropping(&[2]), arq));
+    let mut link = channel(&with_arq(dropping(&[2]), arq));
     send(&mut link, [0], 2500, at(0.0));
     send(&mut link, [1], 250, at(0.0));
-    let heard = drain_coupled(&mut link);
+    let outcomes = drain_coupled(&mut link);
     // Known at 1.75: seven blocks of ten have been sent, the others never are. The last of the
     // seven arrives with the other frame, half a block's time before that.
     let lost = Out::Lost { number: 0, at: at(1.75), cause: DropCause::Retries };
-    assert_eq!(heard[0], lost);
-    assert_eq!(arrivals(&heard), [(1, 2.5)]);
+    assert_eq!(outcomes[0], lost);
+    assert_eq!(arrivals(&outcomes), [(1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).transmissions, 8);
 }
 
 #[test]
-fn an_orderly_end_learns_what_was_given_up() {
+fn the_window_of_an_in_order_receiver_moves_past_blocks_given_up() {
     // Frame 1 shows the gap at 2.5. Half a second later the sender knows and gives up frame 0, or
     // 0.6 s later if a report has 100 bytes. The receiver learns it after the same time.
-    for (report, told) in [(0, 3.5), (100, 3.7)] {
-        let arq = Arq { retries: 0, report, ..orderly() };
-        let (heard, link) = run(&repeating(dropping(&[1]), arq), 2);
-        let given_up = at(told / 2.0 + 1.25);
-        assert_eq!(heard[0], Out::Lost { number: 0, at: given_up, cause: DropCause::Retries });
-        assert_eq!(arrivals(&heard), [(1, told)]);
-        assert!(close(at(held(&heard[1]).secs_f64()), told - 2.5));
+    for (report, reported) in [(0, 3.5), (100, 3.7)] {
+        let arq = Arq { retries: 0, report, ..in_order() };
+        let (outcomes, link) = run(&with_arq(dropping(&[1]), arq), 2);
+        let given_up = at(reported / 2.0 + 1.25);
+        assert_eq!(outcomes[0], Out::Lost { number: 0, at: given_up, cause: DropCause::Retries });
+        assert_eq!(arrivals(&outcomes), [(1, reported)]);
+        assert!(close(at(held(&outcomes[1]).secs_f64()), reported - 2.5));
         assert_eq!(link.stats(Direction::Forward).reports, u64::from(report > 0));
     }
 }
 
 #[test]
-fn later_blocks_tell_an_orderly_end_what_was_given_up() {
-    let arq = Arq { retries: 0, report: 100, ..orderly() };
-    let (heard, link) = run(&repeating(dropping(&[1]), arq), 5);
+fn later_blocks_move_the_window_of_an_in_order_receiver() {
+    let arq = Arq { retries: 0, report: 100, ..in_order() };
+    let (outcomes, link) = run(&with_arq(dropping(&[1]), arq), 5);
     // Given up at 3.1; frame 4, from 4 to 5, is the first to carry that.
-    assert_eq!(arrivals(&heard), [(1, 5.5), (2, 5.5), (3, 5.5), (4, 5.5)]);
+    assert_eq!(arrivals(&outcomes), [(1, 5.5), (2, 5.5), (3, 5.5), (4, 5.5)]);
     assert_eq!(link.stats(Direction::Forward).reports, 0);
 }
 
 #[test]
-fn an_orderly_end_that_still_waits_asks_again() {
+fn an_in_order_receiver_that_still_waits_repeats_its_report() {
     // The third transmission carries the notice; it is lost.
-    let arq = Arq { retries: 0, report: 100, ..orderly() };
-    let (heard, _) = run(&repeating(dropping(&[1, 3]), arq), 2);
+    let arq = Arq { retries: 0, report: 100, ..in_order() };
+    let (outcomes, _) = run(&with_arq(dropping(&[1, 3]), arq), 2);
     // The report of 2.5 is repeated ten seconds later, and answered.
-    let [(number, back)] = arrivals(&heard)[..] else { panic!("{heard:?}") };
+    let [(number, back)] = arrivals(&outcomes)[..] else { panic!("{outcomes:?}") };
     assert_eq!(number, 1);
     assert!(close(at(back), 12.5 + 0.6 + 0.6), "{back}");
 }
 
 #[test]
-fn a_last_copy_that_arrives_after_all_completes_its_frame() {
+fn a_late_last_copy_completes_its_frame() {
     let arq = Arq { retries: 0, timeout: secs(0.25), ..simple() };
-    let (heard, link) = run(&repeating(slow(), arq), 1);
-    assert_eq!(arrivals(&heard), [(0, 1.5)]);
+    let (outcomes, link) = run(&with_arq(slow(), arq), 1);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5)]);
     assert_eq!(link.stats(Direction::Forward).drops.total(), 0);
 }
 
 #[test]
-fn the_links_buffers_limit_what_is_unsettled() {
+fn the_link_buffers_limit_the_open_frames() {
     let stop_and_wait = DirectionConfig { send_buffer: Limit::Packets(1), ..slow() };
-    let (heard, link) = run(&repeating(stop_and_wait, simple()), 3);
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 3.5), (2, 5.5)]);
+    let (outcomes, link) = run(&with_arq(stop_and_wait, simple()), 3);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 3.5), (2, 5.5)]);
     assert_eq!(link.stats(Direction::Forward).max_queue, 2);
     // A frame larger than the buffer is sent alone.
     let small = DirectionConfig { receive_buffer: Limit::Bytes(500), ..slow() };
-    let (heard, _) = run(&repeating(small, simple()), 2);
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 3.5)]);
+    let (outcomes, _) = run(&with_arq(small, simple()), 2);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 3.5)]);
 }
 
 #[test]
-fn the_queue_drops_what_it_has_no_room_for_and_what_is_too_old() {
+fn the_queue_drops_excess_and_expired_frames() {
     let short = DirectionConfig { queue: Limit::Packets(1), ..slow() };
-    let (heard, link) = run(&repeating(short, simple()), 3);
-    assert_eq!(heard[0], Out::Lost { number: 2, at: at(0.0), cause: DropCause::Queue });
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5)]);
+    let (outcomes, link) = run(&with_arq(short, simple()), 3);
+    assert_eq!(outcomes[0], Out::Lost { number: 2, at: at(0.0), cause: DropCause::Queue });
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).max_queue, 1);
     let lively = DirectionConfig { lifetime: Some(secs(1.5)), ..slow() };
-    let (heard, _) = run(&repeating(lively, simple()), 3);
-    assert_eq!(arrivals(&heard), [(0, 1.5), (1, 2.5)]);
-    assert!(heard.contains(&Out::Lost { number: 2, at: at(2.0), cause: DropCause::Lifetime }));
+    let (outcomes, _) = run(&with_arq(lively, simple()), 3);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 2.5)]);
+    assert!(outcomes.contains(&Out::Lost { number: 2, at: at(2.0), cause: DropCause::Lifetime }));
 }
 
 /// An upper layer over a lower one that never retransmits.
 fn stacked(upper: Arq, lower: Arq) -> ChannelConfig {
-    ChannelConfig { arq: vec![upper, lower], ..repeating(dropping(&[1]), upper) }
+    ChannelConfig { arq: vec![upper, lower], ..with_arq(dropping(&[1]), upper) }
 }
 
 #[test]
-fn the_upper_level_repeats_what_the_lower_one_gives_up() {
-    let upper = Arq { timeout: secs(5.0), ..orderly() };
-    let lower = Arq { retries: 0, timeout: secs(2.0), ..orderly() };
-    let (heard, link) = run(&stacked(upper, lower), 1);
+fn the_upper_layer_retransmits_blocks_that_the_lower_one_gives_up() {
+    let upper = Arq { timeout: secs(5.0), ..in_order() };
+    let lower = Arq { retries: 0, timeout: secs(2.0), ..in_order() };
+    let (outcomes, link) = run(&stacked(upper, lower), 1);
     // Lost at 1, given up by the lower layer at 3, reported by the upper at 6.
-    assert_eq!(arrivals(&heard), [(0, 7.5)]);
+    assert_eq!(arrivals(&outcomes), [(0, 7.5)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (2, 1));
     assert_eq!(stats.drops.total(), 0);
 }
 
 #[test]
-fn what_the_lower_level_repeats_in_time_the_upper_one_never_misses() {
-    let upper = Arq { timeout: secs(5.0), ..orderly() };
-    let lower = Arq { timeout: secs(2.0), ..orderly() };
-    let (heard, link) = run(&stacked(upper, lower), 1);
-    assert_eq!(arrivals(&heard), [(0, 4.5)]);
-    assert_eq!(held(&heard[0]), secs(3.0));
+fn the_upper_layer_does_not_notice_retransmissions_of_the_lower_one() {
+    let upper = Arq { timeout: secs(5.0), ..in_order() };
+    let lower = Arq { timeout: secs(2.0), ..in_order() };
+    let (outcomes, link) = run(&stacked(upper, lower), 1);
+    assert_eq!(arrivals(&outcomes), [(0, 4.5)]);
+    assert_eq!(held(&outcomes[0]), secs(3.0));
     assert_eq!(link.stats(Direction::Forward).local_retransmissions, 1);
 }
 
 #[test]
-fn what_the_lower_level_gives_up_before_all_was_sent_counts_from_the_next_time() {
-    let upper = Arq { timeout: secs(2.0), ..orderly() };
-    let lower = Arq { retries: 0, fragment: Some(125), ..orderly() };
+fn a_block_given_up_by_the_lower_layer_counts_from_its_next_transmission() {
+    let upper = Arq { timeout: secs(2.0), ..in_order() };
+    let lower = Arq { retries: 0, fragment: Some(125), ..in_order() };
     let config = ChannelConfig {
         forward: DirectionConfig { delay: secs(0.4), ..dropping(&[1]) },
         backward: DirectionConfig::default(),
         ..stacked(upper, lower)
     };
-    let (heard, _) = run(&config, 1);
+    let (outcomes, _) = run(&config, 1);
     // The second eighth arrives at 0.65 and shows the loss of the first. The sixth is being sent
     // then; it arrives at 1.15, unneeded. The upper layer reports the loss at 3.15.
-    assert_eq!(arrivals(&heard), [(0, 4.55)]);
-    assert_eq!(held(&heard[0]), Duration::ZERO);
+    assert_eq!(arrivals(&outcomes), [(0, 4.55)]);
+    assert_eq!(held(&outcomes[0]), Duration::ZERO);
 }
 
 #[test]
-fn the_upper_level_gives_up_too() {
-    let upper = Arq { retries: 1, timeout: secs(5.0), ..orderly() };
-    let lower = Arq { retries: 0, timeout: secs(2.0), ..orderly() };
+fn the_upper_layer_gives_up_too() {
+    let upper = Arq { retries: 1, timeout: secs(5.0), ..in_order() };
+    let lower = Arq { retries: 0, timeout: secs(2.0), ..in_order() };
     let config = ChannelConfig { forward: dropping(&[1, 2]), ..stacked(upper, lower) };
-    let (heard, _) = run(&config, 1);
-    assert_eq!(heard, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
+    let (outcomes, _) = run(&config, 1);
+    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
 }
 
 #[test]
-fn each_level_adds_its_headers_and_reports() {
-    let upper = Arq { header: 20, report: 8, ..orderly() };
-    let lower = Arq { fragment: Some(500), header: 10, report: 4, ..orderly() };
+fn each_layer_adds_its_headers_and_reports() {
+    let upper = Arq { header: 20, report: 8, ..in_order() };
+    let lower = Arq { fragment: Some(500), header: 10, report: 4, ..in_order() };
     let config = ChannelConfig { forward: slow(), ..stacked(upper, lower) };
-    let (heard, link) = run(&config, 1);
+    let (outcomes, link) = run(&config, 1);
     // 1,020 bytes in the upper layer; 510, 510 and 30 in the lower.
-    assert_eq!(arrivals(&heard), [(0, 1.05 + 0.5)]);
+    assert_eq!(arrivals(&outcomes), [(0, 1.05 + 0.5)]);
     let stats = link.stats(Direction::Forward);
     // And a report for the report in the other direction.
     assert_eq!((stats.transmissions, stats.transmitted_bytes, stats.reports), (4, 1054, 1));
@@ -398,25 +398,25 @@ fn each_level_adds_its_headers_and_reports() {
 }
 
 #[test]
-fn a_link_tells_what_disturbed_it() {
+fn a_link_records_its_disturbances() {
     let outages = Outages { scripted: vec![window(5.0, 1.0)], random: None };
     let stalls = Stalls { scripted: vec![window(1.0, 2.0)], ..Stalls::default() };
     for holds in [StallHolds::Entry, StallHolds::Transmitter] {
         let stalls = Stalls { holds, ..stalls.clone() };
         let forward = DirectionConfig { stalls, ..slow() };
-        let config = ChannelConfig { outages: outages.clone(), ..repeating(forward, simple()) };
+        let config = ChannelConfig { outages: outages.clone(), ..with_arq(forward, simple()) };
         let mut link = channel(&config);
         link.record_disturbances();
         send(&mut link, [0, 1], 1000, at(0.5));
-        hear_both(&mut link, Instant::NEVER);
-        let told: Vec<_> = link
+        poll_both(&mut link, Instant::NEVER);
+        let reported: Vec<_> = link
             .disturbances(at(10.0))
             .iter()
             .map(|it| (it.kind, it.direction, it.from, it.to))
             .collect();
         let forward = Some(Direction::Forward);
         assert_eq!(
-            told,
+            reported,
             [
                 (DisturbanceKind::Stall, forward, at(1.0), at(3.0)),
                 (DisturbanceKind::Outage, None, at(5.0), at(6.0)),
@@ -427,7 +427,7 @@ fn a_link_tells_what_disturbed_it() {
 
 /// The loss that remains after `retries`, and the remaining capacity.
 #[test]
-fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
+fn residual_loss_and_capacity_match_their_formulas() {
     let lossy = |loss| DirectionConfig {
         rate: rate(8_000_000),
         delay: secs(0.01),
@@ -437,7 +437,7 @@ fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     let frames = 40_000;
     let link = |loss, retries| ChannelConfig {
         backward: lossy(0.0),
-        ..repeating(lossy(loss), Arq { retries, timeout: secs(0.5), ..simple() })
+        ..with_arq(lossy(loss), Arq { retries, timeout: secs(0.5), ..simple() })
     };
     let (_, link_of_one) = run(&link(0.3, 1), frames);
     let lost = link_of_one.stats(Direction::Forward).drops.retries as f64;
@@ -446,21 +446,21 @@ fn losses_that_remain_and_capacity_that_is_left_are_what_they_should() {
     assert!((lost - n * expected).abs() < 4.0 * deviation, "{lost}");
     // Transmissions per frame if none is given up: mean 1 / (1 - p), variance p / (1 - p)^2.
     let p = 0.2;
-    let (heard, persistent) = run(&link(p, 1000), frames);
+    let (outcomes, persistent) = run(&link(p, 1000), frames);
     let sent = persistent.stats(Direction::Forward).transmissions as f64;
     let deviation = (n * p).sqrt() / (1.0 - p);
     assert!((sent - n / (1.0 - p)).abs() < 4.0 * deviation, "{sent}");
     // The transmitter is never idle before the last blocks, which wait for reports.
-    let last = heard.last().unwrap().arrival().unwrap().secs_f64();
+    let last = outcomes.last().unwrap().arrival().unwrap().secs_f64();
     assert!(last - sent * 0.001 < 10.0 * 0.5, "{last} {sent}");
 }
 
 #[test]
-fn damage_that_the_link_does_not_notice_goes_on_with_the_frame() {
+fn undetected_damage_stays_in_the_frame() {
     let certain = Probability::new(1.0).unwrap();
     let forward = DirectionConfig { corruption: certain, duplication: certain, ..slow() };
-    let arq = Arq { fragment: Some(250), ..orderly() };
-    let mut link = channel(&repeating(forward, arq));
+    let arq = Arq { fragment: Some(250), ..in_order() };
+    let mut link = channel(&with_arq(forward, arq));
     send(&mut link, 0..3, 1000, at(0.0));
     let mut delivered = Vec::new();
     while let Some(now) = link.next_event() {
@@ -478,16 +478,16 @@ fn damage_that_the_link_does_not_notice_goes_on_with_the_frame() {
 }
 
 #[test]
-fn damaged_reports_are_no_reports() {
+fn damaged_reports_are_ignored() {
     let certain = Probability::new(1.0).unwrap();
     let arq = Arq { report: 100, timeout: secs(4.0), ..simple() };
     let config = ChannelConfig {
         backward: DirectionConfig { corruption: certain, ..slow() },
-        ..repeating(slow(), arq)
+        ..with_arq(slow(), arq)
     };
-    let (heard, link) = run(&config, 1);
+    let (outcomes, link) = run(&config, 1);
     // The sender's retransmissions are unneeded, and it gives up; the frame had arrived.
-    assert_eq!(arrivals(&heard), [(0, 1.5)]);
+    assert_eq!(arrivals(&outcomes), [(0, 1.5)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.local_retransmissions, stats.delivered, stats.drops.total()), (3, 1, 0));
     assert_eq!(link.stats(Direction::Backward).reports, 4);

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    Out, Packet, at, both, channel, close, drain, forward, hear, numbers, rate, secs, send, window,
+    Out, Packet, at, both, channel, close, drain, forward, numbers, poll_until, rate, secs, send,
+    window,
 };
 use rtolab_link::{
     Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
@@ -57,26 +58,30 @@ fn t_lk_1_a_hiccup_releases_frames_in_order() {
         send(&mut link, [number], 576, at(28.0 + 0.1 * (number - 131) as f64));
     }
     send(&mut link, [131], 576, at(34.5));
-    let heard = drain(&mut link);
-    assert_eq!(numbers(&heard), (130..=150).chain([131]).collect::<Vec<_>>());
+    let outcomes = drain(&mut link);
+    assert_eq!(numbers(&outcomes), (130..=150).chain([131]).collect::<Vec<_>>());
     let serialisation = 576.0 * 8.0 / 46_800.0;
-    assert!(close(heard[0].arrival().unwrap(), 27.99 + serialisation + 1.4), "{:?}", heard[0]);
-    for (n, out) in heard[1..].iter().enumerate() {
+    assert!(
+        close(outcomes[0].arrival().unwrap(), 27.99 + serialisation + 1.4),
+        "{:?}",
+        outcomes[0]
+    );
+    for (n, out) in outcomes[1..].iter().enumerate() {
         let expected = 40.0 + (n + 1) as f64 * serialisation + 1.4;
         assert!(close(out.arrival().unwrap(), expected), "{out:?} expected at {expected}");
     }
-    let Out::Arrived { held, .. } = heard[21] else { panic!("{:?}", heard[21]) };
+    let Out::Arrived { held, .. } = outcomes[21] else { panic!("{:?}", outcomes[21]) };
     assert_eq!(held, secs(5.5));
 
-    let first = heard[1].arrival().unwrap();
+    let first = outcomes[1].arrival().unwrap();
     link.send(Direction::Backward, Packet::new(1, 40), first);
-    let acks = hear(&mut link, Direction::Backward, Instant::NEVER);
+    let acks = poll_until(&mut link, Direction::Backward, Instant::NEVER);
     let back = acks[0].arrival().unwrap();
     assert!(at(42.898) <= back && back < at(42.899), "{back}");
 }
 
 #[test]
-fn t_lk_3_an_outage_kills_data_and_acks() {
+fn t_lk_3_an_outage_destroys_data_and_acks() {
     let config = ChannelConfig {
         outages: Outages { scripted: vec![window(10.0, 5.0)], random: None },
         ..both(&slow())
@@ -95,10 +100,10 @@ fn t_lk_3_an_outage_kills_data_and_acks() {
         }
     }
     for direction in Direction::BOTH {
-        let heard = hear(&mut link, direction, Instant::NEVER);
+        let outcomes = poll_until(&mut link, direction, Instant::NEVER);
         let expected: Vec<_> = fates.iter().map(|fate| fate.1).collect();
-        assert_eq!(heard.iter().map(Out::cause).collect::<Vec<_>>(), expected);
-        assert_eq!(heard[1], Out::Lost { number: 1, at: at(10.1), cause: DropCause::Outage });
+        assert_eq!(outcomes.iter().map(Out::cause).collect::<Vec<_>>(), expected);
+        assert_eq!(outcomes[1], Out::Lost { number: 1, at: at(10.1), cause: DropCause::Outage });
         assert_eq!(link.stats(direction).drops.outage, 2);
     }
 }
@@ -129,11 +134,11 @@ fn a_single_spike(holds: SpikeHolds) -> (Vec<Instant>, usize) {
         for number in 0..120 {
             send(&mut link, [number], 296, at(number as f64 * SERIALISATION));
         }
-        let heard = drain(&mut link);
-        (heard, link.disturbances(Instant::NEVER))
+        let outcomes = drain(&mut link);
+        (outcomes, link.disturbances(Instant::NEVER))
     });
-    let (heard, _) = seeds.into_iter().find(|(_, spikes)| spikes.len() == 1).unwrap();
-    let arrivals: Vec<_> = heard.iter().filter_map(Out::arrival).collect();
+    let (outcomes, _) = seeds.into_iter().find(|(_, spikes)| spikes.len() == 1).unwrap();
+    let arrivals: Vec<_> = outcomes.iter().filter_map(Out::arrival).collect();
     let gap = arrivals.windows(2).position(|pair| pair[1] - pair[0] > secs(1.0)).unwrap();
     assert!(gap > 5 && arrivals.len() > gap + 15, "too near to the start or the end: {gap}");
     (arrivals, gap + 1)
@@ -148,7 +153,7 @@ fn assert_gap(from: Instant, to: Instant, expected: f64) {
 }
 
 #[test]
-fn t_lk_4_a_transmitter_that_waits_for_a_frame_keeps_its_pace_afterwards() {
+fn t_lk_4_a_spike_of_service_delays_all_later_frames() {
     let (arrivals, n) = a_single_spike(SpikeHolds::Service);
     assert_gap(arrivals[n - 1], arrivals[n], 3.5 + SERIALISATION);
     for pair in arrivals[n..n + 14].windows(2) {
@@ -157,7 +162,7 @@ fn t_lk_4_a_transmitter_that_waits_for_a_frame_keeps_its_pace_afterwards() {
 }
 
 #[test]
-fn t_lk_4_a_delayed_frame_lets_none_out_before_it() {
+fn t_lk_4_a_spike_of_delivery_holds_later_frames() {
     let (arrivals, n) = a_single_spike(SpikeHolds::Delivery);
     assert_gap(arrivals[n - 1], arrivals[n], 3.5 + SERIALISATION);
     // The link's buffers were full with five frames after it, which come out with it. The seven in
@@ -173,12 +178,12 @@ fn t_lk_4_a_delayed_frame_lets_none_out_before_it() {
 fn a_queue_of_seven_and_buffers_of_1776_bytes_hold_thirteen_frames() {
     let mut link = channel(&forward(wireless()));
     send(&mut link, 1..=20, 296, at(0.0));
-    let heard = drain(&mut link);
-    assert_eq!(numbers(&heard[..7]), (14..=20).collect::<Vec<_>>());
-    assert!(heard[..7].iter().all(|out| out.cause() == Some(DropCause::Queue)));
-    assert_eq!(numbers(&heard[7..]), (1..=13).collect::<Vec<_>>());
+    let outcomes = drain(&mut link);
+    assert_eq!(numbers(&outcomes[..7]), (14..=20).collect::<Vec<_>>());
+    assert!(outcomes[..7].iter().all(|out| out.cause() == Some(DropCause::Queue)));
+    assert_eq!(numbers(&outcomes[7..]), (1..=13).collect::<Vec<_>>());
     // The buffers exceed the bandwidth-delay product and never slow the link.
-    for out in &heard[7..] {
+    for out in &outcomes[7..] {
         let expected = out.number() as f64 * SERIALISATION + 0.2;
         assert!(close(out.arrival().unwrap(), expected), "{out:?}");
     }
@@ -191,33 +196,33 @@ fn without_link_buffers_the_queue_counts_the_frames_that_wait() {
     send(&mut link, 1..=20, 1000, at(0.0));
     // Number 2 leaves the queue at 1 s: there is space for one more.
     send(&mut link, [21, 22], 1000, at(1.0));
-    let heard = drain(&mut link);
-    let arrived: Vec<_> = heard.iter().filter(|out| out.cause().is_none()).copied().collect();
+    let outcomes = drain(&mut link);
+    let arrived: Vec<_> = outcomes.iter().filter(|out| out.cause().is_none()).copied().collect();
     assert_eq!(numbers(&arrived), [1, 2, 3, 4, 5, 6, 7, 8, 21]);
     assert_eq!(arrived[8], Out::Arrived { number: 21, at: at(9.5), held: Duration::ZERO });
-    let Out::Lost { number: 22, at: when, cause: DropCause::Queue } = heard[12] else {
-        panic!("{heard:?}")
+    let Out::Lost { number: 22, at: when, cause: DropCause::Queue } = outcomes[12] else {
+        panic!("{outcomes:?}")
     };
     assert_eq!(when, at(1.0));
 }
 
 #[test]
-fn a_queue_may_count_bytes() {
+fn a_queue_limit_may_be_in_bytes() {
     let mut link = channel(&forward(DirectionConfig { queue: Limit::Bytes(2500), ..slow() }));
     send(&mut link, [1, 2, 3, 4], 1000, at(0.0));
     send(&mut link, [5], 500, at(0.0));
     send(&mut link, [6], 1, at(0.0));
-    let heard = drain(&mut link);
-    assert_eq!(numbers(&heard), [4, 6, 1, 2, 3, 5]);
+    let outcomes = drain(&mut link);
+    assert_eq!(numbers(&outcomes), [4, 6, 1, 2, 3, 5]);
 }
 
 #[test]
-fn no_queue_at_all_takes_what_can_be_sent_at_once() {
+fn an_empty_queue_limit_accepts_frames_that_need_not_wait() {
     let mut link = channel(&forward(DirectionConfig { queue: Limit::Packets(0), ..slow() }));
     send(&mut link, [1, 2], 1000, at(0.0));
     send(&mut link, [3], 1000, at(1.0));
-    let heard = drain(&mut link);
-    assert_eq!(numbers(&heard), [2, 1, 3]);
+    let outcomes = drain(&mut link);
+    assert_eq!(numbers(&outcomes), [2, 1, 3]);
 }
 
 #[test]
@@ -244,15 +249,15 @@ fn the_smaller_of_the_links_buffers_counts() {
 }
 
 #[test]
-fn a_lost_frame_blocks_nobody_and_leaves_the_send_buffer() {
+fn a_lost_frame_blocks_no_other_and_leaves_the_send_buffer() {
     let config = DirectionConfig { drops: vec![2, 1], send_buffer: Limit::Packets(2), ..slow() };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=4, 1000, at(0.0));
-    let heard = drain(&mut link);
+    let outcomes = drain(&mut link);
     let lost = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Script };
     let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
     // 3 enters when the loss of 1 is known, at 1.5 s, and waits until 2 is sent.
-    assert_eq!(heard, [lost(1, 1.0), lost(2, 2.0), arrived(3, 3.5), arrived(4, 4.5)]);
+    assert_eq!(outcomes, [lost(1, 1.0), lost(2, 2.0), arrived(3, 3.5), arrived(4, 4.5)]);
 }
 
 #[test]
@@ -274,25 +279,28 @@ fn a_stalled_transmitter_lets_the_queue_overflow() {
         DirectionConfig { queue: Limit::Packets(2), ..stalled(10.0, 4.0, StallHolds::Transmitter) };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(11.0));
-    let heard = drain(&mut link);
-    assert_eq!(heard[0], Out::Lost { number: 3, at: at(11.0), cause: DropCause::Queue });
-    assert_eq!(heard[1], Out::Arrived { number: 1, at: at(15.5), held: secs(3.0) });
-    assert_eq!(heard[2], Out::Arrived { number: 2, at: at(16.5), held: secs(3.0) });
+    let outcomes = drain(&mut link);
+    assert_eq!(outcomes[0], Out::Lost { number: 3, at: at(11.0), cause: DropCause::Queue });
+    assert_eq!(outcomes[1], Out::Arrived { number: 1, at: at(15.5), held: secs(3.0) });
+    assert_eq!(outcomes[2], Out::Arrived { number: 2, at: at(16.5), held: secs(3.0) });
 }
 
 #[test]
-fn a_stalled_entry_keeps_frames_from_the_queue_and_lets_those_inside_go_on() {
+fn a_stalled_entry_holds_new_frames_only() {
     let config =
         DirectionConfig { queue: Limit::Packets(2), ..stalled(10.0, 4.0, StallHolds::Entry) };
     let mut link = channel(&forward(config));
     send(&mut link, [1, 2], 1000, at(9.5));
     send(&mut link, 3..=6, 1000, at(11.0));
-    let heard = drain(&mut link);
+    let outcomes = drain(&mut link);
     let arrived = |number, time, held| Out::Arrived { number, at: at(time), held: secs(held) };
-    assert_eq!(heard[..2], [arrived(1, 11.0, 0.0), arrived(2, 12.0, 0.0)]);
+    assert_eq!(outcomes[..2], [arrived(1, 11.0, 0.0), arrived(2, 12.0, 0.0)]);
     // At the end of the stall one is sent, two wait, and the last finds the queue full.
-    assert_eq!(heard[2], Out::Lost { number: 6, at: at(14.0), cause: DropCause::Queue });
-    assert_eq!(heard[3..], [arrived(3, 15.5, 3.0), arrived(4, 16.5, 3.0), arrived(5, 17.5, 3.0)]);
+    assert_eq!(outcomes[2], Out::Lost { number: 6, at: at(14.0), cause: DropCause::Queue });
+    assert_eq!(
+        outcomes[3..],
+        [arrived(3, 15.5, 3.0), arrived(4, 16.5, 3.0), arrived(5, 17.5, 3.0)]
+    );
 }
 
 #[test]
@@ -305,7 +313,7 @@ fn a_spike_that_holds_service_keeps_the_transmitter_busy() {
 }
 
 #[test]
-fn a_spike_that_holds_delivery_lets_the_transmitter_go_on() {
+fn a_spike_that_holds_delivery_does_not_block_the_transmitter() {
     let spikes = Some(always(2.0, SpikeHolds::Delivery));
     let mut link = channel(&forward(DirectionConfig { spikes, ..slow() }));
     send(&mut link, [1, 2], 1000, at(0.0));
@@ -326,7 +334,7 @@ fn a_link_without_rate_only_delays() {
 }
 
 #[test]
-fn poll_tells_both_directions_in_the_order_of_time() {
+fn poll_returns_both_directions_in_order_of_time() {
     let mut link = channel(&both(&slow()));
     for (direction, time) in
         [(Direction::Backward, 0.0), (Direction::Forward, 0.5), (Direction::Backward, 0.5)]
@@ -334,17 +342,17 @@ fn poll_tells_both_directions_in_the_order_of_time() {
         link.send(direction, Packet::new(0, 500), at(time));
     }
     assert!(link.poll(at(0.99)).is_none());
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(next) = link.next_event() {
         let Some(Outcome::Delivered { direction, .. }) = link.poll(next) else { panic!() };
-        told.push((direction, next));
+        reported.push((direction, next));
     }
     let (forward, backward) = (Direction::Forward, Direction::Backward);
-    assert_eq!(told, [(backward, at(1.0)), (forward, at(1.5)), (backward, at(1.5))]);
+    assert_eq!(reported, [(backward, at(1.0)), (forward, at(1.5)), (backward, at(1.5))]);
 }
 
 #[test]
-fn scripted_disturbances_are_told_when_asked_for() {
+fn scripted_disturbances_are_recorded_on_request() {
     let config = ChannelConfig {
         outages: Outages { scripted: vec![window(30.0, 1.0), window(5.0, 1.0)], random: None },
         ..forward(stalled(10.0, 4.0, StallHolds::Transmitter))
@@ -353,11 +361,11 @@ fn scripted_disturbances_are_told_when_asked_for() {
     assert!(link.disturbances(Instant::NEVER).is_empty());
     link.record_disturbances();
     send(&mut link, [1], 1000, at(20.0));
-    let told: Vec<_> = link
+    let reported: Vec<_> = link
         .disturbances(at(25.0))
         .iter()
         .map(|it| (it.kind, it.direction, it.from, it.to))
         .collect();
     let stall = (DisturbanceKind::Stall, Some(Direction::Forward), at(10.0), at(14.0));
-    assert_eq!(told, [(DisturbanceKind::Outage, None, at(5.0), at(6.0)), stall]);
+    assert_eq!(reported, [(DisturbanceKind::Outage, None, at(5.0), at(6.0)), stall]);
 }

@@ -43,7 +43,7 @@ fn share(losses: &[bool]) -> f64 {
 }
 
 #[test]
-fn losses_are_the_mean_of_both_states() {
+fn the_loss_rate_is_the_mean_of_both_states() {
     // (Tg pg + Tb pb) / (Tg + Tb)
     let expected = (10.0 * 0.01 + 2.0 * 0.3) / 12.0;
     let uniform = Distribution::Uniform(secs(5.0), secs(15.0));
@@ -117,7 +117,7 @@ fn the_state_at_the_end_of_a_transmission_counts() {
 }
 
 #[test]
-fn loss_has_a_memory_and_the_same_rate() {
+fn loss_memory_does_not_change_the_loss_rate() {
     let lossy = |memory| {
         forward(DirectionConfig {
             loss: chance(0.1),
@@ -142,7 +142,7 @@ fn loss_has_a_memory_and_the_same_rate() {
 }
 
 #[test]
-fn another_state_does_not_remember() {
+fn a_change_of_state_clears_the_memory() {
     // Alternately good and bad for one frame each; good loses all and bad nothing.
     let span = Distribution::Constant(secs(1.0));
     let residence = Renewal { good: span.clone(), bad: span, stationary: false };
@@ -155,7 +155,7 @@ fn another_state_does_not_remember() {
 }
 
 #[test]
-fn states_come_at_the_same_times_whatever_the_traffic() {
+fn states_are_independent_of_the_traffic() {
     let config = two_state(exponential());
     let bad = |gap: f64| {
         let mut config = config.clone();
@@ -169,7 +169,7 @@ fn states_come_at_the_same_times_whatever_the_traffic() {
 }
 
 #[test]
-fn outages_of_one_direction_spare_the_other() {
+fn an_outage_of_one_direction_does_not_affect_the_other() {
     let outages = Outages { scripted: vec![common::window(1.0, 1.0)], random: None };
     let config = forward(DirectionConfig { outages, ..DirectionConfig::default() });
     let mut link = channel(&config);
@@ -178,15 +178,15 @@ fn outages_of_one_direction_spare_the_other() {
         link.send(direction, common::Packet::new(1, 100), at(1.5));
     }
     assert_eq!(drain(&mut link)[0].cause(), Some(DropCause::Outage));
-    let other = common::hear(&mut link, Direction::Backward, Instant::NEVER);
+    let other = common::poll_until(&mut link, Direction::Backward, Instant::NEVER);
     assert_eq!(other[0].cause(), None);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         link.disturbances(at(9.0)).iter().map(|it| (it.direction, it.from, it.to)).collect();
-    assert_eq!(told, [(Some(Direction::Forward), at(1.0), at(2.0))]);
+    assert_eq!(reported, [(Some(Direction::Forward), at(1.0), at(2.0))]);
 }
 
 #[test]
-fn red_settles_where_its_formula_drops_what_is_too_much() {
+fn red_converges_to_the_queue_of_its_formula() {
     let red = Red {
         min: 5.0,
         max: 45.0,
@@ -210,7 +210,7 @@ fn red_settles_where_its_formula_drops_what_is_too_much() {
             for number in numbers {
                 let now = at(number as f64 / load / 1e3);
                 send(&mut link, [number], 1000, now);
-                common::hear(&mut link, Direction::Forward, now);
+                common::poll_until(&mut link, Direction::Forward, now);
             }
             *link.stats(Direction::Forward)
         };
@@ -231,7 +231,7 @@ fn red_settles_where_its_formula_drops_what_is_too_much() {
 }
 
 #[test]
-fn red_marks_what_can_be_marked_and_says_so() {
+fn red_marks_ecn_capable_frames_and_counts_them() {
     let red = Red {
         min: 1.0,
         max: 50.0,

@@ -19,7 +19,7 @@ fn with(stage: impl Stage + 'static) -> DirectionConfig {
 }
 
 #[test]
-fn the_page_shows_what_is_compiled_here() {
+fn the_page_shows_the_compiled_code() {
     let shown = include_str!("walkthrough/sleepy.rs");
     assert!(PAGE.contains(&format!("```rust\n{shown}```")));
 }
@@ -31,15 +31,15 @@ fn a_radio_that_sleeps_holds_the_first_frame() {
     for (number, time) in [(1, 0.0), (2, 0.1), (3, 1.0), (4, 1.01)] {
         send(&mut link, [number], 1000, at(time));
     }
-    let heard = drain(&mut link);
-    let held = |number: usize| match heard[number - 1] {
+    let seen = drain(&mut link);
+    let held = |number: usize| match seen[number - 1] {
         Out::Arrived { held, .. } => held,
         Out::Lost { .. } => panic!("{number} is lost"),
     };
     assert_eq!([held(1), held(2)], [secs(0.0); 2]);
     assert!(held(3) >= secs(0.3) && held(3) <= secs(0.6));
     // It waits for the frame before it.
-    assert_eq!(heard[3].arrival(), heard[2].arrival());
+    assert_eq!(seen[3].arrival(), seen[2].arrival());
     let spikes = link.disturbances(at(9.0));
     assert_eq!(spikes.iter().map(|one| one.kind).collect::<Vec<_>>(), [DisturbanceKind::Spike]);
 }
@@ -57,15 +57,15 @@ impl Stage for EverySecond {
 }
 
 #[test]
-fn what_a_stage_drops_is_lost_as_what_a_script_drops() {
+fn a_frame_dropped_by_a_stage_counts_like_a_scripted_drop() {
     let mut own = channel(&forward(with(EverySecond)));
     let listed = DirectionConfig { stage: None, drops: vec![2, 4], ..with(EverySecond) };
     let mut listed = channel(&forward(listed));
     for link in [&mut own, &mut listed] {
         send(link, 1..=5, 1000, at(0.0));
     }
-    let heard = drain(&mut own);
-    assert_eq!(heard[1].cause(), Some(DropCause::Script));
-    assert_eq!(heard, drain(&mut listed));
+    let seen = drain(&mut own);
+    assert_eq!(seen[1].cause(), Some(DropCause::Script));
+    assert_eq!(seen, drain(&mut listed));
     assert!(own.pipes().is_none());
 }

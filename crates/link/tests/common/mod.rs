@@ -114,11 +114,11 @@ pub fn send(
 }
 
 /// The outcomes of one direction until `end`, each polled at the announced event.
-pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -> Vec<Out> {
-    let mut heard = Vec::new();
+pub fn poll_until(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -> Vec<Out> {
+    let mut outcomes = Vec::new();
     while let Some(now) = channel.next_event_of(direction).filter(|now| *now <= end) {
         let outcome = channel.poll_direction(direction, now).expect("it announced an event");
-        heard.push(match outcome {
+        outcomes.push(match outcome {
             Outcome::Delivered { frame, held, .. } => {
                 Out::Arrived { number: frame.number, at: now, held }
             }
@@ -127,12 +127,12 @@ pub fn hear(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -
             }
         });
     }
-    heard
+    outcomes
 }
 
 /// The outcomes of a coupled link until `end`, by direction.
-pub fn hear_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
-    let mut heard = [Vec::new(), Vec::new()];
+pub fn poll_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
+    let mut outcomes = [Vec::new(), Vec::new()];
     while let Some(now) = channel.next_event().filter(|now| *now <= end) {
         while let Some(outcome) = channel.poll(now) {
             let (direction, out) = match outcome {
@@ -143,25 +143,25 @@ pub fn hear_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
                     (direction, Out::Lost { number: frame.number, at, cause })
                 }
             };
-            heard[direction.index()].push(out);
+            outcomes[direction.index()].push(out);
         }
     }
-    heard
+    outcomes
 }
 
 /// The remaining outcomes of the forward direction of a coupled link.
 pub fn drain_coupled(channel: &mut Channel<Packet>) -> Vec<Out> {
-    let [forward, _] = hear_both(channel, Instant::NEVER);
+    let [forward, _] = poll_both(channel, Instant::NEVER);
     forward
 }
 
 /// The remaining outcomes of the forward direction.
 pub fn drain(channel: &mut Channel<Packet>) -> Vec<Out> {
-    hear(channel, Direction::Forward, Instant::NEVER)
+    poll_until(channel, Direction::Forward, Instant::NEVER)
 }
 
-pub fn numbers(heard: &[Out]) -> Vec<u64> {
-    heard.iter().map(Out::number).collect()
+pub fn numbers(outcomes: &[Out]) -> Vec<u64> {
+    outcomes.iter().map(Out::number).collect()
 }
 
 /// Are the two within a microsecond?
@@ -195,6 +195,6 @@ pub fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     prop::collection::vec((any::<bool>(), 1..3000u32, gap), 1..120)
 }
 
-pub fn way(forward: bool) -> Direction {
+pub fn direction_of(forward: bool) -> Direction {
     if forward { Direction::Forward } else { Direction::Backward }
 }

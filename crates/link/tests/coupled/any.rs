@@ -120,19 +120,19 @@ pub fn arq() -> impl Strategy<Value = Arq> {
     )
 }
 
-pub fn levels() -> impl Strategy<Value = Vec<Arq>> {
+pub fn layers() -> impl Strategy<Value = Vec<Arq>> {
     prop::collection::vec(arq(), 1..=2)
 }
 
-pub fn persistent(levels: Vec<Arq>) -> Vec<Arq> {
-    levels.into_iter().map(|arq| Arq { retries: 100_000, ..arq }).collect()
+pub fn persistent(layers: Vec<Arq>) -> Vec<Arq> {
+    layers.into_iter().map(|arq| Arq { retries: 100_000, ..arq }).collect()
 }
 
 pub fn any_link() -> impl Strategy<Value = ChannelConfig> {
-    let levels = prop_oneof![Just(Vec::new()), levels()];
+    let layers = prop_oneof![Just(Vec::new()), layers()];
     let buffers = (limit(), limit());
     let forward = queued().prop_flat_map(wild);
-    (forward, queued(), levels, buffers, windows(), renewal(), states()).prop_map(
+    (forward, queued(), layers, buffers, windows(), renewal(), states()).prop_map(
         |(forward, backward, arq, (send_buffer, receive_buffer), scripted, random, states)| {
             let codel = CoDel {
                 target: Duration::from_millis(5),

@@ -56,7 +56,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
         (FirstAck::Skip, None),
     ] {
         let mut s = held(|setup| setup.set(|config| config.dualrtt.first = first));
-        s.at(1105).unjudged().ack(1);
+        s.at(1105).allow_disagreement().ack(1);
         match verdict {
             Some(verdict) => s.expect([5]).verdict(verdict).cwnd(4.0),
             None => s.expect([2, 3]).undecided().cwnd(2.0),
@@ -68,7 +68,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
 fn t_dr_6_later_acknowledgments_do_not_differ() {
     for first in [FirstAck::Original, FirstAck::Skip] {
         let mut s = held(|setup| setup.set(|config| config.dualrtt.first = first));
-        s.at(1105).unjudged().ack(1).expect([2, 3]);
+        s.at(1105).allow_disagreement().ack(1).expect([2, 3]);
         s.at(1114).ack(2).expect([5, 6]).verdict(SPURIOUS);
     }
 }
@@ -86,8 +86,8 @@ fn t_dr_1_with_the_spacing_of_acknowledgments() {
     s.at(220).ack(3).expect([7]);
     s.timeout().expect([4]);
     let millis = s.millis();
-    s.at(millis + 500).unjudged().ack(4).expect([5, 6]).undecided();
-    s.at(millis + 514).unjudged().ack(5).expect([8, 9]).verdict(SPURIOUS);
+    s.at(millis + 500).allow_disagreement().ack(4).expect([5, 6]).undecided();
+    s.at(millis + 514).allow_disagreement().ack(5).expect([8, 9]).verdict(SPURIOUS);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn t_ei_1_to_3_by_rfc_3522_and_its_safe_variant() {
 fn t_ei_1_the_safe_variant_requires_the_timestamp_of_the_original() {
     let mut s = eifel("eifel:safe");
     s.echoing(9).ack(1).expect([2, 3]).verdict(Verdict::Genuine);
-    s.judged("eifel:rfc3522", SPURIOUS);
+    s.passive_verdict("eifel:rfc3522", SPURIOUS);
 }
 
 #[test]
@@ -311,8 +311,8 @@ fn eifel_comes_before_f_rto() {
     let setup = Script::sender("newreno+frto+eifel").cwnd(6).ssthresh(8).rto_of(40);
     let mut s = setup.at_millis(10).sent(1..=6);
     s.timeout().expect([1]).cwnd(6.0);
-    s.echoing(10).unjudged().ack(1).expect([7]).verdict(SPURIOUS).cwnd(6.0).ssthresh(8);
-    s.echoing(10).unjudged().ack(2).expect([8, 9]).undecided().cwnd(7.0);
+    s.echoing(10).allow_disagreement().ack(1).expect([7]).verdict(SPURIOUS).cwnd(6.0).ssthresh(8);
+    s.echoing(10).allow_disagreement().ack(2).expect([8, 9]).undecided().cwnd(7.0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! DualRTT by its other thresholds: what an acting sender finds and when, and the judges beside it.
+//! DualRTT by its other thresholds: what an acting sender finds and when, and the passive beside it.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn t_dr_1_an_acknowledgment_just_below_the_threshold() {
         let mut s = held(form, FirstAck::Definition);
         s.at(1500).ack(1).expect([2, 3]).undecided();
         s.at(1499 + millis).ack(2).expect([5, 6]).verdict(SPURIOUS).cwnd(4.0).ssthresh(4);
-        s.judged(&format!("dualrtt:{form}"), SPURIOUS);
+        s.passive_verdict(&format!("dualrtt:{form}"), SPURIOUS);
     }
 }
 
@@ -76,7 +76,7 @@ fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
         let mut s = held(form, FirstAck::Definition);
         s.at(1105).ack(1).expect([5]).verdict(SPURIOUS).cwnd(4.0);
         let mut s = held(form, FirstAck::Skip);
-        s.at(1105).unjudged().ack(1).expect([2, 3]).undecided();
+        s.at(1105).allow_disagreement().ack(1).expect([2, 3]).undecided();
         s.at(1110).ack(2).expect([5, 6]).verdict(SPURIOUS);
     }
 }
@@ -104,9 +104,9 @@ fn a_model_of_the_path_needs_its_parameters() {
     assert!(two.contains("names both `dualrtt` and `dualrtt:table`"), "{two}");
 }
 
-/// All judges of a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
+/// All passive of a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
 struct Watched {
-    judges: PassiveDetectors,
+    passive: PassiveDetectors,
     /// In milliseconds.
     now: u64,
     next: u32,
@@ -119,8 +119,9 @@ impl Watched {
         let mut path = Config::default().dualrtt.path;
         path.rate = Rate::from_bits_per_second(50_000);
         path.delay = Some(Duration::from_millis(1400));
-        let judges = PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).with_known_path(path);
-        Self { judges, now: 0, next: 1, said: BTreeMap::new() }
+        let passive =
+            PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).with_known_path(path);
+        Self { passive, now: 0, next: 1, said: BTreeMap::new() }
     }
 
     fn instant(&self) -> Instant {
@@ -129,14 +130,14 @@ impl Watched {
 
     fn send(&mut self, number: u32) {
         let segment = Segment::new(script::start_of(number), 1000, Flags::ACK);
-        self.judges.sent(&segment, self.instant(), Cause::Unknown);
+        self.passive.sent(&segment, self.instant(), Cause::Unknown);
     }
 
     fn ack(&mut self, number: u32) {
         let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
         (segment.ack, segment.window) = (script::end_of(number), 60_000);
-        self.judges.acked(&segment, self.instant());
-        while let Some(said) = self.judges.poll() {
+        self.passive.acked(&segment, self.instant());
+        while let Some(said) = self.passive.poll() {
             let at = said.at.since(Instant::START).nanos() / 1_000_000;
             self.said.insert((said.episode, said.detector.to_string()), (said.verdict, at));
         }
@@ -170,7 +171,7 @@ impl Watched {
         let mut episode = 0;
         for expired in [5_547, 13_147] {
             self.now = began + expired;
-            episode = self.judges.timeout(script::start_of(first), self.instant());
+            episode = self.passive.timeout(script::start_of(first), self.instant());
             self.send(first);
         }
         self.now += 762;
@@ -197,7 +198,7 @@ impl Watched {
     /// The largest answer, in milliseconds, that the online form takes for too soon next.
     fn bound(&self) -> Option<u64> {
         (1..762).rev().find(|answer| {
-            let mut copy = Self { judges: self.judges.clone(), said: BTreeMap::new(), ..*self };
+            let mut copy = Self { passive: self.passive.clone(), said: BTreeMap::new(), ..*self };
             copy.hiccup(*answer).contains(&"dualrtt:online".to_string())
         })
     }
@@ -241,7 +242,7 @@ fn a_threshold_can_be_part_of_the_name() {
         let bound = (f64::from(tau) * 2.8).ceil() as u64;
         for (answer, expected) in [(bound - 1, true), (bound, false)] {
             let mut path = Watched::new();
-            path.judges = PassiveDetectors::new([id], Seq::FIRST + 1);
+            path.passive = PassiveDetectors::new([id], Seq::FIRST + 1);
             path.transfer(9, 2800);
             assert_eq!(path.hiccup(answer).contains(&name), expected, "{name} {answer}");
         }
@@ -251,7 +252,7 @@ fn a_threshold_can_be_part_of_the_name() {
 #[test]
 fn without_path_parameters_a_model_of_the_path_is_inconclusive() {
     let mut path = Watched::new();
-    path.judges = path.judges.with_known_path(Config::default().dualrtt.path);
+    path.passive = path.passive.with_known_path(Config::default().dualrtt.path);
     path.transfer(9, 2800).hiccup(92);
     for name in ["dualrtt:paper-ln", "dualrtt:paper-log10", "dualrtt:table"] {
         let (verdict, _) = path.said[&(0, name.to_string())];

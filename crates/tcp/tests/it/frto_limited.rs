@@ -31,7 +31,7 @@ fn sender(spec: &str, limited: WindowLimited) -> Setup {
 /// that the sender does not what F-RTO would.
 fn without_data(spec: &str, limited: WindowLimited) -> Script {
     let mut s = sender(spec, limited).segments(6).sent(1..=6);
-    s.unjudged().timeout().expect([1]);
+    s.allow_disagreement().timeout().expect([1]);
     s.echoing(0);
     s
 }
@@ -52,7 +52,7 @@ fn the_tail_shows_that_a_timeout_was_spurious() {
         s.echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
 
         let mut s = without_room(spec, WindowLimited::Tail);
-        s.unjudged().offering(5).ack(1).expect([6]).undecided();
+        s.allow_disagreement().offering(5).ack(1).expect([6]).undecided();
         s.offering(4).echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
     }
 }

@@ -136,7 +136,10 @@ fn t_fr_4_linux_ignores_what_was_sacked_before_the_timeout() {
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
     s.timeout().expect([1]);
-    s.ack(3).expect([4, 5]).verdict(Verdict::Genuine).judged("originals", Verdict::Genuine);
+    s.ack(3)
+        .expect([4, 5])
+        .verdict(Verdict::Genuine)
+        .passive_verdict("originals", Verdict::Genuine);
     // Without a report, it attributes the acknowledgment to an original.
     let mut s = timed_out(LINUX_SACK);
     s.ack(6).expect([7, 8, 9, 10, 11, 12]).verdict(Verdict::Spurious).cwnd(6.0);

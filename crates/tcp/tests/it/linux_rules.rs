@@ -167,7 +167,7 @@ fn a_timeout_resets_the_degree_of_reordering() {
             config.rto.restarts = Restarts::AsSet;
         });
         let mut s = setup.cwnd(12).sent(1..=12);
-        s.unjudged();
+        s.allow_disagreement();
         // Segment 2 is overtaken by six.
         s.at(390).sacks(0, [9..=9]).expect_nothing();
         s.at(391).sacks(0, [2..=2, 9..=9]).expect_nothing();

@@ -109,7 +109,7 @@ fn t_rk_2_a_lost_retransmission_is_retransmitted_without_a_timeout() {
 #[test]
 fn t_rk_3_two_dsacks_of_one_round_count_once() {
     let mut s = a_millisecond_apart("rack", 8);
-    s.unjudged();
+    s.allow_disagreement();
     // Reordering is seen, and then a D-SACK of what was received twice.
     s.at(202).sacks(0, [2..=2]).expect_nothing();
     s.at(203).sacks(2, []).expect_nothing();
@@ -128,7 +128,7 @@ fn a_static_window_does_not_adapt() {
     for number in 2..=8 {
         s.at(99 + u64::from(number)).write(1).expect([number]);
     }
-    s.unjudged();
+    s.allow_disagreement();
     s.at(202).sacks(0, [2..=2]).expect_nothing();
     s.at(203).sacks(2, []).expect_nothing();
     s.at(204).sacks(3, [1..=1]).expect_nothing();
@@ -139,7 +139,7 @@ fn a_static_window_does_not_adapt() {
 fn t_rk_4_after_sixteen_recoveries_reo_wnd_is_reset() {
     for (recoveries, quarters) in [(15, 2), (16, 1)] {
         let mut s = setup("rack").segments(4).sent(1..=4);
-        s.unjudged();
+        s.allow_disagreement();
         // Reordering is seen, and a D-SACK.
         s.at(200).sacks(0, [2..=2]).expect_nothing();
         s.at(201).sacks(2, []).expect_nothing();
@@ -218,7 +218,7 @@ fn rack_and_other_recoveries_can_replace_each_other() {
     s.timeout().expect([1]);
     s.at(1200).ack(1).expect([2, 3]);
     s.connection.reconfigure(rack("rack")).unwrap();
-    s.unjudged().at(1300).ack(3).expect([4, 5, 6]);
+    s.allow_disagreement().at(1300).ack(3).expect([4, 5, 6]);
     // And back.
     s.connection.reconfigure(rack("newreno")).unwrap();
     s.at(1400).ack(6).expect([7, 8]);

@@ -121,7 +121,7 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
     let mut s = stamped(KERNEL, 6);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect([7]);
-    s.judged("undo:linux", SPURIOUS).judged("frto:linux", None);
+    s.passive_verdict("undo:linux", SPURIOUS).passive_verdict("frto:linux", None);
     let mut s = stamped("sack+frto:linux", 6);
     s.timeout().expect([1]);
     s.echoing(10).ack(1).undecided().expect([7, 8]);
@@ -151,7 +151,7 @@ fn f_rto_decides_if_timestamps_and_dsacks_do_not() {
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.ack(1).expect([7, 8]).undecided();
     s.ack(2).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect_nothing();
-    s.judged("undo:linux", None);
+    s.passive_verdict("undo:linux", None);
 }
 
 #[test]

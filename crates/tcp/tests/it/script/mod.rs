@@ -127,13 +127,13 @@ impl Setup {
             window: self.offered * SEGMENT,
             timestamps,
             echo: None,
-            left: Vec::new(),
+            sent: Vec::new(),
             expected: true,
             verdict: None,
             duplicate: None,
-            judges: PassiveDetectors::of(passive, Seq::FIRST).with_known_path(path),
-            judgments: Vec::new(),
-            alike: true,
+            passive: PassiveDetectors::of(passive, Seq::FIRST).with_known_path(path),
+            passive_verdicts: Vec::new(),
+            must_agree: true,
             timeouts: 0,
             fast_retransmits: 0,
             probes: 0,
@@ -155,7 +155,7 @@ impl Setup {
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
         }
         script.connection.write(u64::from(self.segments * SEGMENT));
-        script.judges.acked(&syn_ack, script.at);
+        script.passive.acked(&syn_ack, script.at);
         script.connection.on_segment(&syn_ack, script.at);
         script.drain().expect(expected);
         script
@@ -172,17 +172,17 @@ pub struct Script {
     /// The timestamp that the next acknowledgment echoes; without one, the time of its arrival.
     echo: Option<u32>,
     /// The segments sent after the last event.
-    left: Vec<u32>,
+    sent: Vec<u32>,
     /// Were they expected?
     expected: bool,
     verdict: Option<Verdict>,
     /// The cause of the last reported duplicate.
     duplicate: Option<DuplicateCause>,
     /// The passive detectors and their verdicts.
-    judges: PassiveDetectors,
-    judgments: Vec<DetectorVerdict>,
+    passive: PassiveDetectors,
+    passive_verdicts: Vec<DetectorVerdict>,
     /// Must they agree with the sender's detectors?
-    alike: bool,
+    must_agree: bool,
     timeouts: usize,
     fast_retransmits: usize,
     /// Tail loss probes that were retransmissions.
@@ -206,19 +206,19 @@ impl Script {
 
     /// Every segment sent has to be expected before the next event.
     fn begin(&mut self) {
-        assert!(self.expected || self.left.is_empty(), "unexpected segments {:?}", self.left);
-        self.left.clear();
+        assert!(self.expected || self.sent.is_empty(), "unexpected segments {:?}", self.sent);
+        self.sent.clear();
         self.expected = false;
         self.verdict = None;
         self.duplicate = None;
     }
 
     fn drain(&mut self) -> &mut Self {
-        self.judgments.extend(std::iter::from_fn(|| self.judges.poll()));
+        self.passive_verdicts.extend(std::iter::from_fn(|| self.passive.poll()));
         self.note_events();
         while let Some(segment) = self.transmit() {
             if segment.sequence_length() > 0 {
-                self.left.push(number_of(segment.seq));
+                self.sent.push(number_of(segment.seq));
             }
         }
         self.note_events();
@@ -230,16 +230,16 @@ impl Script {
             match event {
                 Event::Timeout(retransmission) => {
                     self.timeouts += 1;
-                    self.judges.timeout(retransmission.seq, self.at);
+                    self.passive.timeout(retransmission.seq, self.at);
                 }
                 Event::FastRetransmit(retransmission) => {
                     self.fast_retransmits += 1;
-                    self.judges.fast_retransmit(retransmission.seq, self.at);
+                    self.passive.fast_retransmit(retransmission.seq, self.at);
                 }
                 Event::Probe(_) => self.probes += 1,
                 Event::Verdict { verdict, detector, .. } => {
                     self.verdict = Some(verdict);
-                    self.judge_agrees(detector, verdict);
+                    self.assert_passive_agrees(detector, verdict);
                 }
                 Event::Duplicate { cause, .. } => self.duplicate = Some(cause),
                 _ => {}
@@ -249,11 +249,12 @@ impl Script {
 
     /// A passive detector agrees with that of the sender, at the same time. It may differ if the
     /// sender has nothing to send, because it sees only what is sent instead.
-    fn judge_agrees(&self, detector: DetectorId, verdict: Verdict) {
-        if self.alike && !matches!(verdict, Verdict::Inconclusive(_)) {
-            let said = self.judgments.iter().rfind(|said| said.detector == detector);
-            let said = said.map(|said| (said.verdict, said.at));
-            assert_eq!(said, Some((verdict, self.at)), "the passive detector {detector}");
+    fn assert_passive_agrees(&self, detector: DetectorId, verdict: Verdict) {
+        if self.must_agree && !matches!(verdict, Verdict::Inconclusive(_)) {
+            let decision =
+                self.passive_verdicts.iter().rfind(|decision| decision.detector == detector);
+            let decision = decision.map(|decision| (decision.verdict, decision.at));
+            assert_eq!(decision, Some((verdict, self.at)), "the passive detector {detector}");
         }
     }
 
@@ -261,20 +262,24 @@ impl Script {
         let segment = self.connection.poll_transmit(self.at)?;
         let sent = self.connection.sender().flight().segment_at(segment.seq);
         let cause = sent.map_or(Cause::Unknown, |sent| sent.cause);
-        self.judges.sent(&segment, self.at, cause);
+        self.passive.sent(&segment, self.at, cause);
         Some(segment)
     }
 
     /// The last verdict of that passive detector.
-    pub fn judged(&mut self, detector: &str, verdict: impl Into<Option<Verdict>>) -> &mut Self {
-        let said = self.judgments.iter().rfind(|said| said.detector == detector);
-        assert_eq!(said.map(|said| said.verdict), verdict.into(), "{detector}");
+    pub fn passive_verdict(
+        &mut self,
+        detector: &str,
+        verdict: impl Into<Option<Verdict>>,
+    ) -> &mut Self {
+        let decision = self.passive_verdicts.iter().rfind(|decision| decision.detector == detector);
+        assert_eq!(decision.map(|decision| decision.verdict), verdict.into(), "{detector}");
         self
     }
 
     pub fn arrives(&mut self, segment: &Segment) -> &mut Self {
         self.begin();
-        self.judges.acked(segment, self.at);
+        self.passive.acked(segment, self.at);
         self.connection.on_segment(segment, self.at);
         self.drain()
     }
@@ -352,8 +357,8 @@ impl Script {
     }
 
     /// The passive detectors may differ from the sender's detectors from now on.
-    pub fn unjudged(&mut self) -> &mut Self {
-        self.alike = false;
+    pub fn allow_disagreement(&mut self) -> &mut Self {
+        self.must_agree = false;
         self
     }
 
@@ -379,7 +384,7 @@ impl Script {
 
     /// Exactly these segments were sent, in this order.
     pub fn expect(&mut self, segments: impl IntoIterator<Item = u32>) -> &mut Self {
-        assert_eq!(self.left, segments.into_iter().collect::<Vec<_>>(), "segments sent");
+        assert_eq!(self.sent, segments.into_iter().collect::<Vec<_>>(), "segments sent");
         self.expected = true;
         self
     }
@@ -387,7 +392,7 @@ impl Script {
     /// The segments sent, whatever they are.
     pub fn take(&mut self) -> Vec<u32> {
         self.expected = true;
-        self.left.clone()
+        self.sent.clone()
     }
 
     pub fn expect_nothing(&mut self) -> &mut Self {
@@ -422,7 +427,7 @@ impl Script {
     pub fn duplicate(&mut self, cause: DuplicateCause) -> &mut Self {
         assert_eq!(self.duplicate, Some(cause));
         // The passive detectors count the same.
-        assert_eq!(self.judges.duplicates(), self.connection.sender().duplicates());
+        assert_eq!(self.passive.duplicates(), self.connection.sender().duplicates());
         self
     }
 

@@ -18,21 +18,21 @@ pub fn instant(millis: u64) -> Instant {
 }
 
 /// A sender, as passive detectors see it.
-pub struct Bench {
-    pub judges: PassiveDetectors,
+pub struct ObservedSender {
+    pub detectors: PassiveDetectors,
     pub timestamps: bool,
     /// The last verdict of each detector: its episode, the verdict and its time.
-    pub said: BTreeMap<String, (u32, Verdict, u64)>,
+    pub decisions: BTreeMap<String, (u32, Verdict, u64)>,
 }
 
-impl Bench {
+impl ObservedSender {
     pub fn new() -> Self {
         Self::of(DetectorId::all())
     }
 
     pub fn of(detectors: impl IntoIterator<Item = DetectorId>) -> Self {
-        let judges = PassiveDetectors::new(detectors, start_of(1));
-        Self { judges, timestamps: false, said: BTreeMap::new() }
+        let detectors = PassiveDetectors::new(detectors, start_of(1));
+        Self { detectors, timestamps: false, decisions: BTreeMap::new() }
     }
 
     /// TSval of the sender's segments is the time.
@@ -47,21 +47,21 @@ impl Bench {
             if self.timestamps {
                 segment.set_timestamps(Timestamps { value: millis as u32, echo: 0 });
             }
-            self.judges.sent(&segment, instant(millis), Cause::Unknown);
+            self.detectors.sent(&segment, instant(millis), Cause::Unknown);
         }
         self
     }
 
     /// The timer expires and the segment is retransmitted. Returns the number of the episode.
     pub fn timeout(&mut self, millis: u64, number: u32) -> u32 {
-        let episode = self.judges.timeout(start_of(number), instant(millis));
-        self.sends(millis, number..=number).listen();
+        let episode = self.detectors.timeout(start_of(number), instant(millis));
+        self.sends(millis, number..=number).collect_verdicts();
         episode
     }
 
     pub fn fast_retransmit(&mut self, millis: u64, number: u32) -> u32 {
-        let episode = self.judges.fast_retransmit(start_of(number), instant(millis));
-        self.sends(millis, number..=number).listen();
+        let episode = self.detectors.fast_retransmit(start_of(number), instant(millis));
+        self.sends(millis, number..=number).collect_verdicts();
         episode
     }
 
@@ -97,54 +97,60 @@ impl Bench {
         for block in blocks {
             segment.push_sack(start_of(*block.start())..start_of(block.end() + 1));
         }
-        self.judges.acked(&segment, instant(millis));
-        self.listen();
+        self.detectors.acked(&segment, instant(millis));
+        self.collect_verdicts();
         self
     }
 
-    pub fn listen(&mut self) {
-        while let Some(said) = self.judges.poll() {
-            let millis = said.at.since(Instant::START).nanos() / 1_000_000;
-            let before =
-                self.said.insert(said.detector.to_string(), (said.episode, said.verdict, millis));
-            let spoken = before.is_some_and(|(episode, ..)| episode == said.episode);
-            assert!(!spoken, "{} speaks twice of episode {}", said.detector, said.episode);
+    pub fn collect_verdicts(&mut self) {
+        while let Some(decisions) = self.detectors.poll() {
+            let millis = decisions.at.since(Instant::START).nanos() / 1_000_000;
+            let before = self.decisions.insert(
+                decisions.detector.to_string(),
+                (decisions.episode, decisions.verdict, millis),
+            );
+            let spoken = before.is_some_and(|(episode, ..)| episode == decisions.episode);
+            assert!(
+                !spoken,
+                "{} speaks twice of episode {}",
+                decisions.detector, decisions.episode
+            );
         }
     }
 
-    /// What that detector said last, and when.
-    pub fn said(&self, detector: &str) -> Option<(Verdict, u64)> {
-        self.said.get(detector).map(|(_, verdict, millis)| (*verdict, *millis))
+    /// What that detector decisions last, and when.
+    pub fn decision(&self, detector: &str) -> Option<(Verdict, u64)> {
+        self.decisions.get(detector).map(|(_, verdict, millis)| (*verdict, *millis))
     }
 
     pub fn verdict(&self, detector: &str) -> Option<Verdict> {
-        self.said(detector).map(|(verdict, _)| verdict)
+        self.decision(detector).map(|(verdict, _)| verdict)
     }
 }
 
 /// The example of the DualRTT paper: the smallest round trip is 2.8 s, twenty segments are held up
 /// and the first of them, here the second, times out twice.
-pub fn hiccup(detectors: impl IntoIterator<Item = DetectorId>) -> Bench {
-    let mut bench = Bench::of(detectors);
-    bench.sends(0, 1..=1).ack(2800, 1);
+pub fn hiccup(detectors: impl IntoIterator<Item = DetectorId>) -> ObservedSender {
+    let mut observed = ObservedSender::of(detectors);
+    observed.sends(0, 1..=1).ack(2800, 1);
     for number in 2..=21 {
-        bench.sends(28_990 + 92 * u64::from(number - 2), number..=number);
+        observed.sends(28_990 + 92 * u64::from(number - 2), number..=number);
     }
-    assert_eq!((bench.timeout(34_537, 2), bench.timeout(42_137, 2)), (0, 0), "one episode");
-    bench
+    assert_eq!((observed.timeout(34_537, 2), observed.timeout(42_137, 2)), (0, 0), "one episode");
+    observed
 }
 
 /// Afterwards the sender goes back.
-pub fn goes_back(bench: &mut Bench) {
-    bench.ack(42_899, 2).sends(42_899, 3..=4);
-    bench.ack(42_991, 3).sends(42_991, 5..=6);
+pub fn goes_back(observed: &mut ObservedSender) {
+    observed.ack(42_899, 2).sends(42_899, 3..=4);
+    observed.ack(42_991, 3).sends(42_991, 5..=6);
 }
 
 /// Six segments, a spurious timeout, and go-back-N retransmits all of them.
-pub fn gone_back_n() -> Bench {
-    let mut bench = Bench::new();
-    bench.sends(0, 1..=6).timeout(1000, 1);
-    bench.ack(1100, 1).sends(1100, 2..=3).ack(1101, 2).sends(1101, 4..=5);
-    bench.ack(1102, 3).sends(1102, 6..=6).ack(1103, 4).sends(1103, 7..=7).ack(1105, 6);
-    bench
+pub fn gone_back_n() -> ObservedSender {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).sends(1100, 2..=3).ack(1101, 2).sends(1101, 4..=5);
+    observed.ack(1102, 3).sends(1102, 6..=6).ack(1103, 4).sends(1103, 7..=7).ack(1105, 6);
+    observed
 }

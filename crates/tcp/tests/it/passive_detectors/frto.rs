@@ -1,0 +1,120 @@
+//! F-RTO as a judge, in all its forms.
+
+use rtolab_tcp::spurious::{Reason, Verdict};
+use rtolab_tcp::{Flags, Segment, Seq};
+
+use Verdict::{Genuine, Inconclusive, Open, Spurious};
+
+use super::observed::{ObservedSender, gone_back_n, instant, start_of};
+
+#[test]
+fn t_fr_1_where_the_sender_does_what_f_rto_would() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).sends(1100, 7..=8);
+    assert_eq!(observed.decision("frto"), None);
+    observed.ack(1101, 2);
+    assert_eq!(observed.decision("frto"), Some((Spurious, 1101)));
+}
+
+#[test]
+fn t_fr_1_a_sender_that_goes_back_leaves_the_judge_blind() {
+    assert_eq!(gone_back_n().decision("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
+    // As does one that sends nothing.
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).ack(1101, 2);
+    assert_eq!(observed.decision("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
+}
+
+#[test]
+fn t_fr_2_and_3_a_duplicate_means_a_loss() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).ack(900, 0).timeout(1000, 1);
+    observed.ack(1100, 0);
+    assert_eq!(observed.decision("frto"), Some((Genuine, 1100)));
+
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).sends(1100, 7..=8).ack(1200, 1);
+    assert_eq!(observed.decision("frto"), Some((Genuine, 1200)));
+}
+
+#[test]
+fn t_fr_8_what_is_neither_new_nor_a_duplicate_tells_nothing() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).sends(1100, 7..=8);
+    let mut update = Segment::new(Seq::FIRST, 0, Flags::ACK);
+    (update.ack, update.window) = (start_of(2), 50_000);
+    observed.detectors.acked(&update, instant(1150));
+    observed.ack(1200, 2);
+    assert_eq!(observed.decision("frto"), Some((Spurious, 1200)));
+}
+
+#[test]
+fn t_fr_9_and_10_another_timeout_begins_f_rto_again() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6);
+    assert_eq!(observed.timeout(1000, 1), 0);
+    assert_eq!(observed.timeout(3000, 1), 0);
+    observed.ack(3100, 1).sends(3100, 7..=8);
+    // The next segment times out: another episode, and the first ends without a verdict.
+    assert_eq!(observed.timeout(7100, 2), 1);
+    assert_eq!(observed.decision("frto"), Some((Open, 7100)));
+    observed.ack(7200, 2).sends(7200, 9..=10).ack(7201, 3);
+    assert_eq!(observed.decision("frto"), Some((Spurious, 7201)));
+}
+
+/// The detectors that tell forms of F-RTO apart.
+const FORMS: [&str; 6] =
+    ["frto", "frto:rfc4138", "frto:rfc5682", "frto:rfc5682-sack", "frto:linux", "frto:ns2"];
+
+#[test]
+fn t_fr_4_forms_of_f_rto_differ_on_a_retransmission_that_fills_the_only_hole() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 6).sends(1100, 7..=8).ack(1200, 7);
+    assert_eq!(observed.decision("frto"), Some((Spurious, 1200)), "the report has no step 2 a");
+    for form in &FORMS[1..] {
+        assert_eq!(observed.decision(form), Some((Genuine, 1100)), "{form}");
+    }
+}
+
+#[test]
+fn t_fr_10_forms_of_f_rto_differ_on_a_timeout_while_one_recovers() {
+    let mut observed = ObservedSender::new();
+    observed.sends(0, 1..=6).timeout(1000, 1);
+    observed.ack(1100, 1).sends(1100, 7..=8).timeout(3000, 2);
+    observed.ack(3100, 2).sends(3100, 9..=10).ack(3101, 3);
+    for form in ["frto", "frto:rfc4138", "frto:ns2"] {
+        assert_eq!(observed.decision(form), Some((Spurious, 3101)), "{form}");
+    }
+    for form in ["frto:rfc5682", "frto:rfc5682-sack", "frto:linux"] {
+        assert_eq!(
+            observed.decision(form),
+            Some((Inconclusive(Reason::AlreadyRecovering), 3100)),
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn a_sender_that_goes_back_leaves_each_form_of_f_rto_blind() {
+    let mut observed = gone_back_n();
+    for form in FORMS {
+        assert_eq!(
+            observed.decision(form),
+            Some((Inconclusive(Reason::SenderDeviated), 1101)),
+            "{form}"
+        );
+    }
+    // The recovery that it began is one under way when the timer expires again.
+    observed.sends(1200, 8..=9).timeout(3000, 7);
+    observed.ack(3100, 7).sends(3100, 10..=11).ack(3101, 8);
+    assert_eq!(
+        observed.decision("frto:rfc5682"),
+        Some((Spurious, 3101)),
+        "all of it was acknowledged"
+    );
+}
