@@ -99,8 +99,8 @@ pub struct Config {
     #[setting(skip, default = Duration::from_secs(120))]
     pub msl: Duration,
     /// Does the segment that empties the send buffer carry PSH, as RFC 9293 section 3.9.1.2 has it
-    /// where an application cannot push? Only a receiver that looks at PSH
-    /// ([`ReceiverConfig::ack_pushed_at_once`]) behaves differently for it.
+    /// where an application cannot push? Only a receiver that uses PSH
+    /// ([`ReceiverConfig::ack_pushed_at_once`]) then behaves differently.
     pub push: bool,
     /// The other detectors of spurious retransmissions that the sender acts on.
     #[setting(skip)]

@@ -120,7 +120,7 @@ controls! {
             config.window.halves = Halves::CongestionWindow;
         }};
     None [Unlimited] |_| Unlimited.into(),
-        { "no-control", "no window but the one that is offered", "smoltcp 0.13, NoControl", |_| {} };
+        { "no-control", "no window but the advertised one", "smoltcp 0.13, NoControl", |_| {} };
 }
 
 /// Congestion control and HyStart of a sender that is not plain Reno.

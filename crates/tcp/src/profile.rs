@@ -85,7 +85,7 @@ pub const PROFILES: &[Profile] = &[
             }),
             sets("BSD's windows and timers", NET3, bsd),
             sets(
-                "duplicates send more of the window again after a timeout in fast recovery",
+                "duplicates retransmit more of the window after a timeout in fast recovery",
                 "Gurtov 2001, section 5.2 and figure 6",
                 |c| c.recovery.go_back_n_on_duplicates = true,
             ),
@@ -129,7 +129,7 @@ pub const PROFILES: &[Profile] = &[
                 c.recovery.dupthresh = 2;
             }),
             sets("a timeout that is too short", KB_Q236926, short_timeout),
-            sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            sets("two segments beyond the advertised window", OVERRUN, |c| c.window.overrun = 2),
             sets(
                 "an initial window of two segments",
                 "assumed: \"small\" (Gurtov 2001)",
@@ -149,7 +149,7 @@ pub const PROFILES: &[Profile] = &[
                 c.recovery.dupthresh = 1;
             }),
             sets("a timeout that is too short", KB_Q236926, short_timeout),
-            sets("two segments beyond the offered window", OVERRUN, |c| c.window.overrun = 2),
+            sets("two segments beyond the advertised window", OVERRUN, |c| c.window.overrun = 2),
             sets(
                 "an initial window of two segments",
                 "assumed: as Windows 98",
@@ -161,7 +161,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "solaris-2007",
-        about: "Solaris, as Psaras and Tsaoussidis took it to be",
+        about: "Solaris, as Psaras and Tsaoussidis assume it",
         source: PSARAS,
         sends: &[
             sets("SACK and timestamps", PSARAS, sack_and_timestamps),
@@ -175,7 +175,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "windows-2007",
-        about: "Windows, as Psaras and Tsaoussidis took it to be",
+        about: "Windows, as Psaras and Tsaoussidis assume it",
         source: PSARAS,
         sends: &[
             sets("SACK and timestamps", PSARAS, sack_and_timestamps),

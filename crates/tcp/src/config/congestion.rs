@@ -15,16 +15,16 @@ pub struct CongestionConfig {
     pub slow_start_exit: SlowStartExit,
 }
 
-/// How the window grows in congestion avoidance, and how far a loss cuts it.
+/// How the window grows in congestion avoidance, and how far a loss reduces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum CongestionAlgorithm {
     /// By a segment a round trip, and by half (RFC 5681).
     #[default]
     Reno,
-    /// By a cubic function of the time since the last cut, and by three tenths (RFC 9438).
+    /// By a cubic function of the time since the last reduction, and by three tenths (RFC 9438).
     Cubic,
-    /// Not at all: only what the peer offers limits what is outstanding, as in stacks that leave
-    /// congestion control out (smoltcp).
+    /// Not at all: only the advertised window limits the outstanding data, as in stacks without
+    /// congestion control (smoltcp).
     None,
 }
 

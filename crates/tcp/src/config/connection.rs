@@ -64,7 +64,7 @@ impl Default for ChallengeConfig {
 /// How an end probes a silent peer (RFC 9293 section 3.8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KeepAlive {
-    /// The silence after which the first probe leaves. The RFC requires a default of two hours or
+    /// The silence after which the first probe is sent. The RFC requires a default of two hours or
     /// more.
     #[setting(format = Positive, default = Duration::from_secs(7200), example = "7200 s")]
     pub idle: Duration,

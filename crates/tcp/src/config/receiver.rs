@@ -9,7 +9,7 @@ pub struct ReceiverConfig {
     /// The receive buffer, in bytes: the largest advertised window.
     #[setting(format = Buffer, default = 65_535, example = "32 kB")]
     pub buffer: u32,
-    /// The number of full segments after which an acknowledgment leaves at the latest (RFC 5681
+    /// The number of full segments after which an acknowledgment is sent at the latest (RFC 5681
     /// section 4.2: 2).
     #[setting(format = PositiveCount, default = 2)]
     pub ack_every: u32,
@@ -23,14 +23,14 @@ pub struct ReceiverConfig {
     pub rxt_echo: bool,
     /// Which acknowledgment answers a segment with RXT.
     pub rxt_answer: RxtAnswer,
-    /// When a delayed acknowledgment leaves.
+    /// When a delayed acknowledgment is sent.
     pub ack_delay: AckDelay,
     /// The time of the host's first heartbeat, modulo its period, for `ack_delay` = heartbeat.
     #[setting(example = "50 ms")]
     pub heartbeat_phase: Duration,
     /// The unit of `ack_every`.
     pub ack_counts: AckCounts,
-    /// The number of acknowledgments that leave at once before any is delayed: Linux's quickack,
+    /// The number of acknowledgments that are sent at once before any is delayed: Linux's quickack,
     /// there at most 16 (`TCP_MAX_QUICKACKS`).
     #[setting(format = Whole<0, { u32::MAX }>)]
     pub quick_acks: u32,
@@ -44,7 +44,7 @@ pub struct ReceiverConfig {
     #[setting(format = Whole<1, 4>, default = 4)]
     pub max_sack_blocks: u32,
     /// How long the third and later duplicate acknowledgments of a gap wait for the link to fill it
-    /// (Vaidya et al. 2002). `None`: they leave at once.
+    /// (Vaidya et al. 2002). `None`: they are sent at once.
     #[setting(format = Positive, example = "500 ms", unset = "at once")]
     pub delayed_dupacks: Option<Duration>,
     /// Does a D-SACK report segments that PAWS drops, if they were received before? No RFC requires
@@ -88,16 +88,16 @@ pub enum RxtAnswer {
     NextAck,
 }
 
-/// When a delayed acknowledgment leaves, at the latest.
+/// When a delayed acknowledgment is sent, at the latest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum AckDelay {
-    /// It leaves `delayed_ack` after the first segment that it acknowledges.
+    /// It is sent `delayed_ack` after the first segment that it acknowledges.
     #[default]
     Timer,
-    /// It leaves at the next beat of the host's clock, as in BSD (`tcp_fasttimo`). The clock beats
+    /// It is sent at the next beat of the host's clock, as in BSD (`tcp_fasttimo`). The clock beats
     /// every `delayed_ack`, first at `heartbeat_phase`, for all connections together.
     Heartbeat,
-    /// It leaves after the smoothed time between segments, at least 40 ms, at most `delayed_ack`:
+    /// It is sent after the smoothed time between segments, at least 40 ms, at most `delayed_ack`:
     /// Linux (`tcp_event_data_recv`), without its bounds by SRTT and RTO.
     Adaptive,
 }

@@ -169,7 +169,7 @@ pub enum Reduction {
     /// At once (RFC 5681 section 3.2).
     #[default]
     AtOnce,
-    /// By one segment for every second acknowledgment, so that new segments leave evenly (rate
+    /// By one segment for every second acknowledgment, so that new segments are sent evenly (rate
     /// halving; Linux 2.4, `tcp_cwnd_down`).
     RateHalving,
     /// In proportion to the delivered data (PRR), which SACK reports: for SACK recovery except that

@@ -167,7 +167,7 @@ pub enum Avoidance {
     #[default]
     Formula,
     /// The same, with fractions of a byte that add up, as in ns-2. Without them the window lags
-    /// that of ns-2 by half a byte per acknowledgment, and in time a segment leaves a round trip
+    /// that of ns-2 by half a byte per acknowledgment, and in time a segment is sent a round trip
     /// late.
     Fraction,
     /// One segment for each acknowledged window, counted in bytes (RFC 3465 section 2.1).

@@ -108,7 +108,7 @@ const SENDS: &[Behaviour] = &[
         c.connection.syn_linear_timeouts = 4;
     }),
     sets(
-        "one timeout of a SYN leaves the initial window, and so do spurious ones",
+        "one timeout of a SYN keeps the initial window, and so do spurious ones",
         "Linux 6, tcp_init_transfer and tcp_try_undo_spurious_syn",
         |c| c.window.after_syn = AfterSyn::Linux,
     ),
@@ -159,7 +159,7 @@ const RECEIVES: &[Behaviour] = &[
         every_two_counted,
     ),
     sets(
-        "16 ACKs leave at once, as for a large window",
+        "16 ACKs are sent at once, as for a large window",
         "Linux 6, tcp_incr_quickack; assumed: a window of 32 segments or more",
         |c| c.receiver.quick_acks = 16,
     ),

@@ -12,7 +12,7 @@ const FREEBSD: &str = "FreeBSD 4, netinet/tcp_input.c, tcp_output.c and tcp_time
 pub(super) const LINUX_2_2_RECEIVES: &[Behaviour] = &[
     sets("SACK and timestamps without D-SACK", LINUX_2_2, plain_sack),
     sets("an ACK every two full segments, counted in bytes", LINUX_2_2, every_two_counted),
-    sets("the first ACK of data leaves at once", LINUX_2_2, |c| c.receiver.quick_acks = 1),
+    sets("the first ACK of data is sent at once", LINUX_2_2, |c| c.receiver.quick_acks = 1),
     sets("a delay of 500 ms at most", LINUX_2_2, delayed::<500>),
     sets(
         "a delay that follows the time between segments",
@@ -34,7 +34,7 @@ pub(super) const LINUX_2_4_RECEIVES: &[Behaviour] = &[
     }),
     sets("an ACK every two full segments, counted in bytes", LINUX_2_4, every_two_counted),
     sets(
-        "16 ACKs leave at once, as for a large window",
+        "16 ACKs are sent at once, as for a large window",
         "Linux 2.4, tcp_incr_quickack; assumed: a window of 32 segments or more",
         |c| c.receiver.quick_acks = 16,
     ),
@@ -60,8 +60,7 @@ pub(super) const FREEBSD_4_1_RECEIVES: &[Behaviour] = &[
     sets("at once while a gap is open", "FreeBSD 4, TCP_REASS", at_once),
     sets(
         "the timestamp of any duplicate below the last ACK is echoed",
-        "FreeBSD 4, tcp_input: the segment is trimmed before it is compared, and nothing asks for \
-         its end",
+        "FreeBSD 4, tcp_input: the segment is trimmed before it is compared, and its end is not tested",
         |c| c.timestamp.echo = EchoRule::Ns2bis,
     ),
     NO_RXT,

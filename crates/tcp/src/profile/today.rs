@@ -40,8 +40,7 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
     ),
     sets(
         "PRR, its bound by newly lost data",
-        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and behind a new \
-         loss only what is owed leaves",
+        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and after a new loss the conservative bound applies",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
     sets(

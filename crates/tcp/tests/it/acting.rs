@@ -1,5 +1,5 @@
-//! Detectors that a sender acts on: what they find, and what it then does. Each case runs beside a
-//! judge, who must say the same at the same time.
+//! Detectors that a sender acts on: their verdicts and its responses. In each case a passive
+//! detector must have the same verdict at the same time.
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{FirstAck, RecoverOnUndo, Response, Threshold};

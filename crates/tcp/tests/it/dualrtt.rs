@@ -1,4 +1,5 @@
-//! DualRTT by its other thresholds: what an acting sender finds and when, and the passive beside it.
+//! DualRTT with its other thresholds: the verdicts of a sender that acts on it, and those of the
+//! passive detectors.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +105,7 @@ fn a_model_of_the_path_needs_its_parameters() {
     assert!(two.contains("names both `dualrtt` and `dualrtt:table`"), "{two}");
 }
 
-/// All passive of a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
+/// All passive detectors on a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
 struct Watched {
     passive: PassiveDetectors,
     /// In milliseconds.

@@ -1,5 +1,5 @@
-//! Passive detectors, which see what a capture shows: the segments, the acknowledgments, and when
-//! the timer expired. Segments are numbered from 1; times are in milliseconds.
+//! Passive detectors, which receive the segments, the acknowledgments and the timeouts of a
+//! capture. Segments are numbered from 1; times are in milliseconds.
 
 #[path = "passive_detectors/dsack.rs"]
 mod dsack;
@@ -19,7 +19,7 @@ use Verdict::{Genuine, Inconclusive, Open, Spurious};
 fn t_dr_1_an_acknowledgment_within_a_tenth_of_the_smallest_round_trip() {
     let mut observed = hiccup(DetectorId::all());
     observed.ack(42_899, 2).sends(42_899, 3..=4);
-    assert_eq!(observed.decision("dualrtt"), None, "762 ms are no proof");
+    assert_eq!(observed.decision("dualrtt"), None, "762 ms are no evidence");
     observed.ack(42_991, 3);
     assert_eq!(observed.decision("dualrtt"), Some((Spurious, 42_991)));
 }
@@ -42,7 +42,7 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
     observed.ack(47_737, 3).ack(47_829, 4).sends(47_829, 5..=22);
     assert_eq!(observed.decision("dualrtt"), None);
     observed.ack(50_700, 22);
-    assert_eq!(observed.verdict("dualrtt"), Some(Open), "nothing of it is left");
+    assert_eq!(observed.verdict("dualrtt"), Some(Open), "the episode has ended");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn an_original_is_evidence_for_any_sender() {
     observed.ack(1100, 1).sends(1100, 2..=3).ack(1200, 3);
     assert_eq!(observed.decision("originals"), Some((Genuine, 1200)));
 
-    // What was reported before the timeout is no news.
+    // A report before the timeout is no evidence.
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=4).sacks(100, 0, [3..=3]).timeout(1000, 1);
     observed.ack(1100, 1).sends(1100, 2..=2).ack(1200, 3);

@@ -1,4 +1,4 @@
-//! D-SACK as a judge.
+//! D-SACK as a passive detector.
 
 use rtolab_tcp::spurious::{Reason, Verdict};
 
@@ -83,7 +83,7 @@ fn t_ds_7_a_window_of_acknowledgments_was_lost() {
 }
 
 #[test]
-fn a_peer_without_d_sack_leaves_the_judge_blind() {
+fn without_d_sack_the_detector_is_inconclusive() {
     let mut observed = gone_back_n();
     for _ in 0..6 {
         observed.ack(1200, 6);

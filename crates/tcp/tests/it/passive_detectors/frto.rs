@@ -1,4 +1,4 @@
-//! F-RTO as a judge, in all its forms.
+//! F-RTO as a passive detector, in all its forms.
 
 use rtolab_tcp::spurious::{Reason, Verdict};
 use rtolab_tcp::{Flags, Segment, Seq};
@@ -18,7 +18,7 @@ fn t_fr_1_where_the_sender_does_what_f_rto_would() {
 }
 
 #[test]
-fn t_fr_1_a_sender_that_goes_back_leaves_the_judge_blind() {
+fn t_fr_1_go_back_n_makes_the_detector_inconclusive() {
     assert_eq!(gone_back_n().decision("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
     // As does one that sends nothing.
     let mut observed = ObservedSender::new();
@@ -66,7 +66,7 @@ fn t_fr_9_and_10_another_timeout_begins_f_rto_again() {
     assert_eq!(observed.decision("frto"), Some((Spurious, 7201)));
 }
 
-/// The detectors that tell forms of F-RTO apart.
+/// The detectors that distinguish the forms of F-RTO.
 const FORMS: [&str; 6] =
     ["frto", "frto:rfc4138", "frto:rfc5682", "frto:rfc5682-sack", "frto:linux", "frto:ns2"];
 

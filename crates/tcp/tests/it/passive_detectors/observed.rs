@@ -118,7 +118,7 @@ impl ObservedSender {
         }
     }
 
-    /// What that detector decisions last, and when.
+    /// The last verdict of this detector, and its time.
     pub fn decision(&self, detector: &str) -> Option<(Verdict, u64)> {
         self.decisions.get(detector).map(|(_, verdict, millis)| (*verdict, *millis))
     }
