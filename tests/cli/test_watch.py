@@ -1,7 +1,11 @@
 """`rtolab watch` on the command line, with a stand-in for the source of the verdicts."""
 
+import io
 import json
+import os
 import re
+import signal
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -17,12 +21,16 @@ from rtolab import _rtolab, watching
 from rtolab._rtolab import WatchError
 from rtolab.watching import Watching, kernel
 from rtolab.watching.metrics import exposition, families, serving
+from rtolab.watching.view import _kernel
 
 ENDS = {"client": "10.0.0.1:40000", "server": "10.0.0.2:443"}
 COST = {"time_lost": 2.5}
 LINES: list[dict[str, Any]] = [
     ENDS | {"row": "retransmission", "from": "client", "verdict": "unneeded", "trigger": "timeout"},
-    ENDS | {"row": "timeout", "from": "client", "class": "spurious", "handshake": False},
+    ENDS
+    | {"row": "timeout", "from": "client", "class": "spurious", "handshake": False, "backoff": 0},
+    ENDS
+    | {"row": "timeout", "from": "client", "class": "spurious", "handshake": False, "backoff": 1},
     ENDS | {"row": "timeout", "from": "client", "class": "genuine", "handshake": True},
     ENDS | {"row": "episode", "from": "client", "cost": COST},
     ENDS | {"row": "silence", "end": "server", "wait": "network"},
@@ -99,6 +107,27 @@ def test_each_verdict_is_a_line_of_json_and_the_summary_is_the_last(watch: Any) 
     assert set(summary["kernel"]) == set(kernel.counters())
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_interrupts_no_line(
+    watch: Any, monkeypatch: pytest.MonkeyPatch, number: int, status: int
+) -> None:
+    """It comes while the first lines are written."""
+
+    class Interrupted(io.StringIO):
+        def write(self, text: str) -> int:
+            os.kill(os.getpid(), number)
+            return super().write(text)
+
+    written = Interrupted()
+    monkeypatch.setattr(sys, "stdout", written)
+    assert watch("--json", on_poll=lambda: pytest.fail("it goes on"))[0] == status
+    assert [json.loads(line)["row"] for line in written.getvalue().splitlines()] == [
+        *(line["row"] for line in LINES),
+        LINES[0]["row"],
+        "summary",
+    ]
+
+
 @pytest.mark.parametrize("option", [(), ("--json",)])
 def test_what_is_known_is_printed_when_the_interface_disappears(watch: Any, option: Any) -> None:
     status, out, err = watch(*option, on_poll=go_down)
@@ -115,7 +144,24 @@ def test_the_summary_names_the_worst_paths(watch: Any) -> None:
     assert "eth9: 1,234 packets in 60 s, 7 connections, 3 open" in words.replace("1234", "1,234")
     assert "4 timeouts: 1 spurious, 2 genuine, 1 unknown (33% of those known); 2.5 s lost" in words
     # Handshakes do not count as timeouts of the path; the retransmission came twice.
-    assert "10.0.0.1 10.0.0.2 1 1 2 2 2.5" in words
+    assert "10.0.0.1 10.0.0.2 2 2 2 2 2.5" in words
+
+
+def test_the_kernels_own_findings_stand_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts an episode once, however often the timer expired."""
+    counted = iter(range(0, 1000, 5))
+
+    def counters() -> dict[str, int]:
+        grown = next(counted)
+        return {"TCPTimeouts": 4 * grown, "TCPLossUndo": 3 * grown, "TCPSpuriousRTOs": grown}
+
+    monkeypatch.setattr(watching, "counters", counters)
+    watched = Watching(StandIn(interrupt), "eth9", before=counters())
+    watched.poll(0)
+    assert _kernel(watched) == (
+        "this kernel, all interfaces: 20 timeouts, 15 undone, 5 of these by F-RTO; "
+        "1 spurious in this watch without repeated ones"
+    )
 
 
 def test_drops_and_limits_are_said(watch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +176,7 @@ def test_the_number_of_paths_is_bounded() -> None:
     one = Watching(StandIn(interrupt), "eth9")
     for number in range(3 * watching.MOST_PATHS):
         client = {"client": f"10.{number >> 8}.{number & 255}.1:1"}
-        one._count(LINES[3] | client | {"cost": {"time_lost": float(number)}})
+        one._count(LINES[4] | client | {"cost": {"time_lost": float(number)}})
     assert len(one.paths) <= watching.MOST_PATHS
     assert one.worst[0].time_lost == 3 * watching.MOST_PATHS - 1
 

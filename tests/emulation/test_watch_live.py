@@ -14,8 +14,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import program
-from prerequisites import require_tool
+from prerequisites import lack, require_tool
 from program import PROGRAM, execute
+from rtolab import wireshark
 
 HOLD = [
     *("--set", "emulation.begin=first-packet", "--set", "link.radio.rate=100 Mbit/s"),
@@ -53,8 +54,11 @@ ip netns exec $near "$PYTHON" -m rtolab.cli watch $DEVICE --json --metrics 127.0
 watch=$!
 until grep -q " 0003 " /proc/$watch/net/packet; do sleep 0.05; done
 ip netns exec $SENDER "$PYTHON" -c "$CLIENT"
-sleep 1
-ip netns exec $near "$PYTHON" -c "$SCRAPE" > metrics
+for again in $(seq 20); do
+    sleep 1
+    ip netns exec $near "$PYTHON" -c "$SCRAPE" > metrics
+    ! grep -q 'class="spurious"' metrics || break
+done
 kill $watch
 wait $watch || [ $? = 143 ]
 """
@@ -150,6 +154,90 @@ def test_super_segments_are_judged_as_the_segments_on_the_wire(tmp_path: Path) -
         beside = watched(tmp_path, *tun, before=before, device="inner")
     check_spurious(beside)
     assert beside.summary["packets"] < beside.sent / 1448
+
+
+WIRESHARK = """
+near=$(ip netns identify)
+export WIRESHARK_CONFIG_DIR=$PWD HOME=$PWD
+ip netns exec $RTOLAB_PEER_NETNS "$PYTHON" -c "$SERVER" &
+ip netns exec $near tshark -q -i rtolab-link0 -o extcap.rtolab_link0.delay:8 -w live.pcapng 2> err &
+tshark=$!
+until [ "$(ip netns exec $near grep -c " 0003 " /proc/net/packet)" -ge 2 ]; do sleep 0.1; done
+ip netns exec $near "$PYTHON" -c "$CLIENT"
+sleep 9
+kill $tshark
+wait $tshark || true
+"""
+
+
+@pytest.mark.usefixtures("hosts")
+def test_wireshark_shows_the_verdicts_on_packets_that_pass(tmp_path: Path) -> None:
+    tshark = require_tool("tshark", "tshark")
+    wireshark.install(tmp_path)
+    environment = program.environment() | {
+        "PYTHON": sys.executable,
+        "SERVER": SERVER,
+        "CLIENT": CLIENT,
+    }
+    script = f"cd {tmp_path}\n{WIRESHARK}"
+    command = [*PROGRAM, "emulate", "hold", *HOLD, "--", "sh", "-ec", script]
+    ran = execute(*command, env=environment, timeout=60)
+    assert "Traceback" not in ran.stderr, ran.stderr
+    own = environment | {"WIRESHARK_CONFIG_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    fields = [
+        word
+        for name in ("rtolab.timeout", "rtolab.verdict", "rtolab.evidence.frame", "frame.number")
+        for word in ("-e", name)
+    ]
+    script_of = ("-X", f"lua_script:{wireshark.PLUGIN}")
+    read = (tshark, "-n", *script_of, "-r", tmp_path / "live.pcapng", "-Y", "rtolab.timeout")
+    shown = execute(*read, "-T", "fields", *fields, env=own).stdout.splitlines()
+    assert shown, (tmp_path / "err").read_text()
+    for line in shown:
+        timeout, verdict, evidence, frame = line.split("\t")
+        assert (timeout, verdict) == ("spurious", "unneeded")
+        assert all(int(number) > int(frame) for number in evidence.split(","))
+
+
+SOCKETS = """
+near=$(ip netns identify)
+ip netns exec $RTOLAB_PEER_NETNS "$PYTHON" -c "$SERVER" &
+ip netns exec $near sh -c 'mount -t tracefs nodev /sys/kernel/tracing
+    exec "$PYTHON" -m rtolab.cli watch any --without-packets --json' > lines 2> err &
+watch=$!
+instance=/sys/kernel/tracing/instances/rtolab-$watch
+until ls /proc/$watch/fd -l 2> /dev/null | grep -q trace_pipe; do sleep 0.1; done
+ip netns exec $near "$PYTHON" -c "$CLIENT"
+sleep 2
+kill $watch
+wait $watch || [ $? = 143 ]
+mount -t tracefs nodev /sys/kernel/tracing
+[ ! -e $instance ]
+"""
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_kernel_tells_of_spurious_timeouts_without_packets(tmp_path: Path) -> None:
+    if "tracefs" not in Path("/proc/filesystems").read_text():
+        lack("needs tracefs, which this kernel lacks", ci_has_it=False)
+    environment = program.environment() | {
+        "PYTHON": sys.executable,
+        "SERVER": SERVER,
+        "CLIENT": CLIENT,
+    }
+    script = f"cd {tmp_path}\n{SOCKETS}"
+    command = [*PROGRAM, "emulate", "hold", *HOLD, "--", "sh", "-ec", script]
+    ran = execute(*command, env=environment, timeout=60)
+    assert (ran.returncode, (tmp_path / "err").read_text()) == (0, ""), ran.stderr
+    *lines, summary = map(json.loads, (tmp_path / "lines").read_text().splitlines())
+    assert {line["server"] for line in lines} == {"10.83.0.2:80"}
+    timeouts = [line for line in lines if line["row"] == "timeout"]
+    assert summary["timeouts"] == {"spurious": len(timeouts)}
+    assert len(timeouts) == summary["kernel"]["TCPTimeouts"]
+    assert summary["spurious_first_timeouts"] == summary["kernel"]["TCPLossUndo"]
+    # The receiver reports each copy.
+    unneeded = sum(line.get("verdict") == "unneeded" for line in lines)
+    assert unneeded == summary["kernel"]["TCPDSACKRecv"] > 0
 
 
 @pytest.mark.usefixtures("hosts")

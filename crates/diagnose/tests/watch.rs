@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use rtolab_capture::{Captured, Reader, unpacked};
-use rtolab_diagnose::{ConnectionReport, Watch, WatchLimits, diagnose};
-use rtolab_time::Duration;
+use rtolab_diagnose::{ConnectionReport, SettledRow, Watch, WatchLimits, diagnose};
+use rtolab_time::{Duration, Instant};
 
 fn captures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
@@ -88,4 +88,28 @@ fn verdicts_are_those_of_the_capture() {
     println!("{different} of {all} differ");
     assert!(all > 100);
     assert_eq!(different, 0);
+}
+
+/// Without packets, time passes a little later than with them.
+#[test]
+fn times_are_those_of_the_packets() {
+    let late = Duration::from_millis(200);
+    for path in captures().iter().take(3) {
+        let packets = packets(path);
+        let mut watch = Watch::new(WatchLimits::default());
+        for (captured, number) in packets.iter().zip(1..) {
+            watch.packet(&Captured { number, ..captured.clone() });
+            let at = captured.packet.at;
+            watch.advance(Instant::from_nanos(at.nanos() - late.nanos()));
+        }
+        watch.finish();
+        let began = packets[0].packet.at.secs_f64();
+        let found: Vec<_> = std::iter::from_fn(|| watch.poll()).collect();
+        for line in found.iter().flat_map(|report| report.lines(began)) {
+            let SettledRow::Retransmission(row) = &line.row else { continue };
+            let captured = &packets[row.frame as usize - 1];
+            let away = line.at - captured.packet.at.secs_f64();
+            assert!(away.abs() < 1e-5, "{} {}: {away} s", path.display(), row.frame);
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::error::{WatchError, guard, raise};
 
 /// How often signals are handled.
 const SIGNALS: Duration = Duration::from_millis(100);
-/// Packets of the latest time may still be in the ring.
+/// Packets of the latest time may still be in a block that the kernel keeps.
 const IN_RING: Duration = Duration::from_millis(200);
 
 /// Judges the packets of an interface while they pass.
@@ -104,11 +104,12 @@ impl State {
             is_first = false;
             let wait = time.saturating_sub(passed).min(SIGNALS);
             let Self { socket, watch, .. } = self;
+            // Packets may come, and this thread may have to wait, before `receive` returns.
+            let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let received = socket.receive(wait, |captured| watch.packet(captured));
             if received.map_err(|error| raise::<WatchError>(&error))? == 0 {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                let now = Duration::from_nanos(now.as_nanos() as u64).saturating_sub(IN_RING);
-                watch.advance(Instant::START + now);
+                let passed = Duration::from_nanos(before.as_nanos() as u64);
+                watch.advance(Instant::START + passed.saturating_sub(IN_RING));
             }
             #[allow(clippy::redundant_closure_for_method_calls, reason = "its lifetime is any")]
             Python::attach(|py| py.check_signals())?;

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import signal
 import socket
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +21,7 @@ from rtolab.cli.terminal import finite, stdout
 from rtolab.process import on_end_signal
 
 if TYPE_CHECKING:
-    from rtolab.watching import Watching
+    from rtolab.watching import Watches, Watching
 
 MB = 1 << 20
 LINES_EVERY_S, VIEW_EVERY_S = 0.25, 1.0
@@ -35,6 +38,13 @@ def watch(  # noqa: PLR0913  (all but the first are options)
         str | None,
         typer.Option(metavar="ADDR:PORT", help="Serve metrics for Prometheus there, at /metrics."),
     ] = None,
+    without_packets: Annotated[
+        bool,
+        typer.Option(
+            "--without-packets",
+            help="Ask the kernel about this host's own connections; INTERFACE is `any`.",
+        ),
+    ] = False,
     host: Annotated[str | None, typer.Option(help="Only packets from or to this host.")] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Only packets from or to this port.")
@@ -67,39 +77,77 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     interface.encode()  # The extension would not say what is wrong with it.
     served = None if metrics is None else _endpoint(metrics)
     address = None if host is None else _address(host)
-    watcher = _rtolab.Watcher(
-        interface,
-        host=address,
-        port=port,
-        ring=ring * MB,
-        connections=connections,
-        memory=memory * MB,
-        idle_s=idle,
-    )
+    watcher: Watches
+    if without_packets:
+        watcher = _of_sockets(interface, host, port)
+    else:
+        watcher = _rtolab.Watcher(
+            interface,
+            host=address,
+            port=port,
+            ring=ring * MB,
+            connections=connections,
+            memory=memory * MB,
+            idle_s=idle,
+        )
     watching = Watching(watcher, interface)
-    signals: list[int] = []
-
-    def end(number: int, _: object) -> None:  # As Ctrl-C does, so that the summary is printed.
-        signals.append(number)
-        raise KeyboardInterrupt
-
-    until = None if duration is None else time.monotonic() + duration
-    with on_end_signal(end), _served(watching, served):
+    end = _End(None if duration is None else time.monotonic() + duration)
+    with end.noticed(), _served(watching, served):
         if as_json:
-            _print_lines(watching, until)
+            _print_lines(watching, end)
         else:
-            _show(watching, until, top)
-    if signals:
-        raise typer.Exit(128 + signals[0])
+            _show(watching, end, top)
+    if end.signals and end.signals[0] != signal.SIGINT:
+        raise typer.Exit(128 + end.signals[0])
 
 
-def _print_lines(watching: Watching, until: float | None) -> None:
+@dataclass
+class _End:
+    """When the watch ends: at a time, or after a signal, which interrupts no output."""
+
+    until: float | None
+    signals: list[int] = field(default_factory=list)
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Note signals, and go on."""
+
+        def note(number: int, _: object) -> None:
+            self.signals.append(number)
+
+        before = signal.getsignal(signal.SIGINT)
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, note)
+        try:
+            with on_end_signal(note):
+                yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def left(self, most: float) -> float:
+        """The time until the next output, in seconds; 0 at the end."""
+        if self.signals:
+            return 0.0
+        return most if self.until is None else max(0.0, min(most, self.until - time.monotonic()))
+
+
+def _of_sockets(interface: str, host: str | None, port: int | None) -> Watches:
+    from rtolab.watching.sockets import SocketWatcher  # noqa: PLC0415
+
+    if interface != "any":
+        raise Error(f"interface: found {interface}; with --without-packets expected any")
+    if host is not None or port is not None:
+        raise Error("--host and --port: not with --without-packets")
+    return SocketWatcher()
+
+
+def _print_lines(watching: Watching, end: _End) -> None:
     def put(lines: list[str]) -> None:
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
 
     try:
-        while (wait := _left(until, LINES_EVERY_S)) > 0:
+        while (wait := end.left(LINES_EVERY_S)) > 0:
             put([*watching.poll(wait)])
     except KeyboardInterrupt:
         pass
@@ -107,7 +155,7 @@ def _print_lines(watching: Watching, until: float | None) -> None:
         put([*watching.finish(), json.dumps(watching.summary)])
 
 
-def _show(watching: Watching, until: float | None, top: int) -> None:
+def _show(watching: Watching, end: _End, top: int) -> None:
     from rich.live import Live  # noqa: PLC0415
 
     from rtolab.watching.view import view  # noqa: PLC0415
@@ -120,20 +168,17 @@ def _show(watching: Watching, until: float | None, top: int) -> None:
         sys.stderr.write(f"rtolab: watching {watching.interface}; Ctrl-C ends it\n")
     try:
         with live or nullcontext():
-            while (wait := _left(until, VIEW_EVERY_S)) > 0:
+            due = 0.0
+            while (wait := end.left(LINES_EVERY_S)) > 0:
                 watching.poll(wait)
-                if live is not None:
+                if live is not None and time.monotonic() >= due:
+                    due = time.monotonic() + VIEW_EVERY_S
                     live.update(view(watching, top), refresh=True)
     except KeyboardInterrupt:
         pass
     finally:  # If the interface disappears, too.
         watching.finish()
         console.print(view(watching, top))
-
-
-def _left(until: float | None, most: float) -> float:
-    """The time until the next output, in seconds; 0 at the end."""
-    return most if until is None else max(0.0, min(most, until - time.monotonic()))
 
 
 def _served(watching: Watching, address: tuple[str, int] | None) -> AbstractContextManager[object]:

@@ -8,15 +8,14 @@ from typing import Any
 Row = Mapping[str, Any]
 
 
-def comments(document: Row) -> dict[int, str]:
-    """The comments of packets, by packet number.
+def comments(document: Row, before: int = 0) -> dict[int, str]:
+    """The comments of packets, by packet number. Episodes are counted on from `before`.
 
     A comment is a list of facts, `verdict unneeded; trigger timeout; ...`. On the first packet of
     an episode, the description follows after a full stop.
     """
     facts: defaultdict[int, list[str]] = defaultdict(list)
     descriptions: dict[int, str] = {}
-    before = 0
     for one in document["connections"]:
         episodes = list(enumerate(one["episodes"], before + 1))
         before += len(episodes)

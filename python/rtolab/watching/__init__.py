@@ -56,6 +56,8 @@ class Watching:
     totals: dict[str, Any] = field(default_factory=dict)
     paths: dict[tuple[str, str], Path] = field(default_factory=dict)
     before: Mapping[str, int] = field(default_factory=counters)
+    spurious_first: int = 0
+    """Spurious timeouts without repeated ones, as the kernel counts what it undoes."""
 
     def __post_init__(self) -> None:
         self._update()
@@ -84,6 +86,7 @@ class Watching:
             "row": "summary",
             "interface": self.interface,
             **self.totals,
+            "spurious_first_timeouts": self.spurious_first,
             "kernel": grown(self.before, counters()),
         }
 
@@ -114,5 +117,6 @@ class Watching:
             case "timeout" if not line["handshake"]:
                 path.timeouts += 1
                 path.spurious += line["class"] == "spurious"
+                self.spurious_first += line["class"] == "spurious" and line["backoff"] == 0
             case "episode":
                 path.time_lost += line["cost"]["time_lost"] or 0.0

@@ -61,9 +61,15 @@ def _timeouts(totals: Mapping[str, Any]) -> str:
 
 
 def _kernel(watching: Watching) -> str:
+    """How many of the spurious timeouts the kernel found itself."""
     grown = watching.summary["kernel"]
-    shown = ("TCPTimeouts", "TCPSpuriousRTOs", "TCPLossUndo", "TCPFullUndo", "TCPDSACKUndo")
-    return "this kernel: " + ", ".join(f"{name} {grown[name]}" for name in shown if name in grown)
+    if "TCPTimeouts" not in grown:
+        return "the kernel's own counters are unknown"
+    timeouts = counted(grown["TCPTimeouts"], "timeout")
+    undone, frto = (grown.get(name, 0) for name in ("TCPLossUndo", "TCPSpuriousRTOs"))
+    said = f"this kernel, all interfaces: {timeouts}, {undone} undone, {frto} of these by F-RTO"
+    found = watching.spurious_first
+    return f"{said}; {found} spurious in this watch without repeated ones" if found else said
 
 
 def _retransmissions(found: Mapping[str, Mapping[str, int]]) -> Table:

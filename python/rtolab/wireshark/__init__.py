@@ -1,6 +1,7 @@
-"""The plugin for Wireshark: fields, columns and colours of an annotated capture."""
+"""What Wireshark gets: fields, columns and colours of an annotated capture, and live verdicts."""
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from rtolab.files import write_text
 HERE = Path(__file__).parent
 PLUGIN = HERE / "rtolab.lua"
 PROFILE = ("colorfilters", "preferences")
+EXTCAP = "rtolab-watch"
+"""The program that Wireshark starts for live verdicts; see `extcap.py`."""
 OURS = ("-- rtolab: ", "# rtolab: ")
 """How the files that we write begin. When the user changes the profile, Wireshark writes its files
 without this line."""
@@ -28,16 +31,23 @@ def install(to: Path | None = None) -> tuple[list[Path], list[Path]]:
         Error: there is a plugin of that name that is not ours.
     """
     plugins, configuration = (to / "plugins", to) if to else _personal()
+    # Wireshark 4.2 and later look beside the plugins, earlier ones beside the configuration.
+    programs = {folder / "extcap" / EXTCAP for folder in (plugins.parent, configuration)}
     plugin = plugins / PLUGIN.name
     if not _is_replaceable(plugin):
         raise Error(f"{plugin}: this file is not rtolab's; move it, or choose a folder with --to")
     profile = configuration / "profiles" / "rtolab"
     targets = {plugin: PLUGIN} | {profile / name: HERE / "profile" / name for name in PROFILE}
-    kept = [path for path in targets if not _is_replaceable(path)]
-    written = [path for path in targets if path not in kept]
+    texts = {path: source.read_text(encoding="utf-8") for path, source in targets.items()}
+    if sys.platform == "linux":  # Elsewhere there is nothing to watch.
+        texts |= dict.fromkeys(sorted(programs), _program())
+    kept = [path for path in texts if not _is_replaceable(path)]
+    written = [path for path in texts if path not in kept]
     for path in written:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, targets[path].read_text(encoding="utf-8"))
+        write_text(path, texts[path])
+        if path in programs:
+            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     return written, kept
 
 
@@ -50,9 +60,22 @@ def _personal() -> tuple[Path, Path]:
     return Path.home() / ".local/lib/wireshark/plugins", configuration / "wireshark"
 
 
+def _program() -> str:
+    """The text of the program for live verdicts: it runs with this Python."""
+    return (
+        f"#!{sys.executable}\n"
+        "# rtolab: packets of an interface with verdicts, written by `rtolab wireshark --install`\n"
+        "from rtolab.wireshark.extcap import main\n\n"
+        "main()\n"
+    )
+
+
 def _is_replaceable(path: Path) -> bool:
     """Is there no such file, or one that we wrote?"""
     try:
-        return path.read_text(encoding="utf-8", errors="replace").startswith(OURS)
+        text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return True
+    if text.startswith("#!"):
+        text = text.partition("\n")[2]
+    return text.startswith(OURS)

@@ -33,8 +33,8 @@ const MOST_HELD: Duration = Duration::from_secs(10);
 const MOST_SETTLED: usize = 4096;
 /// The most reports that wait for [`Watch::poll`].
 const MOST_DONE: usize = 1 << 14;
-/// A clock that jumps back by more than this was set.
-const CLOCK_SET: Duration = Duration::from_millis(100);
+/// A clock that jumps back by more than this was set. [`Watch::advance`] is less late than this.
+const CLOCK_SET: Duration = Duration::from_secs(1);
 
 /// A connection that is watched.
 #[derive(Debug)]
@@ -121,7 +121,8 @@ impl Watch {
         }
     }
 
-    /// It is this time now, since 1970-01-01 00:00 UTC, whether or not packets pass.
+    /// It is this time now, since 1970-01-01 00:00 UTC, whether or not packets pass. A time up to a
+    /// second before that of a packet changes nothing.
     pub fn advance(&mut self, now: Instant) {
         let origin = *self.origin.get_or_insert_with(|| {
             self.totals.began = now.secs_f64();
