@@ -448,15 +448,22 @@ fn files_outside_of_the_folder() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let scenario = folder.join("reach.toml");
     std::fs::write(folder.join("beside.down"), "1\n").unwrap();
-    let named = |file: &str| {
-        let text = RIGHT.replacen("[[flow]]", "[link.forward]\nrate_trace = 'FILE'\n[[flow]]", 1);
-        std::fs::write(&scenario, text.replace("FILE", file)).unwrap();
+    let jitter = "jitter.empirical.file";
+    let named = |key: &str, file: &str| {
+        let key = format!("[link.forward]\n{key} = '{file}'\n[[flow]]");
+        std::fs::write(&scenario, RIGHT.replacen("[[flow]]", &key, 1)).unwrap();
         Scenario::load_with(&scenario, &[], (FileAccess::WithinFolder, &Prototypes::default()))
             .map_err(|error| error.problem)
     };
     for file in ["/etc/passwd", "../beside.down", "traces/../../beside.down", "./beside.down"] {
-        let said = named(file).unwrap_err();
-        assert!(said.contains("expected a file within the scenario's folder"), "{file}: {said}");
+        for key in ["rate_trace", jitter] {
+            let said = named(key, file).unwrap_err();
+            assert!(
+                said.contains("expected a file within the scenario's folder"),
+                "{file}: {said}"
+            );
+        }
     }
-    assert!(named("beside.down").is_ok());
+    assert!(named(jitter, "beside.down").is_ok());
+    assert!(named("rate_trace", "beside.down").is_ok());
 }
