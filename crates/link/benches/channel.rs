@@ -1,4 +1,4 @@
-//! The cost of a frame from entry to exit: `cargo bench -p rtolab-link --bench channel`.
+//! The cost of a frame from entry to delivery: `cargo bench -p rtolab-link --bench channel`.
 
 #[path = "../../../benches/brief.rs"]
 mod brief;

@@ -1,4 +1,4 @@
-//! What the parts of the engine cost: `cargo bench -p rtolab-tcp --bench engine`.
+//! The cost of the parts of the engine: `cargo bench -p rtolab-tcp --bench engine`.
 
 #[path = "../../../benches/brief.rs"]
 mod brief;
@@ -19,7 +19,7 @@ use rtolab_time::{Duration, Instant};
 
 const SEGMENT: u32 = 1000;
 
-/// Outstanding all the time, in segments.
+/// The number of outstanding segments.
 const WINDOW: u32 = 64;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -35,7 +35,7 @@ fn data(seq: Seq) -> Segment {
     segment
 }
 
-/// An acknowledgment of all before `ack` and of `sacked`, by which a window may be outstanding.
+/// An acknowledgment of everything below `ack` and of `sacked`, which advertises a whole window.
 fn ack(ack: Seq, sacked: Option<Range<Seq>>) -> Segment {
     let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
     segment.ack = ack;
@@ -53,7 +53,7 @@ fn config() -> Arc<Config> {
     Arc::new(config)
 }
 
-/// All that leaves.
+/// Sends all segments, and returns the last.
 fn drain(connection: &mut Connection, now: Instant) -> Option<Segment> {
     std::iter::from_fn(|| connection.poll_transmit(now)).last()
 }

@@ -1,5 +1,5 @@
-//! A path that holds everything for three seconds: the sender times out, and F-RTO finds out that
-//! the timeout was spurious. `cargo run -p rtolab-tcp --example spurious_timeout -- sack+frto`
+//! A path that holds all packets for three seconds: the sender times out, and F-RTO finds the
+//! timeout spurious. `cargo run -p rtolab-tcp --example spurious_timeout -- sack+frto`
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rtolab_tcp::{Config, Connection, Duration, Event, Instant, Segment, specific
 
 const DELAY: Duration = Duration::from_millis(50);
 
-/// When a segment that leaves now arrives: nothing does from 1 s to 4 s.
+/// The arrival of a segment that is sent now. No segment arrives from 1 s to 4 s.
 fn arrival(now: Instant) -> Instant {
     let (from, to) = (Instant::from_secs_f64(1.0), Instant::from_secs_f64(4.0));
     let at = now + DELAY;

@@ -1,5 +1,5 @@
 //! Profiles of systems as shipped: named settings of their senders and receivers, each with its
-//! source. The scenario sets what no source documents.
+//! source. Undocumented settings come from the scenario.
 //!
 //! A profile is data. No code depends on its name once its settings are applied.
 

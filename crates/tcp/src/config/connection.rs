@@ -185,7 +185,7 @@ pub enum Handshake {
     /// It may (RFC 9293 section 3.5).
     #[default]
     CarriesData,
-    /// It leaves without data, because `connect` returns before anything can be written (Linux,
+    /// It is sent without data, because `connect` returns before anything can be written (Linux,
     /// `tcp_rcv_synsent_state_process`).
     Alone,
 }

@@ -26,10 +26,10 @@ pub struct RackConfig {
     /// (Linux: `TCP_TIMEOUT_MIN`, 2 ms).
     #[setting(example = "2 ms")]
     pub timer_slack: Duration,
-    /// Whose round trip is waited for where one acknowledgment reports several segments.
+    /// The segment that gives the round trip if one acknowledgment reports several.
     #[setting(skip)]
     pub round_trip: RackRoundTrip,
-    /// Whose rules hold where Linux and the RFC differ.
+    /// The rules to follow where Linux and the RFC differ.
     #[setting(skip)]
     pub rules: RackRules,
 }
@@ -54,23 +54,23 @@ pub enum RackThreshold {
     TimeOnly,
 }
 
-/// Whose round trip RACK takes of several segments that one acknowledgment reports.
+/// The segment that gives the round trip of RACK if one acknowledgment reports several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RackRoundTrip {
-    /// That of the one that was sent last (RFC 8985 section 6.2 step 2).
+    /// The one that was sent last (RFC 8985 section 6.2 step 2).
     #[default]
     SentLast,
-    /// That of the highest that is acknowledged in order, else of the highest that is SACKed: Linux
-    /// looks at them in that order (`tcp_rack_advance`).
-    LookedAtLast,
+    /// The highest that is acknowledged cumulatively, else the highest that is SACKed: the last one
+    /// that Linux processes (`tcp_rack_advance`).
+    ProcessedLast,
 }
 
-/// Whose rules RACK follows.
+/// The rules that RACK follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RackRules {
-    /// RFC 8985. An echo that is older than a retransmission shows that it is the original that was
-    /// reported, also where the report is a SACK (section 6.2 step 2), though a receiver of what is
-    /// out of order echoes an old timestamp in any case (RFC 7323 section 4.3).
+    /// RFC 8985. An echo older than a retransmission shows that its original was delivered, also
+    /// for a SACK (section 6.2 step 2), although a receiver of out-of-order data echoes an old
+    /// timestamp in any case (RFC 7323 section 4.3).
     #[default]
     Rfc8985,
     /// Linux, `net/ipv4/tcp_input.c` and `tcp_recovery.c`:
@@ -80,10 +80,10 @@ pub enum RackRules {
     /// - in fast recovery a hole that a late original fills shows reordering
     ///   (`tcp_try_undo_partial`). Without reordering a D-SACK does not widen the window, and more
     ///   duplicates than retransmissions are ignored (`tcp_dsack_seen`);
-    /// - where the probe timer expires and no probe may leave, the timer of the oldest segment goes
-    ///   on (`tcp_send_loss_probe`), and no round trip is required in between;
+    /// - if the probe timer expires and no probe may be sent, the timer of the oldest segment
+    ///   continues (`tcp_send_loss_probe`), and no round trip is required in between;
     /// - if a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`);
-    /// - a timeout marks lost what left a round trip ago, without the reordering window, and its
-    ///   window is a segment more than the pipe (`tcp_enter_loss`).
+    /// - a timeout marks the segments lost that were sent a round trip ago, without the reordering
+    ///   window, and cwnd is a segment more than the pipe (`tcp_enter_loss`).
     Linux,
 }

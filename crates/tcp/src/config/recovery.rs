@@ -180,7 +180,7 @@ pub enum Reduction {
     Prr(PrrBound),
 }
 
-/// What may leave once less data than `ssthresh` is outstanding.
+/// The bound on the data sent while less than `ssthresh` is outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrrBound {
     /// As much as was delivered: the conservative reduction bound (RFC 6937 section 3).

@@ -236,14 +236,15 @@ pub enum TimerClock {
 /// What restarts the retransmission timer besides new acknowledgments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restarts {
-    /// What the other keys say.
+    /// Nothing else, only the other keys apply.
     #[default]
     AsSet,
     /// As in Linux, which has one timer for timeout, probe and reordering (`tcp_rearm_rto`):
     ///
     /// - the retransmission of the oldest segment restarts it (`tcp_xmit_retransmit_queue`);
-    /// - so does a SACK of what left before the oldest segment left last (`tcp_clean_rtx_queue`);
-    /// - while a probe or reordering is waited for, or was until now, the timeout is that of the
-    ///   oldest segment, from its last sending on (`tcp_rto_delta_us`).
+    /// - so does a SACK of a segment that was sent before the last transmission of the oldest one
+    ///   (`tcp_clean_rtx_queue`);
+    /// - while the probe timer or the reordering timer is running, or was until now, the timeout
+    ///   runs from the last transmission of the oldest segment (`tcp_rto_delta_us`).
     Linux,
 }

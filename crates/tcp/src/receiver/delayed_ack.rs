@@ -1,5 +1,4 @@
-//! Delayed acknowledgments: how long the ACK of in-order data may wait (RFC 1122 section 4.2.3.2,
-//! RFC 5681 section 4.2).
+//! Delayed acknowledgments of in-order data (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
 
 use alloc::boxed::Box;
 
@@ -11,10 +10,10 @@ use crate::segment::{Flags, Segment};
 /// The shortest delay of Linux, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
 
-/// When the next acknowledgment leaves.
+/// When the next acknowledgment is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckDue {
-    /// Nothing to acknowledge.
+    /// Never: there is nothing to acknowledge.
     #[default]
     No,
     /// At once.

@@ -46,8 +46,8 @@ impl Receiver {
         self.queued.first()
     }
 
-    /// Takes payload and FIN of an acceptable or duplicate segment and decides when to
-    /// acknowledge.
+    /// Processes payload and FIN of an acceptable or duplicate segment, and schedules its
+    /// acknowledgment.
     #[inline(always)]
     pub fn take(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
@@ -68,14 +68,14 @@ impl Receiver {
         self.take_out_of_order(segment, at);
     }
 
-    /// The peer's FIN, if it lies in the window and is the first one.
+    /// Records the peer's FIN, if it lies in the window and is the first one.
     fn note_fin(&mut self, range: &Range<Seq>) {
         if self.fin.is_none() && range.end > self.nxt && range.end <= self.edge {
             self.fin = Some(range.end - 1);
         }
     }
 
-    /// Takes a segment that is not the next expected one, or for which others wait.
+    /// Processes a segment that is not the next expected one, or that may fill a gap.
     #[inline(never)]
     fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
@@ -101,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// The segment filled a gap, or the beginning of one.
+    /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one.
     fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
         let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
@@ -114,7 +114,7 @@ impl Receiver {
         };
     }
 
-    /// The segment lies above a gap that remains.
+    /// Schedules the duplicate acknowledgment of a segment above a gap.
     fn schedule_dupack(&mut self, at: Instant) {
         let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
         if dupack == Dupack::Now {

@@ -217,7 +217,7 @@ impl Rack {
         let [acked, sacked] = self.delivery.highest;
         let sent = match config.round_trip {
             RackRoundTrip::SentLast => self.delivery.latest.map(|(sent, _)| sent),
-            RackRoundTrip::LookedAtLast => acked.or(sacked).map(|(_, sent)| sent),
+            RackRoundTrip::ProcessedLast => acked.or(sacked).map(|(_, sent)| sent),
         };
         // RACK.rtt = rtt
         if let Some(sent) = sent {

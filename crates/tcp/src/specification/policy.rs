@@ -1,4 +1,4 @@
-//! A policy, and what it rules out or needs.
+//! A policy, with its requirements and the policies that it excludes.
 
 use crate::config::{Config, PathFact, Reduction, Response};
 use crate::spurious::{DetectorId, DetectorKind, Family, Needs};
@@ -18,7 +18,7 @@ pub struct Policy {
     pub(super) sets: Sets,
 }
 
-/// What a policy sets.
+/// The settings of a policy.
 #[derive(Clone, Copy)]
 pub(super) enum Sets {
     Config(fn(&mut Config)),
@@ -69,7 +69,7 @@ impl Question {
     }
 }
 
-/// What a response needs.
+/// The requirement of a response.
 pub(super) const A_DETECTOR: &str = "a detector, such as `eifel`";
 
 pub(super) fn detects_nothing(config: &Config) -> bool {
@@ -124,10 +124,10 @@ impl Policy {
                 if matches!(config.recovery.reduction, Reduction::Prr(_))
                     && !config.counts_delivered() =>
             {
-                Some("`sack` or `rack`, but not ns-2's: SACK tells what is delivered")
+                Some("`sack` or `rack`, not `sack:ns2`, because SACK reports the delivered data")
             }
             Question::Spurious if needs == Some(Needs::Dsack) && !config.sack => {
-                Some("`sack`, for D-SACKs are SACK options")
+                Some("`sack`, because D-SACKs are SACK options")
             }
             Question::Spurious if self.family() == Some(Family::DualRtt) => {
                 config.dualrtt.lacks().map(|fact| match fact {
