@@ -1,4 +1,5 @@
-//! A connection with what Linux adds to it: send queue, PSH, timestamps of writes, reordering.
+//! A connection with the features of Linux that the engine lacks: the send queue, PSH, timestamps
+//! of writes, the reordering metric.
 
 use core::ffi::c_int;
 use std::sync::Arc;
@@ -9,13 +10,13 @@ use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
 use rtolab_time::Instant;
 
 use crate::frame::TcpPacket;
-use crate::push::{Bounds, Part, Push, SendQueue};
+use crate::push::{Push, SendQueue, TsoLimits, WritePart};
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
-use crate::stamps::Stamps;
+use crate::timestamps::TimestampQueue;
 
-/// Why a connection was closed.
+/// The reason why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// Both ends closed it.
@@ -24,55 +25,55 @@ pub enum CloseReason {
     Reset,
     /// The peer refused it.
     Refused,
-    /// The peer did not answer for too long.
+    /// The peer did not answer before the timeout.
     TimedOut,
 }
 
-/// Is a call blocking?
+/// The blocking mode of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// It waits for its result.
+pub enum BlockingMode {
+    /// The call waits for its result.
     Blocking,
-    /// It fails with `EAGAIN` or `EINPROGRESS`.
+    /// The call fails with `EAGAIN` or `EINPROGRESS` instead of waiting.
     NonBlocking,
 }
 
-/// One connection.
+/// A connection.
 #[derive(Debug)]
 pub struct LinuxConnection {
-    /// The engine's part, with the bytes.
+    /// The connection in the engine, with the payload.
     pub socket: Socket,
     /// Its configuration.
     pub config: Arc<Config>,
     /// Its addresses and ports.
     pub path: Path,
-    /// The reordering seen.
+    /// The reordering metric.
     pub reordering: Reordering,
-    /// Why it was closed, if it was.
+    /// The reason why it was closed; `None` if it is open.
     pub end: Option<CloseReason>,
     /// Did the handshake complete?
     pub connected: bool,
-    /// Is it in the accept queue of its listener, or past it?
-    pub announced: bool,
-    /// Was the error returned to the application?
-    error_taken: bool,
-    /// The timestamps of its error queue.
-    pub stamps: Stamps,
+    /// Has it been put into the accept queue of its listener? True if it was opened by `connect`.
+    pub queued: bool,
+    /// Has the error been returned to the application?
+    error_returned: bool,
+    /// The timestamps in its error queue.
+    pub timestamps: TimestampQueue,
     /// The accounting of its send buffer.
     pub send_buffer: SendBuffer,
     push: Push,
     min_segments: u64,
-    rule: PushRule,
-    queue: SendQueue,
+    push_rule: PushRule,
+    send_queue: SendQueue,
 }
 
 impl LinuxConnection {
-    /// Opens a connection.
+    /// Opens a connection actively.
     pub fn open(config: Arc<Config>, path: Path, isn: u32) -> Self {
         Self::new(Socket::open(&config, isn), path, config)
     }
 
-    /// Answers a SYN.
+    /// Opens a connection passively: answers a SYN.
     pub fn accept(config: Arc<Config>, syn: &TcpPacket, isn: u32) -> Self {
         Self::new(Socket::accept(&config, &syn.segment, isn), syn.path_back(), config)
     }
@@ -85,29 +86,30 @@ impl LinuxConnection {
             reordering: Reordering::default(),
             end: None,
             connected: false,
-            announced: false,
-            error_taken: false,
-            stamps: Stamps::default(),
+            queued: false,
+            error_returned: false,
+            timestamps: TimestampQueue::default(),
             send_buffer: SendBuffer::default(),
             push: Push::default(),
             min_segments: 2,
-            rule: PushRule::default(),
-            queue: SendQueue::default(),
+            push_rule: PushRule::default(),
+            send_queue: SendQueue::default(),
         }
     }
 
-    /// Sets which segments carry PSH, and the least number in a TSO packet.
+    /// Sets the rule for PSH, and the minimum number of segments in a TSO packet.
     pub fn set_push(&mut self, rule: PushRule, min_segments: Option<u64>) {
-        self.rule = rule;
+        self.push_rule = rule;
         self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
-    /// A packet arrived.
+    /// Processes a received packet.
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
         let segment = self.socket.widen(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
-        self.reordering.note(&segment, sender.flight(), sender.window().smss());
-        self.queue.max_window = self.queue.max_window.max(u64::from(segment.window));
+        self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());
+        let max_window = &mut self.send_queue.max_window;
+        *max_window = (*max_window).max(u64::from(segment.window));
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -115,27 +117,27 @@ impl LinuxConnection {
         }
     }
 
-    /// Processes the engine's events, and returns the packets to send now.
+    /// Processes the engine's events. Returns the packets to send now.
     pub fn drain(&mut self, at: Instant) -> Vec<TcpPacket> {
         let before = self.socket.connection.sender().flight().max();
         let outstanding = self.socket.connection.sender().outstanding();
         let segments: Vec<Segment> = self.socket.transmit(at).collect();
-        // A window that restarts does so when the first segment is sent.
-        self.mark_buffers(&segments, before, Bounds { outstanding, ..self.bounds() });
+        // If the window restarts after an idle period, it does so when the first segment is sent.
+        self.mark_buffers(&segments, before, TsoLimits { outstanding, ..self.limits() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
         while let Some(event) = self.socket.connection.poll_event() {
-            self.note(event);
+            self.on_event(event);
         }
         let flight = self.socket.connection.sender().flight();
         let (una, sent) = (offset(flight.una()), offset(flight.max()));
-        self.stamps.note((sent, una), at);
+        self.timestamps.update((sent, una), at);
         self.socket.forget_acknowledged();
         self.push.forget_below(una);
         self.send_buffer.forget_below(una);
         frames
     }
 
-    fn note(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event) {
         match event {
             Event::Connected => self.connected = true,
             Event::Closed => self.end = self.end.or(Some(CloseReason::Closed)),
@@ -146,7 +148,7 @@ impl LinuxConnection {
         }
     }
 
-    /// The `errno` of an abnormal close, once.
+    /// The `errno` of an abnormal close. Only the first call returns it.
     pub fn take_error(&mut self) -> Option<c_int> {
         let error = match self.end? {
             CloseReason::Closed => return None,
@@ -154,13 +156,13 @@ impl LinuxConnection {
             CloseReason::Refused => libc::ECONNREFUSED,
             CloseReason::TimedOut => libc::ETIMEDOUT,
         };
-        (!std::mem::replace(&mut self.error_taken, true)).then_some(error)
+        (!std::mem::replace(&mut self.error_returned, true)).then_some(error)
     }
 
-    fn bounds(&self) -> Bounds {
+    fn limits(&self) -> TsoLimits {
         let sender = self.socket.connection.sender();
         let window = sender.window();
-        Bounds {
+        TsoLimits {
             smss: window.smss(),
             cwnd: window.cwnd(),
             outstanding: sender.outstanding(),
@@ -171,29 +173,29 @@ impl LinuxConnection {
     }
 
     /// Groups the segments into the TSO packets that Linux would have sent.
-    fn mark_buffers(&mut self, segments: &[Segment], before: Seq, mut bounds: Bounds) {
+    fn mark_buffers(&mut self, segments: &[Segment], before: Seq, mut limits: TsoLimits) {
         let data: Vec<&Segment> = segments.iter().filter(|segment| segment.len > 0).collect();
         let mut rest = &data[..];
         self.push.begin();
         while let Some(&first) = rest.first() {
             let is_retransmission = first.seq < before;
-            let most =
-                if is_retransmission { bounds.retransmitted_segments() } else { bounds.segments() };
-            let joins = |pair: &[&Segment]| {
+            let max_segments =
+                if is_retransmission { limits.retransmitted_segments() } else { limits.segments() };
+            let share_buffer = |pair: &[&Segment]| {
                 let end = offset(pair[0].seq) + u64::from(pair[0].len);
                 pair[0].seq + pair[0].len == pair[1].seq
                     && (pair[1].seq < before) == is_retransmission
                     && !(is_retransmission && self.push.ends_at(end))
             };
-            let count =
-                1 + rest.windows(2).take(most as usize - 1).take_while(|p| joins(p)).count();
+            let pairs = rest.windows(2).take(max_segments as usize - 1);
+            let count = 1 + pairs.take_while(|pair| share_buffer(pair)).count();
             let last = rest[count - 1];
             let end = offset(last.seq) + u64::from(last.len);
             if !is_retransmission {
-                bounds.outstanding += end - offset(first.seq);
+                limits.outstanding += end - offset(first.seq);
             }
-            let count = if self.rule == PushRule::Linux { count } else { 1 };
-            self.push.sent(end, count);
+            let count = if self.push_rule == PushRule::Linux { count } else { 1 };
+            self.push.on_sent(end, count);
             rest = &rest[count..];
         }
     }
@@ -202,14 +204,14 @@ impl LinuxConnection {
         let mut wire = self.socket.narrow(segment, self.path.ports);
         let mut payload = Vec::new();
         self.socket.copy_payload(segment, &mut payload);
-        if segment.len > 0 && self.push.marks(offset(segment.seq) + u64::from(segment.len)) {
+        if segment.len > 0 && self.push.has_mark(offset(segment.seq) + u64::from(segment.len)) {
             wire.flags |= Flags::PSH;
         }
         let (addresses, codepoint) = (self.path.addresses, segment.codepoint());
         TcpPacket { addresses, codepoint, segment: wire, payload }
     }
 
-    /// The bytes written and not acknowledged.
+    /// The number of bytes written and not acknowledged.
     pub fn unacknowledged(&self) -> u64 {
         self.socket.written() - self.socket.acknowledged()
     }
@@ -219,47 +221,47 @@ impl LinuxConnection {
         self.send_buffer.has_room(self.unacknowledged())
     }
 
-    /// Writes the first of `bytes`, up to the end of a buffer of the send queue, and returns their
-    /// number. Drain the connection before writing the rest, which `continues` the write. A
+    /// Writes the first of `bytes`, up to the end of a buffer of the send queue. Returns their
+    /// number. Call [`drain`](Self::drain) before writing the rest, which `continues` the write. A
     /// non-blocking call ends when the send buffer is full.
-    pub fn write(&mut self, bytes: &[u8], continues: bool, call: Call) -> usize {
+    pub fn write(&mut self, bytes: &[u8], continues: bool, mode: BlockingMode) -> usize {
         let unsent = offset(self.socket.connection.sender().flight().max());
         let smss = self.socket.connection.sender().window().smss();
         let end = self.socket.written();
         let all = bytes.len() as u64;
-        let part = match self.rule {
-            PushRule::Linux => self.queue.part(all, (unsent, end), smss),
-            PushRule::Writes => Part { bytes: all, appended: false, forced: false },
+        let part = match self.push_rule {
+            PushRule::Linux => self.send_queue.part(all, (unsent, end), smss),
+            PushRule::Writes => WritePart { bytes: all, appended: false, forced: false },
         };
-        let moves = part.appended && self.push.unmark(end) && continues;
+        let mark_moves = part.appended && self.push.unmark(end) && continues;
         let count = part.bytes as usize;
-        self.send_buffer.note(end + part.bytes, part.appended);
-        let ends = count == bytes.len() || (call == Call::NonBlocking && !self.has_room());
-        if moves || part.forced || ends {
+        self.send_buffer.add(end + part.bytes, part.appended);
+        let ends = count == bytes.len() || (mode == BlockingMode::NonBlocking && !self.has_room());
+        if mark_moves || part.forced || ends {
             self.push.mark(end + part.bytes);
         }
         if ends {
-            self.stamps.written(end + part.bytes);
+            self.timestamps.on_write(end + part.bytes);
         }
         self.socket.write(&bytes[..count], usize::MAX);
         count
     }
 
-    /// Requests timestamps of later writes, by the bits of `SO_TIMESTAMPING`.
-    pub fn request_stamps(&mut self, bits: u32) {
+    /// Requests timestamps of later writes by the bits of `SO_TIMESTAMPING`.
+    pub fn request_timestamps(&mut self, bits: u32) {
         let una = offset(self.socket.connection.sender().flight().una());
-        self.stamps.ask(bits, una);
+        self.timestamps.request(bits, una);
     }
 
     /// Replaces the configuration, as far as that is possible.
     pub fn reconfigure(&mut self, config: Config) {
         self.config = Arc::new(config);
-        // An option that was not negotiated cannot be enabled; then nothing changes.
+        // This fails and changes nothing if it enables an option that was not negotiated.
         let _ = self.socket.connection.reconfigure(self.config.clone());
     }
 
-    /// The application reads up to `most` bytes.
-    pub fn read(&mut self, most: usize) -> Vec<u8> {
-        self.socket.read(most)
+    /// Reads at most `max_bytes` for the application.
+    pub fn read(&mut self, max_bytes: usize) -> Vec<u8> {
+        self.socket.read(max_bytes)
     }
 }

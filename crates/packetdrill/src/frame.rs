@@ -1,5 +1,5 @@
-//! IP packets without extension headers, with the TCP options in Linux's order, which packetdrill
-//! checks.
+//! IP packets without extension headers. The TCP options are in Linux's order, because packetdrill
+//! checks the order.
 
 use etherparse::{TcpHeader, TcpOptionElement};
 use rtolab_packet::{Ip, Path, ip_header};
@@ -12,7 +12,7 @@ use thiserror::Error;
 pub struct TcpPacket {
     /// Source and destination.
     pub addresses: Addresses,
-    /// Explicit congestion notification.
+    /// The ECN codepoint.
     pub codepoint: Codepoint,
     /// The TCP header.
     pub segment: WireSegment,
@@ -20,13 +20,13 @@ pub struct TcpPacket {
     pub payload: Vec<u8>,
 }
 
-/// Why a packet is not one for TCP.
+/// The reason why a packet has no TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PacketError {
-    /// Neither version 4 nor 6, too short, or of another protocol.
-    #[error("not a whole IP packet with TCP")]
+    /// It is neither IPv4 nor IPv6, too short, or of another protocol.
+    #[error("not a complete IP packet with TCP")]
     NotTcp,
-    /// The TCP header is wrong.
+    /// The TCP header is invalid.
     #[error(transparent)]
     Wire(#[from] WireError),
 }
@@ -42,16 +42,16 @@ impl TcpPacket {
         Ok(Self { addresses, codepoint, segment, payload })
     }
 
-    /// The path of its answer.
+    /// The path of the packets in the other direction.
     pub fn path_back(&self) -> Path {
         Path { addresses: self.addresses, ports: self.segment.ports }.reversed()
     }
 
-    /// The packet's bytes.
+    /// The packet as bytes, with checksums.
     pub fn emit(&self) -> Vec<u8> {
         let plain = self.segment.emit(self.addresses, Payload::Bytes(&self.payload));
         let (mut tcp, _) = TcpHeader::from_slice(&plain).expect("a valid header");
-        tcp.set_options(&options(&self.segment)).expect("as many as the engine has room for");
+        tcp.set_options(&options(&self.segment)).expect("options that fit");
         tcp.checksum = match self.addresses {
             Addresses::V4 { from, to } => {
                 tcp.calc_checksum_ipv4_raw(from.octets(), to.octets(), &self.payload)
@@ -70,9 +70,8 @@ impl TcpPacket {
     }
 }
 
-/// The options of a TCP header as Linux writes them (`tcp_options_write`): the segment size, then
-/// timestamps, which share a word with the permission of SACK where there are both, then the
-/// permission alone, the window scale, and SACK blocks.
+/// The options of a TCP header in the order of Linux (`tcp_options_write`): MSS, SACK-Permitted,
+/// timestamps, window scale, SACK blocks. SACK-Permitted replaces the padding before timestamps.
 fn options(segment: &WireSegment) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,

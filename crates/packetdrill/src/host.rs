@@ -1,4 +1,4 @@
-//! A host in virtual time: its clock, its sockets, and the packets that it sends. Its interface has
+//! A host in virtual time: its clock, its sockets and the packets that it sends. Its interface has
 //! neither pointers nor locks.
 
 mod options;
@@ -18,33 +18,36 @@ use crate::flow::LinuxConnection;
 use crate::frame::TcpPacket;
 use crate::settings::{HostSettings, SettingsError};
 
-pub use socket::{CallResult, Descriptor, How, NoResult};
+pub use socket::{CallError, CallResult, Descriptor, Shutdown};
 use socket::{FlowId, Socket};
 
-/// The initial time of the host's clock, which, as a kernel's, is not zero.
-const BEGIN: Instant = Instant::from_nanos(1_000_000_000_000);
+/// The initial time of the host's clock. It is not zero, as on a real host.
+const CLOCK_START: Instant = Instant::from_nanos(1_000_000_000_000);
 
 /// The first ephemeral port.
-const EPHEMERAL: u16 = 40_000;
+const FIRST_EPHEMERAL_PORT: u16 = 40_000;
 
-/// A packet that left, and when.
+/// A packet sent, with the time of its transmission.
 #[derive(Debug)]
-struct Departure {
+struct SentPacket {
     at: Instant,
     packet: Vec<u8>,
 }
 
-/// One host.
+/// A host.
 #[derive(Debug)]
 pub struct Host {
     settings: HostSettings,
-    /// Read when the first socket is created, after the script's sysctl settings.
+    /// The configuration. It is computed when the first socket is created, because a script sets
+    /// sysctls before that.
     config: Option<Arc<Config>>,
     now: Instant,
     sockets: BTreeMap<Descriptor, Socket>,
     flows: Vec<LinuxConnection>,
-    departures: VecDeque<Departure>,
-    opened: u16,
+    /// The packets sent that the tool has not received.
+    sent: VecDeque<SentPacket>,
+    /// The number of ephemeral ports used.
+    ephemeral_ports: u16,
 }
 
 impl Host {
@@ -53,11 +56,11 @@ impl Host {
         Self {
             settings,
             config: None,
-            now: BEGIN,
+            now: CLOCK_START,
             sockets: BTreeMap::new(),
             flows: Vec::new(),
-            departures: VecDeque::new(),
-            opened: 0,
+            sent: VecDeque::new(),
+            ephemeral_ports: 0,
         }
     }
 
@@ -70,12 +73,12 @@ impl Host {
 
     /// Reads the clock, which advances by a microsecond at each reading.
     pub fn read_clock(&mut self) -> Instant {
-        self.pass(Duration::from_micros(1));
+        self.advance(Duration::from_micros(1));
         self.now
     }
 
-    /// Advances the time; timers expire meanwhile.
-    pub fn pass(&mut self, time: Duration) {
+    /// Advances the time by `time`. Timers up to then expire.
+    pub fn advance(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(next) = self.next_timer().filter(|&next| next <= end) {
             self.expire(next);
@@ -83,13 +86,13 @@ impl Host {
         self.now = end;
     }
 
-    /// When the next timer expires.
+    /// The time at which the next timer expires; `None` if no timer is running.
     pub fn next_timer(&self) -> Option<Instant> {
         self.flows.iter().filter_map(|flow| flow.socket.connection.next_timer()).min()
     }
 
-    /// Advances the time to the next timer, if there is one.
-    pub fn pass_to_timer(&mut self) -> Option<()> {
+    /// Advances the time to the next timer. Returns `None` if no timer is running.
+    pub fn advance_to_timer(&mut self) -> Option<()> {
         let next = self.next_timer()?;
         self.expire(next);
         Some(())
@@ -107,35 +110,35 @@ impl Host {
         }
     }
 
-    /// The next packet sent, and when.
-    pub fn departed(&mut self) -> Option<(Vec<u8>, Instant)> {
-        self.departures.pop_front().map(|departure| (departure.packet, departure.at))
+    /// The next packet sent, with the time of its transmission.
+    pub fn next_packet(&mut self) -> Option<(Vec<u8>, Instant)> {
+        self.sent.pop_front().map(|sent| (sent.packet, sent.at))
     }
 
-    /// Is there a packet that the tool has not received?
-    pub fn has_departed(&self) -> bool {
-        !self.departures.is_empty()
+    /// Has a packet been sent that the tool has not received?
+    pub fn has_packets(&self) -> bool {
+        !self.sent.is_empty()
     }
 
     fn drain(&mut self, id: FlowId) {
         for frame in self.flows[id].drain(self.now) {
-            self.depart(&frame);
+            self.send(&frame);
         }
     }
 
-    fn depart(&mut self, frame: &TcpPacket) {
-        self.departures.push_back(Departure { at: self.now, packet: frame.emit() });
+    fn send(&mut self, frame: &TcpPacket) {
+        self.sent.push_back(SentPacket { at: self.now, packet: frame.emit() });
     }
 
-    /// Processes an incoming packet; one without TCP is dropped.
-    pub fn arrive(&mut self, packet: &[u8]) {
+    /// Processes a received packet. A packet without TCP is dropped.
+    pub fn on_packet(&mut self, packet: &[u8]) {
         let Ok(frame) = TcpPacket::parse(packet) else { return };
         let path = frame.path_back();
-        let old = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
-        if let Some(id) = old {
+        let existing = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
+        if let Some(id) = existing {
             self.flows[id].on_frame(&frame, self.now);
             self.drain(id);
-            self.announce(id);
+            self.enqueue(id);
         } else if let Some(config) = self.config_for(&frame) {
             let isn = self.isn();
             self.begin(LinuxConnection::accept(config, &frame, isn));
@@ -145,24 +148,24 @@ impl Host {
     }
 
     /// Puts a connection whose handshake is complete into the accept queue.
-    fn announce(&mut self, id: FlowId) {
-        let known = |socket: &Socket| match socket {
+    fn enqueue(&mut self, id: FlowId) {
+        let refers_to_it = |socket: &Socket| match socket {
             Socket::Connection { id: other, .. } => *other == id,
             Socket::Listener { queue, .. } => queue.contains(&id),
-            Socket::Fresh { .. } => false,
+            Socket::Unconnected { .. } => false,
         };
-        if !self.flows[id].connected || self.flows[id].announced || self.sockets.values().any(known)
-        {
+        let flow = &self.flows[id];
+        if !flow.connected || flow.queued || self.sockets.values().any(refers_to_it) {
             return;
         }
-        self.flows[id].announced = true;
+        self.flows[id].queued = true;
         let path = self.flows[id].path;
         if let Some(queue) = self.sockets.values_mut().find_map(|socket| socket.queue_for(&path)) {
             queue.push_back(id);
         }
     }
 
-    /// Adds a connection.
+    /// Adds a connection and sends its first packet.
     fn begin(&mut self, mut flow: LinuxConnection) -> FlowId {
         flow.set_push(self.settings.push, self.settings.min_segments());
         self.flows.push(flow);
@@ -171,7 +174,8 @@ impl Host {
         id
     }
 
-    /// The configuration of the connection that `frame` opens, if a socket listens.
+    /// The configuration of the connection that `frame` opens; `None` if it is not a SYN, or if no
+    /// socket listens.
     fn config_for(&self, frame: &TcpPacket) -> Option<Arc<Config>> {
         let (path, flags) = (frame.path_back(), frame.segment.flags);
         let opens = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
@@ -179,15 +183,16 @@ impl Host {
         listener.config().filter(|_| opens).cloned()
     }
 
-    /// The answer of CLOSED and LISTEN (RFC 9293 section 3.10.7.1 and 3.10.7.2).
+    /// Sends the reply of the states CLOSED and LISTEN (RFC 9293 sections 3.10.7.1 and 3.10.7.2).
     fn refuse(&mut self, frame: &TcpPacket) {
         let Some(segment) = frame.segment.refuse() else { return };
         let addresses = frame.addresses.reversed();
         let codepoint = Codepoint::NotEct;
-        self.depart(&TcpPacket { addresses, codepoint, segment, payload: Vec::new() });
+        self.send(&TcpPacket { addresses, codepoint, segment, payload: Vec::new() });
     }
 
-    /// The initial sequence number: far from the others, and the same in every run.
+    /// The next initial sequence number. It is far from the previous ones and the same in every
+    /// run.
     fn isn(&self) -> u32 {
         0x1357_9bdf_u32.wrapping_add((self.flows.len() as u32).wrapping_mul(0x0100_0001))
     }
@@ -195,8 +200,8 @@ impl Host {
     /// The path to `peer` from `own`, or from the host's address and an ephemeral port.
     fn path_to(&mut self, own: Option<SocketAddr>, peer: SocketAddr) -> Option<Path> {
         let port = own.map(|own| own.port()).filter(|&port| port != 0).unwrap_or_else(|| {
-            self.opened += 1;
-            EPHEMERAL + self.opened
+            self.ephemeral_ports += 1;
+            FIRST_EPHEMERAL_PORT + self.ephemeral_ports
         });
         let ip = own.map(|own| own.ip()).filter(|ip| !ip.is_unspecified());
         let local = self.settings.local;

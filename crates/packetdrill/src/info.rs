@@ -1,11 +1,11 @@
-//! The answer of `getsockopt(TCP_INFO)`: our own declaration of Linux's structure.
+//! The result of `getsockopt(TCP_INFO)`: a declaration of Linux's structure.
 
 use rtolab_tcp::sender::CaState;
 use rtolab_tcp::{Connection, State};
 
 use crate::flow::LinuxConnection;
 
-/// Declares `TcpInfo` and how its fields, which have no padding between them, become bytes.
+/// Declares `TcpInfo` and its conversion to bytes. Its fields have no padding between them.
 macro_rules! tcp_info {
     ($($(#[$about:meta])* $name:ident: $type:ty,)+) => {
         /// `struct tcp_info` of Linux, up to the last field used here. Times are in microseconds,
@@ -35,7 +35,7 @@ tcp_info! {
     probes: u8,
     backoff: u8,
     options: u8,
-    /// The shift of the peer's windows in the low half, that of our own in the high one.
+    /// The window scale of the peer in the low half, of this end in the high half.
     window_scales: u8,
     flags: u8,
     rto: u32,
@@ -86,7 +86,7 @@ tcp_info! {
     reord_seen: u32,
 }
 
-/// The threshold that Linux calls infinite.
+/// Linux's value of an infinite slow start threshold (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
 /// Linux's number of a state.
@@ -136,7 +136,7 @@ impl TcpInfo {
             lost: segments(flight.lost()),
             retrans: segments(flight.retrans_out()),
             reordering: flow.reordering.degree,
-            reord_seen: flow.reordering.seen,
+            reord_seen: flow.reordering.events,
             rtt: estimate.map_or(0, |estimate| micros(estimate.srtt.nanos())),
             rttvar: estimate.map_or(0, |estimate| micros(estimate.rttvar.nanos())),
             snd_ssthresh: match window.ssthresh() {

@@ -1,14 +1,14 @@
-//! The table of functions that packetdrill calls in place of the system's: our own declaration,
-//! with the tool's fields in the tool's order.
+//! The table of functions that packetdrill calls in place of system calls: a declaration with the
+//! tool's fields in the tool's order.
 
 use core::ffi::{c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 
-/// The first argument of each function: the stack's own pointer.
+/// The first argument of each function: the pointer that the stack put into `userdata`.
 type User = *mut c_void;
 
-/// The table of functions. `fcntl` and `ioctl` are variadic in C. Their optional argument is
-/// declared as a fixed one, which has the same calling convention for integers and pointers, and
-/// ignored if it is absent.
+/// The table of functions. `fcntl` and `ioctl` are variadic in C. Here their optional argument is
+/// always present, because the calling convention is the same for integers and pointers. It is
+/// ignored if the caller omits it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]

@@ -1,5 +1,5 @@
-//! libc's `getsockopt`, which packetdrill calls itself for `%{ }%` assertions: answered for the
-//! sockets of the stack under test, passed on for all others.
+//! A replacement of libc's `getsockopt`, which packetdrill calls directly for `%{ }%` assertions.
+//! It answers for the sockets of the stack under test, and calls libc for all others.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_int, c_void};
@@ -13,7 +13,7 @@ type GetSockOpt =
 
 const NAME: &CStr = c"getsockopt";
 
-/// libc's own.
+/// The function of libc.
 fn next() -> Option<GetSockOpt> {
     static NEXT: OnceLock<Option<GetSockOpt>> = OnceLock::new();
     *NEXT.get_or_init(|| {
@@ -28,7 +28,7 @@ fn next() -> Option<GetSockOpt> {
 ///
 /// # Safety
 ///
-/// As POSIX has it: `value` has room for `*length` bytes.
+/// As in POSIX: `value` has room for `*length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn getsockopt(
     descriptor: c_int,
@@ -38,15 +38,15 @@ pub unsafe extern "C" fn getsockopt(
     length: *mut libc::socklen_t,
 ) -> c_int {
     if let Some(shared) = Shared::current() {
-        if shared.with(|host| host.knows(descriptor)) {
-            // SAFETY: what the caller promises of `value` and `length`.
+        if shared.with(|host| host.has_socket(descriptor)) {
+            // SAFETY: by the caller's promise about `value` and `length`.
             return unsafe {
                 calls::answer_option(&shared, descriptor, (level, name), value, length)
             };
         }
     }
     match next() {
-        // SAFETY: what the caller promises is what libc asks for.
+        // SAFETY: libc has the same requirements.
         Some(next) => unsafe { next(descriptor, level, name, value, length) },
         None => calls::fail(libc::ENOSYS),
     }

@@ -1,61 +1,65 @@
-//! Which segments carry PSH: a rule of Linux's send queue, which the engine does not have.
+//! The segments that carry PSH. The rule depends on Linux's send queue, which the engine does not
+//! have.
 //!
-//! Data waits in buffers that are sent as one large packet and segmented by the device (TSO). PSH
-//! is set on the last segment of a write, and on the last of each buffer of more than one segment
-//! (`tcp_mark_push`, `__tcp_transmit_skb`).
+//! Linux keeps unsent data in buffers. Each buffer is sent as one large packet, which the device
+//! segments (TSO). PSH is set on the last segment of a write, and on the last segment of each
+//! buffer of several segments (`tcp_mark_push`, `__tcp_transmit_skb`).
 
 use std::collections::BTreeSet;
 
-/// The least number of segments of a large packet (`tcp_min_tso_segs`).
+/// The default of the minimum number of segments in a TSO packet (`tcp_min_tso_segs`).
 const MIN_SEGMENTS: u64 = 2;
 
-/// The most bytes of a large packet.
+/// The maximum length of a TSO packet, in bytes.
 const MAX_BYTES: u64 = 65_536;
 
-/// What bounds a large packet when its first segment is sent.
+/// The state that limits a TSO packet when its first segment is sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct TsoLimits {
     /// The sender's segment size, in bytes.
     pub smss: u64,
     /// The congestion window, in bytes.
     pub cwnd: u64,
-    /// The outstanding bytes.
+    /// The number of outstanding bytes.
     pub outstanding: u64,
-    /// The smoothed round trip, in microseconds.
+    /// The smoothed round-trip time, in microseconds.
     pub srtt: u64,
-    /// Is the sender in slow start, far below its threshold?
+    /// Is the congestion window below half of the slow start threshold?
     pub slow_start: bool,
     /// `net.ipv4.tcp_min_tso_segs`.
     pub min_segments: u64,
 }
 
-impl Bounds {
-    /// The segments of a millisecond at the pacing rate, more on short paths (`tcp_tso_autosize`).
+impl TsoLimits {
+    /// The number of segments sent in a millisecond at the pacing rate, and more if the round-trip
+    /// time is short (`tcp_tso_autosize`).
     fn by_rate(&self) -> u64 {
         let ratio = if self.slow_start { 200 } else { 120 };
-        let second = self.cwnd * ratio / 100 * 1_000_000 / self.srtt.max(1);
-        let nearby = MAX_BYTES.checked_shr((self.srtt >> 9) as u32).unwrap_or(0);
-        let bytes = ((second >> 10) + nearby).min(MAX_BYTES - 1);
+        let pacing_rate = self.cwnd * ratio / 100 * 1_000_000 / self.srtt.max(1);
+        let short_path_bytes = MAX_BYTES.checked_shr((self.srtt >> 9) as u32).unwrap_or(0);
+        let bytes = ((pacing_rate >> 10) + short_path_bytes).min(MAX_BYTES - 1);
         (bytes / self.smss).max(self.min_segments.max(MIN_SEGMENTS))
     }
 
-    /// The segments that may be sent together now: at most half a window (`tcp_cwnd_test`).
+    /// The maximum number of segments in a packet sent now: at most half a window
+    /// (`tcp_cwnd_test`).
     pub fn segments(&self) -> u64 {
         let cwnd = self.cwnd / self.smss;
         let room = cwnd.saturating_sub(self.outstanding / self.smss);
         self.by_rate().min((cwnd / 2).max(1)).min(room.max(1))
     }
 
-    /// The segments that may be retransmitted together.
+    /// The maximum number of segments in a retransmitted packet.
     pub fn retransmitted_segments(&self) -> u64 {
         self.by_rate()
     }
 }
 
-/// Linux's send queue: buffers that are filled before they are sent (`tcp_sendmsg_locked`).
+/// Linux's send queue of buffers. Writes are appended to the last buffer as long as it is unsent
+/// and not full (`tcp_sendmsg_locked`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SendQueue {
-    /// Where the last one begins.
+    /// The offset at which the last buffer begins.
     tail: u64,
     /// The end of the last pushed data (`pushed_seq`).
     pushed: u64,
@@ -65,18 +69,20 @@ pub struct SendQueue {
 
 /// The part of a write that fits into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WritePart {
     /// Its length.
     pub bytes: u64,
-    /// Is it appended to a buffer that waits?
+    /// Is it appended to an unsent buffer?
     pub appended: bool,
-    /// Is the buffer pushed because much was written since the last push (`forced_push`)?
+    /// Is the buffer pushed because more than half the maximum window was written since the last
+    /// push (`forced_push`)?
     pub forced: bool,
 }
 
 impl SendQueue {
-    /// The next part of a write of `bytes` at `end`, while everything from `unsent` on waits.
-    pub fn part(&mut self, bytes: u64, (unsent, end): (u64, u64), smss: u64) -> Part {
+    /// The first part of a write of `bytes` at the offset `end`. The data from the offset `unsent`
+    /// on are not sent.
+    pub fn part(&mut self, bytes: u64, (unsent, end): (u64, u64), smss: u64) -> WritePart {
         let buffer = (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss;
         let waiting = end - self.tail.max(unsent).min(end);
         let appended = waiting > 0 && waiting < buffer;
@@ -90,52 +96,53 @@ impl SendQueue {
         if forced || part == bytes {
             self.pushed = end + part;
         }
-        Part { bytes: part, appended, forced }
+        WritePart { bytes: part, appended, forced }
     }
 }
 
-/// Where buffers end, and which ends carry PSH, in offsets of the stream.
+/// The ends of buffers and the positions of PSH, as offsets in the stream.
 #[derive(Debug, Default)]
 pub struct Push {
-    /// The ends of the buffers that were sent once.
+    /// The ends of the buffers that have been sent.
     ends: BTreeSet<u64>,
     /// The ends of the application's writes.
     marks: BTreeSet<u64>,
-    /// The ends of the buffers of several segments that are sent now. A retransmission may split
-    /// them.
-    leaving: BTreeSet<u64>,
+    /// The ends of the buffers of several segments in the current transmission. A retransmission
+    /// may split these buffers.
+    multi_segment_ends: BTreeSet<u64>,
 }
 
 impl Push {
-    /// A write ends at `end` and is pushed.
+    /// Adds a mark at `end`: the segment that ends there carries PSH.
     pub fn mark(&mut self, end: u64) {
         self.marks.insert(end);
     }
 
-    /// Removes the mark at `end`, after which more was written to the same buffer.
+    /// Removes the mark at `end`, because more is written to the same buffer. Returns whether there
+    /// was one.
     pub fn unmark(&mut self, end: u64) -> bool {
         self.marks.remove(&end)
     }
 
     /// Does the segment that ends at `end` carry PSH?
-    pub fn marks(&self, end: u64) -> bool {
-        self.marks.contains(&end) || self.leaving.contains(&end)
+    pub fn has_mark(&self, end: u64) -> bool {
+        self.marks.contains(&end) || self.multi_segment_ends.contains(&end)
     }
 
     /// Begins a new transmission.
     pub fn begin(&mut self) {
-        self.leaving.clear();
+        self.multi_segment_ends.clear();
     }
 
-    /// A buffer of this many `segments`, which ends at `end`, is sent.
-    pub fn sent(&mut self, end: u64, segments: usize) {
+    /// Processes the transmission of a buffer of `segments` that ends at `end`.
+    pub fn on_sent(&mut self, end: u64, segments: usize) {
         self.ends.insert(end);
         if segments > 1 {
-            self.leaving.insert(end);
+            self.multi_segment_ends.insert(end);
         }
     }
 
-    /// A buffer is split at `offset`: one part was acknowledged or SACKed.
+    /// Splits a buffer at `offset`, because one part is acknowledged or SACKed.
     pub fn split(&mut self, offset: u64) {
         self.ends.insert(offset);
     }
@@ -145,7 +152,7 @@ impl Push {
         self.ends.contains(&offset)
     }
 
-    /// Forgets what lies below `offset`.
+    /// Removes everything below `offset`.
     pub fn forget_below(&mut self, offset: u64) {
         self.ends = self.ends.split_off(&offset);
         self.marks = self.marks.split_off(&offset);

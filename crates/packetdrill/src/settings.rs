@@ -1,5 +1,5 @@
-//! The settings of the stack: the tool's `--so_flags`, and the kernel settings in the first lines
-//! of a script.
+//! The settings of the stack: the tool's `--so_flags`, and the sysctls in the first lines of a
+//! script.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -13,64 +13,64 @@ use thiserror::Error;
 /// The default sender.
 const SENDER: &str = "linux";
 
-/// The receive buffer of a system, in bytes.
-const BUFFER: u32 = 262_144;
+/// The receive buffer of an operating system's profile, in bytes.
+const RECEIVE_BUFFER: u32 = 262_144;
 
 /// The `--so_flags`: `key=value`, separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSettings {
     /// The sender specification.
     pub sender: String,
-    /// The folder of the scripts' settings, one file each as in `/proc/sys/net/ipv4`.
+    /// The folder of the script's sysctls, one file each as in `/proc/sys/net/ipv4`.
     pub sysctl: Option<PathBuf>,
     /// The source address of `connect` without a `bind`.
-    pub local: Local,
-    /// The segment size, if not that of the sender.
+    pub local: LocalAddresses,
+    /// The MSS, in bytes; `None` is that of the sender.
     pub mss: Option<u16>,
-    /// The window scale, if not that of the sender.
+    /// The window scale; `None` is that of the sender.
     pub window_scale: Option<u8>,
-    /// Which segments carry PSH.
+    /// The rule for PSH.
     pub push: PushRule,
 }
 
-/// The host's own address, of either family.
+/// The host's addresses, one per family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// For IPv4.
+pub struct LocalAddresses {
+    /// The IPv4 address.
     pub v4: Ipv4Addr,
-    /// For IPv6.
+    /// The IPv6 address.
     pub v6: Ipv6Addr,
 }
 
-/// Which segments carry PSH.
+/// The rule that determines which segments carry PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PushRule {
-    /// The last of each write, and the last of each large packet of several segments, as on Linux.
+    /// The last segment of each write and of each TSO packet, as on Linux.
     #[default]
     Linux,
-    /// The last of each write, for scripts made from runs without TSO.
+    /// The last segment of each write, for scripts recorded in runs without TSO.
     Writes,
 }
 
-/// Why flags are invalid.
+/// The reason why flags are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
-    /// No such key.
+    /// A key is unknown.
     #[error(
         "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push="
     )]
     Key(String),
-    /// An invalid value of a key.
-    #[error("`{value}` is no {key}= in --so_flags: {right}")]
+    /// The value of a key is invalid.
+    #[error("{key}= in --so_flags is `{value}`; expected {expected}")]
     Value {
         /// The key.
         key: &'static str,
-        /// What was found.
+        /// The invalid value.
         value: String,
-        /// What would be right.
-        right: &'static str,
+        /// A description of the valid values.
+        expected: &'static str,
     },
-    /// Not a sender.
+    /// The sender is invalid.
     #[error(transparent)]
     Sender(#[from] SpecificationError),
 }
@@ -82,7 +82,7 @@ impl Default for HostSettings {
         Self {
             sender: SENDER.into(),
             sysctl: None,
-            local: Local { v4, v6 },
+            local: LocalAddresses { v4, v6 },
             mss: None,
             window_scale: None,
             push: PushRule::default(),
@@ -91,7 +91,7 @@ impl Default for HostSettings {
 }
 
 impl HostSettings {
-    /// Parses flags.
+    /// Parses `--so_flags`. A flag without `=` is the sender.
     pub fn parse(flags: &str) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
@@ -103,52 +103,52 @@ impl HostSettings {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), SettingsError> {
-        let wrong = |key, right| SettingsError::Value { key, value: value.into(), right };
+        let invalid = |key, expected| SettingsError::Value { key, value: value.into(), expected };
         match key {
             "sender" => self.sender = value.into(),
             "sysctl" => self.sysctl = Some(value.into()),
             "local" => match value.parse() {
                 Ok(IpAddr::V4(v4)) => self.local.v4 = v4,
                 Ok(IpAddr::V6(v6)) => self.local.v6 = v6,
-                Err(_) => return Err(wrong("local", "an address, such as 192.168.0.1")),
+                Err(_) => return Err(invalid("local", "an address, such as 192.168.0.1")),
             },
             "mss" => {
-                let bytes = value.parse().map_err(|_| wrong("mss", "a number of bytes"))?;
+                let bytes = value.parse().map_err(|_| invalid("mss", "a number of bytes"))?;
                 self.mss = Some(bytes);
             }
             "wscale" => {
-                let shift = value.parse().map_err(|_| wrong("wscale", "a shift from 0 to 14"))?;
+                let shift = value.parse().map_err(|_| invalid("wscale", "a shift from 0 to 14"))?;
                 self.window_scale = Some(shift);
             }
             "push" => match value {
                 "linux" => self.push = PushRule::Linux,
                 "writes" => self.push = PushRule::Writes,
-                _ => return Err(wrong("push", "linux or writes")),
+                _ => return Err(invalid("push", "linux or writes")),
             },
             _ => return Err(SettingsError::Key(key.into())),
         }
         Ok(())
     }
 
-    /// Is ECN granted, but not requested (`net.ipv4.tcp_ecn` 2)?
-    pub fn grants_ecn_only(&self) -> bool {
+    /// Is ECN only used if the peer requests it (`net.ipv4.tcp_ecn` 2)?
+    pub fn is_ecn_passive(&self) -> bool {
         let folder = self.sysctl.as_deref();
-        folder.is_some_and(|folder| Kernel { folder }.is("tcp_ecn", 2) == Some(true))
+        folder.is_some_and(|folder| SysctlFolder { folder }.is("tcp_ecn", 2) == Some(true))
     }
 
-    /// `net.ipv4.tcp_min_tso_segs`.
+    /// The value of `net.ipv4.tcp_min_tso_segs`, if the script sets it.
     pub fn min_segments(&self) -> Option<u64> {
-        self.sysctl.as_deref().and_then(|folder| Kernel { folder }.number("tcp_min_tso_segs"))
+        self.sysctl.as_deref().and_then(|folder| SysctlFolder { folder }.number("tcp_min_tso_segs"))
     }
 
-    /// The configuration of both halves, with the settings of the kernel as they are now.
+    /// The configuration of the host's sender and receiver, with the current sysctls.
     pub fn config(&self) -> Result<Config, SettingsError> {
-        let kernel = self.sysctl.as_deref().map(|folder| Kernel { folder });
-        let sysctl = kernel.as_ref().map(Kernel::sysctl).unwrap_or_default();
-        let mut config = host(&self.sender, &sysctl)?;
-        let largest = kernel.and_then(|kernel| kernel.number("tcp_rmem"));
-        if let (Some(largest), None | Some(true)) = (largest, sysctl.window_scaling) {
-            config.window_scale = Some(scale_for(largest));
+        let files = self.sysctl.as_deref().map(|folder| SysctlFolder { folder });
+        let sysctl = files.as_ref().map(SysctlFolder::sysctl).unwrap_or_default();
+        let mut config = host_config(&self.sender, &sysctl)?;
+        let max_buffer = files.and_then(|files| files.number("tcp_rmem"));
+        if let (Some(max_buffer), None | Some(true)) = (max_buffer, sysctl.window_scaling) {
+            config.window_scale = Some(scale_for(max_buffer));
         }
         config.mss = self.mss.unwrap_or(config.mss);
         config.window_scale = self.window_scale.or(config.window_scale);
@@ -156,29 +156,29 @@ impl HostSettings {
     }
 }
 
-/// The configuration of a host with the sender `name` and these kernel settings. If the name begins
-/// with a system, the host receives as that does, too.
-fn host(name: &str, kernel: &Sysctl) -> Result<Config, SpecificationError> {
-    let mut config = specification::sender_on(name, &Config::default(), kernel)?;
+/// The configuration of a host with the sender `name` and these sysctls. If the name begins with an
+/// operating system, the receiver is also that of the system.
+fn host_config(name: &str, sysctl: &Sysctl) -> Result<Config, SpecificationError> {
+    let mut config = specification::sender_on(name, &Config::default(), sysctl)?;
     let system = name.split('+').next().and_then(Profile::find);
     if let Some(system) = system {
         system.apply_to_receiver(&mut config);
-        config.receiver.buffer = BUFFER;
+        config.receiver.buffer = RECEIVE_BUFFER;
     }
     if system.is_none_or(|system| system.kernel.is_none()) {
-        kernel.apply(&mut config);
+        sysctl.apply(&mut config);
     }
-    kernel.apply_to_receiver(&mut config);
+    sysctl.apply_to_receiver(&mut config);
     Ok(config)
 }
 
-/// The settings of a kernel, `net.ipv4.tcp_*`.
-struct Kernel<'a> {
+/// A folder with the sysctls `net.ipv4.tcp_*`, one file each.
+struct SysctlFolder<'a> {
     folder: &'a Path,
 }
 
-impl Kernel<'_> {
-    /// The last number of a setting, if it has one: the largest of three sizes.
+impl SysctlFolder<'_> {
+    /// The last number of a sysctl, if it is set. In `tcp_rmem` this is the maximum size.
     fn number(&self, name: &str) -> Option<u64> {
         let text = std::fs::read_to_string(self.folder.join(name)).ok()?;
         text.split_whitespace().next_back()?.parse().ok()
@@ -192,7 +192,7 @@ impl Kernel<'_> {
         let number = |name| self.number(name).map(|number| number as u32);
         let on = |name| self.is(name, 0).map(|off| !off);
         Sysctl {
-            // Scripts set it by a socket option.
+            // Scripts set congestion control by a socket option.
             congestion: None,
             sack: on("tcp_sack"),
             dsack: on("tcp_dsack"),
@@ -210,9 +210,9 @@ impl Kernel<'_> {
     }
 }
 
-/// The smallest shift by which 16 bits advertise `largest` bytes (`tcp_select_initial_window`).
-fn scale_for(largest: u64) -> u8 {
-    (0..14).find(|shift| largest >> shift <= 65_535).unwrap_or(14)
+/// The smallest window scale that can advertise `max_buffer` bytes (`tcp_select_initial_window`).
+fn scale_for(max_buffer: u64) -> u8 {
+    (0..14).find(|shift| max_buffer >> shift <= 65_535).unwrap_or(14)
 }
 
 #[cfg(test)]
@@ -231,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn invalid_flags_yield_the_reason() {
+    fn invalid_flags_are_errors() {
         let message = |flags| HostSettings::parse(flags).unwrap_err().to_string();
         assert!(message("sendr=sack").starts_with("unknown key `sendr`"));
-        assert!(message("mss=big").contains("`big` is no mss="));
+        assert!(message("mss=big").contains("mss= in --so_flags is `big`"));
         assert!(message("local=here").contains("an address"));
         assert!(message("sack+frot").contains("unknown policy `frot`"));
     }
 
     #[test]
-    fn the_settings_of_a_kernel_are_read_from_a_folder() {
+    fn sysctls_are_read_from_a_folder() {
         let folder = std::env::temp_dir().join(format!("rtolab-sysctl-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         for (name, value) in [("tcp_sack", "0\n"), ("tcp_rmem", "4096\t131072\t15728640\n")] {

@@ -1,5 +1,5 @@
-//! A host shared by two threads of the tool: its main thread, whose calls advance the time, and the
-//! thread that makes its blocking calls.
+//! A host shared by two threads of the tool: the main thread, whose calls advance the time, and the
+//! thread that makes the blocking calls.
 
 use core::ffi::c_int;
 use std::collections::BTreeSet;
@@ -9,20 +9,21 @@ use std::time::Duration as RealDuration;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::host::{CallResult, Descriptor, Host, NoResult};
+use crate::host::{CallError, CallResult, Descriptor, Host};
 
-/// The real time that the thread of blocking calls has to make its next call before virtual time
-/// jumps.
+/// The real time for which a jump of the virtual time waits, so that the thread of blocking calls
+/// can make its next call.
 const GRACE: RealDuration = RealDuration::from_micros(300);
 
-/// How often it has that time if only such a call can make progress.
-const LAST_CHANCES: u32 = 100;
+/// The maximum number of such waits if only a blocking call can make progress.
+const MAX_CALL_WAITS: u32 = 100;
 
-/// The most timers that may expire while the tool waits for a packet, and the most waits for a
-/// call.
-const MOST_TURNS: u32 = 10_000;
+/// The maximum number of timers that expire while the tool waits for a packet, and of waits for a
+/// thread to catch up.
+const MAX_ITERATIONS: u32 = 10_000;
 
-/// The stack that `getsockopt` asks: one is under test at a time.
+/// The stack under test, which [`getsockopt`](crate::preload) queries. A process tests one stack at
+/// a time.
 static CURRENT: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
 /// A host behind a lock.
@@ -40,14 +41,14 @@ struct Inner {
     nonblocking: BTreeSet<Descriptor>,
     /// The number of blocked calls.
     waiting: u32,
-    /// The number of them that have not seen the last change.
+    /// The number of blocked calls that have not been retried since the last change.
     stale: u32,
-    /// A call returned, and its thread has not read the clock yet.
+    /// Has a blocked call returned whose thread has not read the clock yet?
     returning: bool,
 }
 
 impl Shared {
-    /// Puts `host` behind a lock. Calls of the current thread advance the time.
+    /// Shares `host`. Calls of the current thread advance the time.
     pub fn new(host: Host) -> Arc<Self> {
         let inner =
             Inner { host, nonblocking: BTreeSet::new(), waiting: 0, stale: 0, returning: false };
@@ -65,7 +66,7 @@ impl Shared {
         CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The test of the stack is over.
+    /// Ends the test of the stack.
     pub fn retire(&self) {
         let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|shared| std::ptr::eq(Arc::as_ptr(shared), self)) {
@@ -77,7 +78,7 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn drives(&self) -> bool {
+    fn is_driver(&self) -> bool {
         thread::current().id() == self.driver
     }
 
@@ -95,7 +96,7 @@ impl Shared {
         self.wake.notify_all();
     }
 
-    /// Makes calls on `descriptor` non-blocking, or blocking.
+    /// Makes calls on `descriptor` non-blocking or blocking.
     pub fn set_nonblocking(&self, descriptor: Descriptor, nonblocking: bool) {
         let mut inner = self.lock();
         match nonblocking {
@@ -109,30 +110,31 @@ impl Shared {
         self.lock().nonblocking.contains(&descriptor)
     }
 
-    /// Tries until it need not wait any more; where it may not wait, it fails with `unready`.
+    /// Makes a call, and repeats it as long as it would block. If `would_block_error` is set, the
+    /// call is non-blocking and fails with this `errno` instead.
     pub fn call<T>(
         &self,
-        unready: Option<c_int>,
+        would_block_error: Option<c_int>,
         mut attempt: impl FnMut(&mut Host) -> CallResult<T>,
     ) -> Result<T, c_int> {
         let mut inner = self.lock();
         let mut waited = false;
         loop {
-            let result = match (attempt(&mut inner.host), unready) {
+            let result = match (attempt(&mut inner.host), would_block_error) {
                 (Ok(value), _) => Some(Ok(value)),
-                (Err(NoResult::Error(error)), _) | (Err(NoResult::WouldBlock), Some(error)) => {
+                (Err(CallError::Error(error)), _) | (Err(CallError::WouldBlock), Some(error)) => {
                     Some(Err(error))
                 }
-                (Err(NoResult::WouldBlock), None) => None,
+                (Err(CallError::WouldBlock), None) => None,
             };
             if let Some(result) = result {
                 inner.returning = waited;
                 self.notify(&mut inner);
                 return result;
             }
-            if self.drives() {
-                // Nobody else lets time pass.
-                inner.host.pass_to_timer().ok_or(libc::EAGAIN)?;
+            if self.is_driver() {
+                // Only this thread advances the time.
+                inner.host.advance_to_timer().ok_or(libc::EAGAIN)?;
                 continue;
             }
             inner.waiting += 1;
@@ -146,7 +148,7 @@ impl Shared {
     /// Reads the clock.
     pub fn read_clock(&self) -> Instant {
         let mut inner = self.lock();
-        if !self.drives() {
+        if !self.is_driver() {
             inner.returning = false;
         }
         let now = inner.host.read_clock();
@@ -157,24 +159,25 @@ impl Shared {
     /// Advances the time.
     pub fn sleep(&self, time: Duration) {
         let mut inner = self.settle(self.lock());
-        inner.host.pass(time);
+        inner.host.advance(time);
         self.notify(&mut inner);
     }
 
-    /// The next packet sent, and when. Advances the time until there is one, if possible.
+    /// The next packet sent, with the time of its transmission. Advances the time until there is
+    /// one; `None` if no timer and no call sends one.
     pub fn receive(&self) -> Option<(Vec<u8>, Instant)> {
         let mut inner = self.lock();
-        for _ in 0..MOST_TURNS {
-            if let Some(departed) = inner.host.departed() {
-                return Some(departed);
+        for _ in 0..MAX_ITERATIONS {
+            if let Some(sent) = inner.host.next_packet() {
+                return Some(sent);
             }
             inner = self.settle(inner);
-            if inner.host.has_departed() {
+            if inner.host.has_packets() {
                 continue;
             }
-            if inner.host.pass_to_timer().is_none() {
+            if inner.host.advance_to_timer().is_none() {
                 inner = self.await_call(inner);
-                if !inner.host.has_departed() && inner.host.next_timer().is_none() {
+                if !inner.host.has_packets() && inner.host.next_timer().is_none() {
                     return None;
                 }
             }
@@ -183,11 +186,11 @@ impl Shared {
         None
     }
 
-    /// Waits for a blocking call, the only one that can make progress.
+    /// Waits until a blocking call sends a packet or starts a timer.
     fn await_call<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
         let mut inner = inner;
-        for _ in 0..LAST_CHANCES {
-            if inner.host.has_departed() || inner.host.next_timer().is_some() {
+        for _ in 0..MAX_CALL_WAITS {
+            if inner.host.has_packets() || inner.host.next_timer().is_some() {
                 break;
             }
             drop(inner);
@@ -197,10 +200,10 @@ impl Shared {
         inner
     }
 
-    /// Before time jumps, lets the thread of blocking calls catch up.
+    /// Waits until the thread of blocking calls has caught up. Call this before the time jumps.
     fn settle<'a>(&'a self, inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
         let mut inner = inner;
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_ITERATIONS {
             drop(inner);
             thread::sleep(GRACE);
             inner = self.lock();

@@ -15,8 +15,8 @@ pub(super) unsafe fn read_address(
     if address.is_null() || (length as usize) < size_of::<libc::sa_family_t>() {
         return Err(libc::EINVAL);
     }
-    // SAFETY: at least the family is there; each cast is to what the family says, where it is long
-    // enough.
+    // SAFETY: the family is present. Each cast is to the type of the family, after its length was
+    // checked.
     unsafe {
         match c_int::from(address.cast::<libc::sa_family_t>().read_unaligned()) {
             libc::AF_INET if length as usize >= size_of::<libc::sockaddr_in>() => {
@@ -63,7 +63,7 @@ pub(super) unsafe fn write_address(
             bytes.extend([0; 4]);
         }
     }
-    // SAFETY: not more than there is room for.
+    // SAFETY: `count` is at most the room.
     unsafe {
         let count = bytes.len().min(*length as usize);
         address.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), count);

@@ -1,5 +1,5 @@
-//! The functions that packetdrill calls, each a thin wrapper of [`Host`] that converts pointers to
-//! slices, and results to a number and `errno`.
+//! The functions that packetdrill calls. Each is a thin wrapper of [`Host`], which converts
+//! pointers to slices, and results to a number and `errno`.
 #![allow(unsafe_code)]
 
 mod address;
@@ -29,12 +29,13 @@ use waiting::{
 pub(crate) use convention::fail;
 pub(crate) use options::answer_option;
 
-/// Fills in the table of functions. Invalid flags end the process: the tool takes no errors.
+/// Fills in the table of functions. Invalid flags end the process, because the function cannot
+/// return an error.
 ///
 /// # Safety
 ///
-/// `flags` is null or a string that ends with zero; `interface` has room for the table. Its
-/// functions are called as declared, with its `userdata`, and none after `free`.
+/// `flags` is null or a string that ends with zero. `interface` has room for the table. Its
+/// functions are called as declared, with its `userdata`, and not after `free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn packetdrill_interface_init(
     flags: *const c_char,
@@ -42,7 +43,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(
 ) {
     let flags = match flags.is_null() {
         true => String::new(),
-        // SAFETY: not null, so a string by the caller's promise.
+        // SAFETY: it is not null, so it is a string by the caller's promise.
         false => unsafe { CStr::from_ptr(flags) }.to_string_lossy().into_owned(),
     };
     let settings = HostSettings::parse(&flags).unwrap_or_else(|error| {
@@ -85,12 +86,12 @@ pub unsafe extern "C" fn packetdrill_interface_init(
         pipe,
         splice,
     };
-    // SAFETY: the caller gives room for the table.
+    // SAFETY: by the caller's promise there is room for the table.
     unsafe { interface.write(table) };
 }
 
 unsafe extern "C" fn free(user: User) {
-    // SAFETY: from `Arc::into_raw`, and the last call by the tool's promise.
+    // SAFETY: it is from `Arc::into_raw`, and this is the last call by the tool's promise.
     let shared = unsafe { Arc::from_raw(user.cast::<Shared>()) };
     shared.retire();
 }

@@ -42,7 +42,7 @@ pub(super) unsafe extern "C" fn ioctl(
     });
     match answer {
         Some(bytes) => {
-            // SAFETY: both requests are for an `int`.
+            // SAFETY: the result of both requests is an `int`.
             unsafe { value.cast::<c_int>().write_unaligned(bytes as c_int) };
             0
         }
@@ -58,11 +58,12 @@ pub(super) unsafe extern "C" fn getsockopt(
     value: *mut c_void,
     length: *mut libc::socklen_t,
 ) -> c_int {
-    // SAFETY: the table's `userdata`, and room for as many bytes as `length` says.
+    // SAFETY: the table's `userdata`, and room for `*length` bytes.
     unsafe { answer_option(shared(user), descriptor, (level, name), value, length) }
 }
 
-/// Answers `getsockopt`: `TCP_INFO`, `SO_ERROR`, `TCP_MAXSEG`; zeros where nothing is known.
+/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR` and `TCP_MAXSEG`. Other options and unknown
+/// fields are zero.
 ///
 /// # Safety
 ///
@@ -89,7 +90,7 @@ pub(crate) unsafe fn answer_option(
         _ => Vec::new(),
     });
     let count = bytes.len().min(room);
-    // SAFETY: `count` bytes fit into `value`, which is none of ours.
+    // SAFETY: `count` bytes fit into `value`, which does not overlap `bytes`.
     unsafe {
         value.cast::<u8>().write_bytes(0, room);
         value.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), count);

@@ -1,11 +1,11 @@
-//! The life of a socket: `socket` to `connect`, `close`, `shutdown`.
+//! The calls that create, connect and close sockets.
 
 use core::ffi::c_int;
 
-use crate::host::How;
+use crate::host::Shutdown;
 
 use super::address::{read_address, write_address};
-use super::convention::{User, fail, new_descriptor, shared, status, unready};
+use super::convention::{User, fail, new_descriptor, shared, status, would_block_error};
 
 pub(super) unsafe extern "C" fn socket(
     user: User,
@@ -50,14 +50,17 @@ pub(super) unsafe extern "C" fn accept(
 ) -> c_int {
     // SAFETY: the table's `userdata`.
     let shared = unsafe { shared(user) };
-    let unready = unready(shared, descriptor, 0, libc::EAGAIN);
-    let accepted = shared.call(unready, |host| host.acceptable(descriptor)).and_then(|()| {
-        let new = new_descriptor()?;
-        shared.call(unready, |host| host.accept(descriptor, new)).map(|peer| (new, peer))
-    });
+    let would_block_error = would_block_error(shared, descriptor, 0, libc::EAGAIN);
+    let accepted =
+        shared.call(would_block_error, |host| host.acceptable(descriptor)).and_then(|()| {
+            let new = new_descriptor()?;
+            shared
+                .call(would_block_error, |host| host.accept(descriptor, new))
+                .map(|peer| (new, peer))
+        });
     match accepted {
         Ok((new, peer)) => {
-            // SAFETY: null, or room for as many bytes as `length` says.
+            // SAFETY: `address` is null, or has room for `*length` bytes.
             unsafe { write_address(peer, address, length) };
             new
         }
@@ -73,8 +76,11 @@ pub(super) unsafe extern "C" fn connect(
 ) -> c_int {
     // SAFETY: the table's `userdata`, and an address of that length.
     let (shared, address) = unsafe { (shared(user), read_address(address, length)) };
-    let unready = unready(shared, descriptor, 0, libc::EINPROGRESS);
-    status(address.and_then(|peer| shared.call(unready, |host| host.connect(descriptor, peer))))
+    let would_block_error = would_block_error(shared, descriptor, 0, libc::EINPROGRESS);
+    status(
+        address
+            .and_then(|peer| shared.call(would_block_error, |host| host.connect(descriptor, peer))),
+    )
 }
 
 pub(super) unsafe extern "C" fn close(user: User, descriptor: c_int) -> c_int {
@@ -83,7 +89,7 @@ pub(super) unsafe extern "C" fn close(user: User, descriptor: c_int) -> c_int {
     let closed = shared.call(None, |host| host.close(descriptor));
     if closed.is_ok() {
         shared.set_nonblocking(descriptor, false);
-        // SAFETY: a descriptor of `new_descriptor`, which nobody uses any more.
+        // SAFETY: the descriptor is from `new_descriptor`, and its socket is closed.
         unsafe { libc::close(descriptor) };
     }
     status(closed)
@@ -93,9 +99,9 @@ pub(super) unsafe extern "C" fn shutdown(user: User, descriptor: c_int, how: c_i
     // SAFETY: the table's `userdata`.
     let shared = unsafe { shared(user) };
     let how = match how {
-        libc::SHUT_RD => How::Read,
-        libc::SHUT_WR => How::Write,
-        libc::SHUT_RDWR => How::Both,
+        libc::SHUT_RD => Shutdown::Read,
+        libc::SHUT_WR => Shutdown::Write,
+        libc::SHUT_RDWR => Shutdown::Both,
         _ => return fail(libc::EINVAL),
     };
     status(shared.call(None, |host| host.shutdown(descriptor, how)))

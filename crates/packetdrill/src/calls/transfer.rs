@@ -2,11 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::flow::Call;
+use crate::flow::BlockingMode;
 use crate::host::Descriptor;
 use crate::shared::Shared;
 
-use super::convention::{User, count, fail, shared, unready};
+use super::convention::{User, count, fail, shared, would_block_error};
 
 pub(super) unsafe extern "C" fn read(
     user: User,
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C" fn readv(
     parts: *const libc::iovec,
     parts_count: c_int,
 ) -> isize {
-    // SAFETY: the table's `userdata`, and buffers as `readv` of POSIX has them.
+    // SAFETY: the table's `userdata`, and valid buffers by POSIX.
     unsafe { receive_into(shared(user), descriptor, parts_of(parts, parts_count as usize), 0) }
 }
 
@@ -60,10 +60,10 @@ pub(super) unsafe extern "C" fn recvmsg(
     flags: c_int,
 ) -> isize {
     if flags & libc::MSG_ERRQUEUE != 0 {
-        // SAFETY: the table's `userdata`, and a message as POSIX has it.
-        return unsafe { receive_stamp(shared(user), descriptor, &mut *message) };
+        // SAFETY: the table's `userdata`, and a valid message by POSIX.
+        return unsafe { receive_timestamp(shared(user), descriptor, &mut *message) };
     }
-    // SAFETY: the table's `userdata`, and a message as POSIX has it.
+    // SAFETY: the table's `userdata`, and a valid message by POSIX.
     unsafe {
         let parts = parts_of((*message).msg_iov, (*message).msg_iovlen);
         receive_into(shared(user), descriptor, parts, flags)
@@ -86,7 +86,7 @@ pub(super) unsafe extern "C" fn writev(
     parts: *const libc::iovec,
     parts_count: c_int,
 ) -> isize {
-    // SAFETY: the table's `userdata`, and buffers as `writev` of POSIX has them.
+    // SAFETY: the table's `userdata`, and valid buffers by POSIX.
     unsafe { send_from(shared(user), descriptor, parts_of(parts, parts_count as usize), 0) }
 }
 
@@ -121,7 +121,7 @@ pub(super) unsafe extern "C" fn sendmsg(
     message: *const libc::msghdr,
     flags: c_int,
 ) -> isize {
-    // SAFETY: the table's `userdata`, and a message as POSIX has it.
+    // SAFETY: the table's `userdata`, and a valid message by POSIX.
     unsafe {
         let parts = parts_of((*message).msg_iov, (*message).msg_iovlen);
         send_from(shared(user), descriptor, parts, flags)
@@ -136,26 +136,26 @@ pub(super) unsafe extern "C" fn sendmsg(
 unsafe fn parts_of<'a>(parts: *const libc::iovec, count: usize) -> &'a [libc::iovec] {
     match parts.is_null() {
         true => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's promise.
         false => unsafe { core::slice::from_raw_parts(parts, count) },
     }
 }
 
-/// Reads an entry of the error queue, which has no data.
+/// Reads an entry of the error queue. Returns 0, because entries have no data.
 ///
 /// # Safety
 ///
-/// `message` is one as POSIX has it: its control buffer has room for as many bytes as it says.
-unsafe fn receive_stamp(
+/// `message` is valid by POSIX: its control buffer has room for `msg_controllen` bytes.
+unsafe fn receive_timestamp(
     shared: &Shared,
     descriptor: Descriptor,
     message: &mut libc::msghdr,
 ) -> isize {
-    match shared.call(None, |host| host.stamp(descriptor)) {
-        Ok(stamp) => {
-            let control = stamp.control();
+    match shared.call(None, |host| host.next_timestamp(descriptor)) {
+        Ok(entry) => {
+            let control = entry.control();
             let size = control.len().min(message.msg_controllen);
-            // SAFETY: not more than there is room for.
+            // SAFETY: `size` is at most the room.
             unsafe {
                 let into = message.msg_control.cast::<u8>();
                 into.copy_from_nonoverlapping(control.as_ptr(), size);
@@ -172,21 +172,21 @@ unsafe fn receive_stamp(
 ///
 /// # Safety
 ///
-/// Each of `parts` has room for as many bytes as it says.
+/// Each of `parts` has room for `iov_len` bytes.
 unsafe fn receive_into(
     shared: &Shared,
     descriptor: Descriptor,
     parts: &[libc::iovec],
     flags: c_int,
 ) -> isize {
-    let most = parts.iter().map(|part| part.iov_len).sum();
-    let unready = unready(shared, descriptor, flags, libc::EAGAIN);
-    let read = shared.call(unready, |host| host.read(descriptor, most));
+    let room = parts.iter().map(|part| part.iov_len).sum();
+    let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
+    let read = shared.call(would_block_error, |host| host.read(descriptor, room));
     if let Ok(bytes) = &read {
         let mut rest = &bytes[..];
         for part in parts {
             let (now, later) = rest.split_at(rest.len().min(part.iov_len));
-            // SAFETY: not more than the part has room for.
+            // SAFETY: `now` is at most as long as the part.
             unsafe { part.iov_base.cast::<u8>().copy_from_nonoverlapping(now.as_ptr(), now.len()) };
             rest = later;
         }
@@ -198,7 +198,7 @@ unsafe fn receive_into(
 ///
 /// # Safety
 ///
-/// Each of `parts` holds as many bytes as its length says.
+/// Each of `parts` points to `iov_len` bytes.
 unsafe fn send_from(
     shared: &Shared,
     descriptor: Descriptor,
@@ -207,12 +207,12 @@ unsafe fn send_from(
 ) -> isize {
     let mut bytes = Vec::new();
     for part in parts.iter().filter(|part| part.iov_len > 0) {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's promise.
         bytes.extend(unsafe {
             core::slice::from_raw_parts(part.iov_base.cast::<u8>(), part.iov_len)
         });
     }
-    let unready = unready(shared, descriptor, flags, libc::EAGAIN);
-    let call = unready.map_or(Call::Blocking, |_| Call::NonBlocking);
-    count(shared.call(unready, |host| host.write(descriptor, &bytes, call)))
+    let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
+    let mode = would_block_error.map_or(BlockingMode::Blocking, |_| BlockingMode::NonBlocking);
+    count(shared.call(would_block_error, |host| host.write(descriptor, &bytes, mode)))
 }

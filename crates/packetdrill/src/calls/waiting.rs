@@ -1,4 +1,5 @@
-//! `poll`, the network, the clock, and the functions that no script here needs.
+//! `poll`, the network device and the clock. `epoll`, `pipe` and `splice` are not supported,
+//! because no script of the suite uses them.
 
 use core::ffi::{c_int, c_longlong, c_uint, c_void};
 
@@ -12,7 +13,7 @@ pub(super) unsafe extern "C" fn poll(
     polled_count: libc::nfds_t,
     timeout: c_int,
 ) -> c_int {
-    // SAFETY: the table's `userdata`, and as many entries as are said.
+    // SAFETY: the table's `userdata`, and `polled_count` entries.
     let (shared, polled) =
         unsafe { (shared(user), core::slice::from_raw_parts_mut(polled, polled_count as usize)) };
     let until = (timeout >= 0).then(|| shared.read_clock() + Duration::from_millis(timeout as u64));
@@ -28,7 +29,7 @@ pub(super) unsafe extern "C" fn netdev_send(
     // SAFETY: the table's `userdata`, and a packet of that size.
     let (shared, packet) =
         unsafe { (shared(user), core::slice::from_raw_parts(packet.cast::<u8>(), size)) };
-    shared.with(|host| host.arrive(packet));
+    shared.with(|host| host.on_packet(packet));
     0
 }
 
@@ -39,10 +40,10 @@ pub(super) unsafe extern "C" fn netdev_receive(
     time: *mut c_longlong,
 ) -> c_int {
     // SAFETY: the table's `userdata`.
-    let departed = unsafe { shared(user) }.receive();
-    let (packet, micros) = departed
-        .map_or((Vec::new(), 0), |(packet, at)| (packet, (at.nanos() / 1000) as c_longlong));
-    // SAFETY: `into` has room for `*size` bytes, and all three are the caller's.
+    let sent = unsafe { shared(user) }.receive();
+    let (packet, micros) =
+        sent.map_or((Vec::new(), 0), |(packet, at)| (packet, (at.nanos() / 1000) as c_longlong));
+    // SAFETY: `into` has room for `*size` bytes, and all three pointers are valid.
     unsafe {
         let count = packet.len().min(*size);
         into.cast::<u8>().copy_from_nonoverlapping(packet.as_ptr(), count);
@@ -69,7 +70,7 @@ pub(super) unsafe extern "C" fn gettimeofday(
         tv_sec: (micros / 1_000_000) as libc::time_t,
         tv_usec: (micros % 1_000_000) as libc::suseconds_t,
     };
-    // SAFETY: the caller gives room for the time.
+    // SAFETY: `into` has room for the time.
     unsafe { into.write(time) };
     0
 }

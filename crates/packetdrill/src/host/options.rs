@@ -8,10 +8,10 @@ use rtolab_tcp::config::{CongestionAlgorithm, GiveUp, Nagle, SlowStartExit};
 use rtolab_time::Duration;
 
 use super::Host;
-use super::socket::{CallResult, Descriptor, NoResult, Socket};
+use super::socket::{CallError, CallResult, Descriptor, Socket};
 
 impl Host {
-    /// Sets a socket option. An option without meaning here succeeds without effect.
+    /// Sets a socket option. An unsupported option is ignored without an error.
     pub fn set_option(
         &mut self,
         descriptor: Descriptor,
@@ -19,14 +19,14 @@ impl Host {
         value: &[u8],
     ) -> CallResult<()> {
         let number = value.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes));
-        match self.sockets.get_mut(&descriptor).ok_or(NoResult::Error(libc::EBADF))? {
-            Socket::Fresh { config, .. } | Socket::Listener { config, .. } => {
+        match self.sockets.get_mut(&descriptor).ok_or(CallError::Error(libc::EBADF))? {
+            Socket::Unconnected { config, .. } | Socket::Listener { config, .. } => {
                 set(Arc::make_mut(config), option, (value, number))
             }
             Socket::Connection { id, .. } => {
                 let flow = &mut self.flows[*id];
                 if let ((libc::SOL_SOCKET, libc::SO_TIMESTAMPING), Some(bits)) = (option, number) {
-                    flow.request_stamps(bits as u32);
+                    flow.request_timestamps(bits as u32);
                 }
                 if let ((libc::SOL_SOCKET, libc::SO_SNDBUF), Some(bytes)) = (option, number) {
                     flow.send_buffer.set(u64::from(bytes.unsigned_abs()));
@@ -44,7 +44,7 @@ impl Host {
     }
 }
 
-/// Sets one option, whose value may be a `number`.
+/// Sets an option to `value`, or to `number` if the value is one.
 fn set(
     config: &mut Config,
     option: (c_int, c_int),
@@ -60,7 +60,7 @@ fn set(
                 config.congestion.control = CongestionAlgorithm::Cubic;
                 config.congestion.slow_start_exit = SlowStartExit::HyStart;
             }
-            _ => return Err(NoResult::Error(libc::ENOENT)),
+            _ => return Err(CallError::Error(libc::ENOENT)),
         },
         ((libc::SOL_TCP, libc::TCP_NODELAY), Some(number)) => {
             config.nagle = if number == 0 { Nagle::Minshall } else { Nagle::Off };

@@ -1,4 +1,4 @@
-//! A socket and the results of its calls.
+//! The states of a socket, and the results of its calls.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -9,43 +9,43 @@ use core::ffi::c_int;
 use rtolab_packet::Path;
 use rtolab_tcp::Config;
 
-/// The number of a connection. A connection may outlive its socket.
+/// The number of a connection. A connection may exist longer than its socket.
 pub(super) type FlowId = usize;
 
 /// A file descriptor.
 pub type Descriptor = c_int;
 
 /// The result of a call.
-pub type CallResult<T> = Result<T, NoResult>;
+pub type CallResult<T> = Result<T, CallError>;
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoResult {
-    /// It fails with this `errno`.
+pub enum CallError {
+    /// The call fails with this `errno`.
     Error(c_int),
-    /// It would block: it waits for a packet or a timer.
+    /// The call would block until a packet arrives or a timer expires.
     WouldBlock,
 }
 
 /// The half of a connection that is shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// No more is read.
+pub enum Shutdown {
+    /// The receiving half.
     Read,
-    /// No more is written: a FIN follows the data.
+    /// The sending half: a FIN follows the data.
     Write,
     /// Both.
     Both,
 }
 
-/// A socket, by its state.
+/// The state of a socket.
 #[derive(Debug)]
 pub(super) enum Socket {
     /// Neither listening nor connected.
-    Fresh { own: Option<SocketAddr>, config: Arc<Config> },
+    Unconnected { own: Option<SocketAddr>, config: Arc<Config> },
     /// A listening socket, with its accept queue.
     Listener { own: SocketAddr, queue: VecDeque<FlowId>, config: Arc<Config> },
-    /// One end of a connection.
+    /// One end of a connection. `reads` and `writes` are whether its halves are open.
     Connection { id: FlowId, reads: bool, writes: bool },
 }
 
@@ -59,17 +59,17 @@ impl Socket {
 
     /// The accept queue, if it listens on `path`.
     pub(super) fn queue_for(&mut self, path: &Path) -> Option<&mut VecDeque<FlowId>> {
-        let here = self.listens_at(path);
+        let listens = self.listens_at(path);
         match self {
-            Self::Listener { queue, .. } if here => Some(queue),
+            Self::Listener { queue, .. } if listens => Some(queue),
             _ => None,
         }
     }
 
-    /// The configuration of its future connections.
+    /// The configuration of its future connections; `None` if it is connected.
     pub(super) fn config(&self) -> Option<&Arc<Config>> {
         match self {
-            Self::Fresh { config, .. } | Self::Listener { config, .. } => Some(config),
+            Self::Unconnected { config, .. } | Self::Listener { config, .. } => Some(config),
             Self::Connection { .. } => None,
         }
     }

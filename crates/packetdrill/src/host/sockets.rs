@@ -10,31 +10,31 @@ use rtolab_packet::Path;
 use rtolab_time::Instant;
 
 use super::Host;
-use super::socket::{CallResult, Descriptor, FlowId, How, NoResult, Socket};
-use crate::flow::{Call, CloseReason, LinuxConnection};
-use crate::stamps::Stamp;
+use super::socket::{CallError, CallResult, Descriptor, FlowId, Shutdown, Socket};
+use crate::flow::{BlockingMode, CloseReason, LinuxConnection};
+use crate::timestamps::TimestampEntry;
 
 impl Host {
     /// Creates a socket for a descriptor.
     pub fn socket(&mut self, descriptor: Descriptor) -> CallResult<()> {
         let config = self.config().map_err(|error| {
             eprintln!("rtolab: {error}");
-            NoResult::Error(libc::EINVAL)
+            CallError::Error(libc::EINVAL)
         })?;
-        self.sockets.insert(descriptor, Socket::Fresh { own: None, config });
+        self.sockets.insert(descriptor, Socket::Unconnected { own: None, config });
         Ok(())
     }
 
     /// Is the descriptor a socket of this host?
-    pub fn knows(&self, descriptor: Descriptor) -> bool {
+    pub fn has_socket(&self, descriptor: Descriptor) -> bool {
         self.sockets.contains_key(&descriptor)
     }
 
-    fn at(&mut self, descriptor: Descriptor) -> CallResult<&mut Socket> {
-        self.sockets.get_mut(&descriptor).ok_or(NoResult::Error(libc::EBADF))
+    fn socket_mut(&mut self, descriptor: Descriptor) -> CallResult<&mut Socket> {
+        self.sockets.get_mut(&descriptor).ok_or(CallError::Error(libc::EBADF))
     }
 
-    /// The connection of a descriptor.
+    /// The connection of a descriptor; `None` if its socket has none.
     pub fn flow(&self, descriptor: Descriptor) -> Option<&LinuxConnection> {
         match self.sockets.get(&descriptor)? {
             Socket::Connection { id, .. } => Some(&self.flows[*id]),
@@ -42,53 +42,53 @@ impl Host {
         }
     }
 
-    fn id(&mut self, descriptor: Descriptor) -> CallResult<FlowId> {
-        match self.at(descriptor)? {
+    fn flow_id(&mut self, descriptor: Descriptor) -> CallResult<FlowId> {
+        match self.socket_mut(descriptor)? {
             Socket::Connection { id, .. } => Ok(*id),
-            _ => Err(NoResult::Error(libc::ENOTCONN)),
+            _ => Err(CallError::Error(libc::ENOTCONN)),
         }
     }
 
     /// Binds a socket to an address.
     pub fn bind(&mut self, descriptor: Descriptor, address: SocketAddr) -> CallResult<()> {
-        match self.at(descriptor)? {
-            Socket::Fresh { own, .. } => {
+        match self.socket_mut(descriptor)? {
+            Socket::Unconnected { own, .. } => {
                 *own = Some(address);
                 Ok(())
             }
-            _ => Err(NoResult::Error(libc::EINVAL)),
+            _ => Err(CallError::Error(libc::EINVAL)),
         }
     }
 
     /// Makes a socket listen.
     pub fn listen(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        let socket = self.at(descriptor)?;
+        let socket = self.socket_mut(descriptor)?;
         match socket {
-            Socket::Fresh { own: Some(own), config } => {
+            Socket::Unconnected { own: Some(own), config } => {
                 let (own, config) = (*own, config.clone());
                 *socket = Socket::Listener { own, queue: VecDeque::new(), config };
                 Ok(())
             }
             Socket::Listener { .. } => Ok(()),
-            _ => Err(NoResult::Error(libc::EINVAL)),
+            _ => Err(CallError::Error(libc::EINVAL)),
         }
     }
 
-    /// Is there a connection to accept?
+    /// Succeeds if a connection waits in the accept queue, and would block otherwise.
     pub fn acceptable(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        match self.at(descriptor)? {
-            Socket::Listener { queue, .. } if queue.is_empty() => Err(NoResult::WouldBlock),
+        match self.socket_mut(descriptor)? {
+            Socket::Listener { queue, .. } if queue.is_empty() => Err(CallError::WouldBlock),
             Socket::Listener { .. } => Ok(()),
-            _ => Err(NoResult::Error(libc::EINVAL)),
+            _ => Err(CallError::Error(libc::EINVAL)),
         }
     }
 
-    /// Accepts the oldest connection with the descriptor `new`; returns its peer's address.
+    /// Accepts the oldest connection with the descriptor `new`. Returns the address of its peer.
     pub fn accept(&mut self, descriptor: Descriptor, new: Descriptor) -> CallResult<SocketAddr> {
-        let Socket::Listener { queue, .. } = self.at(descriptor)? else {
-            return Err(NoResult::Error(libc::EINVAL));
+        let Socket::Listener { queue, .. } = self.socket_mut(descriptor)? else {
+            return Err(CallError::Error(libc::EINVAL));
         };
-        let id = queue.pop_front().ok_or(NoResult::WouldBlock)?;
+        let id = queue.pop_front().ok_or(CallError::WouldBlock)?;
         self.sockets.insert(new, Socket::Connection { id, reads: true, writes: true });
         let Path { addresses, ports } = self.flows[id].path;
         Ok(SocketAddr::new(addresses.to(), ports.to))
@@ -96,82 +96,89 @@ impl Host {
 
     /// Opens a connection.
     pub fn connect(&mut self, descriptor: Descriptor, peer: SocketAddr) -> CallResult<()> {
-        let (own, config) = match self.at(descriptor)? {
-            Socket::Fresh { own, config } => (*own, config.clone()),
+        let (own, config) = match self.socket_mut(descriptor)? {
+            Socket::Unconnected { own, config } => (*own, config.clone()),
             Socket::Connection { .. } => return self.connected(descriptor),
-            Socket::Listener { .. } => return Err(NoResult::Error(libc::EISCONN)),
+            Socket::Listener { .. } => return Err(CallError::Error(libc::EISCONN)),
         };
-        let path = self.path_to(own, peer).ok_or(NoResult::Error(libc::EAFNOSUPPORT))?;
+        let path = self.path_to(own, peer).ok_or(CallError::Error(libc::EAFNOSUPPORT))?;
         let mut config = config;
-        if self.settings.grants_ecn_only() {
+        if self.settings.is_ecn_passive() {
             Arc::make_mut(&mut config).ecn = false;
         }
         let isn = self.isn();
         let mut flow = LinuxConnection::open(config, path, isn);
-        flow.announced = true;
+        flow.queued = true;
         let id = self.begin(flow);
         self.sockets.insert(descriptor, Socket::Connection { id, reads: true, writes: true });
-        Err(NoResult::WouldBlock)
+        Err(CallError::WouldBlock)
     }
 
-    /// The result of `connect`.
+    /// The result of `connect`, which would block until the handshake is complete.
     pub fn connected(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        let id = self.id(descriptor)?;
+        let id = self.flow_id(descriptor)?;
         let flow = &mut self.flows[id];
         match (flow.connected, flow.take_error()) {
-            (_, Some(error)) => Err(NoResult::Error(error)),
+            (_, Some(error)) => Err(CallError::Error(error)),
             (true, None) => Ok(()),
-            (false, None) => Err(NoResult::WouldBlock),
+            (false, None) => Err(CallError::WouldBlock),
         }
     }
 
-    /// Writes `bytes`: all of them if blocking, else as many as the send buffer has room for.
-    pub fn write(&mut self, descriptor: Descriptor, bytes: &[u8], call: Call) -> CallResult<usize> {
-        let Socket::Connection { id, writes, .. } = *self.at(descriptor)? else {
-            return Err(NoResult::Error(libc::EPIPE));
+    /// Writes `bytes`. A non-blocking call writes only as many as the send buffer has room for.
+    /// Returns their number.
+    pub fn write(
+        &mut self,
+        descriptor: Descriptor,
+        bytes: &[u8],
+        mode: BlockingMode,
+    ) -> CallResult<usize> {
+        let Socket::Connection { id, writes, .. } = *self.socket_mut(descriptor)? else {
+            return Err(CallError::Error(libc::EPIPE));
         };
         let flow = &mut self.flows[id];
         if let Some(error) = flow.take_error() {
-            return Err(NoResult::Error(error));
+            return Err(CallError::Error(error));
         }
         if flow.end.is_some() || !writes {
-            return Err(NoResult::Error(libc::EPIPE));
+            return Err(CallError::Error(libc::EPIPE));
         }
         if !flow.connected {
-            return Err(NoResult::WouldBlock);
+            return Err(CallError::WouldBlock);
         }
         let mut written = 0;
-        while written < bytes.len() && (call == Call::Blocking || self.flows[id].has_room()) {
-            written += self.flows[id].write(&bytes[written..], written > 0, call);
+        let may_block = mode == BlockingMode::Blocking;
+        while written < bytes.len() && (may_block || self.flows[id].has_room()) {
+            written += self.flows[id].write(&bytes[written..], written > 0, mode);
             self.drain(id);
         }
-        if written == 0 && !bytes.is_empty() { Err(NoResult::WouldBlock) } else { Ok(written) }
+        if written == 0 && !bytes.is_empty() { Err(CallError::WouldBlock) } else { Ok(written) }
     }
 
-    /// Reads up to `most` bytes; none at the end of the stream.
-    pub fn read(&mut self, descriptor: Descriptor, most: usize) -> CallResult<Vec<u8>> {
-        let Socket::Connection { id, reads, .. } = *self.at(descriptor)? else {
-            return Err(NoResult::Error(libc::ENOTCONN));
+    /// Reads at most `max_bytes`. The result is empty at the end of the stream.
+    pub fn read(&mut self, descriptor: Descriptor, max_bytes: usize) -> CallResult<Vec<u8>> {
+        let Socket::Connection { id, reads, .. } = *self.socket_mut(descriptor)? else {
+            return Err(CallError::Error(libc::ENOTCONN));
         };
         let flow = &mut self.flows[id];
         if flow.socket.connection.receiver().available() > 0 {
-            let bytes = flow.read(most);
+            let bytes = flow.read(max_bytes);
             self.drain(id);
             return Ok(bytes);
         }
         if let Some(error) = flow.take_error() {
-            return Err(NoResult::Error(error));
+            return Err(CallError::Error(error));
         }
         match flow.socket.connection.receiver().finished() || flow.end.is_some() || !reads {
             true => Ok(Vec::new()),
-            false => Err(NoResult::WouldBlock),
+            false => Err(CallError::WouldBlock),
         }
     }
 
     /// The next entry of the error queue.
-    pub fn stamp(&mut self, descriptor: Descriptor) -> CallResult<Stamp> {
-        let id = self.id(descriptor)?;
-        self.flows[id].stamps.take().ok_or(NoResult::Error(libc::EAGAIN))
+    pub fn next_timestamp(&mut self, descriptor: Descriptor) -> CallResult<TimestampEntry> {
+        let id = self.flow_id(descriptor)?;
+        self.flows[id].timestamps.take().ok_or(CallError::Error(libc::EAGAIN))
     }
 
     /// The number of readable bytes.
@@ -181,21 +188,21 @@ impl Host {
 
     /// The pending error (`SO_ERROR`).
     pub fn error(&mut self, descriptor: Descriptor) -> c_int {
-        let Ok(id) = self.id(descriptor) else { return 0 };
+        let Ok(id) = self.flow_id(descriptor) else { return 0 };
         self.flows[id].take_error().unwrap_or(0)
     }
 
-    /// Shuts one half of a connection down, or both.
-    pub fn shutdown(&mut self, descriptor: Descriptor, how: How) -> CallResult<()> {
-        let Socket::Connection { id, reads, writes } = self.at(descriptor)? else {
-            return Err(NoResult::Error(libc::ENOTCONN));
+    /// Shuts down one half or both halves of a connection.
+    pub fn shutdown(&mut self, descriptor: Descriptor, how: Shutdown) -> CallResult<()> {
+        let Socket::Connection { id, reads, writes } = self.socket_mut(descriptor)? else {
+            return Err(CallError::Error(libc::ENOTCONN));
         };
         let id = *id;
-        *reads &= how == How::Write;
-        let closes = how != How::Read && *writes;
-        *writes &= how == How::Read;
+        *reads &= how == Shutdown::Write;
+        let closes = how != Shutdown::Read && *writes;
+        *writes &= how == Shutdown::Read;
         if self.flows[id].end.is_some() {
-            return Err(NoResult::Error(libc::ENOTCONN));
+            return Err(CallError::Error(libc::ENOTCONN));
         }
         if closes {
             self.flows[id].socket.connection.close();
@@ -204,11 +211,10 @@ impl Host {
         Ok(())
     }
 
-    /// Closes a socket. Unread data is lost, which a reset reports to the peer (RFC 2525 section
-    /// 2.17).
+    /// Closes a socket. If data are unread, the peer receives a reset (RFC 2525 section 2.17).
     pub fn close(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        match self.sockets.remove(&descriptor).ok_or(NoResult::Error(libc::EBADF))? {
-            Socket::Fresh { .. } => {}
+        match self.sockets.remove(&descriptor).ok_or(CallError::Error(libc::EBADF))? {
+            Socket::Unconnected { .. } => {}
             Socket::Listener { queue, .. } => {
                 for id in queue {
                     self.flows[id].socket.connection.abort();
@@ -229,13 +235,14 @@ impl Host {
         Ok(())
     }
 
-    /// Payload in a full segment, in bytes.
+    /// The payload of a full segment, in bytes.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
         self.flow(descriptor)
             .map_or(536, |flow| flow.socket.connection.sender().window().smss() as c_int)
     }
 
-    /// Sets the events of each descriptor; blocks until there is one, or until `until`.
+    /// Sets the events of each descriptor and returns the number of descriptors with events. The
+    /// call would block as long as there are none, until the time `until`.
     pub fn poll(
         &mut self,
         polled: &mut [libc::pollfd],
@@ -246,7 +253,7 @@ impl Host {
             entry.revents = self.events(entry.fd) & (entry.events | always);
         }
         match polled.iter().filter(|entry| entry.revents != 0).count() {
-            0 if until.is_none_or(|until| self.now < until) => Err(NoResult::WouldBlock),
+            0 if until.is_none_or(|until| self.now < until) => Err(CallError::WouldBlock),
             ready => Ok(ready),
         }
     }
@@ -255,7 +262,7 @@ impl Host {
     pub fn events(&mut self, descriptor: Descriptor) -> i16 {
         let Some(socket) = self.sockets.get(&descriptor) else { return libc::POLLNVAL };
         match socket {
-            Socket::Fresh { .. } => libc::POLLOUT | libc::POLLHUP,
+            Socket::Unconnected { .. } => libc::POLLOUT | libc::POLLHUP,
             Socket::Listener { queue, .. } if queue.is_empty() => 0,
             Socket::Listener { .. } => libc::POLLIN | libc::POLLRDNORM,
             Socket::Connection { id, .. } => poll_flow(&self.flows[*id]),

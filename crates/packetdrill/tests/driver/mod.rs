@@ -1,5 +1,4 @@
-//! A small tool of our own that calls the object as packetdrill does: through the table of
-//! functions that it fills in, and through nothing else.
+//! A driver that uses the shared object as packetdrill does: only through the table of functions.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_longlong, c_void};
@@ -14,35 +13,36 @@ use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 
 /// The host under test.
 pub const HERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 1), 8080);
-/// Its peer, which the tool plays.
+/// Its peer, which the driver simulates.
 pub const PEER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 50_000);
 
-/// One stack at a time is under test, for `getsockopt` is the process's own.
-static ONE: Mutex<()> = Mutex::new(());
+/// Locked during a test, because `getsockopt` of a process answers for one stack.
+static ONE_STACK: Mutex<()> = Mutex::new(());
 
 /// A stack under test.
 pub struct Tool {
     table: FunctionTable,
-    begun: c_longlong,
-    _one: MutexGuard<'static, ()>,
+    started: c_longlong,
+    _lock: MutexGuard<'static, ()>,
 }
 
-/// A segment that left: at how many microseconds since the beginning, and what.
-pub struct Left {
+/// A segment that the host sent.
+pub struct SentSegment {
+    /// The time, in microseconds since the beginning.
     pub at: c_longlong,
     pub packet: Vec<u8>,
     pub frame: TcpPacket,
 }
 
-impl Left {
+impl SentSegment {
     pub fn seq(&self, isn: u32) -> u32 {
         self.frame.segment.seq.wrapping_sub(isn)
     }
 }
 
-/// What a segment of the peer's says.
+/// The header fields of a segment from the peer.
 #[derive(Clone, Copy, Default)]
-pub struct Says {
+pub struct PeerSegment {
     pub seq: u32,
     pub ack: u32,
     pub flags: Flags,
@@ -52,16 +52,16 @@ pub struct Says {
 
 impl Tool {
     pub fn new(flags: &str) -> Self {
-        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = ONE_STACK.lock().unwrap_or_else(PoisonError::into_inner);
         let flags = CString::new(flags).unwrap();
         let mut table = core::mem::MaybeUninit::<FunctionTable>::uninit();
-        // SAFETY: a string, and room for the table, which is filled in.
+        // SAFETY: a string, and room for the table, which the call fills in.
         let table = unsafe {
             packetdrill_interface_init(flags.as_ptr(), table.as_mut_ptr());
             table.assume_init()
         };
-        let mut tool = Self { table, begun: 0, _one: one };
-        tool.begun = tool.clock();
+        let mut tool = Self { table, started: 0, _lock: lock };
+        tool.started = tool.clock();
         tool
     }
 
@@ -72,7 +72,7 @@ impl Tool {
         unsafe {
             (self.table.gettimeofday)(self.table.userdata, &raw mut time, core::ptr::null_mut())
         };
-        time.tv_sec * 1_000_000 + time.tv_usec - self.begun
+        time.tv_sec * 1_000_000 + time.tv_usec - self.started
     }
 
     pub fn sleep(&self, micros: u32) {
@@ -101,10 +101,10 @@ impl Tool {
     }
 
     pub fn accept(&self, listener: c_int) -> c_int {
-        // SAFETY: the table's own pointer; who the peer is need not be told.
+        // SAFETY: the table's own pointer. The address of the peer is not requested.
         unsafe {
-            let nobody = core::ptr::null_mut();
-            (self.table.accept)(self.table.userdata, listener, nobody, core::ptr::null_mut())
+            let address = core::ptr::null_mut();
+            (self.table.accept)(self.table.userdata, listener, address, core::ptr::null_mut())
         }
     }
 
@@ -140,15 +140,15 @@ impl Tool {
 
     pub fn write(&self, socket: c_int, bytes: &[u8]) -> isize {
         let from = bytes.as_ptr().cast::<c_void>();
-        // SAFETY: the table's own pointer, and as many bytes.
+        // SAFETY: the table's own pointer, and a buffer of this length.
         unsafe { (self.table.write)(self.table.userdata, socket, from, bytes.len()) }
     }
 
-    pub fn read(&self, socket: c_int, most: usize) -> Result<Vec<u8>, c_int> {
-        let mut bytes = vec![0_u8; most];
+    pub fn read(&self, socket: c_int, max_bytes: usize) -> Result<Vec<u8>, c_int> {
+        let mut bytes = vec![0_u8; max_bytes];
         let into = bytes.as_mut_ptr().cast::<c_void>();
-        // SAFETY: the table's own pointer, and room for as many bytes.
-        let count = unsafe { (self.table.read)(self.table.userdata, socket, into, most) };
+        // SAFETY: the table's own pointer, and a buffer of this length.
+        let count = unsafe { (self.table.read)(self.table.userdata, socket, into, max_bytes) };
         match usize::try_from(count) {
             Ok(count) => {
                 bytes.truncate(count);
@@ -163,18 +163,18 @@ impl Tool {
         unsafe { (self.table.close)(self.table.userdata, socket) }
     }
 
-    /// A segment of the peer's arrives, with `payload`.
-    pub fn arrives(&self, says: Says, payload: &[u8]) {
+    /// Delivers a segment from the peer, with `payload`.
+    pub fn deliver(&self, segment: PeerSegment, payload: &[u8]) {
         let (from, to) = (*PEER.ip(), *HERE.ip());
         let segment = WireSegment {
             ports: Ports { from: PEER.port(), to: HERE.port() },
-            seq: says.seq,
-            ack: says.ack,
+            seq: segment.seq,
+            ack: segment.ack,
             len: payload.len() as u32,
             window: 65_535,
-            flags: says.flags,
-            syn: says.syn,
-            timestamps: says.timestamps,
+            flags: segment.flags,
+            syn: segment.syn,
+            timestamps: segment.timestamps,
             sack: <_>::default(),
         };
         let addresses = Addresses::V4 { from, to };
@@ -194,56 +194,57 @@ impl Tool {
         assert_eq!(sent, 0);
     }
 
-    /// The next segment that leaves; none where nothing can leave any more.
-    pub fn leaves(&self) -> Option<Left> {
+    /// The next segment that the host sends; `None` if it sends no more.
+    pub fn next_segment(&self) -> Option<SentSegment> {
         let mut packet = vec![0_u8; 65_536];
         let (mut size, mut at) = (packet.len(), 0);
         let into = packet.as_mut_ptr().cast::<c_void>();
-        // SAFETY: the table's own pointer, and room for as many bytes.
+        // SAFETY: the table's own pointer, and a buffer of this size.
         let received = unsafe {
             (self.table.netdev_receive)(self.table.userdata, into, &raw mut size, &raw mut at)
         };
         assert_eq!(received, 0);
         packet.truncate(size);
         let frame = (size > 0).then(|| TcpPacket::parse(&packet).unwrap())?;
-        Some(Left { at: at - self.begun, packet, frame })
+        Some(SentSegment { at: at - self.started, packet, frame })
     }
 
-    /// A connection that the peer opened without options but `syn`; its descriptor and its ISN.
+    /// Lets the peer open a connection with the options `syn` only. Returns its descriptor and the
+    /// host's ISN.
     pub fn opened_by_peer(&self, syn: SynOptions) -> (c_int, u32) {
         let listener = self.listener();
-        self.arrives(Says { flags: Flags::SYN, syn, ..Says::default() }, b"");
-        let isn = self.leaves().unwrap().frame.segment.seq;
+        self.deliver(PeerSegment { flags: Flags::SYN, syn, ..PeerSegment::default() }, b"");
+        let isn = self.next_segment().unwrap().frame.segment.seq;
         let ack = isn.wrapping_add(1);
         self.sleep(100_000);
-        self.arrives(Says { seq: 1, ack, flags: Flags::ACK, ..Says::default() }, b"");
+        self.deliver(PeerSegment { seq: 1, ack, flags: Flags::ACK, ..PeerSegment::default() }, b"");
         let socket = self.accept(listener);
         assert!(socket >= 0);
         (socket, isn)
     }
 }
 
-/// What libc's `getsockopt` says of `socket`, as assertions in scripts ask it.
+/// `TCP_INFO` of `socket` from libc's `getsockopt`, as in assertions of scripts.
 pub fn info(socket: c_int) -> TcpInfo {
     let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as libc::socklen_t;
-    // SAFETY: room for as many bytes, all of whose values are whole numbers.
-    let asked = unsafe {
+    // SAFETY: `info` has `length` bytes, and any bytes are a valid value of its integers.
+    let status = unsafe {
         let into = (&raw mut info).cast::<c_void>();
         libc::getsockopt(socket, libc::SOL_TCP, libc::TCP_INFO, into, &raw mut length)
     };
-    assert_eq!((asked, length as usize), (0, size_of::<TcpInfo>()));
+    assert_eq!((status, length as usize), (0, size_of::<TcpInfo>()));
     info
 }
 
 impl Drop for Tool {
     fn drop(&mut self) {
-        // SAFETY: the table's own pointer, for the last time.
+        // SAFETY: the table's own pointer, which is not used afterwards.
         unsafe { (self.table.free)(self.table.userdata) };
     }
 }
 
-// SAFETY: the table is the object's, which is made for two threads.
+// SAFETY: the functions of the table may be called from two threads.
 unsafe impl Sync for Tool {}
 
 fn address_of(address: SocketAddrV4) -> libc::sockaddr_in {
