@@ -1,5 +1,5 @@
-//! A transfer over a channel that loses, delays, duplicates and reorders: it ends, and both ends
-//! close.
+//! A transfer over a channel that loses, delays, duplicates and reorders segments. The transfer
+//! must end, and both ends must close.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::sender;
 
-/// More events than any of these transfers needs.
+/// The maximum number of events of a transfer. No input needs this many.
 const MAX_EVENTS: usize = 200_000;
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Transfer {
     }
 
     fn transmit(&mut self, from: usize, segment: Segment) {
-        // Once all impairments are used up the channel is perfect.
+        // After the last impairment the channel is perfect.
         let impairment = self.impairments.next().unwrap_or(Impairment::Delay { millis: 20 });
         let due = |millis: u16| self.now + Duration::from_millis(u64::from(millis % 8_192) + 1);
         match impairment {
@@ -81,7 +81,7 @@ impl Transfer {
         self.drain(to);
     }
 
-    /// Handles the next event; false if there is none.
+    /// Processes the next event. Returns false if there is none.
     fn step(&mut self) -> bool {
         let first = (0..self.in_transit.len()).min_by_key(|index| self.in_transit[*index].0);
         let arrival = first.map(|index| self.in_transit[index].0);
@@ -118,7 +118,7 @@ impl Transfer {
 /// Runs the transfer that `input` encodes.
 ///
 /// # Panics
-/// If it does not end.
+/// If the transfer does not end.
 pub fn channel(input: &[u8]) {
     let Ok(input) = Input::arbitrary_take_rest(Unstructured::new(input)) else { return };
     let base = Config { timestamps: true, dsack: true, ..Config::default() };

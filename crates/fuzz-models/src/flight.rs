@@ -1,4 +1,5 @@
-//! `Flight` against a model that keeps a list of segments and recounts it after every operation.
+//! Comparison of `Flight` with a model, which has a list of segments and recounts it after every
+//! operation.
 
 use arbitrary::{Arbitrary, Unstructured};
 use rtolab_tcp::flight::{DuplicateRange, LossRule};
@@ -34,7 +35,7 @@ pub enum FlightOp {
     MarkRetransmitted(u8),
     /// All marks of lost segments are cleared.
     ClearLosses,
-    /// All marks are cleared, those of SACKed segments too.
+    /// All marks of lost and of SACKed segments are cleared.
     ClearScoreboard,
 }
 
@@ -92,7 +93,7 @@ impl Model {
     }
 
     /// Applies an acknowledgment. Returns the bytes newly acknowledged, the bytes newly SACKed, the
-    /// segments that it acknowledges as a whole, and whether it is a duplicate ACK.
+    /// segments that it acknowledges completely, and whether it is a duplicate ACK.
     fn ack(&mut self, ack: &Segment) -> (u64, u64, Vec<ModelSegment>, bool) {
         let number = ack.ack.value();
         let duplicate = number == self.una
@@ -125,7 +126,7 @@ impl Model {
         (advanced, newly_sacked, covered, duplicate)
     }
 
-    /// Marks each segment lost for which IsLost of RFC 6675 holds.
+    /// Marks the segments that are lost by IsLost of RFC 6675.
     fn mark_lost(&mut self) {
         for index in 0..self.segments.len() {
             let above = &self.segments[index + 1..];
@@ -259,7 +260,7 @@ fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
 /// Applies `ops` in turn to a flight and to its model.
 ///
 /// # Panics
-/// If they differ.
+/// If the flight differs from its model.
 pub fn flight_ops(ops: &[FlightOp]) {
     let first = Seq::FIRST.value();
     let mut flight = Flight::default();

@@ -1,16 +1,18 @@
-//! Arbitrary headers: each is parsed or refused, and what was parsed survives writing and parsing.
+//! Arbitrary headers. Each is parsed or refused. A parsed header must be the same after it is
+//! written and parsed again.
 
 use std::net::Ipv4Addr;
 
 use rtolab_tcp::wire::{Addresses, Payload, WireSegment};
 
-/// The longest TCP segment that IPv4 carries, in bytes.
+/// The maximum length of a TCP segment in an IPv4 packet, in bytes.
 const MAX_LENGTH: usize = 65_515;
 
-/// Parses a segment: the first two bytes are its length, the others the captured part of it.
+/// Parses a segment. The first two bytes of `input` are its length, the others are its captured
+/// part.
 ///
 /// # Panics
-/// If parsing what was written yields another segment.
+/// If the written segment is parsed to another segment.
 pub fn header(input: &[u8]) {
     let Some((length, bytes)) = input.split_first_chunk() else { return };
     let length = usize::from(u16::from_le_bytes(*length)).max(bytes.len()).min(MAX_LENGTH);

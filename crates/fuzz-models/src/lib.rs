@@ -1,7 +1,8 @@
-//! Fuzzing models: functions from arbitrary bytes to a checked run. libFuzzer calls them from
-//! `fuzz/fuzz_targets`, and this crate's tests replay the inputs that it kept in `fuzz/seeds`.
+//! Fuzzing models: functions that decode arbitrary bytes to an input, run it and check properties.
+//! libFuzzer calls them from `fuzz/fuzz_targets`. This crate's tests replay the inputs that
+//! libFuzzer has stored in `fuzz/seeds`.
 //!
-//! Each takes any bytes, ignores those that encode no input, and panics where a property fails.
+//! A model ignores bytes that encode no input, and panics if a property fails.
 #![forbid(unsafe_code)]
 
 use rtolab_tcp::{Config, specification};
@@ -20,7 +21,8 @@ pub use header::header;
 pub use receiver::{ReceiverOp, ReceiverSetup, receiver, receiver_ops};
 pub use segments::segments;
 
-/// The sender that as many of the first `terms` specify as fit together, over `base`.
+/// A sender with the first of the `terms`, as many as are compatible, and the defaults of `base`;
+/// `None` if the first term is invalid.
 fn sender(terms: [u8; 3], base: &Config) -> Option<Config> {
     let known: Vec<_> = specification::terms().collect();
     let named: Vec<_> = terms.iter().map(|term| known[usize::from(*term) % known.len()]).collect();

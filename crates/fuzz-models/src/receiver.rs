@@ -1,4 +1,4 @@
-//! `Receiver` against a model that keeps every received sequence number.
+//! Comparison of `Receiver` with a model, which has the set of all received sequence numbers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -44,7 +44,7 @@ pub struct ReceiverSetup {
     pub counts: [u8; 2],
     /// The delayed-ACK timeout in milliseconds.
     pub delay: u8,
-    /// Is SACK in use, and is D-SACK?
+    /// Is SACK in use? Is D-SACK in use?
     pub sack: [bool; 2],
     /// Do acknowledgments carry timestamps, which leave room for three SACK blocks?
     pub timestamps: bool,
@@ -229,8 +229,8 @@ impl Pair {
         assert_eq!(self.receiver.ack_due(), AckDue::No);
     }
 
-    /// The right edge of the window never retreats, advances by worthwhile steps (RFC 9293 section
-    /// 3.8.6.2.2) and stays within the buffer.
+    /// Checks the right edge of the window. It never retreats, avoids the silly window syndrome
+    /// (RFC 9293 section 3.8.6.2.2), and stays within the buffer.
     fn check_window(&mut self, ack: &Segment) {
         let model = &mut self.model;
         let edge = model.nxt + u64::from(ack.window);
@@ -269,7 +269,7 @@ impl Pair {
 /// Applies `ops` in turn to a receiver and to its model.
 ///
 /// # Panics
-/// If they differ.
+/// If the receiver differs from its model.
 pub fn receiver_ops(setup: ReceiverSetup, ops: &[ReceiverOp]) {
     let mut pair = Pair::new(setup);
     for (step, op) in ops.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! Arbitrary segments arrive at arbitrary times at a connection with any sender. The connection
-//! must stop sending in the end, SND.UNA must never go back, and cwnd must be at least one segment.
+//! Arbitrary segments that arrive at arbitrary times at a connection with any sender. The
+//! connection must finally stop sending, SND.UNA must not decrease, and cwnd must be at least one
+//! segment.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::sender;
 
-/// No connection may send this many segments in a row.
+/// The maximum number of segments sent in response to one event.
 const MAX_BURST: usize = 5_000;
 const FAR: Side = Side { isn: 0xffff_f000, shift: 3 };
 const HERE: Side = Side { isn: 0x7fff_f000, shift: 3 };
@@ -45,7 +46,8 @@ struct Input {
     ops: Vec<Op>,
 }
 
-/// The segment as it arrives from the wire. Its numbers are relative to those of the connection.
+/// The segment as the connection receives it. The numbers of `any` are relative to those of the
+/// connection.
 fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
     let near = Near { seq: connection.receiver().nxt(), ack: connection.sender().flight().max() };
     let far = |number: Seq, isn, by: i16| number.narrow(isn).wrapping_add(i32::from(by) as u32);
@@ -82,7 +84,7 @@ fn drain(connection: &mut Connection, at: Instant) {
     panic!("the connection does not stop sending");
 }
 
-/// Gives a connection the operations that `input` encodes.
+/// Applies the operations that `input` encodes to a connection.
 ///
 /// # Panics
 /// If a property fails.

@@ -1,5 +1,5 @@
-//! Operations on a flight and on a receiver with weights: most of what chance alone generates
-//! acknowledges nothing.
+//! Operations on a flight and on a receiver, generated with weights. Without weights most
+//! operations acknowledge nothing.
 
 use proptest::prelude::*;
 use rtolab_fuzz_models::{FlightOp, ReceiverOp, ReceiverSetup, flight_ops, receiver_ops};
@@ -49,12 +49,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_flight_counts_as_its_segments_do(ops in prop::collection::vec(flight_op(), 1..100)) {
+    fn a_flight_agrees_with_its_model(ops in prop::collection::vec(flight_op(), 1..100)) {
         flight_ops(&ops);
     }
 
     #[test]
-    fn a_receiver_holds_reports_and_offers_what_its_bytes_say(
+    fn a_receiver_agrees_with_its_model(
         setup in setup(),
         ops in prop::collection::vec(receiver_op(), 1..100),
     ) {
