@@ -1,4 +1,4 @@
-//! Counts the packets and bytes of each TCP connection of a capture:
+//! Counts the packets and bytes of each TCP connection in a capture:
 //! `cargo run -p rtolab-capture --example connections -- FILE`
 
 use std::collections::BTreeMap;

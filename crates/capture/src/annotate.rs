@@ -1,4 +1,4 @@
-//! A copy of a capture with comments on its packets.
+//! Copying of a capture with comments on its packets.
 
 use std::io::{Read, Write};
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 use crate::reader::{ReadError, Reader, Step};
 use crate::writer::{WriteError, Writer};
 
-/// Why a capture could not be annotated completely.
+/// The reason why a capture could not be annotated completely.
 #[derive(Debug, Error)]
 pub enum AnnotateError {
-    /// It could not be read.
+    /// The capture could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The copy could not be written.
@@ -18,15 +18,18 @@ pub enum AnnotateError {
     Write(#[from] WriteError),
 }
 
-/// Writes the packets of `input` unchanged as a pcapng file, with the comments that `comment`
-/// returns for packets by number (from 1) in addition to their own. If the capture is damaged, it
-/// writes what precedes the damage.
+/// Writes the packets of `input` unchanged as a pcapng file. Adds the comment that `comment`
+/// returns for the number of a packet, from 1, to the packet's own comment.
+///
+/// # Errors
+/// The capture is damaged, or the copy cannot be written. The packets before the damage are
+/// written.
 pub fn annotated<R: Read, W: Write>(
     input: R,
     out: W,
     comment: impl Fn(u64) -> Option<String>,
 ) -> Result<W, AnnotateError> {
-    let mut writer = Writer::bare(out)?;
+    let mut writer = Writer::without_interface(out)?;
     let mut interfaces: Vec<(u16, u32)> = Vec::new();
     let mut reader = Reader::new(input)?;
     loop {
@@ -45,8 +48,8 @@ pub fn annotated<R: Read, W: Write>(
             interfaces.push(record.interface);
         }
         let interface = known.unwrap_or(interfaces.len() - 1);
-        let said = comment(number);
-        let comments = [record.comment.as_deref(), said.as_deref()];
+        let added = comment(number);
+        let comments = [record.comment.as_deref(), added.as_deref()];
         let comments: Vec<&str> = comments.into_iter().flatten().collect();
         writer.frame(interface as u32, &record, &comments)?;
     }

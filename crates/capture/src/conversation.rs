@@ -1,4 +1,4 @@
-//! One connection in a capture: the engine's segments to packets and back.
+//! Conversion between the packets of a connection in a capture and segments of the engine.
 
 use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
@@ -23,8 +23,8 @@ impl End {
     }
 }
 
-/// A connection between two endpoints and their sequence numbers, as far as the packets so far have
-/// shown them. Packets must come in the order of the capture.
+/// A connection between two ends, with their sequence numbers and options in the packets so far.
+/// Packets must be in the order of the capture.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     addresses: Addresses,
@@ -41,16 +41,16 @@ struct EndState {
 }
 
 impl Conversation {
-    /// A connection to write: addresses and ports of the client, and the initial sequence numbers
-    /// of client and server. Window scales follow from SYNs.
+    /// A connection to be written. `addresses` and `ports` are those of packets from the client,
+    /// `isn` are the initial sequence numbers of client and server. SYNs set the window scales.
     pub fn new(addresses: Addresses, ports: Ports, isn: [u32; 2]) -> Self {
         Self { addresses, ports, ends: isn.map(|isn| EndState::new(Some(isn))) }
     }
 
-    /// The connection of a packet that was read, which comes from the client unless it is a
-    /// SYN-ACK. If the capture begins within a connection, its first bytes become the first after
-    /// the SYN, and windows stay unscaled.
-    pub fn begun_by(packet: &CapturedPacket) -> Self {
+    /// The connection of its first packet in a capture. The client has sent it, unless it is a
+    /// SYN-ACK. If the capture begins within a connection, its first byte counts as the first after
+    /// the SYN, and windows are not scaled.
+    pub fn from_first_packet(packet: &CapturedPacket) -> Self {
         let CapturedPacket { addresses, segment: WireSegment { ports, flags, .. }, .. } = packet;
         let (addresses, ports) = match flags.has(Flags::SYN | Flags::ACK) {
             true => (addresses.reversed(), ports.reversed()),
@@ -59,8 +59,7 @@ impl Conversation {
         Self { addresses, ports, ends: [EndState::new(None); 2] }
     }
 
-    /// The packet of a segment; its time is [`RUN_START`], its identification 0, and it has no
-    /// comment.
+    /// The packet of a segment, with the time [`RUN_START`], identification 0 and no comment.
     pub fn packet(&mut self, from: End, segment: &Segment) -> CapturedPacket {
         let (addresses, ports) = match from {
             End::Client => (self.addresses, self.ports),
@@ -68,7 +67,7 @@ impl Conversation {
         };
         let codepoint = segment.codepoint();
         let segment = WireSegment::narrow(segment, &self.numbering(from), ports);
-        self.learn(from, &segment);
+        self.record_syn(from, &segment);
         CapturedPacket {
             at: RUN_START,
             addresses,
@@ -87,14 +86,14 @@ impl Conversation {
             ends if ends == (self.addresses.reversed(), self.ports.reversed()) => End::Server,
             _ => return None,
         };
-        self.learn(from, wire);
+        self.record_syn(from, wire);
         let near = Near { seq: self.end(from).newest, ack: self.end(from.other()).newest };
         let mut segment = wire.widen(&self.numbering(from), near);
         segment.set_codepoint(packet.codepoint);
         if !segment.flags.has(Flags::RST) {
-            self.end_mut(from).pass(segment.end());
+            self.end_mut(from).advance(segment.end());
             if segment.flags.has(Flags::ACK) {
-                self.end_mut(from.other()).pass(segment.ack);
+                self.end_mut(from.other()).advance(segment.ack);
             }
         }
         Some((from, segment))
@@ -108,7 +107,7 @@ impl Conversation {
         numbering
     }
 
-    fn learn(&mut self, from: End, wire: &WireSegment) {
+    fn record_syn(&mut self, from: End, wire: &WireSegment) {
         let is_syn = wire.flags.has(Flags::SYN);
         let end = self.end_mut(from);
         let first = wire.seq.wrapping_sub(u32::from(!is_syn));
@@ -135,7 +134,7 @@ impl EndState {
         Self { isn, offer: None, newest: Seq::FIRST }
     }
 
-    fn pass(&mut self, seq: Seq) {
+    fn advance(&mut self, seq: Seq) {
         self.newest = self.newest.max(seq);
     }
 }
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_connection_survives_the_way_to_packets_and_back() {
+    fn segments_are_equal_after_conversion_to_packets_and_back() {
         let one = Seq::FIRST + 1;
         let script = [
             (End::Client, syn(End::Client, Some(7))),
@@ -187,13 +186,13 @@ mod tests {
         ];
         let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
         let packets = script.map(|(from, segment)| written.packet(from, &segment));
-        let mut read = Conversation::begun_by(&packets[0]);
+        let mut read = Conversation::from_first_packet(&packets[0]);
         let back = packets.map(|packet| read.segment(&packet));
         assert_eq!(back, script.map(Some));
     }
 
     #[test]
-    fn t_b_8_windows_are_shifted_only_where_both_syns_say_so() {
+    fn t_b_8_windows_are_scaled_only_if_both_syns_have_the_option() {
         for (client, server, written) in [
             (Some(7), Some(2), [1000, 32_000]),
             (Some(7), None, [65_535, 65_535]),
@@ -213,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_that_begins_in_the_middle_counts_from_there() {
+    fn a_capture_that_begins_within_a_connection_counts_from_its_first_byte() {
         let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
         let far = Seq::new(5 << 32);
         let first = written.packet(End::Server, &data(far, 1000, far + 77));
         let second = written.packet(End::Client, &data(far + 77, 10, far + 1000));
         let older = written.packet(End::Server, &data(far - 1000, 1000, far + 77));
 
-        let mut read = Conversation::begun_by(&first);
+        let mut read = Conversation::from_first_packet(&first);
         let one = Seq::FIRST + 1;
         let mut numbers =
             |packet| read.segment(packet).map(|(end, segment)| (end, segment.seq, segment.ack));
@@ -233,12 +232,12 @@ mod tests {
     fn a_syn_ack_comes_from_the_server() {
         let mut written = Conversation::new(ADDRESSES, PORTS, ISN);
         let packet = written.packet(End::Server, &syn(End::Server, None));
-        let mut read = Conversation::begun_by(&packet);
+        let mut read = Conversation::from_first_packet(&packet);
         assert_eq!(read.segment(&packet), Some((End::Server, syn(End::Server, None))));
     }
 
     #[test]
-    fn packets_of_other_connections_are_not_taken() {
+    fn packets_of_other_connections_are_ignored() {
         let mut conversation = Conversation::new(ADDRESSES, PORTS, ISN);
         let packet = conversation.packet(End::Client, &syn(End::Client, None));
         let mut other = packet.clone();

@@ -1,4 +1,4 @@
-//! Reassembles IP fragments (RFC 791 section 3.2, RFC 8200 section 4.5).
+//! Reassembly of IP fragments (RFC 791 section 3.2, RFC 8200 section 4.5).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,51 +9,52 @@ use rtolab_time::{Duration, Instant};
 
 /// The reassembly timeout (RFC 8200 section 4.5).
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Limits of the packets being reassembled, and of their bytes; beyond, the oldest is given up.
-const MOST_PACKETS: usize = 1024;
-const MOST_BYTES: usize = 16 << 20;
-/// The memory of a fragment in addition to its bytes.
-const KEPT_BESIDE: usize = 64;
+/// The maximum number of packets being reassembled, and of their bytes. At the limits the oldest
+/// packet is discarded.
+const MAX_PACKETS: usize = 1024;
+const MAX_BYTES: usize = 16 << 20;
+/// The memory of a fragment in addition to its payload, in bytes.
+const FRAGMENT_OVERHEAD: usize = 64;
 /// The longest payload of an IP packet.
 const LONGEST: usize = 65_535;
 
-/// What the fragments of one packet share: addresses (as octets, which are ordered), the protocol
+/// The identity of a fragmented packet: its addresses as octets, which have an order, the protocol
 /// for IPv4, and the identification.
 type Key = ([[u8; 16]; 2], u8, u32);
 
 /// The result of adding a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// It waits for others, or is discarded.
-    Kept,
+pub(crate) enum Reassembly {
+    /// The packet is not complete, or the fragment was discarded.
+    Incomplete,
     /// The packet is complete: see [`Fragments::whole`].
-    Whole,
+    Complete,
 }
 
 /// The packets being reassembled.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
-    open: BTreeMap<Key, Pieces>,
-    /// In the order of their first fragments; some may be complete or given up.
+    open: BTreeMap<Key, PartialPacket>,
+    /// The packets in the order of their first fragments; some may be complete or discarded by now.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
     /// The packet completed last.
     whole: Vec<u8>,
     /// Fragments of packets that were never completed.
-    pub given_up: u64,
+    pub incomplete: u64,
     /// Fragments of packets that were discarded because some overlap (RFC 5722).
     pub overlapping: u64,
 }
 
 /// The fragments of one packet so far.
 #[derive(Debug)]
-struct Pieces {
+struct PartialPacket {
     since: Instant,
     /// The header of the first fragment.
     head: Option<(IpHeader, IpNumber)>,
     /// The captured bytes and the length of each fragment, by offset.
     parts: BTreeMap<usize, (Vec<u8>, usize)>,
-    /// The length of the whole payload, once the last fragment was seen.
+    /// The length of the whole payload, if the last fragment was seen.
     length: Option<usize>,
     /// The number of payload bytes seen.
     seen: usize,
@@ -61,33 +62,33 @@ struct Pieces {
     bytes: usize,
     /// Fragments seen, duplicates included.
     count: u64,
-    /// The number of fragments when two contradicted each other.
-    refused: u64,
+    /// The number of fragments discarded because two contradict each other.
+    overlapping: u64,
 }
 
 impl Fragments {
     /// Adds a fragment that was captured at this time.
-    pub fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Taken {
+    pub fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Reassembly {
         self.expire(at);
-        self.make_room(ip.payload.len() + KEPT_BESIDE);
+        self.evict(ip.payload.len() + FRAGMENT_OVERHEAD);
         let key = key(ip, fragment);
         if !self.open.contains_key(&key) {
             self.order.push_back((at, key));
         }
-        let pieces = self.open.entry(key).or_insert_with(|| Pieces::begun(at));
-        let before = (pieces.bytes, pieces.refused);
-        let taken = pieces.take(ip, fragment);
-        self.bytes = self.bytes + pieces.bytes - before.0;
-        self.overlapping += pieces.refused - before.1;
+        let packet = self.open.entry(key).or_insert_with(|| PartialPacket::begun(at));
+        let before = (packet.bytes, packet.overlapping);
+        let taken = packet.take(ip, fragment);
+        self.bytes = self.bytes + packet.bytes - before.0;
+        self.overlapping += packet.overlapping - before.1;
         taken
     }
 
     /// The packet that this fragment completed, up to the first byte that was not captured.
     pub fn whole(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
-        let pieces = self.remove(&key(ip, fragment))?;
-        let ((header, protocol), length) = (pieces.head?, pieces.length?);
+        let packet = self.remove(&key(ip, fragment))?;
+        let ((header, protocol), length) = (packet.head?, packet.length?);
         self.whole.clear();
-        for (start, (bytes, _)) in &pieces.parts {
+        for (start, (bytes, _)) in &packet.parts {
             if *start != self.whole.len() {
                 break;
             }
@@ -96,10 +97,10 @@ impl Fragments {
         Some(Ip { header, protocol, fragment: None, payload: &self.whole, length })
     }
 
-    /// The capture ends.
+    /// Discards all incomplete packets at the end of the capture.
     pub fn finish(&mut self) {
-        for (_, pieces) in std::mem::take(&mut self.open) {
-            self.given_up += pieces.waiting();
+        for (_, packet) in std::mem::take(&mut self.open) {
+            self.incomplete += packet.waiting();
         }
         self.order.clear();
         self.bytes = 0;
@@ -107,36 +108,36 @@ impl Fragments {
 
     fn expire(&mut self, at: Instant) {
         while self.order.front().is_some_and(|(since, _)| at.since(*since) > TIMEOUT) {
-            self.give_up_oldest();
+            self.discard_oldest();
         }
     }
 
-    fn make_room(&mut self, bytes: usize) {
-        while self.open.len() >= MOST_PACKETS || self.bytes + bytes > MOST_BYTES {
-            self.give_up_oldest();
+    fn evict(&mut self, bytes: usize) {
+        while self.open.len() >= MAX_PACKETS || self.bytes + bytes > MAX_BYTES {
+            self.discard_oldest();
         }
-        if self.order.len() >= 2 * MOST_PACKETS {
+        if self.order.len() >= 2 * MAX_PACKETS {
             let Self { open, order, .. } = self;
             order.retain(|(since, key)| open.get(key).is_some_and(|one| one.since == *since));
         }
     }
 
-    fn give_up_oldest(&mut self) {
+    fn discard_oldest(&mut self) {
         let Some((since, key)) = self.order.pop_front() else { return };
-        if self.open.get(&key).is_some_and(|pieces| pieces.since == since) {
-            let pieces = self.remove(&key);
-            self.given_up += pieces.map_or(0, |pieces| pieces.waiting());
+        if self.open.get(&key).is_some_and(|packet| packet.since == since) {
+            let packet = self.remove(&key);
+            self.incomplete += packet.map_or(0, |packet| packet.waiting());
         }
     }
 
-    fn remove(&mut self, key: &Key) -> Option<Pieces> {
-        let pieces = self.open.remove(key)?;
-        self.bytes -= pieces.bytes;
-        Some(pieces)
+    fn remove(&mut self, key: &Key) -> Option<PartialPacket> {
+        let packet = self.open.remove(key)?;
+        self.bytes -= packet.bytes;
+        Some(packet)
     }
 }
 
-impl Pieces {
+impl PartialPacket {
     const fn begun(since: Instant) -> Self {
         Self {
             since,
@@ -146,28 +147,29 @@ impl Pieces {
             seen: 0,
             bytes: 0,
             count: 0,
-            refused: 0,
+            overlapping: 0,
         }
     }
 
-    /// The fragments lost if no more come, without those counted as overlapping.
+    /// The number of fragments that are lost if the packet stays incomplete, without those counted
+    /// as overlapping.
     const fn waiting(&self) -> u64 {
-        self.count - self.refused
+        self.count - self.overlapping
     }
 
-    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Taken {
+    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Reassembly {
         let (start, end) = (fragment.offset, fragment.offset + ip.length);
         self.count += 1;
         let known = self.parts.get(&start);
         if known.is_some_and(|(bytes, length)| *length == ip.length && bytes == ip.payload) {
-            // A duplicate, as of packets that are in a capture twice.
-            return Taken::Kept;
+            // A duplicate, because a capture may contain packets twice.
+            return Reassembly::Incomplete;
         }
-        if self.refused > 0 || !self.fits(start, end, fragment.is_last) {
-            self.refused = self.count;
+        if self.overlapping > 0 || !self.fits(start, end, fragment.is_last) {
+            self.overlapping = self.count;
             self.parts.clear();
             self.bytes = 0;
-            return Taken::Kept;
+            return Reassembly::Incomplete;
         }
         if fragment.is_last {
             self.length = Some(end);
@@ -176,12 +178,13 @@ impl Pieces {
             self.head = Some((ip.header, ip.protocol));
         }
         self.seen += ip.length;
-        self.bytes += ip.payload.len() + KEPT_BESIDE;
+        self.bytes += ip.payload.len() + FRAGMENT_OVERHEAD;
         self.parts.insert(start, (ip.payload.to_vec(), ip.length));
         let is_whole = self.head.is_some() && self.length == Some(self.seen);
-        if is_whole { Taken::Whole } else { Taken::Kept }
+        if is_whole { Reassembly::Complete } else { Reassembly::Incomplete }
     }
 
+    /// Is the fragment consistent with the others?
     fn fits(&self, start: usize, end: usize, is_last: bool) -> bool {
         let before = self.parts.range(..=start).next_back();
         let free = before.is_none_or(|(at, (_, length))| at + length <= start && *at != start);
@@ -198,7 +201,7 @@ impl Pieces {
     }
 }
 
-/// IPv6 identifies a packet's fragments by addresses and identification alone.
+/// The identity of the fragment's packet. That of IPv6 has no protocol.
 fn key(ip: &Ip<'_>, fragment: Fragment) -> Key {
     let (addresses, protocol) = match ip.header.addresses {
         Addresses::V4 { from, to } => {

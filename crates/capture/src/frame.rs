@@ -1,4 +1,4 @@
-//! One packet as bytes: IP around TCP, after a link-layer header.
+//! Parsing and building of frames: IP packets with TCP segments after a link-layer header.
 
 use rtolab_packet::protocol::EXTENSIONS;
 use rtolab_packet::{Ip, NoSegment, ip_header};
@@ -6,7 +6,7 @@ use rtolab_tcp::Flags;
 use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
-use crate::{CapturedPacket, Offer};
+use crate::{CapturedPacket, SynFingerprint};
 
 /// The link-layer header (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +15,16 @@ pub(crate) enum Link {
     Ethernet,
     /// None: raw IP.
     Raw,
-    /// Four bytes with the address family: the BSDs' loopback.
+    /// Four bytes with the address family, as on the loopback device of the BSDs.
     Loopback,
-    /// 16 bytes: Linux's device "any".
+    /// Linux cooked, of 16 bytes, as on the device "any".
     Cooked,
-    /// 20 bytes: its successor.
+    /// Linux cooked version 2, of 20 bytes.
     Cooked2,
 }
 
 impl Link {
-    /// The types that [`numbered`](Self::numbered) knows.
+    /// The list of the types that [`numbered`](Self::numbered) knows, for messages.
     pub(crate) const KNOWN: &str = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, \
          108) and Linux cooked (113, 276)";
 
@@ -33,7 +33,7 @@ impl Link {
         match link_type {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
-            // Some files have a system's own number of raw IP.
+            // 12 and 14 are the numbers of raw IP on some systems.
             12 | 14 | 101 | 228 | 229 => Some(Self::Raw),
             113 => Some(Self::Cooked),
             276 => Some(Self::Cooked2),
@@ -47,19 +47,19 @@ impl Link {
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Checksum {
     Good,
-    /// Wrong, or left to the network card.
+    /// Wrong, or not yet computed by the network card.
     Bad,
     /// Not all of the segment was captured.
     Cut,
     /// Not verified: see [`Reader::without_checksums`](crate::Reader::without_checksums).
-    Unread,
+    Unverified,
 }
 
-/// Whether to verify checksums, which takes a quarter of the time to read long packets.
+/// The verification of checksums, which takes a quarter of the time to read long packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checksums {
-    Read,
-    Unread,
+pub(crate) enum Verification {
+    On,
+    Off,
 }
 
 /// The IP and TCP headers of a packet with a payload of zeros; `None` if it would be too long for
@@ -91,7 +91,7 @@ fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Skips VLAN tags (IEEE 802.1Q, and what preceded 802.1ad).
+/// The payload after VLAN tags (IEEE 802.1Q, 802.1ad and its predecessor), if it is IP.
 fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     while let (0x8100 | 0x88a8 | 0x9100, [_, _, high, low, rest @ ..]) = (ether_type, bytes) {
         (ether_type, bytes) = (u16::from_be_bytes([*high, *low]), rest);
@@ -99,22 +99,22 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
 }
 
-/// The segment in a whole IP packet; the caller sets its time.
+/// The segment in a complete IP packet. The caller sets its time.
 pub(crate) fn segment(
     ip: &Ip<'_>,
-    checksums: Checksums,
-) -> Result<(CapturedPacket, Checksum, Option<Offer>), NoSegment> {
+    verification: Verification,
+) -> Result<(CapturedPacket, Checksum, Option<SynFingerprint>), NoSegment> {
     if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
     let segment = WireSegment::parse(ip.payload, ip.length).map_err(|_| NoSegment::Malformed)?;
     let checksum = match ip.payload.get(..ip.length) {
-        _ if checksums == Checksums::Unread => Checksum::Unread,
+        _ if verification == Verification::Off => Checksum::Unverified,
         None => Checksum::Cut,
         Some(whole) if checksum_holds(whole, ip.header.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,
     };
-    let offer = segment.flags.has(Flags::SYN).then(|| Offer::of(ip));
+    let syn_fingerprint = segment.flags.has(Flags::SYN).then(|| SynFingerprint::of(ip));
     let packet = CapturedPacket {
         at: Instant::START,
         addresses: ip.header.addresses,
@@ -123,5 +123,5 @@ pub(crate) fn segment(
         segment,
         comment: None,
     };
-    Ok((packet, checksum, offer))
+    Ok((packet, checksum, syn_fingerprint))
 }

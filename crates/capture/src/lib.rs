@@ -5,9 +5,9 @@ mod annotate;
 mod conversation;
 mod fragments;
 mod frame;
-mod offer;
 mod reader;
 mod script;
+mod syn_fingerprint;
 mod unpack;
 mod writer;
 
@@ -20,15 +20,15 @@ use rtolab_tcp::wire::{Addresses, WireSegment};
 pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
 pub use frame::Checksum;
-pub use offer::Offer;
 pub use reader::{Captured, InOrder, ReadError, Reader, Skipped};
 pub use rtolab_time::{Duration, Instant};
-pub use script::{PacketDirection, Step, packetdrill};
+pub use script::{PacketDirection, ScriptPacket, packetdrill};
+pub use syn_fingerprint::SynFingerprint;
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 
-/// The time of a run's start in files: a midnight, so that an analyser's time of day is the time of
-/// the run. It is not that of 1970-01-01, because tcptrace treats time zero as no time.
+/// The time of a run's start in files. It is a midnight, so that the time of day in analysers is
+/// the time of the run. It is not that of 1970-01-01, because tcptrace treats time zero as no time.
 pub const RUN_START: Instant = Instant::from_nanos(86_400_000_000_000);
 
 /// A TCP segment in an IP packet, at a time.
@@ -38,8 +38,8 @@ pub struct CapturedPacket {
     pub at: Instant,
     /// Source and destination addresses.
     pub addresses: Addresses,
-    /// The identification of IPv4; 0 for IPv6. Analysers treat packets with the same identification
-    /// as one packet captured twice, so a retransmission needs its own.
+    /// The IPv4 identification; 0 for IPv6. Analysers treat packets with the same identification as
+    /// one packet captured twice, so a retransmission needs a new one.
     pub identification: u16,
     /// The ECN codepoint of the IP header.
     pub codepoint: Codepoint,

@@ -1,4 +1,4 @@
-//! Reads a pcap or pcapng file, packet by packet.
+//! The reader of pcap and pcapng files.
 
 mod error;
 mod in_order;
@@ -18,35 +18,35 @@ use pcapng::Section;
 use source::Source;
 pub(crate) use source::{Record, Step};
 
-use crate::fragments::{Fragments, Taken};
-use crate::frame::{self, Checksum, Checksums, Link};
-use crate::{CapturedPacket, Instant, Offer};
+use crate::fragments::{Fragments, Reassembly};
+use crate::frame::{self, Checksum, Link, Verification};
+use crate::{CapturedPacket, Instant, SynFingerprint};
 
 /// A TCP packet of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Its number among all packets of the file, from 1, as analysers count; for a reassembled
-    /// packet that of the fragment which completed it.
+    /// Its number among all packets of the file, from 1. For a reassembled packet it is the number
+    /// of the fragment that completed it.
     pub number: u64,
     /// The packet.
     pub packet: CapturedPacket,
-    /// The verification of TCP's checksum. In a capture at the sending host it often fails, because
-    /// the network card was to fill it in.
+    /// The result of the verification of TCP's checksum. In a capture at the sending host it is
+    /// often wrong, because the network card computes it later.
     pub checksum: Checksum,
-    /// The form of a SYN.
-    pub offer: Option<Offer>,
+    /// The fingerprint, if it is a SYN.
+    pub syn_fingerprint: Option<SynFingerprint>,
 }
 
 impl Captured {
-    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured, with
-    /// number 0. `None` if it has no whole TCP header, or is a fragment.
+    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured. Its
+    /// number is 0. `None` if it has no complete TCP header or is a fragment.
     pub fn in_ip(bytes: &[u8], original: usize, at: Instant) -> Option<Self> {
         let ip = frame::ip(Link::Raw, bytes, original).ok()?;
         if ip.fragment.is_some() {
             return None;
         }
-        let (packet, checksum, offer) = frame::segment(&ip, Checksums::Unread).ok()?;
-        Some(Self { number: 0, packet: CapturedPacket { at, ..packet }, checksum, offer })
+        let (packet, checksum, syn_fingerprint) = frame::segment(&ip, Verification::Off).ok()?;
+        Some(Self { number: 0, packet: CapturedPacket { at, ..packet }, checksum, syn_fingerprint })
     }
 }
 
@@ -55,26 +55,26 @@ impl Captured {
 pub struct Skipped {
     /// Not TCP over IPv4 or IPv6.
     pub other: u64,
-    /// Fragments of packets that were not completed within a minute, or that exceeded the limits.
+    /// Fragments of packets that were not complete within a minute, or that exceeded the limits.
     pub fragments: u64,
-    /// Fragments that overlap others of their packet or end in the wrong place: the whole packet is
-    /// discarded (RFC 5722).
+    /// Fragments of packets that were discarded because fragments overlap or end in the wrong place
+    /// (RFC 5722).
     pub overlapping: u64,
     /// On an interface of unknown link type.
     pub unknown_link: u64,
-    /// TCP without a whole header.
+    /// TCP without a complete header.
     pub malformed: u64,
-    /// In a block without a time.
+    /// In a block without a timestamp.
     pub untimed: u64,
 }
 
-/// Reads the TCP packets of a pcap or pcapng file in order. After an error it ends.
+/// An iterator over the TCP packets of a pcap or pcapng file, in order. It ends after an error.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: Source<R>,
     format: Format,
     number: u64,
-    checksums: Checksums,
+    checksums: Verification,
     fragments: Fragments,
     skipped: Skipped,
     links: Links,
@@ -85,7 +85,7 @@ pub struct Reader<R> {
 #[derive(Debug, Default)]
 struct Links {
     any_known: bool,
-    /// Unknown types, and the offsets of their first frames.
+    /// The unknown types, with the offsets of their first frames.
     unknown: Vec<(u16, u64)>,
 }
 
@@ -96,7 +96,10 @@ enum Format {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read; `input` needs no buffering.
+    /// A reader of `input`, which needs no buffering.
+    ///
+    /// # Errors
+    /// The input cannot be read, or it is neither pcap nor pcapng.
     pub fn new(input: R) -> Result<Self, ReadError> {
         let (mut source, magic) = Source::open(input)?;
         let format = match pcapng::begins(&magic) {
@@ -107,7 +110,7 @@ impl<R: Read> Reader<R> {
             source,
             format,
             number: 0,
-            checksums: Checksums::Read,
+            checksums: Verification::On,
             fragments: Fragments::default(),
             skipped: Skipped::default(),
             links: Links::default(),
@@ -118,12 +121,12 @@ impl<R: Read> Reader<R> {
     /// Disables the verification of checksums.
     #[must_use]
     pub fn without_checksums(self) -> Self {
-        Self { checksums: Checksums::Unread, ..self }
+        Self { checksums: Verification::Off, ..self }
     }
 
     /// The packets skipped so far.
     pub const fn skipped(&self) -> Skipped {
-        let Fragments { given_up: fragments, overlapping, .. } = self.fragments;
+        let Fragments { incomplete: fragments, overlapping, .. } = self.fragments;
         Skipped { fragments, overlapping, ..self.skipped }
     }
 
@@ -187,8 +190,8 @@ impl Format {
 }
 
 impl Links {
-    /// The link type of a frame, if it is known. In a file with a single type an unknown one is an
-    /// error.
+    /// The link type of a frame, if it is known. In a pcap file, which has a single type, an
+    /// unknown one is an error.
     fn of(&mut self, record: &Record<'_>, format: &Format) -> Result<Option<Link>, ReadError> {
         let (link_type, _) = record.interface;
         let known = Link::numbered(link_type);
@@ -211,25 +214,25 @@ impl Links {
     }
 }
 
-/// The segment in a frame, or in the packet that it completes; the caller numbers it.
+/// The segment in a frame, or in the packet that a fragment completes. The caller sets its number.
 fn captured(
-    (link, checksums): (Link, Checksums),
+    (link, checksums): (Link, Verification),
     record: Record<'_>,
     fragments: &mut Fragments,
 ) -> Result<Option<Captured>, NoSegment> {
     let ip = frame::ip(link, record.bytes, record.original)?;
-    let (packet, checksum, offer) = match ip.fragment {
+    let (packet, checksum, syn_fingerprint) = match ip.fragment {
         None => frame::segment(&ip, checksums)?,
         Some(fragment) => match fragments.take(&ip, fragment, record.at) {
-            Taken::Kept => return Ok(None),
-            Taken::Whole => match fragments.whole(&ip, fragment) {
+            Reassembly::Incomplete => return Ok(None),
+            Reassembly::Complete => match fragments.whole(&ip, fragment) {
                 None => return Ok(None),
                 Some(whole) => frame::segment(&whole.after_extensions(EXTENSIONS)?, checksums)?,
             },
         },
     };
     let packet = CapturedPacket { at: record.at, comment: record.comment, ..packet };
-    Ok(Some(Captured { number: 0, packet, checksum, offer }))
+    Ok(Some(Captured { number: 0, packet, checksum, syn_fingerprint }))
 }
 
 impl<R: Read> Iterator for Reader<R> {

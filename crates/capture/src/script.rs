@@ -1,8 +1,8 @@
-//! A connection as a packetdrill script: the application's calls, the packets that leave and those
-//! that arrive.
+//! A connection as a packetdrill script: the application's calls, the outbound packets and the
+//! inbound ones.
 //!
-//! The host under test opens the connection. The script infers the writes of its application from
-//! the packets that leave: everything sent until no data is outstanding was one write.
+//! The host under test opens the connection. The writes of its application are inferred from the
+//! outbound packets: all data sent until no data is outstanding is one write.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use rtolab_time::Duration;
 /// A packet at the host under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Step {
+pub struct ScriptPacket {
     /// The time since the first packet.
     pub at: Duration,
     pub direction: PacketDirection,
@@ -28,36 +28,37 @@ pub enum PacketDirection {
     Inbound,
 }
 
-/// A call of the application, and the step before which it happens.
+/// A write of the application, with the index of the packet before which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Write {
     before: usize,
     bytes: u64,
 }
 
-/// The script of `steps`, which begin with the outbound SYN; `about` is the comment above it.
-pub fn packetdrill(about: &[String], steps: &[Step]) -> String {
+/// The script of `packets`, which begin with the outbound SYN. `about` are the lines of the comment
+/// at its beginning.
+pub fn packetdrill(about: &[String], packets: &[ScriptPacket]) -> String {
     let mut script = String::new();
     for line in about {
         let _ = writeln!(script, "// {line}");
     }
     script.push_str(OPENING);
-    let writes = writes(steps);
-    let closes = closes(steps, &writes);
+    let writes = writes(packets);
+    let close_before = close_before(packets, &writes);
     let mut shifts = Shifts::default();
-    for (index, step) in steps.iter().enumerate() {
-        let at = step.at.secs_f64();
+    for (index, one) in packets.iter().enumerate() {
+        let at = one.at.secs_f64();
         if let Some(write) = writes.iter().find(|write| write.before == index) {
             let bytes = write.bytes;
             let _ = writeln!(script, "{at:.6} write(3, ..., {bytes}) = {bytes}");
         }
-        if closes == Some(index) {
+        if close_before == Some(index) {
             let _ = writeln!(script, "{at:.6} close(3) = 0");
         }
-        shifts.note(step);
+        shifts.update(one);
         let pushed =
-            step.direction == PacketDirection::Outbound && ends_write(&step.segment, &writes);
-        let line = packet(&step.segment, step.direction, pushed, shifts);
+            one.direction == PacketDirection::Outbound && ends_write(&one.segment, &writes);
+        let line = packet(&one.segment, one.direction, pushed, shifts);
         let _ = writeln!(script, "{at:.6} {line}");
     }
     script
@@ -73,24 +74,24 @@ const OPENING: &str = "
 /// The window scales of both ends, if both sent the option.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shifts {
-    left: Option<u8>,
-    arrived: Option<u8>,
+    outbound: Option<u8>,
+    inbound: Option<u8>,
 }
 
 impl Shifts {
-    fn note(&mut self, step: &Step) {
-        if step.segment.flags.has(Flags::SYN) {
-            let shift = step.segment.syn_options().window_scale;
-            match step.direction {
-                PacketDirection::Outbound => self.left = shift,
-                PacketDirection::Inbound => self.arrived = shift,
+    fn update(&mut self, one: &ScriptPacket) {
+        if one.segment.flags.has(Flags::SYN) {
+            let shift = one.segment.syn_options().window_scale;
+            match one.direction {
+                PacketDirection::Outbound => self.outbound = shift,
+                PacketDirection::Inbound => self.inbound = shift,
             }
         }
     }
 
-    /// The scale of an arriving segment; none for a SYN.
+    /// The scale of the window in an inbound segment; 0 for a SYN.
     fn of_peer(self, segment: &Segment) -> u8 {
-        match (self.left, self.arrived) {
+        match (self.outbound, self.inbound) {
             (Some(_), Some(shift)) if !segment.flags.has(Flags::SYN) => shift,
             _ => 0,
         }
@@ -98,12 +99,12 @@ impl Shifts {
 }
 
 /// The writes of the application.
-fn writes(steps: &[Step]) -> Vec<Write> {
+fn writes(packets: &[ScriptPacket]) -> Vec<Write> {
     let (mut una, mut max) = (Seq::FIRST + 1, Seq::FIRST + 1);
     let mut writes: Vec<Write> = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        let Segment { seq, ack, len, flags, .. } = step.segment;
-        match step.direction {
+    for (index, one) in packets.iter().enumerate() {
+        let Segment { seq, ack, len, flags, .. } = one.segment;
+        match one.direction {
             PacketDirection::Outbound if len > 0 && seq + len > max => {
                 let bytes = (seq + len).since(max);
                 match writes.last_mut() {
@@ -119,18 +120,18 @@ fn writes(steps: &[Step]) -> Vec<Write> {
     writes
 }
 
-/// The step before which the application closes: right after its last write if the FIN leaves with
-/// data or while data is outstanding.
-fn closes(steps: &[Step], writes: &[Write]) -> Option<usize> {
-    let leaves = |step: &Step| {
-        step.direction == PacketDirection::Outbound && step.segment.flags.has(Flags::FIN)
+/// The index of the packet before which the application closes. It closes right after its last
+/// write if the FIN is sent with data or while data is outstanding.
+fn close_before(packets: &[ScriptPacket], writes: &[Write]) -> Option<usize> {
+    let leaves = |one: &ScriptPacket| {
+        one.direction == PacketDirection::Outbound && one.segment.flags.has(Flags::FIN)
     };
-    let fin = steps.iter().position(leaves)?;
-    let seq = steps[fin].segment.seq;
-    let acked = steps[..fin].iter().filter(|step| step.direction == PacketDirection::Inbound);
-    let waits = acked.map(|step| step.segment.ack).max().is_some_and(|una| una < seq);
+    let fin = packets.iter().position(leaves)?;
+    let seq = packets[fin].segment.seq;
+    let acked = packets[..fin].iter().filter(|one| one.direction == PacketDirection::Inbound);
+    let waits = acked.map(|one| one.segment.ack).max().is_some_and(|una| una < seq);
     match writes.last() {
-        Some(last) if waits || steps[fin].segment.len > 0 => Some(last.before),
+        Some(last) if waits || packets[fin].segment.len > 0 => Some(last.before),
         _ => Some(fin),
     }
 }
@@ -166,7 +167,7 @@ fn packet(segment: &Segment, direction: PacketDirection, pushed: bool, shifts: S
     line
 }
 
-/// packetdrill's letters of flags; ACK is a dot.
+/// The flags as packetdrill's letters; ACK is a dot.
 fn letters(flags: Flags) -> String {
     let known = [
         (Flags::SYN, 'S'),
@@ -180,7 +181,7 @@ fn letters(flags: Flags) -> String {
     known.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect()
 }
 
-/// The options in Linux's order and padding.
+/// The options in the order and with the padding of Linux.
 fn options(segment: &Segment) -> Vec<String> {
     let SynOptions { mss, window_scale, sack_permitted } = segment.syn_options();
     let mut options: Vec<String> = mss.iter().map(|mss| format!("mss {mss}")).collect();
@@ -207,8 +208,8 @@ fn options(segment: &Segment) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn step(at: u64, direction: PacketDirection, segment: Segment) -> Step {
-        Step { at: Duration::from_millis(at), direction, segment }
+    fn one(at: u64, direction: PacketDirection, segment: Segment) -> ScriptPacket {
+        ScriptPacket { at: Duration::from_millis(at), direction, segment }
     }
 
     fn data(start: u32, len: u32, flags: Flags) -> Segment {
@@ -234,19 +235,19 @@ mod tests {
         let mut sack = ack(1001);
         sack.push_sack(Seq::FIRST + 2001..Seq::FIRST + 2501);
         let (outbound, inbound) = (PacketDirection::Outbound, PacketDirection::Inbound);
-        let steps = [
-            step(0, outbound, syn),
-            step(100, inbound, answer),
-            step(100, outbound, data(1, 0, Flags::NONE)),
-            step(100, outbound, data(1, 1000, Flags::NONE)),
-            step(100, outbound, data(1001, 1000, Flags::NONE)),
-            step(200, inbound, sack),
-            step(200, outbound, data(2001, 500, Flags::NONE)),
-            step(500, outbound, data(1001, 1000, Flags::NONE)),
-            step(600, inbound, ack(2501)),
-            step(700, outbound, data(2501, 300, Flags::FIN)),
+        let packets = [
+            one(0, outbound, syn),
+            one(100, inbound, answer),
+            one(100, outbound, data(1, 0, Flags::NONE)),
+            one(100, outbound, data(1, 1000, Flags::NONE)),
+            one(100, outbound, data(1001, 1000, Flags::NONE)),
+            one(200, inbound, sack),
+            one(200, outbound, data(2001, 500, Flags::NONE)),
+            one(500, outbound, data(1001, 1000, Flags::NONE)),
+            one(600, inbound, ack(2501)),
+            one(700, outbound, data(2501, 300, Flags::FIN)),
         ];
-        let script = packetdrill(&["A run.".into()], &steps);
+        let script = packetdrill(&["A run.".into()], &packets);
         let lines: Vec<&str> = script.lines().skip(6).collect();
         assert_eq!(
             lines,

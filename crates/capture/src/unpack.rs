@@ -1,4 +1,4 @@
-//! Compressed captures: gzip and zstd.
+//! Decompression of captures: gzip and zstd.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -7,7 +7,10 @@ use flate2::read::MultiGzDecoder;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The input, decompressed while it is read if it begins like a gzip or zstd file.
+/// The input. If it begins like a gzip or zstd file, it is decompressed while it is read.
+///
+/// # Errors
+/// The beginning of the input cannot be read.
 pub fn unpacked<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn Read + Send>> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     let mut magic = Vec::new();
@@ -30,7 +33,7 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &[u8] = b"a capture, or what is taken for one";
+    const TEXT: &[u8] = b"the bytes of a capture, compressed";
 
     fn read(packed: Vec<u8>) -> Vec<u8> {
         let mut unpacked = unpacked(Cursor::new(packed)).expect("it begins well");
@@ -40,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_zstd_and_neither_read_alike() {
+    fn gzip_zstd_and_plain_files_are_read() {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         gzip.write_all(TEXT).expect("a vector");
         assert_eq!(read(gzip.finish().expect("a vector")), TEXT);
@@ -50,13 +53,13 @@ mod tests {
     }
 
     #[test]
-    fn files_packed_one_behind_another_are_one() {
+    fn concatenated_files_are_read_as_one() {
         let once = zstd::encode_all(TEXT, 3).expect("a vector");
         assert_eq!(read([&once[..], &once[..]].concat()), [TEXT, TEXT].concat());
     }
 
     #[test]
-    fn a_cut_file_gives_what_it_has_and_then_an_error() {
+    fn a_truncated_file_yields_its_bytes_and_then_an_error() {
         let whole: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
         let mut packed = zstd::encode_all(&whole[..], 3).expect("a vector");
         packed.truncate(packed.len() / 2);

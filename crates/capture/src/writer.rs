@@ -1,6 +1,8 @@
-//! A pcapng file (draft-ietf-opsawg-pcapng): one section, one interface, raw IP, nanoseconds.
+//! The writer of pcapng files (draft-ietf-opsawg-pcapng) with one section, one interface, raw IP
+//! and nanoseconds.
 //!
-//! The same packets give the same bytes: no clock, no host name, always little-endian.
+//! The same packets give the same bytes: files have no clock and no host name, and are always
+//! little-endian.
 
 use std::io::{self, Write};
 
@@ -32,7 +34,8 @@ pub struct Interface {
     pub name: String,
     /// A comment.
     pub comment: Option<String>,
-    /// The most bytes kept of a packet; `None` keeps all, so that checksums can be verified.
+    /// The maximum number of bytes kept per packet; `None` keeps all, so that checksums can be
+    /// verified.
     pub snaplen: Option<u32>,
 }
 
@@ -43,7 +46,7 @@ impl Interface {
     }
 }
 
-/// Why a packet or file could not be written.
+/// The reason why a packet or file could not be written.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum WriteError {
@@ -58,7 +61,7 @@ pub enum WriteError {
         len: u32,
     },
     /// An option has at most 65,535 bytes.
-    #[error("a name or comment of {len} bytes, at most 65535 are possible: {beginning}...")]
+    #[error("a name or comment of {len} bytes; expected at most 65535: {beginning}...")]
     TextTooLong {
         /// Its length in bytes.
         len: usize,
@@ -67,7 +70,7 @@ pub enum WriteError {
     },
 }
 
-/// Writes a pcapng file.
+/// A writer of a pcapng file.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -76,7 +79,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file; wrap a file in a [`BufWriter`](io::BufWriter).
+    /// Writes the beginning of a file. `out` should be buffered, for example by a
+    /// [`BufWriter`](io::BufWriter).
     pub fn new(out: W, interface: &Interface) -> Result<Self, WriteError> {
         let snaplen = interface.snaplen.unwrap_or_default();
         let limit = interface.snaplen.map_or(usize::MAX, |snaplen| snaplen as usize);
@@ -97,7 +101,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Writes a packet; its payload becomes zeros.
+    /// Writes a packet with a payload of zeros.
     pub fn packet(&mut self, packet: &CapturedPacket) -> Result<(), WriteError> {
         let CapturedPacket { at, segment, comment, .. } = packet;
         let mut bytes =
@@ -134,8 +138,8 @@ impl<W: Write> Writer<W> {
         Ok(self.out)
     }
 
-    /// Begins a file without an interface.
-    pub(crate) fn bare(out: W) -> Result<Self, WriteError> {
+    /// Writes the beginning of a file without an interface.
+    pub(crate) fn without_interface(out: W) -> Result<Self, WriteError> {
         let mut writer = Self { out, snaplen: usize::MAX, block: Vec::new() };
         writer.section()?;
         Ok(writer)
@@ -176,7 +180,7 @@ impl<W: Write> Writer<W> {
     fn section(&mut self) -> Result<(), WriteError> {
         self.put(&BYTE_ORDER.to_le_bytes());
         self.put(&[1, 0, 0, 0]); // version 1.0
-        self.put(&[0xff; 8]); // the section's length: not told
+        self.put(&[0xff; 8]); // the section's length: unknown
         self.option(option::APPLICATION, b"rtolab")?;
         self.end_options();
         self.end_block(SECTION_HEADER)
@@ -244,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_byte_by_byte() {
+    fn a_file_has_the_expected_bytes() {
         let interface = Interface { comment: Some("at the host".into()), ..Interface::named("lo") };
         let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
         writer
@@ -277,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_too_long_for_ip_is_refused_and_the_file_goes_on() {
+    fn a_packet_too_long_for_ip_is_an_error_and_the_next_one_is_written() {
         let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a vector");
         let begin = writer.out.len();
         let error = writer.packet(&packet(65_496)).expect_err("65,536 bytes");
@@ -290,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_too_long_for_an_option_is_refused_and_the_file_goes_on() {
+    fn a_text_too_long_for_an_option_is_an_error_and_the_next_packet_is_written() {
         let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a vector");
         let begin = writer.out.len();
         let long = CapturedPacket { comment: Some("\u{e4}".repeat(32_768).into()), ..packet(0) };
@@ -298,7 +302,7 @@ mod tests {
         let beginning = "\u{e4}".repeat(20);
         assert_eq!(
             error.to_string(),
-            format!("a name or comment of 65536 bytes, at most 65535 are possible: {beginning}...")
+            format!("a name or comment of 65536 bytes; expected at most 65535: {beginning}...")
         );
         writer.packet(&packet(0)).expect("no comment");
         assert_eq!(writer.out.len(), begin + 32 + 40);

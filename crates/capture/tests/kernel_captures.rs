@@ -80,7 +80,7 @@ fn fields(captured: &Captured) -> [String; FIELDS.len()] {
         match checksum {
             Checksum::Bad => "0".into(),
             Checksum::Good => "1".into(),
-            Checksum::Cut | Checksum::Unread => "2".into(),
+            Checksum::Cut | Checksum::Unverified => "2".into(),
         },
     ]
 }

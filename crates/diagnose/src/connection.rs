@@ -73,7 +73,7 @@ impl Connection {
             turnarounds: Turnarounds::default(),
             ends: [None, None],
             over: Over::Open,
-            conversation: Conversation::begun_by(packet),
+            conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,
             places: None,
@@ -170,9 +170,9 @@ impl Connection {
         let (number, at) = (frame.number, frame.at);
         self.turnarounds.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
-            let offer = captured.offer.clone().unwrap_or_default();
-            let opening = Opening { syn: *segment, offer, frame: number };
-            self.handshake.is_cut |= opening.offer.is_cut;
+            let syn_fingerprint = captured.syn_fingerprint.clone().unwrap_or_default();
+            let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
+            self.handshake.is_cut |= opening.syn_fingerprint.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
             if let Some(sending) = &mut self.ends[other(from) as usize] {
                 sending.sender_state.on_syn(at);

@@ -63,8 +63,9 @@ pub(crate) fn reports_and_packets<R: Read>(input: R, numbers: &[u64], limit: usi
         let at =
             Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
         let Some((_, rows)) = found.get_mut(&number) else { continue };
-        let conversation =
-            conversations.entry(number).or_insert_with(|| Conversation::begun_by(&captured.packet));
+        let conversation = conversations
+            .entry(number)
+            .or_insert_with(|| Conversation::from_first_packet(&captured.packet));
         if let (Some((from, segment)), Some(place)) =
             (conversation.segment(&captured.packet), place)
         {

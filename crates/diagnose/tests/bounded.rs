@@ -1,4 +1,4 @@
-//! What is kept is bounded, whatever a capture holds.
+//! Tests that the memory of a diagnosis is bounded for every capture.
 
 use std::net::Ipv4Addr;
 
@@ -30,47 +30,47 @@ fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Cap
         segment,
         comment: None,
     };
-    Captured { number, packet, checksum: Checksum::Cut, offer: None }
+    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
 }
 
-/// In kB.
-fn memory() -> Option<u64> {
+/// The resident memory of the process in kB; `None` if the system does not report it.
+fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// One after the other, for they look at the memory of the process.
+/// The tests run one after the other, because they measure the memory of the process.
 #[test]
 fn memory_is_bounded() {
-    connections_that_are_only_opened_are_given_up_where_they_are_too_many();
-    one_segment_over_and_over_is_followed_in_bounded_memory();
+    connections_beyond_the_limit_are_given_up();
+    the_memory_of_a_segment_sent_many_times_is_bounded();
 }
 
-fn connections_that_are_only_opened_are_given_up_where_they_are_too_many() {
+fn connections_beyond_the_limit_are_given_up() {
     let mut diagnosis = Diagnosis::new();
     for client in 0..160_000_u32 {
         diagnosis.packet(&packet(u64::from(client) + 1, client, Flags::SYN, (1, 0)));
         while diagnosis.poll().is_some() {}
     }
-    let kept = memory();
+    let used = resident_memory();
     let summary = diagnosis.finish();
     assert_eq!(summary.connections, 160_000);
     assert!(summary.given_up >= 160_000 - (1 << 17), "{summary:?}");
-    assert!(kept.is_none_or(|kept| kept < 1_500_000), "{kept:?} kB");
+    assert!(used.is_none_or(|used| used < 1_500_000), "{used:?} kB");
 }
 
-fn one_segment_over_and_over_is_followed_in_bounded_memory() {
+fn the_memory_of_a_segment_sent_many_times_is_bounded() {
     let mut diagnosis = Diagnosis::new();
     diagnosis.packet(&packet(1, 1, Flags::ACK, (1, 1000)));
     let mut early = None;
     for number in 2..80_000_u64 {
         diagnosis.packet(&packet(number, 1, Flags::ACK, (1, 1000)));
         if number == 20_000 {
-            early = memory();
+            early = resident_memory();
         }
     }
-    let grown = memory().zip(early).map(|(late, early)| late.saturating_sub(early));
+    let grown = resident_memory().zip(early).map(|(late, early)| late.saturating_sub(early));
     let report = (diagnosis.finish(), diagnosis.poll().expect("a connection"));
     assert_eq!(report.0.packets, 79_999);
     assert!(!report.1.retransmissions.is_empty());

@@ -1,5 +1,5 @@
-//! Captures that are damaged, cut or made to hurt: what comes before the damage is diagnosed, and
-//! nothing panics.
+//! Tests with damaged, truncated and hostile captures. The packets before the damage are diagnosed,
+//! and nothing panics.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -17,7 +17,7 @@ fn read(file: &[u8]) -> Document {
     document
 }
 
-/// A segment of one of two connections; numbers are small, large or near one another.
+/// A segment of one of two connections. Its numbers are small, large or close to each other.
 fn segment() -> impl Strategy<Value = (bool, WireSegment)> {
     let number = prop_oneof![0_u32..20_000, any::<u32>(), 0xffff_f000..=u32::MAX];
     let numbers = (number.clone(), number.clone(), prop_oneof![0_u32..3000, Just(1), Just(0)]);
@@ -54,7 +54,7 @@ fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -
         comment: None,
         codepoint: rtolab_tcp::Codepoint::default(),
     };
-    Captured { number, packet, checksum: Checksum::Cut, offer: None }
+    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
 }
 
 /// A small capture of one connection.
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_capture_gives_what_comes_before(at in 0_usize..4000, byte in any::<u8>()) {
+    fn packets_before_the_damage_are_diagnosed(at in 0_usize..4000, byte in any::<u8>()) {
         let mut file = capture();
         let at = at % file.len();
         file[at] = byte;
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_capture_gives_what_it_has_and_says_where_it_ends(length in 0_usize..4000) {
+    fn a_truncated_capture_is_diagnosed_with_an_error(length in 0_usize..4000) {
         let file = capture();
         let whole = read(&file);
         prop_assert!(whole.error.is_none());
@@ -122,14 +122,14 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         read(&bytes);
     }
 }
 
-/// One direction alone, never acknowledged: memory stays bounded, and so does time.
+/// The capture has only the data of the flow. The test takes too long if the time is not bounded.
 #[test]
-fn a_flow_that_nobody_acknowledges_is_followed_in_bounded_memory() {
+fn a_flow_without_acknowledgments_needs_bounded_memory_and_time() {
     let mut diagnosis = Diagnosis::new();
     for number in 0..300_000_u64 {
         let segment = WireSegment {

@@ -1,14 +1,14 @@
-//! SYNs as systems send them, and what is made of them.
+//! Tests of the guess of the system from its SYN.
 
 use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, Offer, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START, SynFingerprint};
 use rtolab_diagnose::{Diagnosis, Guess};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
 
-/// A SYN: the kinds of its options, hop limit, window, MSS and shift.
+/// A SYN: the kinds of its options, its hop limit, window, MSS and window scale.
 struct Syn(&'static [u8], u8, u16, u16, Option<u8>);
 
 fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
@@ -34,18 +34,19 @@ fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
         segment,
         comment: None,
     };
-    let offer = Some(Offer { hops, options: options.iter().copied().collect(), is_cut: false });
+    let syn_fingerprint =
+        Some(SynFingerprint { hops, options: options.iter().copied().collect(), is_cut: false });
     let mut diagnosis = Diagnosis::new();
-    diagnosis.packet(&Captured { number: 7, packet, checksum: Checksum::Cut, offer });
+    diagnosis.packet(&Captured { number: 7, packet, checksum: Checksum::Cut, syn_fingerprint });
     diagnosis.finish();
     let report = diagnosis.poll().expect("a connection");
-    let other = report.sender == "server";
-    assert!(!other || flags.has(Flags::ACK));
+    let is_server = report.sender == "server";
+    assert!(!is_server || flags.has(Flags::ACK));
     report.stack
 }
 
 #[test]
-fn systems_are_told_apart_by_their_syns() {
+fn the_syn_of_each_system_is_recognized() {
     for (syn, system) in [
         (Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7)), "linux"),
         (Syn(&[2, 4, 8, 1, 3], 51, 29_200, 1460, Some(7)), "linux"),
@@ -62,18 +63,18 @@ fn systems_are_told_apart_by_their_syns() {
     ] {
         let guess = guess(&syn, Flags::SYN).expect("one of them");
         assert_eq!((&guess.systems[..], guess.frame), (&[system][..], 7), "{guess:?}");
-        // The laboratory's may have any window, so that there is less to go by.
-        let least = if system == "rtolab" { 0.6 } else { 0.8 };
-        assert!(guess.confidence > least, "{guess:?}");
+        // Simulated senders may have any window, so it is no evidence for them.
+        let min = if system == "rtolab" { 0.6 } else { 0.8 };
+        assert!(guess.confidence > min, "{guess:?}");
         assert!(guess.grounds.iter().all(|ground| !ground.starts_with("against")), "{guess:?}");
     }
 }
 
 #[test]
-fn what_contradicts_is_said_and_makes_it_less_sure() {
+fn contradictions_are_listed_and_lower_the_confidence() {
     let usual = Syn(&[2, 4, 8, 1, 3], 64, 64_240, 1460, Some(7));
     let far = Syn(&[2, 4, 8, 1, 3], 128, 1000, 1460, Some(7));
-    let [usual, far] = [usual, far].map(|syn| guess(&syn, Flags::SYN).expect("linux all the same"));
+    let [usual, far] = [usual, far].map(|syn| guess(&syn, Flags::SYN).expect("linux"));
     assert_eq!(far.systems, ["linux"]);
     assert!(far.confidence < usual.confidence);
     let against: Vec<_> =
@@ -82,25 +83,28 @@ fn what_contradicts_is_said_and_makes_it_less_sure() {
 }
 
 #[test]
-fn each_contradiction_makes_it_less_sure_than_silence_would() {
-    let sure = |hops, window, shift| {
+fn each_contradiction_lowers_the_confidence() {
+    let confidence = |hops, window, shift| {
         let guess = guess(&Syn(&[2, 4, 8, 1, 3], hops, window, 1460, Some(shift)), Flags::SYN);
-        let guess = guess.expect("linux all the same");
+        let guess = guess.expect("linux");
         assert_eq!(guess.systems, ["linux"]);
         guess.confidence
     };
-    let usual = sure(64, 64_240, 7);
-    let chain = [usual, sure(128, 64_240, 7), sure(128, 1000, 7), sure(128, 1000, 2)];
-    // The hop limit alone gives no more than 15 of a hundred.
+    let usual = confidence(64, 64_240, 7);
+    let contradicted = [(128, 64_240, 7), (128, 1000, 7), (128, 1000, 2)];
+    let [one, two, three] =
+        contradicted.map(|(hops, window, shift)| confidence(hops, window, shift));
+    let chain = [usual, one, two, three];
+    // The hop limit adds at most 0.15 to the confidence.
     assert!(chain[1] < usual - 0.2, "{chain:?}");
-    assert!(chain.is_sorted_by(|more, less| *more > less + 0.05), "{chain:?}");
+    assert!(chain.is_sorted_by(|higher, lower| *higher > lower + 0.05), "{chain:?}");
     assert!(chain[3] < 0.5, "{chain:?}");
 }
 
 #[test]
-fn what_options_that_were_left_out_do_not_tell_apart_is_not_told_apart() {
+fn systems_with_the_same_options_are_all_in_the_guess() {
     for (syn, systems) in [
-        // As the laboratory's senders write it that have SACK and nothing else.
+        // Simulated senders with SACK and without other options send this SYN.
         (Syn(&[2, 1, 1, 4], 64, 65_535, 1460, None), &["linux", "rtolab"][..]),
         (Syn(&[2, 1, 1, 8], 64, 65_535, 1460, None), &["freebsd", "linux", "rtolab"]),
         (
@@ -116,18 +120,18 @@ fn what_options_that_were_left_out_do_not_tell_apart_is_not_told_apart() {
 }
 
 #[test]
-fn a_hop_limit_that_was_put_out_says_nothing() {
+fn a_hop_limit_of_zero_is_no_evidence() {
     let guess = guess(&Syn(&[2, 1, 3, 1, 1, 4], 0, 8192, 1460, Some(2)), Flags::SYN);
-    let guess = guess.expect("windows all the same");
+    let guess = guess.expect("windows");
     assert_eq!(guess.systems, ["windows"]);
     assert!(!guess.grounds.iter().any(|ground| ground.contains("hop limit")), "{guess:?}");
 }
 
 #[test]
-fn a_syn_like_that_of_no_system_gives_no_guess() {
+fn an_unknown_syn_gives_no_guess() {
     assert_eq!(guess(&Syn(&[8, 2, 1, 1, 200], 40, 777, 1460, None), Flags::SYN), None);
     assert_eq!(guess(&Syn(&[], 64, 512, 536, None), Flags::SYN), None);
-    // Of an answer that only offers an MSS the order of options says nothing.
+    // The order of options is no evidence in a SYN-ACK whose only option is the MSS.
     let padded = Syn(&[2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 43, 12_960, 1440, None);
     assert_eq!(guess(&padded, Flags::SYN | Flags::ACK), None);
 }

@@ -36,7 +36,7 @@ fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Cap
         segment,
         comment: None,
     };
-    Captured { number, packet, checksum: Checksum::Cut, offer: None }
+    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
 }
 
 /// The resident memory of the process in MB; `None` where no file says it.

@@ -1,10 +1,11 @@
-//! A traced run as a packetdrill script: the packets of its first flow at the sender.
+//! Conversion of a traced run to a packetdrill script with the packets of its first flow at the
+//! sender.
 
-use rtolab_capture::{PacketDirection, Step, packetdrill};
+use rtolab_capture::{PacketDirection, ScriptPacket, packetdrill};
 use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_tcp::Flags;
 
-/// The script, with a comment on how to run it on the engine.
+/// The script. Its comment has the options that run it on the engine.
 pub(crate) fn script(recording: &Recording) -> String {
     let rows: Vec<_> = recording
         .segments
@@ -12,9 +13,9 @@ pub(crate) fn script(recording: &Recording) -> String {
         .filter(|row| row.flow == 0 && row.place == Place::Sender)
         .filter(|row| row.segment.flags != Flags::NONE)
         .collect();
-    let steps: Vec<Step> = rows
+    let steps: Vec<ScriptPacket> = rows
         .iter()
-        .map(|row| Step {
+        .map(|row| ScriptPacket {
             at: row.at.since(rows[0].at),
             direction: if row.event == PacketEvent::Sent {
                 PacketDirection::Outbound
@@ -27,7 +28,7 @@ pub(crate) fn script(recording: &Recording) -> String {
     packetdrill(&about(recording, &steps), &steps)
 }
 
-fn about(recording: &Recording, steps: &[Step]) -> Vec<String> {
+fn about(recording: &Recording, steps: &[ScriptPacket]) -> Vec<String> {
     let run = &recording.run;
     let options = steps.first().map(|step| step.segment.syn_options()).unwrap_or_default();
     let mss = options.mss.map_or(String::new(), |mss| format!(",mss={mss}"));

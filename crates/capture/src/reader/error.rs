@@ -6,11 +6,11 @@ use thiserror::Error;
 
 use crate::frame::Link;
 
-/// Why a file could not be read completely.
+/// The reason why a file could not be read completely.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ReadError {
-    #[error("cannot read on at byte {offset}: {source}")]
+    #[error("cannot read at byte {offset}: {source}")]
     Io {
         /// The bytes read so far.
         offset: u64,
@@ -18,29 +18,29 @@ pub enum ReadError {
     },
     #[error("the file is empty, neither pcap nor pcapng")]
     Empty,
-    /// It begins like neither format.
+    /// The file begins like neither format.
     #[error("neither pcap nor pcapng: the file begins with {found}{hint}")]
     NotACapture {
         /// Its first four bytes, or fewer, in hexadecimal.
         found: String,
-        /// What it seems to be instead, and what to do.
+        /// The format that it seems to have, and the remedy.
         hint: &'static str,
     },
     #[error("the file ends inside the record that begins at byte {offset}")]
     Truncated {
-        /// Where the record begins.
+        /// The offset of the record.
         offset: u64,
     },
     /// A record contradicts itself or the file.
     #[error("the record at byte {offset} is damaged: {what}")]
     Damaged {
-        /// Where the record begins.
+        /// The offset of the record.
         offset: u64,
         what: String,
     },
     #[error("the packet at byte {offset} has link type {found}; {}", Link::KNOWN)]
     LinkType {
-        /// Where the packet's record begins.
+        /// The offset of the packet's record.
         offset: u64,
         found: u16,
     },

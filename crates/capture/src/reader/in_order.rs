@@ -1,4 +1,4 @@
-//! Sorts packets of several interfaces by time: a file may hold them in batches.
+//! Sorting of the packets of several interfaces by time, because a file may have them in batches.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -6,11 +6,11 @@ use std::io::Read;
 
 use super::{Captured, Format, ReadError, Reader};
 
-/// The most packets kept back to see whether an earlier one follows.
-const MOST_WAITING: usize = 4096;
+/// The maximum number of packets held until it is known that no earlier one follows.
+const MAX_WAITING: usize = 4096;
 
-/// The packets of a file, sorted by time if several interfaces wrote it. Packets of one interface
-/// keep their order, whatever their times.
+/// The packets of a file. They are sorted by time if the file has several interfaces; otherwise
+/// they keep their order.
 #[derive(Debug)]
 pub struct InOrder<R> {
     reader: Reader<R>,
@@ -28,14 +28,14 @@ impl<R: Read> InOrder<R> {
         Self { reader, waiting: BinaryHeap::new(), error: None, is_over: false }
     }
 
-    /// The reader: see [`Reader::skipped`] and [`Reader::offset`].
+    /// The reader, for [`Reader::skipped`] and [`Reader::offset`].
     pub const fn reader(&self) -> &Reader<R> {
         &self.reader
     }
 
-    /// Reads until a packet can be returned.
+    /// Reads packets until one can be returned.
     fn fill(&mut self) {
-        while !self.is_over && self.waiting.len() < MOST_WAITING {
+        while !self.is_over && self.waiting.len() < MAX_WAITING {
             match self.reader.next() {
                 Some(Ok(captured)) => self.waiting.push(Reverse(Waiting(captured))),
                 Some(Err(error)) => (self.error, self.is_over) = (Some(error), true),
@@ -73,7 +73,7 @@ impl PartialOrd for Waiting {
 }
 
 impl<R: Read> Reader<R> {
-    /// Sorts packets by time if several interfaces wrote the file.
+    /// The packets, sorted by time if the file has several interfaces.
     pub fn in_order(self) -> InOrder<R> {
         InOrder::of(self)
     }

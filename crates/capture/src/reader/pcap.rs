@@ -51,7 +51,7 @@ impl Header {
             (false, false) => parse_pcap_frame(record),
         };
         let (_, frame) = parsed.map_err(|_| ReadError::damaged(offset, "its lengths disagree"))?;
-        // The upper half of the link type concerns frame check sequences.
+        // The upper half of the field describes frame check sequences.
         let link_type = header.network.0 & 0xffff;
         let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         let nanos =

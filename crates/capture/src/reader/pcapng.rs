@@ -16,10 +16,10 @@ const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 const OBSOLETE_PACKET: u32 = 2;
-/// The block type, its length, and the length again.
+/// The size of the smallest block: its type, and its length at the beginning and at the end.
 const MIN_BLOCK: u32 = 12;
 
-/// Does a file that begins like this consist of blocks?
+/// Does a file that begins with `magic` consist of pcapng blocks?
 pub(super) fn begins(magic: &[u8]) -> bool {
     magic == SECTION_HEADER
 }
@@ -35,7 +35,7 @@ pub(super) struct Section {
 struct Interface {
     link_type: u16,
     ticks_per_second: u64,
-    /// The offset of its times, in seconds.
+    /// The offset of its timestamps, in seconds.
     offset_s: i64,
 }
 
@@ -64,7 +64,7 @@ impl Section {
             false => u32::from_le_bytes(length),
         };
         let Some(rest) = length.checked_sub(MIN_BLOCK) else {
-            return Err(damaged(format!("a block of {length} bytes, at least 12 are due")));
+            return Err(damaged(format!("a block of {length} bytes; expected at least 12")));
         };
         let record = source.rest(rest)?;
         let parse = if self.big_endian { parse_block_be } else { parse_block_le };
@@ -83,7 +83,7 @@ impl Section {
                 match self.interfaces.get(block.if_id as usize) {
                     Some(interface) => interface.frame(&block, offset).map(Step::Frame),
                     None => Err(Damage(format!(
-                        "a packet of interface {}, {count} are described",
+                        "a packet of interface {}, but the section has {count}",
                         block.if_id
                     ))),
                 }
@@ -99,7 +99,8 @@ impl Section {
 struct Damage(String);
 
 impl Interface {
-    /// The library reads no resolutions in powers of two, and offsets only in little-endian.
+    /// The interface of a block. The library does not support resolutions in powers of two, and it
+    /// reads offsets as little-endian, so this function parses both.
     fn described(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Result<Self, Damage> {
         let resolution = block.if_tsresol;
         let exponent = u32::from(resolution & 0x7f);
@@ -139,7 +140,7 @@ impl Interface {
         })
     }
 
-    /// Times before 1970 become its beginning.
+    /// The time of a timestamp. Times before 1970 count as its beginning.
     fn time(&self, ticks: u64) -> Instant {
         let nanos = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second)
             + i128::from(self.offset_s) * 1_000_000_000;
@@ -147,7 +148,7 @@ impl Interface {
     }
 }
 
-/// The bytes of the first option of a kind.
+/// The value of the first option of a kind.
 fn option<'a>(options: &'a [PcapNGOption<'_>], code: OptionCode) -> Option<&'a [u8]> {
     let found = options.iter().find(|option| option.code == code)?;
     found.as_bytes().ok()

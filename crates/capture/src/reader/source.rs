@@ -1,4 +1,4 @@
-//! The bytes of a file, record by record.
+//! Buffered access to the records of a file.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 
 use super::error::ReadError;
 
-/// Longer records than this are damage: no link has packets of more than 128 MB.
+/// The longest record, in bytes. A longer one counts as damage, because no link has such packets.
 const MAX_RECORD: u32 = 128 << 20;
 /// The initial size of the buffer.
 const BUFFER: usize = 1 << 18;
@@ -19,7 +19,7 @@ pub(crate) struct Record<'a> {
     pub(crate) at: Instant,
     /// The offset of its record in the file.
     pub(super) offset: u64,
-    /// The number of the link type, and the index of the interface.
+    /// The number of its link type, and the index of its interface.
     pub(crate) interface: (u16, u32),
     /// The captured bytes.
     pub(crate) bytes: &'a [u8],
@@ -28,22 +28,22 @@ pub(crate) struct Record<'a> {
     pub(crate) comment: Option<Cow<'static, str>>,
 }
 
-/// The next record.
+/// The next record of a file.
 pub(crate) enum Step<'a> {
     Frame(Record<'a>),
-    /// A frame without a time.
+    /// A frame without a timestamp.
     Untimed,
-    /// No frame.
+    /// A record without a frame.
     Other,
     End,
 }
 
-/// A file being read. Records are parsed in the buffer.
+/// An open file with a buffer, in which records are parsed.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     input: R,
     buffer: Vec<u8>,
-    /// The current record in the buffer: its beginning, and the length requested so far.
+    /// The beginning of the current record in the buffer, and its length requested so far.
     start: usize,
     length: usize,
     /// The end of the data in the buffer.
@@ -53,7 +53,7 @@ pub(super) struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// The file before its first record, and its first four bytes, or fewer.
+    /// Opens a file. Returns its first four bytes, too, or fewer if it is shorter.
     pub(super) fn open(input: R) -> Result<(Self, Vec<u8>), ReadError> {
         let buffer = vec![0; BUFFER];
         let mut source = Self { input, buffer, start: 0, length: 0, end: 0, offset: 0 };
@@ -83,7 +83,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads `more` bytes of the record, and returns all of it.
+    /// Reads `more` bytes of the record. Returns the record from its beginning.
     pub(super) fn rest(&mut self, more: u32) -> Result<&[u8], ReadError> {
         if more > MAX_RECORD {
             return Err(ReadError::damaged(self.offset, format!("it claims {more} bytes more")));
@@ -115,8 +115,7 @@ impl<R: Read> Source<R> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         while self.end < length {
-            // The buffer grows only with the bytes read, because a damaged file may claim any
-            // length.
+            // The buffer grows only with the bytes read, because the length may be wrong.
             if self.end == self.buffer.len() {
                 self.buffer.resize(self.end * 2, 0);
             }

@@ -258,11 +258,11 @@ fn damage_is_told_with_its_place() {
     let begin = [&section[..], &interface].concat();
     assert_eq!(
         message(&[&begin[..], &Order::Little.frame(3, 0, &bytes)].concat()),
-        "the record at byte 48 is damaged: a packet of interface 3, 1 are described"
+        "the record at byte 48 is damaged: a packet of interface 3, but the section has 1"
     );
     assert_eq!(
         message(&[&begin[..], &Order::Little.words(&[6, 8, 8])].concat()),
-        "the record at byte 48 is damaged: a block of 8 bytes, at least 12 are due"
+        "the record at byte 48 is damaged: a block of 8 bytes; expected at least 12"
     );
     assert_eq!(
         message(&[&begin[..], &Order::Little.words(&[6, 0x7fff_ffff, 8])].concat()),
@@ -316,9 +316,9 @@ fn a_file_that_ends_too_soon_gives_what_is_whole() {
 }
 
 /// Reads a byte at a time, and fails after some.
-struct Reluctant<'a>(&'a [u8]);
+struct FailingInput<'a>(&'a [u8]);
 
-impl Read for Reluctant<'_> {
+impl Read for FailingInput<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.0.split_first() {
             None => Err(io::Error::other("the cable is out")),
@@ -334,13 +334,10 @@ impl Read for Reluctant<'_> {
 #[test]
 fn an_input_may_be_slow_and_fail() {
     let file = write(&[packet(AT, V4, 10)]);
-    let mut reader = Reader::new(Reluctant(&file)).expect("a capture");
+    let mut reader = Reader::new(FailingInput(&file)).expect("a capture");
     assert_eq!(reader.next().expect("one").expect("whole").packet, packet(AT, V4, 10));
     let error = reader.next().expect("an error").expect_err("the end is one");
-    assert_eq!(
-        error.to_string(),
-        format!("cannot read on at byte {}: the cable is out", file.len())
-    );
+    assert_eq!(error.to_string(), format!("cannot read at byte {}: the cable is out", file.len()));
     assert!(reader.next().is_none());
 }
 

@@ -1,6 +1,6 @@
 //! The match of a SYN with those of a system.
 
-use rtolab_capture::Offer;
+use rtolab_capture::SynFingerprint;
 use rtolab_tcp::Segment;
 
 /// The support of matching options, padding included, as a part of the confidence. If a property
@@ -16,7 +16,7 @@ const SHIFT: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
     pub syn: Segment,
-    pub offer: Offer,
+    pub syn_fingerprint: SynFingerprint,
     pub frame: u64,
 }
 
@@ -58,13 +58,13 @@ impl SynMatch {
     }
 
     /// The properties as phrases, with those that contradict.
-    pub fn grounds(self, Opening { syn, offer, .. }: &Opening) -> Vec<String> {
-        let named = list(&offer.options);
+    pub fn grounds(self, Opening { syn, syn_fingerprint, .. }: &Opening) -> Vec<String> {
+        let named = list(&syn_fingerprint.options);
         let laid_out = match self.layout {
             Layout::Same => format!("options laid out as {named}"),
             Layout::SameOrder | Layout::Other => format!("options in the order {named}"),
         };
-        let hops = offer.hops;
+        let hops = syn_fingerprint.hops;
         let hops = format!("a hop limit of {hops}, {} at first", initial_hop_limit(hops));
         let window = format!("a window of {}", syn.window);
         let shift = format!("a window scale of {}", syn.syn_options().window_scale.unwrap_or(0));

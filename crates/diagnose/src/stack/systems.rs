@@ -1,6 +1,6 @@
 //! The known systems, and the comparison of a SYN with theirs.
 
-use rtolab_capture::Offer;
+use rtolab_capture::SynFingerprint;
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Duration;
 
@@ -145,11 +145,11 @@ pub(super) const SYSTEMS: [System; 8] = [
 
 impl System {
     /// Compares a SYN with those of the system.
-    pub fn compare(&self, Opening { syn, offer, .. }: &Opening) -> SynMatch {
-        let options = &offer.options[..];
+    pub fn compare(&self, Opening { syn, syn_fingerprint, .. }: &Opening) -> SynMatch {
+        let options = &syn_fingerprint.options[..];
         let layout = match options == MSS_ALONE || self.layouts.contains(&options) {
             true => Layout::Same,
-            false if self.has_order(syn, offer) => Layout::SameOrder,
+            false if self.has_order(syn, syn_fingerprint) => Layout::SameOrder,
             false => Layout::Other,
         };
         let near = |hops: u8| initial_hop_limit(hops) == self.hops && self.hops - hops < MAX_HOPS;
@@ -157,7 +157,7 @@ impl System {
         SynMatch {
             layout,
             // A packet cannot arrive with hop limit 0, so the capture was anonymised.
-            hops: (offer.hops > 0).then(|| near(offer.hops)),
+            hops: (syn_fingerprint.hops > 0).then(|| near(syn_fingerprint.hops)),
             window: self.window.matches(syn),
             shift: self.shifts.as_ref().zip(shift).map(|(shifts, shift)| shifts.contains(&shift)),
         }
@@ -165,11 +165,11 @@ impl System {
 
     /// Are the options of a SYN-ACK in the order of the system? A SYN-ACK has only those options
     /// that the SYN had.
-    fn has_order(&self, syn: &Segment, offer: &Offer) -> bool {
+    fn has_order(&self, syn: &Segment, syn_fingerprint: &SynFingerprint) -> bool {
         let without_padding = |kinds: &[u8]| -> Vec<u8> {
             kinds.iter().copied().filter(|kind| !matches!(kind, 0 | 1)).collect()
         };
-        let own = without_padding(&offer.options);
+        let own = without_padding(&syn_fingerprint.options);
         // A single option has no order.
         syn.flags.has(Flags::ACK)
             && own.len() > 1

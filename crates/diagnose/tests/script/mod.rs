@@ -1,4 +1,4 @@
-//! Captures of one connection, written down packet by packet.
+//! Captures of one connection that tests specify packet by packet.
 
 use std::net::Ipv4Addr;
 
@@ -11,30 +11,31 @@ use rtolab_time::Duration;
 pub const BYTES: u32 = 1000;
 const ISN: u32 = 0xffff_f000;
 
-/// What passes a capture, and when, in milliseconds.
+/// A packet of a connection.
 #[derive(Clone, Copy)]
 pub enum Event {
     /// The client's n-th segment.
     Data(u32),
-    /// The server's acknowledgment of all up to the n-th.
+    /// The server's acknowledgment of all segments up to the n-th.
     Ack(u32),
-    /// As before, and it reports the m-th as received twice.
+    /// The server's acknowledgment of all segments up to the n-th, with a SACK block of the m-th.
     Duplicate(u32, u32),
 }
 use Event::{Ack, Data, Duplicate};
 
-/// A capture of one connection, written down packet by packet.
+/// A capture of one connection.
 pub struct Script {
     diagnosis: Diagnosis,
     number: u64,
     stamps: bool,
     sack: bool,
-    /// What the server echoes.
+    /// The timestamp that the server echoes.
     pub echo: u32,
 }
 
 impl Script {
-    /// After a handshake that took `near` ms to the client and `far` ms to the server and back.
+    /// A capture with a handshake. `near` and `far` are the round-trip times between the capture
+    /// point and the client or the server, in milliseconds.
     pub fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
         let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
         script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
@@ -79,11 +80,16 @@ impl Script {
             comment: None,
             codepoint: rtolab_tcp::Codepoint::default(),
         };
-        let captured =
-            Captured { number: self.number, packet, checksum: Checksum::Cut, offer: None };
+        let captured = Captured {
+            number: self.number,
+            packet,
+            checksum: Checksum::Cut,
+            syn_fingerprint: None,
+        };
         self.diagnosis.packet(&captured);
     }
 
+    /// Adds packets, each with its time in milliseconds.
     pub fn play(&mut self, events: &[(u64, Event)]) -> &mut Self {
         for &(millis, event) in events {
             let start = |n: u32| ISN.wrapping_add(1).wrapping_add((n - 1) * BYTES);

@@ -111,11 +111,14 @@ fn a_syn_shows_its_options_in_their_order() {
     syn.segment.flags = Flags::SYN;
     syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
     let (captured, ..) = read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&syn)));
-    let offer = captured[0].offer.as_ref().expect("it is a SYN");
-    assert_eq!((offer.hops, &offer.options[..]), (64, &[2, 1, 3, 1, 1, 4, 1, 1, 8][..]));
+    let syn_fingerprint = captured[0].syn_fingerprint.as_ref().expect("it is a SYN");
+    assert_eq!(
+        (syn_fingerprint.hops, &syn_fingerprint.options[..]),
+        (64, &[2, 1, 3, 1, 1, 4, 1, 1, 8][..])
+    );
     let (captured, ..) =
         read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&packet(0, V4, 9))));
-    assert_eq!(captured[0].offer, None);
+    assert_eq!(captured[0].syn_fingerprint, None);
 }
 
 #[test]

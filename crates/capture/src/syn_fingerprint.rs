@@ -1,4 +1,4 @@
-//! The form of a SYN, by which systems differ.
+//! The fingerprint of a SYN: the properties by which operating systems differ.
 
 use arrayvec::ArrayVec;
 use rtolab_packet::Ip;
@@ -6,22 +6,22 @@ use rtolab_packet::Ip;
 /// TCP's header without options, in bytes.
 const FIXED: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
-/// The most options that are recorded.
-const MOST_OPTIONS: usize = 12;
+/// The maximum number of options recorded.
+const MAX_OPTIONS: usize = 12;
 
-/// The form of a SYN.
+/// The fingerprint of a SYN.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offer {
-    /// TTL or hop limit at the capture point.
+pub struct SynFingerprint {
+    /// The TTL or hop limit at the capture point.
     pub hops: u8,
-    /// The kinds of its options in their order
-    /// (<https://www.iana.org/assignments/tcp-parameters>); 0 ends the list, 1 pads.
-    pub options: ArrayVec<u8, MOST_OPTIONS>,
-    /// Were options cut off, so that some of them are unknown?
+    /// The kinds of its options, in order (<https://www.iana.org/assignments/tcp-parameters>). 0 is
+    /// the end of the list, 1 is padding.
+    pub options: ArrayVec<u8, MAX_OPTIONS>,
+    /// Were options cut off?
     pub is_cut: bool,
 }
 
-impl Offer {
+impl SynFingerprint {
     pub(crate) fn of(ip: &Ip<'_>) -> Self {
         let header = ip.payload.get(DATA_OFFSET_AT).map_or(0, |byte| usize::from(byte >> 4) * 4);
         let options = ip.payload.get(FIXED..header.min(ip.payload.len())).unwrap_or_default();
@@ -30,7 +30,7 @@ impl Offer {
     }
 }
 
-fn kinds(mut options: &[u8]) -> ArrayVec<u8, MOST_OPTIONS> {
+fn kinds(mut options: &[u8]) -> ArrayVec<u8, MAX_OPTIONS> {
     let mut kinds = ArrayVec::new();
     while let [kind, rest @ ..] = options {
         if kinds.try_push(*kind).is_err() || *kind == 0 {
