@@ -1,5 +1,5 @@
-//! The stored captures, damaged in many ways: nothing panics, everything before the damage is still
-//! reported, and errors say where it is.
+//! Tests with stored captures that are damaged at random. Nothing panics, all packets before the
+//! damage are reported, and errors have its place.
 //!
 //! `RTOLAB_ROUNDS=1000000 cargo test --release -p rtolab-diagnose --test mutated` runs for hours.
 
@@ -11,16 +11,15 @@ use std::path::PathBuf;
 use rtolab_capture::unpacked;
 use rtolab_diagnose::{Document, diagnose};
 
-/// Rounds in a usual run.
+/// The default number of rounds.
 const ROUNDS: u64 = 120;
-/// Most damage hits headers: the first bytes of a record.
-const HEADERS: u64 = 120;
+/// The length of the damaged part of a record, in bytes. It begins with the headers.
+const HEADER_BYTES: u64 = 120;
 
-/// Numbers that look drawn (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014).
-struct Numbers(u64);
+/// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+struct Random(u64);
 
-impl Numbers {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -34,23 +33,25 @@ impl Numbers {
     }
 }
 
-/// A capture as bytes, and where its records begin.
-struct Kept {
+/// A stored capture.
+struct StoredCapture {
     bytes: Vec<u8>,
+    /// The offsets of its records.
     records: Vec<usize>,
 }
 
-fn kept() -> Vec<Kept> {
+fn stored_captures() -> Vec<StoredCapture> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
-    let files = read_dir(folder).expect("kept captures").map(|entry| entry.expect("a file").path());
+    let files =
+        read_dir(folder).expect("stored captures").map(|entry| entry.expect("a file").path());
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.to_string_lossy().ends_with(".pcapng.gz")).collect();
     files.sort();
     assert!(!files.is_empty());
-    files.into_iter().map(Kept::read).collect()
+    files.into_iter().map(StoredCapture::read).collect()
 }
 
-impl Kept {
+impl StoredCapture {
     fn read(path: PathBuf) -> Self {
         let mut bytes = Vec::new();
         let mut input = unpacked(File::open(path).expect("a file")).expect("gzip");
@@ -64,14 +65,14 @@ impl Kept {
         Self { bytes, records }
     }
 
-    /// Where a byte of a header is, about.
-    fn header(&self, numbers: &mut Numbers) -> usize {
+    /// The offset of a random byte near the beginning of a random record.
+    fn header(&self, numbers: &mut Random) -> usize {
         let record = self.records[numbers.below(self.records.len())];
-        (record + numbers.below(HEADERS as usize)).min(self.bytes.len() - 1)
+        (record + numbers.below(HEADER_BYTES as usize)).min(self.bytes.len() - 1)
     }
 
-    /// A copy with damage, and the first byte that differs.
-    fn damaged(&self, numbers: &mut Numbers, other: &Self) -> (Vec<u8>, usize) {
+    /// A damaged copy, and the offset of the first byte that differs.
+    fn damaged(&self, numbers: &mut Random, other: &Self) -> (Vec<u8>, usize) {
         let mut bytes = self.bytes.clone();
         let mut first = bytes.len();
         for _ in 0..=numbers.below(8) {
@@ -94,14 +95,14 @@ impl Kept {
                     let end = (from + numbers.below(5000)).min(other.bytes.len());
                     bytes.splice(at..at, other.bytes[from..end].iter().copied());
                 }
-                _ => self.shuffle(&mut bytes, numbers, &mut first),
+                _ => self.swap_records(&mut bytes, numbers, &mut first),
             }
         }
         (bytes, first)
     }
 
-    /// Two records change places: packets of any order and time.
-    fn shuffle(&self, bytes: &mut [u8], numbers: &mut Numbers, first: &mut usize) {
+    /// Swaps two records, so that packets are out of order.
+    fn swap_records(&self, bytes: &mut [u8], numbers: &mut Random, first: &mut usize) {
         if bytes.len() != self.bytes.len() {
             return;
         }
@@ -126,33 +127,33 @@ fn read(bytes: &[u8]) -> Document {
 }
 
 #[test]
-fn whatever_is_damaged_what_is_before_it_is_reported() {
-    let kept = kept();
+fn packets_before_the_damage_are_reported() {
+    let captures = stored_captures();
     let rounds = std::env::var("RTOLAB_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     let from = std::env::var("RTOLAB_FIRST").ok().and_then(|first| first.parse().ok());
     let from: u64 = from.unwrap_or(0);
     for round in from..from + rounds.unwrap_or(ROUNDS) {
-        let mut numbers = Numbers(round);
-        let [one, other] = [0; 2].map(|_| &kept[numbers.below(kept.len())]);
+        let mut numbers = Random(round);
+        let [one, other] = [0; 2].map(|_| &captures[numbers.below(captures.len())]);
         let (bytes, first) = one.damaged(&mut numbers, other);
-        let began = std::time::Instant::now();
+        let start = std::time::Instant::now();
         let document = read(&bytes);
-        assert!(began.elapsed().as_secs() < 300, "round {round} takes too long");
+        assert!(start.elapsed().as_secs() < 300, "round {round} takes too long");
         let before = one.records.partition_point(|&start| start <= first) - 1;
         let whole = (before as u64).saturating_sub(2);
         assert!(document.summary.packets >= whole.min(1), "round {round}");
-        let passed = document.summary.packets
+        let counted = document.summary.packets
             + document.skipped.other
             + document.skipped.malformed
             + document.skipped.overlapping
             + document.skipped.untimed
             + document.skipped.fragments
             + document.skipped.unknown_link;
-        assert!(passed >= whole, "round {round}: {passed} of {whole}");
+        assert!(counted >= whole, "round {round}: {counted} of {whole}");
         if let Some(error) = document.error {
             assert!(error.contains("byte") || error.contains("pcap"), "round {round}: {error}");
         }
-        let told = document.connections.iter().flat_map(|one| &one.retransmissions);
-        assert!(told.into_iter().all(|one| (0.0..=1.0).contains(&one.confidence)), "round {round}");
+        let all = document.connections.iter().flat_map(|one| &one.retransmissions);
+        assert!(all.into_iter().all(|one| (0.0..=1.0).contains(&one.confidence)), "round {round}");
     }
 }

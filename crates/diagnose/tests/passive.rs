@@ -1,4 +1,4 @@
-//! Packets by hand: the rules of a passive analyser.
+//! Tests of the rules of a passive analyser with captures specified packet by packet.
 
 mod script;
 
@@ -6,22 +6,23 @@ use rtolab_diagnose::{Class, ConnectionReport, Necessity, Vantage};
 use script::Event::{self, Ack, Data, Duplicate};
 use script::{BYTES, Script};
 
-/// With SACK.
+/// A capture with a handshake that negotiates SACK.
 fn after_handshake(near: u64, far: u64, stamps: bool) -> Script {
     Script::opened((near, far), stamps, true)
 }
 
-/// The reference timeline up to its timeout: eight segments are held, and the first times out.
-fn held() -> Vec<(u64, Event)> {
+/// The reference timeline up to its timeout: eight segments are delayed, and the first times out.
+fn delayed() -> Vec<(u64, Event)> {
     let mut events: Vec<(u64, Event)> = (1..=8).map(|n| (2000, Data(n))).collect();
     events.push((4500, Data(1)));
     events
 }
 
-/// What follows the timeout with go-back-N: each acknowledgment and what it sends.
-fn goes_back() -> Vec<(u64, Event)> {
-    let mut events = held();
-    let answers: [(u64, u32, &[u32]); 8] = [
+/// The reference timeline with go-back-N after the timeout.
+fn go_back_n() -> Vec<(u64, Event)> {
+    let mut events = delayed();
+    // The time of each acknowledgment, its number, and the segments sent in response.
+    let responses: [(u64, u32, &[u32]); 8] = [
         (8100, 1, &[2, 3]),
         (8200, 2, &[4, 5]),
         (8300, 3, &[6, 7]),
@@ -31,7 +32,7 @@ fn goes_back() -> Vec<(u64, Event)> {
         (8700, 7, &[11]),
         (8800, 8, &[12, 13]),
     ];
-    for (at, ack, sent) in answers {
+    for (at, ack, sent) in responses {
         events.push((at, Ack(ack)));
         events.extend(sent.iter().map(|&n| (at, Data(n))));
     }
@@ -49,8 +50,8 @@ fn all_unneeded(report: &ConnectionReport) -> bool {
 }
 
 #[test]
-fn t_pc_1_go_back_n_is_told_by_what_it_repeats() {
-    let mut events = goes_back();
+fn t_pc_1_go_back_n_is_recognized() {
+    let mut events = go_back_n();
     events.extend((0..6).map(|n| (9300 + n * 100, Ack(8))));
     events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
     let report = after_handshake(0, 1000, false).play(&events).report();
@@ -64,8 +65,8 @@ fn t_pc_1_go_back_n_is_told_by_what_it_repeats() {
 }
 
 #[test]
-fn t_pc_1_a_spurious_fast_retransmit_in_the_wake_is_one() {
-    let mut events = goes_back();
+fn t_pc_1_a_spurious_fast_retransmit_after_a_spurious_timeout() {
+    let mut events = go_back_n();
     events.extend([(9300, Ack(8)), (9300, Data(9))]);
     events.extend((0..5).map(|n| (9400 + n * 100, Ack(8))));
     events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
@@ -76,8 +77,8 @@ fn t_pc_1_a_spurious_fast_retransmit_in_the_wake_is_one() {
 }
 
 #[test]
-fn t_pc_1_frto_repeats_one_segment() {
-    let mut events = held();
+fn t_pc_1_frto_retransmits_one_segment() {
+    let mut events = delayed();
     events.extend([(8100, Ack(1)), (8100, Data(9)), (8100, Data(10))]);
     events.extend((2..=8).map(|n| (8000 + u64::from(n) * 100, Ack(n))));
     events.extend([(8900, Ack(8)), (9200, Ack(9)), (9300, Ack(10))]);
@@ -89,10 +90,10 @@ fn t_pc_1_frto_repeats_one_segment() {
 }
 
 #[test]
-fn t_pc_1_eifel_is_told_by_timestamps() {
+fn t_pc_1_eifel_by_timestamps() {
     let mut script = after_handshake(0, 1000, true);
     script.echo = 2001;
-    let mut events = held();
+    let mut events = delayed();
     events.extend([(8100, Ack(1)), (8100, Data(9)), (8200, Ack(2)), (8200, Data(10))]);
     let report = script.play(&events).report();
     assert_eq!(report.retransmissions[0].evidence[0].kind, "older-timestamp");
@@ -101,7 +102,7 @@ fn t_pc_1_eifel_is_told_by_timestamps() {
 }
 
 #[test]
-fn t_pc_2_at_the_receiver_both_copies_are_seen_and_no_timer() {
+fn t_pc_2_at_the_receiver_both_copies_arrive_and_the_trigger_is_unknown() {
     let mut events: Vec<(u64, Event)> = Vec::new();
     for n in 1..=8 {
         events.extend([(6000 + u64::from(n) * 100, Data(n)), (6000 + u64::from(n) * 100, Ack(n))]);
@@ -117,10 +118,10 @@ fn t_pc_2_at_the_receiver_both_copies_are_seen_and_no_timer() {
 }
 
 #[test]
-fn t_pc_3_lost_acknowledgments_are_told_from_late_ones() {
+fn t_pc_3_lost_and_late_acknowledgments_are_distinguished() {
     let mut script = after_handshake(0, 1000, true);
     script.echo = 2001;
-    let mut events = held();
+    let mut events = delayed();
     events.extend([(5500, Duplicate(8, 1)), (5500, Data(9))]);
     let report = script.play(&events).report();
     assert_eq!(report.retransmissions[0].verdict, Necessity::Unneeded);
@@ -130,7 +131,7 @@ fn t_pc_3_lost_acknowledgments_are_told_from_late_ones() {
 }
 
 #[test]
-fn t_pc_4_a_packet_that_the_capture_missed_is_not_lost() {
+fn t_pc_4_a_packet_missing_from_the_capture_is_not_lost() {
     let mut events: Vec<(u64, Event)> = [1, 2, 4, 5].map(|n| (2000 + u64::from(n), Data(n))).into();
     events.extend((1..=5).map(|n| (3000 + u64::from(n), Ack(n))));
     events.extend([(3100, Data(6)), (4100, Ack(6)), (4200, Ack(8)), (4300, Data(9))]);
@@ -149,7 +150,7 @@ fn a_timer_that_expires_amid_duplicate_acknowledgments_is_a_timeout() {
         (3003, Ack(1)),
         (3003, Data(2)),
     ]);
-    // The acknowledgment before it was answered already.
+    // The sender has already responded to the acknowledgment before the timeout.
     events.extend([(6298, Ack(1)), (6298, Data(9)), (6300, Data(2)), (7300, Ack(9))]);
     let report = after_handshake(0, 1000, false).play(&events).report();
     assert_eq!(triggers(&report), ["fast", "timeout"]);
@@ -157,9 +158,9 @@ fn a_timer_that_expires_amid_duplicate_acknowledgments_is_a_timeout() {
 }
 
 #[test]
-fn an_episode_begins_when_something_waits_and_not_when_something_was_last_acknowledged() {
+fn a_stall_begins_when_data_become_outstanding() {
     let mut events = vec![(2000, Data(1)), (3000, Ack(1))];
-    // A minute later, and nothing was outstanding meanwhile.
+    // Nothing is outstanding for a minute.
     events.extend([(63_000, Data(2)), (66_000, Data(2)), (67_000, Ack(2))]);
     let report = after_handshake(0, 1000, false).play(&events).report();
     assert_eq!(report.episodes[0].stalled, Some([63.0, 67.0]));
@@ -168,17 +169,18 @@ fn an_episode_begins_when_something_waits_and_not_when_something_was_last_acknow
     assert!(report.episodes[0].story.starts_with("Nothing came back for 4.000 s"));
 }
 
-/// A round trip of 100 ms is known; 2 and 3 are sent, and the timer of 2 expires.
+/// A connection with a measured round-trip time of 100 ms, until the timeout of segment 2.
 fn timed_out() -> Vec<(u64, Event)> {
     vec![(1000, Data(1)), (1100, Ack(1)), (2000, Data(2)), (2000, Data(3)), (4500, Data(2))]
 }
 
 #[test]
-fn without_d_sack_lost_acknowledgments_are_told_by_the_duplicate_that_does_not_come() {
+fn without_d_sack_a_missing_duplicate_ack_shows_that_acknowledgments_were_lost() {
     let class = |meanwhile: &[(u64, Event)]| {
         let mut script = after_handshake(0, 100, true);
         script.echo = 2001;
-        // A round trip after the copy, as if it answered it. What was sent behind was lost.
+        // The acknowledgment comes a round trip after the copy, like a response to it. Segment 3 is
+        // lost.
         script.play(&timed_out()).play(&[(4600, Ack(2)), (4600, Data(4))]);
         script.play(meanwhile).play(&[(4700, Duplicate(2, 4)), (4700, Data(3))]);
         script.echo = 4701;
@@ -186,12 +188,12 @@ fn without_d_sack_lost_acknowledgments_are_told_by_the_duplicate_that_does_not_c
         script.report().timeouts[0].class
     };
     assert_eq!(class(&[]), Class::AckLost);
-    // The copy is answered only now.
+    // The duplicate ACK is the response to the copy.
     assert_eq!(class(&[(4650, Ack(2))]), Class::Spurious);
 }
 
 #[test]
-fn an_acknowledgment_that_jumps_over_what_was_reported_is_only_late() {
+fn an_acknowledgment_of_segments_that_were_sacked_before_the_timeout_is_late() {
     let mut script = after_handshake(0, 100, true);
     script.play(&timed_out()[..4]).play(&[(2000, Data(4)), (2000, Data(5))]);
     script.play(&[(2100, Duplicate(1, 3)), (2101, Duplicate(1, 4)), (2102, Duplicate(1, 5))]);
@@ -205,7 +207,7 @@ fn an_acknowledgment_that_jumps_over_what_was_reported_is_only_late() {
 }
 
 #[test]
-fn as_many_duplicate_acknowledgments_as_retransmissions_show_each_in_vain() {
+fn as_many_duplicate_acks_as_retransmissions_show_that_all_were_unneeded() {
     let verdicts = |duplicates: u64| {
         let mut script = after_handshake(0, 100, false);
         script.play(&timed_out()[..4]).play(&[(2300, Data(3)), (2700, Data(2))]);
@@ -239,11 +241,12 @@ fn the_reordering_timer_is_no_timeout() {
 }
 
 #[test]
-fn what_is_reported_twice_was_sent_before_what_has_not_arrived() {
+fn duplicates_still_in_flight_are_evidence_that_the_original_arrived() {
     let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
     events.extend((2..=5).map(|n| (2000, Data(n))));
     events.extend([(4500, Data(2)), (8000, Ack(2)), (8000, Data(3)), (8000, Data(4))]);
-    // The copies of 3 and 4 are lost, and their originals come a round trip after these were sent.
+    // The copies of 3 and 4 are lost. Their originals are acknowledged a round trip after the
+    // copies were sent.
     events.extend([(8100, Ack(3)), (8101, Duplicate(4, 2)), (8102, Ack(5)), (9000, Data(6))]);
     events.extend([(9100, Ack(6))]);
     let report = after_handshake(0, 100, false).play(&events).report();
@@ -254,10 +257,10 @@ fn what_is_reported_twice_was_sent_before_what_has_not_arrived() {
 }
 
 #[test]
-fn several_copies_of_which_none_is_reported_twice_were_all_needed() {
+fn copies_without_a_reported_duplicate_were_needed() {
     let mut events = timed_out()[..3].to_vec();
     events.extend([2300, 2900, 4100].map(|at| (at, Data(2))));
-    // The receiver does report duplicates.
+    // Later the receiver reports a duplicate, so it supports D-SACK.
     events.extend([(4200, Ack(2)), (4200, Data(3)), (4500, Data(3)), (4600, Ack(3))]);
     events.extend([(4700, Duplicate(3, 3)), (5000, Data(4)), (5100, Ack(4))]);
     let report = after_handshake(0, 100, false).play(&events).report();
@@ -266,10 +269,10 @@ fn several_copies_of_which_none_is_reported_twice_were_all_needed() {
 }
 
 #[test]
-fn without_any_option_the_order_of_duplicates_tells_which_copies_had_arrived() {
+fn without_options_the_order_of_duplicate_acks_shows_the_unneeded_copies() {
     let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
     events.extend((2..=12).map(|n| (2000, Data(n))));
-    // Of these 2, 5 and 8 are lost.
+    // Segments 2, 5 and 8 are lost.
     events.extend((0..8).map(|n| (2100 + n, Ack(1))));
     events.push((2102, Data(2)));
     events.sort_by_key(|&(at, _)| at);
