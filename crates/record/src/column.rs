@@ -1,4 +1,4 @@
-//! From rows to columns: a table is a list of names, each with its cells.
+//! Building of tables: named columns with a cell for each row.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 
 use crate::{Recording, Run};
 
-/// A builder for a table: rows, each with its owner, and the columns so far.
+/// A builder of a table. It has rows, each with an owner, and the columns so far.
 pub struct Table<'a, R, Owner = Run> {
     rows: Vec<(&'a Owner, &'a R)>,
     fields: Vec<Field>,
@@ -17,7 +17,7 @@ pub struct Table<'a, R, Owner = Run> {
 }
 
 impl<'a, R> Table<'a, R> {
-    /// The `rows` of each recording, with the columns of the run in front.
+    /// A table of the `rows` of each recording. Its first columns are those of the run.
     pub(crate) fn of(recordings: &'a [Recording], rows: impl Fn(&'a Recording) -> &'a [R]) -> Self {
         Self::new(
             recordings
@@ -31,7 +31,7 @@ impl<'a, R> Table<'a, R> {
 }
 
 impl<'a, R, Owner> Table<'a, R, Owner> {
-    /// These rows, each with its owner.
+    /// A table of these rows, each with its owner.
     pub fn new(rows: impl Iterator<Item = (&'a Owner, &'a R)>) -> Self {
         Self { rows: rows.collect(), fields: Vec::new(), columns: Vec::new() }
     }
@@ -48,11 +48,11 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
         self.add(name, |(owner, _)| cell(owner))
     }
 
-    /// The table.
+    /// Builds the table.
     ///
     /// # Panics
     ///
-    /// Never: every column has a cell for every row.
+    /// Never, because every column has a cell for every row.
     pub fn finish(self) -> RecordBatch {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
             .expect("every column has a cell of every row")
@@ -66,7 +66,7 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
     }
 }
 
-/// A value that a column can hold, or an `Option` of one where a cell may be null.
+/// A type of cells. It is an `Option` if a cell may be null.
 pub trait Cell {
     /// May a cell be null?
     const NULLABLE: bool;
@@ -105,7 +105,7 @@ cells! {
     String => StringArray;
 }
 
-/// Lists, whose items may be null.
+/// Implements [`Cell`] for lists whose items may be null.
 macro_rules! lists {
     ($($item:ty => $builder:ty;)*) => {$(
         impl Cell for Option<Vec<Option<$item>>> {

@@ -1,6 +1,6 @@
 //! The enumerations of the tables.
 
-/// Why a sender retransmitted.
+/// The kind of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// The retransmission timer expired.
@@ -22,10 +22,10 @@ impl TimeoutKind {
     }
 }
 
-/// The ground truth about a retransmission, from a fork of the run that goes on without it.
+/// The ground truth about a retransmission, from a fork of the run that continues without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// An ACK that covers the segment arrives in the fork: it was only late.
+    /// An ACK that covers the segment arrives in the fork, so it was late.
     Spurious,
     /// No ACK arrives in the fork, although an earlier copy of the segment reached the receiver.
     AckLost,

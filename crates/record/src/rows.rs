@@ -7,8 +7,8 @@ use rtolab_tcp::Segment;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
-use crate::judged::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
 use crate::kinds::{Place, TimeoutKind, Truth};
+use crate::scores::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
 
 /// One run: a scenario with one sender and one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub struct Run {
     pub run: u32,
     /// The seed.
     pub seed: u64,
-    /// The sender specification; that of the first flow where flows have their own.
+    /// The sender specification, or that of the first flow if flows have their own.
     pub sender: Arc<str>,
 }
 
-/// How many bytes are kept of a packet: the IP and TCP headers with all options.
+/// The number of bytes kept per packet: the IP and TCP headers with all options.
 pub const HEAD: usize = 120;
 
 /// The records of one run. Tables that were not requested are empty.
@@ -55,14 +55,14 @@ pub struct Recording {
 }
 
 /// `connections`: one row per TCP connection, leg of a split connection or flow of datagrams.
-/// Counts are of the sender's data unless their description names another.
+/// Counts are those of the sender's data unless stated otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionRow {
     /// The flow's name, with `/1`, `/2` and so on for the legs of a split flow.
     pub flow: Arc<str>,
     /// The sender specification of this flow; `udp` for datagrams.
     pub flow_sender: Arc<str>,
-    /// The connection set that it belongs to.
+    /// The connection set to which it belongs.
     pub set: Option<Arc<str>>,
     /// When the first SYN or datagram was sent.
     pub start: Instant,
@@ -72,19 +72,19 @@ pub struct ConnectionRow {
     pub bytes: u64,
     /// Data segments (with payload) sent, retransmissions included.
     pub segments: u64,
-    /// Their TCP or UDP headers, in bytes.
+    /// The TCP or UDP headers of these segments, in bytes.
     pub header_bytes: u64,
     /// Data segments acknowledged cumulatively.
     pub acked_segments: u64,
     /// Segments retransmitted, SYN and FIN included.
     pub retransmissions: u64,
-    /// Retransmissions of which an earlier copy delivered every byte, then or later.
+    /// Unneeded retransmissions: an earlier copy delivered all of their bytes, at any time.
     pub unneeded: u64,
     /// Packets of both directions that did not arrive.
     pub lost: Losses,
     /// Packets of both directions that a middlebox absorbed.
     pub absorbed: u64,
-    /// Packets of both directions that a middlebox made.
+    /// Packets of both directions that a middlebox generated.
     pub local: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -143,7 +143,7 @@ impl Losses {
     }
 }
 
-/// One-way delays of data packets, from leaving the sender to arrival.
+/// The one-way delays of data packets, from departure at the sender to arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The number of packets.
@@ -219,7 +219,7 @@ pub struct TaskRow {
     pub number: u32,
     /// When it was due.
     pub due: Instant,
-    /// When it was written; later than due if the task before was still in progress.
+    /// When it was written; later than due if the previous task was still in progress.
     pub start: Instant,
     /// When its last byte was read; `None` if the run ended before.
     pub end: Option<Instant>,
@@ -236,22 +236,22 @@ pub struct TimeoutRow {
     pub end: Place,
     /// When it retransmits.
     pub at: Instant,
-    /// Which of these.
+    /// Timeout, fast retransmit or tail loss probe.
     pub kind: TimeoutKind,
     /// The relative sequence number of the segment retransmitted (SYN is 0).
     pub seq: i64,
     /// The RTO that expired; for a fast retransmit the current RTO.
     pub rto: Duration,
-    /// How often the timer was backed off before; 0 for the first timeout of a segment.
+    /// The number of backoffs before; 0 for the first timeout of a segment.
     pub backoff: u32,
     /// The congestion window before, in bytes.
     pub cwnd: u64,
-    /// Was the retransmission needed? It was not if an earlier copy delivered every byte of it.
+    /// Was the retransmission needed? It was not if an earlier copy delivered all of its bytes.
     pub needed: bool,
     /// The ground truth, if the run is scored.
     pub truth: Option<Truth>,
-    /// The cost of a spurious one: the run compared with a fork without this timeout or fast
-    /// retransmit, if requested and the transfer has an end.
+    /// The cost of a spurious timeout or fast retransmit: the comparison of the run with a fork
+    /// without it, if requested and the transfer has an end.
     pub cost: Option<Comparison>,
     /// The verdict of the sender's detector (`spurious`, `genuine`, `blind`), if there is one.
     pub verdict: Option<&'static str>,
@@ -261,7 +261,7 @@ pub struct TimeoutRow {
     pub verdict_at: Option<Instant>,
 }
 
-/// What happened to a packet at a host.
+/// The event of a packet at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
     /// The packet left the host.
@@ -323,7 +323,7 @@ pub struct SegmentRow {
     pub flow_name: Arc<str>,
     /// When it happened.
     pub at: Instant,
-    /// At which host.
+    /// The host.
     pub place: Place,
     /// Sent or received.
     pub event: PacketEvent,
@@ -333,16 +333,17 @@ pub struct SegmentRow {
     pub segment: Segment,
     /// Its size with IP and TCP or UDP headers, in bytes.
     pub bytes: u32,
-    /// Was (part of) it sent before?
+    /// Was at least a part of it sent before?
     pub retransmission: bool,
-    /// Is it a retransmission of which an earlier copy delivered every byte, then or later?
+    /// Is it an unneeded retransmission? An earlier copy of it delivered all of its bytes, at any
+    /// time.
     pub unneeded: bool,
     /// The fate of this copy.
     pub fate: Fate,
     /// When it arrived or was lost. Equal to `at` on arrival, except for the second arrival of a
     /// copy that a link duplicated.
     pub fate_at: Option<Instant>,
-    /// How long spikes and stalls held it, directly or behind other packets, over all links.
+    /// The time for which spikes and stalls held it on all links, directly or after other packets.
     pub held: Duration,
 }
 
@@ -363,7 +364,7 @@ pub struct WindowRow {
     pub srtt: Option<Duration>,
     /// RTTVAR.
     pub rttvar: Option<Duration>,
-    /// The current RTO, with back-off.
+    /// The current RTO, with backoff.
     pub rto: Duration,
 }
 
@@ -389,7 +390,7 @@ pub struct DisturbanceRow {
     pub link: Arc<str>,
     /// The direction; `None` for both.
     pub direction: Option<Direction>,
-    /// What happened.
+    /// The kind of disturbance.
     pub kind: DisturbanceKind,
     /// When it began.
     pub from: Instant,

@@ -1,6 +1,5 @@
-//! The tables of many runs as Arrow record batches, one function per table. Only this file names
-//! columns. Times are in seconds since the start of the run, sizes in bytes, sequence numbers
-//! relative to the SYN.
+//! The tables of runs as Arrow record batches, one function per table. Times are in seconds since
+//! the start of the run, sizes are in bytes, and sequence numbers are relative to the SYN.
 
 use arrow_array::RecordBatch;
 use rtolab_link::{Direction, DisturbanceKind, Stats};
@@ -15,7 +14,7 @@ use crate::{ConnectionRow, DupackCause, Recording, SegmentRow, Truth};
 pub struct TableKind {
     /// Its name.
     pub name: &'static str,
-    /// What a row is, and when the table is empty.
+    /// The meaning of a row, and the condition under which the table is empty.
     pub about: &'static str,
     /// Builds the table.
     pub make: fn(&[Recording]) -> RecordBatch,
@@ -25,59 +24,59 @@ pub struct TableKind {
 pub const TABLES: &[TableKind] = &[
     TableKind {
         name: "connections",
-        about: "One row a connection: times, bytes, losses by cause, retransmissions by need.",
+        about: "One row per connection: times, bytes, losses by cause, needed and unneeded retransmissions.",
         make: connections,
     },
     TableKind {
         name: "timeouts",
-        about: "One row a timeout or fast retransmit: when, which segment, whether it was needed.",
+        about: "One row per timeout or fast retransmit: its time, its segment, whether it was needed.",
         make: timeouts,
     },
     TableKind {
         name: "tasks",
-        about: "One row a page, or a question with its answer: due, begun, complete; bytes.",
+        about: "One row per page, or per request with its response: due, start, end; bytes.",
         make: tasks,
     },
     TableKind {
         name: "segments",
-        about: "One row a packet event at either host; empty unless traced.",
+        about: "One row per packet event at a host; empty unless the run is traced.",
         make: segments,
     },
     TableKind {
         name: "windows",
-        about: "One row a change of a sender's windows or timeout; empty unless asked for.",
+        about: "One row per change of a sender's windows or RTO; empty unless requested.",
         make: windows,
     },
     TableKind {
         name: "links",
-        about: "One row a link direction: frames offered, delivered, dropped by cause; delays.",
+        about: "One row per link direction: frames offered, delivered, dropped by cause; delays.",
         make: links,
     },
     TableKind {
         name: "disturbances",
-        about: "One row a stall, outage or delay spike of a link; empty unless traced.",
+        about: "One row per stall, outage or delay spike of a link; empty unless the run is traced.",
         make: disturbances,
     },
     TableKind {
         name: "verdicts",
-        about: "One row a timeout or fast retransmit and judge: truth and verdict; empty without.",
+        about: "One row per timeout or fast retransmit and passive detector: ground truth and verdict.",
         make: verdicts,
     },
     TableKind {
         name: "duplicates",
-        about: "One row a duplicate ACK at a sender, with its cause; empty unless traced or judged.",
+        about: "One row per duplicate ACK at a sender, with its cause; empty unless traced or scored.",
         make: duplicates,
     },
     TableKind {
         name: "what_if",
-        about: "One row a timeout and other sender that went on from there; empty unless asked for.",
+        about: "One row per timeout and alternative sender that continues from it; empty unless requested.",
         make: what_if,
     },
 ];
 
 /// `connections`: one row per connection. `needed` and `lost` are derived from the columns next to
-/// them. `goodput_bps` is null for a connection that did not end; `delay_mean_s` and `delay_max_s`
-/// are null where no data packet arrived.
+/// them. `goodput_bps` is null if the connection did not end; `delay_mean_s` and `delay_max_s` are
+/// null if no data packet arrived.
 pub fn connections(recordings: &[Recording]) -> RecordBatch {
     let table = Table::of(recordings, |recording| &recording.connections)
         .column("flow", |row| &*row.flow)
@@ -246,7 +245,7 @@ pub fn windows(recordings: &[Recording]) -> RecordBatch {
         .finish()
 }
 
-/// `links`: one row per link direction. `mean_delay_s` is null where no frame was delivered.
+/// `links`: one row per link direction. `mean_delay_s` is null if no frame was delivered.
 pub fn links(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)

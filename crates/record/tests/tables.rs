@@ -1,4 +1,4 @@
-//! The tables: what is in them. Which columns they have is beside.
+//! The contents of the tables. `tables/columns.rs` tests their columns.
 
 #[path = "tables/columns.rs"]
 mod columns;
@@ -9,8 +9,8 @@ use arrow_array::{Array, RecordBatch};
 use rtolab_link::{Direction, DisturbanceKind, DropCause, Stats};
 use rtolab_record::{
     Comparison, ConnectionRow, Delays, DisturbanceRow, Fate, LinkRow, Losses, Measured,
-    PacketEvent, Place, Recording, Rest, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow, Truth,
-    WindowRow, tables,
+    PacketEvent, Place, Recording, Run, SegmentRow, TaskRow, TimeoutKind, TimeoutRow,
+    TransferOutcome, Truth, WindowRow, tables,
 };
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
@@ -42,7 +42,7 @@ fn recording(run: u32) -> Recording {
 }
 
 #[test]
-fn every_row_says_which_run_it_belongs_to() {
+fn every_row_has_the_columns_of_its_run() {
     let row = ConnectionRow { flow: "transfer".into(), ..ConnectionRow::default() };
     let rows =
         |run: u32, count| Recording { connections: vec![row.clone(); count], ..recording(run) };
@@ -55,7 +55,7 @@ fn every_row_says_which_run_it_belongs_to() {
 }
 
 #[test]
-fn a_connection_adds_up_and_one_that_did_not_end_has_no_goodput() {
+fn a_connection_that_did_not_end_has_no_goodput() {
     let ended = ConnectionRow {
         start: at(1.0),
         end: Some(at(9.0)),
@@ -105,7 +105,7 @@ fn every_cause_counts_as_lost_and_delays_without_packets_are_unknown() {
 }
 
 #[test]
-fn what_is_measured_is_the_difference_of_two_counts() {
+fn measured_counts_are_the_difference_of_two_counts() {
     let mut delay = Delays::default();
     delay.count(Duration::from_millis(100));
     let before = Measured { bytes: 10, segments: 3, delay, ..Measured::default() };
@@ -161,8 +161,8 @@ fn a_timeout_without_a_verdict_has_none() {
         kind: TimeoutKind::FastRetransmit,
         truth: Some(Truth::AckLost),
         cost: Some(Comparison {
-            original: Rest { end: Some(at(60.0)), segments: 110, bytes: 100_000 },
-            other: Rest { end: Some(at(52.5)), segments: 100, bytes: 100_000 },
+            original: TransferOutcome { end: Some(at(60.0)), segments: 110, bytes: 100_000 },
+            other: TransferOutcome { end: Some(at(52.5)), segments: 100, bytes: 100_000 },
         }),
         verdict: Some("spurious"),
         detector: Some(DetectorId::named("frto")),
@@ -274,7 +274,7 @@ fn a_link_that_delivered_nothing_has_no_mean_delay() {
 }
 
 #[test]
-fn what_disturbs_both_directions_names_neither() {
+fn a_disturbance_of_both_directions_has_no_direction() {
     let outage = DisturbanceRow {
         link: "wireless".into(),
         direction: None,

@@ -1,9 +1,9 @@
-//! Which columns, of which type.
+//! The columns of the tables, with their types.
 
 use arrow_array::RecordBatch;
 use rtolab_record::tables;
 
-/// One line a column: name, type, and `?` where it can be null.
+/// One line per column: its name, its type, and `?` if it can be null.
 fn columns(table: &RecordBatch) -> Vec<String> {
     let column = |field: &arrow_schema::FieldRef| {
         let nullable = if field.is_nullable() { "?" } else { "" };
@@ -94,7 +94,7 @@ fn tables_of_connections_have_all_their_columns() {
 }
 
 #[test]
-fn tables_of_judged_runs_have_all_their_columns() {
+fn tables_of_scored_runs_have_all_their_columns() {
     assert_columns(
         &tables::verdicts(&[]),
         "flow Utf8

@@ -8,9 +8,9 @@ use rtolab_time::Instant;
 
 use crate::kinds::{Place, TimeoutKind, Truth};
 
-/// The result of a transfer at its end, or at the end of the run or fork.
+/// The state of a transfer at its end, or at the end of the run or fork if that comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rest {
+pub struct TransferOutcome {
     /// When the ACK of the FIN arrived at the sender; `None` if the run ended before.
     pub end: Option<Instant>,
     /// Data segments (with payload) sent, retransmissions included, from the beginning on.
@@ -19,34 +19,34 @@ pub struct Rest {
     pub bytes: u64,
 }
 
-/// The same transfer in the run and in a fork that differs in one thing.
+/// The comparison of a transfer in the run and in a fork that differs in one decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// The run.
-    pub original: Rest,
-    /// The fork.
-    pub other: Rest,
+    /// The transfer in the run.
+    pub original: TransferOutcome,
+    /// The transfer in the fork.
+    pub other: TransferOutcome,
 }
 
 impl Comparison {
-    /// How much later the transfer ended in the run than in the fork, in seconds; `None` unless
-    /// both ended.
+    /// The end of the transfer in the run minus its end in the fork, in seconds; `None` unless both
+    /// ended.
     pub fn later_s(&self) -> Option<f64> {
         Some(self.original.end?.secs_f64() - self.other.end?.secs_f64())
     }
 
-    /// How many more segments were sent in the run.
+    /// The number of segments sent in the run minus those sent in the fork.
     pub const fn more_segments(&self) -> i64 {
         self.original.segments as i64 - self.other.segments as i64
     }
 }
 
-/// Counts of retransmissions by ground truth.
+/// The numbers of retransmissions by ground truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truths {
-    /// Spurious: the ACK was only late.
+    /// Spurious: the ACK was late.
     pub spurious: u64,
-    /// Caused by lost ACKs.
+    /// The segment arrived, but its ACKs were lost.
     pub ack_lost: u64,
     /// Genuine: the segment was lost.
     pub genuine: u64,
@@ -82,21 +82,21 @@ pub struct VerdictRow {
     pub detector: DetectorId,
     /// Its verdict: `spurious`, `genuine`, `open` or `blind`.
     pub verdict: &'static str,
-    /// Why it is `blind`.
+    /// The reason why it is `blind`.
     pub why: Option<&'static str>,
     /// When it reached the verdict.
     pub verdict_at: Option<Instant>,
 }
 
-/// Why a receiver sent a duplicate ACK.
+/// The reason why a receiver sent a duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupackCause {
-    /// A segment arrived while an earlier one was missing, and no copy of that one that was sent
-    /// before the segment ever arrives.
+    /// A segment arrived while an earlier one was missing. All copies of the missing segment that
+    /// were sent before the arrived one are lost.
     Loss,
-    /// A segment arrived before one that was sent earlier and arrives later.
+    /// A segment arrived before another one that was sent earlier.
     Reordering,
-    /// A segment arrived of which another copy had arrived.
+    /// A copy of a segment arrived after another copy.
     Retransmission,
     /// A link delivered a packet twice.
     Network,
@@ -123,7 +123,7 @@ pub struct DuplicateRow {
     pub at: Instant,
     /// The relative ACK number.
     pub ack: i64,
-    /// Why it was sent; `None` if no arriving segment caused it, and for kernels.
+    /// The reason why it was sent; `None` if no arriving segment caused it, and for kernels.
     pub cause: Option<DupackCause>,
 }
 
@@ -132,7 +132,7 @@ pub struct DuplicateRow {
 pub struct WhatIfRow {
     /// The flow's name.
     pub flow: Arc<str>,
-    /// When the timeout was.
+    /// When the timeout happened.
     pub at: Instant,
     /// The relative sequence number of the segment that timed out.
     pub seq: i64,
@@ -140,6 +140,6 @@ pub struct WhatIfRow {
     pub truth: Option<Truth>,
     /// The alternative, a sender specification.
     pub sender: Arc<str>,
-    /// The transfer with either sender.
+    /// The comparison of the transfer with both senders.
     pub comparison: Comparison,
 }
