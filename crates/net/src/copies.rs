@@ -1,17 +1,18 @@
-//! The fates of all copies of retransmitted segments: was a retransmission needed?
+//! The deliveries of retransmitted segments, which show whether retransmissions were needed.
 //!
 //! A copy that PAWS drops (RFC 7323 section 5) does not deliver its data.
 
 use rtolab_tcp::Seq;
 
-/// Every segment that a flow retransmitted, with the earliest copy that was delivered.
+/// All segments that a flow retransmitted, with the earliest copy of each that was delivered.
 ///
-/// A retransmission is unneeded if an earlier copy delivers every byte of it, even if later.
+/// A retransmission is unneeded if an earlier copy delivers all of its bytes, even after the
+/// retransmission.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
-    /// The highest of their sequence numbers: for most segments comparing with it is enough.
+    /// The highest of their sequence numbers, for a fast check: most segments are above it.
     last: Seq,
-    /// By sequence number.
+    /// The segments, sorted by sequence number.
     segments: Vec<RetransmittedSegment>,
 }
 
@@ -24,12 +25,12 @@ pub struct RetransmittedSegment {
     delivered: u16,
 }
 
-/// No copy was delivered.
+/// The order that means that no copy was delivered.
 const NONE: u16 = u16::MAX;
 
 impl Copies {
-    /// The copy of order `order` of the segment at `seq` leaves; `at_receiver` says whether the
-    /// receiver has all of it already.
+    /// Adds a retransmission: the copy of order `order` of the segment at `seq`. `at_receiver` is
+    /// whether the receiver already has all of the segment.
     pub fn retransmitted(&mut self, seq: Seq, order: u16, at_receiver: bool) {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].retransmissions = order,
@@ -42,16 +43,16 @@ impl Copies {
         }
     }
 
-    /// May the segment at `seq` have been retransmitted? This is one comparison.
+    /// May the segment at `seq` have been retransmitted? The check is one comparison.
     #[inline]
-    pub fn may_hold(&self, seq: Seq) -> bool {
+    pub fn may_contain(&self, seq: Seq) -> bool {
         seq <= self.last
     }
 
-    /// The copy of order `order` of the segment at `seq` arrived, and its receiver has all of it.
+    /// Records the delivery of the copy of order `order` of the segment at `seq`.
     #[inline]
     pub fn delivered(&mut self, seq: Seq, order: u16) {
-        if self.may_hold(seq) {
+        if self.may_contain(seq) {
             self.look_up(seq, order);
         }
     }
@@ -68,7 +69,7 @@ impl Copies {
         self.segments.last()
     }
 
-    /// Has a copy of a lower order than `order` delivered the segment at `seq`, then or later?
+    /// Has a copy of a lower order than `order` delivered the segment at `seq`, at any time?
     pub fn delivered_before(&self, seq: Seq, order: u16) -> bool {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].delivered < order,
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retransmission_is_unneeded_if_an_earlier_copy_arrives_whenever_it_does() {
+    fn a_retransmission_is_unneeded_if_an_earlier_copy_arrives_at_any_time() {
         let mut copies = Copies::default();
         let (late, lost, acked) = (Seq::FIRST + 1, Seq::FIRST + 101, Seq::FIRST + 201);
         copies.retransmitted(late, 1, false);
@@ -103,8 +104,8 @@ mod tests {
         copies.retransmitted(lost, 1, false);
         copies.retransmitted(lost, 2, false);
         copies.retransmitted(acked, 1, true);
-        // The original of `late` arrives after both retransmissions left. Of `lost` only the last
-        // retransmission arrives.
+        // The original of `late` arrives after both retransmissions left. Only the last copy of
+        // `lost` arrives.
         copies.delivered(late, 0);
         copies.delivered(lost, 2);
         copies.delivered(Seq::FIRST + 301, 0);

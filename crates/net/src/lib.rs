@@ -9,7 +9,7 @@ mod routing_table;
 pub mod workload;
 
 pub use copies::Copies;
-pub use middlebox::{Middlebox, Onward};
+pub use middlebox::{Middlebox, OutgoingPacket};
 pub use packet::{Condition, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use routing_table::{Attachment, RouteStep, RoutingTable};

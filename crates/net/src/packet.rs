@@ -1,25 +1,25 @@
-//! Packets: a segment or datagram with its route through the network.
+//! Packets: segments and datagrams with their position in the network.
 
 use rtolab_link::{CopyId, Frame, HeaderFields};
 use rtolab_record::Place;
 use rtolab_tcp::{Codepoint, Flags, Segment};
 use rtolab_time::Instant;
 
-/// Bytes of the IPv4 header.
+/// The size of the IPv4 header, in bytes.
 const IP_HEADER: u32 = 20;
 
-/// Bytes of the UDP header (RFC 768).
+/// The size of the UDP header, in bytes (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 
-/// What links did to a packet. One byte, because the packet with its outcome must stay small.
+/// The impairments of a packet: damage and duplication. It is one byte, to keep packets small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
     /// Neither damaged nor duplicated.
     #[default]
-    Sound,
-    /// Damaged, as the checksum at its destination finds.
+    Intact,
+    /// Damaged. The checksum at its destination detects it.
     Damaged,
-    /// A duplicate that a link made.
+    /// A duplicate made by a link.
     Duplicate,
     /// A damaged duplicate.
     DamagedDuplicate,
@@ -31,7 +31,7 @@ impl Condition {
         matches!(self, Self::Damaged | Self::DamagedDuplicate)
     }
 
-    /// Is it a duplicate that a link made?
+    /// Is it a duplicate made by a link?
     pub const fn is_duplicate(self) -> bool {
         matches!(self, Self::Duplicate | Self::DamagedDuplicate)
     }
@@ -51,12 +51,13 @@ impl Condition {
 
 /// One copy of a segment or datagram.
 ///
-/// The order of the fields is that in memory: most packets need only the first 64 bytes; the
-/// options come after them. In a slab each packet lies in two cache lines, not three.
+/// The fields are in their order in memory. Most packets need only the first 64 bytes, which the
+/// options follow. The alignment lets each packet of a slab occupy two cache lines instead of
+/// three.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Packet {
-    /// Which copy: each transmission of each flow has its own id.
+    /// The id of the copy. Each transmission has its own.
     pub copy: CopyId,
     /// When it left its host.
     pub sent: Instant,
@@ -66,17 +67,17 @@ pub struct Packet {
     pub bytes: u32,
     /// The index of its next step in the [`RoutingTable`](crate::RoutingTable).
     pub step: u32,
-    /// How often its first byte was sent before.
+    /// The number of earlier transmissions of its first byte.
     pub order: u16,
-    /// What links did to it.
+    /// Its impairments.
     pub condition: Condition,
-    /// Does it go from the flow's sender to its receiver? Otherwise back.
+    /// Is its direction from the flow's sender to its receiver?
     pub to_receiver: bool,
     /// The segment; see [`Packet::is_datagram`].
     pub segment: Segment,
 }
 
-// Links copy a packet with its outcome: beyond 128 bytes each copy calls memmove.
+// Links copy a packet with its outcome. If both exceeded 128 bytes, each copy would call memmove.
 const _: () = assert!(size_of::<Packet>() <= 96);
 
 impl Packet {
@@ -91,13 +92,13 @@ impl Packet {
         bytes.saturating_sub(IP_HEADER + UDP_HEADER)
     }
 
-    /// Is it a UDP datagram? Then `segment` has only its payload and how much went before it, and
-    /// no flags: every TCP segment has at least one of SYN, ACK and RST.
+    /// Is it a UDP datagram? The `segment` of a datagram has no flags, while every TCP segment has
+    /// at least one of SYN, ACK and RST. Its sequence number counts the payload sent before.
     pub fn is_datagram(&self) -> bool {
         self.segment.flags == Flags::NONE
     }
 
-    /// The end of the flow that it is sent to.
+    /// The end of the flow to which it is sent.
     pub const fn destination(&self) -> Place {
         match self.to_receiver {
             true => Place::Receiver,

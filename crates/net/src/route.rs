@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rtolab_link::Direction;
 
-/// One link on a route, and the direction in which it is passed.
+/// A link on a route, with the direction in which packets pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// The link's index.
     pub link: usize,
-    /// The direction in which it is passed.
+    /// The direction in which packets pass it.
     pub direction: Direction,
 }
 
@@ -41,7 +41,7 @@ impl Network {
         Self { ends: ends.to_vec(), away }
     }
 
-    /// The node to which `hop` leads; `None` if it is no link of this network.
+    /// The node to which `hop` leads; `None` if the network does not have its link.
     pub fn leads_to(&self, hop: Hop) -> Option<usize> {
         let (first, second) = *self.ends.get(hop.link)?;
         Some(match hop.direction {
@@ -50,10 +50,10 @@ impl Network {
         })
     }
 
-    /// The shortest route from `from` to `to`; of several, the one over the links named first.
-    /// `None` if there is none.
+    /// The shortest route from `from` to `to`, or `None` if there is none. Of equally short routes,
+    /// it is the one over the links with the lowest indices.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        // A map of the nodes reached, because there may be many flows between many nodes.
+        // A map is small even in a network of many nodes, of which a route passes few.
         let mut reached_by = BTreeMap::new();
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {

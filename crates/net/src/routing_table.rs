@@ -1,4 +1,4 @@
-//! The routes of all flows, as the steps that a packet takes from host to host.
+//! The routes of all flows as sequences of steps.
 
 use rtolab_link::Direction;
 use rtolab_record::Place;
@@ -12,7 +12,7 @@ pub enum RouteStep {
     Link {
         /// The link's index.
         link: u32,
-        /// The direction in which it is passed.
+        /// The direction in which packets pass it.
         direction: Direction,
     },
     /// The packet passes a middlebox, by its index.
@@ -21,18 +21,18 @@ pub enum RouteStep {
     Arrival,
 }
 
-/// Where a middlebox is attached.
+/// The point at which a middlebox is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
     /// Its node.
     pub node: usize,
-    /// The link over which data leaves the node that the middlebox sees, with the ACKs that come
-    /// back; `None` if it sees all packets.
+    /// The link over which the data that the middlebox sees leaves the node; it also sees the ACKs
+    /// of these data. `None` if it sees all packets.
     pub link: Option<usize>,
 }
 
 impl Attachment {
-    /// Does it see packets from the end `from` that come over `here` and leave over `next`?
+    /// Does it see packets from the end `from` that arrive over `here` and leave over `next`?
     fn sees(&self, from: Place, (here, next): (Hop, Hop)) -> bool {
         let link = match from {
             Place::Sender => next.link,
@@ -42,8 +42,8 @@ impl Attachment {
     }
 }
 
-/// The routes of all flows, each a sequence of steps that ends with an arrival. A packet carries
-/// the index of its next step, and so keeps its route when later packets take another.
+/// The routes of all flows. A route is a sequence of steps that ends with an arrival. A packet has
+/// the index of its next step, so it keeps its route when later packets take another one.
 #[derive(Clone, Debug)]
 pub struct RoutingTable {
     network: Network,
@@ -62,9 +62,9 @@ impl RoutingTable {
         &self.network
     }
 
-    /// Adds the route of packets from the end `from` over `hops` and past the middleboxes between
-    /// them; returns the index of its first step. Links that are not of the network are access
-    /// links, which join it at the node `gate`.
+    /// Adds the route of packets from the end `from` over `hops` and the middleboxes between them.
+    /// Returns the index of its first step. Links that are not in the network are access links,
+    /// which are attached to the node `gate`.
     pub fn add(&mut self, from: Place, hops: &[Hop], gate: usize) -> u32 {
         let first = self.steps.len() as u32;
         for (index, hop) in hops.iter().copied().enumerate() {
@@ -95,7 +95,7 @@ mod tests {
     fn a_route_passes_the_middleboxes_between_its_hops_and_none_at_its_ends() {
         // 0 -a- 1 -b- 2 with an access link (2) at node 0.
         let network = Network::new(3, &[(0, 1), (1, 2)]);
-        // Everything passes the first; data leaves the second towards 1 and the third towards 2.
+        // All packets pass the first. Data leaves the second towards 1, and the third towards 2.
         let attachments = vec![
             Attachment { node: 1, link: None },
             Attachment { node: 0, link: Some(0) },

@@ -1,4 +1,4 @@
-//! A transfer through a middlebox ends, whatever is lost or late on either side of it.
+//! A transfer through a middlebox ends for any losses and delays on both sides of the middlebox.
 
 mod world;
 
@@ -9,8 +9,8 @@ use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::Duration;
 use world::World;
 
-/// What becomes of a packet on one side of the middlebox: its delay in milliseconds, or `None` if
-/// it is lost.
+/// The fate of a packet on one side of the middlebox: its delay in milliseconds, or `None` if it is
+/// lost.
 type Fate = Option<u64>;
 
 fn fates() -> impl Strategy<Value = Vec<Fate>> {
@@ -22,7 +22,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
             lost => Just(None),
         ]
     };
-    // Each fate lasts for a while, which also gives bursts.
+    // The packets of a run have the same fate, which gives bursts of losses.
     let runs = (fate(8, 8), 1..12_usize).prop_map(|(fate, times)| vec![fate; times]);
     prop_oneof![
         prop::collection::vec(fate(6, 2), 0..300),
@@ -37,8 +37,9 @@ fn middlebox() -> impl Strategy<Value = AgentKind> {
 }
 
 fn sender() -> impl Strategy<Value = Config> {
-    let sums = vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
-    prop::sample::select(sums)
+    let senders =
+        vec!["newreno", "newreno+eifel", "newreno+frto", "sack", "sack+frto", "sack+eifel"];
+    prop::sample::select(senders)
         .prop_map(|name| specification::sender(name, &Config::default()).unwrap())
 }
 

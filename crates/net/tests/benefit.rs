@@ -1,4 +1,4 @@
-//! The benefit of each middlebox between a whole sender and receiver.
+//! The benefit of each middlebox between a sender and a receiver.
 
 mod world;
 
@@ -14,20 +14,20 @@ const WIRELESS: Duration = Duration::from_millis(50);
 const TRANSMISSION: Duration = Duration::from_millis(20);
 const BYTES: u64 = 300_000;
 
-/// A wireless link that keeps order. `holds` returns the earliest transmission of a packet, or
-/// `None` if it is lost.
-fn wireless<'a>(mut holds: impl FnMut(&Packet, Instant) -> Option<Instant> + 'a) -> Path<'a> {
+/// A wireless link that keeps the order of packets. `earliest` returns the earliest time at which a
+/// packet is transmitted, or `None` if it is lost.
+fn wireless<'a>(mut earliest: impl FnMut(&Packet, Instant) -> Option<Instant> + 'a) -> Path<'a> {
     let mut free = Instant::START;
     Box::new(move |packet, to, at| {
         if to != Place::Receiver {
             return Some(if to == Place::Sender { WIRED } else { WIRELESS });
         }
-        free = free.max(holds(packet, at)?) + TRANSMISSION;
+        free = free.max(earliest(packet, at)?) + TRANSMISSION;
         Some(free - at + WIRELESS)
     })
 }
 
-/// Counts of timeouts, fast retransmits, and data packets beyond those needed.
+/// The numbers of timeouts, of fast retransmits, and of unneeded data packets.
 fn counts(config: &Config, middlebox: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
     let mut world = World::new(config, BYTES, middlebox.map(Middlebox::new), path);
     assert!(world.ends_within(100_000));

@@ -46,7 +46,7 @@ fn packet() -> Packet {
         bytes: 1040,
         step: 0,
         order: 0,
-        condition: Condition::Sound,
+        condition: Condition::Intact,
         to_receiver: true,
     }
 }

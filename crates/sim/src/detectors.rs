@@ -1,4 +1,4 @@
-//! Passive detectors on every end that sends.
+//! Passive detectors at both ends of every flow.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rtolab_time::Instant;
 /// The passive detectors of a run.
 #[derive(Clone, Debug)]
 pub struct ScoredDetectors {
-    /// At the sender and the receiver of each flow.
+    /// Those at the sender and at the receiver of each flow.
     ends: Vec<[EndDetectors; 2]>,
 }
 
@@ -20,13 +20,14 @@ pub struct ScoredDetectors {
 #[derive(Clone, Debug)]
 struct EndDetectors {
     detectors: PassiveDetectors,
-    /// The episode of each timeout and fast retransmit, in the order of the rows; a probe has none.
+    /// The episode of each row, in order; a tail loss probe has none.
     episodes: Vec<Option<u32>>,
     verdicts: Vec<DetectorVerdict>,
 }
 
 impl ScoredDetectors {
-    /// `paths` are what the sender and the receiver of each flow know of the path.
+    /// `detectors` at both ends of each flow. `paths` are the known properties of the path at the
+    /// sender and at the receiver of each flow.
     pub fn new(
         paths: impl Iterator<Item = [KnownPath; 2]>,
         detectors: &[(DetectorId, Box<dyn Detector>)],
@@ -44,7 +45,7 @@ impl ScoredDetectors {
         &mut self.ends[flow][place.index()]
     }
 
-    /// The destination has processed the packet.
+    /// Processes a packet after its destination did.
     pub fn on_arrival(&mut self, packet: &Packet, at: Instant) {
         if !packet.is_datagram() {
             let end = self.end(packet.flow as usize, packet.destination());
@@ -52,7 +53,7 @@ impl ScoredDetectors {
         }
     }
 
-    /// The packet leaves its host for this cause.
+    /// Processes a packet that leaves its host for this cause.
     pub fn on_departure(&mut self, packet: &Packet, at: Instant, cause: Cause) {
         if !packet.is_datagram() {
             let end = self.end(packet.flow as usize, packet.destination().other());
@@ -60,7 +61,7 @@ impl ScoredDetectors {
         }
     }
 
-    /// The end is about to retransmit the segment at `seq`.
+    /// Processes the decision of an end to retransmit the segment at `seq`.
     pub fn on_retransmission(&mut self, (flow, place): (usize, Place), row: &TimeoutRow, seq: Seq) {
         let end = self.end(flow, place);
         end.episodes.push(match row.kind {
@@ -80,7 +81,7 @@ impl ScoredDetectors {
         let end = self.end(flow, place);
         end.detectors.finish(now);
         end.verdicts.extend(std::iter::from_fn(|| end.detectors.poll()));
-        // The sort is stable: verdicts on one episode keep their order.
+        // The sort is stable, so verdicts on one episode keep their order.
         end.verdicts.sort_by_key(|found| found.episode);
         let of_row = |(row, &episode): (&TimeoutRow, &Option<u32>)| {
             let row = row.clone();

@@ -11,32 +11,32 @@ use rtolab_time::Instant;
 
 use crate::endpoint::Endpoint;
 
-/// Follows every ACK from the packet that caused it to the sender that counts it as a duplicate.
+/// Records the cause of every ACK that a sender counts as a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct DupackTracker {
-    /// The earliest sent of the copies of each segment that arrived, by flow, sending end and first
-    /// sequence number.
+    /// The earliest transmission of each segment among the copies that arrived, by flow, sending
+    /// end and first sequence number.
     arrived: BTreeMap<(u32, Place, Seq), CopyId>,
-    /// Why the end that received the last packet owes an ACK for it.
+    /// The flow and the end that received the last packet, and the reason why it owes an ACK.
     trigger: Option<(u32, Place, Trigger)>,
-    /// The ACKs sent.
+    /// The reasons for the ACKs sent.
     acks: BTreeMap<CopyId, Trigger>,
     seen: Vec<(DuplicateRow, Option<Trigger>)>,
 }
 
-/// Why a receiver sends an ACK that does not advance.
+/// The reason why a receiver sends an ACK that does not advance.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     /// A link delivered a packet twice.
     Network,
-    /// The whole segment had arrived before.
+    /// All of the segment had arrived before.
     Retransmission,
     /// This copy of `from`'s data arrived while `missing` had not.
     Gap { flow: u32, from: Place, missing: Seq, copy: CopyId },
 }
 
 impl DupackTracker {
-    /// A packet is about to be processed by `end`.
+    /// Processes a packet before `end` does.
     pub fn before_arrival(&mut self, packet: &Packet, end: &Endpoint) {
         let segment = &packet.segment;
         self.trigger = None;
@@ -58,7 +58,7 @@ impl DupackTracker {
         *first = copy.min(*first);
     }
 
-    /// The packet leaves its host.
+    /// Processes a packet that leaves its host.
     pub fn on_departure(&mut self, packet: &Packet) {
         let Some((flow, place, trigger)) = self.trigger else { return };
         let here = (packet.flow, packet.destination().other()) == (flow, place);
@@ -67,7 +67,7 @@ impl DupackTracker {
         }
     }
 
-    /// The sender counted the packet as a duplicate ACK.
+    /// Records a packet that the sender counted as a duplicate ACK.
     pub fn on_duplicate(&mut self, packet: &Packet, at: Instant, flow: &Arc<str>) {
         let (flow, ack) = (flow.clone(), packet.segment.ack.relative());
         let trigger = match packet.condition.is_duplicate() {
@@ -77,7 +77,7 @@ impl DupackTracker {
         self.seen.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
     }
 
-    /// The rows; call this after the run, when it is known what arrived.
+    /// The rows. The causes are known only after the run.
     pub fn rows(&self) -> impl Iterator<Item = DuplicateRow> + '_ {
         self.seen.iter().map(|(row, trigger)| DuplicateRow {
             cause: trigger.map(|trigger| self.cause(trigger)),
@@ -91,7 +91,7 @@ impl DupackTracker {
             Trigger::Retransmission => return DupackCause::Retransmission,
             Trigger::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
         };
-        // The segment that `missing` lies in.
+        // The segment that contains `missing`.
         let segments = self.arrived.range((flow, from, Seq::FIRST)..=(flow, from, missing));
         match segments.last() {
             Some((_, first)) if *first < copy => DupackCause::Reordering,

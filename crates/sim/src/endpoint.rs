@@ -14,7 +14,7 @@ use rtolab_time::Instant;
 use crate::prefetch::prefetch_row;
 use crate::timeouts::Timeouts;
 
-/// Who reads the data that arrive at this end.
+/// The reader of the data that arrive at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
     /// An application, which reads everything at once.
@@ -23,14 +23,14 @@ pub enum Consumer {
     Gateway,
 }
 
-/// A connection before a stimulus.
+/// A connection before it processes a stimulus.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     pub connection: Connection,
     pub stimulus: Stimulus,
 }
 
-/// What a connection reacts to.
+/// An event to which a connection reacts.
 #[derive(Clone, Copy, Debug)]
 pub enum Stimulus {
     /// A timer expired.
@@ -39,20 +39,20 @@ pub enum Stimulus {
     Arrival(Segment),
 }
 
-/// Where the connection lies in an [`Endpoint`].
+/// The offset of the connection in an [`Endpoint`].
 const CONNECTION: usize = offset_of!(Endpoint, connection);
 
 /// One end of a flow during a run. The fields that every packet needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint {
-    /// The copies of its retransmitted segments.
+    /// The copies of the segments that it retransmitted.
     pub copies: Copies,
     /// The highest sequence number sent, plus one.
     sent_max: Seq,
     pub count: Count,
     pub consumer: Consumer,
-    /// Bytes written here.
+    /// The number of bytes written here.
     written: u64,
     /// When the ACK of its FIN arrived.
     pub close_acknowledged: Option<Instant>,
@@ -72,7 +72,7 @@ pub struct Count {
     pub acks: u64,
     /// Packets with payload sent.
     pub segments: u64,
-    /// Their TCP or UDP headers, in bytes.
+    /// The TCP or UDP headers of packets with payload sent, in bytes.
     pub header_bytes: u64,
     pub timeouts: u64,
     pub fast_retransmits: u64,
@@ -93,7 +93,7 @@ impl Endpoint {
         }
     }
 
-    /// Prefetches what a packet needs that arrives at this end, which is at `place`.
+    /// Prefetches the state that a packet arriving at this end needs. `place` is that of the end.
     #[inline(always)]
     pub fn prefetch(&self, place: Place) {
         let of_connection = match place {
@@ -110,7 +110,7 @@ impl Endpoint {
         prefetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
     }
 
-    /// The range that arrived out of order last.
+    /// The latest range that arrived out of order.
     pub fn newest_piece(&self) -> Option<&Range<Seq>> {
         self.connection.as_ref()?.receiver().newest_piece()
     }
@@ -172,7 +172,7 @@ impl Endpoint {
         }
     }
 
-    /// Counts a segment that leaves; returns how often its first byte had been sent before.
+    /// Counts a segment that leaves. Returns the number of earlier transmissions of its first byte.
     #[inline]
     pub fn note_sent(&mut self, segment: &Segment, peer: &Self) -> u16 {
         self.count_sent(segment, segment.header_bytes());
@@ -191,7 +191,7 @@ impl Endpoint {
     pub fn note_sent_new(&mut self, segment: &Segment) {
         self.count_sent(segment, segment.header_bytes());
         if segment.len > 0 {
-            debug_assert!(segment.seq >= self.sent_max, "new data have not been sent before");
+            debug_assert!(segment.seq >= self.sent_max, "the segment must be new data");
             self.sent_max = segment.end();
         }
     }
@@ -214,7 +214,7 @@ impl Endpoint {
         sent.map_or(0, |sent| sent.transmissions)
     }
 
-    /// A segment arrived; a SYN opens a connection with `config`.
+    /// Processes a segment. A SYN opens a connection with `config`.
     #[inline(always)]
     pub fn on_packet(&mut self, packet: &Packet, config: &Arc<Config>, at: Instant) {
         match &mut self.connection {
@@ -228,11 +228,11 @@ impl Endpoint {
         }
     }
 
-    /// Reads up to `most` bytes; returns how many it read.
+    /// Reads up to `limit` bytes. Returns the number of bytes read.
     #[inline]
-    pub fn read(&mut self, most: u64) -> u64 {
+    pub fn read(&mut self, limit: u64) -> u64 {
         let Some(connection) = &mut self.connection else { return 0 };
-        let bytes = connection.receiver().available().min(most);
+        let bytes = connection.receiver().available().min(limit);
         if bytes > 0 {
             connection.read(bytes);
             self.count.read += bytes;
@@ -240,14 +240,14 @@ impl Endpoint {
         bytes
     }
 
-    /// Has the peer closed, and is everything read?
+    /// Has the peer closed, and is all data read?
     pub fn is_exhausted(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| {
             connection.receiver().finished() && connection.receiver().available() == 0
         })
     }
 
-    /// Takes the events of the connection, which closes when its peer does.
+    /// Processes the events of the connection. An end closes when its peer does.
     #[inline]
     pub fn note_events(&mut self, at: Instant) {
         if self.connection.as_ref().is_some_and(Connection::has_events) {
@@ -287,7 +287,7 @@ impl Endpoint {
         }
     }
 
-    /// Forgets the timeouts and fast retransmits from this number on.
+    /// Removes the timeouts and fast retransmits from this number on.
     pub fn forget_timeouts_from(&mut self, number: usize) {
         let Self { timeouts, count, .. } = self;
         for kind in timeouts.forget_from(number) {
@@ -326,7 +326,7 @@ impl Endpoint {
         due.is_some_and(|due| due != AckDue::No)
     }
 
-    /// `connection`, an earlier state of this end's, processes the stimulus and takes its place.
+    /// Replaces the connection by `connection`, an earlier state that then processes the stimulus.
     pub fn replay(&mut self, mut connection: Connection, stimulus: Stimulus, at: Instant) {
         match stimulus {
             Stimulus::Timer => connection.on_timer(at),

@@ -1,27 +1,27 @@
-//! Why a scenario cannot be simulated.
+//! The reasons why a scenario cannot be simulated.
 
 use rtolab_tcp::sender::ReconfigureError;
 use rtolab_tcp::specification::SpecificationError;
 use rtolab_tcp::spurious::DetectorError;
 use thiserror::Error;
 
-/// Why a scenario cannot run.
+/// The reason why a scenario cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimError {
     /// The sender specification is invalid.
     #[error(transparent)]
     Sender(#[from] SpecificationError),
-    /// There is no such detector.
+    /// The name of a detector is invalid.
     #[error(transparent)]
     Detector(#[from] DetectorError),
-    /// A sender cannot take over the connections of another.
-    #[error("`{what_if}` cannot go on from `{sender}`: {error}")]
+    /// A sender cannot continue the connections of another.
+    #[error("`{what_if}` cannot continue a connection of `{sender}`: {error}")]
     WhatIf {
-        /// The sender that was to take over.
+        /// The sender that was to continue the connections.
         what_if: String,
-        /// The sender that the connection began with.
+        /// The sender with which the connections began.
         sender: String,
-        /// Why not.
+        /// The reason.
         error: ReconfigureError,
     },
     /// No links lead from one end of a flow to the other.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rtolab_net::Packet;
-use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, Rest, TimeoutRow};
+use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, TimeoutRow, TransferOutcome};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
 use crate::endpoint::{Consumer, Endpoint};
 
-/// What all runs of a flow have in common.
+/// The part of a flow that all runs share.
 #[derive(Debug)]
 pub struct Plan {
     pub name: Arc<str>,
@@ -31,7 +31,7 @@ pub struct Plan {
 impl Plan {
     /// Does the transfer never end?
     pub fn is_endless(&self) -> bool {
-        self.protocol == Protocol::Tcp(Opening::Endless)
+        self.protocol == Protocol::Tcp(InitialData::Endless)
     }
 }
 
@@ -39,28 +39,28 @@ impl Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// TCP.
-    Tcp(Opening),
+    Tcp(InitialData),
     /// Datagrams only.
     Udp,
 }
 
-/// What is written when a connection opens.
+/// The data that are written when a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// All the data; then the sender closes.
+pub enum InitialData {
+    /// All data; the sender then closes.
     Bytes(u64),
-    /// Endless data.
+    /// Unlimited data.
     Endless,
-    /// Nothing: an application or the gateway writes later.
+    /// None: an application or a gateway writes later.
     Silent,
 }
 
-/// The route of packets from one end; a route is the index of its first step.
+/// The routes of packets from one end. A route is given by the index of its first step.
 #[derive(Clone, Debug)]
 pub enum FlowRoute {
     /// One route.
     Fixed(u32),
-    /// Several routes, in order; the first holds from the beginning on.
+    /// Several routes in order. The first one begins at time 0.
     Changing(Box<[RouteChange]>),
 }
 
@@ -73,7 +73,7 @@ impl From<Vec<RouteChange>> for FlowRoute {
     }
 }
 
-/// A route from an instant on.
+/// A route with its first instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteChange {
     pub at: Instant,
@@ -81,7 +81,7 @@ pub struct RouteChange {
     pub first: u32,
 }
 
-/// The current routes from both ends, and until when they hold.
+/// The current routes from both ends, and the times at which they end.
 #[derive(Clone, Copy, Debug)]
 struct CurrentRoutes {
     first: [u32; 2],
@@ -92,8 +92,8 @@ struct CurrentRoutes {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct SimFlow {
-    /// Packets of both directions in the network.
-    pub under_way: u32,
+    /// The number of packets in the network, in both directions.
+    pub in_network: u32,
     /// Does an application or another leg react to this flow's progress?
     pub has_listeners: bool,
     routes: CurrentRoutes,
@@ -116,7 +116,7 @@ pub struct Tally {
 }
 
 impl SimFlow {
-    /// A flow that begins `at`, or when it is opened.
+    /// A flow that begins at `at`; if that is `None`, it begins when it is opened.
     pub fn new(plan: Arc<Plan>, at: Option<Instant>) -> Self {
         let consumer = |neighbour: Option<u32>| match neighbour {
             Some(_) => Consumer::Gateway,
@@ -128,18 +128,18 @@ impl SimFlow {
         };
         let mut sender = Endpoint::new(connection, consumer(plan.before));
         match plan.protocol {
-            Protocol::Tcp(Opening::Bytes(bytes)) => {
+            Protocol::Tcp(InitialData::Bytes(bytes)) => {
                 sender.write(bytes);
                 sender.close();
             }
-            Protocol::Tcp(Opening::Endless) => sender.write(u64::MAX / 2),
-            Protocol::Tcp(Opening::Silent) | Protocol::Udp => {}
+            Protocol::Tcp(InitialData::Endless) => sender.write(u64::MAX / 2),
+            Protocol::Tcp(InitialData::Silent) | Protocol::Udp => {}
         }
         let neighbours = [plan.before, plan.after, plan.application];
         Self {
             ends: [sender, Endpoint::new(None, consumer(plan.after))],
             routes: CurrentRoutes { first: [0; 2], until: [Instant::START; 2] },
-            under_way: 0,
+            in_network: 0,
             has_listeners: neighbours.iter().any(Option::is_some),
             begin: at,
             tally: Tally::default(),
@@ -192,20 +192,21 @@ impl SimFlow {
         self.end_mut(place).connection.as_mut()?.poll_transmit(at)
     }
 
-    /// Is it certain that nothing more leaves `place` now?
+    /// Is it certain that no further segment leaves `place` now?
     #[inline(always)]
     pub fn is_silent(&self, place: Place) -> bool {
         self.end(place).connection.as_ref().is_none_or(Connection::is_silent)
     }
 
-    /// The segment leaves `place`; returns how often its first byte was sent before.
+    /// Counts a segment that leaves `place`. Returns the number of earlier transmissions of its
+    /// first byte.
     #[inline]
     pub fn note_sent(&mut self, place: Place, segment: &rtolab_tcp::Segment) -> u16 {
         let (here, there) = pair(&mut self.ends, place);
         here.note_sent(segment, there)
     }
 
-    /// An undamaged packet arrived at its destination.
+    /// Processes an intact packet at its destination.
     #[inline(always)]
     pub fn on_packet(&mut self, packet: &Packet, at: Instant) {
         let (place, segment) = (packet.destination(), &packet.segment);
@@ -218,13 +219,13 @@ impl SimFlow {
         }
         let (here, there) = pair(&mut self.ends, place);
         here.on_packet(packet, &self.plan.configs[place.index()], at);
-        let retransmitted = segment.sequence_length() > 0 && there.copies.may_hold(segment.seq);
+        let retransmitted = segment.sequence_length() > 0 && there.copies.may_contain(segment.seq);
         if retransmitted && here.holds(segment) {
             there.copies.delivered(segment.seq, packet.order);
         }
     }
 
-    /// Takes the events of the connection at `place`.
+    /// Processes the events of the connection at `place`.
     #[inline]
     pub fn note_events(&mut self, place: Place, at: Instant) {
         self.end_mut(place).note_events(at);
@@ -232,10 +233,10 @@ impl SimFlow {
 
     /// Is no packet in the network, and no ACK delayed?
     pub fn is_idle(&self) -> bool {
-        self.under_way == 0 && !self.ends.iter().any(Endpoint::owes_ack)
+        self.in_network == 0 && !self.ends.iter().any(Endpoint::owes_ack)
     }
 
-    /// The counters that are also measured by interval.
+    /// The totals of the counters that are also measured in an interval.
     pub fn measured(&self) -> Measured {
         let [sender, receiver] = &self.ends;
         let totals = sender.flight().map(rtolab_tcp::Flight::totals).unwrap_or_default();
@@ -283,8 +284,8 @@ impl SimFlow {
 
     /// The timeouts and fast retransmits of one end.
     pub fn timeouts(&self, place: Place) -> impl Iterator<Item = TimeoutRow> + '_ {
-        let (end, rest) = (self.end(place), self.rest(place));
-        end.timeouts.rows((&self.plan.name, place), &end.copies, rest)
+        let (end, outcome) = (self.end(place), self.outcome(place));
+        end.timeouts.rows((&self.plan.name, place), &end.copies, outcome)
     }
 
     /// The next timeout or fast retransmit of one end that is not scored: its number, its row and
@@ -293,10 +294,10 @@ impl SimFlow {
         self.ends[place.index()].timeouts.next_unscored((&self.plan.name, place))
     }
 
-    /// How the transfer of this end's data went, or has gone so far.
-    pub fn rest(&self, place: Place) -> Rest {
+    /// The end of the transfer of this end's data, or its progress so far.
+    pub fn outcome(&self, place: Place) -> TransferOutcome {
         let end = self.end(place);
-        Rest {
+        TransferOutcome {
             end: end.close_acknowledged,
             segments: end.count.segments,
             bytes: self.end(place.other()).count.read,

@@ -1,4 +1,4 @@
-//! A scenario that is ready to run with any number of seeds.
+//! A prepared scenario, which runs with any number of seeds.
 
 use std::sync::Arc;
 
@@ -23,30 +23,30 @@ use crate::sim::{
 };
 use crate::trace::Trace;
 
-/// What to record besides connections, timeouts and links.
+/// The rows to record in addition to connections, timeouts and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observe {
     /// Every packet at both ends, the disturbances of links, and the ground truth of every timeout.
     pub trace: bool,
-    /// The sender's windows at every event.
+    /// The sender's windows at every event of a sender.
     pub windows: bool,
 }
 
-/// A scenario with one sender, ready for any number of seeds.
+/// A prepared scenario with one sender, which runs with any number of seeds.
 pub struct Lab {
     sender: Arc<str>,
     end: Instant,
     measured: (Instant, Instant),
     plans: Plans,
-    prototypes: CustomPolicies,
+    custom_policies: CustomPolicies,
     starts: Vec<FlowStart>,
     middleboxes: Vec<AgentKind>,
     plain: Plain,
-    /// How runs are scored, if they are.
+    /// The scoring of runs, if requested.
     request: Option<ScoringRequest>,
 }
 
-/// When a flow of the scenario begins, and what it transports.
+/// The start and the workload of a flow of the scenario.
 struct FlowStart {
     name: Arc<str>,
     start: Instant,
@@ -55,21 +55,27 @@ struct FlowStart {
 }
 
 impl Lab {
-    /// Prepares `scenario`; `sender` replaces the sender of every flow without one of its own.
+    /// Prepares `scenario`. `sender` replaces the sender of every flow that names none.
+    ///
+    /// # Errors
+    /// The sender is invalid, or no links lead from one end of a flow to the other.
     pub fn new(scenario: &Scenario, sender: Option<&str>) -> Result<Self, SimError> {
         Self::with(scenario, sender, &CustomPolicies::default())
     }
 
-    /// [`Lab::new`] where senders and detectors may also be `prototypes`.
+    /// As [`Lab::new`], with senders and detectors of the user.
+    ///
+    /// # Errors
+    /// As for [`Lab::new`].
     pub fn with(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &CustomPolicies,
+        custom_policies: &CustomPolicies,
     ) -> Result<Self, SimError> {
-        let plans = Plans::new(scenario, sender, prototypes)?;
+        let plans = Plans::new(scenario, sender, custom_policies)?;
         let flow_start =
             |(flow, (first, _)): (&rtolab_scenario::Flow, &(usize, usize))| FlowStart {
-                // A flow of one leg shares the name with it.
+                // The only leg of a flow has the same name, which both share.
                 name: match &plans.legs[*first].name {
                     name if **name == *flow.name => name.clone(),
                     _ => flow.name.as_str().into(),
@@ -85,24 +91,28 @@ impl Lab {
             measured: scenario.measured,
             starts: scenario.flows.iter().zip(&plans.flows).map(flow_start).collect(),
             plans,
-            prototypes: prototypes.clone(),
+            custom_policies: custom_policies.clone(),
             middleboxes: scenario.agents.iter().map(|agent| agent.kind.clone()).collect(),
             plain: Plain::Pipes,
             request: None,
         })
     }
 
-    /// Simulates plain links as general channels, so that tests can compare the results. Only
-    /// the count of events differs.
+    /// Simulates plain links as general channels, so that tests can compare the results. Only the
+    /// number of events differs.
     #[must_use]
     pub fn without_pipes(mut self) -> Self {
         self.plain = Plain::Channels;
         self
     }
 
-    /// Scores every run: the ground truth of each timeout and fast retransmit, the cost of a
-    /// spurious one, the verdicts of the passive `detectors`, and how each sender of `what_if`
-    /// would have continued from each timeout.
+    /// Scores every run. The recording then has the ground truth of each timeout and fast
+    /// retransmit, the cost of each spurious one, the verdicts of the passive `detectors`, and the
+    /// end of the transfer if a sender of `what_if` continues from a timeout.
+    ///
+    /// # Errors
+    /// The name of a detector or sender is invalid, or a sender of `what_if` cannot continue the
+    /// connections.
     pub fn scored(
         mut self,
         scenario: &Scenario,
@@ -118,7 +128,7 @@ impl Lab {
     }
 
     fn detector(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
-        let own = &self.prototypes.detectors;
+        let own = &self.custom_policies.detectors;
         if let Some(own) = own.iter().find(|own| own.name == name) {
             return Ok((own.id(), own.detector.clone()));
         }
@@ -131,7 +141,7 @@ impl Lab {
     }
 
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, SimError> {
-        let plans = Plans::new(scenario, Some(name), &self.prototypes)?;
+        let plans = Plans::new(scenario, Some(name), &self.custom_policies)?;
         let configs: Vec<_> = plans.legs.iter().map(|leg| leg.configs.clone()).collect();
         for (leg, [config, _]) in self.plans.legs.iter().zip(&configs) {
             let [sender, receiver] = &leg.configs;
@@ -148,7 +158,7 @@ impl Lab {
         Ok(Alternative { name: name.into(), configs })
     }
 
-    /// The run with `seed` at its beginning.
+    /// The run with `seed` at time 0.
     pub fn start(&self, seed: u64, observe: Observe) -> Sim {
         let stream = Stream::new(seed);
         let mut pipes = Vec::with_capacity(2 * self.plans.channels.len());
@@ -157,7 +167,7 @@ impl Lab {
             if observe.trace {
                 channel.record_disturbances();
             }
-            // Converted at once: a channel is large, and most links are pipes.
+            // Each channel is converted at once, because it is large and most links are pipes.
             SimLink::new(channel, self.plain, &mut pipes)
         };
         let mut parts = Parts {
@@ -178,7 +188,7 @@ impl Lab {
         sim
     }
 
-    /// The scoring of a run. A traced run gets the ground truth, but no costs.
+    /// The scoring of a run. A trace needs the ground truth, but no costs.
     fn scoring(&self, traced: bool) -> Option<Scoring> {
         let (detectors, alternatives) = (Vec::new(), Arc::new([]));
         let truth = ScoringRequest { horizon: Horizon::Truth, detectors, alternatives };
@@ -209,9 +219,14 @@ impl Lab {
         }
     }
 
-    /// The recording of a fork that differs from one timeout on: `sender` takes over, or, if that
-    /// is `None`, the timer does not expire and no recovery begins until the next cumulative ACK.
-    /// `None` if there is no such timeout, or the handshake was not complete.
+    /// The recording of a fork that differs from a timeout on. In it `sender` continues the
+    /// connection. Without `sender` the timer does not expire, and no recovery begins until the
+    /// next cumulative ACK.
+    ///
+    /// Returns `None` if there is no such timeout or if the handshake was not complete.
+    ///
+    /// # Errors
+    /// The sender is invalid or cannot continue the connections.
     pub fn branch(
         &self,
         scenario: &Scenario,
@@ -230,19 +245,19 @@ impl Lab {
         }))
     }
 
-    /// The latest end of a run.
+    /// The time at which a run ends at the latest.
     pub const fn end(&self) -> Instant {
         self.end
     }
 
-    /// Runs with `seed` to the end; `run` is the number of the run.
+    /// Simulates the run with this number and seed to its end.
     pub fn run(&self, run: u32, seed: u64, observe: Observe) -> Recording {
         let mut sim = self.start(seed, observe);
         sim.run_until(self.end);
         self.record(sim, self.named(run, seed))
     }
 
-    /// The run of this number and seed.
+    /// The description of the run with this number and seed.
     pub fn named(&self, run: u32, seed: u64) -> Run {
         Run { run, seed, sender: self.sender.clone() }
     }
@@ -278,7 +293,7 @@ impl Lab {
     }
 }
 
-/// Records the timeouts and fast retransmits of all ends, with truths and verdicts.
+/// Records the timeouts and fast retransmits of all ends, with ground truth and verdicts.
 fn record_timeouts(sim: &mut Sim, recording: &mut Recording) {
     let now = sim.now();
     let ends = (0..sim.flows.len()).flat_map(|flow| Place::BOTH.map(|place| (flow, place)));
@@ -298,7 +313,8 @@ fn record_timeouts(sim: &mut Sim, recording: &mut Recording) {
     }
 }
 
-/// Counts the truths about the senders' timeouts in the rows of their connections.
+/// Counts the senders' timeouts and fast retransmits by ground truth, in the rows of their
+/// connections.
 fn count_truths(recording: &mut Recording) {
     for connection in &mut recording.connections {
         let mut truths = [Truths::default(); 2];

@@ -7,7 +7,7 @@ use rtolab_link::{Channel, Direction, Disturbance, Limit, Pipe, Stats};
 use rtolab_net::{Packet, RouteStep};
 use rtolab_time::{Duration, Instant};
 
-/// How plain links are simulated.
+/// The simulation of plain links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
     /// As pipes.
@@ -16,17 +16,17 @@ pub enum Plain {
     Channels,
 }
 
-/// A simulated link. Most are pipes, and these have to be fast.
+/// A simulated link.
 #[derive(Clone, Debug)]
 pub enum SimLink {
-    /// A link that is plain in both directions: the index of the first of its two pipes.
+    /// A link that is plain in both directions, with the index of the first of its two pipes.
     Pipes(u32),
     /// Any other link.
     Channel(Box<Channel<Packet>>),
 }
 
 impl SimLink {
-    /// The simulated link; its pipes, if it has any, are appended to `pipes`.
+    /// The simulation of a link. Appends its pipes, if it has any, to `pipes`.
     pub fn new(channel: Channel<Packet>, plain: Plain, pipes: &mut Vec<Pipe>) -> Self {
         match channel.pipes().filter(|_| plain == Plain::Pipes) {
             Some(both) => {
@@ -37,8 +37,8 @@ impl SimLink {
         }
     }
 
-    /// The index of the pipe of that direction, if it is one.
-    fn place(&self, direction: usize) -> Option<u32> {
+    /// The index of the pipe of that direction, if the link is simulated as pipes.
+    fn pipe_index(&self, direction: usize) -> Option<u32> {
         match self {
             Self::Pipes(first) => Some(first + direction as u32),
             Self::Channel(_) => None,
@@ -67,21 +67,21 @@ impl SimLink {
     }
 }
 
-/// A step of a route, resolved to how its link is simulated.
+/// A step of a route, with the simulation of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimStep {
-    /// A pipe: twice the index of its link plus the direction, its index among the pipes, and the
-    /// run in which its packets wait.
+    /// A pipe: its number, which is twice the index of its link plus the direction, its index among
+    /// the pipes, and the run of its packets.
     Pipe {
         pipe: u32,
-        place: u32,
+        pipe_index: u32,
         run: u32,
     },
-    /// A pipe that is the only feeder of the next one. A packet enters both at once: when it leaves
-    /// this one is known as soon as it enters.
+    /// A pipe that is the only feeder of the next one. A packet enters both at once, because the
+    /// time at which it leaves the first is known when it enters.
     PipeToPipe {
         pipe: u32,
-        place: u32,
+        pipe_index: u32,
     },
     Channel {
         link: u32,
@@ -98,21 +98,19 @@ pub struct SimSteps {
     pub runs: Arc<[SortedRun]>,
 }
 
-/// The next steps of the packets in one run. A run, as in a merge sort, is a queue in order of
-/// time.
+/// The next steps of the packets in one run. A run, as in a merge sort, is a queue sorted by time.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedRun {
-    /// Do some of them arrive at their destination? Either on all routes or, where delays differ,
-    /// on none.
+    /// Is the destination the next step of some of them?
     pub has_arrivals: bool,
-    /// Do all of them?
+    /// Is the destination the next step of all of them?
     pub all_arrive: bool,
-    /// How far ahead all arrivals at the next pipes are known: the shortest delay of the pipes that
-    /// feed them. Zero if something else feeds them.
+    /// The time for which all arrivals at the next pipes are known in advance: the shortest delay
+    /// of the pipes that feed them. Zero if anything else feeds them.
     pub lookahead: Duration,
 }
 
-/// What feeds a pipe.
+/// The feeder of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
@@ -120,12 +118,13 @@ enum Feeder {
     Others,
 }
 
-/// The pipes that share a run, because packets leave them nearly in the order in which they enter.
+/// The key of the pipes that share a run. Packets leave them nearly in the order in which they
+/// enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum RunKey {
-    /// Pipes of the same delay without a limit, where queues are rare.
+    /// Pipes of the same delay without a limit, in which queues are rare.
     Delay(Duration),
-    /// Pipes that the same pipe feeds alone, over the same delay.
+    /// Pipes at the same delay from the same first pipe, which alone feeds them.
     Root(u32, Duration),
 }
 
@@ -137,12 +136,12 @@ impl SimSteps {
             (Some(pipe), _) => {
                 let next = steps.get(number + 1).and_then(|step| self::pipe(*step, links));
                 let alone = next.is_some_and(|next| feeders[next as usize] == Feeder::Pipe(pipe));
-                let place = place(pipe, links).unwrap_or(u32::MAX);
+                let pipe_index = pipe_index(pipe, links).unwrap_or(u32::MAX);
                 if alone {
-                    return SimStep::PipeToPipe { pipe, place };
+                    return SimStep::PipeToPipe { pipe, pipe_index };
                 }
                 let (known, run_key) = (runs.len() as u32, run_key(pipe, (links, pipes), &feeders));
-                SimStep::Pipe { pipe, place, run: *runs.entry(run_key).or_insert(known) }
+                SimStep::Pipe { pipe, pipe_index, run: *runs.entry(run_key).or_insert(known) }
             }
             (None, RouteStep::Link { link, direction }) => SimStep::Channel { link, direction },
             (None, RouteStep::Middlebox(middlebox)) => SimStep::Middlebox(middlebox),
@@ -168,7 +167,7 @@ impl SimSteps {
     }
 }
 
-/// The step's pipe, if it is one.
+/// The number of the step's pipe, if it is one.
 fn pipe(step: RouteStep, links: &[SimLink]) -> Option<u32> {
     match step {
         RouteStep::Link { link, direction } => match links[link as usize] {
@@ -197,7 +196,7 @@ fn feeders(steps: &[RouteStep], links: &[SimLink]) -> Vec<Feeder> {
     feeders
 }
 
-/// For each pipe the shortest delay of the pipes before it; zero where something else feeds it.
+/// The shortest delay of the pipes that feed each pipe; zero if anything else feeds it.
 fn lookaheads(steps: &[RouteStep], links: &[SimLink], pipes: &[Pipe]) -> Vec<Duration> {
     let mut lookaheads = vec![Duration::MAX; 2 * links.len()];
     let mut before = Duration::ZERO;
@@ -207,20 +206,21 @@ fn lookaheads(steps: &[RouteStep], links: &[SimLink], pipes: &[Pipe]) -> Vec<Dur
             let lookahead = &mut lookaheads[pipe as usize];
             *lookahead = before.min(*lookahead);
         }
-        let place = pipe.and_then(|pipe| place(pipe, links));
-        before = place.map_or(Duration::ZERO, |place| pipes[place as usize].delay_and_limit().0);
+        let pipe_index = pipe.and_then(|pipe| pipe_index(pipe, links));
+        before = pipe_index
+            .map_or(Duration::ZERO, |pipe_index| pipes[pipe_index as usize].delay_and_limit().0);
     }
     lookaheads
 }
 
-/// The index of the pipe of that number.
-pub fn place(pipe: u32, links: &[SimLink]) -> Option<u32> {
-    links[pipe as usize / 2].place(pipe as usize % 2)
+/// The index among the pipes of the pipe with this number.
+pub fn pipe_index(pipe: u32, links: &[SimLink]) -> Option<u32> {
+    links[pipe as usize / 2].pipe_index(pipe as usize % 2)
 }
 
 fn run_key(pipe: u32, (links, pipes): (&[SimLink], &[Pipe]), feeders: &[Feeder]) -> RunKey {
-    let facts = |pipe: u32| match place(pipe, links) {
-        Some(place) => pipes[place as usize].delay_and_limit(),
+    let facts = |pipe: u32| match pipe_index(pipe, links) {
+        Some(pipe_index) => pipes[pipe_index as usize].delay_and_limit(),
         None => (Duration::ZERO, Limit::Unlimited),
     };
     let (mut delay, limit) = facts(pipe);

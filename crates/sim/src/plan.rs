@@ -1,4 +1,4 @@
-//! From a scenario to the plans of its flows: legs and routes.
+//! The plans of a scenario's flows: legs and routes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use rtolab_tcp::specification::CustomPolicies;
 use rtolab_time::Instant;
 
 use crate::error::SimError;
-use crate::flow::{Opening, Plan, Protocol, RouteChange};
+use crate::flow::{InitialData, Plan, Protocol, RouteChange};
 
 /// The plans that all runs of a scenario share.
 pub struct Plans {
@@ -23,19 +23,19 @@ pub struct Plans {
     /// The links, then the access links.
     pub channels: Vec<(Arc<str>, Arc<ChannelConfig>)>,
     pub steps: Arc<[RouteStep]>,
-    /// How many flows have an application that reacts to their progress.
+    /// The number of flows with an application that reacts to their progress.
     pub applications: usize,
 }
 
 impl Plans {
-    /// The plans of `scenario`; `sender`, which may name `prototypes`, too, replaces the sender of
-    /// flows that do not name their own.
+    /// The plans of `scenario`. `sender` replaces the sender of flows that name none; it may use
+    /// `custom_policies`.
     pub fn new(
         scenario: &Scenario,
         sender: Option<&str>,
-        prototypes: &CustomPolicies,
+        custom_policies: &CustomPolicies,
     ) -> Result<Self, SimError> {
-        let mut planner = Planner::new(scenario, (sender, prototypes));
+        let mut planner = Planner::new(scenario, (sender, custom_policies));
         for flow in &scenario.flows {
             planner.add(flow)?;
         }
@@ -49,17 +49,17 @@ impl Plans {
 struct Planner<'a> {
     scenario: &'a Scenario,
     sender: Option<&'a str>,
-    prototypes: &'a CustomPolicies,
+    custom_policies: &'a CustomPolicies,
     plans: Plans,
     table: RoutingTable,
     /// By first and last node.
     routes: BTreeMap<(usize, usize), Routes>,
 }
 
-/// The routes from one node to another, each from an instant on.
+/// The routes from one node to another, each with its first instant.
 type Routes = Vec<(Instant, Vec<Hop>)>;
 
-/// What the legs of one flow share.
+/// The properties that the legs of one flow share.
 struct SplitFlow<'a> {
     flow: &'a Flow,
     configs: [Arc<Config>; 2],
@@ -70,7 +70,7 @@ struct SplitFlow<'a> {
 impl<'a> Planner<'a> {
     fn new(
         scenario: &'a Scenario,
-        (sender, prototypes): (Option<&'a str>, &'a CustomPolicies),
+        (sender, custom_policies): (Option<&'a str>, &'a CustomPolicies),
     ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let attachments = scenario.agents.iter().map(|agent| Attachment {
@@ -92,19 +92,19 @@ impl<'a> Planner<'a> {
         };
         let network = Network::new(scenario.nodes.len(), &ends);
         let table = RoutingTable::new(network, attachments.collect());
-        Self { scenario, sender, prototypes, plans, table, routes: BTreeMap::new() }
+        Self { scenario, sender, custom_policies, plans, table, routes: BTreeMap::new() }
     }
 
     fn add(&mut self, flow: &Flow) -> Result<(), SimError> {
         let first = self.plans.legs.len();
-        // Only connections are split: datagrams pass a gateway like any other node.
+        // Only connections are split. A gateway forwards datagrams like any other node.
         let gateways: &[usize] = match flow.workload {
             Workload::Datagrams { .. } => &[],
             _ => &flow.split,
         };
         let nodes: Vec<_> =
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
-        let sender = flow.sender_with(self.sender, self.prototypes)?;
+        let sender = flow.sender_with(self.sender, self.custom_policies)?;
         let own = [Arc::new(sender), Arc::new(flow.receiver.clone())];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
@@ -120,8 +120,8 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// The configurations of the previous flow where they are equal, so that many flows share one
-    /// in the cache.
+    /// The configurations of the previous flow if they are equal, so that many flows share one in
+    /// the cache.
     fn shared(&self, own: [Arc<Config>; 2]) -> [Arc<Config>; 2] {
         match self.plans.legs.last() {
             Some(last) if last.configs == own => last.configs.clone(),
@@ -129,7 +129,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The configuration of the previous access link where it is equal.
+    /// The configuration of the previous access link if it is equal.
     fn shared_access(&self, own: &ChannelConfig) -> Arc<ChannelConfig> {
         match self.plans.channels.last() {
             Some((_, last)) if **last == *own => last.clone(),
@@ -137,7 +137,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The name of the previous flow's sender where it is equal.
+    /// The name of the previous flow's sender if it is equal.
     fn shared_name(&self, own: &str) -> Arc<str> {
         match self.plans.legs.last() {
             Some(last) if *last.sender == *own => last.sender.clone(),
@@ -183,8 +183,8 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// The routes of packets from the end `place` between two nodes. An access link is the first
-    /// hop from the sender and the last hop back.
+    /// The routes of packets from the end `place`, between two nodes. An access link is the first
+    /// hop from the sender and the last hop to it.
     fn route_changes(
         &mut self,
         flow: &Flow,
@@ -211,8 +211,8 @@ impl<'a> Planner<'a> {
         Ok(self.routes[&(from, to)].iter().map(change).collect())
     }
 
-    /// The configured routes, preceded by the shortest one where none is configured from the
-    /// beginning; `None` if there is no path then.
+    /// The configured routes. If none begins at time 0, the shortest route precedes them; `None` if
+    /// there is no path.
     fn routes_between(&self, from: usize, to: usize) -> Option<Routes> {
         let given =
             self.scenario.routes.iter().filter(|route| (route.from, route.to) == (from, to));
@@ -232,8 +232,8 @@ fn protocol(workload: &Workload, leg: usize) -> Protocol {
     match workload {
         Workload::Datagrams { .. } => Protocol::Udp,
         Workload::Bulk { bytes } if leg == 0 => {
-            Protocol::Tcp(bytes.map_or(Opening::Endless, Opening::Bytes))
+            Protocol::Tcp(bytes.map_or(InitialData::Endless, InitialData::Bytes))
         }
-        _ => Protocol::Tcp(Opening::Silent),
+        _ => Protocol::Tcp(InitialData::Silent),
     }
 }

@@ -1,5 +1,5 @@
-//! Software prefetching: loads memory into the cache while other work goes on. It has no other
-//! effect, and none on processors without a prefetch instruction.
+//! Software prefetching: loads memory into the cache in advance. It has no effect on processors
+//! without a prefetch instruction.
 
 use std::mem::offset_of;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub fn prefetch<T>(item: &T) {
 
 /// Prefetches the first line after `item`.
 #[inline(always)]
-pub fn prefetch_behind<T>(item: &T) {
+pub fn prefetch_after<T>(item: &T) {
     prefetch_at(from_ref(item), 1);
 }
 
@@ -37,10 +37,10 @@ pub fn prefetch_packet(packet: &Packet) {
     prefetch_at(from_ref(&packet.to_receiver), last_byte);
 }
 
-/// Prefetches these bytes, counted from the beginning of the line in which `first` lies.
+/// Prefetches these bytes, counted from the beginning of the cache line of `first`.
 #[inline(always)]
 pub fn prefetch_row<T>(first: &T, bytes: Range<usize>) {
-    const { assert!(LINE % size_of::<T>() == 0, "an item never crosses a line") };
+    const { assert!(LINE % size_of::<T>() == 0, "no item crosses a line") };
     for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
         prefetch_at(from_ref(first), line * (LINE / size_of::<T>()));
     }

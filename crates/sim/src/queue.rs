@@ -1,12 +1,12 @@
-//! The event queue: one event for each entity, in a winner tree.
+//! The event queue: one event per entity, in a winner tree.
 
 use rtolab_time::Instant;
 
-/// The next event of every entity, the earliest first; at one instant the lowest entity comes
-/// first.
+/// The next event of every entity, the earliest first. Of events at the same instant, that of the
+/// lowest entity comes first.
 ///
-/// In a winner tree the leaves are the entities, each inner node names the earlier of its two
-/// children, and a change replays one path from leaf to root.
+/// The leaves of the winner tree are the entities. Each inner node has the number of the earlier of
+/// its two children. A change replays one path from leaf to root.
 #[derive(Clone, Debug)]
 pub struct Queue {
     /// The instant of each entity's event.
@@ -23,7 +23,7 @@ impl Queue {
     /// A queue for `entities` without events.
     pub fn new(entities: usize) -> Self {
         let leaves = entities.max(2).next_power_of_two();
-        // Without events the lowest number of each half wins.
+        // All events are equal, so the lowest entity of each subtree wins.
         let lowest = |node: usize| {
             let depth = usize::BITS - 1 - node.leading_zeros();
             ((node << (leaves.ilog2() - depth)) - leaves) as u32
@@ -89,7 +89,7 @@ impl Queue {
     }
 }
 
-/// The earlier event; at one instant that of the lower entity.
+/// The earlier event; of two at the same instant that of the lower entity.
 fn earlier(a: (Instant, u32), b: (Instant, u32)) -> (Instant, u32) {
     if b < a { b } else { a }
 }

@@ -1,7 +1,6 @@
 //! A run: the event loop.
 //!
-//! A fork for the ground truth is a clone of the run, so everything that a run holds is in this
-//! module.
+//! A fork for the ground truth is a clone of the run, so `Sim` holds the complete state of a run.
 
 mod applications;
 mod batching;
@@ -17,7 +16,7 @@ mod scoring;
 use std::sync::Arc;
 
 use rtolab_link::{CopyId, Direction, Outcome, Pipe};
-use rtolab_net::{Condition, Middlebox, Onward, Packet, RouteStep};
+use rtolab_net::{Condition, Middlebox, OutgoingPacket, Packet, RouteStep};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
 use rtolab_time::Instant;
@@ -38,7 +37,7 @@ pub use scoring::{Alternative, Scoring, ScoringRequest};
 pub struct Sim {
     now: Instant,
     queue: Queue,
-    /// How many entities have no slot in the queue: the link directions, where all are pipes.
+    /// The number of entities without a slot in the queue: the link directions if all are pipes.
     unscheduled: usize,
     /// The packets in pipes.
     transit: Transit,
@@ -47,24 +46,24 @@ pub struct Sim {
     pub(crate) pipes: Vec<Pipe>,
     /// The steps of all routes; [`Packet::step`] is an index into them.
     steps: Arc<[SimStep]>,
-    /// The runs of packets in pipes that wait in order.
+    /// The sorted runs of packets in pipes.
     runs: Arc<[SortedRun]>,
     pub(crate) flows: Vec<SimFlow>,
     pub(crate) applications: Vec<FlowApplication>,
     pub(crate) middleboxes: Vec<Middlebox>,
-    /// Scratch space for the output of middleboxes, so that none of them allocates.
-    pub(crate) onward: Vec<Onward>,
+    /// A buffer for the output of middleboxes, so that they need not allocate.
+    pub(crate) outgoing: Vec<OutgoingPacket>,
     pub(crate) trace: Trace,
     pub(crate) measure: Measure,
     pub(crate) counters: Counters,
-    /// The scoring of its retransmissions, if requested.
+    /// The scoring of retransmissions, if requested.
     pub(crate) scoring: Option<Box<Scoring>>,
-    /// Is neither a trace nor a score kept?
+    /// Is there neither a trace nor scoring?
     is_unobserved: bool,
     copies: u64,
 }
 
-/// What a run is made of.
+/// The parts of which a run consists.
 pub struct Parts {
     pub links: Vec<SimLink>,
     pub pipes: Vec<Pipe>,
@@ -74,18 +73,18 @@ pub struct Parts {
     pub middleboxes: Vec<Middlebox>,
 }
 
-/// Events between two calls of [`KeepRunning`]: some milliseconds of work.
+/// The number of events between two calls of [`KeepRunning`], which take some milliseconds.
 const EVENTS_PER_POLL: u64 = 1 << 16;
 
-/// Decides whether a run goes on.
+/// Decides whether a run continues.
 pub type KeepRunning<'a> = &'a mut dyn FnMut(&Sim) -> bool;
 
-/// Why a run returned.
+/// The reason why a run returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
-    /// It reached its end.
+    /// The run reached its end.
     Finished,
-    /// [`KeepRunning`] stopped it.
+    /// [`KeepRunning`] stopped the run.
     Stopped,
 }
 
@@ -98,8 +97,8 @@ pub struct Counters {
     pub data_packets_delivered: u64,
 }
 
-/// The owner of an event: two for each link, then two for each flow, then the applications and the
-/// middleboxes.
+/// The owner of an event. Their numbers begin with the two directions of each link, followed by the
+/// two ends of each flow, the applications and the middleboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
     Channel(usize, Direction),
@@ -109,7 +108,7 @@ pub enum Entity {
 }
 
 impl Sim {
-    /// A run at its beginning.
+    /// A run at time 0.
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
         let Parts { links, pipes, steps, flows, applications, middleboxes } = parts;
         let SimSteps { all: steps, runs } = SimSteps::new(&steps, &links, &pipes);
@@ -128,7 +127,7 @@ impl Sim {
             flows,
             applications,
             middleboxes,
-            onward: Vec::new(),
+            outgoing: Vec::new(),
             trace,
             measure,
             counters: Counters::default(),
@@ -168,7 +167,7 @@ impl Sim {
         self.run_while(end, &mut |_| true);
     }
 
-    /// [`Sim::run_until`] that stops where it is as soon as `keep_running` says no.
+    /// As [`Sim::run_until`], but stops when `keep_running` returns false.
     pub fn run_while(&mut self, end: Instant, keep_running: KeepRunning<'_>) -> RunStatus {
         while let Some(pause) = self.measure.next().filter(|pause| pause.at() <= end) {
             if let Some(last) = pause.last() {
@@ -200,7 +199,7 @@ impl Sim {
     fn run_events_until(&mut self, end: Instant) -> RunStatus {
         let pause = self.counters.events + EVENTS_PER_POLL;
         while self.counters.events < pause {
-            // Most events are packets that leave pipes before any other event is due.
+            // In most events a packet leaves a pipe, so these events have a loop of their own.
             loop {
                 let due = self.transit.next();
                 if due.at() >= self.queue.first().0 || due.at() > end {
@@ -217,13 +216,13 @@ impl Sim {
         RunStatus::Stopped
     }
 
-    /// Records nothing from here on.
+    /// Stops recording.
     fn stop_observing(&mut self) {
         self.skip_stats_until(Instant::NEVER);
         self.is_unobserved = true;
     }
 
-    /// Pipes keep no statistics before `at`.
+    /// Lets pipes skip the statistics before `at`.
     fn skip_stats_until(&mut self, at: Instant) {
         self.pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
     }
@@ -237,7 +236,7 @@ impl Sim {
             out < at || (out == at && (due.pipe() as usize) < self.unscheduled + entity);
         let at = if leaves_pipe { out } else { at };
         if at > end {
-            // The clock stays at the last event if no other is left.
+            // If no event is left, the clock stays at the last one.
             if at != Instant::NEVER {
                 self.now = end;
             }
@@ -313,8 +312,8 @@ impl Sim {
         self.queue.set(self.number(entity), timer.unwrap_or(Instant::NEVER));
     }
 
-    /// Schedules a timer lazily: one that moves later keeps its earlier event, which then schedules
-    /// the next.
+    /// Schedules a timer lazily. A timer that moves later keeps its earlier event, which then
+    /// schedules the timer again.
     fn schedule_timer(&mut self, entity: Entity, timer: Option<Instant>) {
         let number = self.number(entity);
         if let Some(at) = timer {
@@ -324,7 +323,7 @@ impl Sim {
         }
     }
 
-    /// The flow begins `at`, when its SYN leaves.
+    /// Schedules the beginning of a flow, at which its SYN leaves.
     fn open(&mut self, flow: usize, at: Instant) {
         self.flows[flow].begin = Some(at);
         self.schedule(Entity::Host(flow, Place::Sender), Some(at));
@@ -339,17 +338,17 @@ impl Sim {
         self.schedule_channel(link, direction);
     }
 
-    /// A link delivered or dropped a packet.
+    /// Processes a packet that a link delivered or dropped.
     #[inline]
     fn on_link_outcome(&mut self, outcome: &Outcome<Packet>) {
         match *outcome {
             Outcome::Delivered { mut frame, held, duplicate, .. } => {
                 if duplicate {
-                    self.flows[frame.flow as usize].under_way += 1;
+                    self.flows[frame.flow as usize].in_network += 1;
                     frame.condition = frame.condition.duplicate();
                 }
                 if !held.is_zero() {
-                    self.trace.held(&frame, held);
+                    self.trace.on_held(&frame, held);
                 }
                 frame.step += 1;
                 self.forward(&mut frame);
@@ -361,7 +360,7 @@ impl Sim {
         }
     }
 
-    /// Schedules a direction of a link, and the other one where they are coupled.
+    /// Schedules a direction of a link, and the other direction if the two are coupled.
     fn schedule_channel(&mut self, link: usize, direction: Direction) {
         self.schedule_direction(link, direction);
         if self.links[link].channel().is_some_and(|channel| channel.is_coupled()) {
@@ -383,8 +382,8 @@ impl Sim {
             return self.end_copy(packet, Fate::Corrupt, self.now);
         }
         let flow = &mut self.flows[index];
-        flow.under_way -= 1;
-        self.trace.arrived(packet, self.now, &flow.plan.name);
+        flow.in_network -= 1;
+        self.trace.on_arrival(packet, self.now, &flow.plan.name);
         if let Some(scoring) = &mut self.scoring {
             scoring.before_arrival(packet, flow);
         }
@@ -416,7 +415,7 @@ impl Sim {
         }
     }
 
-    /// Sends what the connection at `place` has to send, and schedules its timer.
+    /// Sends all pending segments of the connection at `place`, and schedules its timer.
     fn drain(&mut self, index: usize, place: Place) {
         self.flows[index].note_events(place, self.now);
         if self.scoring.is_some() {
@@ -436,7 +435,7 @@ impl Sim {
         let Some(connection) = &flow.end(place).connection else { return };
         let timer = match place {
             Place::Sender => {
-                self.trace.window(connection, self.now, &flow.plan.name);
+                self.trace.on_window(connection, self.now, &flow.plan.name);
                 let waits = connection.state() == State::TimeWait;
                 connection.next_timer().filter(|_| !waits)
             }
@@ -461,7 +460,7 @@ impl Sim {
         self.forward(&mut packet);
     }
 
-    /// A packet that leaves now; `order` is how often its first byte was sent before.
+    /// A packet that leaves now. `order` is the number of earlier transmissions of its first byte.
     #[inline(always)]
     fn packet(
         &mut self,
@@ -471,7 +470,7 @@ impl Sim {
     ) -> Packet {
         let copy = self.next_copy();
         let flow = &mut self.flows[index];
-        flow.under_way += 1;
+        flow.in_network += 1;
         let packet = Packet {
             segment,
             copy,
@@ -480,17 +479,17 @@ impl Sim {
             bytes,
             step: flow.route(place, self.now),
             order,
-            condition: Condition::Sound,
+            condition: Condition::Intact,
             to_receiver: place == Place::Sender,
         };
-        self.trace.departed(&packet, self.now, &flow.plan.name);
+        self.trace.on_departure(&packet, self.now, &flow.plan.name);
         if let Some(scoring) = &mut self.scoring {
             scoring.on_departure(&packet, flow, self.now);
         }
         packet
     }
 
-    /// The id of a new copy.
+    /// Takes the id of a new copy.
     fn next_copy(&mut self) -> CopyId {
         let copy = CopyId(self.copies);
         self.copies += 1;

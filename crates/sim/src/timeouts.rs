@@ -1,95 +1,96 @@
-//! The timeouts and fast retransmits of one end of a flow, with truth and verdicts.
+//! The timeouts and fast retransmits of one end of a flow, with ground truth and verdicts.
 
 use std::sync::Arc;
 
 use rtolab_net::Copies;
-use rtolab_record::{Comparison, Place, Rest, TimeoutKind, TimeoutRow, Truth};
+use rtolab_record::{Comparison, Place, TimeoutKind, TimeoutRow, TransferOutcome, Truth};
 use rtolab_tcp::spurious::{DetectorId, Verdict};
 use rtolab_tcp::{Retransmission, Seq};
 use rtolab_time::Instant;
 
-/// The timeouts and fast retransmits of one end. Most flows have few, and most of those are not
-/// scored, so both are kept small.
+/// The timeouts and fast retransmits of one end. Most flows have few, and most are not scored, so
+/// the types are small.
 #[derive(Clone, Debug, Default)]
 pub struct Timeouts {
     all: Vec<Decision>,
-    /// How many [`Timeouts::next_unscored`] has returned.
+    /// The number of decisions that [`Timeouts::next_unscored`] has returned.
     scored: usize,
 }
 
-/// What a fork without the retransmission shows.
+/// The result of a fork without the retransmission.
 #[derive(Clone, Copy, Debug)]
-pub struct Finding {
+pub struct Counterfactual {
     pub truth: Truth,
-    /// How the transfer ends in the fork, if the retransmission is spurious and that was requested.
-    pub rest: Option<Rest>,
+    /// The end of the transfer in the fork, if it was requested and the retransmission is spurious.
+    pub outcome: Option<TransferOutcome>,
 }
 
-/// A decided retransmission.
+/// A decision to retransmit.
 #[derive(Clone, Debug)]
 struct Decision {
     what: Retransmission,
     kind: TimeoutKind,
-    /// How often the segment was sent before.
+    /// The number of earlier transmissions of the segment.
     order: u16,
-    known: Option<Box<Known>>,
+    evaluation: Option<Box<Evaluation>>,
 }
 
-/// What is known of a decision.
+/// The ground truth and the verdict on a decision.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct Evaluation {
     truth: Option<Truth>,
-    /// How the transfer ends without it.
-    without: Option<Rest>,
-    /// The verdict of the sender's detector, which detector, and when.
+    /// The end of the transfer without the retransmission.
+    without: Option<TransferOutcome>,
+    /// The verdict of the sender's detector, the detector, and the time of the verdict.
     pub verdict: Option<(Verdict, DetectorId, Instant)>,
 }
 
 impl Timeouts {
-    /// The sender decided to retransmit a segment that had been sent `order` times.
+    /// Adds a decision to retransmit a segment that had been sent `order` times.
     pub fn note(&mut self, kind: TimeoutKind, what: Retransmission, order: u16) {
         if self.all.len() == self.all.capacity() {
-            // By default a vector begins with room for four.
+            // A vector would begin with a capacity of four.
             self.all.reserve_exact(self.all.len().max(1));
         }
-        self.all.push(Decision { what, kind, order, known: None });
+        self.all.push(Decision { what, kind, order, evaluation: None });
     }
 
-    /// Forgets those from this number on; returns their kinds.
+    /// Removes the decisions from this number on. Returns their kinds.
     pub fn forget_from(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
         self.scored = self.scored.min(number);
-        self.all.drain(number..).map(|decided| decided.kind)
+        self.all.drain(number..).map(|decision| decision.kind)
     }
 
-    /// What is known of the last one of that kind.
-    pub fn last_of(&mut self, kind: TimeoutKind) -> Option<&mut Known> {
-        self.all.iter_mut().rev().find(|decided| decided.kind == kind).map(Decision::known)
+    /// The evaluation of the last decision of this kind.
+    pub fn last_of(&mut self, kind: TimeoutKind) -> Option<&mut Evaluation> {
+        self.all.iter_mut().rev().find(|decision| decision.kind == kind).map(Decision::evaluation)
     }
 
-    /// Notes the finding about the decision of this number.
-    pub fn note_finding(&mut self, number: usize, finding: Finding) {
-        let known = self.all[number].known();
-        (known.truth, known.without) = (Some(finding.truth), finding.rest);
+    /// Sets the result of the fork without the decision of this number.
+    pub fn set_counterfactual(&mut self, number: usize, counterfactual: Counterfactual) {
+        let evaluation = self.all[number].evaluation();
+        (evaluation.truth, evaluation.without) =
+            (Some(counterfactual.truth), counterfactual.outcome);
     }
 
-    /// The next one that is not scored: its number, its row and its segment.
+    /// The next decision that is not scored: its number, its row and its segment.
     pub fn next_unscored(&mut self, whose: (&Arc<str>, Place)) -> Option<(usize, TimeoutRow, Seq)> {
         let number = self.scored;
-        let decided = self.all.get(number)?;
+        let decision = self.all.get(number)?;
         self.scored += 1;
-        Some((number, decided.row(whose), decided.what.seq))
+        Some((number, decision.row(whose), decision.what.seq))
     }
 
-    /// The rows; call this after the run, with the way in which the transfer ended.
+    /// The rows. Call this after the run, with the end of the original transfer.
     pub fn rows<'a>(
         &'a self,
         whose: (&'a Arc<str>, Place),
         copies: &'a Copies,
-        original: Rest,
+        original: TransferOutcome,
     ) -> impl Iterator<Item = TimeoutRow> + 'a {
-        self.all.iter().map(move |decided| {
-            let row = decided.row(whose);
-            let needed = !copies.delivered_before(decided.what.seq, decided.order);
+        self.all.iter().map(move |decision| {
+            let row = decision.row(whose);
+            let needed = !copies.delivered_before(decision.what.seq, decision.order);
             let cost = row.cost.map(|cost| Comparison { original, ..cost });
             TimeoutRow { needed, cost, ..row }
         })
@@ -97,16 +98,16 @@ impl Timeouts {
 }
 
 impl Decision {
-    fn known(&mut self) -> &mut Known {
-        self.known.get_or_insert_with(Box::default)
+    fn evaluation(&mut self) -> &mut Evaluation {
+        self.evaluation.get_or_insert_with(Box::default)
     }
 
-    /// Its row, with `needed` still to be set.
+    /// Its row, without a valid `needed`.
     fn row(&self, (flow, end): (&Arc<str>, Place)) -> TimeoutRow {
         let Retransmission { at, seq, rto, backoff, cwnd } = self.what;
-        let known = self.known.as_deref();
-        let verdict = known.and_then(|known| known.verdict);
-        let without = known.and_then(|known| known.without);
+        let evaluation = self.evaluation.as_deref();
+        let verdict = evaluation.and_then(|evaluation| evaluation.verdict);
+        let without = evaluation.and_then(|evaluation| evaluation.without);
         TimeoutRow {
             flow: flow.clone(),
             end,
@@ -117,7 +118,7 @@ impl Decision {
             backoff,
             cwnd,
             needed: true,
-            truth: known.and_then(|known| known.truth),
+            truth: evaluation.and_then(|evaluation| evaluation.truth),
             cost: without.map(|other| Comparison { other, ..Comparison::default() }),
             verdict: verdict.map(|(verdict, ..)| verdict.name()),
             detector: verdict.map(|(_, detector, _)| detector),

@@ -9,7 +9,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::flow::SimFlow;
 
-/// The recorder. When off it costs one comparison per packet.
+/// The recorder. If nothing is recorded, it costs one comparison per packet.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     packets: Option<Packets>,
@@ -35,7 +35,7 @@ impl Trace {
         self.packets.is_some() || self.windows.is_some()
     }
 
-    /// The size of its rows, in bytes.
+    /// The size of the rows so far, in bytes.
     pub fn bytes(&self) -> usize {
         let packets = match &self.packets {
             Some(Packets { rows, fates }) => {
@@ -51,27 +51,30 @@ impl Trace {
         packets + windows
     }
 
-    pub fn departed(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
-        self.made(packet);
+    /// Records a packet that leaves its host.
+    pub fn on_departure(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        self.on_new_copy(packet);
         let Some(packets) = &mut self.packets else { return };
         packets.add(packet, at, PacketEvent::Sent, name);
     }
 
-    /// A host or a middlebox sends a new copy.
-    pub fn made(&mut self, packet: &Packet) {
+    /// Adds a new copy, which a host or a middlebox sends.
+    pub fn on_new_copy(&mut self, packet: &Packet) {
         let Some(packets) = &mut self.packets else { return };
         debug_assert_eq!(packets.fates.len() as u64, packet.copy.0, "copies are numbered in order");
         packets.fates.push((Fate::Underway, None, Duration::ZERO));
     }
 
-    pub fn arrived(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
-        self.ended(packet, Fate::Delivered, at);
+    /// Records a packet that arrives at its destination.
+    pub fn on_arrival(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+        self.on_end(packet, Fate::Delivered, at);
         let Some(packets) = &mut self.packets else { return };
         packets.add(packet, at, PacketEvent::Received, name);
     }
 
-    /// A copy arrives or is lost. For one that a link duplicated, the first arrival counts.
-    pub fn ended(&mut self, packet: &Packet, fate: Fate, at: Instant) {
+    /// Sets the fate of a copy that arrives or is lost. If a link duplicated the copy, its first
+    /// arrival counts.
+    pub fn on_end(&mut self, packet: &Packet, fate: Fate, at: Instant) {
         let Some(packets) = &mut self.packets else { return };
         let known = &mut packets.fates[packet.copy.0 as usize];
         if known.0 != Fate::Delivered {
@@ -79,15 +82,17 @@ impl Trace {
         }
     }
 
-    /// A link held a copy. For one that a link duplicated, only the first counts.
-    pub fn held(&mut self, packet: &Packet, held: Duration) {
+    /// Adds the time for which a link held a copy. If a link duplicated the copy, only the first
+    /// counts.
+    pub fn on_held(&mut self, packet: &Packet, held: Duration) {
         let Some(packets) = &mut self.packets else { return };
         if !packet.condition.is_duplicate() {
             packets.fates[packet.copy.0 as usize].2 += held;
         }
     }
 
-    pub fn window(&mut self, sender: &Connection, at: Instant, name: &Arc<str>) {
+    /// Records a sample of the sender's windows.
+    pub fn on_window(&mut self, sender: &Connection, at: Instant, name: &Arc<str>) {
         let Some(windows) = &mut self.windows else { return };
         let sender = sender.sender();
         let (window, estimate) = (sender.window(), sender.rtt().estimate());

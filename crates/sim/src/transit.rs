@@ -1,9 +1,9 @@
 //! The packets in pipes, as a priority queue: a k-way merge of sorted runs.
 //!
-//! When a packet leaves a pipe is known as soon as it enters, and most packets enter in that order.
-//! So they wait in FIFO runs, each sorted by time; a packet that would go far before the end of its
-//! run waits in a binary heap. A winner tree over the heads of the runs yields the next packet. The
-//! packets themselves lie in a slab with a free list.
+//! The time at which a packet leaves a pipe is known when it enters, and most packets enter in the
+//! order in which they leave. So they wait in FIFO runs, each sorted by time. A packet that belongs
+//! far before the end of its run waits in a binary heap. A winner tree over the heads of the runs
+//! yields the next packet. The packets themselves are in a slab with a free list.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,35 +14,36 @@ use rtolab_time::Instant;
 
 use crate::prefetch::prefetch_packet;
 
-/// How far before the end of its run a packet is inserted; beyond that it goes to the heap.
-const NEAR: usize = 64;
+/// The maximum number of packets before which a packet is inserted into its run. If there are more,
+/// it goes to the heap.
+const MAX_INSERT_DISTANCE: usize = 64;
 
-/// How many packets fit the cache. Beyond that each is prefetched before it leaves, because it was
-/// stored a round trip ago.
-const FEW: usize = 4096;
+/// The number of packets that fit the cache. If there are more, each is prefetched before it
+/// leaves.
+const PACKETS_IN_CACHE: usize = 4096;
 
-/// How many packets ahead a batch prefetches.
-const SOON: usize = 6;
+/// The number of packets by which a batch prefetches ahead.
+const PREFETCH_DISTANCE: usize = 6;
 
-/// With more packets than these, their flows do not fit the cache either.
-const MANY: usize = 32_768;
+/// The number of packets whose flows fit the cache.
+const PACKETS_OF_FLOWS_IN_CACHE: usize = 32_768;
 
-/// When a packet leaves a pipe or is dropped by its queue. At one instant the pipe with the lowest
-/// number comes first, and of one pipe departures come before drops.
+/// The event that a packet leaves a pipe, or that the pipe's queue drops it. Of events at the same
+/// instant, that of the lowest pipe comes first; of one pipe, departures come before drops.
 ///
-/// One integer, because that compares fastest: the instant, the pipe's number, one bit for a drop,
-/// and 32 bits for a slot or run.
+/// An event is one integer, which compares fast: the instant, the pipe's number, one bit for a
+/// drop, and 32 bits for a slot or run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PipeEvent(u128);
 
 impl PipeEvent {
-    /// A packet leaves.
+    /// The event that a packet leaves the pipe.
     #[inline]
     pub const fn exit(at: Instant, pipe: u32) -> Self {
         Self((at.nanos() as u128) << 64 | (pipe as u128) << 33)
     }
 
-    /// The pipe's queue drops a packet.
+    /// The event that the pipe's queue drops a packet.
     pub const fn drop(at: Instant, pipe: u32) -> Self {
         Self(Self::exit(at, pipe).0 | 1 << 32)
     }
@@ -51,10 +52,10 @@ impl PipeEvent {
         Self::exit(Instant::NEVER, u32::MAX / 2)
     }
 
-    /// Is this earlier than a waiting packet?
+    /// Is this earlier than the event of a packet in a run?
     #[inline]
-    const fn is_before(self, waiting: Waiting) -> bool {
-        self.0 | Waiting::SLOT < waiting.0
+    const fn is_before(self, waiting: RunEntry) -> bool {
+        self.0 | RunEntry::SLOT < waiting.0
     }
 
     #[inline]
@@ -80,9 +81,9 @@ pub type Slot = u32;
 
 /// A packet in a run: its event, with its slot in the lowest bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting(u128);
+pub struct RunEntry(u128);
 
-impl Waiting {
+impl RunEntry {
     /// The bits of the slot.
     const SLOT: u128 = Slot::MAX as u128;
 
@@ -106,11 +107,12 @@ impl Waiting {
 #[derive(Clone, Debug)]
 pub struct Transit {
     packets: Vec<Packet>,
-    /// The free slots. The one that has been free for longest is reused first, so that packets lie
-    /// in memory in the order in which they come and go.
+    /// The free slots, in the order in which they are reused. The slot that has been free for
+    /// longest comes first, so that successive packets are neighbours in memory.
     free: Fifo<Slot>,
-    runs: Vec<Fifo<Waiting>>,
-    /// Packets that belong far before the end of their run, with a number that keeps ties in order.
+    runs: Vec<Fifo<RunEntry>>,
+    /// Packets that belong far before the end of their run, with a number that keeps equal events
+    /// in order.
     unordered: BinaryHeap<Reverse<(PipeEvent, u64, Slot)>>,
     number: u64,
     heads: Heads,
@@ -162,7 +164,7 @@ impl Transit {
         self.free.push(slot);
     }
 
-    /// Takes the packet out of its slot.
+    /// Removes the packet from its slot.
     #[inline]
     pub fn take(&mut self, slot: Slot) -> Packet {
         self.free.push(slot);
@@ -175,11 +177,11 @@ impl Transit {
         let waiting = &mut self.runs[run];
         match waiting.back() {
             None => {
-                waiting.push(Waiting::new(due, slot));
+                waiting.push(RunEntry::new(due, slot));
                 self.heads.set(run, due);
             }
             Some(last) if due.is_before(*last) => self.insert(run, due, slot),
-            Some(_) => waiting.push(Waiting::new(due, slot)),
+            Some(_) => waiting.push(RunEntry::new(due, slot)),
         }
     }
 
@@ -187,11 +189,11 @@ impl Transit {
     #[inline(never)]
     fn insert(&mut self, run: usize, due: PipeEvent, slot: Slot) {
         let waiting = &mut self.runs[run];
-        if waiting.newest(NEAR - 1).is_some_and(|other| due.is_before(*other)) {
+        if waiting.newest(MAX_INSERT_DISTANCE - 1).is_some_and(|other| due.is_before(*other)) {
             return self.push_unordered(due, slot);
         }
-        let packet = Waiting::new(due, slot);
-        waiting.insert_before(packet, NEAR - 1, |other| due.is_before(*other));
+        let packet = RunEntry::new(due, slot);
+        waiting.insert_before(packet, MAX_INSERT_DISTANCE - 1, |other| due.is_before(*other));
         if waiting.front().is_some_and(|first| first.slot() == slot) {
             self.heads.set(run, due);
         }
@@ -226,30 +228,30 @@ impl Transit {
     /// Are there more packets than the cache holds?
     #[inline(always)]
     pub fn exceeds_cache(&self) -> bool {
-        self.packets.len() > FEW
+        self.packets.len() > PACKETS_IN_CACHE
     }
 
     /// Do the flows of these packets exceed the cache, too?
     #[inline(always)]
     pub fn flows_exceed_cache(&self) -> bool {
-        self.packets.len() > MANY
+        self.packets.len() > PACKETS_OF_FLOWS_IN_CACHE
     }
 
-    /// The run of the next event, with its index, unless that is in the heap.
+    /// The run of the next event, with its index; `None` if the event is in the heap.
     #[inline(always)]
-    pub fn next_run(&self) -> Option<(usize, &Fifo<Waiting>)> {
+    pub fn next_run(&self) -> Option<(usize, &Fifo<RunEntry>)> {
         let (run, _) = self.heads.first();
         Some((run, self.runs.get(run)?))
     }
 
-    /// The index of the run of the next event; the number of runs if that is in the heap.
+    /// The index of the run of the next event; the number of runs if the event is in the heap.
     #[inline(always)]
     pub fn first_run(&self) -> usize {
         self.heads.first().0
     }
 
-    /// The first event of all runs but `run` and those that are `excluded`; `None` if there are
-    /// more than four runs, where this is not known.
+    /// The first event of all runs except `run` and the `excluded` ones; `None` if there are more
+    /// than four runs, because the winner tree does not have it.
     pub fn first_except(&self, run: usize, excluded: impl Fn(usize) -> bool) -> Option<PipeEvent> {
         let Tournament::Few(heads) = &self.heads.all else { return None };
         let others =
@@ -263,22 +265,22 @@ impl Transit {
         self.runs[run].front().map(|first| (first.due(), first.slot()))
     }
 
-    /// That waits no longer; until the run is [looked at](Self::update_head) nothing else is to be
-    /// request.
+    /// Removes the first packet of the run. The winner tree is out of date until
+    /// [`update_head`](Self::update_head).
     #[inline(always)]
     pub fn pop_run(&mut self, run: usize) {
         self.runs[run].pop();
     }
 
-    /// Prefetches a packet that leaves the run soon.
+    /// Prefetches a packet that will leave the run soon.
     #[inline(always)]
     pub fn prefetch_run(&self, run: usize) {
-        if let Some(waiting) = self.runs[run].oldest(SOON) {
+        if let Some(waiting) = self.runs[run].oldest(PREFETCH_DISTANCE) {
             prefetch_packet(self.waiting(*waiting));
         }
     }
 
-    /// The packet `nth` places behind the head of the run.
+    /// The packet `nth` positions after the head of the run.
     #[inline(always)]
     pub fn nth_of_run(&self, run: usize, nth: usize) -> Option<&Packet> {
         self.runs[run].oldest(nth).map(|waiting| self.waiting(*waiting))
@@ -293,7 +295,7 @@ impl Transit {
 
     /// The packet of an entry of a run.
     #[inline(always)]
-    pub fn waiting(&self, waiting: Waiting) -> &Packet {
+    pub fn waiting(&self, waiting: RunEntry) -> &Packet {
         &self.packets[waiting.slot() as usize]
     }
 
@@ -302,13 +304,13 @@ impl Transit {
     pub fn pop(&mut self) -> Option<Slot> {
         let (run, _) = self.heads.first();
         let Some(waiting) = self.runs.get_mut(run) else { return self.pop_unordered() };
-        let first = waiting.pop().map(Waiting::slot);
+        let first = waiting.pop().map(RunEntry::slot);
         self.update_head(run);
         first
     }
 }
 
-/// The heads of the runs, each with the index of its run in the lowest bits: of equal events that
+/// The heads of the runs, each with the index of its run in the lowest bits. Of equal events, that
 /// of the first run wins.
 #[derive(Clone, Debug)]
 struct Heads {
@@ -316,13 +318,13 @@ struct Heads {
     all: Tournament,
 }
 
-/// How the first head is found.
+/// The data structure that finds the first head.
 #[derive(Clone, Debug)]
 enum Tournament {
-    /// By comparing all.
+    /// Up to four heads, which are all compared.
     Few([u128; 4]),
-    /// By a winner tree: `nodes[1]` is the root, the children of `i` are `2 i` and `2 i + 1`, and
-    /// the leaves are the runs.
+    /// A winner tree: `nodes[1]` is the root, the children of `i` are `2 i` and `2 i + 1`, and the
+    /// leaves are the runs.
     Many(Vec<u128>),
 }
 
@@ -343,7 +345,7 @@ impl Heads {
     }
 
     const fn due(head: u128) -> PipeEvent {
-        PipeEvent(head & !Waiting::SLOT)
+        PipeEvent(head & !RunEntry::SLOT)
     }
 
     #[inline(always)]
@@ -381,7 +383,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Events far ahead and near, so that some packets belong far before the end of their run.
+        /// Some events are far ahead of others, so that packets belong far before the end of their
+        /// run.
         #[test]
         fn packets_leave_in_order_of_time_and_those_of_one_pipe_in_order_of_entry(
             steps in prop::collection::vec((0..8_u32, 1..200_u64, prop::bool::ANY), 0..600),

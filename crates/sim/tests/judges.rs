@@ -183,7 +183,10 @@ fn a_sender_that_needs_an_option_that_was_not_negotiated_cannot_continue() {
     };
     let wrong = error("newreno", "sack");
     assert!(matches!(wrong, SimError::WhatIf { .. }));
-    assert!(wrong.to_string().starts_with("`sack` cannot go on from `newreno`"), "{wrong}");
+    assert!(
+        wrong.to_string().starts_with("`sack` cannot continue a connection of `newreno`"),
+        "{wrong}"
+    );
     assert!(error("sack", "sack+eifel").to_string().contains("timestamps"));
 }
 

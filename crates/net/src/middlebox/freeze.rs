@@ -2,13 +2,13 @@
 //! End-to-End TCP Enhancement Mechanism for Mobile Environments", INFOCOM 2000) and the supervisor
 //! host of M-TCP (Brown and Singh, "M-TCP: TCP for Mobile Cellular Networks", 1997).
 //!
-//! Who foresees a disconnection closes the window in time. The sender then enters persist mode
-//! instead of timing out, and keeps its congestion window. When the connection is back, three ACKs
-//! with the window as it was before make the sender continue at once.
+//! The window is closed before an expected disconnection. The sender then enters persist mode
+//! instead of timing out, and keeps its congestion window. After the disconnection, three ACKs with
+//! the previous window let the sender continue at once.
 //!
-//! In Freeze-TCP the mobile host does so, about one round trip before the disconnection, so that
-//! all data that were on the way are acknowledged by then. In M-TCP a node before the wireless link
-//! does. This agent is such a node, and it serves the flows whose data pass it to their receivers.
+//! In Freeze-TCP the mobile host closes the window, about one round trip before the disconnection,
+//! so that all data in flight are acknowledged in time. In M-TCP a node before the wireless link
+//! closes it. This middlebox is such a node, for the flows whose data pass it to their receivers.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use rtolab_link::Interval;
 use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
 
-use super::onward::{Onward, is_relevant, state_of};
+use super::outgoing::{OutgoingPacket, is_relevant, state_of};
 use crate::packet::Packet;
 
-/// The ACKs that open the window again (Freeze-TCP section 3: three copies).
+/// The number of ACKs that reopen the window (Freeze-TCP section 3).
 const OPENING_ACKS: usize = 3;
 
 /// Closes the window of every flow before and during disconnections.
@@ -27,20 +27,21 @@ const OPENING_ACKS: usize = 3;
 pub struct Freeze {
     disconnections: Arc<[Interval]>,
     warning: Duration,
-    /// The newest ACK of each flow, with the window of its receiver.
+    /// The newest ACK of each flow, with the receiver's window.
     newest: Vec<Option<Packet>>,
-    /// The index of the next change: each disconnection closes the window and opens it.
+    /// The index of the next change. Each disconnection has two: closing and reopening.
     change: usize,
 }
 
 impl Freeze {
-    /// Closes windows `warning` before each of the disconnections, which are in order.
+    /// A middlebox that closes windows `warning` before each disconnection. `disconnections` are in
+    /// order.
     pub const fn new(disconnections: Arc<[Interval]>, warning: Duration) -> Self {
         Self { disconnections, warning, newest: Vec::new(), change: 0 }
     }
 
     /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
-    pub fn on_packet(&mut self, mut packet: Packet, onward: &mut Vec<Onward>) {
+    pub fn on_packet(&mut self, mut packet: Packet, outgoing: &mut Vec<OutgoingPacket>) {
         let flags = packet.segment.flags;
         let is_ack = flags.has(Flags::ACK) && !flags.any(Flags::SYN | Flags::RST);
         if is_relevant(&packet) && is_ack && !packet.to_receiver {
@@ -52,11 +53,11 @@ impl Freeze {
                 packet.segment.window = 0;
             }
         }
-        onward.push(Onward::passing(packet));
+        outgoing.push(OutgoingPacket::forwarded(packet));
     }
 
     /// See [`Middlebox::on_timer`](super::Middlebox::on_timer).
-    pub fn on_timer(&mut self, at: Instant, onward: &mut Vec<Onward>) {
+    pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         while self.next_timer().is_some_and(|due| due <= at) {
             self.change += 1;
             let is_frozen = self.is_frozen();
@@ -66,7 +67,7 @@ impl Freeze {
                 if is_frozen {
                     ack.segment.window = 0;
                 }
-                onward.extend((0..copies).map(|_| Onward::made_here(ack)));
+                outgoing.extend((0..copies).map(|_| OutgoingPacket::generated(ack)));
             }
         }
     }
@@ -87,7 +88,7 @@ impl Freeze {
     }
 }
 
-/// The ACK of a packet, without its data.
+/// The packet's ACK, without its data.
 fn pure_ack(packet: &Packet) -> Packet {
     let mut packet = *packet;
     let segment = &mut packet.segment;

@@ -1,8 +1,8 @@
-//! Middleboxes. A middlebox sees each packet that passes its node. It may drop the packet, keep a
-//! copy, or send one of its own.
+//! Middleboxes. A middlebox sees each packet that passes its node. It may forward, change, drop or
+//! cache the packet, and it may send packets of its own.
 
 pub mod freeze;
-mod onward;
+mod outgoing;
 pub mod snoop;
 pub mod spurious_filter;
 
@@ -11,18 +11,18 @@ use rtolab_time::Instant;
 
 use crate::packet::Packet;
 use freeze::Freeze;
-pub use onward::Onward;
+pub use outgoing::OutgoingPacket;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
 
 /// A middlebox.
 #[derive(Clone, Debug)]
 pub enum Middlebox {
-    /// Local retransmissions over a wireless link.
+    /// Snoop: local retransmissions over a wireless link.
     Snoop(Snoop),
     /// The spurious-retransmission filter of Kim and Cho.
     Filter(SpuriousFilter),
-    /// A closed window during disconnections.
+    /// Freeze-TCP: a closed window during disconnections.
     Freeze(Freeze),
 }
 
@@ -40,27 +40,27 @@ impl Middlebox {
         }
     }
 
-    /// A packet arrives. What leaves the middlebox is appended to `onward`, in order; if the packet
-    /// is not among it, the middlebox has absorbed it.
-    pub fn on_packet(&mut self, packet: Packet, at: Instant, onward: &mut Vec<Onward>) {
+    /// Processes a packet. Appends the packets that leave the middlebox to `outgoing`, in order. If
+    /// the packet is not among them, the middlebox has absorbed it.
+    pub fn on_packet(&mut self, packet: Packet, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         match self {
-            Self::Snoop(snoop) => snoop.on_packet(packet, at, onward),
-            Self::Filter(filter) => filter.on_packet(packet, onward),
-            Self::Freeze(freeze) => freeze.on_packet(packet, onward),
+            Self::Snoop(snoop) => snoop.on_packet(packet, at, outgoing),
+            Self::Filter(filter) => filter.on_packet(packet, outgoing),
+            Self::Freeze(freeze) => freeze.on_packet(packet, outgoing),
         }
     }
 
-    /// The timer of [`Middlebox::next_timer`] expires.
-    pub fn on_timer(&mut self, at: Instant, onward: &mut Vec<Onward>) {
+    /// Processes the expiry of the timer of [`Middlebox::next_timer`].
+    pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         match self {
-            Self::Snoop(snoop) => snoop.on_timer(at, onward),
+            Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
             Self::Filter(_) => {}
-            Self::Freeze(freeze) => freeze.on_timer(at, onward),
+            Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
         }
     }
 
-    /// When [`Middlebox::on_timer`] is due. It may have nothing to do then, because a timer that
-    /// moves later keeps its earlier instant; it is never late.
+    /// The time of the next [`Middlebox::on_timer`]. It is never late, but may be early, because a
+    /// timer that moves later keeps its earlier time.
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Snoop(snoop) => snoop.next_timer(),

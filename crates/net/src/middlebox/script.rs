@@ -4,10 +4,10 @@ use rtolab_link::CopyId;
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use super::{Middlebox, Onward};
+use super::{Middlebox, OutgoingPacket};
 use crate::packet::{Condition, Packet};
 
-/// Payload of a segment.
+/// The payload of a segment, in bytes.
 pub const SEGMENT: u32 = 100;
 
 /// The first sequence number of segment `number`.
@@ -22,7 +22,7 @@ pub fn data(number: u32) -> Packet {
     packet(segment, true)
 }
 
-/// The ACK for all segments up to `number`.
+/// The ACK of all segments up to `number`.
 pub fn ack(number: u32) -> Packet {
     let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
     segment.ack = begins(number + 1);
@@ -40,7 +40,7 @@ pub fn packet(mut segment: Segment, to_receiver: bool) -> Packet {
         bytes: Packet::size_of(&segment),
         order: 0,
         step: 1,
-        condition: Condition::Sound,
+        condition: Condition::Intact,
         to_receiver,
     }
 }
@@ -62,37 +62,37 @@ impl Script {
         self
     }
 
-    /// The packet arrives; returns what leaves the middlebox.
-    pub fn sees(&mut self, packet: Packet) -> Vec<String> {
-        let mut onward = Vec::new();
-        self.middlebox.on_packet(packet, self.at, &mut onward);
-        onward.iter().map(words).collect()
+    /// Delivers a packet. Returns descriptions of the packets that leave the middlebox.
+    pub fn on_packet(&mut self, packet: Packet) -> Vec<String> {
+        let mut outgoing = Vec::new();
+        self.middlebox.on_packet(packet, self.at, &mut outgoing);
+        outgoing.iter().map(describe).collect()
     }
 
-    /// The packets arrive, and all of them pass.
+    /// Delivers packets, and checks that all of them pass.
     pub fn pass(&mut self, packets: impl IntoIterator<Item = Packet>) -> &mut Self {
         for packet in packets {
-            let mut onward = Vec::new();
-            self.middlebox.on_packet(packet, self.at, &mut onward);
+            let mut outgoing = Vec::new();
+            self.middlebox.on_packet(packet, self.at, &mut outgoing);
             assert!(
-                matches!(onward[..], [Onward { made_here: false, .. }]),
-                "{packet:?} should have passed, and nothing else: {onward:?}"
+                matches!(outgoing[..], [OutgoingPacket { is_generated: false, .. }]),
+                "{packet:?} should have passed, and nothing else: {outgoing:?}"
             );
         }
         self
     }
 
-    /// The timer expires; returns what leaves the middlebox.
-    pub fn wakes(&mut self) -> Vec<String> {
-        let mut onward = Vec::new();
-        self.middlebox.on_timer(self.at, &mut onward);
-        onward.iter().map(words).collect()
+    /// Lets the timer expire. Returns descriptions of the packets that leave the middlebox.
+    pub fn on_timer(&mut self) -> Vec<String> {
+        let mut outgoing = Vec::new();
+        self.middlebox.on_timer(self.at, &mut outgoing);
+        outgoing.iter().map(describe).collect()
     }
 
-    /// The timer after `millis`, in milliseconds. Until then it expires with nothing to do.
+    /// The first timer at or after `millis`, in milliseconds. Earlier expiries must send nothing.
     pub fn timer_after(&mut self, millis: u64) -> Option<u64> {
         while let Some(at) = self.timer().filter(|at| *at < millis) {
-            assert_eq!(self.at(at).wakes(), [""; 0]);
+            assert_eq!(self.at(at).on_timer(), [""; 0]);
         }
         self.timer()
     }
@@ -103,15 +103,16 @@ impl Script {
     }
 }
 
-/// Such as "S3" for segment 3, "A5" for the ACK of all up to 5; with "local" in front if the
-/// middlebox made it, and "closed" after it if its window is.
-fn words(onward: &Onward) -> String {
-    let segment = &onward.packet.segment;
+/// The description of a packet: "S3" for segment 3, "A5" for the ACK of all segments up to 5. It
+/// begins with "local" if the middlebox generated the packet, and ends with "closed" if the window
+/// is closed.
+fn describe(outgoing: &OutgoingPacket) -> String {
+    let segment = &outgoing.packet.segment;
     let number = |seq: Seq| seq.since(Seq::FIRST + 1) / u64::from(SEGMENT);
-    let what = match onward.packet.to_receiver {
+    let what = match outgoing.packet.to_receiver {
         true => format!("S{}", number(segment.seq) + 1),
         false => format!("A{}", number(segment.ack)),
     };
     let what = if segment.window == 0 { format!("{what} closed") } else { what };
-    if onward.made_here { format!("local {what}") } else { what }
+    if outgoing.is_generated { format!("local {what}") } else { what }
 }

@@ -1,60 +1,59 @@
 //! Snoop: Balakrishnan, Seshan, Amir and Katz, "Improving TCP/IP Performance over Wireless
 //! Networks", `MobiCom` 1995.
 //!
-//! An agent in the base station caches what the mobile host has not acknowledged. A duplicate ACK
-//! for a cached segment means that the wireless link lost it: the agent retransmits it and drops
-//! the duplicates, so that the sender does not take the loss for congestion. A local timer, finer
-//! than the sender's, covers losses without duplicates.
+//! An agent in the base station caches the segments that the mobile host has not acknowledged. A
+//! duplicate ACK for a cached segment means that the wireless link lost the segment. The agent then
+//! retransmits it and drops the duplicates, so that the sender does not reduce cwnd. A local timer,
+//! finer than the sender's, covers losses without duplicates.
 //!
-//! It serves data to the receiver of a flow. It knows nothing of links, so it must see only the
-//! flows whose data leave its node over the wireless link.
+//! The agent handles data to the receiver of a flow. It must see only the flows whose data leave
+//! its node over the wireless link.
 //!
-//! Where the paper leaves a choice, ns-2's `snoop.cc` made it (the bound on local retransmissions,
-//! the floor of the timer, the gain of its average), with three exceptions. The segment is
-//! retransmitted at the `dupthresh`-th duplicate itself, where ns-2 lets one more pass. A round
-//! trip is measured only over segments sent once (Karn). A duplicate beyond those expected shows
-//! that the local retransmission was lost too, and causes another, where ns-2 leaves it to the
-//! sender.
+//! Details that the paper leaves open follow ns-2's `snoop.cc`: the limit of local retransmissions,
+//! the minimum of the timer and the gain of its average. There are three exceptions. The agent
+//! retransmits the segment at the `dupthresh`-th duplicate, while ns-2 forwards one more. It
+//! measures round trips by Karn's algorithm. It retransmits the segment again if there are more
+//! duplicates than expected, which show that the local retransmission was lost, while ns-2 leaves
+//! that to the sender.
 
 use std::collections::VecDeque;
 
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use super::onward::{Onward, is_pure_ack, is_relevant, state_of};
+use super::outgoing::{OutgoingPacket, is_pure_ack, is_relevant, state_of};
 use crate::packet::Packet;
 
-/// How often a segment is retransmitted locally before it is left to the sender
-/// (ns-2: `SNOOP_MAX_RXMIT`).
-const MOST_RETRANSMISSIONS: u32 = 10;
+/// The maximum number of local retransmissions of a segment (ns-2: `SNOOP_MAX_RXMIT`).
+const MAX_RETRANSMISSIONS: u32 = 10;
 
-/// The local timer is never shorter (ns-2: `SNOOP_MIN_TIMO`).
-const SHORTEST_TIMER: Duration = Duration::from_millis(100);
+/// The minimum of the local timer (ns-2: `SNOOP_MIN_TIMO`).
+const MIN_TIMER: Duration = Duration::from_millis(100);
 
-/// The local timer in smoothed local round trips.
+/// The local timer, as a multiple of the smoothed local round-trip time.
 const TIMER_ROUND_TRIPS: u64 = 2;
 
-/// A sample moves the smoothed local round trip by 1 / `GAIN` of the difference.
+/// The divisor of a sample's weight in the smoothed local round-trip time.
 const GAIN: u64 = 4;
 
 /// Local retransmissions at the node before the wireless link.
 #[derive(Clone, Debug)]
 pub struct Snoop {
-    rules: Rules,
-    flows: Vec<Local>,
-    /// No timer of a flow expires before this.
-    wake: Instant,
+    parameters: Parameters,
+    flows: Vec<FlowState>,
+    /// A lower bound of the timers of all flows.
+    next_expiry: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Rules {
+struct Parameters {
     dupthresh: u32,
     cache: usize,
 }
 
 /// The state of a flow.
 #[derive(Clone, Debug, Default)]
-struct Local {
+struct FlowState {
     /// The unacknowledged segments, in order.
     cache: VecDeque<Cached>,
     /// The end of the highest data seen.
@@ -65,11 +64,11 @@ struct Local {
     transmissions: u64,
     /// Duplicates since the last new ACK or local retransmission, without expected ones.
     duplicates: u32,
-    /// Duplicates still to come from segments sent before the local retransmission.
+    /// The number of duplicates that segments sent before the local retransmission may still cause.
     expected: u64,
-    /// The sender retransmitted acknowledged data: it did not get the ACK.
+    /// Has the sender retransmitted acknowledged data, because it did not receive the ACK?
     ack_lost: bool,
-    /// The smoothed round trip from here to the receiver and back.
+    /// The smoothed local round-trip time, from here to the receiver and back.
     srtt: Option<Duration>,
     timer: Option<Instant>,
 }
@@ -77,20 +76,20 @@ struct Local {
 #[derive(Clone, Debug)]
 struct Cached {
     packet: Packet,
-    /// [`Local::transmissions`] when it was last sent.
+    /// [`FlowState::transmissions`] when it was last sent.
     transmission: u64,
     at: Instant,
-    /// Local retransmissions since it last came from the sender.
+    /// Local retransmissions since it last arrived from the sender.
     retransmissions: u32,
     origin: Origin,
 }
 
-/// How a cached segment came here.
+/// The order in which a cached segment arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// In order.
     InOrder,
-    /// After higher data, or once more: the sender retransmitted it, or the network reordered it.
+    /// After higher data, because the sender retransmitted it or the network reordered it.
     Late,
 }
 
@@ -98,64 +97,64 @@ enum Origin {
 enum Reaction {
     /// Forward it.
     Pass,
-    /// Drop it: the local retransmission for it is under way.
+    /// Drop it, because the local retransmission is in flight.
     Drop,
-    /// Drop it and retransmit this.
+    /// Drop it and retransmit this packet.
     Retransmit(Packet),
 }
 
 impl Snoop {
     /// Retransmits at the `dupthresh`-th duplicate and caches up to `cache` segments per flow.
     pub const fn new(dupthresh: u32, cache: u32) -> Self {
-        let rules = Rules { dupthresh, cache: cache as usize };
-        Self { rules, flows: Vec::new(), wake: Instant::NEVER }
+        let parameters = Parameters { dupthresh, cache: cache as usize };
+        Self { parameters, flows: Vec::new(), next_expiry: Instant::NEVER }
     }
 
     /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
-    pub fn on_packet(&mut self, packet: Packet, at: Instant, onward: &mut Vec<Onward>) {
+    pub fn on_packet(&mut self, packet: Packet, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         if !is_relevant(&packet) {
-            onward.push(Onward::passing(packet));
+            outgoing.push(OutgoingPacket::forwarded(packet));
             return;
         }
-        let local = state_of(&mut self.flows, packet.flow);
+        let state = state_of(&mut self.flows, packet.flow);
         if packet.segment.flags.has(Flags::RST) {
-            *local = Local::default();
-            onward.push(Onward::passing(packet));
+            *state = FlowState::default();
+            outgoing.push(OutgoingPacket::forwarded(packet));
         } else if packet.to_receiver {
-            local.on_data(&packet, at, self.rules);
-            onward.push(Onward::passing(packet));
+            state.on_data(&packet, at, self.parameters);
+            outgoing.push(OutgoingPacket::forwarded(packet));
         } else {
-            onward.push(match local.on_ack(&packet.segment, at, self.rules) {
-                Reaction::Pass => Onward::passing(packet),
-                Reaction::Retransmit(lost) => Onward::made_here(lost),
+            outgoing.push(match state.on_ack(&packet.segment, at, self.parameters) {
+                Reaction::Pass => OutgoingPacket::forwarded(packet),
+                Reaction::Retransmit(lost) => OutgoingPacket::generated(lost),
                 Reaction::Drop => return,
             });
         }
-        self.wake = self.wake.min(local.timer.unwrap_or(Instant::NEVER));
+        self.next_expiry = self.next_expiry.min(state.timer.unwrap_or(Instant::NEVER));
     }
 
     /// See [`Middlebox::on_timer`](super::Middlebox::on_timer).
-    pub fn on_timer(&mut self, at: Instant, onward: &mut Vec<Onward>) {
-        self.wake = Instant::NEVER;
-        for local in &mut self.flows {
-            if local.timer.is_some_and(|timer| timer <= at) {
-                onward.extend(local.on_timer(at).map(Onward::made_here));
+    pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
+        self.next_expiry = Instant::NEVER;
+        for state in &mut self.flows {
+            if state.timer.is_some_and(|timer| timer <= at) {
+                outgoing.extend(state.on_timer(at).map(OutgoingPacket::generated));
             }
-            self.wake = self.wake.min(local.timer.unwrap_or(Instant::NEVER));
+            self.next_expiry = self.next_expiry.min(state.timer.unwrap_or(Instant::NEVER));
         }
     }
 
     /// See [`Middlebox::next_timer`](super::Middlebox::next_timer).
     pub const fn next_timer(&self) -> Option<Instant> {
-        match self.wake {
+        match self.next_expiry {
             Instant::NEVER => None,
-            wake => Some(wake),
+            next_expiry => Some(next_expiry),
         }
     }
 }
 
-impl Local {
-    fn on_data(&mut self, packet: &Packet, at: Instant, rules: Rules) {
+impl FlowState {
+    fn on_data(&mut self, packet: &Packet, at: Instant, parameters: Parameters) {
         let segment = &packet.segment;
         let acked = self.acked.map_or(Seq::default(), |(acked, _)| acked);
         if segment.seq < acked && segment.end() <= acked {
@@ -166,15 +165,15 @@ impl Local {
             return;
         }
         self.transmissions += 1;
-        self.keep(packet, at, rules);
+        self.cache_segment(packet, at, parameters);
         self.highest = self.highest.max(segment.end());
         if self.timer.is_none() {
             self.restart_timer(at);
         }
     }
 
-    /// A full cache takes no more segments, as in ns-2 by default.
-    fn keep(&mut self, packet: &Packet, at: Instant, rules: Rules) {
+    /// Caches a segment, unless the cache is full, as in ns-2 by default.
+    fn cache_segment(&mut self, packet: &Packet, at: Instant, parameters: Parameters) {
         let seq = packet.segment.seq;
         let origin = if seq < self.highest { Origin::Late } else { Origin::InOrder };
         let cached = Cached {
@@ -192,16 +191,16 @@ impl Local {
                     self.restart_timer(at);
                 }
             }
-            Err(index) if self.cache.len() < rules.cache => self.cache.insert(index, cached),
+            Err(index) if self.cache.len() < parameters.cache => self.cache.insert(index, cached),
             Err(_) => {}
         }
     }
 
-    fn on_ack(&mut self, segment: &Segment, at: Instant, rules: Rules) -> Reaction {
+    fn on_ack(&mut self, segment: &Segment, at: Instant, parameters: Parameters) -> Reaction {
         match self.acked {
             Some((acked, _)) if segment.ack < acked => return Reaction::Pass,
             Some(last) if last == (segment.ack, segment.window) && is_pure_ack(segment) => {
-                return self.on_duplicate(segment.ack, at, rules);
+                return self.on_duplicate(segment.ack, at, parameters);
             }
             Some((acked, _)) if segment.ack == acked => {}
             Some(_) | None => self.on_new_ack(segment.ack, at),
@@ -231,11 +230,11 @@ impl Local {
         });
     }
 
-    fn on_duplicate(&mut self, ack: Seq, at: Instant, rules: Rules) -> Reaction {
+    fn on_duplicate(&mut self, ack: Seq, at: Instant, parameters: Parameters) -> Reaction {
         if std::mem::take(&mut self.ack_lost) {
             return Reaction::Pass;
         }
-        // The sender needs the duplicates for a segment that it retransmitted itself.
+        // If the sender has retransmitted the segment, it needs the duplicates.
         let Some(missing) = self.missing(ack).filter(|missing| missing.origin == Origin::InOrder)
         else {
             return Reaction::Pass;
@@ -246,7 +245,7 @@ impl Local {
             return Reaction::Drop;
         }
         self.duplicates += 1;
-        if self.duplicates < rules.dupthresh {
+        if self.duplicates < parameters.dupthresh {
             return Reaction::Pass;
         }
         let expected = sent_after.saturating_sub(u64::from(self.duplicates));
@@ -255,16 +254,16 @@ impl Local {
         Reaction::Retransmit(lost)
     }
 
-    /// The cached segment that the receiver waits for.
+    /// The cached segment for which the receiver waits.
     fn missing(&self, ack: Seq) -> Option<&Cached> {
         self.cache.front().filter(|oldest| oldest.packet.segment.seq <= ack)
     }
 
-    /// Retransmits the oldest cached segment, up to the limit.
+    /// Retransmits the oldest cached segment; `None` if the limit is reached.
     fn retransmit(&mut self, at: Instant) -> Option<Packet> {
         self.timer = None;
         let oldest = self.cache.front_mut()?;
-        if oldest.retransmissions == MOST_RETRANSMISSIONS {
+        if oldest.retransmissions == MAX_RETRANSMISSIONS {
             return None;
         }
         self.transmissions += 1;
@@ -276,16 +275,16 @@ impl Local {
         Some(packet)
     }
 
-    /// The local timer expired.
+    /// Processes the expiry of the local timer.
     fn on_timer(&mut self, at: Instant) -> Option<Packet> {
         self.timer = None;
         self.missing(self.acked?.0)?;
         self.retransmit(at)
     }
 
-    /// There is no timer before the first sample of the round trip.
+    /// Restarts the timer, if there is a sample of the round-trip time and the cache is not empty.
     fn restart_timer(&mut self, at: Instant) {
-        let timer = |srtt: Duration| at + (srtt * TIMER_ROUND_TRIPS).max(SHORTEST_TIMER);
+        let timer = |srtt: Duration| at + (srtt * TIMER_ROUND_TRIPS).max(MIN_TIMER);
         self.timer = match self.cache.is_empty() {
             true => None,
             false => self.srtt.map(timer),

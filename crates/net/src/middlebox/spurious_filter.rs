@@ -2,32 +2,33 @@
 //! Cho, "Considering Spurious Timeout in Proxy for Improving TCP Performance in Wireless Networks",
 //! IEEE Communications Letters 8(1), 2004.
 //!
-//! We know the paper only through Fu and Atiquzzaman (`DualRTT`, section I): the proxy "tracks the
-//! data and acknowledge sequence number for each TCP connection"; by "filtering unnecessarily
-//! retransmitted segments and removing duplicate ACKs, the spurious fast retransmissions at the TCP
-//! sender can be avoided". The rest is our reading:
+//! Our source is not the paper but its summary by Fu and Atiquzzaman (`DualRTT`, section I): the
+//! proxy "tracks the data and acknowledge sequence number for each TCP connection"; by "filtering
+//! unnecessarily retransmitted segments and removing duplicate ACKs, the spurious fast
+//! retransmissions at the TCP sender can be avoided". The details are our interpretation:
 //!
-//! - A retransmission of data whose ACK has passed is dropped. That ACK may have been lost after
-//!   the proxy, so the proxy replies with the newest ACK, once for each run of such
-//!   retransmissions. A sender whose ACK was merely late gets at most one duplicate.
-//! - A retransmission of data not yet acknowledged passes. It was spurious, by the rule of F-RTO,
-//!   if the next ACK is no duplicate and covers data that were not retransmitted. Each
-//!   retransmission of such an episode causes one duplicate ACK, which the proxy drops, until an
-//!   ACK covers more than all data sent before the episode.
-//! - A duplicate is also dropped if all data that passed are acknowledged: then it cannot signal a
-//!   loss. One with SACK blocks above its ACK number does, and always passes.
+//! - The proxy drops a retransmission of data whose ACK has passed. That ACK may have been lost
+//!   after the proxy, so the proxy replies with the newest ACK, once for each run of such
+//!   retransmissions. If the ACK was merely late, the sender receives at most one duplicate.
+//! - The proxy forwards a retransmission of data that is not yet acknowledged. The retransmission
+//!   was spurious, by the rule of F-RTO, if the next ACK is no duplicate and covers data that was
+//!   not retransmitted. Each retransmission of such an episode causes one duplicate ACK. The proxy
+//!   drops these until an ACK covers more than all data sent before the episode.
+//! - The proxy also drops a duplicate if all data that passed is acknowledged, because such a
+//!   duplicate cannot signal a loss. It forwards duplicates with SACK blocks above the ACK number,
+//!   which signal a loss.
 //!
-//! Both directions are filtered, each by itself.
+//! The proxy filters both directions, independently of each other.
 
 use rtolab_tcp::{Flags, Segment, Seq};
 
-use super::onward::{Onward, is_pure_ack, is_relevant, state_of};
+use super::outgoing::{OutgoingPacket, is_pure_ack, is_relevant, state_of};
 use crate::packet::Packet;
 
 /// Drops spurious retransmissions and the duplicate ACKs that they cause.
 #[derive(Clone, Debug, Default)]
 pub struct SpuriousFilter {
-    /// For each flow the data to its receiver, and to its sender.
+    /// The data to the receiver and to the sender of each flow.
     flows: Vec<[DataDirection; 2]>,
 }
 
@@ -40,48 +41,50 @@ struct DataDirection {
     acked: Seq,
     /// The newest packet with that ACK number.
     newest: Option<Packet>,
-    /// The end of the highest data seen when a duplicate signalled a loss, until it is
-    /// acknowledged: retransmissions before that may be needed.
+    /// The end of the highest data seen when a duplicate signalled a loss; `None` after it is
+    /// acknowledged. Retransmissions below it may be needed.
     recover: Option<Seq>,
     episode: Option<Episode>,
-    /// The last retransmission that was dropped, since new data passed.
+    /// The last retransmission that was dropped since new data passed.
     absorbed: Option<Seq>,
 }
 
-/// Retransmissions passed that may be spurious.
+/// Forwarded retransmissions that may be spurious.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     /// The end of the highest data seen before the first of them.
     high: Seq,
     /// The end of the highest of them.
     retransmitted: Seq,
-    /// How many duplicate ACKs they may still cause.
+    /// The number of duplicate ACKs that they may still cause.
     passed: u32,
     verdict: Verdict,
 }
 
-/// Were the retransmissions spurious?
+/// The verdict on the retransmissions of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Open,
     Spurious,
 }
 
-/// What happens to a packet, by its data or by its ACK.
+/// The action on a packet, because of its data or of its ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
+    /// Forward it.
     Pass,
+    /// Drop it.
     Absorb,
-    /// Dropped, with the newest ACK as reply.
+    /// Drop it, and reply with the newest ACK.
     Reply,
 }
 
 impl SpuriousFilter {
     /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
-    pub fn on_packet(&mut self, packet: Packet, onward: &mut Vec<Onward>) {
+    pub fn on_packet(&mut self, packet: Packet, outgoing: &mut Vec<OutgoingPacket>) {
         let segment = &packet.segment;
         if !is_relevant(&packet) || segment.flags.has(Flags::RST) {
-            onward.push(Onward::passing(packet));
+            outgoing.push(OutgoingPacket::forwarded(packet));
             return;
         }
         let [to_receiver, to_sender] = state_of(&mut self.flows, packet.flow);
@@ -89,20 +92,20 @@ impl SpuriousFilter {
             true => (to_receiver, to_sender),
             false => (to_sender, to_receiver),
         };
-        let is_news = acks.is_news(segment);
+        let has_news = acks.has_news(segment);
         let duplicate = acks.on_ack(&packet);
         match data.on_data(segment) {
-            _ if is_news => onward.push(Onward::passing(packet)),
-            Action::Reply => onward.extend(data.reply().map(Onward::made_here)),
+            _ if has_news => outgoing.push(OutgoingPacket::forwarded(packet)),
+            Action::Reply => outgoing.extend(data.reply().map(OutgoingPacket::generated)),
             Action::Absorb => {}
             Action::Pass if duplicate == Action::Absorb => {}
-            Action::Pass => onward.push(Onward::passing(packet)),
+            Action::Pass => outgoing.push(OutgoingPacket::forwarded(packet)),
         }
     }
 }
 
 impl DataDirection {
-    /// A segment of this direction, with or without data.
+    /// Processes a segment of this direction, with or without data.
     fn on_data(&mut self, segment: &Segment) -> Action {
         let (seq, end) = (segment.seq, segment.end());
         if segment.sequence_length() == 0 || segment.flags.has(Flags::SYN) {
@@ -137,19 +140,19 @@ impl DataDirection {
     }
 
     /// Does the segment carry a higher ACK number or a new window?
-    fn is_news(&self, segment: &Segment) -> bool {
+    fn has_news(&self, segment: &Segment) -> bool {
         let repeats =
             |newest: &Packet| segment.ack <= self.acked && segment.window == newest.segment.window;
         segment.flags.has(Flags::ACK) && !self.newest.as_ref().is_some_and(repeats)
     }
 
-    /// A packet of the other direction, which may acknowledge this direction's data.
+    /// Processes a packet of the other direction, which may acknowledge this direction's data.
     fn on_ack(&mut self, packet: &Packet) -> Action {
         let segment = &packet.segment;
         if !segment.flags.has(Flags::ACK) || segment.ack < self.acked {
             return Action::Pass;
         }
-        let changes = self.is_news(segment);
+        let changes = self.has_news(segment);
         self.newest = Some(*packet);
         if segment.ack > self.acked {
             self.on_new_ack(segment.ack);

@@ -15,7 +15,8 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// The first leaves at `begin`. `packet` and `rate` include headers.
+    /// A source whose first datagram leaves at `begin`. `packet`, in bytes, and `rate` include
+    /// headers.
     pub const fn new(begin: Instant, rate: Rate, packet: u32) -> Self {
         Self { begin, rate, packet, sent: 0, next: begin }
     }
@@ -25,7 +26,7 @@ impl Datagrams {
             return None;
         }
         self.sent += 1;
-        // Counted from the beginning, so that rounding does not accumulate.
+        // The time counts from the beginning, so that rounding errors do not accumulate.
         let bits = u128::from(self.sent) * u128::from(self.packet) * 8;
         let nanos = bits * 1_000_000_000 / u128::from(self.rate.bits_per_second());
         self.next = self.begin + Duration::from_nanos(nanos.try_into().unwrap_or(u64::MAX));

@@ -1,5 +1,5 @@
-//! Applications as state machines: from the time and the progress of a flow to what is written, and
-//! to the next timer.
+//! Applications as state machines. Their inputs are the time and the progress of a flow, and their
+//! outputs are writes and the next timer.
 
 mod datagrams;
 mod on_off;
@@ -29,7 +29,7 @@ pub enum Application {
     Pages(Pages),
     /// Requests and responses.
     Requests(Requests),
-    /// Data at a rate during on periods.
+    /// On/off traffic: data at a rate during on periods.
     OnOff(OnOff),
     /// Datagrams at a rate.
     Datagrams(Datagrams),
@@ -57,9 +57,9 @@ pub enum Action {
 /// The progress of a flow, in payload bytes since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Is the connection open at the receiving end?
+    /// Is the connection established at the receiving end?
     pub open: bool,
-    /// Bytes that the sending end wrote and that are acknowledged.
+    /// Bytes that the sending end has written and that are acknowledged.
     pub acknowledged: u64,
     /// Bytes read at the sending end.
     pub at_sender: u64,
@@ -81,8 +81,9 @@ pub struct Task {
 }
 
 impl Application {
-    /// The application of a flow that begins `at`, with segments of up to `segment` bytes and a
-    /// random `stream` of its own. `None` if everything is written when the flow begins.
+    /// The application of a flow that begins at `at`, with segments of up to `segment` bytes and
+    /// random numbers from `stream`. `None` for a workload whose data is written when the flow
+    /// begins.
     pub fn new(workload: &Workload, at: Instant, segment: u32, stream: &Stream) -> Option<Self> {
         Some(match workload {
             Workload::Bulk { .. } => return None,
@@ -103,7 +104,7 @@ impl Application {
         })
     }
 
-    /// The flow came further.
+    /// Processes the progress of the flow.
     pub fn on_progress(&mut self, progress: &Progress, at: Instant) {
         match self {
             Self::Pages(pages) => pages.on_progress(progress, at),
@@ -122,7 +123,7 @@ impl Application {
         }
     }
 
-    /// When [`Application::poll`] has the next action without further progress.
+    /// The time at which [`Application::poll`] has the next action without further progress.
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Pages(pages) => pages.next_timer(),

@@ -6,25 +6,25 @@ use rtolab_time::{Duration, Instant, Rate};
 
 use super::Action;
 
-/// An endless source that collects data at a rate during on periods and writes it in full segments.
-/// The next on period completes a partial segment.
+/// An endless source that generates data at a rate during on periods and writes it in full
+/// segments. The next on period completes a partial segment.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     on: Distribution,
     off: Distribution,
     rng: Rng,
     segment: u32,
-    /// The time in which a segment is complete.
+    /// The time in which a segment's data is generated.
     every: Duration,
-    /// The end of the on period in which the next segment is complete.
+    /// The end of the on period in which the next segment is completed.
     on_until: Instant,
-    /// When that is; never if the source is never on.
+    /// When the next segment is completed; never if the source is never on.
     next: Instant,
 }
 
 impl OnOff {
-    /// On and off periods of these distributions, the first on period from `begin`; the rate is of
-    /// payload.
+    /// A source with on and off periods of these distributions. The first on period begins at
+    /// `begin`. `rate` is that of the payload, `segment` is in bytes.
     pub fn new(
         begin: Instant,
         (on, off, rng): (Distribution, Distribution, Rng),
@@ -42,7 +42,7 @@ impl OnOff {
         source
     }
 
-    /// When a segment is complete whose first byte comes at `start`.
+    /// When a segment is completed whose first byte is generated at `start`.
     fn complete_from(&mut self, start: Instant) -> Instant {
         let (mut at, mut needed) = (start, self.every);
         loop {

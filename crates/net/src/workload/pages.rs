@@ -5,7 +5,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Action, Progress, Task};
 
-/// Writes a page when it is due, or when the page before it is acknowledged, if that is later.
+/// A source of pages. A page is written when it is due and the page before it is acknowledged.
 #[derive(Clone, Debug)]
 pub struct Pages {
     begin: Instant,
@@ -14,14 +14,14 @@ pub struct Pages {
     count: Option<u32>,
     closed: bool,
     acknowledged: u64,
-    /// How many the receiver has read.
+    /// The number of pages that the receiver has read.
     complete: usize,
     tasks: Vec<Task>,
 }
 
 impl Pages {
-    /// Pages of `bytes`, at least 1. The first is due at `begin`; after the last of `count` the end
-    /// closes.
+    /// A source of pages of `bytes`, at least 1. The first page is due at `begin`. The sending end
+    /// closes after `count` pages.
     pub const fn new(begin: Instant, every: Duration, bytes: u64, count: Option<u32>) -> Self {
         let tasks = Vec::new();
         Self { begin, every, bytes, count, closed: false, acknowledged: 0, complete: 0, tasks }

@@ -6,7 +6,8 @@ use rtolab_time::Instant;
 
 use super::{Action, Progress, Task};
 
-/// One request at a time; the next follows a think time after the response is complete.
+/// A client with one request at a time. The next request follows a think time after the response is
+/// complete.
 #[derive(Clone, Debug)]
 pub struct Requests {
     request: u64,
@@ -23,7 +24,7 @@ pub struct Requests {
 enum State {
     /// The connection is not open.
     Opening,
-    /// The next request is sent then.
+    /// The next request is due at this time.
     Thinking(Instant),
     /// A request is in flight.
     Requesting,
@@ -38,8 +39,8 @@ enum State {
 }
 
 impl Requests {
-    /// Requests and responses of these payloads, at least 1 byte. The first request is sent when
-    /// the connection is open; after the last of `count` responses the sending end closes.
+    /// A client with requests and responses of these payloads, at least 1 byte. The first request
+    /// is sent when the connection is open. The sending end closes after `count` responses.
     pub const fn new(
         (request, response): (u64, u64),
         think: Distribution,

@@ -1,4 +1,4 @@
-//! Applications by themselves: what they write and when.
+//! Tests of the applications without connections.
 
 use rtolab_link::{Distribution, Stream};
 use rtolab_record::Place;
@@ -25,8 +25,8 @@ fn write(at: Place, bytes: u64) -> Action {
     Action::Write { at, bytes }
 }
 
-/// What the application does of its own accord until `end`, and when.
-fn alone(application: &mut Application, end: Instant) -> Vec<(Instant, Action)> {
+/// The actions of the application up to `end`, without progress of the flow, with their times.
+fn actions_until(application: &mut Application, end: Instant) -> Vec<(Instant, Action)> {
     let mut actions = Vec::new();
     while let Some(timer) = application.next_timer().filter(|timer| *timer <= end) {
         while let Some(action) = application.poll(timer) {
@@ -43,13 +43,13 @@ fn a_page_waits_until_the_one_before_it_is_acknowledged_and_the_last_one_closes(
     assert_eq!((web.next_timer(), web.poll(at(499))), (Some(at(500)), None));
     assert_eq!(web.poll(at(500)), Some(write(Place::Sender, 5000)));
     assert_eq!((web.poll(at(500)), web.next_timer()), (None, None));
-    // The page is there and acknowledged before the next is due.
+    // The page arrives and is acknowledged before the next one is due.
     web.on_progress(&Progress { at_receiver: 5000, ..Progress::default() }, at(900));
     let progress = Progress { at_receiver: 5000, acknowledged: 5000, ..Progress::default() };
     web.on_progress(&progress, at(1000));
     assert_eq!((web.poll(at(1000)), web.next_timer()), (None, Some(at(2500))));
     assert_eq!(web.poll(at(2500)), Some(write(Place::Sender, 5000)));
-    // The third is due while the second is under way.
+    // The third page is due while the second is in flight.
     let progress = Progress { at_receiver: 10_000, acknowledged: 9000, ..progress };
     web.on_progress(&progress, at(4700));
     assert_eq!((web.poll(at(4700)), web.next_timer()), (None, None));
@@ -63,7 +63,7 @@ fn a_page_waits_until_the_one_before_it_is_acknowledged_and_the_last_one_closes(
 }
 
 #[test]
-fn a_question_comes_when_the_answer_before_it_is_complete_and_thought_over() {
+fn a_request_follows_the_previous_response_after_the_think_time() {
     let think = Distribution::Constant(seconds(1));
     let dialogue = Workload::Requests { request: 200, response: 3000, think, count: Some(2) };
     let mut dialogue = application(&dialogue, at(0));
@@ -95,13 +95,14 @@ fn a_question_comes_when_the_answer_before_it_is_complete_and_thought_over() {
 }
 
 #[test]
-fn what_an_on_span_leaves_of_a_segment_is_filled_up_in_the_next() {
-    // A segment takes 100 ms; 250 ms on, 500 ms off.
+fn the_next_on_period_completes_a_partial_segment() {
+    // A segment takes 100 ms. On periods last 250 ms and off periods 500 ms.
     let (on, off) = (Duration::from_millis(250), Duration::from_millis(500));
     let (on, off) = (Distribution::Constant(on), Distribution::Constant(off));
     let rate = Rate::from_bits_per_second(80_000).unwrap();
     let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
-    let times: Vec<_> = alone(&mut source, at(1600)).into_iter().map(|(at, _)| at).collect();
+    let times: Vec<_> =
+        actions_until(&mut source, at(1600)).into_iter().map(|(at, _)| at).collect();
     assert_eq!(times, [100, 200, 800, 900, 1000, 1600].map(at));
 }
 
@@ -110,40 +111,40 @@ fn an_application_that_is_never_on_does_nothing() {
     let (on, off) = (Distribution::Constant(Duration::ZERO), Distribution::Constant(seconds(1)));
     let rate = Rate::from_bits_per_second(80_000).unwrap();
     let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
-    assert_eq!(alone(&mut source, at(60_000)), []);
+    assert_eq!(actions_until(&mut source, at(60_000)), []);
 }
 
 #[test]
-fn an_application_is_on_for_its_share_of_the_time() {
+fn the_mean_rate_follows_from_the_on_and_off_periods() {
     let on = Distribution::Exponential(Duration::from_millis(1500));
     let off = Distribution::Exponential(Duration::from_millis(500));
     let rate = Rate::from_bits_per_second(800_000).unwrap();
     let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
-    let written = alone(&mut source, at(10_000_000)).len() as f64;
-    // 100 segments a second for three quarters of 10,000 s. The part that is on has a variance of
-    // (2 sigma^2 mu^2 / (lambda + mu)^3) T, that is a standard deviation of 0.5 %.
+    let written = actions_until(&mut source, at(10_000_000)).len() as f64;
+    // 100 segments per second in three quarters of 10,000 s. The variance of the on time is
+    // (2 sigma^2 mu^2 / (lambda + mu)^3) T, which is a standard deviation of 0.5 %.
     assert!((written / 750_000.0 - 1.0).abs() < 0.02, "{written}");
 }
 
 #[test]
 fn datagrams_leave_at_their_rate_without_drifting() {
-    // 7/3 ms apart.
+    // The datagrams are 7/3 ms apart.
     let rate = Rate::from_bits_per_second(1_200_000).unwrap();
     let mut source = application(&Workload::Datagrams { rate, packet: 350 }, at(1000));
-    let sent = alone(&mut source, at(8000));
+    let sent = actions_until(&mut source, at(8000));
     assert_eq!(sent.len(), 3001);
     assert!(sent.iter().all(|(_, action)| *action == Action::Datagram { bytes: 350 }));
     assert_eq!((sent[0].0, sent[3].0, sent[3000].0), (at(1000), at(1007), at(8000)));
 }
 
 #[test]
-fn the_same_stream_gives_the_same_spans() {
+fn the_same_stream_gives_the_same_periods() {
     let span = Distribution::Exponential(seconds(1));
     let rate = Rate::from_bits_per_second(8000).unwrap();
     let on_off = Workload::OnOff { on: span.clone(), off: span, rate };
     let times = |seed| {
         let mut source = Application::new(&on_off, at(0), 100, &Stream::new(seed)).unwrap();
-        alone(&mut source, at(100_000)).into_iter().map(|(at, _)| at).collect::<Vec<_>>()
+        actions_until(&mut source, at(100_000)).into_iter().map(|(at, _)| at).collect::<Vec<_>>()
     };
     assert_eq!(times(1), times(1));
     assert_ne!(times(1), times(2));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::CopyId;
-use rtolab_net::{Condition, Middlebox, Onward, Packet};
+use rtolab_net::{Condition, Middlebox, OutgoingPacket, Packet};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, State};
 use rtolab_time::{Duration, Instant};
 
-/// Where a packet arrives.
+/// The place at which a packet arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     Sender,
@@ -32,7 +32,7 @@ pub struct World<'a> {
     pub read: u64,
     /// The events of the sender.
     pub events: Vec<Event>,
-    /// The receiver is closed.
+    /// Is the receiver closed?
     receiver_closed: bool,
     /// Data packets that arrived at the receiver.
     pub data_arrived: u32,
@@ -40,7 +40,7 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(config: &Config, bytes: u64, middlebox: Option<Middlebox>, path: Path<'a>) -> Self {
-        // Longer than any packet is in flight, and than any end waits for the other.
+        // The MSL is longer than the lifetime of any packet and than the test.
         let msl = Duration::from_secs(36_000);
         let config = Arc::new(Config { msl, ..config.clone() });
         let mut sender = Connection::open(config.clone());
@@ -64,7 +64,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Runs until both ends are closed; false if that takes more than `steps` events.
+    /// Runs until both ends are closed. Returns false if that takes more than `steps` events.
     pub fn ends_within(&mut self, steps: u32) -> bool {
         for _ in 0..steps {
             if self.receiver_closed && self.sender.state() == State::Closed {
@@ -91,7 +91,7 @@ impl<'a> World<'a> {
             order: 0,
             step: 0,
             sent: self.at,
-            condition: Condition::Sound,
+            condition: Condition::Intact,
             to_receiver,
         };
         self.leave(packet, Place::Middlebox);
@@ -121,8 +121,8 @@ impl<'a> World<'a> {
         }
     }
 
-    fn drain_middlebox(&mut self, onward: &[Onward]) {
-        for Onward { packet, .. } in onward.iter().copied() {
+    fn drain_middlebox(&mut self, outgoing: &[OutgoingPacket]) {
+        for OutgoingPacket { packet, .. } in outgoing.iter().copied() {
             assert_eq!(packet.bytes, Packet::size_of(&packet.segment));
             self.leave(packet, if packet.to_receiver { Place::Receiver } else { Place::Sender });
         }
@@ -131,12 +131,12 @@ impl<'a> World<'a> {
     fn on_arrival(&mut self, place: Place, packet: Packet) {
         match place {
             Place::Middlebox => {
-                let mut onward = Vec::new();
+                let mut outgoing = Vec::new();
                 match &mut self.middlebox {
-                    Some(middlebox) => middlebox.on_packet(packet, self.at, &mut onward),
-                    None => onward.push(Onward { packet, made_here: false }),
+                    Some(middlebox) => middlebox.on_packet(packet, self.at, &mut outgoing),
+                    None => outgoing.push(OutgoingPacket { packet, is_generated: false }),
                 }
-                self.drain_middlebox(&onward);
+                self.drain_middlebox(&outgoing);
             }
             Place::Sender => {
                 self.sender.on_segment(&packet.segment, self.at);
@@ -191,14 +191,14 @@ impl<'a> World<'a> {
                 self.drain_receiver();
             }
             Place::Middlebox => {
-                let mut onward = Vec::new();
+                let mut outgoing = Vec::new();
                 let middlebox = self.middlebox.as_mut().unwrap();
-                middlebox.on_timer(timer, &mut onward);
+                middlebox.on_timer(timer, &mut outgoing);
                 assert!(
                     middlebox.next_timer().is_none_or(|next| next > timer),
                     "the timer advances"
                 );
-                self.drain_middlebox(&onward);
+                self.drain_middlebox(&outgoing);
             }
         }
     }

@@ -23,7 +23,7 @@ pub struct FlowApplication {
 }
 
 impl Sim {
-    /// A packet arrived at `place`: informs the application and the neighbouring legs.
+    /// Informs the application and the neighbouring legs of a packet that arrived at `place`.
     #[inline(never)]
     pub(super) fn notify_listeners(&mut self, flow: usize, place: Place) {
         let plan = &self.flows[flow].plan;
@@ -44,13 +44,13 @@ impl Sim {
         }
     }
 
-    /// The gateway between two legs relays what arrived, in both directions.
+    /// Relays the received data between two legs at a gateway, in both directions.
     fn relay(&mut self, near: usize, far: usize) {
         self.relay_one_way((near, Place::Receiver), (far, Place::Sender));
         self.relay_one_way((far, Place::Sender), (near, Place::Receiver));
     }
 
-    /// It reads while the unsent data fit one receive buffer.
+    /// Relays one direction. The gateway reads as long as the unsent data fit one receive buffer.
     fn relay_one_way(&mut self, from: (usize, Place), to: (usize, Place)) {
         let buffer = self.flows[from.0].plan.configs[from.1.index()].receiver.buffer;
         loop {
@@ -63,7 +63,7 @@ impl Sim {
             let bytes = source.read(room);
             let exhausted = source.is_exhausted();
             self.flows[to.0].end_mut(to.1).write(bytes);
-            // The receiving end closes by itself when its peer does.
+            // The receiving end closes without a call when its peer does.
             if exhausted && to.1 == Place::Sender {
                 self.flows[to.0].end_mut(to.1).close();
             }
@@ -91,7 +91,7 @@ impl Sim {
         self.run_application(index);
     }
 
-    /// Carries out the actions of the application.
+    /// Performs the pending actions of the application.
     pub(super) fn run_application(&mut self, index: usize) {
         let now = self.now();
         let FlowApplication { first, last, .. } = self.applications[index];

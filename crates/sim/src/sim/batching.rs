@@ -1,18 +1,18 @@
-//! Batches at a bottleneck behind access links. A packet that reaches the bottleneck within the
-//! delay of those links is already in flight (the *lookahead* of conservative event simulation), so
-//! all of them enter it in one loop instead of one by one between other events.
+//! Batches at a bottleneck that access links feed. All packets that reach the bottleneck within the
+//! delay of the access links are already in flight (the *lookahead* of conservative event
+//! simulation), so they enter it in one loop instead of one by one between other events.
 
 use rtolab_time::Instant;
 
 use super::Sim;
 use crate::transit::PipeEvent;
 
-/// How many packets ahead the loss counter of a flow is prefetched.
+/// The number of packets by which the loss counter of a flow is prefetched ahead.
 const COUNT: usize = 3;
 
 impl Sim {
-    /// Forwards the rest of the run that `due` came from, as far as no other packet can reach the
-    /// same pipes earlier. An observed run stays with single events: their order is recorded.
+    /// Forwards further packets of the run of `due`, as long as no other packet can reach the same
+    /// pipes earlier. An observed run has single events, because it records their order.
     #[inline(always)]
     pub(super) fn try_batch(&mut self, (run, due): (usize, PipeEvent), end: Instant) {
         let has_lookahead = self.runs.get(run).is_some_and(|run| !run.lookahead.is_zero());

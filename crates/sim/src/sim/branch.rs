@@ -16,7 +16,7 @@ pub struct Branch {
     pub flow: String,
     /// When the timer expired.
     pub at: Instant,
-    /// The relative sequence number of the segment that timed out (SYN is 0).
+    /// The sequence number of the segment that timed out, relative to the SYN.
     pub seq: i64,
 }
 
@@ -33,10 +33,10 @@ impl Branch {
 #[derive(Clone)]
 pub struct Branching {
     branch: Branch,
-    /// The configurations of both ends of each leg from there on; `None`: the timeout does not
-    /// happen.
+    /// The configurations of both ends of each leg from the timeout on; `None` if the timeout does
+    /// not happen instead.
     configs: Option<Arc<[[Arc<Config>; 2]]>>,
-    /// The fork, once the timeout is found and the fork can go on.
+    /// The fork, after the timeout was found.
     pub found: Option<Box<Sim>>,
 }
 
@@ -52,8 +52,8 @@ impl Branching {
 }
 
 impl Sim {
-    /// A fork that differs from this timeout of an end on, and is recorded as this run is; `None`
-    /// if the handshake is not complete.
+    /// The fork that differs from this timeout of an end on, with the same recording as this run;
+    /// `None` if the handshake is not complete.
     pub(super) fn branch_off(
         &mut self,
         (flow, place, number): (usize, Place, usize),

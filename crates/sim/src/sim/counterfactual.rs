@@ -1,17 +1,17 @@
-//! Ground truth by counterfactual: a fork of the run goes on without the retransmission in
-//! question, or with another sender.
+//! Counterfactuals: a fork of the run continues without a retransmission, which shows the ground
+//! truth, or with another sender.
 
 use std::sync::Arc;
 
-use rtolab_record::{Place, Rest, Truth};
+use rtolab_record::{Place, TransferOutcome, Truth};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
 use super::Sim;
 use crate::endpoint::{Checkpoint, Stimulus};
-use crate::timeouts::Finding;
+use crate::timeouts::Counterfactual;
 
-/// How far a fork runs.
+/// The time until which a fork runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Horizon {
     /// Until the ground truth is known.
@@ -21,15 +21,16 @@ pub enum Horizon {
 }
 
 impl Sim {
-    /// The run in which this end does not retransmit the segment at `seq`: its timer does not
-    /// expire and no recovery begins until the next cumulative ACK. The fork stops when an ACK
-    /// covers the segment or no packet of the flow is in flight, and at `end` at the latest.
+    /// The result of a fork in which this end does not retransmit the segment at `seq`: its timer
+    /// does not expire, and no recovery begins until the next cumulative ACK. The fork stops when
+    /// an ACK covers the segment or no packet of the flow is in the network, and at `end` at the
+    /// latest.
     pub(super) fn without_retransmission(
         &mut self,
         (flow, place, seq): (usize, Place, Seq),
         checkpoint: Checkpoint,
         (horizon, end): (Horizon, Instant),
-    ) -> Finding {
+    ) -> Counterfactual {
         let Checkpoint { mut connection, stimulus } = checkpoint;
         connection.suppress_retransmission();
         let mut fork = self.fork((flow, place), connection, stimulus);
@@ -46,17 +47,17 @@ impl Sim {
         };
         let ends = !both.plan.is_endless();
         let goes_on = truth == Truth::Spurious && horizon == Horizon::Transfer && ends;
-        Finding { truth, rest: goes_on.then(|| fork.finish((flow, place), end)) }
+        Counterfactual { truth, outcome: goes_on.then(|| fork.finish((flow, place), end)) }
     }
 
-    /// How the transfer ends if this end continues with another configuration from the checkpoint
-    /// on; `None` if it cannot, because the handshake is not complete.
+    /// The end of the transfer if this end continues with another configuration from the checkpoint
+    /// on; `None` if the handshake is not complete, so that it cannot.
     pub(super) fn with_sender(
         &mut self,
         (flow, place): (usize, Place),
         (checkpoint, config): (Checkpoint, Arc<Config>),
         end: Instant,
-    ) -> Option<Rest> {
+    ) -> Option<TransferOutcome> {
         let Checkpoint { mut connection, stimulus } = checkpoint;
         connection.reconfigure(config).ok()?;
         let fork = self.fork((flow, place), connection, stimulus);
@@ -71,7 +72,7 @@ impl Sim {
         connection: Connection,
         stimulus: Stimulus,
     ) -> Self {
-        // The records are long, and the fork needs none.
+        // The fork needs no copy of the records, which are long.
         let (trace, scoring) = (std::mem::take(&mut self.trace), self.scoring.take());
         let mut fork = self.clone();
         (self.trace, self.scoring) = (trace, scoring);
@@ -81,13 +82,13 @@ impl Sim {
         fork
     }
 
-    /// Runs on until the transfer of this end's data ends.
-    fn finish(mut self, (flow, place): (usize, Place), end: Instant) -> Rest {
+    /// Continues until the transfer of this end's data ends.
+    fn finish(mut self, (flow, place): (usize, Place), end: Instant) -> TransferOutcome {
         while self.flows[flow].end(place).close_acknowledged.is_none() && self.step(end) {}
-        self.flows[flow].rest(place)
+        self.flows[flow].outcome(place)
     }
 
-    /// Will none of the flow's packets arrive any more?
+    /// Is no further packet of the flow going to arrive?
     fn is_quiescent(&self, flow: usize) -> bool {
         self.flows[flow].is_idle() && !self.has_middlebox_timer()
     }

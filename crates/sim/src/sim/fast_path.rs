@@ -1,4 +1,4 @@
-//! Fast path: a packet arrives at an end and its slot becomes the reply, without a copy.
+//! The fast path of an arrival: the reply takes the packet's slot, and nothing is copied.
 
 use rtolab_link::CopyId;
 use rtolab_net::{Condition, Packet};
@@ -11,12 +11,12 @@ use crate::flow::{SimFlow, pair};
 use crate::transit::Slot;
 
 impl Sim {
-    /// The packet leaves its last pipe and arrives.
+    /// Processes a packet that leaves its last pipe.
     #[inline(always)]
     pub(super) fn on_arrival_fast_path(&mut self, slot: Slot) {
         let packet = self.transit.packet_mut(slot);
         let flow = &mut self.flows[packet.flow as usize];
-        if !self.is_unobserved || flow.has_listeners || packet.condition != Condition::Sound {
+        if !self.is_unobserved || flow.has_listeners || packet.condition != Condition::Intact {
             return self.on_arrival_slow_path(slot);
         }
         let (index, place) = (packet.flow as usize, packet.destination());
@@ -24,12 +24,12 @@ impl Sim {
         match flow.reply_in_place(packet, self.now) {
             Reply::NotHandled => return self.on_arrival_slow_path(slot),
             Reply::Handled => {
-                flow.under_way -= 1;
+                flow.in_network -= 1;
                 self.transit.drop(slot);
                 return self.drain(index, place);
             }
             Reply::Silence => {
-                flow.under_way -= 1;
+                flow.in_network -= 1;
                 self.transit.drop(slot);
             }
             Reply::Segment => {
@@ -57,7 +57,7 @@ impl Sim {
 }
 
 impl SimFlow {
-    /// An undamaged packet arrives and becomes the reply, if that is all that happens.
+    /// Processes an intact packet and turns it into the reply, if nothing else happens.
     #[inline(always)]
     fn reply_in_place(&mut self, packet: &mut Packet, at: Instant) -> Reply {
         let place = packet.destination();

@@ -1,5 +1,5 @@
-//! Forwarding: a packet goes from step to step of its route, through pipes and other links, past
-//! middleboxes, to its destination.
+//! Forwarding of packets along the steps of their routes: pipes, other links, middleboxes and the
+//! destination.
 
 use rtolab_link::DropCause;
 use rtolab_net::Packet;
@@ -7,15 +7,15 @@ use rtolab_record::Fate;
 use rtolab_time::Instant;
 
 use super::Sim;
-use crate::links::{SimStep, place};
+use crate::links::{SimStep, pipe_index};
 use crate::transit::{PipeEvent, Slot};
 
-/// What happens to a packet that is to enter the pipes ahead of it.
+/// The result of entering the pipes at a step.
 #[derive(Clone, Copy, Debug)]
 enum PipeEntry {
-    /// It waits in this run until `due`, and `step` is next.
+    /// The packet waits in this run until `due`, and `step` is next.
     Waits { step: u32, run: u32, due: PipeEvent },
-    /// The queue of one of the pipes is full when it arrives there.
+    /// The queue of one of the pipes is full when the packet arrives there.
     Refused(PipeEvent),
     /// The next step is no pipe.
     Other(SimStep),
@@ -42,7 +42,7 @@ impl Sim {
         }
     }
 
-    /// The packet enters a step that is no pipe.
+    /// Enters a step that is no pipe.
     #[inline(never)]
     fn enter_step(&mut self, step: SimStep, packet: &mut Packet) {
         match step {
@@ -59,7 +59,7 @@ impl Sim {
         }
     }
 
-    /// The packet leaves a pipe.
+    /// Processes a packet that leaves a pipe.
     #[inline(always)]
     pub(super) fn on_pipe_exit(&mut self, slot: Slot) {
         let (bytes, step) = self.transit.bytes_and_step(slot);
@@ -88,17 +88,17 @@ impl Sim {
         }
     }
 
-    /// A packet of `bytes` reaches `step` at `at`: it enters the pipe there, if it is one, and the
-    /// pipes after it that no other link feeds.
+    /// Sends a packet of `bytes` that reaches `step` at `at` into the pipe there, if the step is
+    /// one, and into the following pipes that no other link feeds.
     #[inline(always)]
     fn enter_pipes(&mut self, (bytes, mut step): (u32, u32), mut at: Instant) -> PipeEntry {
         loop {
-            let (pipe, place, run) = match self.steps[step as usize] {
-                SimStep::PipeToPipe { pipe, place } => (pipe, place, None),
-                SimStep::Pipe { pipe, place, run } => (pipe, place, Some(run)),
+            let (pipe, pipe_index, run) = match self.steps[step as usize] {
+                SimStep::PipeToPipe { pipe, pipe_index } => (pipe, pipe_index, None),
+                SimStep::Pipe { pipe, pipe_index, run } => (pipe, pipe_index, Some(run)),
                 other => return PipeEntry::Other(other),
             };
-            let Some(out) = self.pipes[place as usize].pass(bytes, at) else {
+            let Some(out) = self.pipes[pipe_index as usize].pass(bytes, at) else {
                 return PipeEntry::Refused(PipeEvent::drop(at, pipe));
             };
             step += 1;
@@ -111,7 +111,8 @@ impl Sim {
         }
     }
 
-    /// A full queue drops the packet when it arrives there; that is known at `at`.
+    /// Schedules the drop of a packet at a full queue. The packet arrives there later than `at`, or
+    /// now.
     #[cold]
     fn schedule_drop(&mut self, packet: &Packet, due: PipeEvent, at: Instant) {
         let slot = self.transit.put(packet);
@@ -121,20 +122,20 @@ impl Sim {
         }
     }
 
-    /// The full queue of a pipe drops the packet.
+    /// Drops the packet at the full queue of a pipe.
     #[cold]
     pub(super) fn drop_at_queue(&mut self, slot: Slot, due: PipeEvent) {
         let packet = self.transit.take(slot);
-        if let Some(place) = place(due.pipe(), &self.links) {
-            self.pipes[place as usize].refused();
+        if let Some(pipe_index) = pipe_index(due.pipe(), &self.links) {
+            self.pipes[pipe_index as usize].refused();
         }
         self.flows[packet.flow as usize].tally.lost.count(DropCause::Queue);
         self.end_copy(&packet, Fate::Dropped(DropCause::Queue), due.at());
     }
 
-    /// The copy goes no further.
+    /// Processes a copy that is lost or absorbed.
     pub(super) fn end_copy(&mut self, packet: &Packet, fate: Fate, at: Instant) {
-        self.flows[packet.flow as usize].under_way -= 1;
-        self.trace.ended(packet, fate, at);
+        self.flows[packet.flow as usize].in_network -= 1;
+        self.trace.on_end(packet, fate, at);
     }
 }

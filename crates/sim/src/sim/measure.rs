@@ -1,4 +1,4 @@
-//! The measurement interval: the counters at its beginning and at its end.
+//! The measurement interval, with the counters at its beginning and at its end.
 
 use rtolab_link::Direction;
 use rtolab_record::Measured;
@@ -20,17 +20,17 @@ pub struct Measure {
 #[derive(Clone, Debug, Default)]
 struct Counts {
     flows: Vec<Measured>,
-    links: Vec<[Carried; 2]>,
+    links: Vec<[CarriedBytes; 2]>,
 }
 
-/// Bytes that one direction of a link has carried.
+/// The bytes that one direction of a link has carried.
 #[derive(Clone, Copy, Debug, Default)]
-struct Carried {
+struct CarriedBytes {
     transmitted: u64,
     delivered: u64,
 }
 
-/// When a run pauses to take its counters.
+/// The time at which a run pauses to take its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// Before the events of this instant.
@@ -46,7 +46,7 @@ impl Pause {
         }
     }
 
-    /// The last instant whose events come before the pause, if there is one.
+    /// The last instant whose events precede the pause, if there is one.
     pub fn last(self) -> Option<Instant> {
         match self {
             Self::After(at) => Some(at),
@@ -72,7 +72,7 @@ impl Measure {
 }
 
 impl Sim {
-    /// Takes the counters at the pause that is due.
+    /// Takes the counters at a pause.
     pub(super) fn take_measurement(&mut self) {
         let counts = match self.counters().events {
             0 => Counts::default(),
@@ -90,14 +90,15 @@ impl Sim {
         let carried = |link: &SimLink| {
             Direction::BOTH.map(|direction| {
                 let stats = link.stats(direction, &self.pipes, now);
-                Carried { transmitted: stats.transmitted_bytes, delivered: stats.bytes }
+                CarriedBytes { transmitted: stats.transmitted_bytes, delivered: stats.bytes }
             })
         };
         Counts { flows, links: self.links.iter().map(carried).collect() }
     }
 
     /// The counts of each flow within the interval, and the bytes that each link transmitted and
-    /// delivered in either direction; up to now where the run has not reached the interval's end.
+    /// delivered in each direction. If the run has not reached the interval's end, they are the
+    /// counts so far.
     pub(crate) fn measured(&self) -> (Vec<Measured>, Vec<[(u64, u64); 2]>) {
         let Measure { from, to, begin, end } = &self.measure;
         let now = self.counts();
@@ -114,7 +115,7 @@ impl Sim {
         let links = end.links.iter().enumerate().map(|(link, end)| {
             let begin = begin.links.get(link).copied().unwrap_or_default();
             [0, 1].map(|direction| {
-                let (end, begin): (Carried, Carried) = (end[direction], begin[direction]);
+                let (end, begin): (CarriedBytes, CarriedBytes) = (end[direction], begin[direction]);
                 (end.transmitted - begin.transmitted, end.delivered - begin.delivered)
             })
         });

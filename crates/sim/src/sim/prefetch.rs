@@ -1,6 +1,6 @@
 //! Software prefetching. The state of many flows does not fit the cache, so we prefetch along the
-//! chain of pointers packet -> flow -> flight a few packets ahead: each load needs the result of
-//! the one before it, so each is done at its own distance.
+//! chain of pointers packet -> flow -> flight a few packets ahead. Each load needs the result of
+//! the previous one, so each has its own distance.
 
 use rtolab_net::Packet;
 use rtolab_record::Place;
@@ -8,31 +8,32 @@ use rtolab_record::Place;
 use super::{Entity, Sim};
 use crate::flow::SimFlow;
 use crate::links::SimStep;
-use crate::prefetch::{prefetch, prefetch_at, prefetch_behind, prefetch_packet, prefetch_row};
+use crate::prefetch::{prefetch, prefetch_after, prefetch_at, prefetch_packet, prefetch_row};
 
-/// How many packets ahead the entry of the run is prefetched, which holds the packet's slot.
+/// The number of packets by which the entry of the run is prefetched ahead. The entry has the
+/// packet's slot.
 const ENTRY: usize = 64;
 
-/// How many packets ahead the packet is prefetched.
+/// The number of packets by which the packet is prefetched ahead.
 const PACKET: usize = 24;
 
-/// How many packets ahead the flow is prefetched, for packets that arrive.
+/// The number of packets by which the flow of an arriving packet is prefetched ahead.
 const FLOW: usize = 14;
 
-/// How many packets ahead the flight and the timer are prefetched.
+/// The number of packets by which the flight and the timer are prefetched ahead.
 const FLIGHT: usize = 8;
 
-/// How many packets ahead the pipes are prefetched that the reply enters.
+/// The number of packets by which the pipes of the reply are prefetched ahead.
 const PIPE: usize = 4;
 
-/// How many pipes a reply may enter at once: those of a bottleneck and of an access link.
+/// The maximum number of pipes that a reply enters at once: a bottleneck and an access link.
 const PIPES: usize = 2;
 
-/// How much of a pipe a frame needs, in bytes.
+/// The size of the part of a pipe that a frame needs, in bytes.
 const BYTES_OF_PIPE: usize = 192;
 
 impl Sim {
-    /// Prefetches for the packets of the run that leave soon.
+    /// Prefetches the state of packets that will leave the next run soon.
     #[inline(never)]
     pub(super) fn prefetch_ahead(&self) {
         let Some((number, run)) = self.transit.next_run() else { return };
@@ -57,7 +58,7 @@ impl Sim {
         }
     }
 
-    /// Prefetches the out-of-order queue of the peer of a sender in recovery: it says whether a
+    /// Prefetches the out-of-order queue of the peer of a sender in recovery. It shows whether a
     /// retransmission is needed.
     #[inline(always)]
     fn prefetch_pieces(&self, packet: &Packet) {
@@ -68,11 +69,11 @@ impl Sim {
         }
     }
 
-    /// Prefetches the loss counter of a packet that soon reaches the bottleneck.
+    /// Prefetches the loss counter of a packet that will reach the bottleneck soon.
     #[inline(always)]
     pub(super) fn prefetch_count(&self, packet: &Packet) {
         if self.transit.flows_exceed_cache() {
-            prefetch(&self.flows[packet.flow as usize].under_way);
+            prefetch(&self.flows[packet.flow as usize].in_network);
         }
     }
 
@@ -80,10 +81,11 @@ impl Sim {
     #[inline(always)]
     fn prefetch_pipes(&self, step: usize) {
         for step in self.steps[step..].iter().take(PIPES) {
-            let (SimStep::Pipe { place, .. } | SimStep::PipeToPipe { place, .. }) = *step else {
+            let (SimStep::Pipe { pipe_index, .. } | SimStep::PipeToPipe { pipe_index, .. }) = *step
+            else {
                 return;
             };
-            if let Some(pipe) = self.pipes.get(place as usize) {
+            if let Some(pipe) = self.pipes.get(pipe_index as usize) {
                 prefetch_row(pipe.delay(), 0..BYTES_OF_PIPE);
             }
             if !matches!(step, SimStep::PipeToPipe { .. }) {
@@ -109,7 +111,7 @@ impl Sim {
             Place::Sender => {
                 let Some(flight) = sender.flight() else { return };
                 flight.head().into_iter().for_each(prefetch);
-                flight.last().into_iter().for_each(prefetch_behind);
+                flight.last().into_iter().for_each(prefetch_after);
                 flight.known_block().into_iter().for_each(prefetch);
                 if flight.sacked() > 0 {
                     receiver.prefetch_pieces();
@@ -132,10 +134,10 @@ impl Sim {
 }
 
 impl SimFlow {
-    /// Prefetches what a packet needs that arrives at `place`.
+    /// Prefetches the state that a packet arriving at `place` needs.
     #[inline(always)]
     fn prefetch(&self, place: Place) {
-        prefetch(&self.under_way);
+        prefetch(&self.in_network);
         if place == Place::Receiver {
             prefetch(&self.end(Place::Sender).copies);
         }

@@ -1,11 +1,12 @@
-//! Scoring against ground truth: each timeout and fast retransmit of a run is classified by a fork,
-//! and passive detectors give their verdicts on it.
+//! Scoring against ground truth: a fork classifies each timeout and fast retransmit of a run, and
+//! passive detectors give their verdicts on it.
 
 use std::sync::Arc;
 
 use rtolab_net::Packet;
 use rtolab_record::{
-    Comparison, DuplicateRow, Place, Rest, TimeoutKind, TimeoutRow, VerdictRow, WhatIfRow,
+    Comparison, DuplicateRow, Place, TimeoutKind, TimeoutRow, TransferOutcome, VerdictRow,
+    WhatIfRow,
 };
 use rtolab_tcp::spurious::{Detector, DetectorId};
 use rtolab_tcp::{Cause, Config, Connection};
@@ -30,7 +31,7 @@ pub struct Alternative {
 /// The state of a scored run.
 #[derive(Clone)]
 pub struct Scoring {
-    /// Forks stop then at the latest.
+    /// The time at which forks stop at the latest.
     end: Instant,
     horizon: Horizon,
     alternatives: Arc<[Alternative]>,
@@ -39,11 +40,11 @@ pub struct Scoring {
     duplicates: DupackTracker,
     detectors: ScoredDetectors,
     what_ifs: Vec<WhatIf>,
-    /// The timeout at which a fork is to differ, if one is requested.
+    /// The timeout at which a fork begins to differ, if requested.
     pub branching: Option<Branching>,
 }
 
-/// What a scored run has to find out.
+/// The options of a scored run.
 #[derive(Clone, Debug)]
 pub struct ScoringRequest {
     pub horizon: Horizon,
@@ -51,7 +52,7 @@ pub struct ScoringRequest {
     pub alternatives: Arc<[Alternative]>,
 }
 
-/// A row, and the end whose original transfer it is compared with.
+/// A row, with the end of a flow whose original transfer is compared.
 #[derive(Clone, Debug)]
 struct WhatIf {
     row: WhatIfRow,
@@ -60,7 +61,8 @@ struct WhatIf {
 }
 
 impl Scoring {
-    /// `hosts` are the sender and the receiver of each leg.
+    /// The state at time 0. `hosts` are the configurations of the sender and the receiver of each
+    /// leg.
     pub fn new<'a>(
         end: Instant,
         request: &ScoringRequest,
@@ -79,13 +81,13 @@ impl Scoring {
         }
     }
 
-    /// A timer of the connection is about to expire.
+    /// Takes a checkpoint before a timer of the connection expires.
     pub fn before_timer(&mut self, connection: &Connection) {
         let connection = connection.clone();
         self.checkpoint = Some(Checkpoint { connection, stimulus: Stimulus::Timer });
     }
 
-    /// The packet is about to be processed by its destination.
+    /// Takes a checkpoint before the destination processes the packet.
     pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
         let end = flow.end(packet.destination());
         self.duplicates.before_arrival(packet, end);
@@ -96,7 +98,7 @@ impl Scoring {
         });
     }
 
-    /// The destination has processed the packet.
+    /// Processes a packet after its destination did.
     pub fn after_arrival(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
         let duplicates = |connection: &Connection| connection.sender().flight().totals().duplicates;
         let before = self.checkpoint.as_ref().map(|checkpoint| duplicates(&checkpoint.connection));
@@ -107,7 +109,7 @@ impl Scoring {
         self.detectors.on_arrival(packet, at);
     }
 
-    /// The packet leaves its host.
+    /// Processes a packet that leaves its host.
     pub fn on_departure(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
         self.duplicates.on_departure(packet);
         let flight = flow.end(packet.destination().other()).flight();
@@ -129,17 +131,18 @@ impl Scoring {
         self.duplicates.rows()
     }
 
-    /// What the other senders did after the timeouts, now that the transfers have ended.
+    /// The rows of the alternative senders. Call this after the run, when the end of the original
+    /// transfers is known.
     pub fn what_ifs<'a>(&'a self, flows: &'a [SimFlow]) -> impl Iterator<Item = WhatIfRow> + 'a {
         self.what_ifs.iter().map(|WhatIf { row, flow, place }| {
-            let original = flows[*flow].rest(*place);
+            let original = flows[*flow].outcome(*place);
             WhatIfRow { comparison: Comparison { original, ..row.comparison }, ..row.clone() }
         })
     }
 }
 
 impl Sim {
-    /// Scores the retransmissions that are about to leave.
+    /// Scores the retransmissions before they leave.
     #[inline(never)]
     pub(super) fn score(&mut self, flow: usize, place: Place) {
         while let Some((number, row, seq)) = self.flows[flow].next_unscored(place) {
@@ -153,11 +156,11 @@ impl Sim {
                 let Some(scoring) = &mut self.scoring else { return };
                 scoring.branching = Some(branching);
             }
-            let finding =
+            let counterfactual =
                 self.without_retransmission((flow, place, seq), checkpoint, (horizon, end));
-            self.flows[flow].end_mut(place).timeouts.note_finding(number, finding);
+            self.flows[flow].end_mut(place).timeouts.set_counterfactual(number, counterfactual);
             if row.kind == TimeoutKind::Timeout {
-                let row = TimeoutRow { truth: Some(finding.truth), ..row };
+                let row = TimeoutRow { truth: Some(counterfactual.truth), ..row };
                 self.try_alternatives((flow, place), &row);
             }
         }
@@ -179,7 +182,7 @@ impl Sim {
     }
 }
 
-fn what_if(timeout: &TimeoutRow, alternative: &Alternative, other: Rest) -> WhatIfRow {
+fn what_if(timeout: &TimeoutRow, alternative: &Alternative, other: TransferOutcome) -> WhatIfRow {
     WhatIfRow {
         flow: timeout.flow.clone(),
         at: timeout.at,

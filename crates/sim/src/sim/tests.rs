@@ -1,4 +1,4 @@
-//! Links that double and damage packets, whatever the links themselves can do.
+//! Packets that are duplicated and corrupted between links.
 
 use rtolab_link::Frame as _;
 use rtolab_record::{Recording, Run};
@@ -27,17 +27,17 @@ to = "right"
 bytes = "200 kB"
 "#;
 
-/// What a link does to a packet besides.
+/// The impairment of a packet that leaves a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mischief {
+enum Impairment {
     None,
-    Double,
-    Damage,
+    Duplicate,
+    Corrupt,
 }
 
-/// A whole run in which every packet that comes out of a link, the n-th, suffers what `mischief`
-/// says; with the packets that are left under way.
-fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
+/// The recording of a whole run in which the n-th packet that leaves a link has the impairment
+/// `impairment(n)`, and the number of packets left in the network.
+fn run(impairment: fn(u64) -> Impairment) -> (Recording, u32) {
     let lab = Lab::new(&Scenario::parse(TEXT, "x.toml", &[]).unwrap(), None).unwrap();
     let lab = lab.without_pipes();
     let mut sim = lab.start(1, Observe { trace: true, windows: false });
@@ -56,9 +56,9 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
         let poll = |link: &mut SimLink| link.channel().unwrap().poll_direction(direction, at);
         while let Some(mut outcome) = poll(&mut sim.links[channel]) {
             nth += 1;
-            match (mischief(nth), &mut outcome) {
-                (Mischief::Damage, Outcome::Delivered { frame, .. }) => frame.corrupt(),
-                (Mischief::Double, Outcome::Delivered { frame, held, .. }) => {
+            match (impairment(nth), &mut outcome) {
+                (Impairment::Corrupt, Outcome::Delivered { frame, .. }) => frame.corrupt(),
+                (Impairment::Duplicate, Outcome::Delivered { frame, held, .. }) => {
                     let (frame, held, duplicate) = (*frame, *held, true);
                     sim.on_link_outcome(&Outcome::Delivered { direction, frame, held, duplicate });
                 }
@@ -68,7 +68,7 @@ fn run(mischief: fn(u64) -> Mischief) -> (Recording, u32) {
         }
         sim.schedule_channel(channel, direction);
     }
-    let left = sim.flows[0].under_way;
+    let left = sim.flows[0].in_network;
     (lab.record(sim, Run::default()), left)
 }
 
@@ -79,9 +79,9 @@ fn received(recording: &Recording) -> usize {
 }
 
 #[test]
-fn a_transfer_survives_that_every_packet_is_doubled_on_every_link() {
-    let (plain, _) = run(|_| Mischief::None);
-    let (recording, left) = run(|_| Mischief::Double);
+fn a_transfer_completes_if_every_link_duplicates_every_packet() {
+    let (plain, _) = run(|_| Impairment::None);
+    let (recording, left) = run(|_| Impairment::Duplicate);
     let row = &recording.connections[0];
     assert_eq!((row.bytes, left), (200_000, 0));
     assert!(row.end.is_some());
@@ -92,16 +92,16 @@ fn a_transfer_survives_that_every_packet_is_doubled_on_every_link() {
         row.fate_at.is_some_and(|at| at <= row.at || row.event == rtolab_record::PacketEvent::Sent)
     }));
     assert_eq!(row.delay.packets, 4 * row.segments);
-    // Duplicate acknowledgments are what the sender gets of it.
+    // The duplicates cause duplicate ACKs.
     assert_eq!(plain.connections[0].dupacks, 0);
     assert!(row.dupacks > 0, "{row:?}");
 }
 
 #[test]
-fn damaged_packets_are_discarded_where_they_arrive() {
+fn corrupted_packets_are_discarded_at_their_destination() {
     let (recording, left) = run(|nth| match nth % 20 {
-        0 => Mischief::Damage,
-        _ => Mischief::None,
+        0 => Impairment::Corrupt,
+        _ => Impairment::None,
     });
     let row = &recording.connections[0];
     assert_eq!((row.bytes, left), (200_000, 0));
@@ -113,17 +113,17 @@ fn damaged_packets_are_discarded_where_they_arrive() {
 }
 
 #[test]
-fn of_a_doubled_packet_one_may_be_damaged() {
+fn one_of_two_duplicates_may_be_corrupted() {
     let (recording, left) = run(|nth| match nth % 30 {
-        0..=9 => Mischief::Double,
-        12 | 17 => Mischief::Damage,
-        _ => Mischief::None,
+        0..=9 => Impairment::Duplicate,
+        12 | 17 => Impairment::Corrupt,
+        _ => Impairment::None,
     });
     let row = &recording.connections[0];
     assert_eq!((row.bytes, left), (200_000, 0));
     assert!(row.end.is_some() && row.lost.corrupt > 0);
     assert!(recording.segments.iter().all(|row| row.fate != Fate::Underway));
-    // A copy of which one half arrived has arrived.
+    // A copy counts as delivered if one of its duplicates arrived.
     let corrupt = recording.segments.iter().filter(|row| row.fate == Fate::Corrupt).count();
     assert!((1..row.lost.corrupt).contains(&(corrupt as u64)), "{corrupt} of {row:?}");
 }

@@ -1,10 +1,10 @@
-//! Freezing as packet scripts.
+//! Packet scripts of Freeze-TCP.
 
 use super::super::Middlebox;
 use super::super::script::{Script, ack, data};
 use super::*;
 
-/// Disconnected from 10 s to 12 s and from 20 s to 21 s, foreseen half a second before.
+/// A script with disconnections from 10 s to 12 s and from 20 s to 21 s, and a warning of 500 ms.
 fn script() -> Script {
     let span = |at: u64, length: u64| Interval {
         at: Instant::START + Duration::from_secs(at),
@@ -15,17 +15,17 @@ fn script() -> Script {
 }
 
 #[test]
-fn before_a_disconnection_the_window_is_closed_and_after_it_opened() {
+fn the_window_is_closed_before_a_disconnection_and_reopened_after_it() {
     let mut script = script();
     script.pass([data(1), data(2), ack(1), ack(2)]);
     assert_eq!(script.timer(), Some(9500));
-    assert_eq!(script.at(9500).wakes(), ["local A2 closed"]);
+    assert_eq!(script.at(9500).on_timer(), ["local A2 closed"]);
     assert_eq!(script.timer(), Some(12_000));
-    // What was on the way is still acknowledged, and the window stays closed.
+    // Data in flight is still acknowledged, and the window stays closed.
     script.pass([data(3)]);
-    assert_eq!(script.sees(ack(3)), ["A3 closed"]);
-    assert_eq!(script.at(12_000).wakes(), ["local A3"; 3]);
-    assert_eq!(script.sees(ack(4)), ["A4"]);
+    assert_eq!(script.on_packet(ack(3)), ["A3 closed"]);
+    assert_eq!(script.at(12_000).on_timer(), ["local A3"; 3]);
+    assert_eq!(script.on_packet(ack(4)), ["A4"]);
     assert_eq!(script.timer(), Some(19_500));
 }
 
@@ -35,22 +35,22 @@ fn after_the_last_disconnection_there_is_no_timer() {
     script.pass([data(1), ack(1)]);
     for millis in [9_500, 12_000, 19_500, 21_000] {
         assert_eq!(script.timer(), Some(millis));
-        script.at(millis).wakes();
+        script.at(millis).on_timer();
     }
     assert_eq!(script.timer(), None);
-    assert_eq!(script.sees(ack(2)), ["A2"]);
+    assert_eq!(script.on_packet(ack(2)), ["A2"]);
 }
 
 #[test]
-fn a_flow_that_acknowledged_nothing_gets_nothing() {
+fn a_flow_without_acks_is_not_frozen() {
     let mut script = script();
     script.pass([data(1)]);
-    assert_eq!(script.at(9_500).wakes(), [""; 0]);
+    assert_eq!(script.at(9_500).on_timer(), [""; 0]);
 }
 
 #[test]
-fn an_overtaken_ack_does_not_take_the_newest_ones_place() {
+fn a_reordered_ack_does_not_replace_the_newest_one() {
     let mut script = script();
     script.pass([data(1), data(2), ack(2), ack(1)]);
-    assert_eq!(script.at(9_500).wakes(), ["local A2 closed"]);
+    assert_eq!(script.at(9_500).on_timer(), ["local A2 closed"]);
 }

@@ -1,4 +1,4 @@
-//! The filter as packet scripts.
+//! Packet scripts of the filter.
 
 use rtolab_tcp::Flags;
 
@@ -12,7 +12,7 @@ fn script() -> Script {
     Script::new(Middlebox::Filter(SpuriousFilter::default()))
 }
 
-/// Segments 1 to 6 have passed; 1 and 2 are acknowledged, the others are late.
+/// The script after segments 1 to 6 have passed, of which 1 and 2 are acknowledged.
 fn six_sent() -> Script {
     let mut script = script();
     script.pass((1..=6).map(data)).pass([ack(2)]);
@@ -24,21 +24,21 @@ fn after_a_spurious_timeout_neither_copies_nor_their_duplicates_pass() {
     let mut script = six_sent();
     // After two timeouts the originals arrive and are acknowledged one by one.
     script.pass([data(3), data(3), ack(3), ack(4)]);
-    // In go-back-N the retransmission of 4 comes after its ACK, that of 5 before.
-    assert_eq!(script.sees(data(4)), ["local A4"]);
+    // In go-back-N the retransmission of 4 follows its ACK, and that of 5 precedes its ACK.
+    assert_eq!(script.on_packet(data(4)), ["local A4"]);
     script.pass([data(5), ack(5), ack(6), data(7), data(8), data(9)]);
     // Both copies of 3 and that of 5 arrive after the originals.
     for _ in 0..3 {
-        assert_eq!(script.sees(ack(6)), NOTHING);
+        assert_eq!(script.on_packet(ack(6)), NOTHING);
     }
-    // Three more duplicates have another cause: 7 was lost.
+    // The cause of three more duplicates is the loss of 7.
     script.pass([ack(6), ack(6), ack(6)]);
 }
 
 #[test]
 fn duplicates_after_genuine_retransmissions_pass() {
     let mut script = six_sent();
-    // The whole window was lost: each ACK is for a retransmission.
+    // The whole window was lost, so each ACK acknowledges a retransmission.
     script.pass([data(3), ack(3), data(4), data(5), ack(5), data(6), ack(6)]);
     script.pass([data(7), data(8), data(9), ack(6), ack(6), ack(6), data(7), ack(9)]);
 }
@@ -53,27 +53,27 @@ fn duplicates_that_signal_a_loss_pass() {
 }
 
 #[test]
-fn a_duplicate_while_nothing_is_missing_is_due_to_a_copy() {
+fn a_duplicate_after_all_data_is_acknowledged_is_dropped_once_per_copy() {
     let mut script = six_sent();
     script.pass([ack(5), data(6), ack(6)]);
-    assert_eq!(script.sees(ack(6)), NOTHING);
-    // Only one copy passed, so this duplicate has an unknown cause.
+    assert_eq!(script.on_packet(ack(6)), NOTHING);
+    // Only one copy passed, so this duplicate has another cause.
     script.pass([ack(6)]);
 }
 
 #[test]
-fn an_ack_lost_after_the_proxy_is_repeated_for_each_timeout() {
+fn an_ack_lost_after_the_proxy_is_retransmitted_for_each_timeout() {
     let mut script = six_sent();
     script.pass([ack(6)]);
     // Each timeout retransmits the oldest segment first.
     for _ in 0..3 {
-        assert_eq!(script.sees(data(3)), ["local A6"]);
-        assert_eq!(script.sees(data(4)), NOTHING);
-        assert_eq!(script.sees(data(5)), NOTHING);
+        assert_eq!(script.on_packet(data(3)), ["local A6"]);
+        assert_eq!(script.on_packet(data(4)), NOTHING);
+        assert_eq!(script.on_packet(data(5)), NOTHING);
     }
     // After new data another ACK may be lost.
     script.pass([data(7), ack(7)]);
-    assert_eq!(script.sees(data(7)), ["local A7"]);
+    assert_eq!(script.on_packet(data(7)), ["local A7"]);
 }
 
 #[test]
@@ -84,9 +84,11 @@ fn the_reply_is_a_pure_ack() {
     question.bytes += 30;
     let mut script = six_sent();
     script.pass([question]);
-    let mut onward = Vec::new();
-    script.middlebox.on_packet(data(3), rtolab_time::Instant::START, &mut onward);
-    let [Onward { packet, made_here: true }] = onward[..] else { panic!("{onward:?}") };
+    let mut outgoing = Vec::new();
+    script.middlebox.on_packet(data(3), rtolab_time::Instant::START, &mut outgoing);
+    let [OutgoingPacket { packet, is_generated: true }] = outgoing[..] else {
+        panic!("{outgoing:?}")
+    };
     let segment = &packet.segment;
     assert_eq!((segment.seq, segment.ack, segment.len), (Seq::FIRST + 31, begins(7), 0));
     assert_eq!((segment.flags, segment.window), (Flags::ACK, 10_000));
@@ -102,7 +104,7 @@ fn sack_blocks_above_the_ack_number_signal_a_loss() {
     script.pass([hole]);
     let mut copy = ack(5);
     copy.segment.push_sack(begins(3)..begins(4));
-    assert_eq!(script.sees(copy), NOTHING);
+    assert_eq!(script.on_packet(copy), NOTHING);
 }
 
 #[test]
@@ -112,7 +114,7 @@ fn an_unneeded_retransmission_with_news_passes() {
     let mut news = data(3);
     news.segment.ack += 10;
     script.pass([news]);
-    assert_eq!(script.sees(news), ["local A6"], "the same ACK is no news");
+    assert_eq!(script.on_packet(news), ["local A6"], "an equal ACK is not new");
     // The receive window is updated.
     let mut window = ack(6);
     window.segment.window += 1;
@@ -147,6 +149,6 @@ fn requests_of_the_receiver_are_data_too() {
     };
     let mut script = script();
     script.pass([question(1), question(2), answer(2)]);
-    assert_eq!(script.sees(question(1)), ["local S1"]);
-    assert_eq!(script.sees(question(2)), NOTHING);
+    assert_eq!(script.on_packet(question(1)), ["local S1"]);
+    assert_eq!(script.on_packet(question(2)), NOTHING);
 }

@@ -1,4 +1,4 @@
-//! What middleboxes have in common: the packets that leave them, and those that they look at.
+//! The packets that leave middleboxes, and helper functions that middleboxes share.
 
 use rtolab_tcp::{Flags, Segment};
 
@@ -6,33 +6,33 @@ use crate::packet::Packet;
 
 /// A packet that leaves a middlebox.
 #[derive(Clone, Copy, Debug)]
-pub struct Onward {
-    /// The packet. One that was made here needs a [`CopyId`](rtolab_link::CopyId) of its own: it
-    /// has that of its original.
+pub struct OutgoingPacket {
+    /// The packet. If the middlebox generated it, it has the [`CopyId`](rtolab_link::CopyId) of the
+    /// packet from which it was made, and needs a new one.
     pub packet: Packet,
-    /// Did the middlebox make it?
-    pub made_here: bool,
+    /// Did the middlebox generate it?
+    pub is_generated: bool,
 }
 
-impl Onward {
-    pub(super) const fn passing(packet: Packet) -> Self {
-        Self { packet, made_here: false }
+impl OutgoingPacket {
+    pub(super) const fn forwarded(packet: Packet) -> Self {
+        Self { packet, is_generated: false }
     }
 
-    pub(super) const fn made_here(packet: Packet) -> Self {
-        Self { packet, made_here: true }
+    pub(super) const fn generated(packet: Packet) -> Self {
+        Self { packet, is_generated: true }
     }
 }
 
-/// Does a middlebox look at the packet? It ignores datagrams, which acknowledge nothing, and
-/// damaged packets, whose numbers may be wrong.
+/// Does a middlebox process the packet? It forwards datagrams, which acknowledge nothing, and
+/// damaged packets, whose headers may be wrong.
 pub(super) const fn is_relevant(packet: &Packet) -> bool {
     let flags = packet.segment.flags;
     !packet.condition.is_damaged()
         && (flags.has(Flags::ACK) || flags.has(Flags::SYN) || flags.has(Flags::RST))
 }
 
-/// Does the segment only acknowledge (RFC 5681 section 2, without the rule on the window)?
+/// Is the segment a pure ACK, without data and flags? Its window may differ from the previous one.
 pub(super) fn is_pure_ack(segment: &Segment) -> bool {
     segment.flags.has(Flags::ACK)
         && segment.sequence_length() == 0
