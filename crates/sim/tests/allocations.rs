@@ -1,4 +1,4 @@
-//! In the steady state no packet allocates.
+//! Tests that packets allocate no memory in the steady state.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 mod common;
@@ -55,8 +55,8 @@ fn count(lab: &Lab, from: u64, to: u64) -> (u64, u64) {
 
 #[test]
 fn no_packet_allocates_in_the_steady_state() {
-    // The receive window is the limit, so that nothing is lost: over pipes, and over a general
-    // link.
+    // The receive window limits the flows, so that no packet is lost. The first run is over pipes,
+    // the second over a general link.
     let lines = "delay = \"20 ms\"; queue = \"200 packets\"";
     for (what, lifetime) in [("pipes", None), ("a channel", Some(millis(60_000)))] {
         let near = format!("near left mid; rate = \"20 Mbit/s\"; {lines}");

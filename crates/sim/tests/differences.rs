@@ -1,5 +1,5 @@
-//! Each policy has an effect: in some world its sender behaves differently than without it, and
-//! than with any other policy for the same question.
+//! Tests that each policy has an effect. There must be a test network in which a sender with the
+//! policy sends other packets than without it, and than with another policy for the same question.
 
 mod common;
 
@@ -9,11 +9,11 @@ use common::worlds::{Sent, WORLDS, run};
 use rtolab_tcp::profile::PROFILES;
 use rtolab_tcp::specification::{Policy, Question, policies};
 
-/// The packets of each sender in all worlds.
+/// The packets of each sender in all test networks.
 #[derive(Default)]
-struct Deeds(BTreeMap<String, Vec<Option<Sent>>>);
+struct SentPackets(BTreeMap<String, Vec<Option<Sent>>>);
 
-impl Deeds {
+impl SentPackets {
     fn of(&mut self, spec: &str) -> &[Option<Sent>] {
         self.0.entry(spec.to_string()).or_insert_with(|| {
             let sent = |world| run(world, &[], spec).map(|[sent, _]| sent);
@@ -21,7 +21,7 @@ impl Deeds {
         })
     }
 
-    /// Is there a world in which both senders are valid and behave differently?
+    /// Is there a test network in which both senders are valid and send different packets?
     fn differ(&mut self, one: &str, other: &str) -> bool {
         let one = self.of(one).to_vec();
         let pairs = one.iter().zip(self.of(other));
@@ -29,8 +29,8 @@ impl Deeds {
     }
 }
 
-/// The sender specifications that contain `policy`, with `{}` in its place.
-fn sums(policy: &Policy) -> &'static [&'static str] {
+/// Sender specifications for a test of `policy`, with `{}` in its place.
+fn templates(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
@@ -45,26 +45,28 @@ fn sums(policy: &Policy) -> &'static [&'static str] {
 }
 
 /// Does `policy` differ from `other`, or from its absence, in some specification?
-fn policies_differ(deeds: &mut Deeds, policy: &Policy, other: Option<&str>) -> bool {
-    sums(policy).iter().any(|spec| {
+fn policies_differ(sent_packets: &mut SentPackets, policy: &Policy, other: Option<&str>) -> bool {
+    templates(policy).iter().any(|spec| {
         let without = match other {
             Some(other) => spec.replace("{}", other),
             None => spec.replace("+{}", ""),
         };
-        deeds.differ(&spec.replace("{}", policy.name), &without)
+        sent_packets.differ(&spec.replace("{}", policy.name), &without)
     })
 }
 
 #[test]
 fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
-    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
     let all: Vec<_> = policies().collect();
     for (index, policy) in all.iter().enumerate() {
-        if policy.question != Question::Recovery && !policies_differ(&mut deeds, policy, None) {
+        if policy.question != Question::Recovery
+            && !policies_differ(&mut sent_packets, policy, None)
+        {
             alike.push(format!("{} and nothing", policy.name));
         }
         for other in all[..index].iter().filter(|other| other.question == policy.question) {
-            if !policies_differ(&mut deeds, policy, Some(other.name)) {
+            if !policies_differ(&mut sent_packets, policy, Some(other.name)) {
                 alike.push(format!("{} and {}", policy.name, other.name));
             }
         }
@@ -74,12 +76,12 @@ fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
 
 #[test]
 fn each_profile_differs_from_the_others_and_from_its_recovery() {
-    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
     for (index, profile) in PROFILES.iter().enumerate() {
         let recoveries = ["reno", "newreno", "sack"];
         let others = PROFILES[..index].iter().map(|other| other.name).chain(recoveries);
         for other in others {
-            if !deeds.differ(profile.name, other) {
+            if !sent_packets.differ(profile.name, other) {
                 alike.push(format!("{} and {other}", profile.name));
             }
         }
@@ -101,12 +103,12 @@ const PAIRS: &[(&str, &str)] = &[
 
 #[test]
 fn a_combination_differs_from_each_part_alone() {
-    let (mut deeds, mut alike) = (Deeds::default(), Vec::new());
+    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
     for (one, other) in PAIRS {
         for alone in [one, other] {
             let differs = ["sack", "newreno"].iter().any(|recovery| {
                 let both = format!("{recovery}+{one}+{other}");
-                deeds.differ(&both, &format!("{recovery}+{alone}"))
+                sent_packets.differ(&both, &format!("{recovery}+{alone}"))
             });
             if !differs {
                 alike.push(format!("{one}+{other} and {alone}"));

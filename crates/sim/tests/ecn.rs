@@ -1,4 +1,4 @@
-//! ECN from the queue to the receiver and back to the sender.
+//! Tests of ECN: marks in the queue, their echo by the receiver, and the response of the sender.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn counted(recording: &Recording) -> [u64; 3] {
 }
 
 #[test]
-fn the_ecn_scenario_marks_where_others_drop() {
+fn the_ecn_scenario_marks_instead_of_dropping() {
     let [marked, early, retransmitted] = counted(&shipped(&[]));
     assert!(marked > 50 && early == 0, "{marked} marked, {early} dropped");
     for key in ["tcp.ecn", "receiver.ecn", "link.bottleneck.red.ecn"] {

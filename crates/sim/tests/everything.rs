@@ -1,4 +1,5 @@
-//! All kinds of flows at once: runs are reproducible, and a fork equals its original.
+//! Tests of a scenario with all kinds of flows: its runs are reproducible, and a fork equals its
+//! original.
 
 mod common;
 

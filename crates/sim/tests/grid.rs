@@ -1,5 +1,5 @@
-//! A grid of results as one snapshot, which is the same on every machine, with every build and with
-//! any number of threads.
+//! A snapshot of results of several scenarios and senders. It is the same on all machines, in all
+//! builds, and for any number of threads.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Header compression in whole runs: what one lost packet does to a transfer.
+//! Tests of header compression: the effect of one lost packet on a transfer.
 
 mod common;
 
@@ -7,13 +7,14 @@ use rtolab_link::HeaderCompression;
 use rtolab_record::ConnectionRow;
 use rtolab_scenario::{Scenario, Workload};
 
-/// 100 kB over 28.8 kbit/s, of which the link loses these packets of either direction.
+/// A transfer of 100 kB over 28.8 kbit/s. The link loses the packets `data` and `acks` of its two
+/// directions.
 fn transfer(kind: HeaderCompression, data: &[u32], acks: &[u32]) -> ConnectionRow {
     let link = "modem left right; rate = \"28.8 kbit/s\"; delay = \"100 ms\"";
     let bytes = Workload::Bulk { bytes: Some(100_000) };
     let mut scenario: Scenario = with(scenario("300 s", &[link]), bytes);
     if !acks.is_empty() {
-        // Ten segments, so that the sender soon waits for an ACK.
+        // The window is ten segments, so that the sender soon waits for an ACK.
         scenario.flows[0].receiver.receiver.buffer = 10_000;
     }
     let channel = &mut scenario.links[0].channel;
@@ -30,16 +31,16 @@ fn a_lost_acknowledgment_costs_a_timeout_and_nothing_else() {
     use HeaderCompression::{None, Rfc1144, Rfc2507};
     let [plain, old, new] = [None, Rfc1144, Rfc2507].map(|kind| transfer(kind, &[], &[60]));
     assert_eq!([plain.timeouts, old.timeouts, new.timeouts], [0, 1, 0]);
-    // The data had arrived: the retransmission was not needed, and its duplicate ACK helps.
+    // The data arrived, so the retransmission is unneeded. It causes a duplicate ACK.
     assert_eq!([plain.unneeded, old.unneeded, new.unneeded], [0, 1, 0]);
     assert!(old.lost.corrupt > 3, "{:?}", old.lost);
 }
 
 #[test]
-fn a_lost_data_packet_takes_those_after_it_along() {
+fn after_a_lost_data_packet_the_next_ones_cannot_be_decompressed() {
     use HeaderCompression::{None, Rfc1144, Rfc2507};
     let [plain, old, new] = [None, Rfc1144, Rfc2507].map(|kind| transfer(kind, &[60], &[]));
-    // Without headers no duplicate ACK leaves, and so no fast retransmit.
+    // The receiver drops them without duplicate ACKs, so there is no fast retransmit.
     assert_eq!([plain.timeouts, old.timeouts, new.timeouts], [0, 1, 0]);
     assert_eq!([plain.lost.corrupt, new.lost.corrupt], [0, 0]);
     assert!(old.lost.corrupt >= 3, "{:?}", old.lost);

@@ -1,4 +1,4 @@
-//! Ground truth, costs and verdicts, where they are known independently.
+//! Tests of the ground truth, the costs and the verdicts in cases with a known result.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ const ROOM: (&str, &str) = ("link.wireless.queue", "unlimited");
 const TIMESTAMPS: (&str, &str) = ("tcp.timestamps", "true");
 
 #[test]
-fn where_nothing_is_lost_every_retransmission_is_spurious() {
+fn without_losses_every_retransmission_is_spurious() {
     let scenario = scenario("frto2002-delays.toml", &[ROOM]);
     for sender in ["sack", "newreno", "newreno:no-bugfix", "sack+frto"] {
         let truths = truths(&scored(&scenario, (sender, &[]), 0..20));
@@ -58,7 +58,7 @@ fn where_nothing_is_lost_every_retransmission_is_spurious() {
 }
 
 #[test]
-fn where_only_acks_are_lost_no_timeout_is_genuine() {
+fn if_only_acks_are_lost_no_timeout_is_genuine() {
     let lossy =
         [ROOM, ("link.wireless.spikes.probability", "0"), ("link.wireless.backward.loss", "0.5")];
     let scenario = scenario("frto2002-delays.toml", &lossy);
@@ -70,7 +70,7 @@ fn where_only_acks_are_lost_no_timeout_is_genuine() {
 }
 
 #[test]
-fn scoring_changes_no_byte_of_a_run() {
+fn scoring_does_not_change_a_run() {
     let scenario = scenario("frto2002-outages.toml", &[TIMESTAMPS]);
     let observe = Observe { trace: true, windows: true };
     let text = |mut recording: Recording| {
@@ -98,7 +98,7 @@ fn on_delay_spikes_without_loss_eifel_agrees_with_the_truth() {
     let scenario = scenario("frto2002-delays.toml", &[ROOM, TIMESTAMPS]);
     for sender in ["sack", "newreno", "sack+frto"] {
         let recordings = scored(&scenario, (sender, &["eifel"]), 0..20);
-        // It has no verdict on the handshake.
+        // Eifel has no verdict on the handshake.
         let timeouts =
             verdicts(&recordings).filter(|row| row.kind == TimeoutKind::Timeout && row.seq > 0);
         let timeouts: Vec<_> = timeouts.collect();
@@ -108,7 +108,7 @@ fn on_delay_spikes_without_loss_eifel_agrees_with_the_truth() {
     }
 }
 
-/// How often Eifel calls a genuine timeout spurious, in outages.
+/// The number of genuine timeouts in outages on which Eifel has the verdict spurious.
 fn false_alarms(echo: &str) -> usize {
     let set = [TIMESTAMPS, ("receiver.echo", echo)];
     let scenario = scenario("frto2002-outages.toml", &set);
@@ -122,13 +122,13 @@ fn false_alarms(echo: &str) -> usize {
 }
 
 #[test]
-fn the_false_alarms_of_table_3_come_from_what_is_echoed() {
+fn the_false_alarms_of_table_3_depend_on_the_echoed_timestamp() {
     assert!(false_alarms("rfc1323") > 30);
     assert_eq!(false_alarms("echo-all"), 0);
 }
 
 #[test]
-fn a_detector_without_its_option_is_blind() {
+fn a_detector_without_its_option_has_no_verdict() {
     let scenario = scenario("frto2002-delays.toml", &[]);
     let recordings = scored(&scenario, ("sack", &["eifel", "dsack"]), 1..3);
     let said: Vec<_> = verdicts(&recordings).map(|row| (row.verdict, row.why)).collect();
@@ -140,12 +140,12 @@ const STALL: (&str, &str) = ("link.wireless.stalls.scripted", r#"[{ at = "20 s",
 const QUIET: (&str, &str) = ("link.wireless.spikes.probability", "0");
 
 #[test]
-fn a_spurious_timeout_costs_what_its_absence_saves() {
+fn the_cost_of_a_spurious_timeout_is_the_difference_to_the_run_without_it() {
     let scenario = scenario("frto2002-delays.toml", &[QUIET, STALL]);
     let recordings = scored(&scenario, ("sack", &[]), 1..2);
     let row = recordings[0].timeouts.iter().find(|row| row.kind == TimeoutKind::Timeout).unwrap();
     let cost = row.cost.expect("a spurious timeout was judged");
-    // The whole window was retransmitted unneededly, and nothing else because of it.
+    // The timeout causes an unneeded retransmission of the whole window, and no other.
     let window = recordings[0].connections[0].unneeded as i64;
     assert!(window >= 8 && cost.more_segments() == window, "{cost:?}, {window} unneeded");
     assert!(cost.later_s().unwrap() > 0.5, "{cost:?}");
@@ -175,7 +175,7 @@ fn another_sender_continues_from_a_timeout() {
 }
 
 #[test]
-fn a_sender_that_needs_an_option_that_was_not_negotiated_cannot_continue() {
+fn a_sender_cannot_continue_without_its_negotiated_option() {
     let scenario = scenario("frto2002-delays.toml", &[]);
     let error = |sender, other| {
         let lab = Lab::new(&scenario, Some(sender)).unwrap();
@@ -191,7 +191,7 @@ fn a_sender_that_needs_an_option_that_was_not_negotiated_cannot_continue() {
 }
 
 #[test]
-fn duplicate_acks_have_the_causes_that_the_link_made() {
+fn each_duplicate_ack_has_its_cause() {
     let causes = |set: &[(&str, &str)]| {
         let scenario = scenario("frto2002-delays.toml", &[&[QUIET, ROOM], set].concat());
         let recordings = scored(&scenario, ("sack", &[]), 1..4);
@@ -205,12 +205,12 @@ fn duplicate_acks_have_the_causes_that_the_link_made() {
     only(&causes(&[("link.wireless.forward.drops", "[60]")]), DupackCause::Loss);
     let small = ("tcp.window.initial_ssthresh", "8 segments");
     only(&causes(&[small, STALL]), DupackCause::Retransmission);
-    // Frames are reordered, by less than a retransmission takes; none is lost.
+    // Frames are reordered by less time than a retransmission takes. None is lost.
     let jitter = ("link.wireless.forward.jitter", r#"{ uniform = ["0 s", "250 ms"] }"#);
     let patient = ("tcp.recovery.dupthresh", "10");
     let overtaken = causes(&[small, jitter, ("link.wireless.forward.order", "free"), patient]);
     only(&overtaken, DupackCause::Reordering);
-    // Duplicated data cause duplicate ACKs, and duplicated ACKs are some.
+    // Duplicated data cause duplicate ACKs. Duplicated ACKs are duplicate ACKs themselves.
     let doubled = causes(&[small, patient, ("link.wireless.duplication", "0.05")]);
     only(&doubled, DupackCause::Network);
 }

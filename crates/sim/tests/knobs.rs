@@ -1,5 +1,5 @@
-//! Each key of an endpoint and of a link has an effect: there is a world in which the packets or
-//! their times differ.
+//! Tests that each key of an endpoint and of a link has an effect. There must be a test network in
+//! which the key changes the packets or their times.
 
 mod common;
 #[allow(dead_code, reason = "this test uses its part")]
@@ -13,8 +13,8 @@ use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
 
-/// Keys without meaning here: every run names its sender, and a stage is user-defined.
-const ELSEWHERE: [&str; 2] = ["tcp.sender", "link.link.stage"];
+/// Keys that are not tested here: each run sets its sender, and a stage is user-defined.
+const EXCLUDED: [&str; 2] = ["tcp.sender", "link.link.stage"];
 
 /// The keys that other keys of a link need, and a transfer that is long enough.
 const LINK: &[Key] = &[
@@ -33,7 +33,7 @@ const SILENCE: &[Key] = &[
     ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
     ("tcp.keep_alive.idle", "3 s"),
 ];
-const SILENCE_ASKED: &[Key] = &[
+const SILENCE_PROBED: &[Key] = &[
     ("flow.flow.pages", RARE_PAGES),
     ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
     ("tcp.keep_alive.idle", "3 s"),
@@ -57,7 +57,7 @@ const REORDERED: &[Key] = &[
     ("link.link.order", "free"),
 ];
 
-/// What a key needs to have an effect: a sender, and other keys.
+/// The sender and the other keys with which a key has an effect.
 const NEEDS: &[(&str, &str, &[Key])] = &[
     ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
     ("link.link.codel.target", "sack", &[("link.link.rate", "2 Mbit/s")]),
@@ -73,7 +73,7 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.nagle", "sack", &[("flow.flow.pages", ODD_PAGES)]),
     ("tcp.keep_alive.idle", "sack", &[("flow.flow.pages", RARE_PAGES)]),
     ("tcp.keep_alive.interval", "sack", SILENCE),
-    ("tcp.keep_alive.probes", "sack", SILENCE_ASKED),
+    ("tcp.keep_alive.probes", "sack", SILENCE_PROBED),
     ("tcp.give_up.retransmissions", "sack", &[("link.link.outages.scripted", TEN_SECONDS)]),
     ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", AT_FIRST)]),
     ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
@@ -107,10 +107,10 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("receiver.dsack_old", "sack", REORDERED),
 ];
 
-/// The packets in worlds without the key in question, which several keys share.
+/// The packets in test networks without the tested key. Several keys share them.
 type Without = BTreeMap<(&'static str, Vec<Key>, &'static str), Option<[Sent; 2]>>;
 
-/// Does the key make a difference in the world?
+/// Does the key have an effect in the test network?
 fn differs(known: &mut Without, world: &World, key: Key) -> bool {
     let mut without = companions(key.0);
     if key.0.starts_with("link.") {
@@ -127,14 +127,14 @@ fn differs(known: &mut Without, world: &World, key: Key) -> bool {
 }
 
 #[test]
-fn each_key_makes_a_difference() {
+fn each_key_has_an_effect() {
     // Trace files are relative to this folder.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenario")).unwrap();
     let starts = ["tcp.", "receiver.", "link.link."];
     let knobs = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
-    let knobs = knobs.filter(|(key, _)| !ELSEWHERE.contains(key));
+    let knobs = knobs.filter(|(key, _)| !EXCLUDED.contains(key));
     let mut known = Without::new();
     let mut idle = |key: &&Key| !WORLDS.iter().any(|world| differs(&mut known, world, **key));
     let idle: Vec<_> = knobs.filter(|key| idle(key)).collect();
-    assert!(idle.is_empty(), "without effect in any world: {idle:#?}");
+    assert!(idle.is_empty(), "without effect in any test network: {idle:#?}");
 }

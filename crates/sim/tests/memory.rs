@@ -1,4 +1,4 @@
-//! The memory of a flow, which limits the speed of runs with many flows.
+//! A test of the memory of a flow, which limits the speed of runs with many flows.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,13 +12,13 @@ struct Counting;
 
 thread_local! {
     static NOW: Cell<isize> = const { Cell::new(0) };
-    static MOST: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 fn note(bytes: isize) {
     let now = NOW.get() + bytes;
     NOW.set(now);
-    MOST.set(MOST.get().max(now));
+    PEAK.set(PEAK.get().max(now));
 }
 
 // SAFETY: all calls go to the system's allocator.
@@ -45,9 +45,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The peak memory of a run of `flows`, in bytes: as in `scenarios/bench-d.toml`, but with `window`
-/// of data in flight for each.
-fn most(flows: u32, window: &str) -> isize {
+/// The peak memory of a run with `flows` flows, in bytes. The scenario is like
+/// `scenarios/bench-d.toml`, but each flow has `window` of data in flight.
+fn peak_memory(flows: u32, window: &str) -> isize {
     let text = format!(
         r#"
         title = "Many flows"
@@ -75,24 +75,24 @@ fn most(flows: u32, window: &str) -> isize {
     );
     let scenario = Scenario::parse(&text, "many.toml", &[]).unwrap();
     let before = NOW.get();
-    MOST.set(before);
+    PEAK.set(before);
     let lab = Lab::new(&scenario, None).unwrap();
     let mut sim = lab.start(1, Observe::default());
     sim.run_until(lab.end());
     assert!(sim.counters().data_packets_delivered > 10 * u64::from(flows));
-    MOST.get() - before
+    PEAK.get() - before
 }
 
-/// The memory of one more flow, in bytes. Vectors that double do so between the two numbers of
-/// flows.
-fn of_a_flow(window: &str) -> isize {
-    (most(2048, window) - most(1024, window)) / 1024
+/// The memory per additional flow, in bytes. Between the two numbers of flows the capacity of all
+/// vectors doubles once.
+fn memory_per_flow(window: &str) -> isize {
+    (peak_memory(2048, window) - peak_memory(1024, window)) / 1024
 }
 
 #[test]
 fn a_flow_takes_less_than_4_kb_without_its_packets_in_flight() {
-    let (one, sixteen) = (of_a_flow("1 kB"), of_a_flow("16 kB"));
-    // The sender keeps each segment in flight, and so do the pipes.
+    let (one, sixteen) = (memory_per_flow("1 kB"), memory_per_flow("16 kB"));
+    // The sender and a pipe each store a packet in flight.
     let packet = (sixteen - one) / 15;
     assert!(packet < 300, "{packet} B per packet in flight");
     assert!(one - packet < 4096, "{} B per flow", one - packet);

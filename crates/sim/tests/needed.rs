@@ -1,4 +1,4 @@
-//! The need of retransmissions where copies are late and PAWS drops some of them.
+//! A test whether retransmissions were needed, if copies are late and PAWS drops some of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,8 +34,8 @@ fn covers(ack: &SegmentRow, data: &SegmentRow) -> bool {
     ack.segment.ack >= to || sacked.any(|block| block.start <= from && to <= block.end)
 }
 
-/// For each copy that arrived, whether the receiver acknowledged its data: it acknowledges at once
-/// all data that it accepts, and little else.
+/// Whether the receiver acknowledged the data of each arrived copy, by the number of the copy. The
+/// receiver acknowledges accepted data immediately.
 fn acknowledged(recording: &Recording) -> BTreeMap<u64, bool> {
     let at_receiver = recording.segments.iter().filter(|row| row.place == Place::Receiver);
     let (acks, arrived): (Vec<_>, Vec<_>) =

@@ -1,4 +1,4 @@
-//! Routes, split connections and middleboxes.
+//! Tests of routes, split connections and middleboxes.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn packets_take_a_new_route_when_they_leave_after_its_start() {
         assert_eq!(arrived.since(*sent), delay, "{sent}");
     }
     assert!(journeys.iter().any(|(sent, _)| *sent == at(1000)));
-    // Packets that left before 2 s arrive after those that left later on the short path.
+    // Packets sent before 2 s arrive after packets sent later on the short path.
     assert!(journeys.windows(2).any(|pair| pair[0].1 > pair[1].1));
 }
 
@@ -66,7 +66,7 @@ fn packets_take_a_new_route_when_they_leave_after_its_start() {
 fn data_and_acks_may_take_different_paths() {
     let mut scenario = with(triangle("20 s"), Workload::Bulk { bytes: Some(100_000) });
     scenario.routes = vec![route(&scenario, ["left", "right"], 0, &[(0, FORWARD), (1, FORWARD)])];
-    // The access link is the first hop and the last, whatever the routes.
+    // The access link is the first and the last hop of all routes.
     let slow = DirectionConfig { delay: millis(5), ..DirectionConfig::default() };
     scenario.flows[0].access =
         Some(ChannelConfig { forward: slow.clone(), backward: slow, ..ChannelConfig::default() });
@@ -91,8 +91,8 @@ fn both_legs_of_a_split_connection_carry_all_data_and_end() {
     assert_eq!((near.bytes, far.bytes), (300_000, 300_000));
     assert_eq!((near.segments, far.segments), (300, 300));
     let (near_end, far_end) = (near.end.unwrap(), far.end.unwrap());
-    // The far leg begins as the SYN of the near one arrives, and ends as its FIN has gone through:
-    // the last of the data takes a link, and the acknowledgment of each FIN one back.
+    // The far leg begins when the SYN of the near leg arrives. It ends when its FIN is
+    // acknowledged, before the near leg ends.
     assert_eq!(far.start, at(20) + rate(1000).time_for(52));
     assert!(near_end > at(2496) && far_end < near_end);
     assert_eq!(recording.segments.iter().filter(|row| row.fate != Fate::Delivered).count(), 0);
@@ -117,7 +117,7 @@ fn a_gateway_whose_window_updates_are_lost_is_probed() {
 }
 
 #[test]
-fn a_gateway_accepts_no_more_than_its_buffer_holds() {
+fn a_gateway_does_not_accept_more_than_its_buffer() {
     let links = [
         "near left gateway; rate = \"10 Mbit/s\"; delay = \"5 ms\"",
         "far gateway right; rate = \"100 kbit/s\"; delay = \"5 ms\"; queue = \"5 packets\"",
@@ -131,11 +131,11 @@ fn a_gateway_accepts_no_more_than_its_buffer_holds() {
         sim.run_until(at(1000 * seconds));
         let recording = lab.record(sim, rtolab_record::Run::default());
         let (near, far) = (connection(&recording, "flow/1"), connection(&recording, "flow/2"));
-        // A buffer that is not sent, and what is sent and not yet there: 20,000 bytes at the most,
-        // for the far end's buffer holds no more.
+        // At most 20,000 bytes are unsent, the size of the gateway's buffer. At most 20,000 bytes
+        // are in flight, the size of the far receiver's buffer.
         let held = near.bytes - far.bytes;
         assert!((1000..=40_000).contains(&held), "{held} at {seconds} s");
-        // What the gateway has acknowledged it has read, or it waits in its receive buffer.
+        // Acknowledged data that the gateway has not read are in its receive buffer.
         let waiting = near.acked_segments * 1000 - near.bytes;
         assert!(waiting <= 20_000, "{waiting} at {seconds} s");
     }
@@ -167,7 +167,7 @@ fn requests_and_responses_pass_two_gateways() {
 }
 
 #[test]
-fn a_leg_that_is_never_opened_is_no_connection() {
+fn a_leg_that_is_not_opened_has_no_row() {
     let links =
         ["near left gateway; delay = \"20 ms\"; loss = 1", "far gateway right; delay = \"5 ms\""];
     let mut scenario = scenario("10 s", &links);
@@ -202,7 +202,7 @@ fn snoop_retransmits_the_losses_of_the_wireless_link() {
     assert!(plain.retransmissions >= 30 && snoop.retransmissions < 5, "{snoop:?}");
     assert!(snoop.local >= 25 && snoop.absorbed > 0, "{snoop:?}");
     assert!(snoop.end.unwrap() < plain.end.unwrap());
-    // The packets that it absorbed did not arrive, and none is left in flight.
+    // The absorbed packets did not arrive, and none is in flight at the end.
     let fates = snooped.segments.iter().map(|row| row.fate);
     let absorbed = fates.clone().filter(|fate| *fate == Fate::Absorbed).count();
     assert_eq!(absorbed as u64, snoop.absorbed);
@@ -210,7 +210,7 @@ fn snoop_retransmits_the_losses_of_the_wireless_link() {
 }
 
 #[test]
-fn snoop_ignores_data_that_come_over_its_link() {
+fn snoop_ignores_data_from_its_link() {
     let mut scenario = wireless(Some(AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 }));
     let flow = &mut scenario.flows[0];
     (flow.from, flow.to) = (flow.to, flow.from);
@@ -220,8 +220,8 @@ fn snoop_ignores_data_that_come_over_its_link() {
 
 #[test]
 fn a_timeout_is_spurious_if_snoop_would_have_caused_the_ack() {
-    // An outage loses the ACKs of the last data before it, and the data after them. Snoop
-    // retransmits these, and the receiver then acknowledges all.
+    // In an outage the ACKs of earlier data and further data are lost. Snoop retransmits these
+    // data, and the receiver then acknowledges all data.
     let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     for (kind, expected) in [(None, Truth::AckLost), (Some(snoop), Truth::Spurious)] {
         let mut scenario = wireless(kind.clone());
@@ -240,7 +240,7 @@ fn the_filter_absorbs_spurious_retransmissions() {
         let mut scenario = wireless(kind);
         let forward = &mut scenario.links[1].channel.forward;
         (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
-        // After a stall the sender retransmits data that are only late.
+        // After a stall the sender retransmits late data.
         forward.stalls.scripted = vec![Interval { at: at(1000), length: millis(5000) }];
         traced(&scenario)
     });
@@ -255,7 +255,7 @@ fn the_filter_absorbs_spurious_retransmissions() {
 }
 
 #[test]
-fn a_sender_whose_window_is_closed_in_time_loses_nothing_to_an_outage() {
+fn a_window_closed_before_an_outage_prevents_losses() {
     let outage = Interval { at: at(3000), length: millis(4000) };
     let freeze = AgentKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };
     let [plain, frozen] = [None, Some(freeze)].map(|kind| {
@@ -272,6 +272,6 @@ fn a_sender_whose_window_is_closed_in_time_loses_nothing_to_an_outage() {
     assert_eq!((freeze.timeouts, freeze.retransmissions), (0, 0), "{freeze:?}");
     // The window closes with one ACK and opens with three.
     assert_eq!(freeze.local, 4);
-    // It continues at once, although the window was closed for a second longer.
+    // The frozen sender continues immediately, although its window was closed for a second longer.
     assert!(freeze.end.unwrap() < plain.end.unwrap(), "{freeze:?} {plain:?}");
 }

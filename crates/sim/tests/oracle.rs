@@ -1,9 +1,9 @@
-//! The engine against traces of ns-2.35: the same segments are sent, retransmitted and timed out in
-//! the same order and at the same microsecond.
+//! Comparison of the engine with traces of ns-2.35. The same segments are sent, are retransmitted
+//! and time out, in the same order and in the same microsecond.
 //!
-//! The scenario is the hiccup. A and B stand for two links, C for A with a window of 64 segments.
-//! The sender of A and C is the profile `ns2-2006` with the policies named, that of B the
-//! scenario's own `[tcp]`; [`Set`] has the other differences. The results:
+//! The scenario is the hiccup. A and B are two sets of links, and C is A with a window of 64
+//! segments. The sender of A and C is the profile `ns2-2006` with the policies in the table, that
+//! of B is `[tcp]` of the scenario. [`Set`] has the other differences. The results:
 //!
 //! | trace | sender | acts, all in order | times off by (us) | remains |
 //! |---|---|---|---|---|
@@ -18,12 +18,13 @@
 //! | `C_newreno_frto_resp1` | `newreno:careful+frto:ns2+ns2:full` | 496 | < 1 | - |
 //! | `C_sack1_sfrto_resp2` | `sack:rfc6675+frto:ns2` | 358 | < 1 | no fast recovery, either |
 //!
-//! Less than a microsecond is the rounding of the printed times. The match needs two things beside
-//! the rules: a window that counts fractions of a byte (`avoidance = "fraction"`), or some segments
-//! of every trace but Tahoe's leave an acknowledgment or a round trip late; and the phase of ns-2's
-//! clock, or the timeouts of A and C come up to 0.12 s late.
+//! Differences below a microsecond are the rounding of the printed times. Two settings are
+//! necessary besides the rules. The window counts fractions of a byte (`avoidance = "fraction"`);
+//! otherwise some segments of all traces but Tahoe's are late by an acknowledgment or a round trip.
+//! And the clock has the phase of ns-2's clock; otherwise the timeouts of A and C are up to 0.12 s
+//! late.
 //!
-//! `tests/ns2/traces` has the traces and says how they were made.
+//! `tests/ns2/traces` has the traces and their origin.
 
 mod history;
 
@@ -38,11 +39,12 @@ use history::{Act, BEGINS, History, hiccup, history, near, run};
 /// The tolerance of times, in seconds: the traces print microseconds.
 const TOLERANCE: f64 = 0.000_001;
 
-/// What a set of traces has in common.
+/// A set of traces, by its common settings.
 #[derive(Clone, Copy)]
 enum Set {
-    /// The paper's printed rate, acknowledgments that take next to no time to send (0.32 us a round
-    /// trip in the traces), and the tick of 10 ms and the floor of 0.2 s of ns-2.35.
+    /// The rate printed in the paper, acknowledgments with almost no transmission time (0.32 us per
+    /// round trip in the traces), and the clock tick of 10 ms and the minimum RTO of 0.2 s of
+    /// ns-2.35.
     A,
     /// The scenario without changes.
     B,
@@ -51,14 +53,13 @@ enum Set {
 }
 
 impl Set {
-    /// When the first data leave, in seconds.
+    /// The time at which the first data are sent, in seconds.
     ///
-    /// The clock of an ns-2 host runs ahead of the simulator's by a random part of a tick
-    /// (`boot_time_`), which shows where round trips are measured in whole ticks. The timeouts that
-    /// the traces print after each sample leave 0.4615 to 0.615 of a tick for A and C, and less
-    /// than 0.0145 for B: the second and the first number of ns-2's generator, which always begins
-    /// alike, are 0.5559 and 0.0003. Here the clock has no phase, so all of A and C comes later by
-    /// it.
+    /// The clock of an ns-2 host is ahead of the simulator's clock by a random part of a tick
+    /// (`boot_time_`). This phase has an effect if round trips are measured in whole ticks. By the
+    /// timeouts in the traces it is 0.4615 to 0.615 of a tick for A and C, and less than 0.0145 for
+    /// B. The first two numbers of ns-2's generator, whose seed is constant, are 0.0003 and 0.5559.
+    /// The clock of the engine has no phase, so A and C begin later by 0.5559 of a tick.
     const fn begins(self) -> f64 {
         match self {
             Self::A | Self::C => BEGINS + 0.005_558_807,
@@ -123,7 +124,7 @@ fn trace(name: &str) -> History {
     acts.collect()
 }
 
-/// Checks that the sender repeats the trace `name`, which has this number of acts.
+/// Checks that the sender has the events of the trace `name`, and that their number is `acts`.
 fn replay(name: &str, acts: usize, set: Set, sender: &str) {
     let ns2 = trace(name);
     // SACK-permitted takes four bytes.

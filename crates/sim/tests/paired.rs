@@ -1,5 +1,5 @@
-//! Two senders with the same seed meet the same link: events by time at the same instants, and
-//! events by frame at the same frames.
+//! Tests that the link behaves identically for two senders with the same seed: events by time are
+//! at the same instants, and events by frame at the same frames.
 
 use std::path::Path;
 

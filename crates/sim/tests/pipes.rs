@@ -1,4 +1,4 @@
-//! Links simulated as pipes give the same results as general channels.
+//! Tests that links simulated as pipes have the same results as general channels.
 
 mod common;
 
@@ -39,7 +39,8 @@ fn assert_alike(name: &str, scenario: &Scenario) {
     }
 }
 
-/// Bulk transfers both ways, of which `extra` begin a little later each.
+/// Bulk transfers in both directions. Each of the `extra` flows begins a little later than the
+/// previous one.
 fn both_ways(mut scenario: Scenario, extra: u32) -> Scenario {
     let first = Flow { workload: Workload::Bulk { bytes: None }, ..scenario.flows[0].clone() };
     for number in 0..extra {

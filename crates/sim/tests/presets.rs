@@ -1,4 +1,4 @@
-//! Shipped scenarios show what their descriptions promise.
+//! Tests that shipped scenarios have the results in their descriptions.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn count(recording: &Recording, kind: TimeoutKind, truth: Truth) -> usize {
 }
 
 #[test]
-fn stalls_and_spikes_make_timeouts_spurious() {
+fn stalls_and_spikes_cause_spurious_timeouts() {
     for name in
         ["hold", "stall", "gprs-reselection", "delays2001-hold", "wifi-suspension", "syn-hold"]
     {
@@ -33,7 +33,7 @@ fn stalls_and_spikes_make_timeouts_spurious() {
 }
 
 #[test]
-fn a_lost_tail_and_an_outage_make_none_spurious() {
+fn a_lost_tail_and_an_outage_cause_no_spurious_timeout() {
     for name in ["tail", "outage"] {
         let recording = run(name, "sack");
         assert!(!recording.timeouts.is_empty(), "{name}");
@@ -44,7 +44,7 @@ fn a_lost_tail_and_an_outage_make_none_spurious() {
 /// Figures 8 and 9 of "Effect of Delays on TCP Performance": nine more unneeded retransmissions and
 /// one spurious fast retransmit with Linux 2.2, none with Linux 2.4; 115 and 114 s.
 #[test]
-fn the_delay_of_2001_costs_the_less_careful_nine_more_segments() {
+fn the_delay_of_2001_costs_linux_2_2_nine_more_segments() {
     let careful = run("delays2001-hold", "newreno:careful");
     let less = run("delays2001-hold", "newreno:less-careful");
     assert_eq!(count(&careful, TimeoutKind::FastRetransmit, Truth::Spurious), 0);

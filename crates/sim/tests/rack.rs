@@ -1,4 +1,4 @@
-//! RACK-TLP in the simulator: all data arrive, with fewer timeouts where the tail is lost.
+//! Tests of RACK-TLP: all data arrive, with fewer timeouts if the tail is lost.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn took(recording: &Recording) -> f64 {
 }
 
 #[test]
-fn all_data_arrive_despite_every_disturbance() {
+fn all_data_arrive_despite_all_impairments() {
     let dsack = ("receiver.dsack", "true");
     let bytes = |name| match name {
         "tail" => 20_000,

@@ -1,5 +1,5 @@
-//! Sack1 of ns-2.35 against `ns2-2006` with `sack:ns2`, act by act: ns-2 itself runs over the same
-//! network, with the same packets lost.
+//! Comparison of `ns2-2006` with `sack:ns2` with Sack1 of ns-2.35, event by event. ns-2 runs with
+//! the same network and the same lost packets.
 
 #[allow(dead_code, reason = "this test uses its part")]
 mod history;
@@ -48,7 +48,8 @@ from = "sender"
 to = "receiver"
 "#;
 
-/// When the first data leave, in seconds. It includes the phase of ns-2's clock, see `oracle.rs`.
+/// The time at which the first data are sent, in seconds. It includes the phase of ns-2's clock
+/// (see `oracle.rs`).
 const FIRST: f64 = BEGINS + 0.005_558_807;
 
 /// The length of both runs from then on, in seconds.
