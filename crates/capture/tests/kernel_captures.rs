@@ -1,4 +1,4 @@
-//! Captures of a Linux kernel: the reader and tshark see the same packets.
+//! Comparison of the reader with tshark on captures of a Linux kernel.
 
 mod tool;
 
@@ -49,7 +49,7 @@ const FIELDS: [&str; 20] = [
     "tcp.checksum.status",
 ];
 
-/// The same fields as the reader has them.
+/// The same fields from the reader.
 fn fields(captured: &Captured) -> [String; FIELDS.len()] {
     let Captured { number, packet, checksum, .. } = captured;
     let segment = &packet.segment;
@@ -91,7 +91,7 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 }
 
 #[test]
-fn tshark_sees_the_same_packets() {
+fn tshark_reads_the_same_packets() {
     let files = captures(Path::new(FOLDER));
     assert_eq!(files.len(), 24, "captures in {FOLDER}");
     for path in files {

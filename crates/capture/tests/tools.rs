@@ -1,4 +1,4 @@
-//! tshark and tcptrace agree with the written capture of a small transfer.
+//! Tests that tshark and tcptrace read the written capture of a small transfer correctly.
 
 mod tool;
 
@@ -12,11 +12,11 @@ use rtolab_time::Duration;
 
 const MSS: u32 = 1000;
 const NOT_NEEDED: &str = "retransmission, not needed";
-/// Initial sequence numbers of client and server without wrap; then the client's wraps within its
-/// third segment, the server's at its first byte.
+/// The initial sequence numbers of client and server. The first pair does not wrap. In the second
+/// pair the client's wraps within its third segment, the server's at its first byte.
 const ISNS: [[u32; 2]; 2] = [[1000, 2_000_000_000], [0xffff_f600, 0xffff_ffff]];
 
-/// A transfer as the client's side sees it.
+/// A transfer, captured at the client.
 struct Transfer {
     timestamps: bool,
     isn: [u32; 2],
@@ -81,7 +81,7 @@ impl Transfer {
         self.pass(at, End::Client, segment);
     }
 
-    /// Everything up to segment `n` has arrived, and the blocks after it.
+    /// Adds the ACK of all segments up to `n`, with SACK blocks of `blocks`.
     fn ack(&mut self, at: u64, n: u32, blocks: &[(u32, u32)]) {
         let mut segment = answer(Seq::FIRST + 1, first_byte(n + 1));
         if self.timestamps {
@@ -114,7 +114,7 @@ impl Transfer {
         self.packets.push(CapturedPacket { at, identification, ..packet });
     }
 
-    /// Writes the capture for one reader into the tests' folder.
+    /// Writes the capture for the tool `reader` into the folder of the tests.
     fn file(&self, reader: &str) -> PathBuf {
         let kind = if self.timestamps { "timestamps" } else { "plain" };
         let name = format!("{reader}-{kind}-{}.pcapng", self.isn[0]);
@@ -216,7 +216,7 @@ const NOTICES: [(&str, usize); 10] = [
 ];
 
 #[test]
-fn tshark_agrees_on_every_field_and_finds_no_fault() {
+fn tshark_agrees_on_every_field_and_reports_no_error() {
     let columns: Vec<&str> = FIELDS.into_iter().chain(NOTICES.map(|(name, _)| name)).collect();
     for transfer in Transfer::all() {
         let file = transfer.file("tshark");

@@ -43,7 +43,7 @@ fn packet(at: u64, addresses: Addresses, len: u32) -> CapturedPacket {
     }
 }
 
-/// The whole IP packet, as the writer makes it.
+/// The complete IP packet of the writer.
 fn ip(packet: &CapturedPacket) -> Vec<u8> {
     let mut bytes = frame::headers(packet).expect("not too long");
     bytes.resize(bytes.len() + packet.segment.len as usize, 0);
@@ -77,7 +77,7 @@ fn write(packets: &[CapturedPacket]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_packets_are_read() {
     let mut syn = packet(0, V4, 0);
     syn.segment.flags = Flags::SYN;
     syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
@@ -92,7 +92,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn a_cut_packet_keeps_its_length() {
+fn a_truncated_packet_keeps_its_length() {
     let interface = Interface { snaplen: Some(60), ..Interface::named("cut") };
     let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
     writer.packet(&packet(AT, V4, 1448)).expect("a vector");
@@ -163,7 +163,7 @@ fn each_section_has_its_own_order_and_interfaces() {
 }
 
 #[test]
-fn a_length_left_to_the_network_card_is_that_of_the_frame() {
+fn without_an_ip_length_the_length_is_that_of_the_frame() {
     for (addresses, ether_type, length_at) in [(V4, [0x08, 0x00], 2), (V6, [0x86, 0xdd], 4)] {
         let mut bytes = ip(&packet(0, addresses, 5000));
         bytes[length_at..length_at + 2].fill(0);
@@ -174,7 +174,7 @@ fn a_length_left_to_the_network_card_is_that_of_the_frame() {
 }
 
 #[test]
-fn a_wrong_checksum_is_told() {
+fn a_wrong_checksum_is_reported() {
     let mut bytes = ip(&packet(0, V4, 10));
     *bytes.last_mut().expect("a payload") = 1;
     let (captured, _, _) = read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes));
@@ -183,7 +183,7 @@ fn a_wrong_checksum_is_told() {
 }
 
 #[test]
-fn what_is_no_segment_is_counted() {
+fn packets_without_a_segment_are_counted() {
     let whole = ip(&packet(0, V4, 10));
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
@@ -235,7 +235,7 @@ fn message(file: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_capture_is_told() {
+fn a_file_of_another_format_is_an_error() {
     assert_eq!(message(b""), "the file is empty, neither pcap nor pcapng");
     let text = "neither pcap nor pcapng: the file begins with 48 65 6c 6c";
     assert_eq!(message(b"Hello, world, this is not a capture"), text);
@@ -251,7 +251,7 @@ fn what_is_no_capture_is_told() {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let bytes = ip(&packet(0, V4, 0));
     let [section, interface] = [Order::Little.section(), Order::Little.interface(101, &[])];
     let frame = Order::Little.frame(0, 0, &bytes);
@@ -293,7 +293,7 @@ fn damage_is_told_with_its_place() {
 }
 
 #[test]
-fn a_file_that_ends_too_soon_gives_what_is_whole() {
+fn the_complete_packets_of_a_truncated_file_are_read() {
     let bytes = ip(&packet(0, V4, 10));
     let one = packet(0, V4, 10);
     let pcap = Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes);
@@ -315,7 +315,7 @@ fn a_file_that_ends_too_soon_gives_what_is_whole() {
     }
 }
 
-/// Reads a byte at a time, and fails after some.
+/// An input that returns one byte at a time, and fails at its end.
 struct FailingInput<'a>(&'a [u8]);
 
 impl Read for FailingInput<'_> {
@@ -343,7 +343,7 @@ fn an_input_may_be_slow_and_fail() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..3) {
+    fn no_bytes_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..3) {
         let magic: &[u8] = match kind {
             0 => &[0xd4, 0xc3, 0xb2, 0xa1],
             1 => &[0x0a, 0x0d, 0x0d, 0x0a, 0x1c, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a],
@@ -355,7 +355,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_makes_it_panic(
+    fn no_damage_causes_a_panic(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         len in 0..100_u32,
         format in 0..3,

@@ -1,11 +1,12 @@
-//! Other analysers, as references.
+//! Calls of other analysers, which are the references of tests.
 
 use std::env;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// The tool, if it is installed; in continuous integration it must be.
+/// The command of a tool; `None` if it is not installed. In continuous integration it must be
+/// installed.
 pub fn installed(name: &str) -> Option<Command> {
     let path = env::var_os("PATH").unwrap_or_default();
     if env::split_paths(&path).any(|folder| folder.join(name).is_file()) {
@@ -17,7 +18,7 @@ pub fn installed(name: &str) -> Option<Command> {
     None
 }
 
-/// Reports on the terminal, even from a test that passes, what was not tested.
+/// Prints the reason why something was not tested to the terminal, even if the test passes.
 pub fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
@@ -30,7 +31,7 @@ pub fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// tshark's fields of each packet that passes the filter, checksums verified.
+/// tshark's fields of each packet that matches the filter. tshark verifies checksums.
 pub fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut tshark = installed("tshark")?;
     tshark.arg("-nr").arg(file).args(["-Y", filter, "-T", "fields"]);

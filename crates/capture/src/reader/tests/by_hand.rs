@@ -1,4 +1,4 @@
-//! Capture files, built byte by byte in either byte order.
+//! Capture files that tests build byte by byte in both byte orders.
 
 /// The byte order of a file.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! Files longer than the buffer.
+//! Tests with files longer than the buffer.
 
 use super::*;
 
-/// Reads this number of bytes at a time.
+/// An input that returns at most this number of bytes at a time.
 struct Portions<'a>(&'a [u8], usize);
 
 impl Read for Portions<'_> {
@@ -30,7 +30,7 @@ fn lengths(input: impl Read) -> Vec<u32> {
 }
 
 #[test]
-fn it_does_not_matter_in_which_portions_a_file_comes() {
+fn a_file_may_be_read_in_portions_of_any_size() {
     let (packets, file) = long();
     assert!(file.len() > 3 << 18);
     let expected: Vec<_> = packets.iter().map(|packet| packet.segment.len).collect();
@@ -40,7 +40,7 @@ fn it_does_not_matter_in_which_portions_a_file_comes() {
 }
 
 #[test]
-fn damage_far_into_a_file_is_told_with_its_place() {
+fn damage_beyond_the_buffer_is_reported_with_its_offset() {
     let (packets, mut file) = long();
     let starts: Vec<usize> = packets
         .iter()
@@ -64,7 +64,7 @@ fn damage_far_into_a_file_is_told_with_its_place() {
 }
 
 #[test]
-fn a_record_may_be_longer_than_what_is_read_at_once() {
+fn a_record_may_be_longer_than_the_buffer() {
     let (packets, file) = long();
     let other = Order::Little.block(0x0bad, &vec![7; 3 << 20]);
     let behind = [&file[..48], &other, &file[48..]].concat();

@@ -1,4 +1,4 @@
-//! Segments in fragmented IP packets.
+//! Tests with segments in fragmented IP packets.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn of_both() -> [(CapturedPacket, Vec<Vec<u8>>); 2] {
 }
 
 #[test]
-fn a_segment_in_fragments_is_one_segment_when_the_last_of_them_comes() {
+fn the_last_fragment_completes_a_segment() {
     for (segment, pieces) in of_both() {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
             let file = capture(&order.map(|at| pieces[at].clone()));
@@ -81,13 +81,13 @@ fn a_segment_in_fragments_is_one_segment_when_the_last_of_them_comes() {
 }
 
 #[test]
-fn a_whole_packet_may_carry_the_header_of_fragments() {
+fn an_unfragmented_packet_may_have_a_fragment_header() {
     let atomic = v6(&ip(&packet(0, V6, 10)), &[]);
     assert_eq!(read_whole(&capture(&atomic)), [packet(0, V6, 10)]);
 }
 
 #[test]
-fn fragments_that_never_become_whole_are_counted() {
+fn fragments_of_incomplete_packets_are_counted() {
     for (_, pieces) in of_both() {
         let (captured, _, skipped) = read(&capture(&pieces[..3]));
         assert!(captured.is_empty());
@@ -96,7 +96,7 @@ fn fragments_that_never_become_whole_are_counted() {
 }
 
 #[test]
-fn fragments_that_overlap_are_refused_and_counted() {
+fn overlapping_fragments_are_discarded_and_counted() {
     let whole = ip(&packet(0, V4, LEN));
     let [honest, other] = [v4(&whole, &[1480, 2960]), v4(&whole, &[1472, 2952])];
     let file =
@@ -107,7 +107,7 @@ fn fragments_that_overlap_are_refused_and_counted() {
 }
 
 #[test]
-fn a_chain_of_extension_headers_is_followed() {
+fn extension_headers_are_skipped() {
     let whole = ip(&packet(0, V6, 10));
     let (head, segment) = whole.split_at(40);
     // Hop-by-hop, routing of 24 bytes, authentication of 16, destination options.

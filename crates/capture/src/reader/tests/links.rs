@@ -1,4 +1,4 @@
-//! Link-layer headers, and unknown link types.
+//! Tests of link-layer headers and of unknown link types.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn frames_of_every_link_type() {
 }
 
 #[test]
-fn a_truncated_frame_is_skipped_or_keeps_what_its_headers_say() {
+fn a_truncated_frame_is_skipped_or_has_the_length_of_its_headers() {
     let bytes = ip(&packet(0, V4, 10));
     let header = [&[7; 12][..], &tag(0x88a8), &tag(0x8100), &[0x08, 0x00]].concat();
     let frame = [header, bytes].concat();
@@ -106,7 +106,7 @@ fn packets_of_an_interface_with_an_unknown_link_type_are_skipped() {
 }
 
 #[test]
-fn a_syn_shows_its_options_in_their_order() {
+fn the_fingerprint_of_a_syn_has_its_options_in_order() {
     let mut syn = packet(0, V4, 0);
     syn.segment.flags = Flags::SYN;
     syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
