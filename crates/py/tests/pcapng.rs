@@ -94,7 +94,7 @@ fn a_capture_holds_what_one_side_saw_and_nothing_else() {
         let rows: Vec<_> = recording.segments.iter().filter(|row| row.place == place).collect();
         assert_eq!(packets.len(), rows.len());
         assert_eq!(packets[0].at, RUN_START + Duration::from_millis(first_from));
-        let mut conversation = Conversation::begun_by(&packets[0]);
+        let mut conversation = Conversation::from_first_packet(&packets[0]);
         for (packet, row) in packets.iter().zip(rows).filter(|(_, row)| row.flow == 0) {
             let leaves = (row.place == Place::Sender) == (row.event == PacketEvent::Sent);
             let from = if leaves { End::Client } else { End::Server };

@@ -82,7 +82,7 @@ impl Reader {
                 return Some(Segment::new(seq, payload, Flags::NONE));
             }
         };
-        let begun = || Conversation::begun_by(&packet);
+        let begun = || Conversation::from_first_packet(&packet);
         let conversation = self.conversation.get_or_insert_with(begun);
         conversation.segment(&packet).map(|(_, segment)| segment)
     }
