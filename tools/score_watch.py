@@ -34,7 +34,7 @@ from prerequisites import no_hosts
 from program import PROGRAM
 from rtolab.emulation import Emulated, emulate
 
-BEGIN_S = 3.0
+BEGIN_S = 8.0
 """When the flows begin: the watch has to be there before."""
 SENDER_PORTS = 30_000
 """The port of the first flow's sender; the others' follow."""
@@ -174,9 +174,11 @@ def matched(truth: pl.DataFrame, lines: list[Line]) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
     said = defaultdict(list)
     for line in lines:
-        if line["row"] in ("retransmission", "timeout") and line["from"] == "client":
-            flow = int(line["client"].rpartition(":")[2]) - SENDER_PORTS
-            said[f"f{flow}"].append(line)
+        if line["row"] in ("retransmission", "timeout"):
+            # Whose SYN was not seen may be taken for the server.
+            port = int(line[line["from"]].rpartition(":")[2])
+            if port >= SENDER_PORTS:
+                said[f"f{port - SENDER_PORTS}"].append(line)
     known = truth.sort("at_s").partition_by("flow", as_dict=True)
     for flow in sorted({*said, *(flow for (flow,) in known)}):
         rows = known[flow,].to_dicts() if (flow,) in known else []
