@@ -117,7 +117,10 @@ def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
     [
         ({"judges": ["eiffel"]}, r"unknown detector `eiffel`; expected one of \d+, such as eifel"),
         ({"what_if": ["sack+eiffel"]}, "unknown policy `eiffel`"),
-        ({"what_if": ["sack+eifel"]}, r"`sack\+eifel` cannot go on from `newreno`: .*timestamps"),
+        (
+            {"what_if": ["sack+eifel"]},
+            r"`sack\+eifel` cannot continue a connection of `newreno`: .*timestamps",
+        ),
     ],
 )
 def test_an_unknown_detector_or_sender_is_named(

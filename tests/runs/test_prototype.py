@@ -147,7 +147,7 @@ def test_a_wrong_verdict_is_an_error() -> None:
 def test_a_class_that_is_no_detector_is_refused() -> None:
     with pytest.raises(PrototypeError, match=r"int: expected a subclass of rtolab\.Detector"):
         rtolab.run("frto2002-delays", judge=[int])  # type: ignore[list-item]
-    with pytest.raises(PrototypeError, match="which rtolab has"):
+    with pytest.raises(PrototypeError, match="which rtolab uses"):
         rtolab.run("frto2002-delays", judge=[type("X", (Eifel,), {"name": "eifel"})])
     with pytest.raises(PrototypeError, match="found two prototypes"):
         rtolab.run("frto2002-delays", judge=[DualRtt(1), DualRtt(1)])

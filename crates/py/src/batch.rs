@@ -10,28 +10,28 @@ use rayon::prelude::*;
 /// The interval of progress reports.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Whether a piece of work is to continue; if not, it may return `None`.
-pub(crate) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
+/// Returns whether a job is to continue. If not, the job may return `None`.
+pub(crate) type KeepRunning<'a> = &'a mut dyn FnMut() -> bool;
 
-/// The results of `work(0)` .. `work(total - 1)` in this order, or the first error in this order.
+/// The results of `work(0)` to `work(total - 1)` in this order, or the first error in this order.
 ///
-/// Meanwhile the calling thread passes the number of finished pieces to `watch`. If that returns an
-/// error, no piece begins any more, and running ones are asked to stop.
+/// Meanwhile the calling thread passes the number of finished jobs to `watch`. If `watch` returns
+/// an error, no further job begins, and running jobs are requested to stop.
 pub(crate) fn batch<T: Send, E: Send>(
     pool: &ThreadPool,
     total: usize,
-    work: impl Fn(usize, GoesOn<'_>) -> Result<Option<T>, E> + Sync,
+    work: impl Fn(usize, KeepRunning<'_>) -> Result<Option<T>, E> + Sync,
     mut watch: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
     let done = AtomicUsize::new(0);
-    // Pieces from this index on need not begin or continue.
+    // The results of jobs from this index on are not needed.
     let end = AtomicUsize::new(total);
-    let one = &|index| {
-        let is_wanted = || index < end.load(Ordering::Relaxed);
-        if !is_wanted() {
+    let run_job = &|index| {
+        let is_needed = || index < end.load(Ordering::Relaxed);
+        if !is_needed() {
             return None;
         }
-        let result = work(index, &mut { is_wanted });
+        let result = work(index, &mut { is_needed });
         if result.is_err() {
             end.fetch_min(index, Ordering::Relaxed);
         }
@@ -42,13 +42,13 @@ pub(crate) fn batch<T: Send, E: Send>(
     let mut watched = Ok(());
     let results: Vec<Option<Result<T, E>>> = pool.in_place_scope(|scope| {
         scope.spawn(move |_| {
-            let results = (0..total).into_par_iter().with_max_len(1).map(one).collect();
+            let results = (0..total).into_par_iter().with_max_len(1).map(run_job).collect();
             sender.send(results).expect("the receiver waits for it");
         });
         loop {
             match receiver.recv_timeout(INTERVAL) {
                 Ok(results) => return results,
-                // The work panicked, and so will the end of this scope.
+                // A job panicked. The end of this scope panics, too.
                 Err(RecvTimeoutError::Disconnected) => return Vec::new(),
                 Err(RecvTimeoutError::Timeout) if watched.is_err() => {}
                 Err(RecvTimeoutError::Timeout) => {
@@ -64,28 +64,27 @@ pub(crate) fn batch<T: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// [`run`] on the calling thread, which calls `watch` whenever a piece of work asks whether to
-/// continue.
+/// [`batch`] on the calling thread. `watch` is called when a job checks whether to continue.
 ///
-/// A thread that is one of many callers, each with its own batch, needs no more threads.
+/// It starts no threads, so several threads can each run a batch at the same time.
 pub(crate) fn one_by_one<T, E>(
     total: usize,
-    work: impl Fn(usize, GoesOn<'_>) -> Result<Option<T>, E>,
+    work: impl Fn(usize, KeepRunning<'_>) -> Result<Option<T>, E>,
     mut watch: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
-    let mut asked = Instant::now();
+    let mut last_watch = Instant::now();
     let mut results = Vec::with_capacity(total);
     for index in 0..total {
         let mut watched = Ok(());
-        let mut goes_on = || {
-            if watched.is_ok() && asked.elapsed() >= INTERVAL {
+        let mut keep_running = || {
+            if watched.is_ok() && last_watch.elapsed() >= INTERVAL {
                 watched = watch(index);
-                asked = Instant::now();
+                last_watch = Instant::now();
             }
             watched.is_ok()
         };
-        let result = match goes_on() {
-            true => work(index, &mut goes_on)?,
+        let result = match keep_running() {
+            true => work(index, &mut keep_running)?,
             false => None,
         };
         watched?;

@@ -1,4 +1,4 @@
-//! A counterfactual: a run that continues differently after one timeout.
+//! `branch`: a counterfactual run, which differs from the original run after one timeout.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::effort::Effort;
 use crate::error::{SenderError, guard, raise};
 use crate::outcome::Outcome;
 use crate::prototype::unless_raised;
-use crate::simulate::{Asked, lab, loaded, reach};
+use crate::simulate::{Evaluation, file_access, lab, loaded};
 
 /// Identifies a timeout of a run.
 #[derive(FromPyObject)]
@@ -23,8 +23,8 @@ pub(crate) struct Timeout {
     seq: i64,
 }
 
-/// Continues the run of this sender and seed from that timeout as if it had not happened, or with
-/// the sender `other`, and traces it; `None` if there is no such timeout.
+/// Continues the run of this sender and seed from the timeout, and traces it. The timeout does not
+/// happen, or happens to the sender `other`. Returns `None` if the run has no such timeout.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), timeout, other=None, confined=false))]
 pub(crate) fn branch(
@@ -38,15 +38,16 @@ pub(crate) fn branch(
     guard(|| {
         py.detach(|| {
             let Timeout { sender, seed, flow, at_s, seq } = timeout;
-            let asked = Asked::default();
-            let scenario = loaded((&path, reach(confined)), &set, &asked.prototypes)?;
-            let lab = lab(&scenario, sender.as_deref(), &asked)?;
+            let evaluation = Evaluation::default();
+            let file = (&*path, file_access(confined));
+            let scenario = loaded(file, &set, &evaluation.prototypes)?;
+            let lab = lab(&scenario, sender.as_deref(), &evaluation)?;
             let observe = Observe { trace: true, windows: true };
-            let begins = Branch { flow, at: Instant::from_secs_f64(at_s), seq };
+            let branch = Branch { flow, at: Instant::from_secs_f64(at_s), seq };
             let run = (lab.named(0, seed), observe);
-            let found = unless_raised(|| lab.branch(&scenario, (begins, other.as_deref()), run))?;
-            let found = found.map_err(|error| raise::<SenderError>(&error))?;
-            Ok(found.map(|recording| Outcome::new(vec![recording], true, Effort::default())))
+            let result = unless_raised(|| lab.branch(&scenario, (branch, other.as_deref()), run))?;
+            let recording = result.map_err(|error| raise::<SenderError>(&error))?;
+            Ok(recording.map(|recording| Outcome::new(vec![recording], true, Effort::default())))
         })
     })
 }

@@ -1,4 +1,4 @@
-//! `diagnose`: the verdict on each retransmission in a capture.
+//! `diagnose` and the other functions that read captures.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,13 +20,13 @@ use crate::table::Table;
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The diagnosis of a capture: its rows, as one JSON document and as tables.
+/// The diagnosis of a capture as a JSON document and as tables.
 #[pyclass(frozen, module = "rtolab._rtolab")]
 pub(crate) struct Diagnosis(Document);
 
 #[pymethods]
 impl Diagnosis {
-    /// One JSON document.
+    /// The diagnosis as a JSON document.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
         let json = || serde_json::to_string(&self.0).map_err(|error| raise::<CaptureError>(&error));
         guard(|| py.detach(json))
@@ -43,8 +43,8 @@ impl Diagnosis {
     }
 }
 
-/// Diagnoses the capture at `path`, `-` for standard input. `progress` is called now and then with
-/// the bytes read, after decompression, and with the size of the file.
+/// Diagnoses the capture at `path`; `-` is standard input. `progress` is called repeatedly with the
+/// number of bytes read, after decompression, and the size of the file.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
 pub(crate) fn diagnose(
@@ -58,18 +58,18 @@ pub(crate) fn diagnose(
             let watch = |read: u64| {
                 Python::attach(|py| {
                     py.check_signals()?;
-                    let told = progress.as_ref();
-                    told.map_or(Ok(()), |told| told.call1(py, (read.min(size), size)).map(drop))
+                    let Some(progress) = &progress else { return Ok(()) };
+                    progress.call1(py, (read.min(size), size)).map(drop)
                 })
             };
             let document = rtolab_diagnose::diagnose(input, watch)?;
-            interrupt.told()?;
+            interrupt.check()?;
             Ok(Diagnosis(document))
         })
     })
 }
 
-/// Diagnoses two captures of the same transfers, at `first` and `second`, one at each end.
+/// Diagnoses two captures of the same transfers, one at each end, together.
 #[pyfunction]
 pub(crate) fn diagnose_pair(
     py: Python<'_>,
@@ -86,19 +86,19 @@ pub(crate) fn diagnose_pair(
                     Ok(())
                 })
             };
-            let found = rtolab_diagnose::diagnose_pair(opened, watch)?;
+            let document = rtolab_diagnose::diagnose_pair(opened, watch)?;
             let [first, second] = paths.each_ref().map(|path| path.display());
-            let none = format!(
+            let message = format!(
                 "{first} and {second} have no connection in common: captures of both ends of one \
                  transfer are needed, without address translation between them"
             );
-            found.map(Diagnosis).ok_or_else(|| raise::<CaptureError>(&none))
+            document.map(Diagnosis).ok_or_else(|| raise::<CaptureError>(&message))
         })
     })
 }
 
-/// Writes a pcapng copy of the capture at `path` to `out`, with these comments on packets by
-/// number.
+/// Writes a pcapng copy of the capture at `path` to `out`. `comments` are comments on packets, by
+/// the numbers of the packets.
 #[pyfunction]
 pub(crate) fn annotate(
     py: Python<'_>,
@@ -112,7 +112,7 @@ pub(crate) fn annotate(
             let out = BufWriter::new(File::create(&out).map_err(|error| named(&out, &error))?);
             let comment = |number: u64| comments.get(&number).cloned();
             let done = annotated(input, out, comment);
-            interrupt.told()?;
+            interrupt.check()?;
             done.map(drop).map_err(|error| raise::<CaptureError>(&error))
         })
     })
@@ -130,29 +130,29 @@ pub(crate) fn trace(
         py.detach(|| {
             let (input, _, interrupt) = open(&path)?;
             let rows = diagnose_trace(input, &numbers, limit);
-            interrupt.told()?;
+            interrupt.check()?;
             serde_json::to_string(&rows).map_err(|error| raise::<CaptureError>(&error))
         })
     })
 }
 
-/// The results of other senders on the path of the connection with this number as a JSON document,
-/// or why the path cannot be inferred.
+/// The results of other senders on the path of the connection with this number, or the reason why
+/// the path cannot be inferred, as a JSON document.
 #[pyfunction]
 pub(crate) fn what_if(py: Python<'_>, path: PathBuf, number: u64) -> PyResult<String> {
     guard(|| {
         py.detach(|| {
             let (input, _, interrupt) = open(&path)?;
-            let mut signalled = Ok(());
-            let found = diagnose_what_if(input, number, &mut || {
+            let mut signals = Ok(());
+            let results = diagnose_what_if(input, number, &mut || {
                 #[allow(clippy::redundant_closure_for_method_calls, reason = "its lifetime is any")]
-                let asked = Python::attach(|py| py.check_signals());
-                signalled = asked;
-                signalled.is_ok()
+                let checked = Python::attach(|py| py.check_signals());
+                signals = checked;
+                signals.is_ok()
             });
-            signalled.and(interrupt.told())?;
-            let found = found.map_err(|error| raise::<Error>(&error))?;
-            serde_json::to_string(&found).map_err(|error| raise::<CaptureError>(&error))
+            signals.and(interrupt.check())?;
+            let results = results.map_err(|error| raise::<Error>(&error))?;
+            serde_json::to_string(&results).map_err(|error| raise::<CaptureError>(&error))
         })
     })
 }
@@ -174,14 +174,15 @@ pub(crate) fn infer_scenario(
                 constant_rate: steady,
                 queue_overflows: true,
             };
-            let found = rtolab_diagnose::infer_scenario(input, number, assumptions);
-            interrupt.told()?;
-            found.map_err(|error| raise::<Error>(&error))
+            let scenario = rtolab_diagnose::infer_scenario(input, number, assumptions);
+            interrupt.check()?;
+            scenario.map_err(|error| raise::<Error>(&error))
         })
     })
 }
 
-/// The capture, its size if that is known, and the check that can end its reading.
+/// The decompressed capture, the size of its file (0 for standard input), and the exception that
+/// ended its reading, if any.
 fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
     let interrupt = Interrupt::default();
     let (input, size): (Box<dyn Read + Send>, u64) = if path == Path::new(STANDARD_INPUT) {
@@ -192,21 +193,22 @@ fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
         (Box::new(file), size)
     };
     let unpacked = unpacked(Interruptible { input, interrupt: interrupt.clone() });
-    interrupt.told()?;
+    interrupt.check()?;
     Ok((unpacked.map_err(|error| named(path, &error))?, size, interrupt))
 }
 
-/// The exception of a signal handler while a read waited, usually Ctrl-C.
+/// The exception that a signal handler, usually that of Ctrl-C, raised during a read.
 #[derive(Clone, Default)]
 struct Interrupt(Arc<Mutex<Option<PyErr>>>);
 
 impl Interrupt {
-    fn told(&self) -> PyResult<()> {
-        self.0.lock().ok().and_then(|mut told| told.take()).map_or(Ok(()), Err)
+    /// Raises the exception, if there is one.
+    fn check(&self) -> PyResult<()> {
+        self.0.lock().ok().and_then(|mut raised| raised.take()).map_or(Ok(()), Err)
     }
 }
 
-/// Reads from a pipe that may be idle for long, and handles signals meanwhile.
+/// A reader that handles signals, because a pipe may be idle for long.
 struct Interruptible {
     input: Box<dyn Read + Send>,
     interrupt: Interrupt,
@@ -219,9 +221,9 @@ impl Read for Interruptible {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 done => return done,
             }
-            if let Some(told) = Python::attach(|py| py.check_signals().err()) {
+            if let Some(raised) = Python::attach(|py| py.check_signals().err()) {
                 if let Ok(mut slot) = self.interrupt.0.lock() {
-                    *slot = Some(told);
+                    *slot = Some(raised);
                 }
                 return Err(IoError::other("interrupted"));
             }

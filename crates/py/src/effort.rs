@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_sim::Counters;
 
-/// The cost of one run, or of several together.
+/// The cost of one or more runs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Effort {
-    /// Before the first event.
+    /// The processor time before the first event.
     pub set_up: Duration,
-    /// From the first event to the last.
+    /// The time from the first event to the last.
     pub run: Duration,
     pub counters: Counters,
 }

@@ -9,16 +9,16 @@ use crate::panic::caught;
 
 create_exception!(rtolab, Error, PyException, "The base of every error that rtolab raises.");
 create_exception!(rtolab, ScenarioError, Error, "The scenario cannot be read, or cannot be run.");
-create_exception!(rtolab, SenderError, Error, "A sender's name is no valid sender specification.");
+create_exception!(rtolab, SenderError, Error, "A sender specification is invalid.");
 create_exception!(rtolab, DetectorError, SenderError, "No detector has that name.");
 create_exception!(
     rtolab,
     PrototypeError,
     Error,
-    "A prototype written in Python is wrong, or raised."
+    "A prototype written in Python is invalid or raised an exception."
 );
 create_exception!(rtolab, EmulationError, Error, "A link cannot be emulated here.");
-create_exception!(rtolab, GatewayError, Error, "There can be no such gateway here.");
+create_exception!(rtolab, GatewayError, Error, "A gateway cannot run here.");
 create_exception!(rtolab, WatchError, Error, "An interface cannot be watched here.");
 create_exception!(rtolab, CaptureError, Error, "A capture cannot be read, or a copy not written.");
 create_exception!(rtolab, InternalError, Error, "A defect in rtolab itself. Please report it.");
@@ -43,9 +43,9 @@ pub(crate) fn raise<E: PyTypeInfo>(error: &impl ToString) -> PyErr {
     PyErr::new::<E, _>(error.to_string())
 }
 
-/// Runs `entry`; a panic in it becomes an `InternalError`.
+/// Runs `entry`. A panic becomes an `InternalError`.
 pub(crate) fn guard<T>(entry: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    caught(entry).unwrap_or_else(|what| {
-        Err(InternalError::new_err(format!("a defect in rtolab, please report it: {what}")))
+    caught(entry).unwrap_or_else(|message| {
+        Err(InternalError::new_err(format!("a defect in rtolab, please report it: {message}")))
     })
 }

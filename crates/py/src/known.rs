@@ -15,7 +15,7 @@ pub(crate) struct Policy {
     behaviours: Vec<Behaviour>,
 }
 
-/// A receiver of a system.
+/// The receiver of an operating system.
 #[derive(IntoPyObject)]
 pub(crate) struct Receiver {
     name: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Receiver {
     behaviours: Vec<Behaviour>,
 }
 
-/// A parameter of a system.
+/// A difference of an operating system from the default, with its source.
 #[derive(IntoPyObject)]
 pub(crate) struct Behaviour {
     about: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Detector {
     source: &'static str,
 }
 
-/// The terms of sender specifications: policies, then profiles.
+/// The terms of sender specifications. Policies come before profiles.
 #[pyfunction]
 pub(crate) fn policies() -> Vec<Policy> {
     let policies = specification::policies().map(|policy| Policy {

@@ -1,12 +1,9 @@
-//! The bindings: arguments in, Arrow tables out, and nothing else.
+//! The Python bindings: they convert arguments, call the engine, and return Arrow tables.
 //!
-//! `python/rtolab/_rtolab.pyi` declares them. Every entry that computes passes through
-//! `error::guard`, so that a defect becomes an `rtolab.InternalError`.
+//! `python/rtolab/_rtolab.pyi` declares them. Every function that computes calls `error::guard`, so
+//! that a panic becomes an `rtolab.InternalError`.
 
-#![expect(
-    clippy::needless_pass_by_value,
-    reason = "Python's arguments arrive converted, as values"
-)]
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 converts Python's arguments to values")]
 
 mod batch;
 mod branch;
@@ -35,7 +32,7 @@ use rtolab_scenario::Scenario;
 
 use crate::error::{Error, ScenarioError, guard, raise};
 use crate::prototype::Class;
-use crate::simulate::{Asked, loaded};
+use crate::simulate::{Evaluation, loaded};
 
 /// The JSON Schema of a scenario.
 #[pyfunction]
@@ -43,20 +40,20 @@ fn schema() -> PyResult<String> {
     guard(|| Ok(format!("{:#}", Scenario::schema())))
 }
 
-/// The lines of the keys in a TOML text.
+/// The number of the line of each key in a TOML text.
 #[pyfunction]
 fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
     guard(|| rtolab_scenario::lines(text, file).map_err(|error| raise::<Error>(&error)))
 }
 
-/// Says which of the names `known` to use instead of `found`: the nearest five.
+/// The end of an error message about the name `found`: the five most similar of the names `known`.
 #[pyfunction]
 fn one_of(found: &str, known: Vec<String>) -> PyResult<String> {
     guard(|| Ok(rtolab_settings::names::one_of(found, known.iter().map(String::as_str))))
 }
 
-/// Raises the errors that `simulate` would raise for this scenario and these senders, and reports
-/// keys that the profiles of all senders override.
+/// Raises the errors that `simulate` would raise for this scenario and these senders. Also raises
+/// an error if the profiles of all senders override a key.
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
 fn check(
@@ -66,11 +63,11 @@ fn check(
     prototypes: Vec<Class>,
     confined: bool,
 ) -> PyResult<()> {
-    let asked = Asked { prototypes: Class::all(prototypes)?, ..Asked::default() };
-    let file = (&*path, simulate::reach(confined));
+    let evaluation = Evaluation { prototypes: Class::all(prototypes)?, ..Evaluation::default() };
+    let file = (&*path, simulate::file_access(confined));
     guard(|| {
-        simulate::labs(file, &set, &senders, &asked)?;
-        let checked = loaded(file, &set, &asked.prototypes)?.check_senders(&senders, &set);
+        simulate::labs(file, &set, &senders, &evaluation)?;
+        let checked = loaded(file, &set, &evaluation.prototypes)?.check_senders(&senders, &set);
         checked.map_err(|error| raise::<ScenarioError>(&error))
     })
 }

@@ -14,15 +14,15 @@ use crate::pcapng::pcapng;
 use crate::script::script;
 use crate::table::Table;
 
-/// The tables of all runs of one `simulate`, run by run.
+/// The recordings of all runs of one call, and their tables.
 #[pyclass(frozen, module = "rtolab._rtolab")]
 #[derive(Default)]
 pub(crate) struct Outcome {
     recordings: Vec<Recording>,
     traced: bool,
     effort: Effort,
-    /// In the order of [`TABLES`]; each is made once, on demand.
-    made: [OnceLock<RecordBatch>; TABLES.len()],
+    /// The tables in the order of [`TABLES`]. Each is built when it is first requested.
+    tables: [OnceLock<RecordBatch>; TABLES.len()],
 }
 
 impl Outcome {
@@ -42,24 +42,24 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The cost of all runs together: `set_up_s` and `run_s` in seconds of processor time, the
-    /// counts `data_packets_delivered` and `events`, and `peak_memory_mb`, the peak resident memory
-    /// of this process in MB.
+    /// The total cost of all runs: `set_up_s` and `run_s` in seconds of processor time, the counts
+    /// `data_packets_delivered` and `events`, and `peak_memory_mb`, the peak resident memory of
+    /// this process in MB.
     #[getter]
     fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.effort.document(py)
     }
 
-    /// The table with this name: see `TABLES`.
+    /// The table with this name. `TABLES` has the names.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        let kinds = TABLES.iter().zip(&self.made);
+        let kinds = TABLES.iter().zip(&self.tables);
         let kind = kinds.into_iter().find(|(kind, _)| kind.name == name);
-        let (kind, made) = kind.ok_or_else(|| Error::new_err(format!("no table `{name}`")))?;
-        let table = || made.get_or_init(|| (kind.make)(&self.recordings)).clone();
+        let (kind, slot) = kind.ok_or_else(|| Error::new_err(format!("no table `{name}`")))?;
+        let table = || slot.get_or_init(|| (kind.make)(&self.recordings)).clone();
         guard(|| Ok(Table(py.detach(table))))
     }
 
-    /// The packets of a traced run as a capture at `sender` or `receiver`: a pcapng file.
+    /// The packets of a traced run as a pcapng file captured at `place`: `sender` or `receiver`.
     fn pcapng<'py>(
         &self,
         py: Python<'py>,
@@ -77,7 +77,7 @@ impl Outcome {
         })
     }
 
-    /// The first flow of a traced run as a packetdrill script for its sender.
+    /// The first flow of a traced run as a packetdrill script that tests its sender.
     fn packetdrill(&self, py: Python<'_>, run: usize) -> PyResult<String> {
         guard(|| {
             let recording = self.recording(run)?;

@@ -1,13 +1,14 @@
-//! Panics, kept as text instead of printed.
+//! Messages of panics, which are stored instead of printed.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
 thread_local! {
+    /// The message of the last panic in this thread.
     static LAST: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// From now on a panic prints nothing; [`caught`] returns its message.
+/// Makes panics print nothing. [`caught`] returns their messages.
 pub(crate) fn silence() {
     panic::set_hook(Box::new(|info| LAST.set(Some(describe(info)))));
 }

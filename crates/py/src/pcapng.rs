@@ -1,4 +1,4 @@
-//! A traced run as a capture of the packets sent and received at one side.
+//! Conversion of a traced run to a capture at the sender or at the receiver.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -15,9 +15,9 @@ const SERVER_PORT: u16 = 5001;
 /// The dynamic ports of RFC 6335 section 6.
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The capture at `place` as a file: packets as real hosts would send them, without payload. Each
-/// simulated flow has its own port, and initial sequence numbers that depend only on the flow and
-/// the seed. Comments on packets report unusual fates.
+/// The capture at `place` as a pcapng file, without payload. Each simulated flow has its own port.
+/// Its initial sequence numbers depend only on the flow and the seed. Packets have comments if they
+/// are retransmissions, lost, delayed or modified.
 pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
     let run = &recording.run;
     let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
@@ -35,7 +35,7 @@ pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, Wri
         for flow in conversations.len() as u32..=row.flow {
             conversations.push(conversation(flow, run.seed));
         }
-        let packet = conversations[row.flow as usize].packet(from(row), &row.segment);
+        let packet = conversations[row.flow as usize].packet(sender_of(row), &row.segment);
         writer.packet(&CapturedPacket {
             at,
             identification: row.copy as u16,
@@ -55,7 +55,7 @@ fn conversation(flow: u32, seed: u64) -> Conversation {
     Conversation::new(addresses, ports, [isn as u32, (isn >> 32) as u32])
 }
 
-/// The finaliser of SplitMix64.
+/// The finalizer of SplitMix64.
 const fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -63,8 +63,8 @@ const fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The flow's sender opens the connection.
-const fn from(row: &SegmentRow) -> End {
+/// The end that sent the packet. The flow's sender opens the connection, so it is the client.
+const fn sender_of(row: &SegmentRow) -> End {
     match (row.place, row.event) {
         (Place::Sender, PacketEvent::Sent) | (Place::Receiver, PacketEvent::Received) => {
             End::Client

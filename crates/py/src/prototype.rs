@@ -1,7 +1,7 @@
-//! Detectors, responses and stages written in Python, which the engine calls like its own.
+//! Detectors, responses and stages written in Python. The engine calls them like its own.
 //!
-//! An exception cannot pass through the engine. It is kept until the run ends, and no prototype is
-//! called meanwhile: a run stays on one thread.
+//! An exception cannot propagate through the engine. It is stored until the run ends, and no
+//! prototype is called after it. A run stays on one thread, so the exception is thread-local.
 
 mod detector;
 mod facts;
@@ -31,7 +31,7 @@ pub(crate) use random::PyRandom;
 pub(crate) use response_context::{PyResponseContext, PySenderState};
 pub(crate) use stage::PyFrame;
 
-/// A prototype class, as Python describes it.
+/// A prototype class.
 #[derive(FromPyObject)]
 pub(crate) struct Class {
     name: String,
@@ -39,22 +39,22 @@ pub(crate) struct Class {
     kind: String,
     /// Makes a new object.
     make: Py<PyAny>,
-    /// The optional methods that it has.
+    /// The optional methods that it defines.
     methods: Vec<String>,
 }
 
 impl Class {
-    /// All prototypes; each name may occur once.
+    /// The prototypes of all classes. Raises an error if a name is invalid or occurs twice.
     pub(crate) fn all(classes: Vec<Self>) -> PyResult<Prototypes> {
         let mut all = Prototypes::default();
-        let mut taken = Vec::new();
+        let mut names = Vec::new();
         for Self { name, kind, make, methods } in classes {
-            let name = names::name(&name)?;
-            if taken.contains(&name) {
-                let told = format!("found two prototypes `{name}`; expected one");
-                return Err(PrototypeError::new_err(told));
+            let name = names::new_name(&name)?;
+            if names.contains(&name) {
+                let message = format!("found two prototypes `{name}`; expected one");
+                return Err(PrototypeError::new_err(message));
             }
-            taken.push(name);
+            names.push(name);
             let object = Object::new(Kind { name, make, methods });
             match kind.as_str() {
                 "stage" => all.stages.push(Staged::new(name, PyStage::new(object))),

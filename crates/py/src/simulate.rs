@@ -1,4 +1,4 @@
-//! `simulate`: a scenario with many senders and seeds, on all cores.
+//! `simulate`: runs a scenario with several senders and seeds on all cores.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,18 +11,18 @@ use rtolab_sim::{Lab, Observe, RunStatus, Sim};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::{Config, specification};
 
-use crate::batch::{GoesOn, batch, one_by_one};
+use crate::batch::{KeepRunning, batch, one_by_one};
 use crate::budget::MemoryBudget;
 use crate::effort::Effort;
 use crate::error::{DetectorError, Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
 use crate::prototype::{Class, unless_raised};
 
-/// Runs the scenario with each sender and each seed, all seeds of the first sender first.
+/// Runs the scenario with each sender and each seed. All seeds of the first sender come first.
 ///
-/// Without `senders`, the scenario's own are used. `jobs` is the number of threads, 0 for one per
-/// core; the results do not depend on it. `progress` is called now and then with the numbers of
-/// finished runs and of all runs.
+/// Without `senders`, the flows have the senders of the scenario. `jobs` is the number of threads,
+/// 0 for one per core. The results do not depend on it. `progress` is called repeatedly with the
+/// numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), senders=Vec::new(), seeds, trace=false, windows=false,
                     judges=Vec::new(), what_if=Vec::new(), prototypes=Vec::new(), jobs=0,
@@ -46,102 +46,110 @@ pub(crate) fn simulate(
     guard(|| {
         let prototypes = Class::all(prototypes)?;
         py.detach(|| {
-            let began = Instant::now();
-            let asked = Asked { judges, what_if, prototypes };
-            let labs = labs((&path, reach(confined)), &set, &senders, &asked)?;
-            let ready = Effort { set_up: began.elapsed(), ..Effort::default() };
+            let start = Instant::now();
+            let evaluation = Evaluation { judges, what_if, prototypes };
+            let file = (&*path, file_access(confined));
+            let labs = labs(file, &set, &senders, &evaluation)?;
+            let preparation = Effort { set_up: start.elapsed(), ..Effort::default() };
             let observe = Observe { trace, windows };
             let budget = MemoryBudget::of_this_process();
-            let one = |run: usize, goes_on: GoesOn<'_>| {
-                let (lab, seed) = (&labs[run / seeds.len()], seeds[run % seeds.len()]);
-                let mut recorded = budget.recording();
-                let mut goes_on = |sim: &Sim| recorded.fits(sim.recorded_bytes()) && goes_on();
-                let named = (lab, run as u32, seed);
-                let ran = guard(|| unless_raised(|| timed(named, observe, &mut goes_on)))?;
-                recorded.check()?;
-                Ok(ran)
+            let run_one = |number: usize, keep_running: KeepRunning<'_>| {
+                let (lab, seed) = (&labs[number / seeds.len()], seeds[number % seeds.len()]);
+                let mut memory = budget.recording();
+                let mut keep_running =
+                    |sim: &Sim| memory.fits(sim.recorded_bytes()) && keep_running();
+                let run = (lab, number as u32, seed);
+                let result = guard(|| unless_raised(|| timed(run, observe, &mut keep_running)))?;
+                memory.check()?;
+                Ok(result)
             };
             let total = labs.len() * seeds.len();
-            let watch = |done| Python::attach(|py| tell(py, progress.as_ref(), (done, total)));
+            let watch =
+                |done| Python::attach(|py| report_progress(py, progress.as_ref(), (done, total)));
             let runs = match jobs.min(total) {
-                1 => one_by_one(total, one, watch)?,
-                jobs => batch(&threads(jobs)?, total, one, watch)?,
+                1 => one_by_one(total, run_one, watch)?,
+                jobs => batch(&threads(jobs)?, total, run_one, watch)?,
             };
             let (recordings, efforts): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
-            let effort = efforts.into_iter().fold(ready, Effort::with);
+            let effort = efforts.into_iter().fold(preparation, Effort::with);
             Ok(Outcome::new(recordings, trace, effort))
         })
     })
 }
 
-/// A complete run and its cost; `None` if it was stopped.
+/// The recording of a complete run, with its cost; `None` if the run was stopped.
 fn timed(
     (lab, run, seed): (&Lab, u32, u64),
     observe: Observe,
-    goes_on: rtolab_sim::KeepRunning<'_>,
+    keep_running: rtolab_sim::KeepRunning<'_>,
 ) -> Option<(Recording, Effort)> {
-    let began = Instant::now();
+    let start = Instant::now();
     let mut sim = lab.start(seed, observe);
-    let set_up = began.elapsed();
-    let began = Instant::now();
-    if sim.run_while(lab.end(), goes_on) == RunStatus::Stopped {
+    let set_up = start.elapsed();
+    let start = Instant::now();
+    if sim.run_while(lab.end(), keep_running) == RunStatus::Stopped {
         return None;
     }
-    let effort = Effort { set_up, run: began.elapsed(), counters: sim.counters() };
+    let effort = Effort { set_up, run: start.elapsed(), counters: sim.counters() };
     Some((lab.record(sim, lab.named(run, seed)), effort))
 }
 
-/// The additional evaluation of runs; empty for none.
+/// The additional evaluation of runs. The default is none.
 #[derive(Default)]
-pub(crate) struct Asked {
+pub(crate) struct Evaluation {
     /// Passive detectors.
     pub judges: Vec<String>,
     /// Senders that continue from each timeout.
     pub what_if: Vec<String>,
-    /// Python prototypes that may be named.
+    /// The prototypes in Python that the scenario and the senders may name.
     pub prototypes: Prototypes,
 }
 
 /// The files that a scenario may name.
-pub(crate) const fn reach(confined: bool) -> FileAccess {
+pub(crate) const fn file_access(confined: bool) -> FileAccess {
     match confined {
         true => FileAccess::WithinFolder,
         false => FileAccess::Anywhere,
     }
 }
 
-/// The scenario prepared for each sender, or for its own if there are none.
+/// The scenario prepared for each of `senders`. If `senders` is empty, the flows have the senders
+/// of the scenario.
 pub(crate) fn labs(
     file: (&Path, FileAccess),
     set: &[(String, String)],
     senders: &[String],
-    asked: &Asked,
+    evaluation: &Evaluation,
 ) -> PyResult<Vec<Lab>> {
-    let scenario = loaded(file, set, &asked.prototypes)?;
+    let scenario = loaded(file, set, &evaluation.prototypes)?;
     if senders.is_empty() {
-        return Ok(vec![lab(&scenario, None, asked)?]);
+        return Ok(vec![lab(&scenario, None, evaluation)?]);
     }
-    senders.iter().map(|sender| lab(&scenario, Some(sender), asked)).collect()
+    senders.iter().map(|sender| lab(&scenario, Some(sender), evaluation)).collect()
 }
 
 /// The scenario of a file, which may name `prototypes`.
 pub(crate) fn loaded(
-    (path, reach): (&Path, FileAccess),
+    (path, access): (&Path, FileAccess),
     set: &[(String, String)],
     prototypes: &Prototypes,
 ) -> PyResult<Scenario> {
-    let scenario = Scenario::load_with(path, set, (reach, prototypes));
+    let scenario = Scenario::load_with(path, set, (access, prototypes));
     scenario.map_err(|error| raise::<ScenarioError>(&error))
 }
 
-/// The sender must be valid even if every flow has its own.
-pub(crate) fn lab(scenario: &Scenario, sender: Option<&str>, asked: &Asked) -> PyResult<Lab> {
+/// The scenario prepared for `sender`, which must be valid even if every flow has its own sender.
+pub(crate) fn lab(
+    scenario: &Scenario,
+    sender: Option<&str>,
+    evaluation: &Evaluation,
+) -> PyResult<Lab> {
+    let Evaluation { judges, what_if, prototypes } = evaluation;
     let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
-    for name in sender.into_iter().chain(asked.what_if.iter().map(String::as_str)) {
-        specification::sender_with(name, &base, &Sysctl::default(), &asked.prototypes.policies)
+    for name in sender.into_iter().chain(what_if.iter().map(String::as_str)) {
+        specification::sender_with(name, &base, &Sysctl::default(), &prototypes.policies)
             .map_err(|error| raise::<SenderError>(&error))?;
     }
-    let Asked { judges, what_if, prototypes } = asked;
     let lab = Lab::with(scenario, sender, &prototypes.policies);
     let lab = lab.and_then(|lab| match judges.is_empty() && what_if.is_empty() {
         true => Ok(lab),
@@ -158,8 +166,12 @@ fn threads(count: usize) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| raise::<Error>(&error))
 }
 
-/// Raises on Ctrl-C, and what `progress` raises.
-fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, runs: (usize, usize)) -> PyResult<()> {
+/// Calls `progress`, if any. Raises the exceptions of signal handlers and of `progress`.
+fn report_progress(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    runs: (usize, usize),
+) -> PyResult<()> {
     py.check_signals()?;
     progress.map_or(Ok(()), |progress| progress.call1(py, runs).map(drop))
 }

@@ -1,4 +1,4 @@
-//! A table for Python: Arrow columns, passed without copying.
+//! Tables for Python as Arrow columns, which are passed without a copy.
 
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -34,7 +34,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// One batch. The interface lets a producer ignore `requested_schema` ("best effort").
+    /// The table as a stream of one batch. The interface allows a producer to ignore
+    /// `requested_schema` ("best effort").
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

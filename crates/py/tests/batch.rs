@@ -1,4 +1,4 @@
-//! Tests of batches without Python: linking the bindings would need it.
+//! Tests of batches. They include the module, because linking the bindings needs Python.
 
 #[path = "../src/batch.rs"]
 mod batch;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use batch::{GoesOn, batch, one_by_one};
+use batch::{KeepRunning, batch, one_by_one};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn threads(count: usize) -> ThreadPool {
@@ -15,9 +15,9 @@ fn threads(count: usize) -> ThreadPool {
 }
 
 #[test]
-fn results_come_in_order_whatever_the_number_of_threads() {
+fn results_are_in_order_for_any_number_of_threads() {
     for count in [1, 2, 7] {
-        let work = |index: usize, _: GoesOn<'_>| {
+        let work = |index: usize, _: KeepRunning<'_>| {
             sleep(Duration::from_micros((index as u64 * 37) % 200));
             Ok::<_, String>(Some(index * index))
         };
@@ -27,8 +27,8 @@ fn results_come_in_order_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
-    let work = |index: usize, _: GoesOn<'_>| match index {
+fn the_error_is_that_of_the_lowest_index_even_if_others_fail_earlier() {
+    let work = |index: usize, _: KeepRunning<'_>| match index {
         40 => {
             sleep(Duration::from_millis(20));
             Err("forty".to_string())
@@ -41,16 +41,16 @@ fn the_error_is_that_of_the_lowest_index_even_if_others_fail_sooner() {
     }
 }
 
-/// Runs a thousand pieces of work with a watcher that stops them at its third call. Returns how
-/// many had begun, and what the watcher saw.
-fn ended_by_the_watcher(
-    run: impl FnOnce(Work<'_>, Watch<'_>) -> Result<Vec<()>, String>,
+/// Runs a thousand jobs with a watcher that stops them at its third call. Returns the number of
+/// jobs that had begun, and the arguments of the watcher.
+fn stopped_by_the_watcher(
+    run: impl FnOnce(Job<'_>, Watch<'_>) -> Result<Vec<()>, String>,
 ) -> (usize, Vec<usize>) {
     let begun = AtomicUsize::new(0);
-    let work = |_, goes_on: GoesOn<'_>| {
+    let work = |_, keep_running: KeepRunning<'_>| {
         begun.fetch_add(1, Ordering::Relaxed);
         sleep(Duration::from_millis(20));
-        Ok(goes_on().then_some(()))
+        Ok(keep_running().then_some(()))
     };
     let mut seen = Vec::new();
     let mut watch = |done| {
@@ -62,36 +62,36 @@ fn ended_by_the_watcher(
     (begun.into_inner(), seen)
 }
 
-type Work<'a> = &'a (dyn Fn(usize, GoesOn<'_>) -> Result<Option<()>, String> + Sync);
+type Job<'a> = &'a (dyn Fn(usize, KeepRunning<'_>) -> Result<Option<()>, String> + Sync);
 type Watch<'a> = &'a mut dyn FnMut(usize) -> Result<(), String>;
 
 #[test]
-fn an_error_of_the_watcher_ends_the_work() {
-    let (begun, seen) = ended_by_the_watcher(|work, watch| batch(&threads(2), 1000, work, watch));
+fn an_error_of_the_watcher_stops_the_batch() {
+    let (begun, seen) = stopped_by_the_watcher(|work, watch| batch(&threads(2), 1000, work, watch));
     assert!(begun < 100);
     assert!(seen[2] > 0);
 }
 
 #[test]
-fn nothing_to_do_is_done_at_once() {
+fn an_empty_batch_has_no_results() {
     assert!(
         batch(&threads(1), 0, |_, _| Ok::<_, String>(Some(())), |_| Ok(())).unwrap().is_empty()
     );
 }
 
 #[test]
-#[should_panic(expected = "in the work")]
-fn a_panic_in_the_work_is_not_waited_for() {
-    let work = |_, _: GoesOn<'_>| -> Result<Option<()>, String> { panic!("in the work") };
+#[should_panic(expected = "in a job")]
+fn a_panic_in_a_job_ends_the_batch() {
+    let work = |_, _: KeepRunning<'_>| -> Result<Option<()>, String> { panic!("in a job") };
     let _ = batch(&threads(2), 10, work, |_| Ok(()));
 }
 
 #[test]
-fn one_by_one_they_come_in_order_until_the_first_error() {
-    let square = |index: usize, _: GoesOn<'_>| Ok::<_, String>(Some(index * index));
+fn one_by_one_runs_in_order_until_the_first_error() {
+    let square = |index: usize, _: KeepRunning<'_>| Ok::<_, String>(Some(index * index));
     assert_eq!(one_by_one(4, square, |_| Ok(())).unwrap(), [0, 1, 4, 9]);
     let begun = AtomicUsize::new(0);
-    let work = |index: usize, _: GoesOn<'_>| {
+    let work = |index: usize, _: KeepRunning<'_>| {
         begun.fetch_add(1, Ordering::Relaxed);
         if index < 2 { Ok(Some(())) } else { Err(index) }
     };
@@ -100,33 +100,33 @@ fn one_by_one_they_come_in_order_until_the_first_error() {
 }
 
 #[test]
-fn one_by_one_an_error_of_the_watcher_ends_the_work() {
-    let (begun, seen) = ended_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
+fn an_error_of_the_watcher_stops_one_by_one() {
+    let (begun, seen) = stopped_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
     assert_eq!(begun, seen[2] + 1);
     assert!(seen[0] > 0);
 }
 
-/// Work that never ends by itself.
-#[expect(clippy::unnecessary_wraps, reason = "as all work is")]
-fn endless(_: usize, goes_on: GoesOn<'_>) -> Result<Option<()>, String> {
-    while goes_on() {
+/// A job that runs until it is stopped.
+#[expect(clippy::unnecessary_wraps, reason = "the type of all jobs")]
+fn endless(_: usize, keep_running: KeepRunning<'_>) -> Result<Option<()>, String> {
+    while keep_running() {
         sleep(Duration::from_millis(1));
     }
     Ok(None)
 }
 
 #[test]
-fn what_has_begun_is_told_to_stop() {
+fn running_jobs_are_requested_to_stop() {
     let interrupted = |_| Err("interrupted".to_string());
     assert_eq!(batch(&threads(2), 10, endless, interrupted).unwrap_err(), "interrupted");
     assert_eq!(one_by_one(10, endless, interrupted).unwrap_err(), "interrupted");
 }
 
 #[test]
-fn an_error_stops_what_comes_behind_it() {
-    let work = |index: usize, goes_on: GoesOn<'_>| match index {
+fn an_error_stops_later_jobs() {
+    let work = |index: usize, keep_running: KeepRunning<'_>| match index {
         0 => Err("the first".to_string()),
-        _ => endless(index, goes_on),
+        _ => endless(index, keep_running),
     };
     assert_eq!(batch(&threads(2), 10, work, |_| Ok(())).unwrap_err(), "the first");
 }

@@ -1,10 +1,10 @@
-//! Tests of panics without Python: linking the bindings would need it.
+//! Tests of panics. They include the module, because linking the bindings needs Python.
 
 #[path = "../src/panic.rs"]
 mod panic;
 
 #[test]
-fn a_panic_is_caught_with_what_it_said_and_where() {
+fn a_panic_is_caught_with_its_message_and_place() {
     panic::silence();
     assert_eq!(panic::caught(|| 7), Ok(7));
     let fixed = panic::caught(|| -> u32 { panic!("no such segment") }).unwrap_err();

@@ -1,4 +1,5 @@
-//! Captures of traced runs without Python: linking the bindings would need it.
+//! Tests of captures of traced runs. They include the module, because linking the bindings needs
+//! Python.
 
 #[path = "../src/pcapng.rs"]
 mod pcapng;
@@ -51,10 +52,10 @@ fn row(flow: u32, when: u64, (place, event): (Place, PacketEvent), segment: Segm
     }
 }
 
-const LEAVES: (Place, PacketEvent) = (Place::Sender, PacketEvent::Sent);
-const ARRIVES: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Received);
-const ANSWERED: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Sent);
-const RETURNS: (Place, PacketEvent) = (Place::Sender, PacketEvent::Received);
+const SENT_BY_SENDER: (Place, PacketEvent) = (Place::Sender, PacketEvent::Sent);
+const AT_RECEIVER: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Received);
+const SENT_BY_RECEIVER: (Place, PacketEvent) = (Place::Receiver, PacketEvent::Sent);
+const AT_SENDER: (Place, PacketEvent) = (Place::Sender, PacketEvent::Received);
 
 /// A handshake and a segment with its ACK; the first copy of the segment is lost.
 fn recording(seed: u64) -> Recording {
@@ -64,17 +65,17 @@ fn recording(seed: u64) -> Recording {
     let ack = acking(Segment::new(one, 0, Flags::ACK), one + 100);
     let lost = Fate::Dropped(DropCause::Outage);
     let segments = vec![
-        row(0, 0, LEAVES, syn(Flags::SYN)),
-        row(0, 10, ARRIVES, syn(Flags::SYN)),
-        row(0, 10, ANSWERED, syn_ack),
-        row(0, 20, RETURNS, syn_ack),
-        SegmentRow { fate: lost, fate_at: Some(at(25)), ..row(0, 20, LEAVES, data) },
-        SegmentRow { held: Duration::from_secs(3), ..row(0, 500, LEAVES, data) },
-        SegmentRow { retransmission: true, unneeded: true, ..row(0, 3000, LEAVES, data) },
-        row(0, 3500, ARRIVES, data),
-        row(0, 3500, ANSWERED, ack),
-        SegmentRow { fate: Fate::Underway, fate_at: None, ..row(0, 3501, RETURNS, ack) },
-        row(2, 3600, LEAVES, syn(Flags::SYN)),
+        row(0, 0, SENT_BY_SENDER, syn(Flags::SYN)),
+        row(0, 10, AT_RECEIVER, syn(Flags::SYN)),
+        row(0, 10, SENT_BY_RECEIVER, syn_ack),
+        row(0, 20, AT_SENDER, syn_ack),
+        SegmentRow { fate: lost, fate_at: Some(at(25)), ..row(0, 20, SENT_BY_SENDER, data) },
+        SegmentRow { held: Duration::from_secs(3), ..row(0, 500, SENT_BY_SENDER, data) },
+        SegmentRow { retransmission: true, unneeded: true, ..row(0, 3000, SENT_BY_SENDER, data) },
+        row(0, 3500, AT_RECEIVER, data),
+        row(0, 3500, SENT_BY_RECEIVER, ack),
+        SegmentRow { fate: Fate::Underway, fate_at: None, ..row(0, 3501, AT_SENDER, ack) },
+        row(2, 3600, SENT_BY_SENDER, syn(Flags::SYN)),
     ];
     let run = Run { run: 4, seed, sender: "sack+frto".into() };
     Recording { run, segments, ..Recording::default() }
@@ -87,7 +88,7 @@ fn packets(recording: &Recording, place: Place) -> Vec<CapturedPacket> {
 }
 
 #[test]
-fn a_capture_holds_what_one_side_saw_and_nothing_else() {
+fn a_capture_has_exactly_the_packets_of_its_place() {
     let recording = recording(7);
     for (place, first_from) in [(Place::Sender, 0), (Place::Receiver, 10)] {
         let packets = packets(&recording, place);
@@ -96,8 +97,8 @@ fn a_capture_holds_what_one_side_saw_and_nothing_else() {
         assert_eq!(packets[0].at, RUN_START + Duration::from_millis(first_from));
         let mut conversation = Conversation::from_first_packet(&packets[0]);
         for (packet, row) in packets.iter().zip(rows).filter(|(_, row)| row.flow == 0) {
-            let leaves = (row.place == Place::Sender) == (row.event == PacketEvent::Sent);
-            let from = if leaves { End::Client } else { End::Server };
+            let is_of_sender = (row.place == Place::Sender) == (row.event == PacketEvent::Sent);
+            let from = if is_of_sender { End::Client } else { End::Server };
             assert_eq!(conversation.segment(packet), Some((from, row.segment)));
             assert_eq!(packet.at, RUN_START + row.at.since(Instant::START));
             assert_eq!(u64::from(packet.identification), row.copy);
@@ -106,10 +107,10 @@ fn a_capture_holds_what_one_side_saw_and_nothing_else() {
 }
 
 #[test]
-fn every_flow_has_a_port_and_every_seed_its_numbers() {
+fn each_flow_has_its_port_and_each_seed_its_sequence_numbers() {
     let of = |seed| packets(&recording(seed), Place::Sender);
-    let (seven, again, eight) = (of(7), of(7), of(8));
-    assert_eq!(seven, again);
+    let (seven, repeated, eight) = (of(7), of(7), of(8));
+    assert_eq!(seven, repeated);
     let syn = |packets: &[CapturedPacket], index: usize| packets[index].segment.seq;
     let last = seven.len() - 1;
     assert_eq!(seven[last].from().port(), seven[0].from().port() + 2);
@@ -119,7 +120,7 @@ fn every_flow_has_a_port_and_every_seed_its_numbers() {
 }
 
 #[test]
-fn what_is_out_of_the_ordinary_is_in_the_comments() {
+fn comments_report_losses_delays_and_retransmissions() {
     let comments: Vec<_> = packets(&recording(7), Place::Sender)
         .into_iter()
         .map(|packet| packet.comment.unwrap_or_default().into_owned())
@@ -143,10 +144,10 @@ fn hash(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Every build and machine gives these bytes; `tests/runs/test_captures.py` checks the built
-/// extension, too. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` updates the hashes.
+/// The bytes are the same in all builds and on all machines. `tests/runs/test_captures.py` also
+/// checks the built extension. `RTOLAB_UPDATE=1 cargo test -p rtolab-py` updates the hashes.
 #[test]
-fn the_captures_of_a_run_are_as_they_were() {
+fn the_captures_of_a_run_are_unchanged() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenario = crates.join("../../scenarios/frto2002-delays.toml");
     let scenario = Scenario::load(&scenario, &[]).unwrap();

@@ -17,7 +17,7 @@ use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
 use rtolab_time::Duration;
 
-use crate::batch::{GoesOn, batch};
+use crate::batch::{KeepRunning, batch};
 use crate::effort::Effort;
 use crate::error::{EmulationError, Error, ScenarioError, guard, raise};
 use crate::outcome::Outcome;
@@ -93,7 +93,7 @@ pub(crate) fn emulate_flows(
         let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
         let total = scenarios.len() * seeds.len();
         let interrupted = AtomicBool::new(false);
-        let one = |number: usize, _: GoesOn<'_>| {
+        let one = |number: usize, _: KeepRunning<'_>| {
             let ((name, scenario), seed) =
                 (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };

@@ -14,7 +14,7 @@ pub(super) struct PyDetector(pub Object);
 impl Detector for PyDetector {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         if self.0.has("on_retransmission") {
-            self.0.ask("on_retransmission", |object| {
+            self.0.call("on_retransmission", |object| {
                 let name = intern!(object.py(), "on_retransmission");
                 object.call_method1(name, (PySent(*sent), PyEpisode(*episode))).map(drop)
             });
@@ -23,7 +23,7 @@ impl Detector for PyDetector {
 
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
         if self.0.has("on_probe") {
-            self.0.ask("on_probe", |object| {
+            self.0.call("on_probe", |object| {
                 let name = intern!(object.py(), "on_probe");
                 object.call_method1(name, (PySent(*sent), PyEpisode(*episode))).map(drop)
             });
@@ -31,21 +31,21 @@ impl Detector for PyDetector {
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
-        let said = self.0.ask("on_ack", |object| {
+        let verdict = self.0.call("on_ack", |object| {
             let name = intern!(object.py(), "on_ack");
-            verdict::of(&object.call_method1(name, (PyAck(*ack), PyEpisode(*episode)))?)
+            verdict::extract(&object.call_method1(name, (PyAck(*ack), PyEpisode(*episode)))?)
         });
-        said.unwrap_or(Verdict::Open)
+        verdict.unwrap_or(Verdict::Open)
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         if !self.0.has("at_end") {
             return Verdict::Open;
         }
-        let said = self.0.ask("at_end", |object| {
+        let verdict = self.0.call("at_end", |object| {
             let name = intern!(object.py(), "at_end");
-            verdict::of(&object.call_method1(name, (PyEpisode(*episode),))?)
+            verdict::extract(&object.call_method1(name, (PyEpisode(*episode),))?)
         });
-        said.unwrap_or(Verdict::Open)
+        verdict.unwrap_or(Verdict::Open)
     }
 }

@@ -1,12 +1,12 @@
-//! The arguments of a Python detector: those of the engine, with times in nanoseconds since the
-//! beginning of the run, and with sequence numbers relative to the SYN.
+//! The arguments of a detector in Python. They are those of the engine, but times are nanoseconds
+//! since the beginning of the run, and sequence numbers are relative to the SYN.
 
 use pyo3::prelude::*;
 use rtolab_tcp::spurious::{Episode, EpisodeKind};
 use rtolab_tcp::{AckFacts, Cause, Sent, Seq};
 use rtolab_time::Duration;
 
-/// The getters of a Python class, of what it wraps as `$it`, and its representation.
+/// Declares the getters of a Python class, whose wrapped value is `$it`, and its `__repr__`.
 macro_rules! getters {
     (
         $class:ident |$it:ident| { $($name:ident: $type:ty = $value:expr;)* }
@@ -58,7 +58,7 @@ getters! {
     "<Ack {} at {} ns>", ack, at
 }
 
-/// A segment that was sent.
+/// A sent segment.
 #[pyclass(frozen, name = "Sent", module = "rtolab._rtolab")]
 pub(crate) struct PySent(pub Sent);
 
@@ -88,7 +88,7 @@ getters! {
     "<Sent {} to {}, {} times>", seq, end, transmissions
 }
 
-/// A timeout or fast retransmit, and what the sender did since.
+/// A timeout or fast retransmit, and the sender's actions since then.
 #[pyclass(frozen, name = "Episode", module = "rtolab._rtolab")]
 pub(crate) struct PyEpisode(pub Episode);
 

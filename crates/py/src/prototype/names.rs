@@ -1,4 +1,4 @@
-//! Strings that tables reference as long as the process lives.
+//! Interned strings. Tables refer to them until the process ends.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,28 +9,30 @@ use rtolab_tcp::spurious::DetectorId;
 
 use crate::error::PrototypeError;
 
-/// The most different strings: they are never freed.
-const MOST: usize = 1000;
+/// The maximum number of strings, because they are never freed.
+const MAX_STRINGS: usize = 1000;
 
-static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+static INTERNED: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// The string with static lifetime.
-pub(super) fn kept(text: &str) -> PyResult<&'static str> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = kept.get(text) {
+pub(super) fn interned(text: &str) -> PyResult<&'static str> {
+    let mut strings = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = strings.get(text) {
         return Ok(known);
     }
-    if kept.len() >= MOST {
-        let told = format!("found `{text}`, the {MOST}th name or reason; expected a few kinds");
-        return Err(PrototypeError::new_err(told));
+    if strings.len() >= MAX_STRINGS {
+        let message = format!(
+            "found `{text}` after {MAX_STRINGS} other names and reasons; expected a few kinds"
+        );
+        return Err(PrototypeError::new_err(message));
     }
     let text: &'static str = Box::leak(text.into());
-    kept.insert(text);
+    strings.insert(text);
     Ok(text)
 }
 
-/// The name of a detector, which must not be another's.
-pub(super) fn name(name: &str) -> PyResult<&'static str> {
+/// The name of a prototype. Raises an error if it is invalid or the name of something else.
+pub(super) fn new_name(name: &str) -> PyResult<&'static str> {
     let shape = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(shape) {
         return Err(PrototypeError::new_err(format!(
@@ -39,8 +41,8 @@ pub(super) fn name(name: &str) -> PyResult<&'static str> {
     }
     if terms().any(|term| term == name) || name.parse::<DetectorId>().is_ok() || name == "all" {
         return Err(PrototypeError::new_err(format!(
-            "found the name `{name}`, which rtolab has; expected a new one, such as `my-{name}`"
+            "found the name `{name}`, which rtolab uses; expected a new one, such as `my-{name}`"
         )));
     }
-    kept(name)
+    interned(name)
 }

@@ -1,4 +1,4 @@
-//! A Python object that the engine calls, and that is copied with the run.
+//! Python objects that the engine calls. They are copied with the run.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,27 +11,27 @@ use pyo3::prelude::*;
 use crate::error::PrototypeError;
 
 thread_local! {
-    /// The exception that a prototype raised in the run of this thread.
+    /// The exception of a prototype in the run of this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// The result of a run that may have called prototypes.
+/// The result of `run`. Raises the exception of a prototype that it called, if any.
 pub(crate) fn unless_raised<T>(run: impl FnOnce() -> T) -> PyResult<T> {
     RAISED.take();
     let outcome = run();
     RAISED.take().map_or(Ok(outcome), Err)
 }
 
-/// What all objects of a class share.
+/// The properties of a class of prototypes, which its objects share.
 pub(super) struct Kind {
     pub name: &'static str,
     /// Makes a new object.
     pub make: Py<PyAny>,
-    /// The optional methods that it has: the others need no call.
+    /// The optional methods that it defines. Others are not called.
     pub methods: Vec<String>,
 }
 
-/// A Python object. Copies share it until one of them is called.
+/// A Python object. Copies share it until one of them is called (copy on write).
 #[derive(Clone)]
 pub(super) struct Object {
     kind: Arc<Kind>,
@@ -51,13 +51,14 @@ impl Object {
         Self { kind: Arc::new(kind), state: None }
     }
 
-    /// Has it this optional method?
+    /// Does it define this optional method?
     pub fn has(&self, method: &str) -> bool {
         self.kind.methods.iter().any(|own| own == method)
     }
 
-    /// The result of `call` on this copy's own object; `None` if it raises.
-    pub fn ask<T>(
+    /// The result of `call` on the object of this copy; `None` if it raises an exception. `method`
+    /// is its name in messages.
+    pub fn call<T>(
         &mut self,
         method: &str,
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
@@ -66,12 +67,13 @@ impl Object {
             return None;
         }
         Python::attach(|py| {
-            let asked = self.own(py).and_then(|object| call(&object));
-            asked.map_err(|error| self.keep(py, method, error)).ok()
+            let result = self.unshare(py).and_then(|object| call(&object));
+            result.map_err(|error| self.store(py, method, error)).ok()
         })
     }
 
-    fn own<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The object of this copy, which is created or copied if necessary.
+    fn unshare<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let object = match &self.state {
             None => self.kind.make.call0(py)?,
             Some(state) if Arc::strong_count(state) > 1 => {
@@ -83,8 +85,8 @@ impl Object {
         Ok(self.state.insert(Arc::new(object)).bind(py).clone())
     }
 
-    /// Exceptions that end a process, such as Ctrl-C, are kept unchanged.
-    fn keep(&self, py: Python<'_>, method: &str, error: PyErr) {
+    /// Stores an exception. Those that end a process, such as Ctrl-C, are stored unchanged.
+    fn store(&self, py: Python<'_>, method: &str, error: PyErr) {
         if !error.is_instance_of::<PyException>(py) {
             return RAISED.set(Some(error));
         }
@@ -96,7 +98,7 @@ impl Object {
     }
 }
 
-/// File and line of the innermost call that raised.
+/// The file and the line of the innermost call that raised `error`.
 fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     let mut last = error.traceback(py)?.into_any();
     while let Some(next) = last.getattr("tb_next").ok().filter(|next| !next.is_none()) {

@@ -1,11 +1,11 @@
-//! Random numbers for a stage written in Python.
+//! Random numbers of a stage in Python.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtolab_link::{Distribution, Probability, Rng};
 use rtolab_time::Duration;
 
-use super::response::LONGEST;
+use super::response::MAX_NANOS;
 
 /// The random numbers of one stage in one run. Each call draws one 64-bit number.
 #[pyclass(name = "Random", module = "rtolab._rtolab")]
@@ -26,17 +26,17 @@ impl PyRandom {
 
     fn uniform(&mut self, low: u64, high: u64) -> PyResult<u64> {
         if high < low {
-            let told = format!("found {low} to {high}; expected the smaller first");
-            return Err(PyValueError::new_err(told));
+            let message = format!("found {low} to {high}; expected the smaller first");
+            return Err(PyValueError::new_err(message));
         }
         let [low, high] = [low, high].map(Duration::from_nanos);
         Ok(self.0.span(&Distribution::Uniform(low, high)).nanos())
     }
 
     fn exponential(&mut self, mean: u64) -> PyResult<u64> {
-        if mean > LONGEST {
-            let told = format!("found a mean of {mean}; expected {LONGEST} at most");
-            return Err(PyValueError::new_err(told));
+        if mean > MAX_NANOS {
+            let message = format!("found a mean of {mean}; expected {MAX_NANOS} at most");
+            return Err(PyValueError::new_err(message));
         }
         Ok(self.0.span(&Distribution::Exponential(Duration::from_nanos(mean))).nanos())
     }

@@ -1,4 +1,4 @@
-//! A response written in Python.
+//! Responses in Python.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -10,39 +10,39 @@ use rtolab_time::Duration;
 use super::PyResponseContext;
 use super::object::Object;
 
-/// The largest window that may be set, in bytes: far above any advertised window.
-const LARGEST_WINDOW: u64 = 1 << 40;
+/// The maximum window that a response may set, in bytes. It is far above any advertised window.
+const MAX_WINDOW: u64 = 1 << 40;
 
-/// The longest time that may be set, in nanoseconds: twelve days.
-pub(super) const LONGEST: u64 = 1 << 50;
+/// The maximum time that a prototype may set, in nanoseconds: twelve days.
+pub(super) const MAX_NANOS: u64 = 1 << 50;
 
 #[derive(Clone, Debug)]
 pub(super) struct PyResponse(pub Object);
 
 impl Responder for PyResponse {
     fn on_spurious(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
-        let said = self.0.ask("on_spurious", |object| {
+        let action = self.0.call("on_spurious", |object| {
             let name = intern!(object.py(), "on_spurious");
-            answer(&object.call_method1(name, (PyResponseContext(*context),))?)
+            extract(&object.call_method1(name, (PyResponseContext(*context),))?)
         });
-        said.flatten()
+        action.flatten()
     }
 
     fn on_genuine(&mut self, context: &ResponseContext) -> Option<ResponseAction> {
         if !self.0.has("on_genuine") {
             return None;
         }
-        let said = self.0.ask("on_genuine", |object| {
+        let action = self.0.call("on_genuine", |object| {
             let name = intern!(object.py(), "on_genuine");
-            answer(&object.call_method1(name, (PyResponseContext(*context),))?)
+            extract(&object.call_method1(name, (PyResponseContext(*context),))?)
         });
-        said.flatten()
+        action.flatten()
     }
 }
 
 /// The attributes of a `rtolab.ResponseAction`.
 #[derive(FromPyObject)]
-struct Said {
+struct Attributes {
     cwnd: Option<u64>,
     ssthresh: Option<u64>,
     estimate: Option<(u64, u64)>,
@@ -51,32 +51,33 @@ struct Said {
     grow: bool,
 }
 
-/// Converts a `rtolab.ResponseAction` or `None`.
-fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
-    if said.is_none() {
+/// Converts a `rtolab.ResponseAction` or `None`. Raises an error if it is invalid.
+fn extract(result: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
+    if result.is_none() {
         return Ok(None);
     }
-    let Ok(Said { cwnd, ssthresh, estimate, adapt_from, undo, grow }) = said.extract() else {
+    let Ok(Attributes { cwnd, ssthresh, estimate, adapt_from, undo, grow }) = result.extract()
+    else {
         return Err(PyTypeError::new_err(format!(
             "found {}; expected a ResponseAction, with windows in bytes and estimates of two times in \
              nanoseconds, or None",
-            said.repr()?
+            result.repr()?
         )));
     };
-    if cwnd.is_some_and(|cwnd| cwnd > LARGEST_WINDOW) {
-        let expected = format!("expected a cwnd of {LARGEST_WINDOW} bytes at most");
-        return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
+    if cwnd.is_some_and(|cwnd| cwnd > MAX_WINDOW) {
+        let expected = format!("expected a cwnd of {MAX_WINDOW} bytes at most");
+        return Err(PyValueError::new_err(format!("found {}; {expected}", result.repr()?)));
     }
-    let spans = [estimate, adapt_from].into_iter().flatten();
-    if spans.flat_map(|(srtt, rttvar)| [srtt, rttvar]).any(|span| span > LONGEST) {
-        let expected = format!("expected times of {LONGEST} nanoseconds at most");
-        return Err(PyValueError::new_err(format!("found {}; {expected}", said.repr()?)));
+    let times = [estimate, adapt_from].into_iter().flatten();
+    if times.flat_map(|(srtt, rttvar)| [srtt, rttvar]).any(|time| time > MAX_NANOS) {
+        let expected = format!("expected times of {MAX_NANOS} nanoseconds at most");
+        return Err(PyValueError::new_err(format!("found {}; {expected}", result.repr()?)));
     }
     Ok(Some(ResponseAction {
         cwnd,
         ssthresh,
-        estimate: estimate.map(measured),
-        adapt_from: adapt_from.map(measured),
+        estimate: estimate.map(to_estimate),
+        adapt_from: adapt_from.map(to_estimate),
         restarts_validation: adapt_from.is_some(),
         reduction: if undo { ReductionOutcome::Undone } else { ReductionOutcome::Stands },
         growth: if grow { Growth::Usual } else { Growth::Withheld },
@@ -84,6 +85,6 @@ fn answer(said: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
     }))
 }
 
-fn measured((srtt, rttvar): (u64, u64)) -> Estimate {
+fn to_estimate((srtt, rttvar): (u64, u64)) -> Estimate {
     Estimate { srtt: Duration::from_nanos(srtt), rttvar: Duration::from_nanos(rttvar) }
 }

@@ -1,4 +1,4 @@
-//! The arguments of a Python response.
+//! The arguments of a response in Python.
 
 use pyo3::prelude::*;
 use rtolab_tcp::response::{ResponseContext, SenderState};
@@ -34,7 +34,7 @@ getters! {
     "<ResponseContext: {} on a {} at {} ns>", detector, kind, at
 }
 
-/// A sender's windows and estimates.
+/// A sender's windows and its estimate of the round-trip time.
 #[pyclass(frozen, name = "SenderState", module = "rtolab._rtolab")]
 pub(crate) struct PySenderState(pub SenderState);
 

@@ -1,4 +1,4 @@
-//! A stage of a link written in Python.
+//! Stages of a link in Python.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -8,7 +8,7 @@ use rtolab_time::Duration;
 
 use super::PyRandom;
 use super::object::Object;
-use super::response::LONGEST;
+use super::response::MAX_NANOS;
 
 #[derive(Clone, Debug)]
 pub(super) struct PyStage {
@@ -25,38 +25,40 @@ impl PyStage {
 impl Stage for PyStage {
     fn begin(&mut self, direction: Direction, rng: Rng) {
         self.direction = direction;
-        self.object.ask("random", |object| object.setattr("random", PyRandom(rng)));
+        self.object.call("random", |object| object.setattr("random", PyRandom(rng)));
     }
 
     fn on_frame(&mut self, frame: &SentFrame) -> FrameAction {
         let frame = PyFrame { frame: *frame, direction: self.direction };
-        let said = self.object.ask("on_frame", |object| {
+        let action = self.object.call("on_frame", |object| {
             let name = intern!(object.py(), "on_frame");
-            treatment(&object.call_method1(name, (frame,))?)
+            extract(&object.call_method1(name, (frame,))?)
         });
-        said.unwrap_or(FrameAction::Pass)
+        action.unwrap_or(FrameAction::Pass)
     }
 }
 
-/// A `rtolab.FrameAction`, a `rtolab.Hold` with its length, or `None` to pass.
-fn treatment(said: &Bound<'_, PyAny>) -> PyResult<FrameAction> {
-    if said.is_none() {
+/// Converts a `rtolab.FrameAction`, a `rtolab.Hold` with its length, or `None`, which passes the
+/// frame. Raises an error if it is invalid.
+fn extract(result: &Bound<'_, PyAny>) -> PyResult<FrameAction> {
+    if result.is_none() {
         return Ok(FrameAction::Pass);
     }
-    match said.extract::<&str>() {
+    match result.extract::<&str>() {
         Ok("pass") => return Ok(FrameAction::Pass),
         Ok("drop") => return Ok(FrameAction::Drop),
         _ => {}
     }
-    match said.getattr(intern!(said.py(), "length")).and_then(|length| length.extract::<u64>()) {
-        Ok(length) if length <= LONGEST => Ok(FrameAction::Hold(Duration::from_nanos(length))),
+    let length = result.getattr(intern!(result.py(), "length"));
+    match length.and_then(|length| length.extract::<u64>()) {
+        Ok(length) if length <= MAX_NANOS => Ok(FrameAction::Hold(Duration::from_nanos(length))),
         Ok(length) => {
-            let told = format!("found Hold({length}); expected {LONGEST} nanoseconds at most");
-            Err(PyValueError::new_err(told))
+            let message = format!("found Hold({length}); expected {MAX_NANOS} nanoseconds at most");
+            Err(PyValueError::new_err(message))
         }
         Err(_) => Err(PyTypeError::new_err(format!(
             "found the treatment {}; expected a FrameAction, Hold(nanoseconds) or None",
-            said.repr()?
+            result.repr()?
         ))),
     }
 }

@@ -1,28 +1,29 @@
-//! The results of a Python detector.
+//! The verdicts of a detector in Python.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use rtolab_tcp::spurious::{Reason, Verdict};
 
-use super::names::kept;
+use super::names::interned;
 
-/// A `rtolab.Verdict`, a `rtolab.Blind` with its reason, or `None` if it is undecided.
-pub(super) fn of(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
-    if said.is_none() {
+/// Converts a `rtolab.Verdict`, a `rtolab.Blind` with its reason, or `None`, which is undecided.
+/// Raises an error if it is invalid.
+pub(super) fn extract(result: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    if result.is_none() {
         return Ok(Verdict::Open);
     }
-    match said.extract::<&str>() {
+    match result.extract::<&str>() {
         Ok("open") => return Ok(Verdict::Open),
         Ok("spurious") => return Ok(Verdict::Spurious),
         Ok("genuine") => return Ok(Verdict::Genuine),
         _ => {}
     }
-    match said.getattr(intern!(said.py(), "why")).and_then(|why| why.extract::<String>()) {
-        Ok(why) => Ok(Verdict::Inconclusive(Reason::Other(kept(&why)?))),
+    match result.getattr(intern!(result.py(), "why")).and_then(|why| why.extract::<String>()) {
+        Ok(why) => Ok(Verdict::Inconclusive(Reason::Other(interned(&why)?))),
         Err(_) => Err(PyTypeError::new_err(format!(
             "found the verdict {}; expected a Verdict, Blind(\"why\") or None",
-            said.repr()?
+            result.repr()?
         ))),
     }
 }
