@@ -24,7 +24,7 @@ function unable(others) {
   const reasons = new Map();
   for (const { sender, error } of others) {
     if (!error) continue;
-    const reason = error.replace(/^`[^`]*` cannot go on from `[^`]*`: /, "");
+    const reason = error.replace(/^`[^`]*` cannot continue a connection of `[^`]*`: /, "");
     reasons.set(reason, [...(reasons.get(reason) ?? []), sender]);
   }
   return [...reasons].map(([reason, senders]) => h("p", { class: "note" }, `Cannot continue from there: ${senders.join(", ")} (${reason}).`));
