@@ -5,7 +5,8 @@ written. It has no TCP. A program only says its words, and ends with 3 if it is 
 0; a server says nothing, opens a datagram socket and goes on.
 
 Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
-with programs that never end, `panics` when a program starts, `spins` then without sleeping.
+with programs that never end, `asks` with a server's connected socket, `panics` when a program
+starts, `spins` then without sleeping.
 """
 
 import mmap
@@ -162,7 +163,8 @@ def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
     if kind != 12:
         return []
     if program:
-        kept[b"/proc/net/udp"] = b"heading\n 1: 00000000:1151 00000000:0000 07 "
+        state = b"01" if "asks" in sys.argv else b"07"
+        kept[b"/proc/net/udp"] = b"heading\n 1: 00000000:1151 00000000:0000 " + state + b" "
         return []
     number = struct.unpack_from("=I", frame, 22 + 8)[0]
     words = kept[WORDS].split(b"\0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from guests import require_kernel, stand_in
 from rtolab import _rtolab, kernel
-from rtolab._rtolab import EmulationError
+from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import Stack, conform, suite
 from rtolab.run import find_scenario
 
@@ -61,6 +62,31 @@ def test_a_client_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:
     """As `timeout` does, in virtual time."""
     fake = stand_in(tmp_path / "kernel", "waits")
     assert ran(fake, ["true"], tmp_path / "log", limit_s=60)["returncode"] == 124
+
+
+def test_a_server_that_asks_a_name_server_does_not_listen_yet(tmp_path: Path) -> None:
+    """The client waits for another socket, ten virtual seconds at most."""
+    for words, least_s in [((), 0.2), (("asks",), 10)]:
+        fake = stand_in(tmp_path / f"kernel{least_s}", *words)
+        report = ran(fake, ["true"], tmp_path / "log", server="serve")
+        assert least_s <= report["elapsed_s"] < least_s + 0.5
+
+
+def test_a_kernel_of_another_version_needs_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What rtolab adds to a kernel is compiled again, and the error says what that takes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = kernel.cache() / "6.12"
+    folder.mkdir(parents=True)
+    known = {"release": "6.12.4", "hz": 1000, "source": "a test"}
+    (folder / "kernel.json").write_text(json.dumps(known), encoding="utf-8")
+    (folder / "own").write_text("an earlier version\n", encoding="utf-8")
+    with monkeypatch.context() as without:
+        without.setattr("shutil.which", lambda _: None)
+        with pytest.raises(Error, match=r"another version of rtolab: .*`apt install gcc`"):
+            kernel.find()
+    assert (kernel.find().folder / "root" / "init").is_file()
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,10 @@ impl<A: Actors> Stage<'_, '_, A> {
             self.carrier.mark(now);
             self.take_reports();
             self.act(A::go_on)?;
+            // No time passes before they are taken.
+            if !self.world.reports.is_empty() {
+                continue;
+            }
             match self.actors.progress() {
                 Progress::Goes => {}
                 Progress::Over => over = over.or(Some(now + GRACE)),
