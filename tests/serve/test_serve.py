@@ -125,7 +125,7 @@ def test_what_if_the_timer_had_not_expired_or_the_sender_were_another(client: Te
     assert (same["time_s"], same["segments"]) == (0, 0)
     assert frto["time_s"] < -0.3
     assert frto["segments"] == -30
-    assert "cannot go on" in eifel["error"]
+    assert "cannot continue a connection" in eifel["error"]
     assert "nonsense" in nonsense["error"]
     response = client.post("/api/what-if", json=requested | {"at_s": 1.5})
     assert "no timeout at 1.5 s" in error_of(response)["message"]
