@@ -1,6 +1,7 @@
 //! The distribution of a length of time.
 
 use alloc::format;
+use alloc::sync::Arc;
 
 use rtolab_settings::{Checked, Positive, Setting, Settings, WrittenList, WrittenOption};
 use rtolab_time::Duration;
@@ -18,7 +19,8 @@ pub enum Distribution {
     LogNormal(LogNormal),
     Gamma(Gamma),
     Pareto(Pareto),
-    Empirical(Empirical),
+    /// Shared: every flow and link with this distribution draws from the same values.
+    Empirical(Arc<Empirical>),
 }
 
 /// The nearest duration to a number of nanoseconds; the longest if that is too long.
@@ -131,14 +133,14 @@ impl Distribution {
             *self = Self::Pareto(law);
         }
         let mut law = match self {
-            Self::Empirical(law) => Some(law.clone()),
+            Self::Empirical(law) => Some(Empirical::clone(law)),
             _ => None,
         };
         let setting = Setting::table("empirical", "As measured, from values or a file.", &mut law);
         visit(Setting { examples: &["{ file = \"traces/jitter.txt\" }"], ..setting });
         if let Some(mut law) = law {
             law.resolve();
-            *self = Self::Empirical(law);
+            *self = Self::Empirical(Arc::new(law));
         }
     }
 }

@@ -16,5 +16,5 @@ pub fn pareto(minimum: Duration, shape: f64) -> Distribution {
 }
 
 pub fn empirical(values: Vec<Duration>, interpolate: bool) -> Distribution {
-    Distribution::Empirical(Empirical::new(values, interpolate).unwrap())
+    Distribution::Empirical(Empirical::new(values, interpolate).unwrap().into())
 }
