@@ -81,6 +81,9 @@ pub struct Stalls {
     /// Stalls at random times, the bad spans of this process.
     #[setting(table)]
     pub random: Option<Renewal>,
+    /// The largest number of random stalls.
+    #[setting(format = Whole<1, 1_000_000>, unset = "no limit", example = "3")]
+    pub at_most: Option<u32>,
     /// Where held frames wait.
     pub holds: StallHolds,
 }

@@ -152,6 +152,8 @@ pub struct Renewal {
 pub(crate) struct BadSpans {
     process: Renewal,
     rng: Rng,
+    /// The number of bad spans after the next one; `None` for any number.
+    left: Option<u32>,
     /// The next bad span.
     pub(crate) from: Instant,
     pub(crate) to: Instant,
@@ -164,8 +166,13 @@ impl BadSpans {
         if bad.is_zero() {
             return None;
         }
-        let mut spans =
-            Self { process, rng: stream.rng(), from: Instant::START, to: Instant::START };
+        let mut spans = Self {
+            process,
+            rng: stream.rng(),
+            left: None,
+            from: Instant::START,
+            to: Instant::START,
+        };
         if good.is_zero() {
             spans.to = Instant::NEVER;
             return Some(spans);
@@ -185,7 +192,18 @@ impl BadSpans {
         Some(spans)
     }
 
+    /// With at least one and at most `count` bad spans.
+    pub(crate) fn at_most(self, count: Option<u32>) -> Self {
+        Self { left: count.map(|count| count.saturating_sub(1)), ..self }
+    }
+
+    /// Goes to the following bad span; after the last one to the end of time.
     pub(crate) fn advance(&mut self) {
+        if self.left == Some(0) {
+            (self.from, self.to) = (Instant::NEVER, Instant::NEVER);
+            return;
+        }
+        self.left = self.left.map(|left| left - 1);
         self.from = self.to + self.rng.span(&self.process.good);
         self.to = self.from + self.rng.span(&self.process.bad);
     }

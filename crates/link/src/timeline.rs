@@ -1,5 +1,6 @@
 //! Spans of time with a disturbance, independent of the traffic.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -32,7 +33,8 @@ pub(crate) struct Timeline {
     known: VecDeque<Span>,
     /// Scripted spans that are not merged yet, by their start.
     scripted: VecDeque<Span>,
-    random: Option<BadSpans>,
+    /// Boxed: few links have any.
+    random: Option<Box<BadSpans>>,
     /// When the first span begins that is not in `known`.
     unknown_from: Instant,
     keep: bool,
@@ -40,16 +42,19 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     pub(crate) fn new(scripted: &[Interval], random: Option<&Renewal>, stream: Stream) -> Self {
+        Self::of(scripted, random.and_then(|process| BadSpans::new(process.clone(), stream)))
+    }
+
+    fn of(scripted: &[Interval], random: Option<BadSpans>) -> Self {
         let mut spans: Vec<Span> = scripted
             .iter()
             .map(|window| Span { from: window.at, to: window.at + window.length })
             .collect();
         spans.sort_by_key(|span| span.from);
-        let random = random.and_then(|process| BadSpans::new(process.clone(), stream));
         let mut timeline = Self {
             known: VecDeque::new(),
             scripted: spans.into(),
-            random,
+            random: random.map(Box::new),
             unknown_from: Instant::START,
             keep: false,
         };
@@ -60,7 +65,10 @@ impl Timeline {
     /// The stalls of a direction with this stream.
     pub(crate) fn stalls(config: &DirectionConfig, stream: Stream) -> Self {
         let stalls = &config.stalls;
-        Self::new(&stalls.scripted, stalls.random.as_ref(), stream.child("stalls"))
+        let stream = stream.child("stalls");
+        let random = stalls.random.as_ref();
+        let random = random.and_then(|process| BadSpans::new(process.clone(), stream));
+        Self::of(&stalls.scripted, random.map(|spans| spans.at_most(stalls.at_most)))
     }
 
     pub(crate) fn quiet() -> Self {

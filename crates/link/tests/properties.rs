@@ -150,7 +150,12 @@ fn steady() -> BoxedStrategy<DirectionConfig> {
                         length,
                         holds,
                     }),
-                    stalls: Stalls { scripted: stalls.0, random: stalls.1, holds: stalls.2 },
+                    stalls: Stalls {
+                        scripted: stalls.0,
+                        random: stalls.1,
+                        holds: stalls.2,
+                        ..Stalls::default()
+                    },
                     ..DirectionConfig::default()
                 }
             },

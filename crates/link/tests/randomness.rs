@@ -123,8 +123,8 @@ fn each_process_has_its_own_stream() {
 
 #[test]
 fn outages_and_stalls_are_independent_of_the_traffic() {
-    let stalls =
-        Stalls { scripted: Vec::new(), random: Some(outages(true)), holds: StallHolds::Entry };
+    let random = Some(outages(true));
+    let stalls = Stalls { random, holds: StallHolds::Entry, ..Stalls::default() };
     let mut config = forward(DirectionConfig { stalls, ..DirectionConfig::default() });
     config.outages.random = Some(outages(false));
     let spans = |frames: u64| {
@@ -140,6 +140,25 @@ fn outages_and_stalls_are_independent_of_the_traffic() {
         assert!(silent.iter().filter(|it| it.kind == kind).count() > 15);
     }
     assert_eq!(spans(3000), silent);
+}
+
+#[test]
+fn the_largest_number_of_random_stalls_ends_them_and_moves_none() {
+    for stationary in [false, true] {
+        let spans = |at_most: Option<u32>| {
+            let random = Some(outages(stationary));
+            let stalls = Stalls { random, at_most, ..Stalls::default() };
+            let config = forward(DirectionConfig { stalls, ..DirectionConfig::default() });
+            let mut link = channel(&config);
+            link.record_disturbances();
+            link.disturbances(at(500.0))
+        };
+        let all = spans(None);
+        assert!(all.len() > 15);
+        for count in [1, 3] {
+            assert_eq!(spans(Some(count)), all[..count as usize]);
+        }
+    }
 }
 
 #[test]

@@ -109,8 +109,8 @@ fn a_trace_repeats_for_ever_and_idle_rounds_are_lost() {
 fn opportunities_within_a_stall_are_lost() {
     let stalls = Stalls {
         scripted: vec![window(0.002, 0.002)],
-        random: None,
         holds: StallHolds::Transmitter,
+        ..Stalls::default()
     };
     let opportunities = Some(opportunities(&[1, 2, 3, 4], 4));
     let config = DirectionConfig { opportunities, stalls, ..DirectionConfig::default() };
@@ -174,8 +174,7 @@ fn a_priority_packet_preempts_a_frame_which_then_resumes() {
 
 #[test]
 fn priority_packets_wait_for_stalls_and_each_other_and_change_rate_too() {
-    let stalls =
-        Stalls { scripted: vec![window(1.9, 0.3)], random: None, holds: StallHolds::Transmitter };
+    let stalls = Stalls { scripted: vec![window(1.9, 0.3)], ..Stalls::default() };
     let rate_changes = vec![change(2.25, 800)];
     let config = DirectionConfig { priority: Some(voice()), stalls, rate_changes, ..slow() };
     let mut link = channel(&forward(config));

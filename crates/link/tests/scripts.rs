@@ -31,7 +31,7 @@ fn wireless() -> DirectionConfig {
 }
 
 fn stalled(from: f64, length: f64, holds: StallHolds) -> DirectionConfig {
-    let stalls = Stalls { scripted: vec![window(from, length)], random: None, holds };
+    let stalls = Stalls { scripted: vec![window(from, length)], holds, ..Stalls::default() };
     DirectionConfig { stalls, ..slow() }
 }
 
@@ -43,8 +43,8 @@ fn always(length: f64, holds: SpikeHolds) -> Spikes {
 
 #[test]
 fn t_lk_1_a_hiccup_releases_frames_in_order() {
-    let hiccup =
-        Stalls { scripted: vec![window(28.0, 12.0)], random: None, holds: StallHolds::Entry };
+    let holds = StallHolds::Entry;
+    let hiccup = Stalls { scripted: vec![window(28.0, 12.0)], holds, ..Stalls::default() };
     let data = DirectionConfig {
         rate: rate(46_800),
         delay: secs(1.4),

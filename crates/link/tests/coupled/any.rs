@@ -38,6 +38,7 @@ pub fn direction() -> impl Strategy<Value = DirectionConfig> {
         scripted,
         random,
         holds,
+        ..Stalls::default()
     });
     (rate, milliseconds(0..1000), 0.0..0.6f64, spikes(), stalls).prop_map(
         |(rate, delay, loss, spikes, stalls)| DirectionConfig {
