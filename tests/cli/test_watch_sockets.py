@@ -10,7 +10,7 @@ import pytest
 import program
 from rtolab._rtolab import WatchError
 from rtolab.watching import sockets
-from rtolab.watching.sockets import Flow, Info, SocketWatcher, event, parsed
+from rtolab.watching.sockets import Flow, SocketWatcher, TcpInfo, parse_event, parse_reply
 
 LINE = (
     b"  python-12 [000] ..s1. 12.3: tcp_retransmit_skb: skbaddr=0000 skaddr=0000 family=AF_INET "
@@ -21,12 +21,12 @@ LINE = (
 
 def test_an_event_names_the_connection() -> None:
     flow = Flow(ip_address("10.0.0.1"), 40000, ip_address("10.0.0.2"), 443)
-    assert event(LINE) == flow
+    assert parse_event(LINE) == flow
     older = LINE.replace(b" family=AF_INET", b"").replace(b" err=0", b"")
-    assert event(older) == flow
+    assert parse_event(older) == flow
     v6 = LINE.replace(b"::ffff:10.0.0.1", b"fd00::1").replace(b"::ffff:10.0.0.2", b"fd00::2")
-    assert event(v6) == Flow(ip_address("fd00::1"), 40000, ip_address("fd00::2"), 443)
-    assert event(b"CPU:0 [LOST 17 EVENTS]") is None
+    assert parse_event(v6) == Flow(ip_address("fd00::1"), 40000, ip_address("fd00::2"), 443)
+    assert parse_event(b"CPU:0 [LOST 17 EVENTS]") is None
 
 
 def answer(info: bytes) -> bytes:
@@ -42,11 +42,11 @@ def test_the_state_of_a_socket_is_read_from_any_kernel() -> None:
     struct.pack_into("=I", info, 76, 10)
     struct.pack_into("=I", info, 216, 3)
     struct.pack_into("=H", info, 240, 5)
-    assert parsed(answer(bytes(info))) == Info(1, 4, 2, 10, 3, 5)
-    # Older kernels tell less.
-    assert parsed(answer(bytes(info[:192]))) == Info(1, 4, 2, 10, 0, 0)
+    assert parse_reply(answer(bytes(info))) == TcpInfo(1, 4, 2, 10, 3, 5)
+    # Older kernels have a shorter `tcp_info`.
+    assert parse_reply(answer(bytes(info[:192]))) == TcpInfo(1, 4, 2, 10, 0, 0)
     error = struct.pack("=IHHIIi", 20, 2, 0, 0, 0, -2)
-    assert parsed(error) is None
+    assert parse_reply(error) is None
 
 
 def test_without_tracefs_the_message_says_how_to_mount_it(tmp_path: Path) -> None:

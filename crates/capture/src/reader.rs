@@ -220,7 +220,7 @@ fn captured(
     record: Record<'_>,
     fragments: &mut Fragments,
 ) -> Result<Option<Captured>, NoSegment> {
-    let ip = frame::ip(link, record.bytes, record.original)?;
+    let ip = frame::ip(link, record.bytes, record.original_len)?;
     let (packet, checksum, syn_fingerprint) = match ip.fragment {
         None => frame::segment(&ip, checksums)?,
         Some(fragment) => match fragments.take(&ip, fragment, record.at) {

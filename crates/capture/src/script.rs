@@ -1,15 +1,14 @@
-//! A connection as a packetdrill script: the application's calls, the outbound packets and the
-//! inbound ones.
+//! Conversion of a connection to a packetdrill script: system calls, outbound and inbound packets.
 //!
-//! The host under test opens the connection. The writes of its application are inferred from the
-//! outbound packets: all data sent until no data is outstanding is one write.
+//! The host under test opens the connection. The outbound packets show the writes of its
+//! application: new data sent while earlier data is outstanding belongs to the same write.
 
 use std::fmt::Write as _;
 
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::Duration;
 
-/// A packet at the host under test.
+/// A packet that the host under test sends or receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ScriptPacket {
@@ -28,24 +27,24 @@ pub enum PacketDirection {
     Inbound,
 }
 
-/// A write of the application, with the index of the packet before which it happens.
+/// A write of the application, just before the packet with the index `before`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Write {
     before: usize,
     bytes: u64,
 }
 
-/// The script of `packets`, which begin with the outbound SYN. `about` are the lines of the comment
-/// at its beginning.
+/// The packetdrill script of `packets`, of which the first is the outbound SYN. It begins with
+/// `about`, one comment per line.
 pub fn packetdrill(about: &[String], packets: &[ScriptPacket]) -> String {
     let mut script = String::new();
     for line in about {
         let _ = writeln!(script, "// {line}");
     }
-    script.push_str(OPENING);
+    script.push_str(PREAMBLE);
     let writes = writes(packets);
     let close_before = close_before(packets, &writes);
-    let mut shifts = Shifts::default();
+    let mut scales = WindowScales::default();
     for (index, one) in packets.iter().enumerate() {
         let at = one.at.secs_f64();
         if let Some(write) = writes.iter().find(|write| write.before == index) {
@@ -55,30 +54,31 @@ pub fn packetdrill(about: &[String], packets: &[ScriptPacket]) -> String {
         if close_before == Some(index) {
             let _ = writeln!(script, "{at:.6} close(3) = 0");
         }
-        shifts.update(one);
+        scales.update(one);
         let pushed =
             one.direction == PacketDirection::Outbound && ends_write(&one.segment, &writes);
-        let line = packet(&one.segment, one.direction, pushed, shifts);
+        let line = packet(&one.segment, one.direction, pushed, scales);
         let _ = writeln!(script, "{at:.6} {line}");
     }
     script
 }
 
-const OPENING: &str = "
+/// The system calls that open the connection.
+const PREAMBLE: &str = "
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)
 0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
 0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
 ";
 
-/// The window scales of both ends, if both sent the option.
+/// The window scale in the SYN of each end.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shifts {
+struct WindowScales {
     outbound: Option<u8>,
     inbound: Option<u8>,
 }
 
-impl Shifts {
+impl WindowScales {
     fn update(&mut self, one: &ScriptPacket) {
         if one.segment.flags.has(Flags::SYN) {
             let shift = one.segment.syn_options().window_scale;
@@ -89,7 +89,7 @@ impl Shifts {
         }
     }
 
-    /// The scale of the window in an inbound segment; 0 for a SYN.
+    /// The scale of the window in an inbound segment: 0 in a SYN, or if one end sent no option.
     fn of_peer(self, segment: &Segment) -> u8 {
         match (self.outbound, self.inbound) {
             (Some(_), Some(shift)) if !segment.flags.has(Flags::SYN) => shift,
@@ -98,7 +98,7 @@ impl Shifts {
     }
 }
 
-/// The writes of the application.
+/// Infers the writes of the application.
 fn writes(packets: &[ScriptPacket]) -> Vec<Write> {
     let (mut una, mut max) = (Seq::FIRST + 1, Seq::FIRST + 1);
     let mut writes: Vec<Write> = Vec::new();
@@ -120,18 +120,19 @@ fn writes(packets: &[ScriptPacket]) -> Vec<Write> {
     writes
 }
 
-/// The index of the packet before which the application closes. It closes right after its last
-/// write if the FIN is sent with data or while data is outstanding.
+/// The index of the packet before which the application closes the socket; `None` if it sends no
+/// FIN. It closes right after its last write if the FIN carries data or leaves while data is
+/// outstanding.
 fn close_before(packets: &[ScriptPacket], writes: &[Write]) -> Option<usize> {
-    let leaves = |one: &ScriptPacket| {
+    let is_own_fin = |one: &ScriptPacket| {
         one.direction == PacketDirection::Outbound && one.segment.flags.has(Flags::FIN)
     };
-    let fin = packets.iter().position(leaves)?;
+    let fin = packets.iter().position(is_own_fin)?;
     let seq = packets[fin].segment.seq;
     let acked = packets[..fin].iter().filter(|one| one.direction == PacketDirection::Inbound);
-    let waits = acked.map(|one| one.segment.ack).max().is_some_and(|una| una < seq);
+    let is_outstanding = acked.map(|one| one.segment.ack).max().is_some_and(|una| una < seq);
     match writes.last() {
-        Some(last) if waits || packets[fin].segment.len > 0 => Some(last.before),
+        Some(last) if is_outstanding || packets[fin].segment.len > 0 => Some(last.before),
         _ => Some(fin),
     }
 }
@@ -146,8 +147,13 @@ fn ends_write(segment: &Segment, writes: &[Write]) -> bool {
         })
 }
 
-/// The line of a packet, without its time.
-fn packet(segment: &Segment, direction: PacketDirection, pushed: bool, shifts: Shifts) -> String {
+/// The line of a packet, without its time. `pushed` sets PSH.
+fn packet(
+    segment: &Segment,
+    direction: PacketDirection,
+    pushed: bool,
+    scales: WindowScales,
+) -> String {
     let mut line = String::from(if direction == PacketDirection::Outbound { "> " } else { "< " });
     let push = if pushed { Flags::PSH } else { Flags::NONE };
     line.push_str(&letters(segment.flags | push));
@@ -157,7 +163,7 @@ fn packet(segment: &Segment, direction: PacketDirection, pushed: bool, shifts: S
         let _ = write!(line, " ack {}", segment.ack.relative());
     }
     if direction == PacketDirection::Inbound {
-        let window = segment.window >> shifts.of_peer(segment);
+        let window = segment.window >> scales.of_peer(segment);
         let _ = write!(line, " win {}", window.min(u32::from(u16::MAX)));
     }
     let options = options(segment);
@@ -181,7 +187,7 @@ fn letters(flags: Flags) -> String {
     known.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, letter)| *letter).collect()
 }
 
-/// The options in the order and with the padding of Linux.
+/// The options, in the order in which Linux sends them and with its padding.
 fn options(segment: &Segment) -> Vec<String> {
     let SynOptions { mss, window_scale, sack_permitted } = segment.syn_options();
     let mut options: Vec<String> = mss.iter().map(|mss| format!("mss {mss}")).collect();

@@ -162,7 +162,7 @@ impl<W: Write> Writer<W> {
         comments: &[&str],
     ) -> Result<(), WriteError> {
         let nanos = record.at.nanos();
-        let (captured, original) = (record.bytes.len() as u32, record.original as u32);
+        let (captured, original) = (record.bytes.len() as u32, record.original_len as u32);
         for word in [interface, (nanos >> 32) as u32, nanos as u32, captured, original] {
             self.put(&word.to_le_bytes());
         }

@@ -8,16 +8,16 @@ use serde::Serialize;
 pub enum Class {
     /// The timed-out segment was lost.
     Genuine,
-    /// It arrived, but all its ACKs were lost.
+    /// The segment arrived, but all its ACKs were lost.
     AckLost,
-    /// It or its ACK was late.
+    /// The segment or its ACK was late.
     Spurious,
-    /// The capture does not show it.
+    /// The capture does not show which of these is true.
     Unknown,
 }
 
 impl Class {
-    /// The name in documents.
+    /// The name in reports and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Genuine => "genuine",

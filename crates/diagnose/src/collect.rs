@@ -37,7 +37,9 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
         }
     }
     history.note_delivered(ack, covers);
-    if awaits_ack || history.order.followed(history.delivered.answered).next().is_some() {
+    if awaits_ack
+        || history.order.answered_by_duplicates(history.delivered.answered).next().is_some()
+    {
         note_all(KINDS.after_ack, history, ack);
     }
     history.finish_ack(ack);

@@ -4,10 +4,10 @@ use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
+use crate::capture_points::{CapturePoint, MIN_APART, MIN_COPIES, TwoCapturePoints};
 use crate::duplicates::RecentPackets;
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
-use crate::places::{APART, COPIES, Place, Places};
 use crate::silence::{MAX_SILENCES, MIN_LENGTH, Silence, Wait};
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
@@ -17,7 +17,8 @@ use crate::vantage::{Turnarounds, Vantage};
 pub(crate) struct Handshake {
     /// The last SYN of client and server.
     pub openings: [Option<Opening>; 2],
-    /// Were options of a SYN cut off? If so, the window scale is unknown.
+    /// Did the snapshot length of the capture cut off options of a SYN? If so, the window scale is
+    /// unknown.
     pub is_cut: bool,
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Connection {
     pub began: Instant,
     pub last: Instant,
     pub packets: u64,
-    /// Packets of client and server.
+    /// The number of packets from client and server.
     pub seen: [u64; 2],
     /// The number of packets that the capture contains twice.
     pub copies: u64,
@@ -37,24 +38,24 @@ pub(crate) struct Connection {
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
     pub ends: [Option<Box<HalfConnection>>; 2],
-    pub over: Over,
+    pub close_state: CloseState,
     conversation: Conversation,
     recent: [RecentPackets; 2],
-    /// The number of copies at least [`APART`] after the first ones.
+    /// The number of copies that follow the first ones after at least [`MIN_APART`].
     apart: u32,
-    /// Set if the capture was made at two capture points.
-    places: Option<Box<Places>>,
-    /// The connection as seen from the second capture point.
+    /// `None` unless the capture contains packets of two capture points.
+    points: Option<Box<TwoCapturePoints>>,
+    /// The connection as the second capture point sees it.
     pub far: Option<Box<Connection>>,
 }
 
 /// The closing state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum CloseState {
     Open,
     /// This end has sent its FIN.
-    Half(End),
-    /// Both have sent a FIN, or one has sent a RST.
+    HalfClosed(End),
+    /// Both ends have sent a FIN, or one has sent a RST.
     Closed,
 }
 
@@ -72,101 +73,108 @@ impl Connection {
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
             ends: [None, None],
-            over: Over::Open,
+            close_state: CloseState::Open,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,
-            places: None,
+            points: None,
             far: None,
         }
     }
 
     /// Processes the next packet of the connection. Returns its capture point; `None` if it is a
     /// copy at the same point.
-    pub fn packet(&mut self, captured: &Captured, at: Instant) -> Option<Place> {
+    pub fn on_packet(&mut self, captured: &Captured, at: Instant) -> Option<CapturePoint> {
         let Captured { number, packet, .. } = captured;
         let number = *number;
         self.packets += 1;
         let (from, segment) = self.conversation.segment(packet)?;
-        let place = self.place((from, &segment), packet, at)?;
-        let frame =
-            Frame { number, at, identification: packet.identification, raw: packet.segment.seq };
-        match (place, &mut self.far) {
-            (Place::Far, Some(far)) => far.take((from, &segment), &frame, captured),
-            _ => self.take((from, &segment), &frame, captured),
+        let point = self.point((from, &segment), packet, at)?;
+        let frame = Frame { number, at, ip_id: packet.identification, raw_seq: packet.segment.seq };
+        match (point, &mut self.far) {
+            (CapturePoint::Far, Some(far)) => far.on_own_packet((from, &segment), &frame, captured),
+            _ => self.on_own_packet((from, &segment), &frame, captured),
         }
-        Some(place)
+        Some(point)
     }
 
-    fn place(
+    /// The capture point of a packet. `None` if it is a copy at the same point, or one before the
+    /// two points are distinguished.
+    fn point(
         &mut self,
         (from, segment): (End, &Segment),
         packet: &CapturedPacket,
         at: Instant,
-    ) -> Option<Place> {
-        if let Some(places) = &mut self.places {
-            let (place, is_first) = places.of(from, packet, at);
+    ) -> Option<CapturePoint> {
+        if let Some(points) = &mut self.points {
+            let (point, is_first) = points.of(from, packet, at);
             self.copies += u64::from(!is_first);
-            let settles = places.settles;
+            let settles = points.settles;
             if at >= settles && settles > Instant::START {
                 self.restart(packet, at);
             }
-            return (at >= settles).then_some(place);
+            return (at >= settles).then_some(point);
         }
         let Some(lag) = self.recent[from as usize].copied(packet, at, self.copies) else {
-            return Some(Place::Near);
+            return Some(CapturePoint::Near);
         };
         self.copies += 1;
-        if lag < APART {
+        if lag < MIN_APART {
             return None;
         }
         self.apart += 1;
         let is_syn = segment.flags.has(Flags::SYN);
-        if !is_syn && self.apart < COPIES {
+        if !is_syn && self.apart < MIN_COPIES {
             return None;
         }
         let far = Self::begun_by(packet, self.number, at);
-        // The answer passed before this copy, so the clocks of the two capture points differ.
-        let is_answered = is_syn && self.seen[other(from) as usize] > 0;
-        let near = if is_answered { None } else { Some(if is_syn { from } else { End::Client }) };
-        let is_known = is_syn && !is_answered;
-        let mut places = Places::new(near, (!is_known).then_some(at + lag));
+        // A SYN-ACK before this copy of the SYN shows that the clocks of the capture points differ.
+        let is_after_syn_ack = is_syn && self.seen[other(from) as usize] > 0;
+        let near =
+            if is_after_syn_ack { None } else { Some(if is_syn { from } else { End::Client }) };
+        let is_known = is_syn && !is_after_syn_ack;
+        let mut points = TwoCapturePoints::new(near, (!is_known).then_some(at + lag));
         if !is_known {
-            places.of(from, packet, at);
+            points.of(from, packet, at);
         }
-        (self.places, self.far) = (Some(Box::new(places)), Some(Box::new(far)));
-        is_known.then_some(Place::Far)
+        (self.points, self.far) = (Some(Box::new(points)), Some(Box::new(far)));
+        is_known.then_some(CapturePoint::Far)
     }
 
-    /// Discards the packets so far: both capture points see the connection as if it began here.
+    /// Discards the packets so far. For both capture points the connection begins with this packet.
     fn restart(&mut self, packet: &CapturedPacket, at: Instant) {
         let fresh = || Self::begun_by(packet, self.number, at);
         let (mut near, far) = (fresh(), fresh());
         std::mem::swap(self, &mut near);
         (self.packets, self.copies, self.began) = (near.packets, near.copies, near.began);
         (self.first, self.conversation) = (near.first, near.conversation);
-        self.places = near.places.map(|mut places| {
-            places.settles = Instant::START;
-            places
+        self.points = near.points.map(|mut points| {
+            points.settles = Instant::START;
+            points
         });
         self.far = Some(Box::new(far));
     }
 
-    /// Processes a packet of one capture point.
-    fn take(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
+    /// Processes a packet of this capture point, and records the silence before it.
+    fn on_own_packet(
+        &mut self,
+        (from, segment): (End, &Segment),
+        frame: &Frame,
+        captured: &Captured,
+    ) {
         let at = frame.at;
         let is_late = at.since(self.last) >= MIN_LENGTH && self.seen != [0; 2];
         let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
         let before = self.retransmissions();
         self.last = at;
         self.seen[from as usize] += 1;
-        self.pass((from, segment), frame, captured);
+        self.process((from, segment), frame, captured);
         if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
             self.silences.push(silence);
         }
     }
 
-    fn pass(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
+    fn process(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
         let (number, at) = (frame.number, frame.at);
         self.turnarounds.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
@@ -179,7 +187,7 @@ impl Connection {
             }
         }
         if segment.flags.has(Flags::RST) {
-            self.over = Over::Closed;
+            self.close_state = CloseState::Closed;
             return;
         }
         if segment.flags.has(Flags::ACK) {
@@ -188,14 +196,15 @@ impl Connection {
         if segment.sequence_length() > 0 || self.ends[from as usize].is_some() {
             self.sent(from, segment, frame);
         }
-        self.end(from, segment);
+        self.on_fin(from, segment);
     }
 
     fn retransmissions(&self) -> u64 {
         self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
 
-    /// The silence that this packet ends; `None` if timeouts explain it.
+    /// The silence before this packet; `None` if the capture does not explain it or an episode
+    /// does.
     fn silence(&self, from: End, segment: &Segment, frame: &Frame) -> Option<Silence> {
         let of = |end: End| self.ends[end as usize].as_deref();
         let is_over = segment.flags.any(Flags::FIN | Flags::RST) && segment.len == 0;
@@ -243,12 +252,12 @@ impl Connection {
         sending.sent(segment, frame, (vantage, turnaround));
     }
 
-    fn end(&mut self, from: End, segment: &Segment) {
+    fn on_fin(&mut self, from: End, segment: &Segment) {
         if segment.flags.has(Flags::FIN) {
-            self.over = match self.over {
-                Over::Open => Over::Half(from),
-                Over::Half(first) if first == from => Over::Half(first),
-                Over::Half(_) | Over::Closed => Over::Closed,
+            self.close_state = match self.close_state {
+                CloseState::Open => CloseState::HalfClosed(from),
+                CloseState::HalfClosed(first) if first == from => CloseState::HalfClosed(first),
+                CloseState::HalfClosed(_) | CloseState::Closed => CloseState::Closed,
             };
         }
     }
@@ -258,10 +267,10 @@ impl Connection {
         let flags = packet.segment.flags;
         let opens = flags.has(Flags::SYN) && !flags.has(Flags::ACK);
         opens
-            && (self.over == Over::Closed
+            && (self.close_state == CloseState::Closed
                 || self.first.segment.seq != packet.segment.seq
                     && (self.packets > 0 && at.since(self.last) > Duration::from_secs(1)
-                        || self.over != Over::Open))
+                        || self.close_state != CloseState::Open))
     }
 
     /// The end that sends more payload.
@@ -285,12 +294,13 @@ impl Connection {
         }
     }
 
-    /// The connection as seen from the capture point nearest to the end that sends more.
-    pub fn at_sender(&self) -> (&Self, Place) {
+    /// The connection as the capture point at the main sender sees it, and that point. The first
+    /// point if neither is there.
+    pub fn at_sender(&self) -> (&Self, CapturePoint) {
         let is_near = |one: &Self| one.turnarounds.vantage(one.main_sender()) == Vantage::Sender;
         match &self.far {
-            Some(far) if !is_near(self) && is_near(far) => (far, Place::Far),
-            _ => (self, Place::Near),
+            Some(far) if !is_near(self) && is_near(far) => (far, CapturePoint::Far),
+            _ => (self, CapturePoint::Near),
         }
     }
 }
@@ -302,7 +312,7 @@ pub(crate) const fn other(end: End) -> End {
     }
 }
 
-/// The name of an end in documents.
+/// The name of an end in reports.
 pub(crate) const fn name(end: End) -> &'static str {
     match end {
         End::Client => "client",

@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_time::{Duration, Instant};
 
-use crate::connection::{Connection, Over};
+use crate::capture_points::CapturePoint;
+use crate::connection::{CloseState, Connection};
 use crate::fate::Fates;
-use crate::places::Place;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
 
@@ -79,7 +79,7 @@ impl Diagnosis {
 
     /// Processes the next packet. Returns the number of its connection and its capture point;
     /// `None` instead of the point if it is a copy.
-    pub(crate) fn packet_at(&mut self, captured: &Captured) -> (u64, Option<Place>) {
+    pub(crate) fn packet_at(&mut self, captured: &Captured) -> (u64, Option<CapturePoint>) {
         let packet = &captured.packet;
         let origin = *self.origin.get_or_insert_with(|| {
             self.summary.began = packet.at.secs_f64();
@@ -94,7 +94,7 @@ impl Diagnosis {
         let key = key(packet);
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
-                let place = connection.packet(captured, at);
+                let place = connection.on_packet(captured, at);
                 return (connection.number, place);
             }
         }
@@ -106,7 +106,7 @@ impl Diagnosis {
         }
         self.summary.connections += 1;
         let mut connection = Connection::begun_by(packet, self.summary.connections, at);
-        let place = connection.packet(captured, at);
+        let place = connection.on_packet(captured, at);
         self.open.insert(key, connection);
         (self.summary.connections, place)
     }
@@ -132,7 +132,7 @@ impl Diagnosis {
         let now = self.now;
         let is_over = |connection: &Connection| {
             let idle = now.since(connection.last);
-            idle > IDLE || connection.over == Over::Closed && idle > LINGER
+            idle > IDLE || connection.close_state == CloseState::Closed && idle > LINGER
         };
         let over = self.open.iter().filter(|(_, connection)| is_over(connection));
         let over = over.map(|(key, connection)| (connection.number, *key)).collect();

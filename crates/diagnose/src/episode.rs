@@ -14,7 +14,7 @@ const MAX_EPISODES: usize = 1 << 14;
 #[derive(Clone, Debug)]
 pub(crate) struct Episode {
     pub start: Instant,
-    /// When all data sent before it was acknowledged.
+    /// When all data sent before `start` was acknowledged.
     pub end: Option<Instant>,
     /// The frames of the first timeout and of the last ACK.
     pub frames: (u64, u64),
@@ -28,23 +28,24 @@ pub(crate) struct Episode {
     /// Retransmissions count as consequences of the episode until this is acknowledged.
     consequences_end: Seq,
     pub timeouts: u32,
-    /// FlightSize before and after, in bytes.
+    /// FlightSize at `start` and at `end`, in bytes.
     pub flight: (u64, u64),
     /// When the segment before `high` was first sent.
-    pub sent: Instant,
+    pub last_sent: Instant,
     /// The smoothed round-trip time before the episode, if known.
-    pub usual: Option<Duration>,
+    pub srtt_before: Option<Duration>,
     /// The number of packets from the other end during the stall.
-    pub heard: u32,
-    /// The longest time of the stall without any packet from the other end.
+    pub received: u32,
+    /// The longest time during the stall without any packet from the other end.
     pub silence: Duration,
-    /// The number of packets from the other end after that time and before the stall ended.
-    heard_after_silence: u32,
+    /// The number of packets from the other end between `silence` and the end of the stall.
+    received_after_silence: u32,
     pub is_syn: bool,
 }
 
-/// After a silence, this number of duplicate ACKs shows that data had been held and not lost.
-const LATE_ANSWERS: u32 = 3;
+/// The minimum number of duplicate ACKs after a silence that show that the path held the data and
+/// did not lose it.
+const MIN_LATE_DUPACKS: u32 = 3;
 
 impl Episode {
     /// The duration of the stall, without any ACK of new data.
@@ -52,17 +53,18 @@ impl Episode {
         Some(self.stalled_to?.since(self.stalled_from))
     }
 
-    /// How long the path held packets, if it did: nothing came from the other end, and then
-    /// duplicate ACKs, which only originals cause that arrive late. An outage loses these.
+    /// How long the path held packets; `None` if it did not. The other end is silent, then sends
+    /// duplicate ACKs. Only originals that arrive late cause these: an outage loses the originals.
     pub fn hold(&self) -> Option<Duration> {
-        (self.heard_after_silence >= LATE_ANSWERS).then_some(self.silence)
+        (self.received_after_silence >= MIN_LATE_DUPACKS).then_some(self.silence)
     }
 
     /// The time lost compared with an undisturbed path, on which all data is acknowledged one round
-    /// trip after the last transmission. `least` is the smallest round-trip time of the connection.
-    pub fn time_lost(&self, least: Option<Duration>) -> Option<Duration> {
-        let usual = self.usual.or(least)?;
-        let due = (self.sent + usual).max(self.stalled_from);
+    /// trip after the last transmission. `None` if the episode has no end or no round-trip time is
+    /// known. `min_rtt` is the smallest one of the connection.
+    pub fn time_lost(&self, min_rtt: Option<Duration>) -> Option<Duration> {
+        let srtt_before = self.srtt_before.or(min_rtt)?;
+        let due = (self.last_sent + srtt_before).max(self.stalled_from);
         Some(self.end?.since(due))
     }
 }
@@ -70,43 +72,46 @@ impl Episode {
 /// The episodes of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
+    /// When the latest ACK of new data arrived.
     progress: Option<Instant>,
     /// The number of packets from the other end since the last ACK of new data.
-    heard: u32,
-    /// When the latest packet came from the other end.
+    received: u32,
+    /// When the latest packet from the other end arrived.
     latest: Option<Instant>,
     open: Option<Episode>,
     pub closed: Vec<Episode>,
 }
 
 impl Episodes {
-    /// Processes a retransmission; `usual` is the smoothed round-trip time before it.
+    /// Processes a retransmission; `srtt_before` is the smoothed round-trip time before it.
     pub fn retransmitted(
         &mut self,
         segment: &Segment,
-        (retransmission, usual): (&Retransmission, Option<Duration>),
+        (retransmission, srtt_before): (&Retransmission, Option<Duration>),
         flight: &Flight,
         at: Instant,
     ) {
         let timeout = matches!(retransmission.trigger, Trigger::Timeout(_) | Trigger::Syn(_));
         if self.open.is_none() && timeout {
-            let waits = flight.head().map_or(at, |head| head.first_sent);
+            let oldest_sent = flight.head().map_or(at, |head| head.first_sent);
             let newest = flight.segment_at(flight.max() - 1).map_or(at, |sent| sent.first_sent);
             self.open = Some(Episode {
                 start: at,
                 end: None,
                 frames: (retransmission.frame, retransmission.frame),
-                stalled_from: self.progress.map_or(waits, |progress| progress.max(waits)),
+                stalled_from: self
+                    .progress
+                    .map_or(oldest_sent, |progress| progress.max(oldest_sent)),
                 stalled_to: None,
                 high: flight.max(),
                 consequences_end: flight.max(),
                 timeouts: 0,
                 flight: (flight.size(), 0),
-                sent: newest,
-                usual,
-                heard: 0,
+                last_sent: newest,
+                srtt_before,
+                received: 0,
                 silence: Duration::ZERO,
-                heard_after_silence: 0,
+                received_after_silence: 0,
                 is_syn: segment.flags.has(rtolab_tcp::Flags::SYN),
             });
         }
@@ -122,16 +127,16 @@ impl Episodes {
 
     /// Processes a packet from the other end.
     pub fn on_packet_received(&mut self, at: Instant) {
-        self.heard = self.heard.saturating_add(1);
+        self.received = self.received.saturating_add(1);
         let latest = self.latest.replace(at);
         let Some(episode) = self.open.as_mut().filter(|open| open.stalled_to.is_none()) else {
             return;
         };
         let since = latest.map_or(episode.stalled_from, |at| at.max(episode.stalled_from));
         if at.since(since) > episode.silence {
-            (episode.silence, episode.heard_after_silence) = (at.since(since), 0);
+            (episode.silence, episode.received_after_silence) = (at.since(since), 0);
         } else {
-            episode.heard_after_silence += 1;
+            episode.received_after_silence += 1;
         }
     }
 
@@ -142,10 +147,10 @@ impl Episodes {
         }
         self.progress = Some(frame.at);
         // The packet that carries this ACK does not count.
-        let heard = std::mem::take(&mut self.heard).saturating_sub(1);
+        let received = std::mem::take(&mut self.received).saturating_sub(1);
         let Some(episode) = &mut self.open else { return };
         if episode.stalled_to.is_none() {
-            (episode.stalled_to, episode.heard) = (Some(frame.at), heard);
+            (episode.stalled_to, episode.received) = (Some(frame.at), received);
         }
         if facts.ack >= episode.high && episode.end.is_none() {
             episode.end = Some(frame.at);
@@ -161,7 +166,7 @@ impl Episodes {
     pub fn finish(&mut self) {
         if let Some(mut episode) = self.open.take() {
             if episode.stalled_to.is_none() {
-                episode.heard = self.heard;
+                episode.received = self.received;
             }
             self.closed.push(episode);
         }

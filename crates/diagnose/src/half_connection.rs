@@ -17,7 +17,7 @@ use crate::second_pass;
 use crate::trigger::{SenderState, Trigger};
 use crate::vantage::Vantage;
 
-/// The assumed MSS if the capture lacks the handshake, in bytes: that of a jumbo frame.
+/// The MSS in bytes that we assume if the capture lacks the handshake: that of a jumbo frame.
 const UNKNOWN_MSS: u32 = 8948;
 /// The bytes of the timestamps option in each segment.
 const TIMESTAMPS: u32 = 12;
@@ -45,12 +45,12 @@ pub(crate) struct HalfConnection {
     pub conformance: Conformance,
     /// Ranges about which later ACKs reveal nothing more.
     pub settled: Vec<RetransmittedRange>,
-    /// The number of settled ranges beyond [`MAX_SETTLED`].
+    /// The number of settled ranges that are not reported, because there are [`MAX_SETTLED`].
     pub untold: u64,
-    pub judgments: Vec<DetectorVerdict>,
+    pub verdicts: Vec<DetectorVerdict>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
-    /// Payload bytes seen, retransmissions included.
+    /// Payload bytes in the capture, retransmissions included.
     pub bytes: u64,
     /// Segments that carry data, retransmissions included. A super-segment counts as the segments
     /// into which the network card splits it.
@@ -72,7 +72,7 @@ impl HalfConnection {
             conformance: Conformance::default(),
             settled: Vec::new(),
             untold: 0,
-            judgments: Vec::new(),
+            verdicts: Vec::new(),
             dsack_seen: false,
             bytes: 0,
             segments: 0,
@@ -85,16 +85,17 @@ impl HalfConnection {
         self.detectors.flight()
     }
 
-    /// Processes a segment of this end that occupies sequence numbers.
+    /// Processes a segment of this end that occupies sequence numbers. `view` is the vantage,
+    /// and the time that the sender takes to answer packets at the capture point.
     pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
-        self.segments += u64::from(self.on_wire(segment.len));
+        self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
         self.conformance.sent(segment, frame, self.detectors.flight());
         let arrival = self.arrivals.take(segment, frame, &self.trips);
         if segment.seq >= max {
             if segment.seq > max {
-                self.unseen(segment.seq, frame.at);
+                self.add_unseen(segment.seq, frame.at);
             }
             self.sender_state.sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
@@ -113,7 +114,7 @@ impl HalfConnection {
     }
 
     /// The number of segments on the wire that carry a payload of `len` bytes.
-    pub const fn on_wire(&self, len: u32) -> u32 {
+    pub const fn wire_segments(&self, len: u32) -> u32 {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
     }
 
@@ -135,10 +136,10 @@ impl HalfConnection {
         };
         let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
         if segment.sequence_length() == 0 || is_probe && segment.len == 0 {
-            self.history.order.forget();
+            self.history.order.clear();
             return;
         }
-        let judged = match trigger {
+        let detector_episode = match trigger {
             Trigger::Timeout(_) | Trigger::Syn(_) => {
                 Some(self.detectors.timeout(segment.seq, frame.at))
             }
@@ -152,11 +153,11 @@ impl HalfConnection {
         let size = self.flight().size();
         let retransmission = Retransmission {
             frame: frame.number,
-            identification: frame.identification,
-            raw: frame.raw,
+            ip_id: frame.ip_id,
+            raw_seq: frame.raw_seq,
             len: segment.len,
             trigger,
-            judged,
+            detector_episode,
             idle,
             arrival,
             queue: self.trips.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
@@ -200,9 +201,9 @@ impl HalfConnection {
         }
     }
 
-    /// Adds to the flight the data up to `end`, which the capture lacks and which was sent by `at`.
-    fn unseen(&mut self, end: Seq, at: Instant) {
-        self.history.order.forget();
+    /// Adds data to the flight that the capture lacks: all up to `end`, sent no later than `at`.
+    fn add_unseen(&mut self, end: Seq, at: Instant) {
+        self.history.order.clear();
         let max = self.flight().max();
         let mut hole = Segment::new(max, 0, Flags::ACK);
         hole.len = u32::try_from(end.since(max)).unwrap_or(u32::MAX);
@@ -211,17 +212,17 @@ impl HalfConnection {
 
     fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if self.flight().outstanding() >= MAX_OUTSTANDING {
-            self.give_up(at);
+            self.discard_older_half(at);
         }
         match self.history.is_empty() {
-            true => self.history.order.forget(),
+            true => self.history.order.clear(),
             false => self.history.order.sent(segment, at),
         }
         self.detectors.sent(segment, at, cause);
     }
 
-    /// Discards the older half of the flight, as no ACK arrives.
-    fn give_up(&mut self, at: Instant) {
+    /// Discards the older half of the flight when it is full.
+    fn discard_older_half(&mut self, at: Instant) {
         let half = self.flight().segments_from(self.flight().una()).nth(MAX_OUTSTANDING / 2);
         let Some(seq) = half.map(|sent| sent.seq) else { return };
         let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
@@ -233,7 +234,7 @@ impl HalfConnection {
     /// Processes an ACK of the other end.
     pub fn acked(&mut self, segment: &Segment, frame: &Frame) {
         if segment.ack > self.flight().max() {
-            self.unseen(segment.ack, frame.at);
+            self.add_unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);
         }
         self.episodes.on_packet_received(frame.at);
@@ -255,14 +256,14 @@ impl HalfConnection {
         self.episodes.acked(&facts, self.detectors.flight(), frame);
     }
 
-    /// Collects the evidence that the ACK gives about retransmissions.
+    /// Collects the evidence about retransmissions in an ACK.
     fn evaluate(
         &mut self,
         segment: &Segment,
         facts: &AckFacts,
         (frame, duplicates): (&Frame, u32),
     ) {
-        self.take_verdicts();
+        self.poll_verdicts();
         if self.history.is_empty() {
             return;
         }
@@ -285,16 +286,17 @@ impl HalfConnection {
         self.settle(settled);
     }
 
+    /// Keeps settled ranges for the report, up to [`MAX_SETTLED`].
     fn settle(&mut self, settled: Vec<RetransmittedRange>) {
         let room = MAX_SETTLED.saturating_sub(self.settled.len());
         self.untold += settled.len().saturating_sub(room) as u64;
         self.settled.extend(settled.into_iter().take(room));
     }
 
-    fn take_verdicts(&mut self) {
+    fn poll_verdicts(&mut self) {
         while let Some(verdict) = self.detectors.poll() {
-            if self.judgments.len() < MAX_VERDICTS {
-                self.judgments.push(verdict);
+            if self.verdicts.len() < MAX_VERDICTS {
+                self.verdicts.push(verdict);
             }
         }
     }
@@ -302,38 +304,38 @@ impl HalfConnection {
     /// Settles all ranges at the end of the connection.
     pub fn finish(&mut self, at: Instant, vantage: Vantage) {
         self.detectors.finish(at);
-        self.take_verdicts();
+        self.poll_verdicts();
         let left = self.history.take_all();
         self.settle(left);
         self.episodes.finish();
         self.conclude(vantage);
     }
 
-    /// Settles the ranges about which no ACK after this time reveals more.
+    /// Settles the ranges whose deadline for evidence has passed at this time.
     pub fn settle_due(&mut self, at: Instant) {
         let settled = self.history.settled(at);
         self.settle(settled);
     }
 
-    /// Discards the ranges, episodes and verdicts that were reported.
+    /// Discards the ranges, episodes and verdicts that are in a report already.
     pub fn forget_settled(&mut self) {
         self.settled.clear();
         self.episodes.closed.clear();
         if self.history.is_empty() {
-            self.judgments.clear();
+            self.verdicts.clear();
         } else {
             // The newest verdicts may belong to open episodes.
-            let old = self.judgments.len().saturating_sub(MAX_KEPT_VERDICTS);
-            self.judgments.drain(..old);
+            let old = self.verdicts.len().saturating_sub(MAX_KEPT_VERDICTS);
+            self.verdicts.drain(..old);
         }
     }
 
     /// The number of outstanding segments and of retransmitted ranges in memory.
-    pub fn items(&self) -> usize {
+    pub fn memory_items(&self) -> usize {
         self.flight().outstanding() + self.settled.len() + self.history.len()
     }
 
-    /// Adds the evidence that needs settled ranges.
+    /// Adds the evidence that is known only once ranges are settled.
     pub fn conclude(&mut self, vantage: Vantage) {
         let last_ack = self.sender_state.last_ack().filter(|_| self.dsack_seen);
         let end = SettledDirection { trips: &self.trips, last_ack };

@@ -28,15 +28,16 @@ pub use error::NotInferred;
 pub(crate) use link::{ACKS, DATA, Link, bits_per_second};
 pub(crate) use timer_slots::TimerSlots;
 
-/// The minimum number of consecutive losses in an outage. Fewer are an outage if one of them is a
-/// retransmission.
-const OUTAGE: usize = 3;
-/// The timestamps option, in bytes.
-const TIMESTAMPS: u32 = 12;
-/// The approximate size of the options of a SYN, in bytes.
-const OPENING: u32 = 20;
+/// The minimum number of consecutive losses that are an outage. Fewer are one, too, if a
+/// retransmission is among them.
+const MIN_OUTAGE_LOSSES: usize = 3;
+/// The length of the timestamps option with its padding, in bytes.
+const TIMESTAMPS_LEN: u32 = 12;
+/// The approximate length of the options of a SYN, in bytes.
+const SYN_OPTIONS_LEN: u32 = 20;
 
-/// The data transfer, without the sender's loss recovery. Times are in seconds, sizes in bytes.
+/// The parameters of the data transfer. Those of the sender's loss recovery are not inferred. Times
+/// are in seconds, sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transfer {
     /// When the sender opened the connection.
@@ -44,13 +45,13 @@ pub(crate) struct Transfer {
     /// When all data was acknowledged.
     pub(crate) end: f64,
     pub(crate) size: u64,
-    /// The smaller MSS option of the two.
+    /// The smaller of the two MSS options.
     pub(crate) mss: u32,
     /// The largest window that the receiver advertised.
     pub(crate) window: i64,
     /// The number of segments per ACK.
     pub(crate) ack_every: u32,
-    /// The number of quick ACKs, of single segments, at the beginning.
+    /// The number of quick ACKs (ACKs of a single segment) at the beginning.
     pub(crate) quick_acks: usize,
     pub(crate) options: Options,
 }
@@ -64,14 +65,14 @@ pub(crate) struct Inferred {
     pub(crate) timer_slots: Option<TimerSlots>,
 }
 
-/// Assumptions about properties of a path that the capture does not show.
+/// What the inference assumes where the capture does not show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumptions {
-    /// The verdict on retransmissions whose verdict is unknown.
+    /// The necessity of the retransmissions on which the verdict is unknown.
     pub unknown: Necessity,
     /// Is the rate constant?
     pub constant_rate: bool,
-    /// Did a full queue drop the lost packets, if that is possible?
+    /// Did a full queue drop the lost packets, where the inferred queue could have?
     pub queue_overflows: bool,
 }
 
@@ -102,33 +103,37 @@ pub(crate) fn infer(
     let frames = |verdict: Necessity| -> HashSet<i64> {
         let known =
             |one: Necessity| if one == Necessity::Unknown { assumptions.unknown } else { one };
-        let resent = connection.retransmissions.iter();
-        resent.filter(|one| known(one.verdict) == verdict).map(|one| one.frame as i64).collect()
+        let retransmissions = connection.retransmissions.iter();
+        retransmissions
+            .filter(|one| known(one.verdict) == verdict)
+            .map(|one| one.frame as i64)
+            .collect()
     };
     let (needed, unneeded) = (frames(Necessity::Needed), frames(Necessity::Unneeded));
-    let (sender, mut start, mut trip) = (connection.sender, connection.start, connection.min_rtt);
+    let (sender, mut start, mut min_rtt) =
+        (connection.sender, connection.start, connection.min_rtt);
     let mut rows: Vec<Row> = rows.iter().map(|row| (row.clone(), row.frame as i64)).collect();
     if connection.vantage == Vantage::Receiver {
         let (moved, shortest) = receiver_side::at_sender(&rows, sender, &needed)?;
-        (start, trip, rows) = (moved[0].0.t, Some(shortest), moved);
+        (start, min_rtt, rows) = (moved[0].0.t, Some(shortest), moved);
     }
     let observed = Observed::of(&rows, (sender, start), &needed);
-    if observed.answers.len() < MIN_ACKS {
-        return Err(NotInferred::TooFewAcks(observed.answers.len()));
+    if observed.new_acks.len() < MIN_ACKS {
+        return Err(NotInferred::TooFewAcks(observed.new_acks.len()));
     }
-    let transfer = find_transfer(connection, options, &observed, trip)?;
+    let transfer = find_transfer(connection, options, &observed, min_rtt)?;
     let link = find_link(&observed, &transfer, assumptions.constant_rate)?;
     let timeouts = connection.timeouts.iter();
     let ack_lost = timeouts.clone().filter(|one| one.class == Class::AckLost);
     let ack_lost: Vec<f64> = ack_lost.map(|one| one.t - start).collect();
     let own = timeouts.filter(|one| one.from == sender && !one.handshake && one.after != 0.0);
     let expired: Vec<(f64, f64)> = own.map(|one| (one.t - start, one.after)).collect();
-    let seen = Seen { sent: &observed.sent, answers: &observed.answers };
+    let seen = Seen { sent: &observed.sent, new_acks: &observed.new_acks };
     let (mut link, sent) = if assumptions.queue_overflows {
         // The link does not transmit the packets that the queue drops. A stall fills the queue, so
-        // the queue is inferred again after the stalls.
-        let refused = queue::refuse_lost(seen.sent);
-        let link = rates::settle_changes(link, Seen { sent: &refused, ..seen });
+        // we infer the queue again once the stalls are known.
+        let tail_dropped = queue::drop_all_lost(seen.sent);
+        let link = rates::settle_changes(link, Seen { sent: &tail_dropped, ..seen });
         let queue = queue::find_queue(&link, seen.sent, &unneeded);
         let sent = queue.as_ref().map_or(seen.sent, |(_, sent)| sent);
         let mut link = stalls::find_stalls(link, Seen { sent, ..seen }, &ack_lost);
@@ -139,41 +144,41 @@ pub(crate) fn infer(
         let link = rates::settle_changes(link, seen);
         (stalls::find_stalls(link, seen, &ack_lost), seen.sent.to_vec())
     };
-    let carried: Vec<Sent> = sent.into_iter().filter(|packet| !packet.refused).collect();
+    let carried: Vec<Sent> = sent.into_iter().filter(|packet| !packet.tail_dropped).collect();
     let (drops, outages) = find_losses(&carried, &link, &unneeded);
     link.outages[ACKS].iter_mut().for_each(|span| *span = within(*span, &outages));
     (link.drops, link.outages[DATA]) = (drops, outages);
     Ok(Inferred { link, transfer, timer_slots: timer_slots::find_timer_slots(&expired) })
 }
 
-/// The packets sent and the ACKs; times are in seconds since the connection began.
+/// The data packets and the ACKs. Times are in seconds since the connection began.
 struct Observed {
     sent: Vec<Sent>,
     /// ACKs of new data.
-    answers: Vec<Acked>,
-    /// The bytes that had passed the link at each ACK.
-    passed: Vec<Ack>,
+    new_acks: Vec<Acked>,
+    /// The bytes that the link had delivered at each ACK.
+    delivered: Vec<Ack>,
     /// The windows that the receiver advertised, in bytes.
     windows: Vec<i64>,
-    /// The most frequent payload of a packet, in bytes.
+    /// The most frequent payload size, in bytes.
     payload: i64,
 }
 
 impl Observed {
-    /// Separates the packets and ACKs. `needed` are the frames of needed retransmissions.
+    /// Separates data packets and ACKs. `needed` are the frame numbers of needed retransmissions.
     fn of(rows: &[Row], (sender, start): (&str, f64), needed: &HashSet<i64>) -> Self {
         let lost = find_lost(rows, sender, needed);
-        let opens = sender == "client";
-        let (mut sent, mut answers, mut acks) =
+        let is_client = sender == "client";
+        let (mut sent, mut new_acks, mut acks) =
             (Vec::new(), Vec::<Acked>::new(), Vec::<Ack>::new());
-        let (mut windows, mut left) = (Vec::new(), HashMap::new());
-        let (mut number, mut highest) = (0, i64::from(!opens));
+        let (mut windows, mut sent_at) = (Vec::new(), HashMap::new());
+        let (mut number, mut highest) = (0, i64::from(!is_client));
         for (row, frame) in rows {
             let t = Instant::from_secs_f64(row.t - start).secs_f64();
             if row.from == sender {
                 number += 1;
-                if row.len > 0 && (opens || row.seq > 0) {
-                    let (lost, refused, end) =
+                if row.len > 0 && (is_client || row.seq > 0) {
+                    let (lost, tail_dropped, end) =
                         (lost.contains(frame), false, row.seq + i64::from(row.len));
                     sent.push(Sent {
                         t,
@@ -182,31 +187,33 @@ impl Observed {
                         frame: *frame,
                         lost,
                         number,
-                        refused,
+                        tail_dropped,
                         ack: 0,
                     });
-                    left.insert(row.seq, t);
+                    sent_at.insert(row.seq, t);
                 }
             } else if let (Some(ack), Some(edge)) = (row.ack, row.edge) {
                 windows.push(edge - ack);
                 if ack > highest || ack == highest && row.len == 0 {
-                    let since = |last: &Ack| left.get(&highest).copied().unwrap_or(0.0) >= last.t;
+                    let since =
+                        |last: &Ack| sent_at.get(&highest).copied().unwrap_or(0.0) >= last.t;
                     let idle = ack > highest && acks.last().is_some_and(since);
                     acks.push(Ack { t, ack, idle });
                 }
                 if ack > highest {
                     highest = ack;
-                    answers.push(Acked { t, ack });
+                    new_acks.push(Acked { t, ack });
                 }
             }
         }
         acknowledge(&mut sent);
         let payload = most_common(sent.iter().map(|one| one.end - one.seq)).unwrap_or(1);
-        Self { passed: rates::delivered(&acks, payload), sent, answers, windows, payload }
+        Self { delivered: rates::delivered(&acks, payload), sent, new_acks, windows, payload }
     }
 }
 
-/// The frames of lost packets: all copies before the last needed retransmission of a segment.
+/// The frame numbers of lost packets: all copies of a segment before its last needed
+/// retransmission.
 fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> {
     let mut lost = HashSet::new();
     let mut copies: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -220,7 +227,7 @@ fn find_lost(rows: &[Row], sender: &str, needed: &HashSet<i64>) -> HashSet<i64> 
     lost
 }
 
-/// Infers size, MSS, window, options and delayed ACKs.
+/// Infers the parameters of the transfer. `min_rtt` is in seconds.
 ///
 /// The receiver delays ACKs unless two thirds of all ACKs acknowledge a single segment. ACKs of
 /// single segments before the first other ACK are quick ACKs.
@@ -228,10 +235,10 @@ fn find_transfer(
     connection: &ConnectionReport,
     options: Options,
     observed: &Observed,
-    trip: Option<f64>,
+    min_rtt: Option<f64>,
 ) -> Result<Transfer, NotInferred> {
     let first = observed.sent.first().ok_or(NotInferred::NoRoundTrip)?;
-    let advances = observed.answers.windows(2).filter(|pair| pair[0].ack > 1);
+    let advances = observed.new_acks.windows(2).filter(|pair| pair[0].ack > 1);
     let segments = |pair: &[Acked]| (pair[1].ack - pair[0].ack) as f64 / observed.payload as f64;
     let single: Vec<bool> = advances.map(|pair| segments(pair).round_ties_even() <= 1.0).collect();
     let alone = single.iter().filter(|one| **one).count();
@@ -240,13 +247,13 @@ fn find_transfer(
     let resent = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
     let retransmitted: u64 = resent.map(|one| u64::from(one.len)).sum();
     let offered = options.mss.into_iter().flatten().filter(|mss| *mss > 0).min();
-    let added = TIMESTAMPS * u32::from(options.timestamps);
-    let opening = if first.seq == 0 { 0.0 } else { trip.unwrap_or_default() };
+    let added = TIMESTAMPS_LEN * u32::from(options.timestamps);
+    let handshake = if first.seq == 0 { 0.0 } else { min_rtt.unwrap_or_default() };
     let windows =
         observed.windows.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(&observed.windows);
     Ok(Transfer {
-        start: (first.t - opening).max(0.0),
-        end: observed.answers.last().map_or(0.0, |last| last.t),
+        start: (first.t - handshake).max(0.0),
+        end: observed.new_acks.last().map_or(0.0, |last| last.t),
         size: connection.bytes[usize::from(connection.sender != "client")]
             .saturating_sub(retransmitted),
         mss: offered.map_or(observed.payload as u32 + added, u32::from),
@@ -257,17 +264,18 @@ fn find_transfer(
     })
 }
 
-/// Infers rate and delay. Most ACKs arrive at the rate of the bottleneck. The delay is half of the
-/// smallest round-trip time, less the transmission times.
+/// Infers rate and delay of the link. The rate is the median pace of ACKs, because most ACKs are
+/// clocked by the bottleneck. The delay is half of the smallest round-trip time without the
+/// transmission times.
 fn find_link(
     observed: &Observed,
     transfer: &Transfer,
     constant_rate: bool,
 ) -> Result<Link, NotInferred> {
-    let options = TIMESTAMPS * u32::from(transfer.options.timestamps);
+    let options = TIMESTAMPS_LEN * u32::from(transfer.options.timestamps);
     let overhead = BARE_ACK + options;
     let payload = transfer.mss.saturating_sub(options).max(1);
-    let paces = rates::paces(&observed.passed, i64::from(payload), i64::from(overhead));
+    let paces = rates::paces(&observed.delivered, i64::from(payload), i64::from(overhead));
     let mut link = match constant_rate {
         true => Link::new(&[(0.0, rates::median_rate(&paces)?)], overhead),
         false => Link::new(&rates::find_rates(&paces)?, overhead),
@@ -276,14 +284,14 @@ fn find_link(
     for packet in &observed.sent {
         first.entry(packet.end).or_insert(packet.t);
     }
-    let trip = |answer: &Acked| {
-        let left = *first.get(&answer.ack)?;
-        let bytes = overhead + BARE_ACK + if answer.ack > 1 { payload } else { OPENING };
-        let [begin, end] = [left, answer.t].map(|t| link.transmission(bytes, t));
-        Some(answer.t - left - begin.min(end))
+    let rtt = |acked: &Acked| {
+        let sent_at = *first.get(&acked.ack)?;
+        let bytes = overhead + BARE_ACK + if acked.ack > 1 { payload } else { SYN_OPTIONS_LEN };
+        let [begin, end] = [sent_at, acked.t].map(|t| link.transmission(bytes, t));
+        Some(acked.t - sent_at - begin.min(end))
     };
-    let trip = observed.answers.iter().filter_map(trip).min_by(f64::total_cmp);
-    link.delay = Duration::from_secs_f64(trip.ok_or(NotInferred::NoRoundTrip)? / 2.0);
+    let min_rtt = observed.new_acks.iter().filter_map(rtt).min_by(f64::total_cmp);
+    link.delay = Duration::from_secs_f64(min_rtt.ok_or(NotInferred::NoRoundTrip)? / 2.0);
     // The sender observes a change of the rate one delay later, when an ACK arrives.
     let soonest = Instant::START + link.delay;
     for change in &mut link.changes {
@@ -292,11 +300,12 @@ fn find_link(
     Ok(link)
 }
 
-/// The numbers of single lost packets, and the outages.
+/// The numbers ([`Sent::number`]) of single lost packets, and the outages. `undecided` are frames
+/// that may have been lost, as in [`queue::find_queue`].
 ///
-/// An outage is [`OUTAGE`] consecutive losses, or the loss of a packet and its retransmission. It
-/// ends halfway between the transmissions of the last packet known to be lost and of the first
-/// known to arrive.
+/// An outage is at least [`MIN_OUTAGE_LOSSES`] consecutive losses, or the loss of a packet and of
+/// its retransmission. It ends halfway between the transmission of the last packet that was lost
+/// and that of the first packet that certainly arrived.
 fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32>, Vec<Interval>) {
     let (mut drops, mut outages) = (Vec::new(), Vec::new());
     let (mut run, mut seen) = (Vec::new(), HashSet::new());
@@ -305,9 +314,9 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
         if packet.lost {
             run.push(index);
         } else if !run.is_empty() && !undecided.contains(&packet.frame) {
-            let is_repeated = run.iter().any(|one| seen.contains(&sent[*one].seq));
+            let lost_again = run.iter().any(|one| seen.contains(&sent[*one].seq));
             seen.extend(run.iter().map(|one| sent[*one].seq));
-            if run.len() >= OUTAGE || is_repeated {
+            if run.len() >= MIN_OUTAGE_LOSSES || lost_again {
                 let takes = link.transmission(link.size(packet), 0.0);
                 let until = (leaves[run[run.len() - 1]] + leaves[index] - takes) / 2.0;
                 outages.push(window(leaves[run[0]] - takes / 2.0, until));
@@ -320,7 +329,7 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
     (drops, outages)
 }
 
-/// The span of an outage of ACKs, shortened to the end of the outage of data at the same time.
+/// An outage of ACKs, cut short at the end of the earliest simultaneous outage of data.
 fn within(span: Interval, outages: &[Interval]) -> Interval {
     let end = |span: &Interval| span.at + span.length;
     let met = outages.iter().filter(|one| one.at < end(&span) && span.at < end(one));

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod capture_points;
 mod class;
 mod collect;
 mod conformance;
@@ -15,7 +16,6 @@ mod half_connection;
 mod history;
 mod infer;
 mod pair;
-mod places;
 mod report;
 mod rtt;
 mod run;

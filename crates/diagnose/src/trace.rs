@@ -8,9 +8,9 @@ use rtolab_tcp::{Flags, Segment};
 use rtolab_time::Instant;
 use serde::Serialize;
 
+use crate::capture_points::CapturePoint;
 use crate::connection::name;
 use crate::diagnosis::Diagnosis;
-use crate::places::Place;
 use crate::report::ConnectionReport;
 
 /// A packet of a connection.
@@ -20,7 +20,7 @@ pub struct TracedPacket {
     pub frame: u64,
     /// The capture point, if the capture was made at two.
     #[serde(skip)]
-    pub(crate) place: Place,
+    pub(crate) place: CapturePoint,
     /// In seconds since the capture's first packet.
     pub t: f64,
     /// `client` or `server`.
@@ -89,7 +89,7 @@ fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Traced
     let edge = segment.ack.relative() + i64::from(segment.window);
     let ranges = segment.sack_blocks();
     TracedPacket {
-        place: Place::Near,
+        place: CapturePoint::Near,
         frame: captured.number,
         t: at.secs_f64(),
         from: name(from),

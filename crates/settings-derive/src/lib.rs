@@ -32,13 +32,14 @@ fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
     let (mut defaults, mut visits) = (Vec::new(), Vec::new());
     for field in &data.fields {
         let name = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "has no name"))?;
-        let knob = Knob::read(field)?;
+        let options = FieldAttribute::read(field)?;
         let default =
-            knob.default.as_ref().map_or(quote!(Default::default()), Expr::to_token_stream);
+            options.default.as_ref().map_or(quote!(Default::default()), Expr::to_token_stream);
         defaults.push(quote!(#name: #default));
-        visits.push(knob.visit(name, field)?);
+        visits.push(options.visit(name, field)?);
     }
-    let (name, about, checks) = (&input.ident, about(&input.attrs)?, checks(&input.attrs)?);
+    let (name, about) = (&input.ident, about(&input.attrs)?);
+    let methods = trait_methods(&input.attrs)?;
     Ok(quote! {
         impl Default for #name {
             fn default() -> Self {
@@ -51,7 +52,7 @@ fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
                 #about
             }
 
-            #checks
+            #methods
 
             fn each(&mut self, visit: &mut dyn FnMut(::rtolab_settings::Setting<'_>)) {
                 #(#visits)*
@@ -60,13 +61,13 @@ fn derive_settings(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The checks that the attribute of a struct names.
-fn checks(attributes: &[Attribute]) -> Result<TokenStream> {
-    let mut checks = TokenStream::new();
+/// The methods whose functions the attribute `#[setting(..)]` of a struct names.
+fn trait_methods(attributes: &[Attribute]) -> Result<TokenStream> {
+    let mut methods = TokenStream::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("setting")) {
         attribute.parse_nested_meta(|meta| {
             let (name, function): (_, Expr) = (meta.path.require_ident()?, meta.value()?.parse()?);
-            checks.extend(match name.to_string().as_str() {
+            methods.extend(match name.to_string().as_str() {
                 "check" => quote! {
                     fn check(&self) -> ::rtolab_settings::Checked {
                         #function(self)
@@ -95,12 +96,12 @@ fn checks(attributes: &[Attribute]) -> Result<TokenStream> {
             Ok(())
         })?;
     }
-    Ok(checks)
+    Ok(methods)
 }
 
-/// The attribute of a field.
+/// The attribute `#[setting(..)]` of a field; the trait `Settings` documents its parts.
 #[derive(Default)]
-struct Knob {
+struct FieldAttribute {
     key: Option<LitStr>,
     format: Option<Type>,
     default: Option<Expr>,
@@ -115,7 +116,7 @@ struct Knob {
     most: Option<LitInt>,
 }
 
-/// The kind of a field.
+/// How a field appears among the settings.
 #[derive(Default, PartialEq)]
 enum Kind {
     #[default]
@@ -123,20 +124,20 @@ enum Kind {
     Table,
     List,
     Values,
-    Flat,
+    Flattened,
     Skipped,
 }
 
-impl Knob {
+impl FieldAttribute {
     fn read(field: &Field) -> Result<Self> {
-        let mut knob = Self::default();
+        let mut options = Self::default();
         for attribute in field.attrs.iter().filter(|attr| attr.path().is_ident("setting")) {
-            attribute.parse_nested_meta(|meta| knob.take(&meta))?;
+            attribute.parse_nested_meta(|meta| options.parse_meta(&meta))?;
         }
-        Ok(knob)
+        Ok(options)
     }
 
-    fn take(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+    fn parse_meta(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         let name = meta.path.require_ident()?.to_string();
         match name.as_str() {
             "key" => self.key = Some(meta.value()?.parse()?),
@@ -176,7 +177,7 @@ impl Knob {
             "table" => self.kind = Kind::Table,
             "list" => self.kind = Kind::List,
             "values" => self.kind = Kind::Values,
-            "flatten" => self.kind = Kind::Flat,
+            "flatten" => self.kind = Kind::Flattened,
             "skip" => self.kind = Kind::Skipped,
             "open" => self.open = true,
             _ => return Err(meta.error("unknown; see the trait `Settings`")),
@@ -184,13 +185,13 @@ impl Knob {
         Ok(())
     }
 
-    /// The statements that visit the field.
+    /// The statements that call `visit` with the settings of the field.
     fn visit(&self, name: &Ident, field: &Field) -> Result<TokenStream> {
         let key = LitStr::new(&name.unraw().to_string(), name.span());
         let key = self.key.as_ref().unwrap_or(&key);
         let about = about(&field.attrs)?;
         let mut tokens = match self.kind {
-            Kind::Flat => quote!(::rtolab_settings::Settings::each(&mut self.#name, visit);),
+            Kind::Flattened => quote!(::rtolab_settings::Settings::each(&mut self.#name, visit);),
             Kind::Skipped => TokenStream::new(),
             _ => self.setting(name, &field.ty, (key, &about)),
         };
@@ -210,7 +211,7 @@ impl Knob {
         let rivals = self.rivals.clone().unwrap_or(quote!(&[]));
         let least = self.least.as_ref().map_or(quote!(0), LitInt::to_token_stream);
         let most = self.most.as_ref().map_or(quote!(usize::MAX), LitInt::to_token_stream);
-        let (wrapper, inner) = match argument(ty, "Option") {
+        let (wrapper, inner) = match type_argument(ty, "Option") {
             Some(inner) => (quote!(WrittenOption), inner),
             None => (quote!(Written), ty),
         };
@@ -218,7 +219,7 @@ impl Knob {
             Kind::Table => (quote!(table), quote!(self.#name)),
             Kind::List => (quote!(list), quote!(self.#name)),
             Kind::Values => {
-                let format = self.format.as_ref().unwrap_or(item(inner));
+                let format = self.format.as_ref().unwrap_or(item_type(inner));
                 let list = quote!(WrittenList::<#format, _>::new(&mut self.#name));
                 (quote!(list), quote!(::rtolab_settings::#list))
             }
@@ -243,15 +244,15 @@ impl Knob {
 }
 
 /// The type of the values in a list of this type.
-fn item(ty: &Type) -> &Type {
+fn item_type(ty: &Type) -> &Type {
     match ty {
         Type::Array(array) => &array.elem,
-        _ => argument(ty, "Vec").unwrap_or(ty),
+        _ => type_argument(ty, "Vec").unwrap_or(ty),
     }
 }
 
-/// The type argument of a type `name`.
-fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+/// The type argument of `ty`, if `ty` is the generic type `name`.
+fn type_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == name)?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
@@ -274,14 +275,15 @@ fn derive_choice(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The attribute `#[choice(..)]`.
-struct Word {
+/// The attribute `#[choice(..)]` of a variant: `skip`, or its name in documents, its value and its
+/// description.
+struct ChoiceAttribute {
     name: Option<LitStr>,
     value: Option<Expr>,
     about: Option<LitStr>,
 }
 
-impl Parse for Word {
+impl Parse for ChoiceAttribute {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         if input.peek(Ident) {
             let skip: Ident = input.parse()?;
@@ -302,17 +304,17 @@ impl Parse for Word {
     }
 }
 
-/// The rows of a variant: its word or words, if it has any.
+/// The rows of a variant in `CHOICES`, one for each of its names; none if it is skipped.
 fn rows(variant: &Variant) -> Result<TokenStream> {
     let (name, about) = (&variant.ident, about(&variant.attrs)?);
     let given = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("choice"));
-    let given = given.map(Attribute::parse_args::<Word>).collect::<Result<Vec<_>>>()?;
+    let given = given.map(Attribute::parse_args::<ChoiceAttribute>).collect::<Result<Vec<_>>>()?;
     if given.is_empty() {
         let word = kebab(&name.to_string());
         return Ok(quote!((#word, Self::#name, #about),));
     }
     let mut rows = TokenStream::new();
-    for Word { name: word, value, about: own } in given {
+    for ChoiceAttribute { name: word, value, about: own } in given {
         let Some(word) = word else { continue };
         let value = value.map_or(quote!(Self::#name), |value| value.to_token_stream());
         let about = own.map_or(about.clone(), |own| own.value());

@@ -22,30 +22,31 @@ pub use rtolab_settings_derive::{Choice, Settings};
 /// A table of settings. Deriving it also derives [`Default`], from the defaults of the fields.
 ///
 /// The attribute `#[setting(..)]` of the struct may have `check = f`, `check_list = f`, `file = f`
-/// and `take_file = f`, which implement the methods of these names.
+/// and `take_file = f`. Each makes the function `f` the trait's method of that name.
 ///
 /// Each field is a key. The first paragraph of its doc comment is its description. Its attribute
 /// `#[setting(..)]` may have:
 ///
-/// - `format = F`: the [`Format`] of the value, unless it is that of the type;
-/// - `default = expression`: the default, unless it is that of the type;
-/// - `example = "text"`: a value for the reference and for messages, if values are texts;
-/// - `unset = "text"`: the meaning of a missing key, if no value has this meaning;
-/// - `key = "name"`: the key, unless it is the name of the field;
-/// - `open`: other code reads the names that the table of choices does not list;
+/// - `format = F`: the [`Format`] of the value; by default the type of the field;
+/// - `default = expression`: the default value; by default that of the type;
+/// - `example = "text"`: an example for the reference and for messages;
+/// - `unset = "text"`: what a missing key means, if no value means the same;
+/// - `key = "name"`: the key; by default the name of the field;
+/// - `open`: names outside the choices of the format may be valid, too; other code resolves them;
 /// - `required`: the key must be present;
-/// - `rivals(key, ..)` or `rivals = expression`: keys that exclude this one;
+/// - `rivals(key, ..)` or `rivals = expression`: keys that conflict with this one;
 /// - `table`: the field is a table of settings;
 /// - `list`: the field is a [`List`], such as a `Vec` of tables;
 /// - `values`: the field is a [`Collection`] of values, each in the `format`;
 /// - `least = n`, `most = n`: the minimum and maximum number of items of a list;
-/// - `tables(field, key = field, ..)`: these fields of the field are tables at the same level;
+/// - `tables(name, key = name, ..)`: these fields of the field's struct are tables whose keys are
+///   siblings of the field's key;
 /// - `flatten`: the settings of the field are keys of this table;
 /// - `skip`: the field is not a key.
 pub trait Settings {
     /// The description of the table.
     fn about(&self) -> &'static str;
-    /// Visits every setting with its value.
+    /// Calls `visit` with every setting.
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
     /// Must exactly one of the keys be present, so that the table is a choice?
     fn is_choice(&self) -> bool {
@@ -59,7 +60,7 @@ pub trait Settings {
     fn file(&self) -> Option<NamedFile<'_>> {
         None
     }
-    /// Takes the text of that file.
+    /// Parses the text of that file into the table.
     fn take_file(&mut self, _text: &str) -> Result<(), WrongLine> {
         Ok(())
     }
@@ -75,27 +76,27 @@ pub trait Settings {
 /// The result of a check. The error is a message with what was found and what would be right.
 pub type Checked = Result<(), String>;
 
-/// A file that a table of settings names, which the reader of the table reads.
+/// A file whose name is the value of a key. The code that reads the table also reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedFile<'a> {
-    /// The key with its name.
+    /// The key.
     pub key: &'static str,
-    /// Its name.
+    /// The file name, the value of the key.
     pub name: &'a str,
-    /// What it should be, for errors.
+    /// What the file must contain, for messages.
     pub about: &'static str,
 }
 
-/// What is wrong with the text of a file.
+/// An error in the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongLine {
-    /// The line, counted from 1; `None` for the file as a whole.
+    /// The number of the line, from 1; `None` if the error concerns the whole file.
     pub line: Option<usize>,
     /// What was found and what would be right.
     pub problem: String,
 }
 
-/// An optional table, which is created when it is visited.
+/// An optional table. A visit creates it.
 impl<T: Settings + Default> Settings for Option<T> {
     fn about(&self) -> &'static str {
         self.as_ref().map_or_else(|| T::default().about(), T::about)
@@ -128,14 +129,14 @@ pub struct Setting<'a> {
     pub key: &'static str,
     /// Its description, in one or a few sentences.
     pub about: &'static str,
-    /// Examples of its value, if its format has none or worse ones. Values that are not texts are
-    /// in TOML.
+    /// Examples of its value, if those of its format are missing or less helpful. Values other than
+    /// strings are in TOML.
     pub examples: &'static [&'static str],
-    /// The meaning of a missing key, if no value has this meaning.
+    /// What a missing key means, if no value means the same.
     pub unset: Option<&'static str>,
-    /// May the value be a name that its format does not list?
+    /// May a name be valid that the format does not list?
     pub open: bool,
-    /// The keys of the same table that exclude it; it may be among them.
+    /// The keys of the same table that conflict with it. The list may include the key itself.
     pub rivals: &'static [&'static str],
     /// Must the key be present?
     pub required: bool,
@@ -186,7 +187,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Visits the setting at a path of keys, and returns whether there is one.
+/// Calls `visit` with the setting at a path of keys. Returns whether it exists.
 pub fn find(
     settings: &mut dyn Settings,
     path: &[&str],
@@ -206,7 +207,7 @@ pub fn find(
     found
 }
 
-/// The value at a path of keys as it is written, if there is one.
+/// The value at a path of keys, formatted as in a document; `None` if there is none.
 pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
     let mut shown = None;
     find(settings, path, &mut |setting| {
@@ -219,9 +220,9 @@ pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
 
 /// The value of a key, whatever its type.
 pub trait Value {
-    /// Sets the value to the one that was found.
+    /// Parses `found` and stores the value.
     fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong>;
-    /// The value as it is written; `None` if no text has this meaning.
+    /// The value formatted as in a document; `None` if a document cannot express it.
     fn show(&self) -> Option<String>;
     /// A short description of the valid values, for messages.
     fn expected(&self) -> String;
@@ -232,15 +233,15 @@ pub trait Value {
 /// The content of a key in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found<'a> {
-    /// A text in quotes.
+    /// A string.
     Text(&'a str),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
     /// `true` or `false`.
     Boolean(bool),
-    /// A date, a list or a table, which are never valid.
+    /// A date, a list or a table. These are never valid values.
     Other,
 }
 
@@ -258,9 +259,9 @@ pub enum Wrong {
 pub enum Shape {
     /// `true` or `false`.
     Boolean,
-    /// A whole number from the first to the second.
+    /// An integer from the first to the second, inclusive.
     Whole(u32, u32),
-    /// A number from 0 on.
+    /// A number of at least 0.
     Number {
         /// Is 0 invalid?
         positive: bool,
@@ -269,13 +270,13 @@ pub enum Shape {
         /// An example.
         example: Option<f64>,
     },
-    /// A text that matches a pattern as a whole, with examples.
+    /// A string that matches a pattern from start to end, and examples.
     Text(Option<String>, Vec<String>),
-    /// One of these words, each with its description.
+    /// One of these strings, each with its description.
     Choice(Vec<(&'static str, &'static str)>),
 }
 
-/// A value that is written in a format.
+/// A value of type `V` that documents express in the format `F`.
 pub struct Written<'a, F, V>(&'a mut V, PhantomData<F>);
 
 impl<'a, F, V> Written<'a, F, V> {
@@ -307,7 +308,7 @@ where
     }
 }
 
-/// An optional value that is written in a format.
+/// An optional value of type `V` that documents express in the format `F`.
 pub struct WrittenOption<'a, F, V>(&'a mut Option<V>, PhantomData<F>);
 
 impl<'a, F, V> WrittenOption<'a, F, V> {

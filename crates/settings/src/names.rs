@@ -6,13 +6,13 @@ use alloc::{format, vec};
 use core::mem;
 
 /// The maximum number of names in a message.
-const MOST: usize = 5;
+const MAX_NAMES: usize = 5;
 /// The maximum length of a name that may be a typo, in characters. Longer ones are expensive to
 /// compare.
-const LONGEST: usize = 60;
+const MAX_TYPO_LEN: usize = 60;
 
-/// The part of a message that lists valid names for the unknown `found`: all names `known`, or the
-/// nearest five. If `found` looks like a typo, the nearest name follows as a question.
+/// Lists the valid names for a message about the unknown name `found`: all of `known`, or the
+/// nearest five. If `found` looks like a typo of a name, a question suggests that name.
 ///
 /// ```
 /// use rtolab_settings::names::one_of;
@@ -23,18 +23,18 @@ pub fn one_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     nearest(found, known.into_iter().collect(), str::to_string)
 }
 
-/// As [`one_of`], with each name in quotes.
+/// Like [`one_of`], with each name in quotes.
 pub fn one_word_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known.into_iter().collect(), |word| format!("{word:?}"))
 }
 
 fn nearest(found: &str, mut names: Vec<&str>, shown: impl Fn(&str) -> String) -> String {
     let mut question = String::new();
-    if found.chars().nth(LONGEST).is_none() {
+    if found.chars().nth(MAX_TYPO_LEN).is_none() {
         let near = |name: &&&str| distance(found, name) <= (name.len() / 3).max(1);
         let likely = names.iter().filter(near).min_by_key(|name| distance(found, name));
         question = likely.map_or(question, |name| format!(": did you mean {name:?}?"));
-        if names.len() > MOST {
+        if names.len() > MAX_NAMES {
             names.sort_by_cached_key(|name| distance(found, name));
             names.dedup();
         }
@@ -43,16 +43,15 @@ fn nearest(found: &str, mut names: Vec<&str>, shown: impl Fn(&str) -> String) ->
     match &names[..] {
         [] => "none".to_string(),
         [only] => format!("{only}{question}"),
-        [others @ .., last] if names.len() <= MOST => {
+        [others @ .., last] if names.len() <= MAX_NAMES => {
             format!("{} or {last}{question}", others.join(", "))
         }
-        all => format!("one of {}, such as {}{question}", all.len(), all[..MOST].join(", ")),
+        all => format!("one of {}, such as {}{question}", all.len(), all[..MAX_NAMES].join(", ")),
     }
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that change `from`
-/// into
-/// `to`.
+/// The edit distance (optimal string alignment): the number of insertions, deletions, substitutions
+/// and transpositions of neighbours that turn `from` into `to`.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let (mut above, mut row) = (vec![], (0..=to.len()).collect::<Vec<_>>());

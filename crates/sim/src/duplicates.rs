@@ -14,32 +14,33 @@ use crate::endpoint::Endpoint;
 /// Records the cause of every ACK that a sender counts as a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct DupackTracker {
-    /// The earliest transmission of each segment among the copies that arrived, by flow, sending
-    /// end and first sequence number.
+    /// For each segment, the earliest transmission that has arrived. The key is the flow, the
+    /// sender and the first sequence number.
     arrived: BTreeMap<(u32, Place, Seq), CopyId>,
-    /// The flow and the end that received the last packet, and the reason why it owes an ACK.
-    trigger: Option<(u32, Place, Trigger)>,
-    /// The reasons for the ACKs sent.
+    /// The flow and the receiver of the last packet, and why that packet causes a duplicate ACK.
+    pending: Option<(u32, Place, Trigger)>,
+    /// Why each ACK was sent, if it may count as a duplicate.
     acks: BTreeMap<CopyId, Trigger>,
-    seen: Vec<(DuplicateRow, Option<Trigger>)>,
+    /// The ACKs that senders counted as duplicates.
+    dupacks: Vec<(DuplicateRow, Option<Trigger>)>,
 }
 
-/// The reason why a receiver sends an ACK that does not advance.
+/// Why a receiver sends an ACK that does not advance SND.UNA.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     /// A link delivered a packet twice.
     Network,
-    /// All of the segment had arrived before.
+    /// All bytes of the segment had arrived before.
     Retransmission,
-    /// This copy of `from`'s data arrived while `missing` had not.
+    /// The transmission `copy` by `from` arrived while the byte `missing` (RCV.NXT) had not.
     Gap { flow: u32, from: Place, missing: Seq, copy: CopyId },
 }
 
 impl DupackTracker {
-    /// Processes a packet before `end` does.
+    /// Notes a packet just before the endpoint `end` processes it.
     pub fn before_arrival(&mut self, packet: &Packet, end: &Endpoint) {
         let segment = &packet.segment;
-        self.trigger = None;
+        self.pending = None;
         let Some(connection) = end.connection.as_ref().filter(|_| segment.sequence_length() > 0)
         else {
             return;
@@ -53,14 +54,14 @@ impl DupackTracker {
             missing if segment.seq > missing => Some(Trigger::Gap { flow, from, missing, copy }),
             _ => None,
         };
-        self.trigger = trigger.map(|trigger| (flow, here, trigger));
+        self.pending = trigger.map(|trigger| (flow, here, trigger));
         let first = self.arrived.entry((flow, from, segment.seq)).or_insert(copy);
         *first = copy.min(*first);
     }
 
-    /// Processes a packet that leaves its host.
+    /// Notes a packet that a host sends. A pure ACK is the response to the pending packet.
     pub fn on_departure(&mut self, packet: &Packet) {
-        let Some((flow, place, trigger)) = self.trigger else { return };
+        let Some((flow, place, trigger)) = self.pending else { return };
         let here = (packet.flow, packet.destination().other()) == (flow, place);
         if here && packet.segment.sequence_length() == 0 {
             self.acks.insert(packet.copy, trigger);
@@ -74,12 +75,13 @@ impl DupackTracker {
             true => Some(Trigger::Network),
             false => self.acks.get(&packet.copy).copied(),
         };
-        self.seen.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
+        self.dupacks.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
     }
 
-    /// The rows. The causes are known only after the run.
+    /// One row for each duplicate ACK. Complete only after the run, because a later arrival can
+    /// show that a segment was reordered and not lost.
     pub fn rows(&self) -> impl Iterator<Item = DuplicateRow> + '_ {
-        self.seen.iter().map(|(row, trigger)| DuplicateRow {
+        self.dupacks.iter().map(|(row, trigger)| DuplicateRow {
             cause: trigger.map(|trigger| self.cause(trigger)),
             ..row.clone()
         })
@@ -91,7 +93,7 @@ impl DupackTracker {
             Trigger::Retransmission => return DupackCause::Retransmission,
             Trigger::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
         };
-        // The segment that contains `missing`.
+        // The last segment that begins at or before `missing` contains it.
         let segments = self.arrived.range((flow, from, Seq::FIRST)..=(flow, from, missing));
         match segments.last() {
             Some((_, first)) if *first < copy => DupackCause::Reordering,

@@ -11,20 +11,20 @@ class FrameAction(StrEnum):
     """What a stage does with a frame."""
 
     PASS = "pass"  # noqa: S105
-    """Nothing; `None` says the same."""
+    """Forward it unchanged. `None` means the same."""
     DROP = "drop"
-    """It is lost."""
+    """Drop it."""
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Returned instead of a `FrameAction`: the frame leaves the stage later by `length`.
+    """Returned instead of a `FrameAction` to delay the frame by `length`.
 
-    If the link keeps order, which is its default, the frames behind it wait for it; with
+    By default the link keeps frames in order, so later frames wait for this one. With
     `order = "free"` they overtake it.
 
     Attributes:
-        length: in nanoseconds.
+        length: the delay in nanoseconds.
     """
 
     length: int
@@ -34,15 +34,15 @@ class Stage(Named):
     """The base class of link stages.
 
     A stage acts between transmitter and propagation, in addition to the link's other impairments.
-    `stage` of a link, or of one of its directions, names it. rtolab makes one object for each
-    direction of each such link of each run, without arguments, and calls it for every frame at the
-    end of its transmission, in order; frames that the queue drops never get there. Attributes of
-    the object are its memory; `copy.deepcopy` may copy it during a run. It must use only its
-    arguments and the random numbers of `random`, which follow from the seed.
+    A scenario attaches it to a link, or to one direction, with the key `stage`. In each run rtolab
+    creates one object per direction of such a link, without arguments, and calls `on_frame` at the
+    end of the transmission of every frame, in order. It never sees the frames that the queue drops.
+    A stage keeps its state in attributes; rtolab may copy it during a run (`copy.deepcopy`). Its
+    decisions must depend only on the frames and on `random`, whose numbers follow from the seed.
 
     Attributes:
-        name: its name in scenarios; by default that of the class, in small letters.
-        random: its random numbers, given before the first frame.
+        name: its name in scenarios; by default the name of the class in lower case.
+        random: its random number generator, set before the first frame.
 
     Example:
         >>> class Lossy(rtolab.Stage):
@@ -54,5 +54,5 @@ class Stage(Named):
     random: Random
 
     def on_frame(self, frame: Frame) -> FrameAction | Hold | None:
-        """A frame has been sent."""
+        """Decide what happens to a frame whose transmission has ended."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
 """A watch without packets: the kernel's tracepoint `tcp_retransmit_skb`, and `inet_diag`.
 
-The tracepoint says which socket retransmits; `inet_diag` (sock_diag(7)) says in which state the
-socket is then and later: whether it recovers from a timeout, how many D-SACKs came, and whether it
-undid its reduction. That is what the kernel knows, for connections of this host alone.
+The tracepoint names each socket that retransmits. `inet_diag` (sock_diag(7)) then gives the state
+of the socket until it has recovered: whether it is in loss recovery, how many D-SACKs it received,
+and whether it undid the reduction of its window. It sees the connections of this host only.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 EVENT = "events/tcp/tcp_retransmit_skb"
 FIELD = re.compile(rb"(\w+)=(\S+)")
 LOST = re.compile(rb"LOST (\d+) EVENTS")
-MOST_PENDING = 10_000
-"""The most sockets whose retransmissions have not settled."""
-GIVEN_UP_S = 120.0
-"""A socket that has not recovered after this time is given up."""
-AGAIN_S, SETTLES_S = 0.5, 1.0
-"""How often sockets are looked at again, and for how long D-SACKs may follow a recovery."""
-SYN_SENT, RECOVERY, LOSS = 2, 3, 4
+MAX_PENDING = 10_000
+"""The maximum number of sockets whose verdicts are pending."""
+RECOVERY_LIMIT_S = 120.0
+"""The watch gives up on a socket that has not recovered after this time."""
+POLL_INTERVAL_S = 0.5
+"""The interval at which the watch asks for the state of pending sockets."""
+DSACK_WAIT_S = 1.0
+"""How long after the end of a recovery a D-SACK still counts."""
+TCP_SYN_SENT, TCP_CA_RECOVERY, TCP_CA_LOSS = 2, 3, 4
+NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
 
 Address = IPv4Address | IPv6Address
 
@@ -48,8 +51,8 @@ class Flow(NamedTuple):
     peer_port: int
 
 
-class Info(NamedTuple):
-    """What `inet_diag` says of a socket: fields of `struct tcp_info` (linux/tcp.h)."""
+class TcpInfo(NamedTuple):
+    """The fields of `struct tcp_info` (linux/tcp.h) that the watch uses."""
 
     state: int
     ca_state: int
@@ -61,27 +64,27 @@ class Info(NamedTuple):
 
 @dataclass
 class Pending:
-    """A socket that retransmits.
+    """A socket that retransmits, until its verdicts are settled. Times are in Unix seconds.
 
     Attributes:
-        since: when it began, in seconds since 1970-01-01 00:00 UTC.
-        first: its state then.
-        least_ssthresh: the smallest ssthresh since, in segments.
-        triggers: its retransmissions by trigger.
-        retransmits: the timeouts in a row when it last retransmitted.
-        recovered: when it was first seen to have recovered.
+        since: the time of its first retransmission.
+        first: its state at that time.
+        min_ssthresh: its smallest ssthresh since then, in segments.
+        triggers: the number of its retransmissions by trigger.
+        retransmits: `icsk_retransmits` (consecutive timeouts) at its last retransmission.
+        recovered: the time at which the watch first saw that it had recovered.
     """
 
     since: float
-    first: Info
-    least_ssthresh: int
+    first: TcpInfo
+    min_ssthresh: int
     triggers: Counter[str]
     retransmits: int = 0
     recovered: float | None = None
 
 
 class SocketWatcher:
-    """Reports the kernel's findings on retransmissions of this host's connections."""
+    """Reports the retransmissions of this host's sockets, with verdicts from their counters."""
 
     def __init__(self, root: Path | None = None) -> None:
         """Turn the tracepoint on, in an instance of its own.
@@ -93,42 +96,42 @@ class SocketWatcher:
         self.pending: dict[Flow, Pending] = {}
         self.retransmissions: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.timeouts: Counter[str] = Counter()
-        self.connections = self.evicted = self.lost = self.elsewhere = 0
-        self.looked = 0.0
-        self.rest = b""
+        self.connections = self.evicted = self.lost_events = self.other_namespaces = 0
+        self.polled = 0.0
+        self.partial_line = b""
         self.instance = _instance(root)
         try:
             (self.instance / EVENT / "enable").write_text("1")
             self.pipe = os.open(self.instance / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
-            self.netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)
+            self.netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
         except OSError as error:
             self._remove()
             raise WatchError(f"cannot use the tracepoint tcp_retransmit_skb: {error}") from None
         self.netlink.settimeout(1)
 
     def poll(self, seconds: float) -> list[str]:
-        """Watch for this time; the verdicts that have settled, each as a JSON object."""
+        """Watch for `seconds`. Returns the verdicts that settled meanwhile, as JSON objects."""
         until = time.monotonic() + seconds
         lines: list[str] = []
         while True:
             left = max(0.0, until - time.monotonic())
-            select.select([self.pipe], [], [], min(left, AGAIN_S))
+            select.select([self.pipe], [], [], min(left, POLL_INTERVAL_S))
             for flow in self._events():
                 self._retransmitted(flow)
-            if time.monotonic() - self.looked >= AGAIN_S:
-                self.looked = time.monotonic()
+            if time.monotonic() - self.polled >= POLL_INTERVAL_S:
+                self.polled = time.monotonic()
                 lines += self._settled()
             if time.monotonic() >= until:
                 return lines
 
     def finish(self) -> list[str]:
-        """End; what is known of sockets that have not recovered."""
+        """End the watch. Returns the verdicts on all sockets that are still pending."""
         lines = list(self._settled(at_end=True))
         self._remove()
         return lines
 
     def totals(self) -> str:
-        """The totals so far as a JSON object, with the keys of a watch of packets."""
+        """The totals so far, as a JSON object with the same keys as those of a watch of packets."""
         totals = {
             "began": self.began,
             "ended": time.time(),
@@ -143,8 +146,8 @@ class SocketWatcher:
             "time_lost": 0.0,
             "late_acks": 0,
             "untold": 0,
-            "kernel_drops": self.lost,
-            "elsewhere": self.elsewhere,
+            "kernel_drops": self.lost_events,
+            "elsewhere": self.other_namespaces,
         }
         return json.dumps(totals)
 
@@ -158,93 +161,96 @@ class SocketWatcher:
             self.instance.rmdir()
 
     def _events(self) -> Iterator[Flow]:
-        """The connections of the retransmissions since the last call."""
+        """The connection of each retransmission since the last call."""
         try:
-            text = self.rest + os.read(self.pipe, 1 << 16)
+            text = self.partial_line + os.read(self.pipe, 1 << 16)
         except BlockingIOError:
             return
-        *lines, self.rest = text.split(b"\n")
+        *lines, self.partial_line = text.split(b"\n")
         for line in lines:
             if lost := LOST.search(line):
-                self.lost += int(lost[1])
-            elif flow := event(line):
+                self.lost_events += int(lost[1])
+            elif flow := parse_event(line):
                 yield flow
 
     def _retransmitted(self, flow: Flow) -> None:
         info = self._info(flow)
-        one = self.pending.get(flow)
-        if one is None and info is None:
-            self.elsewhere += 1  # The tracepoint is that of all network namespaces.
+        pending = self.pending.get(flow)
+        if pending is None and info is None:
+            # The tracepoint covers all network namespaces, `inet_diag` only this one.
+            self.other_namespaces += 1
             return
-        if one is None:
+        if pending is None:
             assert info
             self.connections += 1
-            if len(self.pending) >= MOST_PENDING:
+            if len(self.pending) >= MAX_PENDING:
                 self.evicted += 1
                 return
-            one = self.pending[flow] = Pending(time.time(), info, info.ssthresh, Counter())
-        one.recovered = None
+            pending = self.pending[flow] = Pending(time.time(), info, info.ssthresh, Counter())
+        pending.recovered = None
         if info is None:
-            one.triggers["unknown"] += 1
+            pending.triggers["unknown"] += 1
             return
-        one.triggers[_trigger(one, info)] += 1
-        one.retransmits = info.retransmits
-        if info.ca_state >= RECOVERY:
-            one.least_ssthresh = min(one.least_ssthresh, info.ssthresh)
+        pending.triggers[_trigger(pending, info)] += 1
+        pending.retransmits = info.retransmits
+        if info.ca_state >= TCP_CA_RECOVERY:
+            pending.min_ssthresh = min(pending.min_ssthresh, info.ssthresh)
 
     def _settled(self, *, at_end: bool = False) -> Iterator[str]:
         now = time.time()
-        for flow, one in list(self.pending.items()):
+        for flow, pending in list(self.pending.items()):
             info = self._info(flow)
-            if info and (info.ca_state >= RECOVERY or info.retransmits > 0):
-                is_over, info = now - one.since > GIVEN_UP_S, None
+            if info and (info.ca_state >= TCP_CA_RECOVERY or info.retransmits > 0):
+                is_over, info = now - pending.since > RECOVERY_LIMIT_S, None
             else:
-                one.recovered = one.recovered or now
-                is_over = info is None or now - one.recovered >= SETTLES_S
+                pending.recovered = pending.recovered or now
+                is_over = info is None or now - pending.recovered >= DSACK_WAIT_S
             if is_over or at_end:
                 del self.pending[flow]
-                yield from self._verdicts(flow, one, info)
+                yield from self._verdicts(flow, pending, info)
 
-    def _verdicts(self, flow: Flow, one: Pending, last: Info | None) -> Iterator[str]:
-        """What the kernel found out about a socket's retransmissions; `last` if it recovered."""
-        duplicates = last.dsack_dups - one.first.dsack_dups if last else 0
-        is_undone = last is not None and last.ssthresh > one.least_ssthresh
+    def _verdicts(self, flow: Flow, pending: Pending, last: TcpInfo | None) -> Iterator[str]:
+        """The verdicts on a socket's retransmissions. `last` is its state after it recovered."""
+        duplicates = last.dsack_dups - pending.first.dsack_dups if last else 0
+        is_undone = last is not None and last.ssthresh > pending.min_ssthresh
         about: dict[str, object] = {
-            "at": one.since,
-            "client": _shown(flow.local, flow.local_port),
-            "server": _shown(flow.peer, flow.peer_port),
+            "at": pending.since,
+            "client": _endpoint(flow.local, flow.local_port),
+            "server": _endpoint(flow.peer, flow.peer_port),
             "from": "client",
         }
-        # D-SACKs count copies, and do not say which: those of timeouts come first.
-        order = sorted(one.triggers.items(), key=lambda item: item[0] != "timeout")
+        # `tcp_info` counts D-SACKs but does not say which copies they report. We assign them to
+        # retransmissions by timeout first.
+        order = sorted(pending.triggers.items(), key=lambda item: item[0] != "timeout")
         for trigger in (name for name, count in order for _ in range(count)):
             verdict = "unneeded" if duplicates > 0 else "unknown"
             duplicates -= 1
             self.retransmissions[trigger][verdict] += 1
             row = {"row": "retransmission", "trigger": trigger, "verdict": verdict}
             yield json.dumps(about | row)
-        for number in range(one.triggers["timeout"]):
+        for number in range(pending.triggers["timeout"]):
             class_ = "spurious" if is_undone else "unknown"
             self.timeouts[class_] += 1
             about |= {"row": "timeout", "class": class_, "handshake": False, "backoff": number}
             yield json.dumps(about)
 
-    def _info(self, flow: Flow) -> Info | None:
-        """The state of a socket; `None` if this network namespace has none of these addresses."""
+    def _info(self, flow: Flow) -> TcpInfo | None:
+        """The current state of a socket; `None` if this network namespace has no such socket."""
         family = socket.AF_INET if flow.local.version == 4 else socket.AF_INET6
         ends = flow.local.packed.ljust(16, b"\0") + flow.peer.packed.ljust(16, b"\0")
         wanted = struct.pack("=BBBxI", family, socket.IPPROTO_TCP, 2, 0xFFFFFFFF)
         wanted += struct.pack("!HH", flow.local_port, flow.peer_port) + ends
         wanted += struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
-        self.netlink.send(struct.pack("=IHHII", 16 + len(wanted), 20, 1, 0, 0) + wanted)
+        header = struct.pack("=IHHII", 16 + len(wanted), SOCK_DIAG_BY_FAMILY, 1, 0, 0)
+        self.netlink.send(header + wanted)
         try:
-            return parsed(self.netlink.recv(1 << 13))
+            return parse_reply(self.netlink.recv(1 << 13))
         except TimeoutError:
             return None
 
 
 def _instance(root: Path | None) -> Path:
-    """A new instance of tracefs: a ring of its own, which disturbs no other tracer."""
+    """A new instance of tracefs. Its ring buffer is separate from that of other tracers."""
     roots = [root] if root else TRACEFS
     found = next((one for one in roots if (one / EVENT).is_dir()), None)
     if found is None:
@@ -260,12 +266,12 @@ def _instance(root: Path | None) -> Path:
     return instance
 
 
-def _shown(address: Address, port: int) -> str:
+def _endpoint(address: Address, port: int) -> str:
     return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
 
 
-def event(line: bytes) -> Flow | None:
-    """The connection of a line of `trace_pipe`; `None` for a line of another kind."""
+def parse_event(line: bytes) -> Flow | None:
+    """The connection in a line of `trace_pipe`; `None` for other events."""
     if b"tcp_retransmit_skb:" not in line:
         return None
     found = {name.decode(): text.decode() for name, text in FIELD.findall(line)}
@@ -276,30 +282,30 @@ def event(line: bytes) -> Flow | None:
     return Flow(local, ports[0], peer, ports[1])
 
 
-def parsed(answer: bytes) -> Info | None:
-    """The state in an answer of `inet_diag`: `struct inet_diag_msg` and its attributes."""
-    length, kind = struct.unpack_from("=IH", answer)
-    if kind != 20:
+def parse_reply(reply: bytes) -> TcpInfo | None:
+    """The state in a reply of `inet_diag`: `struct inet_diag_msg` and its attributes."""
+    length, kind = struct.unpack_from("=IH", reply)
+    if kind != SOCK_DIAG_BY_FAMILY:
         return None
-    state, at = answer[17], 16 + 72
-    while at + 4 <= min(length, len(answer)):
-        size, name = struct.unpack_from("=HH", answer, at)
-        if name == 2:
-            info = answer[at + 4 : at + size].ljust(248, b"\0")
+    state, at = reply[17], 16 + 72
+    while at + 4 <= min(length, len(reply)):
+        size, name = struct.unpack_from("=HH", reply, at)
+        if name == INET_DIAG_INFO:
+            info = reply[at + 4 : at + size].ljust(248, b"\0")
             (ssthresh,) = struct.unpack_from("=I", info, 76)
             (dups,) = struct.unpack_from("=I", info, 216)
             (rto,) = struct.unpack_from("=H", info, 240)
-            return Info(state, info[1], info[2], ssthresh, dups, rto)
+            return TcpInfo(state, info[1], info[2], ssthresh, dups, rto)
         at += max(4, (size + 3) & ~3)
     return None
 
 
-def _trigger(one: Pending, info: Info) -> str:
-    """Why the socket retransmits, as far as its state says it."""
-    if info.state == SYN_SENT:
+def _trigger(pending: Pending, info: TcpInfo) -> str:
+    """The trigger of a retransmission, as far as the state of the socket shows it."""
+    if info.state == TCP_SYN_SENT:
         return "syn"
-    if info.ca_state == LOSS:
-        return "timeout" if info.retransmits > one.retransmits else "after-timeout"
-    if info.ca_state == RECOVERY:
-        return "recovery" if one.triggers["fast"] else "fast"
+    if info.ca_state == TCP_CA_LOSS:
+        return "timeout" if info.retransmits > pending.retransmits else "after-timeout"
+    if info.ca_state == TCP_CA_RECOVERY:
+        return "recovery" if pending.triggers["fast"] else "fast"
     return "tlp"

@@ -10,26 +10,29 @@ use rtolab_time::Instant;
 use super::error::ReadError;
 use super::source::{Record, Source, Step};
 
-const LENGTH: usize = 24;
+/// The length of the file header, in bytes.
+const HEADER_LEN: usize = 24;
 
-/// The header of the file.
+/// The file header.
 #[derive(Debug)]
 pub(super) struct Header(PcapHeader);
 
 impl Header {
     /// Reads the header of a file that begins with `magic`.
     pub(super) fn read<R: Read>(source: &mut Source<R>, magic: &[u8]) -> Result<Self, ReadError> {
-        let as_if_whole = [magic, &[0; LENGTH]].concat();
-        if parse_pcap_header(&as_if_whole).is_err() {
+        // A short file with another magic number is no capture rather than a truncated one.
+        let padded = [magic, &[0; HEADER_LEN]].concat();
+        if parse_pcap_header(&padded).is_err() {
             return Err(ReadError::not_a_capture(magic));
         }
-        let header = source.head(LENGTH)?.unwrap_or_default();
+        let header = source.head(HEADER_LEN)?.unwrap_or_default();
         match parse_pcap_header(header) {
             Ok((_, header)) => Ok(Self(header)),
             Err(_) => Err(ReadError::not_a_capture(magic)),
         }
     }
 
+    /// Reads the next record.
     pub(super) fn step<'a, R: Read>(
         &self,
         source: &'a mut Source<R>,
@@ -51,7 +54,8 @@ impl Header {
             (false, false) => parse_pcap_frame(record),
         };
         let (_, frame) = parsed.map_err(|_| ReadError::damaged(offset, "its lengths disagree"))?;
-        // The upper half of the field describes frame check sequences.
+        // The lower half of the field is the link type. The upper half describes the frame check
+        // sequence.
         let link_type = header.network.0 & 0xffff;
         let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         let nanos =
@@ -61,7 +65,7 @@ impl Header {
             offset,
             interface: (link_type as u16, 0),
             bytes: frame.data,
-            original: frame.data.len().max(frame.origlen as usize),
+            original_len: frame.data.len().max(frame.origlen as usize),
             comment: None,
         }))
     }

@@ -135,7 +135,7 @@ impl Interface {
             offset,
             interface: (self.link_type, block.if_id),
             bytes,
-            original: bytes.len().max(block.origlen as usize),
+            original_len: bytes.len().max(block.origlen as usize),
             comment,
         })
     }

@@ -7,53 +7,59 @@ use rtolab_time::Instant;
 
 use super::error::ReadError;
 
-/// The longest record, in bytes. A longer one counts as damage, because no link has such packets.
+/// The maximum length of a record, in bytes. No link has longer packets, so a larger length means
+/// that the file is damaged.
 const MAX_RECORD: u32 = 128 << 20;
 /// The initial size of the buffer.
 const BUFFER: usize = 1 << 18;
 /// The number of bytes that identify a format.
 const MAGIC: usize = 4;
 
-/// A frame in the file.
+/// A captured frame.
 pub(crate) struct Record<'a> {
     pub(crate) at: Instant,
-    /// The offset of its record in the file.
+    /// The offset of its record in the file, in bytes.
     pub(super) offset: u64,
-    /// The number of its link type, and the index of its interface.
+    /// Its link type (LINKTYPE_ value), and the index of its interface in the file.
     pub(crate) interface: (u16, u32),
     /// The captured bytes.
     pub(crate) bytes: &'a [u8],
     /// Its length on the link, in bytes.
-    pub(crate) original: usize,
+    pub(crate) original_len: usize,
     pub(crate) comment: Option<Cow<'static, str>>,
 }
 
-/// The next record of a file.
+/// The result of reading one record.
 pub(crate) enum Step<'a> {
     Frame(Record<'a>),
-    /// A frame without a timestamp.
+    /// The record is a frame without a timestamp.
     Untimed,
-    /// A record without a frame.
+    /// The record is not a frame.
     Other,
+    /// The file ends.
     End,
 }
 
-/// An open file with a buffer, in which records are parsed.
+/// An open file, and the buffer that contains the current record.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     input: R,
     buffer: Vec<u8>,
-    /// The beginning of the current record in the buffer, and its length requested so far.
+    /// The index of the current record in the buffer.
     start: usize,
+    /// The number of bytes of the current record that were requested so far.
     length: usize,
-    /// The end of the data in the buffer.
+    /// The index after the last byte read into the buffer.
     end: usize,
-    /// The offset of the record in the file.
+    /// The offset of the current record in the file.
     offset: u64,
 }
 
 impl<R: Read> Source<R> {
-    /// Opens a file. Returns its first four bytes, too, or fewer if it is shorter.
+    /// Opens a file. Also returns its first four bytes, or all of a shorter file.
+    ///
+    /// # Errors
+    /// The file is empty or cannot be read.
     pub(super) fn open(input: R) -> Result<(Self, Vec<u8>), ReadError> {
         let buffer = vec![0; BUFFER];
         let mut source = Self { input, buffer, start: 0, length: 0, end: 0, offset: 0 };
@@ -68,14 +74,14 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Moves to the next record.
+    /// Moves past the requested bytes of the current record.
     pub(super) const fn next_record(&mut self) {
         self.offset += self.length as u64;
         self.start += self.length;
         self.length = 0;
     }
 
-    /// Reads the first `length` bytes of a record; `None` if the file ends before it.
+    /// Reads the first `length` bytes of the record; `None` at the end of the file.
     pub(super) fn head(&mut self, length: usize) -> Result<Option<&[u8]>, ReadError> {
         match self.load(length) {
             Err(ReadError::Truncated { .. }) if self.start == self.end => Ok(None),
@@ -83,7 +89,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads `more` bytes of the record. Returns the record from its beginning.
+    /// Reads `more` further bytes of the record. Returns the record from its first byte.
     pub(super) fn rest(&mut self, more: u32) -> Result<&[u8], ReadError> {
         if more > MAX_RECORD {
             return Err(ReadError::damaged(self.offset, format!("it claims {more} bytes more")));
@@ -109,13 +115,13 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// Reads until `length` bytes of the record are in the buffer.
+    /// Reads from the file until the buffer contains `length` bytes of the record.
     #[cold]
     fn fill(&mut self, length: usize) -> Result<(), ReadError> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         while self.end < length {
-            // The buffer grows only with the bytes read, because the length may be wrong.
+            // The length may be wrong, so the buffer grows only when the file fills it.
             if self.end == self.buffer.len() {
                 self.buffer.resize(self.end * 2, 0);
             }

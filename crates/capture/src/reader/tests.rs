@@ -7,9 +7,9 @@ use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 use rtolab_time::Instant;
 
 mod by_hand;
-mod far;
 mod fragmented;
 mod links;
+mod long_files;
 
 use by_hand::Order;
 

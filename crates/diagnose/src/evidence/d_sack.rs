@@ -1,4 +1,5 @@
-//! D-SACK (RFC 2883): if it reports k duplicates of n copies, one of the first n - k arrived.
+//! D-SACK (RFC 2883). If D-SACKs report k duplicates of a range that was sent n times, at least
+//! k + 1 copies arrived. At least one of them is among the first n - k.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, Kind, RetransmissionHistory};

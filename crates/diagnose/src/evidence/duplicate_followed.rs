@@ -12,7 +12,7 @@ pub(super) static KIND: Kind = Kind::new("duplicate-followed", 0.95);
 
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let mut found = Findings::new();
-    for (start, at) in history.order.followed(history.delivered.answered) {
+    for (start, at) in history.order.answered_by_duplicates(history.delivered.answered) {
         for (index, range) in history.iter().enumerate() {
             if range.start != start || range.is_syn || !range.is_covered_before(ack.facts.at) {
                 continue;

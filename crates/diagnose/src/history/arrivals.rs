@@ -43,7 +43,7 @@ struct Gap {
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     at: Instant,
-    identification: u16,
+    ip_id: u16,
     timestamp: Option<u32>,
 }
 
@@ -73,8 +73,8 @@ impl Arrivals {
         if start >= self.max {
             if start > self.max {
                 let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
-                let identification = frame.identification;
-                let opened = Opened { at: frame.at, identification, timestamp };
+                let ip_id = frame.ip_id;
+                let opened = Opened { at: frame.at, ip_id, timestamp };
                 self.open(Gap { start: self.max, end: start, opened });
             }
             self.max = end;
@@ -155,8 +155,8 @@ impl Opened {
                 return (own.wrapping_sub(other) as i32) < 0;
             }
         }
-        if frame.identification != 0 && self.identification != 0 {
-            let distance = frame.identification.wrapping_sub(self.identification) as i16;
+        if frame.ip_id != 0 && self.ip_id != 0 {
+            let distance = frame.ip_id.wrapping_sub(self.ip_id) as i16;
             // Distant identifications are from different counters, or random.
             if distance.unsigned_abs() < 4096 {
                 return distance < 0;
@@ -185,7 +185,7 @@ mod tests {
     fn at(secs: u64, arrivals: &mut Arrivals, number: u64) -> Arrival {
         let segment = Segment::new(Seq::new(number * 1000), 1000, Flags::ACK);
         let at = Instant::from_nanos(secs * 1_000_000_000);
-        let frame = Frame { number: 1, at, identification: 0, raw: 0 };
+        let frame = Frame { number: 1, at, ip_id: 0, raw_seq: 0 };
         arrivals.take(&segment, &frame, &RoundTrips::default())
     }
 

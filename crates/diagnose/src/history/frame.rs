@@ -7,7 +7,8 @@ use rtolab_time::Instant;
 pub(crate) struct Frame {
     pub number: u64,
     pub at: Instant,
-    pub identification: u16,
-    /// The sequence number on the wire.
-    pub raw: u32,
+    /// The IPv4 identification; 0 for IPv6.
+    pub ip_id: u16,
+    /// The sequence number on the wire, not relative to the initial one.
+    pub raw_seq: u32,
 }

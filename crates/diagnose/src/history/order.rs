@@ -1,4 +1,5 @@
-//! The order of transmissions, and the number of duplicate ACKs between two ACKs of new data.
+//! The order of transmissions. It shows which of them caused the duplicate ACKs between two ACKs of
+//! new data.
 
 use std::collections::VecDeque;
 
@@ -8,7 +9,7 @@ use rtolab_time::Instant;
 /// The maximum number of transmissions kept.
 const MAX_SENT: usize = 4096;
 
-/// The transmissions since the first retransmission, in order.
+/// The transmissions since the first pending retransmission, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransmissionOrder {
     sent: VecDeque<(Seq, Instant)>,
@@ -28,13 +29,14 @@ impl TransmissionOrder {
         self.sent.push_back((segment.seq, at));
     }
 
-    /// Discards the order, because nothing is retransmitted, the capture lacks a packet, or a probe
-    /// was sent.
-    pub fn forget(&mut self) {
+    /// Discards all transmissions. The order is unusable if the capture lacks a packet or a probe
+    /// was sent, and unnecessary while no retransmission is pending.
+    pub fn clear(&mut self) {
         self.sent.clear();
         self.duplicates = 0;
     }
 
+    /// Counts a duplicate ACK.
     pub const fn on_duplicate(&mut self) {
         self.duplicates += 1;
     }
@@ -44,15 +46,17 @@ impl TransmissionOrder {
         self.sent.iter().position(|&sent| sent == answered)
     }
 
-    /// The transmissions that the duplicate ACKs before the latest ACK of new data answered. That
-    /// ACK answered the transmission at this index. The n duplicate ACKs answered the n
-    /// transmissions before it.
-    pub fn followed(&self, answered: Option<usize>) -> impl Iterator<Item = (Seq, Instant)> {
+    /// The transmissions that caused the duplicate ACKs before the latest ACK of new data: if there
+    /// were n of them, the n transmissions before the one at `answered`, which caused that ACK.
+    pub fn answered_by_duplicates(
+        &self,
+        answered: Option<usize>,
+    ) -> impl Iterator<Item = (Seq, Instant)> {
         let index = answered.unwrap_or(0);
         self.sent.range(index.saturating_sub(self.duplicates)..index).copied()
     }
 
-    /// Removes the transmissions up to the one that an ACK of new data answers.
+    /// Removes the transmissions up to and including the one that caused an ACK of new data.
     pub fn acked(&mut self, answered: Option<usize>) {
         self.duplicates = 0;
         if let Some(index) = answered {

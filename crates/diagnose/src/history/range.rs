@@ -22,14 +22,14 @@ pub(crate) struct Transmission {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retransmission {
     pub frame: u64,
-    pub identification: u16,
+    pub ip_id: u16,
     /// The sequence number on the wire.
-    pub raw: u32,
+    pub raw_seq: u32,
     /// The payload in bytes.
     pub len: u32,
     pub trigger: Trigger,
-    /// For a timeout: the number of its episode in the detectors.
-    pub judged: Option<u32>,
+    /// For a timeout: the number of its episode in the passive detectors.
+    pub detector_episode: Option<u32>,
     /// The time since the last event that restarts a retransmission timer.
     pub idle: Duration,
     pub arrival: Arrival,

@@ -26,7 +26,7 @@ pub(crate) struct Sent {
     /// Its number among all packets of the sender, pure ACKs included, from 1.
     pub(crate) number: u32,
     /// Did the queue drop it?
-    pub(crate) refused: bool,
+    pub(crate) tail_dropped: bool,
     /// The cumulative ACK that its arrival causes; see [`acknowledge`].
     pub(crate) ack: i64,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Acked {
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) sent: &'a [Sent],
-    pub(crate) answers: &'a [Acked],
+    pub(crate) new_acks: &'a [Acked],
 }
 
 /// A FIFO link with the same rate and delay in both directions.
@@ -141,7 +141,7 @@ impl Link {
     /// time of arrival.
     pub(crate) fn departures(&self, sent: &[Sent]) -> Vec<Instant> {
         let mut data = self.transmitter(DATA);
-        let depart = |packet: &Sent| match (Instant::from_secs_f64(packet.t), packet.refused) {
+        let depart = |packet: &Sent| match (Instant::from_secs_f64(packet.t), packet.tail_dropped) {
             (at, true) => at,
             (at, false) => data.transmit(self.size(packet) * PARTS, at),
         };
@@ -149,7 +149,7 @@ impl Link {
     }
 
     /// The ACKs of a receiver that acknowledges each packet at once.
-    pub(crate) fn answers(&self, sent: &[Sent]) -> Vec<Acked> {
+    pub(crate) fn predicted_acks(&self, sent: &[Sent]) -> Vec<Acked> {
         let mut acks = self.transmitter(ACKS);
         let arrive = sent.iter().zip(self.departures(sent)).filter(|(packet, _)| !packet.lost);
         let leave = arrive

@@ -27,15 +27,15 @@ struct Arrival {
 impl Arrival {
     /// Does the queue drop it? A lost packet counts as dropped if one more packet would exceed the
     /// limit, because the order of a simultaneous arrival and departure is unknown.
-    fn is_refused(&self, limit: u32, undecided: &HashSet<i64>) -> bool {
+    fn is_tail_dropped(&self, limit: u32, undecided: &HashSet<i64>) -> bool {
         let lost = self.packet.lost && self.length + self.size > limit;
         lost || undecided.contains(&self.packet.frame) && self.length > limit
     }
 }
 
 /// The limit of the drop-tail queue in bytes that explains most losses, and the packets, with
-/// `refused` set in those that it drops. `None` if no limit explains them. `undecided` are frames
-/// that may have been lost, because their retransmissions were unneeded.
+/// `tail_dropped` set in those that it drops. `None` if no limit explains them. `undecided` are
+/// frames that may have been lost, because the retransmissions were unneeded.
 ///
 /// The limit lies between the longest queue that accepted a packet and the shortest queue that
 /// dropped one, so it is known to a packet's size. Losses at a short queue have other causes.
@@ -45,32 +45,32 @@ pub(crate) fn find_queue(
     undecided: &HashSet<i64>,
 ) -> Option<(u32, Vec<Sent>)> {
     let lost = sent.iter().filter(|packet| packet.lost).count();
-    let mut tried = refuse_lost(sent);
+    let mut tried = drop_all_lost(sent);
     let (mut arrivals, mut limit) = (Vec::new(), 0);
     for _ in 0..MAX_ROUNDS {
         arrivals = find_arrivals(link, &tried);
         limit = find_limit(&arrivals, undecided);
-        let refuse = |one: &Arrival| {
-            let refused = one.is_refused(limit, undecided);
-            Sent { refused, ..one.packet }
+        let decide = |one: &Arrival| {
+            let tail_dropped = one.is_tail_dropped(limit, undecided);
+            Sent { tail_dropped, ..one.packet }
         };
-        let refined: Vec<Sent> = arrivals.iter().map(refuse).collect();
+        let refined: Vec<Sent> = arrivals.iter().map(decide).collect();
         if refined == tried {
             break;
         }
         tried = refined;
     }
-    let refused = tried.iter().filter(|packet| packet.refused && packet.lost).count();
-    let against = |one: &&Arrival| !one.packet.refused && one.length > limit + one.size;
+    let tail_dropped = tried.iter().filter(|packet| packet.tail_dropped && packet.lost).count();
+    let against = |one: &&Arrival| !one.packet.tail_dropped && one.length > limit + one.size;
     let contradictions = arrivals.iter().filter(against).count() as f64;
-    let enough = refused >= MIN_DROPS && refused as f64 >= SHARE * lost as f64;
-    (limit > 0 && enough && contradictions <= MAX_CONTRADICTIONS * refused as f64)
+    let enough = tail_dropped >= MIN_DROPS && tail_dropped as f64 >= SHARE * lost as f64;
+    (limit > 0 && enough && contradictions <= MAX_CONTRADICTIONS * tail_dropped as f64)
         .then_some((limit, tried))
 }
 
-/// The packets, with `refused` set in all lost ones.
-pub(crate) fn refuse_lost(sent: &[Sent]) -> Vec<Sent> {
-    sent.iter().map(|packet| Sent { refused: packet.lost, ..*packet }).collect()
+/// The packets, with `tail_dropped` set in all lost ones.
+pub(crate) fn drop_all_lost(sent: &[Sent]) -> Vec<Sent> {
+    sent.iter().map(|packet| Sent { tail_dropped: packet.lost, ..*packet }).collect()
 }
 
 /// The arrivals at the queue. The queue holds the packets whose transmission has not begun.
@@ -87,7 +87,7 @@ fn find_arrivals(link: &Link, sent: &[Sent]) -> Vec<Arrival> {
         let waits = idle_from > packet.t;
         let arrival =
             Arrival { packet: *packet, size, length: if waits { length + size } else { 0 } };
-        if !packet.refused {
+        if !packet.tail_dropped {
             if waits {
                 waiting.push_back((idle_from, size));
                 length += size;

@@ -217,8 +217,8 @@ fn moved(link: &Link, index: usize, range: f64) -> Vec<Link> {
 /// The mean error of the expected ACK times from `since` to the next change, in seconds.
 fn mean_error(link: &Link, seen: Seen<'_>, index: usize, since: f64) -> f64 {
     let end = link.change_at(index + 1);
-    let expected = expected(&link.answers(seen.sent), seen.answers);
-    let pairs = seen.answers.iter().zip(expected);
+    let expected = expected(&link.predicted_acks(seen.sent), seen.new_acks);
+    let pairs = seen.new_acks.iter().zip(expected);
     let near = pairs.filter(|(one, _)| since <= one.t && one.t <= end);
     mean(near.map(|(Acked { t, .. }, at)| if *t > at { t - at } else { TOO_SOON * (at - t) }))
 }

@@ -19,17 +19,17 @@ const JUMP: f64 = 4.0;
 /// only if the sender then stops: otherwise later ACKs acknowledge the same data in time.
 pub(crate) fn find_stalls(mut link: Link, seen: Seen<'_>, ack_lost: &[f64]) -> Link {
     for _ in 0..MAX_STALLS {
-        let expected = expected(&link.answers(seen.sent), seen.answers);
-        let mut late = seen.answers.iter().zip(&expected);
+        let expected = expected(&link.predicted_acks(seen.sent), seen.new_acks);
+        let mut late = seen.new_acks.iter().zip(&expected);
         let Some(index) = late.position(|(one, at)| one.t - at > LATE) else { break };
-        let after = seen.answers[index].t;
-        let before = index.checked_sub(1).map_or(seen.sent[0].t, |at| seen.answers[at].t);
+        let after = seen.new_acks[index].t;
+        let before = index.checked_sub(1).map_or(seen.sent[0].t, |at| seen.new_acks[at].t);
         let in_gap = ack_lost.iter().any(|&t| before < t && t < after);
         let gap = Gap {
             from: before.min(expected[index]),
             to: expected[index] - 1e-6,
             index,
-            acks_lost: jumps(seen.answers, index) || in_gap,
+            acks_lost: jumps(seen.new_acks, index) || in_gap,
         };
         match explain(&link, seen, &gap) {
             Some(found) => link = found,
@@ -58,7 +58,7 @@ struct Gap {
 
 /// The link with the event that explains the gap best; `None` if no event reduces the error.
 fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
-    let after = seen.answers[gap.index].t;
+    let after = seen.new_acks[gap.index].t;
     let delay = link.delay.secs_f64();
     let back = delay + link.transmission(BARE_ACK, 0.0);
     let mut candidates = Vec::with_capacity(12);
@@ -82,9 +82,9 @@ fn explain(link: &Link, seen: Seen<'_>, gap: &Gap) -> Option<Link> {
 
 /// The mean error of the expected times of this ACK and those soon after, in seconds.
 fn error(link: &Link, seen: Seen<'_>, index: usize) -> f64 {
-    let expected = expected(&link.answers(seen.sent), seen.answers);
-    let until = seen.answers[index].t + 4.0 * link.delay.secs_f64() + LATE;
-    let pairs = seen.answers.iter().zip(expected).skip(index);
+    let expected = expected(&link.predicted_acks(seen.sent), seen.new_acks);
+    let until = seen.new_acks[index].t + 4.0 * link.delay.secs_f64() + LATE;
+    let pairs = seen.new_acks.iter().zip(expected).skip(index);
     mean(pairs.filter(|(one, _)| one.t <= until).map(|(one, at)| (one.t - at).abs()))
 }
 

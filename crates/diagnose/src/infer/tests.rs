@@ -24,9 +24,9 @@ fn history(lost: &[i64]) -> Vec<Sent> {
 /// The stalls of data and of ACKs and the losses of ACKs, in seconds, inferred from the ACKs of
 /// these packets over this link.
 fn found(sent: &[Sent], truth: &Link, ack_lost: &[f64]) -> [Vec<[f64; 2]>; 3] {
-    let mut answers = truth.answers(sent);
+    let mut answers = truth.predicted_acks(sent);
     answers.dedup_by_key(|answer| answer.ack);
-    let found = find_stalls(link(), Seen { sent, answers: &answers }, ack_lost);
+    let found = find_stalls(link(), Seen { sent, new_acks: &answers }, ack_lost);
     let [stalls, [_, lost]] = [found.stalls, found.outages];
     let [data, acks] = stalls;
     [data, acks, lost].map(|spans| {
@@ -118,7 +118,7 @@ fn the_room_of_a_queue_lies_between_what_it_took_and_what_it_refused() {
     acknowledge(&mut sent);
     let (room, sent) = queue::find_queue(&link(), &sent, &HashSet::new()).unwrap();
     assert!((5 * 1040..6 * 1040).contains(&room), "{room}");
-    assert!(sent.iter().all(|packet| packet.refused == packet.lost));
+    assert!(sent.iter().all(|packet| packet.tail_dropped == packet.lost));
     // One loss is no evidence of a queue, nor are losses of packets that need not wait.
     for lost in [&[50][..], &[50, 120, 200]] {
         assert_eq!(queue::find_queue(&link(), &history(lost), &HashSet::new()), None);
@@ -144,7 +144,7 @@ fn single_losses_are_drops_and_three_in_a_row_an_outage() {
 
 fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> TracedPacket {
     let (ack, len) = (Some(ack), len as u32);
-    let place = crate::places::Place::Near;
+    let place = crate::capture_points::CapturePoint::Near;
     TracedPacket {
         place,
         frame,
@@ -172,8 +172,8 @@ fn reordered_acks_and_retransmissions_do_not_move_what_arrived() {
     let lost =
         |observed: &Observed| observed.sent.iter().map(|packet| packet.lost).collect::<Vec<_>>();
     let unneeded = observed(&[]);
-    assert_eq!(unneeded.answers, [Acked { t: 0.3, ack: 2001 }]);
-    assert_eq!((unneeded.passed.len(), unneeded.payload), (1, 1000));
+    assert_eq!(unneeded.new_acks, [Acked { t: 0.3, ack: 2001 }]);
+    assert_eq!((unneeded.delivered.len(), unneeded.payload), (1, 1000));
     assert_eq!(lost(&unneeded), [false, false, false]);
     assert_eq!(lost(&observed(&[5])), [false, true, false]);
 }
@@ -221,8 +221,8 @@ fn timeouts_that_end_in_slots_tell_the_wheel() {
 }
 
 fn packet(t: f64, seq: i64, end: i64) -> Sent {
-    let (lost, refused, number) = (false, false, 1);
-    Sent { t, seq, end, frame: seq, lost, number, refused, ack: 0 }
+    let (lost, tail_dropped, number) = (false, false, 1);
+    Sent { t, seq, end, frame: seq, lost, number, tail_dropped, ack: 0 }
 }
 
 #[test]

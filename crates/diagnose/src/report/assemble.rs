@@ -9,6 +9,7 @@ use rtolab_time::Instant;
 
 use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
 use super::story;
+use crate::capture_points::CapturePoint;
 use crate::class::Class;
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
@@ -16,7 +17,6 @@ use crate::evidence::{NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, Weighed, weigh}
 use crate::fate::Fates;
 use crate::half_connection::HalfConnection;
 use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
-use crate::places::Place;
 use crate::rtt::{RoundTrips, TOO_SOON};
 use crate::silence::Wait;
 use crate::stack::{self, Behaviour};
@@ -84,7 +84,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
     let bytes = |end: End| of(end).map_or(0, |sending| sending.bytes);
     ConnectionReport {
         number: connection.number,
-        place: Place::Near,
+        place: CapturePoint::Near,
         client: client.to_string(),
         server: server.to_string(),
         vantage: connection.turnarounds.vantage(sender),
@@ -190,7 +190,7 @@ fn judged(
 ) -> Retransmitted {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
-    let said = verdicts(&sending.judgments);
+    let said = verdicts(&sending.verdicts);
     for range in &sending.settled {
         for (index, copy, again) in range.retransmissions() {
             let fate = fates.get(&again.frame);
@@ -207,7 +207,7 @@ fn judged(
                     frame: again.frame,
                     t: copy.at.secs_f64(),
                     from,
-                    seq: again.raw,
+                    seq: again.raw_seq,
                     backoff,
                     after: again.idle.secs_f64(),
                     handshake: range.is_syn,
@@ -217,13 +217,13 @@ fn judged(
                         None => confidence(class, range, &judged),
                     },
                     verdicts: again
-                        .judged
+                        .detector_episode
                         .and_then(|of| said.get(&of))
                         .cloned()
                         .unwrap_or_default(),
                 });
             }
-            let segments = sending.on_wire(again.len);
+            let segments = sending.wire_segments(again.len);
             // A server whose listen queue is full discards these.
             let is_first_data = from == name(End::Client) && range.start == FIRST_DATA;
             retransmissions.push(RetransmissionReport {
@@ -250,8 +250,8 @@ fn retransmission(
         frame: again.frame,
         t: copy.at.secs_f64(),
         from,
-        ip_id: again.identification,
-        seq: again.raw,
+        ip_id: again.ip_id,
+        seq: again.raw_seq,
         len: again.len,
         segments,
         is_opening: false,
@@ -346,9 +346,9 @@ fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) 
 type Verdicts = BTreeMap<&'static str, &'static str>;
 
 /// The detectors' verdicts by episode.
-fn verdicts(judgments: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
+fn verdicts(verdicts: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
     let mut said: BTreeMap<u32, Verdicts> = BTreeMap::new();
-    for DetectorVerdict { episode, detector, verdict, .. } in judgments {
+    for DetectorVerdict { episode, detector, verdict, .. } in verdicts {
         if let Some(kind) = detector.kind() {
             said.entry(*episode).or_default().insert(kind.name, verdict.name());
         }

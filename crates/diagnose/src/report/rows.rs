@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::capture_points::CapturePoint;
 use crate::class::Class;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
-use crate::places::Place;
 use crate::silence::Silence;
 use crate::stack::Guess;
 use crate::trigger::Trigger;
@@ -19,7 +19,7 @@ pub struct ConnectionReport {
     pub number: u64,
     /// The place from which it is seen, if it was captured at two.
     #[serde(skip)]
-    pub(crate) place: Place,
+    pub(crate) place: CapturePoint,
     /// Address and port of the end that opens it, as far as the capture shows.
     pub client: String,
     /// Address and port of the other end.

@@ -87,7 +87,7 @@ impl Told<'_> {
 
     /// The stall and its length.
     fn stall(&self) -> String {
-        let Episode { is_syn, heard, .. } = *self.episode;
+        let Episode { is_syn, received, .. } = *self.episode;
         let times = match self.cost.timeouts {
             1 => "once".to_string(),
             2 => "twice".to_string(),
@@ -105,11 +105,13 @@ impl Told<'_> {
             };
         }
         let bytes = self.cost.flight[0];
-        let what = match (heard, self.cost.stall) {
+        let what = match (received, self.cost.stall) {
             (0, Some(_)) => format!("Nothing came back {waited}"),
             (0, None) => "Nothing came back any more".to_string(),
             (1, _) => format!("One packet came back, but acknowledged nothing new {waited}"),
-            (_, _) => format!("{heard} packets came back, but acknowledged nothing new {waited}"),
+            (_, _) => {
+                format!("{received} packets came back, but acknowledged nothing new {waited}")
+            }
         };
         format!(
             "{what}, with {} outstanding, and the retransmission timer expired {times}{}.",

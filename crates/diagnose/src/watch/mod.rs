@@ -17,7 +17,7 @@ pub use limits::WatchLimits;
 pub use line::{SettledLine, SettledRow};
 pub use totals::WatchTotals;
 
-use crate::connection::{Connection, Over};
+use crate::connection::{CloseState, Connection};
 use crate::diagnosis::{Key, key};
 use crate::report::ConnectionReport;
 
@@ -108,7 +108,7 @@ impl Watch {
             self.open.insert(key, Watched { connection, size, is_pending: false });
         }
         let Some(watched) = self.open.get_mut(&key) else { return };
-        watched.connection.packet(captured, at);
+        watched.connection.on_packet(captured, at);
         let size = settle::size(&watched.connection);
         self.size = self.size - watched.size + size;
         watched.size = size;
@@ -200,7 +200,7 @@ impl Watch {
         let (now, idle) = (self.now, self.limits.idle);
         let is_over = |connection: &Connection| {
             let waited = now.since(connection.last);
-            waited > idle || connection.over == Over::Closed && waited > LINGER
+            waited > idle || connection.close_state == CloseState::Closed && waited > LINGER
         };
         let over = self.open.iter().filter(|(_, watched)| is_over(&watched.connection));
         let mut over: Vec<(u64, Key)> =

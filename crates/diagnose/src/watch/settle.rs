@@ -22,7 +22,7 @@ fn directions(connection: &Connection) -> impl Iterator<Item = &HalfConnection> 
 
 /// A rough size in bytes.
 pub(super) fn size(connection: &Connection) -> usize {
-    let of = |sending: &HalfConnection| DIRECTION + ITEM * sending.items();
+    let of = |sending: &HalfConnection| DIRECTION + ITEM * sending.memory_items();
     CONNECTION + directions(connection).map(of).sum::<usize>()
 }
 

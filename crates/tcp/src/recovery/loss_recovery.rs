@@ -9,7 +9,7 @@ use crate::timer::TimerTable;
 
 /// A loss recovery. `recovery` is the state that all algorithms share.
 ///
-/// A time-based one ([`Self::is_by_time`]) receives every delivery and transmission, has its own
+/// A time-based one ([`Self::is_time_based`]) receives every delivery and transmission, has its own
 /// timers, and replaces go-back-N after a timeout.
 pub(crate) trait LossRecovery {
     /// Processes an acknowledgment.
@@ -104,7 +104,7 @@ pub(crate) trait LossRecovery {
     }
 
     /// Is the loss detection time-based (RACK)?
-    fn is_by_time(&self) -> bool {
+    fn is_time_based(&self) -> bool {
         false
     }
 

@@ -88,7 +88,7 @@ dispatch! {
         fn retransmits_sacked() -> bool;
         fn may_grow_on_leaving() -> bool;
         fn has_reordered_beyond(dupthresh: u32) -> bool;
-        fn is_by_time() -> bool;
+        fn is_time_based() -> bool;
         fn may_probe() -> bool;
     }
     by_mut {
@@ -139,6 +139,6 @@ impl AnyRecovery {
     /// The state that an undo restores: none if it is time-based, because its measurements stay
     /// valid after an undo.
     pub fn to_save(&self) -> Option<Self> {
-        (!self.is_by_time()).then(|| self.clone())
+        (!self.is_time_based()).then(|| self.clone())
     }
 }

@@ -174,7 +174,7 @@ impl LossRecovery for Rack {
         flight.lost_from(self.retransmitted_up_to).map(|sent| sent.seq)
     }
 
-    fn is_by_time(&self) -> bool {
+    fn is_time_based(&self) -> bool {
         true
     }
 

@@ -1,8 +1,8 @@
-//! Responses for comparison.
+//! Responses that no standard specifies, to compare others with.
 
 use super::{Growth, ResponseAction, ResponseContext};
 
-/// Ends go-back-N, and keeps the reduction.
+/// Stops go-back-N after a spurious timeout, but keeps the reduced cwnd.
 pub(super) fn stop_gbn(_: &ResponseContext) -> Option<ResponseAction> {
     Some(ResponseAction { growth: Growth::Usual, ..ResponseAction::default() })
 }

@@ -58,7 +58,7 @@ impl Sender {
     /// Passes an acknowledgment to loss recovery. A fast retransmit begins an episode, unless its
     /// segment has just timed out: then the episode of the timeout continues.
     pub(super) fn recover_with_episode(&mut self, facts: &AckFacts, outcome: DetectionOutcome) {
-        if !facts.duplicate && facts.newly_sacked == 0 && !self.loss_recovery.is_by_time() {
+        if !facts.duplicate && facts.newly_sacked == 0 && !self.loss_recovery.is_time_based() {
             self.spurious_dupacks.consume(facts);
             return self.recover(facts, outcome);
         }

@@ -54,7 +54,7 @@ impl Sender {
     /// transmission.
     fn has_fast_path_config(&self) -> bool {
         let (rto, window) = (&self.config.rto, &self.config.window);
-        !self.loss_recovery.is_by_time()
+        !self.loss_recovery.is_time_based()
             && rto.sampling != Sampling::EverySegment
             && !matches!(rto.floor, RtoFloor::DelayedAck(..))
             && window.validation == Validation::Off

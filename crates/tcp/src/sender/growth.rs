@@ -13,7 +13,7 @@ use crate::recovery::LossRecovery;
 impl Sender {
     /// Without congestion control cwnd stays unlimited, whatever reduced it.
     #[inline]
-    pub(super) fn lift_window_limit(&mut self) {
+    pub(super) fn keep_cwnd_unlimited(&mut self) {
         if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
             self.window.set_cwnd(Window::UNLIMITED);
         }
@@ -63,7 +63,7 @@ impl Sender {
 
     /// The bytes that a D-SACK reports as received twice, if they count as delivered.
     pub(super) fn delivered_twice(&self, facts: &AckFacts) -> u64 {
-        let counts = self.config.window.counts_dsacked && self.loss_recovery.is_by_time();
+        let counts = self.config.window.counts_dsacked && self.loss_recovery.is_time_based();
         let range = facts.dsack.filter(|_| counts && !facts.dsack_ignored);
         range.map_or(0, |range| range.end.since(range.start).next_multiple_of(self.window.smss()))
     }

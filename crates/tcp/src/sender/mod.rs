@@ -234,7 +234,7 @@ impl Sender {
         self.window = Window::new(&self.config.window, smss, syn_lost);
         self.controller = Controller::new(&self.config.congestion);
         self.on_fast_path &= self.controller.is_none();
-        self.lift_window_limit();
+        self.keep_cwnd_unlimited();
         self.burst = u32::MAX;
         if self.syn_timed_out() {
             self.rtt.restart_after_syn();

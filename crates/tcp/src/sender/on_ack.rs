@@ -23,8 +23,8 @@ impl Sender {
         }
     }
 
-    /// Can the segment change the state of the sender? At an end that only receives, nothing is
-    /// outstanding and it cannot.
+    /// Does the acknowledgment need the slow path? It does not at an end that only receives,
+    /// because nothing is outstanding there.
     #[inline]
     fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
@@ -33,7 +33,7 @@ impl Sender {
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.spurious_dupacks.are_pending()
             || self.is_awaiting_verdict()
-            || self.loss_recovery.is_by_time()
+            || self.loss_recovery.is_time_based()
     }
 
     /// Processes an acknowledgment while nothing is outstanding.
@@ -68,11 +68,11 @@ impl Sender {
         }
         // Timers (RFC 6298 section 5, RFC 8985 section 7.2)
         self.restart_timers(&ack, rack_timer_ran);
-        self.lift_window_limit();
+        self.keep_cwnd_unlimited();
         self.enter_fast_path(&ack);
     }
 
-    /// Records the arrival of an acknowledgment, new or not.
+    /// Records the arrival of an acknowledgment, whether or not it advances SND.UNA.
     #[inline]
     fn note_received(&mut self, segment: &Segment, at: Instant) {
         self.burst = self.config.window.max_burst.unwrap_or(u32::MAX);
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// SND.UNA advances: the last timeout can no longer repeat.
+    /// Clears the state of the last timeout when SND.UNA advances.
     fn note_progress(&mut self, ack: &AckFacts) {
         if !ack.is_new() {
             return;
@@ -96,17 +96,18 @@ impl Sender {
         }
     }
 
-    /// Updates the scoreboard and the loss recovery. Returns the facts and, if every segment is
-    /// timed, the times at which the acknowledged segments were sent.
+    /// Updates the scoreboard and the loss detection. Returns the facts about the acknowledgment
+    /// and, with [`Sampling::EverySegment`], the send times of the acknowledged segments that were
+    /// not retransmitted.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
         let Self { flight, loss_recovery, recovery, config, window, .. } = self;
-        let knobs = &config.recovery.rack;
+        let rack = &config.recovery.rack;
         let times_all = config.rto.sampling == Sampling::EverySegment;
         let mut timed = Vec::new();
         let mut ack = flight.expected(segment, at);
         loss_recovery.begin_ack();
         let on_delivered = |sent: &Sent, ack: &AckFacts| {
-            loss_recovery.on_delivered(sent, ack, (recovery, knobs));
+            loss_recovery.on_delivered(sent, ack, (recovery, rack));
             if times_all && sent.end() <= ack.ack && !sent.was_retransmitted() {
                 timed.push(sent.first_sent);
             }
@@ -115,12 +116,11 @@ impl Sender {
             false => flight.note_acked(segment, &mut ack, on_delivered),
             true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
-        ack.dsack_ignored = loss_recovery.end_ack(&ack, knobs, window.smss());
+        ack.dsack_ignored = loss_recovery.end_ack(&ack, rack, window.smss());
         (ack, timed)
     }
 
-    /// Reduces the window for an ECE flag, or continues a reduction. Returns whether either
-    /// prevents the window from growing.
+    /// Reduces cwnd on ECE, or continues a reduction. Returns whether a reduction prevents growth.
     fn reduce_on_ack(&mut self, segment: &Segment, ack: &AckFacts) -> bool {
         let echoed = self.ecn.is_some() && is_ece(segment);
         if echoed {
@@ -129,8 +129,8 @@ impl Sender {
         self.reduce_in_cwr(ack) || echoed || self.is_in_prr_for_ece()
     }
 
-    /// Does the window grow for the acknowledgment? It grows for new data outside of fast
-    /// recovery, unless a response or a reduction has set it.
+    /// May the acknowledgment increase cwnd? It may if it acknowledges new data outside of fast
+    /// recovery, unless a response or a reduction has set cwnd.
     fn may_grow(
         &mut self,
         ack: &AckFacts,
@@ -145,8 +145,9 @@ impl Sender {
             Phase::Outside | Phase::Entered => true,
             Phase::Stayed => false,
             Phase::Left => {
-                let full = self.config.window.full_ack == FullAck::Halved;
-                (full || self.grows_after_recovery()) && self.loss_recovery.may_grow_on_leaving()
+                let is_halved = self.config.window.full_ack == FullAck::Halved;
+                (is_halved || self.grows_after_recovery())
+                    && self.loss_recovery.may_grow_on_leaving()
             }
         };
         let valid = self.validate_ack(ack);
@@ -154,10 +155,11 @@ impl Sender {
         allowed && valid && !reducing && !frozen && !ack.acks_syn()
     }
 
-    /// Processes the end of a recovery or of a spurious timeout, if the acknowledgment ended one.
+    /// Processes the end of a loss recovery or of a spurious timeout, if the acknowledgment ends
+    /// one.
     fn end_episode(&mut self, phase: Phase, outcome: DetectionOutcome) {
         if outcome.ends_episode() || phase == Phase::Left {
-            self.moderate();
+            self.moderate_cwnd();
         }
         if phase == Phase::Left {
             self.validate_recovered();
@@ -166,9 +168,9 @@ impl Sender {
     }
 
     fn sample_rtt(&mut self, ack: &AckFacts, timed: &[Instant]) {
-        let reports =
+        let is_sack_sample =
             ack.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport;
-        if ack.is_new() || reports {
+        if ack.is_new() || is_sack_sample {
             self.sample(ack, timed);
         }
         if !ack.acks_syn() {
@@ -176,8 +178,8 @@ impl Sender {
         }
     }
 
-    /// Takes a round-trip sample (RFC 6298 section 3, RFC 7323 section 4), or one for each segment
-    /// if all are `timed`.
+    /// Takes an RTT sample (RFC 6298 section 3, RFC 7323 section 4). With
+    /// [`Sampling::EverySegment`] it takes one for each send time in `timed`.
     fn sample(&mut self, facts: &AckFacts, timed: &[Instant]) {
         let sent = match (self.config.rto.sampling, facts.echo) {
             (Sampling::EverySegment, _) => {
@@ -186,7 +188,7 @@ impl Sender {
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
             (Sampling::EveryAck, None) if facts.acks_retransmission => None,
             (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
-            (Sampling::EveryReport, echo) => self.reported(facts, echo),
+            (Sampling::EveryReport, echo) => self.linux_sample(facts, echo),
             (Sampling::OncePerWindow, _) => self
                 .timed
                 .filter(|(seq, _)| *seq < facts.ack)
@@ -213,21 +215,22 @@ impl Sender {
         }
     }
 
-    /// When the segment was sent whose round trip Linux samples (`tcp_ack_update_rtt`). The echo of
-    /// an ACK that does not advance SND.UNA belongs to an earlier segment and gives no sample.
-    fn reported(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
+    /// The send time of the segment from which Linux takes its RTT sample (`tcp_ack_update_rtt`);
+    /// `None` if it takes none. If an ACK does not advance SND.UNA, its echo belongs to an earlier
+    /// segment and gives no sample.
+    fn linux_sample(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
         let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
         let sent = oldest.map(|segment| segment.first_sent).or(facts.sacked_sent);
         let echoed = || echo.filter(|_| facts.is_new());
         sent.or_else(|| echoed().map(|echo| self.instant_of(echo, facts.at)))
     }
 
-    /// The timestamp clock of this end (RFC 7323 section 5.4).
+    /// TSval at this time, from the timestamp clock of this end (RFC 7323 section 5.4).
     pub fn timestamp(&self, at: Instant) -> u32 {
         (at.nanos() / self.config.timestamp.tick.nanos()) as u32
     }
 
-    /// The time of the timestamp `echo`, which is before `at`.
+    /// The time at which this end sent the TSval that `echo` returns, as seen at `at`.
     pub(super) fn instant_of(&self, echo: u32, at: Instant) -> Instant {
         let age = self.timestamp(at).wrapping_sub(echo);
         let tick = self.config.timestamp.tick.nanos();
@@ -235,10 +238,10 @@ impl Sender {
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }
 
-    /// Limits cwnd to the outstanding data and one burst, because the ACK that ends a recovery or a
-    /// spurious timeout may have acknowledged much data at once (report C-2002-07 section 3; Linux:
-    /// `tcp_moderate_cwnd`).
-    fn moderate(&mut self) {
+    /// Limits cwnd to the outstanding data plus `max_burst` segments (Linux: `tcp_moderate_cwnd`;
+    /// report C-2002-07 section 3). The ACK that ends a recovery or a spurious timeout may
+    /// acknowledge much data at once, and would allow a large burst.
+    fn moderate_cwnd(&mut self) {
         if let Some(most) = self.config.window.max_burst {
             let burst = u64::from(most) * self.window.smss();
             self.window.limit_cwnd(self.outstanding() + burst);

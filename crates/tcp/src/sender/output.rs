@@ -110,7 +110,7 @@ impl Sender {
         if idle && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.limit_cwnd(initial);
-            self.lift_window_limit();
+            self.keep_cwnd_unlimited();
             self.track_delayed_acks(DelayedAckTracker::begin_slow_start);
         }
     }

@@ -53,7 +53,7 @@ impl Sender {
 
     /// The segment that a probe retransmitted, until it is acknowledged.
     pub(crate) fn outstanding_probe(&self) -> Option<Sent> {
-        self.loss_recovery.is_by_time().then(|| self.flight.probed().copied()).flatten()
+        self.loss_recovery.is_time_based().then(|| self.flight.probed().copied()).flatten()
     }
 
     /// The probe, if one is due: new data, else the last segment.

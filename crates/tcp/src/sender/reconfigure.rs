@@ -87,6 +87,6 @@ impl Sender {
         }
         self.rtt.reconfigure(config.clone());
         self.config = config;
-        self.lift_window_limit();
+        self.keep_cwnd_unlimited();
     }
 }

@@ -62,7 +62,7 @@ impl Sender {
         }
         // After an undo RACK detects losses from scratch, so that it finds the real ones.
         match outcome {
-            DetectionOutcome::Restored if self.loss_recovery.is_by_time() => {
+            DetectionOutcome::Restored if self.loss_recovery.is_time_based() => {
                 self.loss_recovery.on_undo();
             }
             _ if outcome.freezes_cwnd() => return,
@@ -143,7 +143,7 @@ impl Sender {
         }
         self.recovery.enter(self.window.cwnd(), before.cwnd(), self.flight.max());
         self.go_back_from(match self.config.recovery.go_back_n_on_duplicates {
-            true if !self.loss_recovery.is_by_time() => {
+            true if !self.loss_recovery.is_time_based() => {
                 self.nxt.max(self.flight.head().map_or(una, Sent::end))
             }
             _ => self.flight.max(),
@@ -178,9 +178,9 @@ impl Sender {
     /// not retransmitted is marked lost; in the opposite case go-back-N retransmits the lost data.
     pub(super) fn reconfigure_recovery(&mut self, config: &RecoveryConfig) {
         let first_lost = self.loss_recovery.first_lost(&self.flight);
-        let was_by_time = self.loss_recovery.is_by_time();
+        let was_time_based = self.loss_recovery.is_time_based();
         self.loss_recovery.reconfigure(config);
-        match (was_by_time, self.loss_recovery.is_by_time()) {
+        match (was_time_based, self.loss_recovery.is_time_based()) {
             (false, false) | (true, true) => {}
             (false, true) => {
                 let sampled = self.rtt.estimate().is_some();

@@ -66,7 +66,7 @@ impl Sender {
         }
         match self.config.recovery.reduction {
             Reduction::RateHalving => self.begin_window_reduction(flight_size),
-            Reduction::Prr(PrrBound::Linux) if self.loss_recovery.is_by_time() => {
+            Reduction::Prr(PrrBound::Linux) if self.loss_recovery.is_time_based() => {
                 self.begin_prr_for_ece(facts, cwnd);
             }
             Reduction::AtOnce | Reduction::Prr(_) => {

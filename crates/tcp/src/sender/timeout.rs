@@ -162,7 +162,7 @@ impl Sender {
         self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
-        self.lift_window_limit();
+        self.keep_cwnd_unlimited();
     }
 
     /// Does the timer of `head` not back off, because it is the SYN of an active open with few
@@ -184,7 +184,7 @@ impl Sender {
         if entry != Entry::KeepsWindow {
             self.window.set_segments(1);
             let beyond_pipe = self.config.window.loss_window == LossWindow::BeyondPipe;
-            if self.loss_recovery.is_by_time() && beyond_pipe {
+            if self.loss_recovery.is_time_based() && beyond_pipe {
                 self.window.increase_cwnd(self.outstanding());
             }
         }

@@ -43,7 +43,7 @@ impl Sender {
             true => self.with_episode(due, |sender| sender.on_reordering_timer(due)),
             false => self.on_probe_timer(due),
         }
-        self.lift_window_limit();
+        self.keep_cwnd_unlimited();
     }
 
     /// Restarts the retransmission timer.
@@ -61,7 +61,7 @@ impl Sender {
             true => self.restart_timer(ack.at),
             false => self.restart_timer_on_duplicate(ack),
         }
-        if self.loss_recovery.is_by_time() {
+        if self.loss_recovery.is_time_based() {
             self.restart_rack_timers(ack, rack_timer_ran);
         }
     }

@@ -151,7 +151,7 @@ impl LossRecovery for LinuxRack {
         self.rack.first_lost(flight)
     }
 
-    fn is_by_time(&self) -> bool {
+    fn is_time_based(&self) -> bool {
         true
     }
 

@@ -9,9 +9,9 @@ use rtolab_time::{Duration, Instant};
 use crate::duplicates::{Fingerprint, fingerprint};
 
 /// The shortest time between copies of a packet at two capture points.
-pub(crate) const APART: Duration = Duration::from_millis(1);
+pub(crate) const MIN_APART: Duration = Duration::from_millis(1);
 /// The number of such copies that establishes two capture points without the handshake.
-pub(crate) const COPIES: u32 = 3;
+pub(crate) const MIN_COPIES: u32 = 3;
 /// If the handshake does not establish the two capture points, the packets in flight and those of
 /// this time are not diagnosed.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ const MAX_WAITING: usize = 1 << 16;
 
 /// The capture point of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CapturePoint {
     /// The only capture point, or the one that saw the connection first.
     #[default]
     Near,
@@ -32,7 +32,7 @@ pub(crate) enum Place {
 
 /// The packets that only one of two capture points has seen so far.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct TwoCapturePoints {
     /// The end near the first capture point. `None` if the clocks of the two points differ, so that
     /// the first copies of all packets are from one point.
     near: Option<End>,
@@ -42,7 +42,7 @@ pub(crate) struct Places {
     pub settles: Instant,
 }
 
-impl Places {
+impl TwoCapturePoints {
     pub fn new(near: Option<End>, settles: Option<Instant>) -> Self {
         let (waiting, order) = (HashMap::new(), VecDeque::new());
         let settles = settles.map_or(Instant::START, |now| now + SETTLING);
@@ -50,7 +50,7 @@ impl Places {
     }
 
     /// The capture point of this packet, and whether it is the first copy.
-    pub fn of(&mut self, from: End, packet: &CapturedPacket, at: Instant) -> (Place, bool) {
+    pub fn of(&mut self, from: End, packet: &CapturedPacket, at: Instant) -> (CapturePoint, bool) {
         let key = (from == End::Client, fingerprint(packet));
         let is_first = self.waiting.remove(&key).is_none();
         if is_first {
@@ -65,8 +65,8 @@ impl Places {
             self.order.push_back((at, key));
         }
         let place = match self.near.is_none_or(|near| near == from) == is_first {
-            true => Place::Near,
-            false => Place::Far,
+            true => CapturePoint::Near,
+            false => CapturePoint::Far,
         };
         (place, is_first)
     }
