@@ -64,10 +64,10 @@ impl TwoCapturePoints {
             self.waiting.insert(key, at);
             self.order.push_back((at, key));
         }
-        let place = match self.near.is_none_or(|near| near == from) == is_first {
+        let capture_point = match self.near.is_none_or(|near| near == from) == is_first {
             true => CapturePoint::Near,
             false => CapturePoint::Far,
         };
-        (place, is_first)
+        (capture_point, is_first)
     }
 }

@@ -67,7 +67,7 @@ impl Frames {
 
 impl Conformance {
     /// Processes a segment of the end.
-    pub fn sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
+    pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
         self.initial.opened |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
             return;
@@ -86,7 +86,7 @@ impl Conformance {
     }
 
     /// Processes an ACK of the peer.
-    pub fn acked(&mut self, segment: &Segment) {
+    pub fn on_ack(&mut self, segment: &Segment) {
         let edge = segment.ack + segment.window;
         self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
         if let Some(mss) = segment.syn_options().mss {
@@ -96,7 +96,7 @@ impl Conformance {
     }
 
     /// Processes a retransmission after `duplicates` duplicate ACKs.
-    pub fn retransmitted(
+    pub fn on_retransmission(
         &mut self,
         copy: &Retransmission,
         duplicates: u32,

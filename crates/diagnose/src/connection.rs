@@ -191,10 +191,10 @@ impl Connection {
             return;
         }
         if segment.flags.has(Flags::ACK) {
-            self.acked(from, segment, frame);
+            self.on_ack(from, segment, frame);
         }
         if segment.sequence_length() > 0 || self.ends[from as usize].is_some() {
-            self.sent(from, segment, frame);
+            self.on_sent(from, segment, frame);
         }
         self.on_fin(from, segment);
     }
@@ -229,17 +229,17 @@ impl Connection {
         Some(Silence { end: name(end), start, length, frame: frame.number, wait })
     }
 
-    fn acked(&mut self, from: End, segment: &Segment, frame: &Frame) {
+    fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let other = other(from);
         let Some(sending) = &mut self.ends[other as usize] else { return };
         let least = sending.trips.least;
-        sending.acked(segment, frame);
+        sending.on_ack(segment, frame);
         if sending.trips.least != least {
-            self.turnarounds.acked(from, sending.trips.least.unwrap_or(Duration::ZERO));
+            self.turnarounds.on_ack(from, sending.trips.least.unwrap_or(Duration::ZERO));
         }
     }
 
-    fn sent(&mut self, from: End, segment: &Segment, frame: &Frame) {
+    fn on_sent(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let vantage = self.turnarounds.vantage(from);
         let turnaround = match vantage {
             Vantage::Sender => Duration::ZERO,
@@ -249,7 +249,7 @@ impl Connection {
             let first = if segment.flags.has(Flags::SYN) { Seq::FIRST } else { segment.seq };
             Box::new(HalfConnection::new(first))
         });
-        sending.sent(segment, frame, (vantage, turnaround));
+        sending.on_sent(segment, frame, (vantage, turnaround));
     }
 
     fn on_fin(&mut self, from: End, segment: &Segment) {

@@ -94,8 +94,8 @@ impl Diagnosis {
         let key = key(packet);
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
-                let place = connection.on_packet(captured, at);
-                return (connection.number, place);
+                let capture_point = connection.on_packet(captured, at);
+                return (connection.number, capture_point);
             }
         }
         if let Some(connection) = self.open.remove(&key) {
@@ -106,9 +106,9 @@ impl Diagnosis {
         }
         self.summary.connections += 1;
         let mut connection = Connection::begun_by(packet, self.summary.connections, at);
-        let place = connection.on_packet(captured, at);
+        let capture_point = connection.on_packet(captured, at);
         self.open.insert(key, connection);
-        (self.summary.connections, place)
+        (self.summary.connections, capture_point)
     }
 
     /// The next connection whose report is complete.

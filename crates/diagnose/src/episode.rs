@@ -84,7 +84,7 @@ pub(crate) struct Episodes {
 
 impl Episodes {
     /// Processes a retransmission; `srtt_before` is the smoothed round-trip time before it.
-    pub fn retransmitted(
+    pub fn on_retransmission(
         &mut self,
         segment: &Segment,
         (retransmission, srtt_before): (&Retransmission, Option<Duration>),
@@ -141,7 +141,7 @@ impl Episodes {
     }
 
     /// Processes an ACK.
-    pub fn acked(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
+    pub fn on_ack(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {
             return;
         }

@@ -87,28 +87,28 @@ impl HalfConnection {
 
     /// Processes a segment of this end that occupies sequence numbers. `view` is the vantage,
     /// and the time that the sender takes to answer packets at the capture point.
-    pub fn sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
+    pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
-        self.conformance.sent(segment, frame, self.detectors.flight());
+        self.conformance.on_sent(segment, frame, self.detectors.flight());
         let arrival = self.arrivals.take(segment, frame, &self.trips);
         if segment.seq >= max {
             if segment.seq > max {
                 self.add_unseen(segment.seq, frame.at);
             }
-            self.sender_state.sent(frame.at, self.flight().size());
+            self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
             return;
         }
         match arrival {
             Arrival::Reordered => {}
             Arrival::New
-            | Arrival::Again
+            | Arrival::SeenBefore
             | Arrival::FillsHole
-            | Arrival::Earlier
+            | Arrival::BeforeCapture
             | Arrival::Acknowledged
-            | Arrival::Forgotten => self.retransmit(segment, frame, arrival, view),
+            | Arrival::Untracked => self.retransmit(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
@@ -131,7 +131,7 @@ impl HalfConnection {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {
                 let past = (self.detectors.flight(), &self.trips);
-                self.sender_state.retransmitted(segment, frame.at, past, turnaround)
+                self.sender_state.on_retransmission(segment, frame.at, past, turnaround)
             }
         };
         let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
@@ -164,9 +164,9 @@ impl HalfConnection {
         };
         self.note_retransmitted(segment, retransmission, frame.at);
         let known = (self.detectors.flight(), self.trips.smoothed);
-        self.conformance.retransmitted(&retransmission, self.sender_state.duplicates(), known);
+        self.conformance.on_retransmission(&retransmission, self.sender_state.duplicates(), known);
         let retransmission = (&retransmission, self.trips.smoothed);
-        self.episodes.retransmitted(segment, retransmission, self.detectors.flight(), frame.at);
+        self.episodes.on_retransmission(segment, retransmission, self.detectors.flight(), frame.at);
     }
 
     fn note_retransmitted(
@@ -178,7 +178,7 @@ impl HalfConnection {
         let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
         let copy = Transmission { at, timestamp, retransmission: Some(retransmission) };
         let end = segment.end().min(self.flight().max());
-        self.history.unanswered.retransmitted(at);
+        self.history.unanswered.on_retransmission(at);
         let original = self.flight().segment_at(segment.seq).copied();
         let original = original.filter(|sent| sent.seq <= segment.seq);
         let acked = end <= self.flight().una();
@@ -191,7 +191,7 @@ impl HalfConnection {
             reordering_window: self.trips.reordering_window(),
         };
         let bytes = (segment.seq, end.max(segment.seq + 1));
-        let range = self.history.retransmitted(bytes, copy, original.as_ref());
+        let range = self.history.on_retransmission(bytes, copy, original.as_ref());
         range.is_syn |= segment.flags.has(Flags::SYN);
         collect::on_retransmission(range, &now);
         if acked {
@@ -216,7 +216,7 @@ impl HalfConnection {
         }
         match self.history.is_empty() {
             true => self.history.order.clear(),
-            false => self.history.order.sent(segment, at),
+            false => self.history.order.on_sent(segment, at),
         }
         self.detectors.sent(segment, at, cause);
     }
@@ -232,7 +232,7 @@ impl HalfConnection {
     }
 
     /// Processes an ACK of the other end.
-    pub fn acked(&mut self, segment: &Segment, frame: &Frame) {
+    pub fn on_ack(&mut self, segment: &Segment, frame: &Frame) {
         if segment.ack > self.flight().max() {
             self.add_unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);
@@ -240,8 +240,8 @@ impl HalfConnection {
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
         let facts = self.detectors.acked(segment, frame.at);
-        self.sender_state.acked(segment, facts.as_ref(), frame.at);
-        self.conformance.acked(segment);
+        self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
+        self.conformance.on_ack(segment);
         if let Some(mss) = segment.syn_options().mss {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
             self.mss = u32::from(mss).saturating_sub(options).max(1);
@@ -253,7 +253,7 @@ impl HalfConnection {
             self.arrivals.forget(segment.ack);
         }
         self.evaluate(segment, &facts, (frame, duplicates));
-        self.episodes.acked(&facts, self.detectors.flight(), frame);
+        self.episodes.on_ack(&facts, self.detectors.flight(), frame);
     }
 
     /// Collects the evidence about retransmissions in an ACK.

@@ -20,7 +20,7 @@ pub struct TracedPacket {
     pub frame: u64,
     /// The capture point, if the capture was made at two.
     #[serde(skip)]
-    pub(crate) place: CapturePoint,
+    pub(crate) capture_point: CapturePoint,
     /// In seconds since the capture's first packet.
     pub t: f64,
     /// `client` or `server`.
@@ -59,25 +59,25 @@ pub(crate) fn reports_and_packets<R: Read>(input: R, numbers: &[u64], limit: usi
     let mut origin = None;
     let Ok(reader) = Reader::new(input) else { return HashMap::new() };
     for captured in reader.without_checksums().in_order().map_while(Result::ok) {
-        let (number, place) = diagnosis.packet_at(&captured);
+        let (number, capture_point) = diagnosis.packet_at(&captured);
         let at =
             Instant::START + captured.packet.at.since(*origin.get_or_insert(captured.packet.at));
         let Some((_, rows)) = found.get_mut(&number) else { continue };
         let conversation = conversations
             .entry(number)
             .or_insert_with(|| Conversation::from_first_packet(&captured.packet));
-        if let (Some((from, segment)), Some(place)) =
-            (conversation.segment(&captured.packet), place)
+        if let (Some((from, segment)), Some(capture_point)) =
+            (conversation.segment(&captured.packet), capture_point)
         {
             if rows.len() < limit {
-                rows.push(TracedPacket { place, ..row(&captured, at, from, &segment) });
+                rows.push(TracedPacket { capture_point, ..row(&captured, at, from, &segment) });
             }
         }
     }
     diagnosis.finish();
     while let Some(report) = diagnosis.poll() {
         if let Some((kept, rows)) = found.get_mut(&report.number) {
-            rows.retain(|row| row.place == report.place);
+            rows.retain(|row| row.capture_point == report.capture_point);
             *kept = Some(report);
         }
     }
@@ -89,7 +89,7 @@ fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Traced
     let edge = segment.ack.relative() + i64::from(segment.window);
     let ranges = segment.sack_blocks();
     TracedPacket {
-        place: CapturePoint::Near,
+        capture_point: CapturePoint::Near,
         frame: captured.number,
         t: at.secs_f64(),
         from: name(from),

@@ -154,7 +154,7 @@ impl SenderState {
     }
 
     /// Processes an ACK.
-    pub fn acked(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
+    pub fn on_ack(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
         self.last_ack = Some(at);
         self.closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         let Some(facts) = facts else { return };
@@ -182,7 +182,7 @@ impl SenderState {
     }
 
     /// Processes new data.
-    pub const fn sent(&mut self, at: Instant, outstanding: u64) {
+    pub const fn on_sent(&mut self, at: Instant, outstanding: u64) {
         if outstanding == 0 {
             self.restarted = at;
         }
@@ -198,7 +198,7 @@ impl SenderState {
 
     /// Processes a retransmission, and returns its trigger. `turnaround` is the round-trip time
     /// between the capture point and the sender.
-    pub fn retransmitted(
+    pub fn on_retransmission(
         &mut self,
         segment: &Segment,
         at: Instant,

@@ -93,7 +93,7 @@ impl Turnarounds {
     }
 
     /// Adds an ACK by `end` that passed `after` the data that it acknowledges.
-    pub fn acked(&mut self, end: End, after: Duration) {
+    pub fn on_ack(&mut self, end: End, after: Duration) {
         self.ends[end as usize].take(after);
     }
 

@@ -9,7 +9,7 @@ pub(super) static BOTH_COPIES_SEEN: Kind = Kind::new("both-copies-seen", 0.99);
 pub(super) static FILLS_HOLE: Kind = Kind::new("fills-hole", 0.98);
 
 pub(super) fn both_copies_seen(index: usize, copy: &Retransmission) -> Option<Finding> {
-    let is_seen_again = copy.arrival == Arrival::Again;
+    let is_seen_again = copy.arrival == Arrival::SeenBefore;
     is_seen_again.then(|| Bound::AtMost(index - 1).shown_by(copy.frame))
 }
 

@@ -17,18 +17,18 @@ pub(crate) enum Arrival {
     /// Above all bytes seen.
     New,
     /// Some of its bytes were seen before.
-    Again,
+    SeenBefore,
     /// Below the highest byte seen, with none of its own bytes seen: its original was lost before
     /// the capture point.
     FillsHole,
     /// Below the highest byte seen, but sent before it: the network reordered it.
     Reordered,
     /// Below the first byte of the capture.
-    Earlier,
+    BeforeCapture,
     /// Not seen before, but acknowledged before.
     Acknowledged,
-    /// In a region whose gaps exceed the maximum, so that nothing is known.
-    Forgotten,
+    /// In a region with too many gaps to keep track of, so it may or may not have been seen before.
+    Untracked,
 }
 
 /// A gap in the bytes seen.
@@ -91,12 +91,12 @@ impl Arrivals {
         if end <= self.first {
             // It is a retransmission, even if its original precedes the capture.
             let known = self.acked.is_some_and(|acked| end <= acked);
-            return if known { Arrival::Acknowledged } else { Arrival::Earlier };
+            return if known { Arrival::Acknowledged } else { Arrival::BeforeCapture };
         }
         let at = self.gaps.partition_point(|gap| gap.end <= start);
         let Some(gap) = self.gaps.get(at).filter(|gap| gap.start <= start && end <= gap.end) else {
             let forgotten = self.forgotten.is_some_and(|edge| start < edge);
-            return if forgotten { Arrival::Forgotten } else { Arrival::Again };
+            return if forgotten { Arrival::Untracked } else { Arrival::SeenBefore };
         };
         match gap.opened.overtook(segment, frame, trips) {
             true => Arrival::Reordered,
@@ -198,7 +198,7 @@ mod tests {
         let mut arrivals = with_gaps(1000);
         for number in 0..999 {
             assert_eq!(late(&mut arrivals, 2 * number), Arrival::FillsHole, "{number}");
-            assert_eq!(late(&mut arrivals, 2 * number), Arrival::Again, "{number}");
+            assert_eq!(late(&mut arrivals, 2 * number), Arrival::SeenBefore, "{number}");
         }
     }
 
@@ -208,7 +208,7 @@ mod tests {
         at(0, &mut arrivals, 8);
         for number in [5, 3, 4, 7, 2, 6] {
             assert_eq!(late(&mut arrivals, number), Arrival::FillsHole, "{number}");
-            assert_eq!(late(&mut arrivals, number), Arrival::Again, "{number}");
+            assert_eq!(late(&mut arrivals, number), Arrival::SeenBefore, "{number}");
         }
         assert_eq!(arrivals.gaps.len(), 1);
     }
@@ -218,8 +218,8 @@ mod tests {
         let mut arrivals = with_gaps(MAX_GAPS as u64 + 10);
         let last = 2 * MAX_GAPS as u64;
         assert_eq!(late(&mut arrivals, last - 2), Arrival::FillsHole);
-        assert_eq!(late(&mut arrivals, last), Arrival::Forgotten);
-        assert_eq!(late(&mut arrivals, last + 1), Arrival::Forgotten);
+        assert_eq!(late(&mut arrivals, last), Arrival::Untracked);
+        assert_eq!(late(&mut arrivals, last + 1), Arrival::Untracked);
     }
 
     #[test]

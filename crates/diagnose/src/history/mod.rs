@@ -89,7 +89,7 @@ impl RetransmissionHistory {
     }
 
     /// Adds a copy of exactly this range. `original` is the first transmission, if it is in flight.
-    pub fn retransmitted(
+    pub fn on_retransmission(
         &mut self,
         (start, end): (Seq, Seq),
         copy: Transmission,
@@ -201,7 +201,7 @@ impl RetransmissionHistory {
     pub fn finish_ack(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
         if !ack.flight.uses_sack() && facts.is_new() {
-            self.order.acked(self.delivered.answered);
+            self.order.on_ack(self.delivered.answered);
         }
         if !self.awaits_ack {
             return;

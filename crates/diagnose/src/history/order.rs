@@ -19,7 +19,7 @@ pub(crate) struct TransmissionOrder {
 
 impl TransmissionOrder {
     /// Adds a transmission.
-    pub fn sent(&mut self, segment: &Segment, at: Instant) {
+    pub fn on_sent(&mut self, segment: &Segment, at: Instant) {
         if segment.sequence_length() == 0 {
             return;
         }
@@ -57,7 +57,7 @@ impl TransmissionOrder {
     }
 
     /// Removes the transmissions up to and including the one that caused an ACK of new data.
-    pub fn acked(&mut self, answered: Option<usize>) {
+    pub fn on_ack(&mut self, answered: Option<usize>) {
         self.duplicates = 0;
         if let Some(index) = answered {
             self.sent.drain(..=index);

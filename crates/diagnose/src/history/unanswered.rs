@@ -20,7 +20,7 @@ pub(crate) struct Unanswered {
 }
 
 impl Unanswered {
-    pub fn retransmitted(&mut self, at: Instant) {
+    pub fn on_retransmission(&mut self, at: Instant) {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }

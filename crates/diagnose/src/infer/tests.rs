@@ -144,9 +144,9 @@ fn single_losses_are_drops_and_three_in_a_row_an_outage() {
 
 fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> TracedPacket {
     let (ack, len) = (Some(ack), len as u32);
-    let place = crate::capture_points::CapturePoint::Near;
+    let capture_point = crate::capture_points::CapturePoint::Near;
     TracedPacket {
-        place,
+        capture_point,
         frame,
         t,
         from,

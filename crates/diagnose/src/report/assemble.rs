@@ -30,10 +30,10 @@ const GOES_BACK: usize = 3;
 const FIRST_DATA: Seq = Seq::new(Seq::FIRST.value() + 1);
 
 pub(crate) fn report(whole: &Connection, fates: &Fates) -> ConnectionReport {
-    let (connection, place) = whole.at_sender();
+    let (connection, capture_point) = whole.at_sender();
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);
-    (report.place, report.start) = (place, whole.began.secs_f64());
+    (report.capture_point, report.start) = (capture_point, whole.began.secs_f64());
     (report.packets, report.captured_twice) = (whole.packets, whole.copies);
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
@@ -84,7 +84,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
     let bytes = |end: End| of(end).map_or(0, |sending| sending.bytes);
     ConnectionReport {
         number: connection.number,
-        place: CapturePoint::Near,
+        capture_point: CapturePoint::Near,
         client: client.to_string(),
         server: server.to_string(),
         vantage: connection.turnarounds.vantage(sender),

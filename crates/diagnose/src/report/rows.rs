@@ -17,9 +17,9 @@ use crate::vantage::Vantage;
 pub struct ConnectionReport {
     /// Its number in the capture, from 1.
     pub number: u64,
-    /// The place from which it is seen, if it was captured at two.
+    /// The capture point whose packets this report describes, if there are two.
     #[serde(skip)]
-    pub(crate) place: CapturePoint,
+    pub(crate) capture_point: CapturePoint,
     /// Address and port of the end that opens it, as far as the capture shows.
     pub client: String,
     /// Address and port of the other end.

@@ -14,7 +14,7 @@ const DIRECTION: usize = size_of::<HalfConnection>() + 2048;
 /// The size of a segment, of a retransmission or of a packet that is remembered, in bytes.
 const ITEM: usize = 128;
 
-/// Both directions of a connection, at each place where it is seen.
+/// Both directions of a connection, at each capture point.
 fn directions(connection: &Connection) -> impl Iterator<Item = &HalfConnection> {
     let far = connection.far.iter().flat_map(|far| &far.ends);
     connection.ends.iter().chain(far).filter_map(Option::as_deref)
