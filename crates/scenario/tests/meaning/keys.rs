@@ -189,6 +189,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.stalls.random.bad.uniform", r#"["1 s", "3 s"]"#),
     ("link.link.stalls.random.bad.exponential", "4 s"),
     ("link.link.stalls.random.stationary", "false"),
+    ("link.link.stalls.at_most", "3"),
     ("link.link.stalls.holds", "entry"),
     ("link.link.header_compression", "rfc2507"),
     ("link.link.stage", "own"),
