@@ -252,6 +252,11 @@ class _Counted:
         self._total = total
         self._done = 0
         self._lock = Lock()
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """End all calls in other threads, which no signal reaches, by an exception."""
+        self._is_stopped = True
 
     def part(self) -> Progress:
         """Progress within one call."""
@@ -259,6 +264,8 @@ class _Counted:
 
         def tell(done: int, _: int) -> None:
             nonlocal before
+            if self._is_stopped:
+                raise KeyboardInterrupt
             with self._lock:
                 self._done += done - before
                 before = done
@@ -301,6 +308,9 @@ class _How:
         pool = ThreadPoolExecutor(threads)
         try:
             return list(pool.map(lambda group: self._result(group, runs, instead, 1), groups))
+        except BaseException:
+            self.counted.stop()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
