@@ -103,7 +103,7 @@ def not_run() -> Iterator[Block]:
 
 
 def test_every_block_is_one_of_a_kind() -> None:
-    kinds = {*RUNS, "text", "rust", "diff", "yaml"}
+    kinds = {*RUNS, "text", "rust", "diff", "yaml", "ini"}
     for page in PAGES:
         assert list(indented(page)) == [], page
         for block in blocks(page):

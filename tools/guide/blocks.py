@@ -22,6 +22,7 @@ INDENTED = re.compile(r" {4}\S")
 LIST_ITEM = re.compile(r" {0,3}([-*+]|\d+\.) ")
 REASONS = (
     "needs root",
+    "needs a kernel",
     "needs a cluster",
     "takes minutes",
     "needs another program",
