@@ -169,7 +169,7 @@ def test_a_failing_command_exits_with_1(capfd: pytest.CaptureFixture[str]) -> No
 def test_a_missing_command_is_named() -> None:
     ran = emulate("hold", "--", "no-such-program")
     assert ran.returncode == 2
-    assert ran.stderr.startswith("rtolab: `no-such-program` is no program that can be run")
+    assert ran.stderr.startswith("rtolab: `no-such-program` cannot be run: it is neither")
 
 
 @pytest.mark.usefixtures("hosts")
@@ -219,7 +219,8 @@ def test_pings_pass_every_link_between_two_hosts(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hosts")
 def test_what_the_emulator_does_not_support_is_named(tmp_path: Path) -> None:
-    with pytest.raises(rtolab.EmulationError, match=r"found an agent at `\w+`; `emulate` expects"):
+    refused = r"found a middlebox at `\w+`; `emulate` expects"
+    with pytest.raises(rtolab.EmulationError, match=refused):
         _rtolab.emulate_flows(find_scenario("snoop"), variants=[("linux", [])], seeds=[1])
     text = two_links(tmp_path).read_text(encoding="utf-8") + 'split = ["mast"]\n'
     split = tmp_path / "split.toml"
@@ -290,7 +291,7 @@ def test_a_program_may_be_a_host() -> None:
     assert "ttl=62" in ran.stdout
     ran = emulate("hold", "--set", "kernel.host.far.tun=true")
     assert ran.returncode == 2
-    assert "rtolab: `kernel.tun` leaves `far` to a program, and none is given" in ran.stderr
+    assert "rtolab: `kernel.tun` leaves `far` to a program, but there is no command" in ran.stderr
 
 
 @pytest.mark.usefixtures("hosts")

@@ -167,7 +167,7 @@ def test_a_guest_that_is_killed_is_named(running: subprocess.Popen[str]) -> None
     os.kill(both[0], signal.SIGKILL)
     _, said = running.communicate(timeout=120)
     assert running.returncode == 2, said
-    assert "ended by itself (signal: 9 (SIGKILL))" in said
+    assert "exited early (signal: 9 (SIGKILL))" in said
     assert not any(map(runs, both))
 
 

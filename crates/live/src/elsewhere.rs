@@ -1,13 +1,17 @@
-//! Other systems than Linux: every call is an error.
+//! Emulation on systems other than Linux: every call is an error.
 
 use rtolab_record::Run;
 
-use crate::emulation::{Emulator, Keep, Ran};
+use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 use crate::programs::{OnOutput, Programs};
 
-pub(crate) fn run(_: &Emulator<'_>, _: Run, _: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
+pub(crate) fn run(
+    _: &Emulator<'_>,
+    _: Run,
+    _: &mut dyn FnMut() -> bool,
+) -> Result<EmulationResult, Error> {
     Err(Error::NotLinux)
 }
 
@@ -16,7 +20,7 @@ pub(crate) fn run_virtual(
     _: &GuestKernel,
     _: Run,
     _: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     Err(Error::NotLinux)
 }
 
@@ -25,15 +29,15 @@ pub(crate) fn run_programs(
     _: &GuestKernel,
     _: (&Programs<'_>, &mut OnOutput<'_>),
     _: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     Err(Error::NotLinux)
 }
 
 pub(crate) fn command(
     _: &Emulator<'_>,
-    _: (&[String], Keep),
+    _: (&[String], PacketLogging),
     _: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     Err(Error::NotLinux)
 }
 

@@ -1,4 +1,4 @@
-//! A scenario on real kernels.
+//! Emulation of a scenario on real kernels.
 
 use rtolab_record::Recording;
 use rtolab_scenario::Scenario;
@@ -7,10 +7,10 @@ use crate::report::Report;
 
 /// A scenario's hosts and links in real time.
 ///
-/// Each node is a host: a network namespace with a TUN device `link0` and an address of its own,
-/// from 10.83.0.1 on. IPv4 packets between hosts pass the links between them; all others are
-/// silently dropped. Hosts, devices and connections of [`Emulator::run`] have no name anywhere, so
-/// they disappear with this process, however it ends.
+/// Each node is a host: a network namespace with a TUN device `link0` and an address, from
+/// 10.83.0.1 on. IPv4 packets between hosts pass the links between them; other packets are silently
+/// dropped. The namespaces of [`Emulator::run`] have no name, so they disappear with this process,
+/// even if it is killed.
 #[derive(Clone, Copy, Debug)]
 pub struct Emulator<'a> {
     /// The scenario.
@@ -19,19 +19,19 @@ pub struct Emulator<'a> {
     pub seed: u64,
 }
 
-/// What to keep of a command's packets.
+/// The packets of a command that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Keep {
-    Nothing,
+pub enum PacketLogging {
+    Off,
     /// The headers of the first two million packets, and the fate of each.
-    Packets,
+    Headers,
 }
 
-/// The results of a run.
+/// The result of an emulation.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Ran {
+pub struct EmulationResult {
     /// The tables of a simulated run, with every packet.
     pub recording: Recording,
     pub report: Report,

@@ -1,11 +1,11 @@
-//! Why an emulation fails.
+//! Errors of an emulation.
 
 use std::io;
 use std::path::PathBuf;
 
 use rtolab_time::Duration;
 
-/// What is missing or went wrong, and what would be right.
+/// The reason why an emulation failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Error {
@@ -15,24 +15,24 @@ pub enum Error {
         "`emulate` makes network namespaces and needs root, but runs as user {0}; run it with `sudo`"
     )]
     NotRoot(u32),
-    /// Root, but without the necessary capabilities.
+    /// The process runs as root, but without the necessary capabilities.
     #[error(
         "`emulate` may not {action} here ({source}); in a container it needs the rights that `docker run \
          --privileged` gives, or `--cap-add SYS_ADMIN --cap-add NET_ADMIN` and a writable /proc/sys"
     )]
     NotAllowed { action: &'static str, source: io::Error },
     #[error(
-        "`emulate` needs /dev/net/tun, which is not there; load it with `modprobe tun`, or hand it to the \
+        "`emulate` needs /dev/net/tun, which does not exist; load it with `modprobe tun`, or pass it to the \
          container with `--device /dev/net/tun --privileged`"
     )]
     NoTun,
     #[error(
-        "`emulate` needs the program `ip`, which is not there; install it with `apt install iproute2`"
+        "`emulate` needs the program `ip`, which is not installed; install it with `apt install iproute2`"
     )]
     NoIp,
     #[error("`emulate` needs a command to run, for example `ping -c 5 {{peer}}`")]
     NoCommand,
-    #[error("`{0}` is no program that can be run: neither a path of one nor found in PATH")]
+    #[error("`{0}` cannot be run: it is neither the path of a program nor found in PATH")]
     NoProgram(String),
     #[error(
         "`ip {command}` failed: {message}; in a container this needs the rights that `--privileged` gives"
@@ -42,7 +42,7 @@ pub enum Error {
     #[error("kernel.congestion: found {found:?}, which this kernel lacks; expected {expected}")]
     Congestion { found: String, expected: String },
     /// A kernel does not have a setting of the scenario.
-    #[error("{setting} of {host} {problem}; `[kernel]` in the scenario says what is wanted")]
+    #[error("{setting} of {host} {problem}; `[kernel]` in the scenario sets the expected value")]
     Setting {
         /// The host or the flow.
         host: String,
@@ -62,17 +62,17 @@ pub enum Error {
         "the kernel in {} {problem}; build it again with `rtolab kernel build`", kernel.display()
     )]
     GuestKernel { kernel: PathBuf, problem: String },
-    #[error("the kernel of `{host}` ended by itself ({status}); {lines}")]
+    #[error("the kernel of `{host}` exited early ({status}); {lines}")]
     GuestEnded { host: String, status: String, lines: String },
     #[error(
-        "the kernel of `{host}` did not ask for the virtual time: it needs \
+        "the kernel of `{host}` did not request the virtual time: it needs \
          CONFIG_UML_TIME_TRAVEL_SUPPORT, which `rtolab kernel build` sets; {lines}"
     )]
     GuestWithoutTimeTravel { host: String, lines: String },
-    /// A program inside waits for time without sleeping.
+    /// A program in the guest waits for time to pass without sleeping.
     #[error(
         "the kernel of `{host}` computed for {seconds} s without sleeping, and {passed} of virtual time \
-         passed since {at}: a program inside may wait without sleeping; {lines}"
+         passed since {at}: a program in the guest may wait without sleeping; {lines}"
     )]
     GuestSpins { host: String, seconds: u64, at: Duration, passed: Duration, lines: String },
     /// Nothing will ever happen again.

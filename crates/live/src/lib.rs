@@ -1,7 +1,7 @@
-//! The wall clock: the simulator's links between real kernels.
+//! Emulation: the simulator's links between real kernels, in real time.
 //!
-//! [`Emulator`] makes a network namespace for each host of a scenario and joins them by
-//! [`Channel`]s. It runs the scenario's flows on the kernels' own sockets and returns the tables of
+//! [`Emulator`] makes a network namespace for each host of a scenario and connects them by
+//! [`Channel`]s. It runs the scenario's flows on the kernel's own sockets and returns the tables of
 //! a simulated run, or it runs a command. It needs Linux, root, `/dev/net/tun` and iproute2.
 //!
 //! [`Channel`]: rtolab_link::Channel
@@ -21,87 +21,93 @@ mod report;
 
 use rtolab_record::Run;
 
-pub use emulation::{Emulator, Keep, Ran};
+pub use emulation::{EmulationResult, Emulator, PacketLogging};
 pub use error::Error;
 pub use gateway::{
-    Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Refusal, SynAnswer, Takes,
-    WithoutIpv6, behaviour,
+    AddressFamilies, Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Ipv6Fallback,
+    Refusal, SynAnswer, behaviour,
 };
 pub use guest_kernel::GuestKernel;
 pub use linux::clean;
 pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
 pub use programs::{OnOutput, Output, Programs};
-pub use report::{Counts, Effective, Ended, HostReport, Lateness, LinkReport, Report};
+pub use report::{Counts, EffectiveSettings, EndReason, HostReport, Lateness, LinkReport, Report};
 
 impl Emulator<'_> {
-    /// Runs the scenario's flows to their end on the kernel's own sockets; `run` names the run.
-    /// `interrupted` is called ten times a second; once it returns true, the results so far are
-    /// returned.
+    /// Runs the scenario's flows to their end on the kernel's own sockets. `run` is the description
+    /// of the run in the recording. `interrupted` is called ten times a second; if it returns true,
+    /// the results so far are returned.
     ///
     /// # Errors
-    /// Something is missing ([`Error`] says what), a kernel does not have a setting of the
-    /// scenario, or the system returns an error. Everything is taken down then, too.
-    pub fn run(&self, run: Run, interrupted: &mut dyn FnMut() -> bool) -> Result<Ran, Error> {
+    /// A prerequisite is missing, a kernel lacks a setting of the scenario, or the system returns
+    /// an error. All namespaces and devices are removed in that case, too.
+    pub fn run(
+        &self,
+        run: Run,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<EmulationResult, Error> {
         linux::run(self, run, interrupted)
     }
 
-    /// Runs the scenario's flows on guest kernels on a virtual clock: a kernel of its own for every
-    /// host. It needs Linux, but neither root nor devices. The same scenario, seed and kernel give
-    /// the same packets at the same times.
+    /// Runs the scenario's flows on guest kernels with a virtual clock, one kernel per host. It
+    /// needs Linux, but neither root nor devices. The same scenario, seed and kernel give the same
+    /// packets at the same times.
     ///
     /// # Errors
-    /// A kernel cannot be started, ends by itself or lets no time pass, or it does not have a
-    /// setting of the scenario.
+    /// A kernel cannot be started, exits early or does not let time pass, or it lacks a setting of
+    /// the scenario.
     pub fn run_virtual(
         &self,
         kernel: &GuestKernel,
         run: Run,
         interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Ran, Error> {
+    ) -> Result<EmulationResult, Error> {
         linux::run_virtual(self, kernel, run, interrupted)
     }
 
-    /// Runs programs on guest kernels on a virtual clock until the client ends, then takes
-    /// everything down. The tables hold their TCP and UDP connections, as far as their packets were
-    /// kept. `output` is called with what they write.
+    /// Runs programs on guest kernels with a virtual clock until the client ends, then ends all
+    /// guests. The tables contain the programs' TCP and UDP connections, as far as their packets
+    /// were recorded. `output` is called with the output of the programs.
     ///
-    /// The programs have this process's environment, with `RTOLAB_PEER`, the server's address, its
-    /// working folder and its user. They see this machine's files and cannot change them: what they
-    /// write to /tmp and /var/tmp is gone in the end. Their only network is the scenario's.
+    /// The programs run as this process's user, in its working folder and with its environment,
+    /// plus `RTOLAB_PEER` (the server's address). They see the files of this machine and cannot
+    /// change them; files that they write to /tmp and /var/tmp are discarded at the end. Their only
+    /// network is the scenario's.
     ///
     /// # Errors
-    /// Those of [`Emulator::run_virtual`], and if a program cannot be run or waits for ever.
+    /// As for [`Emulator::run_virtual`], or a program cannot be run or waits forever.
     pub fn run_programs(
         &self,
         kernel: &GuestKernel,
         programs: &Programs<'_>,
         output: &mut OnOutput<'_>,
         interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Ran, Error> {
+    ) -> Result<EmulationResult, Error> {
         linux::run_programs(self, kernel, (programs, output), interrupted)
     }
 
-    /// Runs `command` to its end, then takes everything down. The tables hold its TCP and UDP
-    /// connections, as far as their packets were kept. `interrupted` is called ten times a second
-    /// and after every signal; once it returns true, the command is ended and its report returned.
+    /// Runs `command` to its end, then removes all namespaces and devices. The tables contain its
+    /// TCP and UDP connections, as far as their packets were recorded. `interrupted` is called ten
+    /// times a second and after every signal; if it returns true, the command is ended and the
+    /// results so far are returned.
     ///
     /// The command runs in the namespace of the first link's first host with the caller's standard
-    /// streams. In its arguments `{peer}` stands for the address of the first link's second host,
-    /// and the name of a host in braces for its address. Its environment has `RTOLAB_PEER`, the
-    /// peer's address, `RTOLAB_PEER_NETNS`, the peer's namespace, in which `ip netns exec` can run
-    /// a server, and `RTOLAB_NETNS`, the prefix of every host's namespace before its name. If the
-    /// scenario leaves a host to a program, that program attaches to the TUN device `stack0` there.
-    /// A process runs one command at a time.
+    /// streams. In its arguments `{peer}` is replaced by the address of the first link's second
+    /// host, and the name of a host in braces by its address. Its environment has `RTOLAB_PEER`
+    /// (the peer's address), `RTOLAB_PEER_NETNS` (the peer's namespace, in which `ip netns exec`
+    /// can run a server) and `RTOLAB_NETNS` (the prefix of the hosts' namespaces, which the host's
+    /// name follows). If the scenario leaves a host to a program, that program opens the TUN device
+    /// `stack0` there. A process runs one command at a time.
     ///
     /// # Errors
-    /// Those of [`Emulator::run`], and if the command cannot be run. The next run and
-    /// [`clean`](crate::clean) take down what a killed process left behind.
+    /// As for [`Emulator::run`], or the command cannot be run. The namespaces of a killed process
+    /// remain; the next run and [`clean`](crate::clean) remove them.
     pub fn command(
         &self,
         command: &[String],
-        keep: Keep,
+        keep: PacketLogging,
         interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Ran, Error> {
+    ) -> Result<EmulationResult, Error> {
         linux::command(self, (command, keep), interrupted)
     }
 }

@@ -2,27 +2,26 @@
 
 use rtolab_time::Duration;
 
-use crate::emulation::Keep;
+use crate::emulation::PacketLogging;
 
 /// A client at the first host of the first link, and a server at its other end.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs<'a> {
-    /// Program and arguments. `{peer}` is the server's address, and the name of a host in braces
-    /// the address of that host.
+    /// The program and its arguments. `{peer}` is replaced by the server's address, and the name of
+    /// a host in braces by its address.
     pub client: &'a [String],
-    /// A command line for `sh`, with the same words in braces. The client starts once a socket
-    /// listens there.
+    /// A command line for `sh`, with the same substitutions. The client starts when a socket of the
+    /// server listens.
     pub server: Option<&'a str>,
-    /// How long the server may take until it listens, in virtual time; then the client starts
-    /// anyway.
+    /// The maximum virtual time until the server listens. After that the client starts anyway.
     pub lead: Duration,
-    /// How long the client may run, in virtual time.
+    /// The maximum virtual time for which the client may run.
     pub limit: Option<Duration>,
-    /// What to keep of the packets.
-    pub keep: Keep,
+    /// The packets that are recorded.
+    pub logging: PacketLogging,
 }
 
-/// Where a program writes.
+/// An output stream of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Output {
@@ -30,5 +29,5 @@ pub enum Output {
     Error,
 }
 
-/// Called with what programs write.
+/// A function that is called with the output of programs.
 pub type OnOutput<'a> = dyn FnMut(Output, &[u8]) + 'a;

@@ -19,14 +19,14 @@ pub(crate) fn since(before: &Counts, after: &Counts) -> Counts {
     grown.collect()
 }
 
-/// Effective settings: names and values.
-pub type Effective = Vec<(String, String)>;
+/// The effective settings: names and values.
+pub type EffectiveSettings = Vec<(String, String)>;
 
-/// How an emulation ended, and the statistics of links and hosts.
+/// The end of an emulation, and the statistics of its links and hosts.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Report {
-    pub ended: Ended,
+    pub ended: EndReason,
     /// Its duration, from time 0 of the links.
     pub elapsed: Duration,
     /// The links of the scenario, then the access links of flows.
@@ -34,15 +34,15 @@ pub struct Report {
     /// The hosts, in the order of the scenario's nodes.
     pub hosts: Vec<HostReport>,
     /// The effective settings of each flow's connection.
-    pub connections: Vec<(String, Effective)>,
-    /// Packets that came out of a link but that the kernel refused.
+    pub connections: Vec<(String, EffectiveSettings)>,
+    /// Packets that left a link, but that the kernel refused.
     pub refused: u64,
-    /// How late packets came out of links.
+    /// The lateness of packets that left links.
     pub lateness: Lateness,
-    /// How long packets may have waited in a host's device before the forwarding thread read them:
-    /// the time since it found the device empty, or since it was ready to run.
+    /// The longest times for which packets may have waited in a host's device before the forwarding
+    /// thread read them: since the thread found the device empty, or since it was ready to run.
     pub waited: Lateness,
-    /// The lateness of one packet in a hundred that does not change the result.
+    /// The 99th percentile of lateness up to which the result counts as unaffected.
     pub allowed: Duration,
     /// The shortest round-trip time of a flow over idle links, without transmission times.
     pub round_trip: Duration,
@@ -66,7 +66,7 @@ pub struct LinkReport {
     pub ends: Option<[String; 2]>,
     /// The statistics of both directions, the forward one first.
     pub stats: [Stats; 2],
-    /// Packets still inside at the end.
+    /// The number of packets inside at the end.
     pub inside: [usize; 2],
 }
 
@@ -76,9 +76,9 @@ pub struct LinkReport {
 pub struct HostReport {
     pub name: String,
     pub address: Ipv4Addr,
-    /// Its kernel, if that is a guest on a virtual clock.
+    /// Its kernel, if it is a guest with a virtual clock.
     pub kernel: Option<String>,
-    pub effective: Effective,
+    pub effective: EffectiveSettings,
     /// Its counters before the run.
     pub before: Counts,
     /// Its counters after the run.
@@ -92,14 +92,14 @@ impl HostReport {
     }
 }
 
-/// Why an emulation ended.
+/// The reason why an emulation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Ended {
+pub enum EndReason {
     /// The command exited.
     Exited(ExitStatus),
     /// All flows ended.
-    Over,
+    FlowsCompleted,
     /// The scenario's duration ended.
     Duration,
     /// The client's time limit ended.
@@ -107,7 +107,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// How late packets were, to two digits.
+/// The lateness of packets, to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Lateness {

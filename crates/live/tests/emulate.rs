@@ -1,5 +1,5 @@
-//! Pings between two namespaces over a link in real time. They need root, /dev/net/tun, iproute2
-//! and ping; if these are missing the tests say so and pass, or fail if `CI` is `true`.
+//! Pings between two namespaces over a link in real time. The tests need root, /dev/net/tun,
+//! iproute2 and ping. If a prerequisite is missing, they are skipped, or fail if `CI` is `true`.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -9,16 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Wall;
 
 use rtolab_link::Direction;
-use rtolab_live::{Emulator, Ended, Error, Keep, Report};
+use rtolab_live::{Emulator, EndReason, Error, PacketLogging, Report};
 use rtolab_scenario::Scenario;
 
-/// A process runs one emulation at a time.
-fn turn() -> MutexGuard<'static, ()> {
+/// The lock of a test: a process runs one emulation at a time.
+fn lock() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why these tests cannot run here.
+/// The missing prerequisite, if any.
 fn missing() -> Option<&'static str> {
     let works = |program: &str, argument| Command::new(program).arg(argument).output().is_ok();
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
@@ -67,10 +67,10 @@ fn emulate(
 ) -> Result<Report, Error> {
     let command: Vec<String> = command.iter().map(ToString::to_string).collect();
     let emulation = Emulator { scenario, seed: 1 };
-    emulation.command(&command, Keep::Nothing, interrupted).map(|ran| ran.report)
+    emulation.command(&command, PacketLogging::Off, interrupted).map(|ran| ran.report)
 }
 
-/// Runs a shell line with its output in a file; returns that output.
+/// Runs a shell line. Returns the report, and the output of the line.
 fn emulate_shell(scenario: &Scenario, line: &str) -> (Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("out");
@@ -94,12 +94,12 @@ fn namespaces() -> Vec<String> {
 
 #[test]
 fn pings_take_the_delay_of_the_link() {
-    let _turn = turn();
+    let _lock = lock();
     if skip() {
         return;
     }
     let (report, output) = emulate_shell(&link(100, ""), "ping -c 5 -i 0.3 {there}");
-    let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
+    let EndReason::Exited(status) = report.ended else { panic!("{report:?}") };
     assert!(status.success(), "{output}");
     let mut times = round_trips(&output);
     assert_eq!(times.len(), 5, "{output}");
@@ -118,7 +118,7 @@ fn pings_take_the_delay_of_the_link() {
 
 #[test]
 fn a_stall_delays_pings_and_loses_none() {
-    let _turn = turn();
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -128,7 +128,7 @@ fn a_stall_delays_pings_and_loses_none() {
     assert_eq!(times.len(), 15, "{output}");
     assert_eq!(report.stats(0, Direction::Forward).drops.total(), 0);
     let longest = times.iter().copied().fold(0.0, f64::max);
-    // The first ping of the stall waits for its whole rest: pings are 200 ms apart.
+    // Pings are 200 ms apart, so the first one in the stall waits for at least 800 ms.
     assert!((800.0..1100.0).contains(&longest), "{output}");
     let held = times.iter().filter(|time| **time > 150.0).count();
     assert!((4..=5).contains(&held), "{output}");
@@ -136,7 +136,7 @@ fn a_stall_delays_pings_and_loses_none() {
 
 #[test]
 fn a_full_queue_drops_pings() {
-    let _turn = turn();
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -149,7 +149,7 @@ fn a_full_queue_drops_pings() {
 
 #[test]
 fn a_server_may_run_at_the_other_host() {
-    let _turn = turn();
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -161,8 +161,8 @@ fn a_server_may_run_at_the_other_host() {
 }
 
 #[test]
-fn an_interruption_ends_the_command_and_takes_all_down() {
-    let _turn = turn();
+fn an_interruption_ends_the_command_and_removes_all_namespaces() {
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -174,7 +174,7 @@ fn an_interruption_ends_the_command_and_takes_all_down() {
     let mut interrupted =
         || file.exists() && begun.get_or_insert_with(Wall::now).elapsed().as_millis() > 1000;
     let report = emulate(&link(1, ""), &["sh", "-c", &line], &mut interrupted).unwrap();
-    assert_eq!(report.ended, Ended::Interrupted);
+    assert_eq!(report.ended, EndReason::Interrupted);
     assert!(report.stats(0, Direction::Forward).delivered > 0);
     assert!(begun.unwrap().elapsed().as_secs() < 300);
     assert_eq!(namespaces(), [""; 0]);
@@ -183,8 +183,8 @@ fn an_interruption_ends_the_command_and_takes_all_down() {
 }
 
 #[test]
-fn what_the_command_left_running_is_ended_too() {
-    let _turn = turn();
+fn background_processes_of_the_command_are_killed() {
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -193,7 +193,7 @@ fn what_the_command_left_running_is_ended_too() {
     let pids: Vec<&str> = output.split_whitespace().collect();
     assert_eq!(pids.len(), 2, "{output}");
     assert_eq!(namespaces(), [""; 0]);
-    // They may not be reaped yet, but they are dead.
+    // They may be zombies.
     for pid in pids {
         let status = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
         assert!(status.is_err() || status.unwrap().contains(") Z "), "{pid} still runs");
@@ -201,19 +201,19 @@ fn what_the_command_left_running_is_ended_too() {
 }
 
 #[test]
-fn the_exit_of_the_command_is_told() {
-    let _turn = turn();
+fn the_report_has_the_exit_status_of_the_command() {
+    let _lock = lock();
     if skip() {
         return;
     }
     let report = emulate(&link(1, ""), &["sh", "-c", "exit 7"], &mut || false).unwrap();
-    let Ended::Exited(status) = report.ended else { panic!("{report:?}") };
+    let EndReason::Exited(status) = report.ended else { panic!("{report:?}") };
     assert_eq!(status.code(), Some(7));
 }
 
 #[test]
-fn what_cannot_be_run_is_said_before_anything_is_made() {
-    let _turn = turn();
+fn a_missing_command_or_program_is_an_error() {
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -224,8 +224,8 @@ fn what_cannot_be_run_is_said_before_anything_is_made() {
 }
 
 #[test]
-fn leftovers_of_a_killed_process_are_taken_down() {
-    let _turn = turn();
+fn namespaces_of_a_killed_process_are_removed() {
+    let _lock = lock();
     if skip() {
         return;
     }
@@ -238,8 +238,8 @@ fn leftovers_of_a_killed_process_are_taken_down() {
 }
 
 #[test]
-fn a_namespace_that_is_taken_is_an_error_and_stays() {
-    let _turn = turn();
+fn an_existing_namespace_is_an_error_and_remains() {
+    let _lock = lock();
     if skip() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Transfers between guest kernels on a virtual clock. They need a kernel of `rtolab kernel build`;
-//! without one the tests say so and pass.
+//! Transfers between guest kernels with a virtual clock. The tests need a kernel of
+//! `rtolab kernel build`, and are skipped without one.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, Permissions};
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rtolab_live::{Emulator, Ended, Error, GuestKernel, Ran};
+use rtolab_live::{EmulationResult, Emulator, EndReason, Error, GuestKernel};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 
@@ -47,20 +47,20 @@ fn link(keys: &str) -> Scenario {
     Scenario::parse(&text, "test.toml", &[]).unwrap()
 }
 
-fn emulate(scenario: &Scenario, kernel: &GuestKernel) -> Ran {
+fn emulate(scenario: &Scenario, kernel: &GuestKernel) -> EmulationResult {
     let emulation = Emulator { scenario, seed: 1 };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
     emulation.run_virtual(kernel, run, &mut || false).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
-fn a_transfer_takes_as_long_as_its_bytes_on_the_wire() {
+fn a_transfer_takes_the_transmission_time_of_its_bytes() {
     let Some(kernel) = kernel() else { return };
     let ran = emulate(&link(""), &kernel);
-    assert_eq!(ran.report.ended, Ended::Over);
+    assert_eq!(ran.report.ended, EndReason::FlowsCompleted);
     let row = &ran.recording.connections[0];
     assert_eq!((row.bytes, row.retransmissions), (1_000_000, 0));
-    // 691 segments of 1,500 B, and one of what is left; then their ACKs' way back.
+    // 691 segments of 1,500 B and a shorter one, and the delay of the last ACK.
     let took = row.end.unwrap().since(row.start).secs_f64();
     assert!((8.2..8.8).contains(&took), "{took} s");
 }
@@ -75,9 +75,9 @@ fn two_runs_are_identical() {
 }
 
 #[test]
-fn packets_that_come_out_at_once_are_taken_one_by_one() {
+fn packets_delivered_at_once_are_processed_one_by_one() {
     let Some(kernel) = kernel() else { return };
-    // Packets behind one that is repeated come out together with it.
+    // The packets after one that ARQ retransmits are delivered together with it.
     let arq = "loss = 0.1\narq = [{ retries = 3, timeout = \"600 ms\", order = \"kept\" }]";
     let ran = emulate(&link(arq), &kernel);
     let row = &ran.recording.connections[0];
@@ -87,11 +87,11 @@ fn packets_that_come_out_at_once_are_taken_one_by_one() {
     assert!(latest < rtolab_time::Duration::from_micros(200), "{latest} late");
 }
 
-/// The error of a run on a shell script in the place of a kernel.
-fn refused(script: &str) -> Error {
+/// The error of a run with a shell script instead of a kernel.
+fn error_of(script: &str) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let kernel = GuestKernel {
-        patience: Duration::from_millis(500),
+        time_limit: Duration::from_millis(500),
         ..GuestKernel::new(folder.path().to_path_buf(), "no kernel".to_string())
     };
     fs::create_dir(kernel.root()).unwrap();
@@ -104,8 +104,9 @@ fn refused(script: &str) -> Error {
 }
 
 #[test]
-fn a_kernel_that_ends_is_shown_with_its_last_lines() {
-    let error = refused("echo first; echo 'Kernel panic - not syncing: No init found' >&2; exit 7");
+fn the_error_of_a_kernel_that_exits_has_its_last_lines() {
+    let error =
+        error_of("echo first; echo 'Kernel panic - not syncing: No init found' >&2; exit 7");
     assert!(matches!(error, Error::GuestEnded { .. }), "{error}");
     let said = error.to_string();
     assert!(said.contains("`here`") && said.contains("exit status: 7"), "{said}");
@@ -113,14 +114,14 @@ fn a_kernel_that_ends_is_shown_with_its_last_lines() {
 }
 
 #[test]
-fn a_kernel_without_time_travel_is_told_from_a_slow_one() {
-    let error = refused("echo booting; exec sleep 60");
+fn a_kernel_without_time_travel_is_an_error() {
+    let error = error_of("echo booting; exec sleep 60");
     assert!(matches!(error, Error::GuestWithoutTimeTravel { .. }), "{error}");
     assert!(error.to_string().contains("CONFIG_UML_TIME_TRAVEL_SUPPORT"), "{error}");
 }
 
 #[test]
-fn a_folder_without_a_kernel_is_named() {
+fn the_error_names_a_folder_without_a_kernel() {
     let scenario = link("");
     let emulation = Emulator { scenario: &scenario, seed: 1 };
     let kernel = GuestKernel::new("/nowhere".into(), "no kernel".to_string());

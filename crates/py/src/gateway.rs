@@ -7,8 +7,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_live::{
-    Device, Gateway, GatewayCounts, GatewayLimits, Refusal, SynAnswer, Takes, WithoutIpv6,
-    behaviour,
+    AddressFamilies, Device, Gateway, GatewayCounts, GatewayLimits, Ipv6Fallback, Refusal,
+    SynAnswer, behaviour,
 };
 use rtolab_scenario::Scenario;
 use rtolab_time::Duration;
@@ -19,7 +19,7 @@ use crate::error::{GatewayError, ScenarioError, SenderError, guard, raise};
 /// The arguments of `gateway`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct GatewayArguments {
     scenario: Option<PathBuf>,
     set: Vec<(String, String)>,
     sender: Option<String>,
@@ -44,7 +44,7 @@ struct Asked {
     duration_s: Option<f64>,
 }
 
-impl Asked {
+impl GatewayArguments {
     fn gateway(self) -> PyResult<Gateway> {
         let scenario = self.scenario.map(|path| Scenario::load(&path, &self.set));
         let scenario = scenario.transpose().map_err(|error| raise::<ScenarioError>(&error))?;
@@ -56,9 +56,9 @@ impl Asked {
                 name: self.device,
                 addresses: self.addresses,
                 routes: self.routes,
-                without_ipv6: match self.needs_ipv6 {
-                    true => WithoutIpv6::Refused,
-                    false => WithoutIpv6::LeftOut,
+                ipv6_fallback: match self.needs_ipv6 {
+                    true => Ipv6Fallback::Fail,
+                    false => Ipv6Fallback::Ignore,
                 },
                 mtu: self.mtu,
                 namespace: self.namespace,
@@ -88,11 +88,12 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9) as u64)
 }
 
-/// Runs a gateway until a signal comes or its time is over. `ready` is called once it is there,
-/// with whether it takes IPv4 only because IPv6 is disabled.
+/// Runs a gateway until a signal arrives or its duration is over. `ready` is called when the
+/// gateway accepts connections. Its argument is whether only IPv4 is supported, because IPv6 is
+/// disabled.
 ///
-/// Ctrl-C ends it and returns its counts; an exception of another signal's handler is raised after
-/// everything is taken down.
+/// Ctrl-C ends the gateway, which returns its counts. An exception of another signal's handler is
+/// raised after the gateway is removed.
 #[pyfunction]
 #[pyo3(signature = (asked, *, ready=None))]
 pub(crate) fn gateway(
@@ -101,20 +102,21 @@ pub(crate) fn gateway(
     ready: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyDict>> {
     guard(|| {
-        let gateway = asked.extract::<Asked>()?.gateway()?;
+        let gateway = asked.extract::<GatewayArguments>()?.gateway()?;
         let mut signals = Signals::default();
-        let mut told = Ok(());
-        let done = py.detach(|| {
-            let mut tell = |takes| {
+        let mut reported = Ok(());
+        let result = py.detach(|| {
+            let mut report_ready = |families| {
                 let Some(ready) = &ready else { return };
-                let ipv4_alone = takes == Takes::Ipv4Alone;
-                told = Python::attach(|py| ready.call1(py, (ipv4_alone,)).map(drop));
+                let ipv4_only = families == AddressFamilies::Ipv4Only;
+                reported = Python::attach(|py| ready.call1(py, (ipv4_only,)).map(drop));
             };
-            gateway.run(&mut tell, &mut || Python::attach(|py| signals.came(py, None)))
+            let mut is_interrupted = || Python::attach(|py| signals.check(py, None));
+            gateway.run(&mut report_ready, &mut is_interrupted)
         });
-        told?;
+        reported?;
         let interrupted = signals.interrupted(py)?;
-        match done {
+        match result {
             Ok(counts) => Ok(document(py, &counts, interrupted)?.unbind()),
             Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
             Err(error) => Err(raise::<GatewayError>(&error)),

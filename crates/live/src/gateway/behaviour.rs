@@ -7,13 +7,12 @@ use rtolab_tcp::specification::{self, SpecificationError};
 
 /// The default sender.
 const SENDER: &str = "linux";
-/// The default of the most unacknowledged bytes from a client.
+/// The default receive buffer, in bytes.
 const BUFFER: u32 = 256 * 1024;
 
-/// The configuration of an end that sends according to `sender`, and receives like a host of its
-/// kind. With a `scenario` it sends like the sending host of its first flow and receives like the
-/// receiving host; without, like the system that begins the sender's name. `buffer` is the most
-/// unacknowledged data from a client, in bytes.
+/// The configuration of the engine with this sender. With a `scenario` the engine receives like the
+/// receiver of the first flow, and `sender` replaces that flow's sender. Without one it receives
+/// like the stack with which the sender's name begins. `buffer` is the receive buffer in bytes.
 ///
 /// # Errors
 /// `sender` is no valid sender specification.
@@ -48,7 +47,7 @@ fn of_system(name: &str) -> Result<Config, SpecificationError> {
         system.apply_to_receiver(&mut config);
     }
     config.receiver.buffer = BUFFER;
-    // As large as the device's packets allow.
+    // The device's MTU limits it.
     config.mss = u16::MAX;
     config.window_scale = Some(0);
     Ok(config)
@@ -76,7 +75,7 @@ mod tests {
         "#;
 
     #[test]
-    fn a_scenario_says_how_both_halves_behave_and_a_sender_replaces_its_own() {
+    fn a_scenario_sets_sender_and_receiver_and_a_given_sender_replaces_its_own() {
         let scenario = Scenario::parse(SCENARIO, "x.toml", &[]).unwrap();
         let config = behaviour(Some(&scenario), None, None).unwrap();
         assert_eq!((config.mss, config.receiver.buffer, config.sack), (536, 32_000, false));
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn without_one_it_is_the_system_that_the_sender_names() {
+    fn without_a_scenario_the_receiver_is_that_of_the_senders_stack() {
         let config = behaviour(None, None, None).unwrap();
         assert!(config.sack && config.timestamps && config.dsack);
         assert_eq!(config.window_scale, Some(0));

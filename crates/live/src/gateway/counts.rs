@@ -31,23 +31,23 @@ counters! {
     refused_by_server,
     /// Connections that servers reset.
     reset_by_server,
-    /// Connections given up because the client did not answer.
+    /// Connections aborted because the client did not answer.
     timed_out,
-    /// Connections reset because they were idle too long.
+    /// Connections reset at the idle timeout.
     idle,
-    /// Half-open connections removed to make space for others.
+    /// Half-open connections evicted for new ones.
     overrun,
     /// Connections reset when the gateway ended.
     cut,
-    /// Clients rejected because there were too many connections.
+    /// Clients rejected at the maximum number of connections.
     over_connections,
-    /// Clients rejected because there was no memory.
+    /// Clients rejected at the memory limit.
     over_memory,
     /// Clients rejected because the system provided no socket.
     over_sockets,
-    /// The most simultaneous connections, without those in TIME-WAIT.
+    /// The maximum number of simultaneous connections, without those in TIME-WAIT.
     most_connections,
-    /// The most payload buffered, in bytes.
+    /// The maximum payload buffered, in bytes.
     most_kept,
     /// Payload that servers accepted, in bytes.
     bytes_up,
@@ -65,9 +65,9 @@ counters! {
     fast_retransmits,
     /// Tail loss probes.
     probes,
-    /// Timeouts that the sender found spurious, and answered by its response.
+    /// Timeouts that the sender's detector found spurious.
     spurious_timeouts,
-    /// Fast retransmits that it found spurious.
+    /// Fast retransmits that the sender's detector found spurious.
     spurious_fast_retransmits,
     /// Spurious timeouts and fast retransmits after which cwnd was larger than before the verdict.
     undone,
@@ -79,9 +79,9 @@ counters! {
     damaged,
     /// Packets from or to invalid addresses.
     martian,
-    /// Segments that would have made too many out-of-order pieces.
+    /// Segments dropped at the maximum number of out-of-order ranges.
     pieces,
-    /// Segments that neither belong to a connection nor begin one.
+    /// Segments that neither belong to a connection nor open one.
     stray,
     /// Packets that the device refused.
     undelivered,

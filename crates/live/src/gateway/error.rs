@@ -1,18 +1,18 @@
-//! Why a gateway fails.
+//! Errors of a gateway.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::error::Error;
 
-/// What is missing or went wrong, and what would be right.
+/// The reason why a gateway failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum GatewayError {
     #[error("`gateway` needs Linux: it takes packets from a TUN device")]
     NotLinux,
     #[error(
-        "`gateway` needs /dev/net/tun, which is not there; load it with `modprobe tun`, or hand it to the \
+        "`gateway` needs /dev/net/tun, which does not exist; load it with `modprobe tun`, or pass it to the \
          container with `--device /dev/net/tun --cap-add NET_ADMIN`"
     )]
     NoTun,
@@ -20,17 +20,17 @@ pub enum GatewayError {
         "`gateway` may not {action} ({source}): it needs root, or CAP_NET_ADMIN; run it with `sudo`"
     )]
     NotAllowed { action: &'static str, source: io::Error },
-    #[error("there is a device `{0}` already that is in use; name another one with --device")]
+    #[error("the device `{0}` is in use; choose another name with --device")]
     Taken(String),
-    #[error("`{0}` is no name for a device: one has 1 to 15 letters, digits, `-`, `_` or `.`")]
+    #[error("`{0}` is no device name; a name has 1 to 15 letters, digits, `-`, `_` or `.`")]
     DeviceName(String),
     #[error(
         "there is no network namespace `{name}` ({source}); make it with `ip netns add {name}`"
     )]
     NoNamespace { name: String, source: io::Error },
     #[error(
-        "IPv6 is disabled on `{0}`, so that it can have no such --address; enable it where the device is, \
-         with `sysctl -w net.ipv6.conf.default.disable_ipv6=0`, or leave the address out"
+        "IPv6 is disabled on `{0}`, so it can have no IPv6 --address; enable IPv6 in the device's \
+         namespace with `sysctl -w net.ipv6.conf.default.disable_ipv6=0`, or omit the address"
     )]
     Ipv6Disabled(String),
     #[error("an MTU of {0} bytes is too small: 576 bytes are needed for IPv4, 1280 for IPv6")]
@@ -42,7 +42,7 @@ pub enum GatewayError {
     #[error("{found} bytes of memory for all connections; one alone takes {least}")]
     Memory { found: u64, least: u64 },
     #[error(
-        "`gateway` needs the program `ip`, which is not there; install it with `apt install iproute2`"
+        "`gateway` needs the program `ip`, which is not installed; install it with `apt install iproute2`"
     )]
     NoIp,
     #[error(transparent)]

@@ -1,6 +1,6 @@
-//! A gateway between a link and the rest of the network: it splits each connection into one of the
-//! engine's with the client and one of the kernel's with the server (Pan, Mark and Shen 2002, the
-//! split connection of figure 1(b); RFC 3135 section 2.4).
+//! A gateway between a link and the rest of the network. It splits each connection into a
+//! connection of the engine with the client and a connection of the kernel with the server (Pan,
+//! Mark and Shen 2002, figure 1(b); RFC 3135 section 2.4).
 
 mod behaviour;
 mod counts;
@@ -16,19 +16,21 @@ mod linux;
 pub use behaviour::behaviour;
 pub use counts::Counts as GatewayCounts;
 pub use error::GatewayError;
-pub use settings::{Device, Gateway, GatewayLimits, Refusal, SynAnswer, Takes, WithoutIpv6};
+pub use settings::{
+    AddressFamilies, Device, Gateway, GatewayLimits, Ipv6Fallback, Refusal, SynAnswer,
+};
 
 impl Gateway {
-    /// Runs until the time is over or `interrupted` returns true, which is called ten times a
-    /// second and after every signal. `ready` is called once the device exists, with the families
-    /// that the gateway takes.
+    /// Runs until the configured duration ends or `interrupted` returns true. `interrupted` is
+    /// called ten times a second and after every signal. `ready` is called when the device exists,
+    /// with the address families that the gateway handles.
     ///
     /// # Errors
-    /// The device cannot be made ([`GatewayError`] says why), a setting is impossible, or the
-    /// system returns an error. The device is removed then, too, and all connections are reset.
+    /// The device cannot be made, a setting is impossible, or the system returns an error. The
+    /// device is removed in that case, too, and all connections are reset.
     pub fn run(
         &self,
-        ready: &mut dyn FnMut(Takes),
+        ready: &mut dyn FnMut(AddressFamilies),
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<GatewayCounts, GatewayError> {
         linux::run(self, ready, interrupted)

@@ -8,9 +8,9 @@ use rtolab_time::Duration;
 
 /// A split-connection proxy on a TUN device.
 ///
-/// The engine terminates TCP connections whose packets come from the device, whatever their
-/// destination. The kernel's own sockets continue them to the same destination, or to one for all.
-/// Bytes are relayed with back-pressure; closes and resets are propagated.
+/// The engine terminates all TCP connections whose packets come from the device. The kernel's own
+/// sockets connect to the same destination, or to one server for all. The gateway relays bytes with
+/// back-pressure, and propagates closes and resets.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     /// The device from which packets come.
@@ -18,17 +18,17 @@ pub struct Gateway {
     /// The engine's configuration toward clients. Its segment size is limited by the device's MTU,
     /// and its buffer by memory.
     pub config: Config,
-    /// The server of all connections; `None`: the destination that each client chose.
+    /// The server of all connections; `None` for the destination of each client.
     pub to: Option<SocketAddr>,
-    /// When to answer a client's SYN.
+    /// The time of the answer to a client's SYN.
     pub handshake: SynAnswer,
-    /// How to reject clients.
+    /// The rejection of clients.
     pub refusal: Refusal,
-    /// How much is too much.
+    /// The limits on connections, memory and time.
     pub limits: GatewayLimits,
     /// A pcapng file for the headers of packets on the device.
     pub pcap: Option<PathBuf>,
-    /// How long to run; `None`: until interrupted.
+    /// The duration of the run; `None` to run until interrupted.
     pub duration: Option<Duration>,
 }
 
@@ -39,76 +39,76 @@ pub struct Device {
     pub name: String,
     /// This machine's addresses on it, with prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
-    /// Networks that are reached through it.
+    /// Networks with a route through it.
     pub routes: Vec<(IpAddr, u8)>,
-    /// How to treat IPv6 addresses and routes if the system has no IPv6.
-    pub without_ipv6: WithoutIpv6,
+    /// The treatment of IPv6 addresses and routes if IPv6 is disabled.
+    pub ipv6_fallback: Ipv6Fallback,
     /// The MTU in bytes.
     pub mtu: u16,
-    /// The network namespace of the device, by the name that `ip netns` knows; `None`: that of the
-    /// process. The sockets are always in the process's own.
+    /// The network namespace of the device, by its name in `ip netns`; `None` for that of the
+    /// process. The sockets are always in the namespace of the process.
     pub namespace: Option<String>,
 }
 
-/// How to treat IPv6 addresses and routes if IPv6 is disabled.
+/// The treatment of IPv6 addresses and routes if IPv6 is disabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WithoutIpv6 {
+pub enum Ipv6Fallback {
     /// Ignore them.
     #[default]
-    LeftOut,
+    Ignore,
     /// Fail.
-    Refused,
+    Fail,
 }
 
-/// The families of addresses that a gateway takes.
+/// The address families that a gateway handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// All that were requested.
+pub enum AddressFamilies {
+    /// All requested families.
     All,
-    /// Only IPv4: IPv6 was requested, but is disabled.
-    Ipv4Alone,
+    /// IPv4 only: IPv6 was requested, but is disabled.
+    Ipv4Only,
 }
 
-/// When to answer a client's SYN.
+/// The time of the answer to a client's SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SynAnswer {
-    /// After the server has answered: a client sees refused connections and unreachable servers as
+    /// After the server has answered. A client sees refused connections and unreachable servers as
     /// without a gateway.
     #[default]
     AfterServer,
-    /// At once; the server is contacted after the client's handshake. That saves a round trip and
-    /// keeps forged SYNs from the server, but a connection that the server refuses is reset after
-    /// it was open.
+    /// At once. The gateway connects to the server after the client's handshake, which saves a
+    /// round trip and protects the server from forged SYNs. If the server refuses, the gateway
+    /// resets the established connection.
     BeforeServer,
 }
 
-/// How to reject clients.
+/// The rejection of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refusal {
-    /// By a reset, so that the client knows at once.
+    /// By a reset, which the client sees at once.
     #[default]
     Reset,
-    /// Silently, so that the client tries again.
+    /// Silently, so that the client retransmits its SYN.
     Silence,
 }
 
 /// The limits of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatewayLimits {
-    /// The most simultaneous connections, half-open ones included, without those in TIME-WAIT.
+    /// The maximum number of connections, half-open ones included, without those in TIME-WAIT.
     pub connections: usize,
-    /// The most half-open connections; the next one replaces the oldest.
+    /// The maximum number of half-open connections. The next one replaces the oldest.
     pub half_open: usize,
-    /// The most connections in TIME-WAIT; the next one replaces the oldest.
+    /// The maximum number of connections in TIME-WAIT. The next one replaces the oldest.
     pub time_wait: usize,
-    /// The most payload buffered for all connections in both directions, in bytes.
+    /// The maximum payload buffered for all connections in both directions, in bytes.
     pub memory: u64,
-    /// The most payload buffered from a server for its client, in bytes.
+    /// The maximum payload buffered from a server for its client, in bytes.
     pub send_buffer: u32,
-    /// A connection that is idle this long is reset.
+    /// The idle time after which a connection is reset.
     pub idle: Duration,
-    /// How long to try to reach a client that does not answer (R2 of RFC 9293 section 3.8.3),
-    /// unless the configuration says.
+    /// The time after which a connection is aborted if the client does not answer (R2 of RFC 9293
+    /// section 3.8.3), unless the configuration sets one.
     pub give_up: Duration,
 }
 

@@ -1,16 +1,16 @@
-//! The arguments of a command, with addresses instead of names.
+//! Substitution of addresses in the arguments of a command.
 
 use rtolab_scenario::Scenario;
 
 use super::host::address;
 
-/// The host of a command and its peer: the ends of the first link.
+/// The host of a command, and its peer: the ends of the first link.
 pub(crate) fn ends(scenario: &Scenario) -> (usize, usize) {
     scenario.links.first().map_or((0, 0), |link| link.ends)
 }
 
 /// Replaces `{peer}` and the names of hosts in braces by addresses.
-pub(crate) fn filled(scenario: &Scenario, command: &[String]) -> Vec<String> {
+pub(crate) fn substitute(scenario: &Scenario, command: &[String]) -> Vec<String> {
     let (_, peer) = ends(scenario);
     let names = scenario.nodes.iter().enumerate();
     let places: Vec<_> = [("peer", address(peer))]
@@ -46,6 +46,6 @@ mod tests {
         let command = ["x", "{peer}", "http://{mobile}:80/{remote}", "${peer", "{other}"];
         let scenario = Scenario::parse(SCENARIO, "x.toml", &[]).unwrap();
         let expected = ["x", "10.83.0.2", "http://10.83.0.2:80/10.83.0.1", "${peer", "{other}"];
-        assert_eq!(filled(&scenario, &command.map(String::from)), expected);
+        assert_eq!(substitute(&scenario, &command.map(String::from)), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The links between hosts, the packets inside them, and what became of each.
+//! The links between hosts, their packets, and the fate of each packet.
 
 use std::sync::Arc;
 
@@ -11,19 +11,20 @@ use super::log::Log;
 use super::packet::{self, Packet, ipv4};
 use super::routes::Routes;
 
-/// The most buffers kept for further packets.
-const SPARE: usize = 64;
+/// The maximum number of buffers kept for reuse.
+const MAX_FREE_BUFFERS: usize = 64;
 
-/// Carries packets between hosts; a clock of any kind says when.
+/// The links between hosts. The caller gives the time, of any clock.
 pub(crate) struct Carrier<'a> {
     pub log: Log,
     channels: Vec<Channel<Packet>>,
-    /// The beginning and the end of the measured part, and the links' counts then.
+    /// The beginning and the end of the measurement interval, with the links' counts at these
+    /// times.
     parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
     routes: &'a Routes,
     hosts: usize,
     flows: usize,
-    spare: Vec<Vec<u8>>,
+    free_buffers: Vec<Vec<u8>>,
     copies: u64,
 }
 
@@ -35,8 +36,8 @@ pub(crate) struct Entered {
 }
 
 impl<'a> Carrier<'a> {
-    /// The links of these routes between hosts and for flows of these numbers; they draw from
-    /// `seed`.
+    /// The links of these routes, for these numbers of hosts and flows. `seed` is that of the
+    /// links' random numbers, `measured` is the measurement interval.
     pub(crate) fn new(
         (routes, hosts, flows): (&'a Routes, usize, usize),
         (seed, measured): (u64, (Instant, Instant)),
@@ -55,7 +56,7 @@ impl<'a> Carrier<'a> {
             routes,
             hosts,
             flows,
-            spare: Vec::new(),
+            free_buffers: Vec::new(),
             copies: 0,
         }
     }
@@ -65,23 +66,24 @@ impl<'a> Carrier<'a> {
         self.copies
     }
 
-    /// When the next packet comes out of a link.
+    /// When the next packet leaves a link.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.channels.iter().filter_map(Channel::next_event).min()
     }
 
-    /// Sends a host's packet into the first link of its route; silently drops it if there is none.
+    /// Sends a host's packet into the first link of its route. Silently drops a packet without a
+    /// route.
     pub(crate) fn enter(&mut self, host: usize, bytes: &[u8], now: Instant) -> Option<Entered> {
         let ip = ipv4(bytes, bytes.len())?;
         let to = number(ip.header.addresses.to()).filter(|to| *to < self.hosts)?;
         let flow = ip.ports().and_then(packet::flow).filter(|(flow, _)| *flow < self.flows);
-        let hops = self.routes.way((host, to), flow, now)?;
-        let mut kept = self.spare.pop().unwrap_or_default();
+        let hops = self.routes.route((host, to), flow, now)?;
+        let mut kept = self.free_buffers.pop().unwrap_or_default();
         kept.extend_from_slice(bytes);
         let copy = CopyId(self.copies);
         self.copies += 1;
         let packet = Packet { bytes: kept, copy, hops, step: 0, flow, damaged: false };
-        self.log.leaves(&packet, now);
+        self.log.on_sent(&packet, now);
         let first = packet.hop();
         if let Some(hop) = first {
             self.channels[hop.link].send(hop.direction, packet, now);
@@ -89,7 +91,7 @@ impl<'a> Carrier<'a> {
         Some(Entered { copy, flow })
     }
 
-    /// The next packet that reaches its host by `now`: the host, the packet, and when it was due.
+    /// The next packet that reaches its host by `now`: the host, the packet, and its due time.
     pub(crate) fn arrival(&mut self, now: Instant) -> Option<(usize, Packet, Instant)> {
         loop {
             let dues = self.channels.iter().enumerate();
@@ -98,20 +100,20 @@ impl<'a> Carrier<'a> {
             match self.channels[link].poll(due) {
                 Some(Outcome::Delivered { mut frame, held, duplicate, .. }) => {
                     if !duplicate && !held.is_zero() {
-                        self.log.held(&frame, held);
+                        self.log.on_held(&frame, held);
                     }
                     frame.step += 1;
                     match frame.hop() {
                         Some(hop) => self.channels[hop.link].send(hop.direction, frame, due),
                         None => match self.destination(&frame) {
                             Some(host) => return Some((host, frame, due)),
-                            None => self.keep(frame),
+                            None => self.recycle(frame),
                         },
                     }
                 }
                 Some(Outcome::Dropped { frame, cause, at, .. }) => {
-                    self.log.lost(&frame, cause, at);
-                    self.keep(frame);
+                    self.log.on_loss(&frame, cause, at);
+                    self.recycle(frame);
                 }
                 None => {}
             }
@@ -123,16 +125,16 @@ impl<'a> Carrier<'a> {
         number(ip.header.addresses.to()).filter(|host| *host < self.hosts)
     }
 
-    /// Keeps a packet's buffer for another packet.
-    pub(crate) fn keep(&mut self, packet: Packet) {
-        if self.spare.len() < SPARE {
+    /// Keeps a packet's buffer for reuse.
+    pub(crate) fn recycle(&mut self, packet: Packet) {
+        if self.free_buffers.len() < MAX_FREE_BUFFERS {
             let mut bytes = packet.bytes;
             bytes.clear();
-            self.spare.push(bytes);
+            self.free_buffers.push(bytes);
         }
     }
 
-    /// Notes the links' counts at the beginning and the end of the measured part.
+    /// Takes the links' counts at the beginning and at the end of the measurement interval.
     pub(crate) fn mark(&mut self, now: Instant) {
         for (at, counts) in &mut self.parts {
             if counts.is_none() && now >= *at {
@@ -141,19 +143,20 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// A link's counts at the beginning and the end of the measured part.
+    /// A link's counts at the beginning and at the end of the measurement interval.
     pub(crate) fn measured(&self, link: usize) -> [[Stats; 2]; 2] {
         let now = || stats(&self.channels[link]);
         self.parts.each_ref().map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
     }
 
-    /// The statistics of both directions of a link, the forward one first, and the packets inside.
+    /// The statistics of both directions of a link, the forward one first, with the number of
+    /// packets inside.
     pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
         let channel = &self.channels[link];
         Direction::BOTH.map(|direction| (*channel.stats(direction), channel.inside(direction)))
     }
 
-    /// A link's disturbances until then.
+    /// A link's disturbances up to `until`.
     pub(crate) fn disturbances(&mut self, link: usize, until: Instant) -> Vec<Disturbance> {
         self.channels[link].disturbances(until)
     }

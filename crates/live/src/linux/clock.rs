@@ -1,4 +1,4 @@
-//! The time of the links, and how long the forwarding thread waited for a processor.
+//! The clock of the links, and the time for which the forwarding thread waited for a processor.
 
 use std::fs::File;
 use std::io;
@@ -8,14 +8,14 @@ use std::time::Instant as Wall;
 use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 
-/// The wall clock since time 0 of the links; time 0 until it starts.
+/// The time of the links: the wall clock since time 0. It stands at time 0 until it starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     begin: Option<Wall>,
 }
 
 impl Clock {
-    /// A clock that runs, or that waits for [`start`](Self::start).
+    /// A clock that runs already, or that waits for [`start`](Self::start).
     pub(crate) fn new(begin: Begin) -> Self {
         let begin = match begin {
             Begin::AtOnce => Some(Wall::now()),
@@ -35,12 +35,12 @@ impl Clock {
     }
 }
 
-/// How long a thread was runnable but not running, according to the scheduler.
+/// The time for which a thread was runnable but not running, according to the scheduler.
 #[derive(Debug)]
 pub(crate) struct RunQueue(Option<File>);
 
 impl RunQueue {
-    /// That of the calling thread; always zero if the kernel does not count it.
+    /// The time of the calling thread; always zero if the kernel does not count it.
     pub(crate) fn of_this_thread() -> Self {
         Self(File::open("/proc/thread-self/schedstat").ok())
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_waits_stands_at_the_beginning() {
+    fn a_clock_stands_at_time_0_until_it_starts() {
         let mut clock = Clock::new(Begin::FirstPacket);
         assert_eq!(clock.now(), Instant::START);
         clock.start();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_waits_only_grows() {
+    fn the_waiting_time_never_decreases() {
         let queue = RunQueue::of_this_thread();
         assert!(queue.0.is_some(), "this kernel does not count");
         let before = queue.waited();

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::argv::ends;
+use super::connections;
 use super::forwarder::{Forwarder, timespec};
-use super::found;
 use super::host::{Host, Origin};
 use super::log::Log;
 use super::namespace::Namespaces;
@@ -20,23 +20,23 @@ use super::recording;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
 use super::workload::{self, counts};
-use crate::emulation::{Emulator, Keep, Ran};
+use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
-use crate::report::Ended;
+use crate::report::EndReason;
 
-/// The interval at which the caller is asked whether to continue.
-const ASK: Duration = Duration::from_millis(100);
-/// Further packets are not kept: a command may run for long.
-const MOST_PACKETS: usize = 2_000_000;
-/// How long an interrupted command may take to end by itself.
+/// The interval at which `interrupted` is called.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum number of packets recorded, because a command may run for long.
+const MAX_PACKETS: usize = 2_000_000;
+/// The time for an interrupted command to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the command and forwards packets until it ends.
 pub(crate) fn run(
     emulation: &Emulator<'_>,
-    (argv, keep): (&[String], Keep),
+    (argv, keep): (&[String], PacketLogging),
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
     workload::check(scenario)?;
     let routes = Routes::new(scenario)?;
@@ -49,15 +49,15 @@ pub(crate) fn run(
     let (here, peer) = ends(scenario);
     let before = counts(&hosts)?;
     let log = Log::new(match keep {
-        Keep::Nothing => 0,
-        Keep::Packets => MOST_PACKETS,
+        PacketLogging::Off => 0,
+        PacketLogging::Headers => MAX_PACKETS,
     });
     let measured = (Instant::START, Instant::START + scenario.duration);
     let draws = (emulation.seed, measured, scenario.emulation.begin);
     let mut forwarder = Forwarder::new((&hosts, &routes), draws, log, Vec::new());
     let stop = Stop::new()?;
     let ended = thread::scope(|scope| {
-        let pumping = scope.spawn(|| forwarder.run(&stop));
+        let forwarding = scope.spawn(|| forwarder.run(&stop));
         let ended = namespaces
             .command(here, argv)
             .env("RTOLAB_PEER", hosts[peer].address.to_string())
@@ -65,10 +65,12 @@ pub(crate) fn run(
             .env("RTOLAB_NETNS", Namespaces::prefix())
             .spawn()
             .map_err(Error::system("start the command"))
-            .and_then(|child| Running::new(child)?.wait(interrupted, &|| pumping.is_finished()));
-        stop.tell(StopSignal::Stop);
-        let pumped = pumping.join().expect("carrying packets does not panic");
-        pumped.and(ended)
+            .and_then(|child| {
+                RunningCommand::new(child)?.wait(interrupted, &|| forwarding.is_finished())
+            });
+        stop.set(StopSignal::Stop);
+        let forwarded = forwarding.join().expect("the forwarding thread does not panic");
+        forwarded.and(ended)
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
@@ -77,20 +79,20 @@ pub(crate) fn run(
     let outcome = (ended, Vec::new(), workload::reports(&hosts));
     let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = found::connections(&mut carrier.log);
+    let known = connections::find(&mut carrier.log);
     let recording =
         recording::recording((scenario, &routes), run, (&mut carrier, ending.at), (&known, &[]));
-    Ok(Ran { recording, report })
+    Ok(EmulationResult { recording, report })
 }
 
-/// A running command; dropping this ends it.
-struct Running {
+/// A running command. Dropping this ends it.
+struct RunningCommand {
     child: Child,
-    /// Readable once the command has ended.
+    /// Readable when the command has exited.
     watch: OwnedFd,
 }
 
-impl Running {
+impl RunningCommand {
     fn new(mut child: Child) -> Result<Self, Error> {
         let pid = Pid::from_child(&child);
         match pidfd_open(pid, PidfdFlags::empty()) {
@@ -107,29 +109,29 @@ impl Running {
         mut self,
         interrupted: &mut dyn FnMut() -> bool,
         broken: &dyn Fn() -> bool,
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndReason, Error> {
         loop {
             let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
-            match poll(&mut fds, Some(&timespec(ASK))) {
-                // A signal: the caller may know its meaning.
+            match poll(&mut fds, Some(&timespec(POLL_INTERVAL))) {
+                // After a signal the caller may want to stop.
                 Ok(0) | Err(Errno::INTR) if interrupted() || broken() => {
-                    return Ok(Ended::Interrupted);
+                    return Ok(EndReason::Interrupted);
                 }
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => break,
                 Err(refused) => return Err(Error::system("wait for the command")(refused)),
             }
         }
-        Ok(Ended::Exited(self.child.wait().map_err(Error::system("wait for the command"))?))
+        Ok(EndReason::Exited(self.child.wait().map_err(Error::system("wait for the command"))?))
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         if let Ok(Some(_)) = self.child.try_wait() {
             return;
         }
-        // An error means that it is gone.
+        // An error means that the command has exited.
         let _ = pidfd_send_signal(&self.watch, Signal::TERM);
         let mut fds = [PollFd::new(&self.watch, PollFlags::IN)];
         if !matches!(poll(&mut fds, Some(&timespec(GRACE))), Ok(1)) {

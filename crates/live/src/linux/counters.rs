@@ -1,4 +1,4 @@
-//! A kernel's counters: `/proc/net/snmp` and `/proc/net/netstat` of a namespace.
+//! A kernel's counters, from `/proc/net/snmp` and `/proc/net/netstat` of a namespace.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Opens those of the calling thread's namespace; any thread can read them later.
+    /// Opens the counters of the calling thread's namespace. Any thread can read them later.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = |name| File::open(format!("/proc/thread-self/net/{name}"));
         let files = open("snmp").and_then(|snmp| Ok([snmp, open("netstat")?]));
@@ -47,7 +47,7 @@ fn whole(file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Each protocol has two lines: the names, then the numbers.
+/// Adds the counters in the text. Each protocol has two lines: the names and the numbers.
 pub(crate) fn parse(text: &str, counts: &mut Counts) {
     let lines: Vec<_> = text.lines().collect();
     for pair in lines.chunks_exact(2) {
@@ -73,7 +73,7 @@ mod tests {
     use crate::report::since;
 
     #[test]
-    fn counters_are_named_by_the_line_before_them() {
+    fn the_line_before_the_numbers_has_their_names() {
         let text = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn InSegs\nTcp: 200 -1 17\n";
         let mut counts = Counts::new();
         parse(text, &mut counts);

@@ -1,4 +1,4 @@
-//! The forwarding loop: one thread, which sleeps until a packet comes or is almost due, and then
+//! The forwarding loop: one thread, which sleeps until a packet arrives or is almost due, and then
 //! polls the clock.
 
 use std::io::{self, ErrorKind};
@@ -23,29 +23,29 @@ use super::recording::Ending;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
 use super::sys;
-use super::watch::{Socket, Watch};
+use super::watch::{SenderObserver, Socket};
 use crate::error::Error;
 
-/// How long to poll the clock before a packet is due: a sleep may end late by this much.
-const WATCHED: Duration = Duration::from_micros(80);
-/// The most packets read from one host before the others have their turn.
+/// The time for which the clock is polled before a packet is due. A sleep may end late by this.
+const SPIN_TIME: Duration = Duration::from_micros(80);
+/// The maximum number of packets read from one host before the others are served.
 const BATCH: usize = 64;
 /// The longest IPv4 packet.
 const LONGEST: usize = 65_535;
-/// How long packets in flight have to arrive once all flows have ended.
+/// The time for packets in flight to arrive after all flows have ended.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Forwards packets between hosts.
 pub(crate) struct Forwarder<'a> {
     pub clock: Clock,
     pub carrier: Carrier<'a>,
-    pub watches: Vec<Option<Watch<Socket<'a>>>>,
-    /// How late packets came out of links.
+    pub observers: Vec<Option<SenderObserver<Socket<'a>>>>,
+    /// The lateness of packets that left links.
     pub late: LatenessMeter,
-    /// How long packets may have waited in a host's device before they were read.
+    /// The longest times for which packets may have waited in a host's device.
     pub waited: LatenessMeter,
     ended: Instant,
-    /// Packets that came out of a link but that the kernel refused.
+    /// Packets that left a link, but that the kernel refused.
     refused: u64,
     /// Has this thread real-time priority?
     pub real_time: bool,
@@ -56,18 +56,18 @@ pub(crate) struct Forwarder<'a> {
 }
 
 impl<'a> Forwarder<'a> {
-    /// A forwarder between these hosts, whose links draw from `seed`.
+    /// A forwarder between these hosts. `seed` is that of the links' random numbers.
     pub(crate) fn new(
         (hosts, routes): (&'a [Host], &'a Routes),
         (seed, measured, begin): (u64, (Instant, Instant), Begin),
         log: Log,
-        watches: Vec<Option<Watch<Socket<'a>>>>,
+        observers: Vec<Option<SenderObserver<Socket<'a>>>>,
     ) -> Self {
-        let size = (routes, hosts.len(), watches.len());
+        let size = (routes, hosts.len(), observers.len());
         Self {
             clock: Clock::new(begin),
             carrier: Carrier::new(size, (seed, measured), log),
-            watches,
+            observers,
             late: LatenessMeter::new(),
             waited: LatenessMeter::new(),
             ended: Instant::START,
@@ -79,7 +79,7 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// How it ended, and how late it was.
+    /// The end of the run, with the lateness of packets.
     pub(crate) fn ending(&self) -> Ending {
         Ending {
             at: self.ended,
@@ -93,7 +93,7 @@ impl<'a> Forwarder<'a> {
     /// Forwards packets until `stop` signals the end.
     pub(crate) fn run(&mut self, stop: &Stop) -> Result<(), Error> {
         self.real_time = sys::real_time().is_ok();
-        // Real-time threads have no timer slack; for others this is the least.
+        // Real-time threads have no timer slack. For others 1 ns is the minimum.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let carried = self.carry(stop);
         self.ended = self.clock.now();
@@ -107,8 +107,8 @@ impl<'a> Forwarder<'a> {
             let now = self.clock.now();
             self.carrier.mark(now);
             self.deliver_due(now);
-            // After the deliveries, because hosts may answer these at once.
-            let took = self.receive().map_err(Error::system("read from a TUN device"))?;
+            // Hosts may answer deliveries at once, so reading comes after them.
+            let count = self.receive().map_err(Error::system("read from a TUN device"))?;
             match stop.signal() {
                 StopSignal::Run => {}
                 StopSignal::Stop => return Ok(()),
@@ -120,11 +120,11 @@ impl<'a> Forwarder<'a> {
                 }
             }
             let due = self.carrier.due().unwrap_or(Instant::NEVER);
-            let free = due.since(now).saturating_sub(WATCHED);
-            if took == 0 && due > now && !free.is_zero() {
+            let free = due.since(now).saturating_sub(SPIN_TIME);
+            if count == 0 && due > now && !free.is_zero() {
                 let before = queue.waited();
                 self.sleep(free, stop)?;
-                // A packet that woke this thread came when the thread became ready to run.
+                // A packet that woke this thread arrived when the thread became ready to run.
                 let waited = queue.waited() - before;
                 let ready = self.clock.now().since(Instant::START).saturating_sub(waited);
                 self.emptied = Instant::START + ready;
@@ -134,9 +134,9 @@ impl<'a> Forwarder<'a> {
 
     fn sleep(&self, span: Duration, stop: &Stop) -> Result<(), Error> {
         let devices = self.hosts.iter().map(|host| host.device.as_fd());
-        // After a stop signal no other follows.
-        let told = Some(stop.as_fd()).filter(|_| stop.signal() == StopSignal::Run);
-        let fds = devices.chain(told).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        // No signal follows the first one.
+        let stop_fd = Some(stop.as_fd()).filter(|_| stop.signal() == StopSignal::Run);
+        let fds = devices.chain(stop_fd).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let mut fds: Vec<_> = fds.collect();
         match poll(&mut fds, Some(&timespec(span))) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -144,33 +144,33 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    /// Reads the hosts' packets as if all had arrived now; returns their number.
+    /// Reads the hosts' packets, which count as arrived now. Returns their number.
     fn receive(&mut self) -> io::Result<usize> {
-        let (now, mut took, mut rest) = (self.clock.now(), 0, false);
+        let (now, mut count, mut rest) = (self.clock.now(), 0, false);
         for host in 0..self.hosts.len() {
             let here = self.take_from(host, now)?;
-            took += here;
+            count += here;
             rest |= here == BATCH;
         }
-        self.waited.record_many(now.since(self.emptied), took);
+        self.waited.record_many(now.since(self.emptied), count);
         if !rest {
             self.emptied = now;
         }
-        Ok(took)
+        Ok(count)
     }
 
     fn take_from(&mut self, host: usize, now: Instant) -> io::Result<usize> {
-        let mut took = 0;
-        while took < BATCH {
+        let mut count = 0;
+        while count < BATCH {
             match self.hosts[host].device.recv(&mut self.buffer) {
                 Ok(length) => self.enter(host, length, now),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             }
-            took += 1;
+            count += 1;
         }
-        Ok(took)
+        Ok(count)
     }
 
     /// Sends a packet, the first `length` bytes of the buffer, into the first link of its route.
@@ -179,13 +179,13 @@ impl<'a> Forwarder<'a> {
         let Some(Entered { copy, flow }) = self.carrier.enter(host, bytes, now) else { return };
         self.clock.start();
         if let Some((flow, Place::Sender)) = flow {
-            if let Some(watch) = &mut self.watches[flow] {
+            if let Some(watch) = &mut self.observers[flow] {
                 watch.sent(copy.0, ipv4(bytes, length).as_ref().map_or((0, 0), sequence), now);
             }
         }
     }
 
-    /// Takes all due packets out of the links, in order of time.
+    /// Delivers all due packets, in order of time.
     fn deliver_due(&mut self, now: Instant) {
         while let Some((host, packet, due)) = self.carrier.arrival(now) {
             self.arrive(host, packet, due);
@@ -198,18 +198,18 @@ impl<'a> Forwarder<'a> {
         }
         let now = self.clock.now();
         self.late.record(now.since(due));
-        self.carrier.log.arrives(&packet, now);
+        self.carrier.log.on_arrival(&packet, now);
         if let Some((flow, Place::Receiver)) = packet.flow {
-            if let Some(watch) = &mut self.watches[flow] {
+            if let Some(watch) = &mut self.observers[flow] {
                 watch.received(now);
             }
         }
-        self.carrier.keep(packet);
+        self.carrier.recycle(packet);
     }
 }
 
-/// The sequence number of a TCP segment and the sequence numbers it takes; (0, 0) for other
-/// packets.
+/// The sequence number of a TCP segment, and the number of sequence numbers that it occupies;
+/// (0, 0) for other packets.
 pub(crate) fn sequence(ip: &Ip<'_>) -> (u32, u32) {
     let tcp = Some(ip).filter(|ip| ip.is_tcp());
     let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());

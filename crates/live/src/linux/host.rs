@@ -15,38 +15,38 @@ use super::counters::Counters;
 use super::settings;
 use super::sys;
 use crate::error::Error;
-use crate::report::Effective;
+use crate::report::EffectiveSettings;
 
 /// The device's name inside its namespace.
 const DEVICE: &str = "link0";
-/// The device of a program in the host's place, for which the kernel only forwards.
+/// The device of a program that replaces the host's TCP. The kernel forwards its packets.
 const STACK: &str = "stack0";
 /// The network of all hosts.
 const NETWORK: [u8; 2] = [10, 83];
-/// The device's queue in packets: enough for a window of any size.
+/// The device's queue in packets, longer than any window.
 const DEVICE_QUEUE: u32 = 10_000;
 
-/// A host. Without a name its namespace disappears with its last file.
+/// A host. If its namespace has no name, it disappears when its last file is closed.
 pub(crate) struct Host {
     pub name: String,
     pub address: Ipv4Addr,
     pub device: SyncDevice,
     pub counters: Counters,
-    pub effective: Effective,
+    pub effective: EffectiveSettings,
     namespace: OwnedFd,
 }
 
 /// The origin of a host's namespace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin<'a> {
-    /// A new namespace without a name: it disappears with this process, however that ends.
+    /// A new namespace without a name. It disappears with this process, even if that is killed.
     Anonymous,
-    /// The namespace that `ip netns` knows by this name.
+    /// The namespace with this name in `ip netns`.
     Named(&'a str),
 }
 
 impl Host {
-    /// Makes the host of this number, from 0.
+    /// Makes the host with this number, from 0.
     pub(crate) fn new(
         (number, name): (usize, &str),
         kernel: &Kernel,
@@ -57,7 +57,7 @@ impl Host {
                 let namespace = enter(origin)?;
                 Self::in_this_thread((number, name), kernel, namespace)
             });
-            made.join().expect("making a host does not panic")
+            made.join().expect("the thread does not panic")
         })
     }
 
@@ -86,7 +86,7 @@ impl Host {
         Ok(Self { name: name.to_string(), address, device, counters, effective, namespace })
     }
 
-    /// Runs `act` in the namespace; sockets made there stay there.
+    /// Runs `act` in the namespace. Sockets that it makes stay there.
     pub(crate) fn within<T: Send>(
         &self,
         act: impl FnOnce() -> Result<T, Error> + Send,
@@ -96,7 +96,7 @@ impl Host {
                 move_into(self.namespace.as_fd())?;
                 act()
             });
-            done.join().expect("acting inside a host does not panic")
+            done.join().expect("the thread does not panic")
         })
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn address(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(first, second, high, low)
 }
 
-/// The number of the host with this address, if any.
+/// The number of the host with this address; `None` for addresses of no host.
 pub(crate) fn number(address: IpAddr) -> Option<usize> {
     let IpAddr::V4(address) = address else { return None };
     let [first, second, high, low] = address.octets();
@@ -142,7 +142,7 @@ fn commands(kernel: &Kernel, address: Ipv4Addr) -> String {
     let offload = if kernel.offload { "" } else { " gso_max_segs 1" };
     let mtu = kernel.mtu;
     let route = settings::route(kernel).join(" ");
-    // If a program has the address, the kernel has none.
+    // The address belongs to the program, if there is one, or else to the kernel.
     let (owner, source) = match kernel.tun {
         true => (
             format!(
@@ -172,7 +172,7 @@ pub(crate) fn ip_batch(lines: &str) -> Result<(), Error> {
     let mut child = command.spawn().map_err(Error::of_ip)?;
     let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(lines.as_bytes()));
     let output = child.wait_with_output().map_err(Error::of_ip)?;
-    // If `ip` did not read everything, its own error explains why.
+    // If `ip` failed, its own error explains why it did not read all lines.
     match output.status.success() {
         true => written.map_err(Error::of_ip),
         false => Err(Error::ip(lines.trim().replace('\n', "; "), &output.stderr)),
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_known_by_its_address() {
+    fn an_address_identifies_its_host() {
         assert_eq!(address(0), Ipv4Addr::new(10, 83, 0, 1));
         for host in [0, 1, 254, 255, 65_534] {
             assert_eq!(number(address(host).into()), Some(host));

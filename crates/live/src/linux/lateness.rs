@@ -1,16 +1,16 @@
-//! The lateness of packets.
+//! Measurement of the lateness of packets.
 
 use hdrhistogram::Histogram;
 use rtolab_time::Duration;
 
 use crate::report::Lateness;
 
-/// Collects a [`Lateness`] in constant memory.
+/// A histogram of lateness, in constant memory.
 #[derive(Debug)]
 pub(crate) struct LatenessMeter(Histogram<u64>);
 
 impl LatenessMeter {
-    /// Anything later counts as an hour.
+    /// The largest lateness in nanoseconds; larger ones count as this.
     const HOUR: u64 = 3_600_000_000_000;
 
     pub(crate) fn new() -> Self {

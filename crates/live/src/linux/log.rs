@@ -1,4 +1,4 @@
-//! The fate of every packet.
+//! The log of all packets, with their fates.
 
 use rtolab_link::DropCause;
 use rtolab_packet::Ip;
@@ -16,7 +16,7 @@ pub(crate) struct Sent {
     pub length: u32,
     pub fate: Fate,
     pub fate_at: Option<Instant>,
-    /// How long links held it.
+    /// The time for which links held it.
     pub held: Duration,
     head: [u8; HEAD],
 }
@@ -26,7 +26,7 @@ impl Sent {
         &self.head[..HEAD.min(self.length as usize)]
     }
 
-    /// The packet, as far as its first bytes show it.
+    /// The packet, parsed from its first bytes.
     pub(crate) fn ip(&self) -> Option<Ip<'_>> {
         ipv4(self.head(), self.length as usize)
     }
@@ -41,20 +41,20 @@ impl Sent {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub sent: Vec<Sent>,
-    /// Copies that a link duplicated, and when the second of each arrived.
+    /// The copies that a link duplicated, with the time at which the second one arrived.
     pub second: Vec<(u64, Instant)>,
-    /// The number of packets to keep.
-    room: usize,
+    /// The maximum number of packets.
+    capacity: usize,
 }
 
 impl Log {
-    pub(crate) fn new(room: usize) -> Self {
-        Self { room, ..Self::default() }
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { capacity, ..Self::default() }
     }
 
-    /// Adds a packet that leaves its host; copies are numbered in this order.
-    pub(crate) fn leaves(&mut self, packet: &Packet, at: Instant) {
-        if self.sent.len() >= self.room {
+    /// Adds a packet that leaves its host. Copies are numbered in this order.
+    pub(crate) fn on_sent(&mut self, packet: &Packet, at: Instant) {
+        if self.sent.len() >= self.capacity {
             return;
         }
         debug_assert_eq!(packet.copy.0, self.sent.len() as u64);
@@ -72,14 +72,15 @@ impl Log {
         });
     }
 
-    pub(crate) fn held(&mut self, packet: &Packet, held: Duration) {
+    /// Adds the time for which a link held a packet.
+    pub(crate) fn on_held(&mut self, packet: &Packet, held: Duration) {
         if let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) {
             sent.held += held;
         }
     }
 
-    /// The packet reached its destination.
-    pub(crate) fn arrives(&mut self, packet: &Packet, at: Instant) {
+    /// Sets the fate of a packet that reached its destination.
+    pub(crate) fn on_arrival(&mut self, packet: &Packet, at: Instant) {
         let fate = if packet.damaged { Fate::Corrupt } else { Fate::Delivered };
         let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
         if sent.fate == Fate::Delivered {
@@ -89,7 +90,8 @@ impl Log {
         }
     }
 
-    pub(crate) fn lost(&mut self, packet: &Packet, cause: DropCause, at: Instant) {
+    /// Sets the fate of a packet that a link dropped.
+    pub(crate) fn on_loss(&mut self, packet: &Packet, cause: DropCause, at: Instant) {
         let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
         if sent.fate != Fate::Delivered {
             (sent.fate, sent.fate_at) = (Fate::Dropped(cause), Some(at));

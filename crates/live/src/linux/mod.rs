@@ -1,25 +1,24 @@
-//! Network namespaces, TUN devices and the thread between them.
+//! Emulation on Linux: network namespaces, TUN devices and the forwarding thread.
 
 mod argv;
 mod carrier;
 mod clock;
 mod command;
+mod connections;
 mod counters;
-#[cfg(test)]
-mod figures;
 pub(crate) mod forwarder;
-mod found;
 mod guest;
 pub(crate) mod host;
 mod lateness;
 mod log;
+#[cfg(test)]
+mod measurements;
 mod namespace;
 pub(crate) mod needs;
 mod packet;
 mod paws;
 mod reading;
 mod recording;
-mod refused;
 mod routes;
 mod seen;
 mod session;
@@ -27,6 +26,7 @@ mod settings;
 pub(crate) mod sockets;
 mod stop;
 mod sys;
+mod system_error;
 mod tally;
 mod truth;
 mod watch;
@@ -34,29 +34,29 @@ mod workload;
 
 use rtolab_record::Run;
 
-use crate::emulation::{Emulator, Keep, Ran};
+use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
 
 pub(crate) use guest::{run as run_virtual, run_programs};
 pub use namespace::clean;
 
-/// The scenario's flows.
+/// Runs the scenario's flows.
 pub(crate) fn run(
     emulation: &Emulator<'_>,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     needs::check()?;
     workload::run(emulation, run, interrupted)
 }
 
-/// A command.
+/// Runs a command.
 pub(crate) fn command(
     emulation: &Emulator<'_>,
-    (command, keep): (&[String], Keep),
+    (command, keep): (&[String], PacketLogging),
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
-    let argv = argv::filled(emulation.scenario, command);
+) -> Result<EmulationResult, Error> {
+    let argv = argv::substitute(emulation.scenario, command);
     needs::check()?;
     needs::check_command(&argv)?;
     command::run(emulation, (&argv, keep), interrupted)

@@ -1,7 +1,7 @@
-//! Named network namespaces, so that a command and its servers can run in them.
+//! Named network namespaces, in which a command and its servers run.
 //!
-//! A named namespace outlives the process that made it. Therefore a guardian process takes it down
-//! when that process is gone; [`clean`] takes down what neither could.
+//! A named namespace outlives the process that made it. Therefore a guardian process removes it
+//! when that process is gone. [`clean`] removes namespaces that neither process could.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -16,7 +16,7 @@ use crate::error::Error;
 /// The prefix of the namespaces of all runs.
 const PREFIX: &str = "rtolab-";
 
-/// The namespaces of one run, until this is dropped.
+/// The namespaces of one run. Dropping this removes them.
 #[derive(Debug)]
 pub(crate) struct Namespaces {
     names: Vec<String>,
@@ -38,7 +38,7 @@ impl Namespaces {
         Ok(made)
     }
 
-    /// The prefix of their names; the hosts' names follow.
+    /// The prefix of their names, which the host's name follows.
     pub(crate) fn prefix() -> String {
         format!("{PREFIX}{}-", process::id())
     }
@@ -57,20 +57,20 @@ impl Namespaces {
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.names {
-            // There is nobody to report an error to; a later run takes down what this one could
-            // not.
+            // An error cannot be reported here; a later run tries again.
             let _ = take_down(name);
         }
-        // The guardian ends when it reads that everything is done.
-        if let Some(mut told) = self.guardian.stdin.take() {
-            let _ = told.write_all(b"done\n");
+        // The guardian exits when it reads this line.
+        if let Some(mut stdin) = self.guardian.stdin.take() {
+            let _ = stdin.write_all(b"done\n");
         }
         let _ = self.guardian.wait();
     }
 }
 
-/// The guardian waits until its standard input ends, as it does with this process, and then takes
-/// down what is there. It tries repeatedly, because a namespace may just be being made.
+/// The script of the guardian. It waits until its standard input closes, which happens when this
+/// process ends, and then removes the namespaces. It tries repeatedly, because another process may
+/// be making a namespace.
 const GUARDIAN: &str = "trap '' INT TERM HUP
 read -r done && exit
 for again in 1 2 3 4 5; do
@@ -90,21 +90,21 @@ fn guard(names: &[String]) -> std::io::Result<Child> {
     command.process_group(0).spawn()
 }
 
-/// Ends what still runs inside, and deletes the namespace.
+/// Kills the processes in a namespace, and deletes it.
 fn take_down(name: &str) -> Result<(), Error> {
     for pid in ip(&["netns", "pids", name])?.lines().filter_map(|line| line.parse().ok()) {
         if let Some(pid) = Pid::from_raw(pid) {
-            // It may have ended by itself.
+            // The process may have exited by now.
             let _ = kill_process(pid, Signal::KILL);
         }
     }
     ip(&["netns", "delete", name]).map(drop)
 }
 
-/// Takes down the namespaces that killed processes left; returns their names.
+/// Removes the namespaces that killed processes left. Returns their names.
 ///
 /// # Errors
-/// When `ip` is missing or refuses.
+/// `ip` is missing or returns an error.
 pub fn clean() -> Result<Vec<String>, Error> {
     let listed = ip(&["netns", "list"])?;
     let names = listed.lines().filter_map(|line| line.split_whitespace().next());

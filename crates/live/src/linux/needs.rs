@@ -1,4 +1,4 @@
-//! Checks what an emulation needs.
+//! Checks of the prerequisites of an emulation.
 
 use std::env;
 use std::path::Path;
@@ -23,8 +23,8 @@ pub(crate) fn check() -> Result<(), Error> {
     Ok(())
 }
 
-/// Raises the limit of open files, because simultaneous runs need many. A failure needs no error:
-/// opening a file reports it.
+/// Raises the limit of open files, because simultaneous runs need many. A failure is ignored,
+/// because opening a file reports the same error.
 pub(crate) fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

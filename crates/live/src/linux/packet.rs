@@ -1,4 +1,4 @@
-//! An IPv4 packet in the links.
+//! An IPv4 packet on the links.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const RECEIVER_PORTS: u16 = 10_000;
 /// The source port of the first flow.
 const SENDER_PORTS: u16 = 30_000;
 /// The number of ports between these.
-pub(crate) const MOST_FLOWS: usize = 1_000;
+pub(crate) const MAX_FLOWS: usize = 1_000;
 
 /// A packet and its position on its route.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Frame for Packet {
         self.copy
     }
 
-    /// The ECN field: the two low bits of the second byte (RFC 3168 section 5).
+    /// Is the ECN field, the two low bits of the second byte, not zero (RFC 3168 section 5)?
     fn is_ecn_capable(&self) -> bool {
         self.bytes[1] & 3 != 0
     }
@@ -54,7 +54,7 @@ impl Frame for Packet {
         mark_congestion(&mut self.bytes);
     }
 
-    /// The last byte, which the checksum of TCP or UDP covers.
+    /// Corrupts the last byte, which the checksum of TCP or UDP covers.
     fn corrupt(&mut self) {
         self.damaged = true;
         if let Some(last) = self.bytes.last_mut() {
@@ -84,7 +84,8 @@ impl Frame for Packet {
     }
 }
 
-/// The IPv4 packet of `length` bytes that begins with `bytes`; links carry no other packets.
+/// The IPv4 packet of `length` bytes that begins with `bytes`; `None` for other packets, which
+/// links do not carry.
 pub(crate) fn ipv4(bytes: &[u8], length: usize) -> Option<Ip<'_>> {
     let ip = Ip::parse(bytes, length, &[]).ok()?;
     matches!(ip.header.addresses, Addresses::V4 { .. }).then_some(ip)
@@ -93,7 +94,7 @@ pub(crate) fn ipv4(bytes: &[u8], length: usize) -> Option<Ip<'_>> {
 /// The flow of a packet with these ports, and the end that sends it.
 pub(crate) fn flow(Ports { from, to }: Ports) -> Option<(usize, Place)> {
     let number = |port: u16, first: u16| {
-        port.checked_sub(first).map(usize::from).filter(|number| *number < MOST_FLOWS)
+        port.checked_sub(first).map(usize::from).filter(|number| *number < MAX_FLOWS)
     };
     let leaves = number(from, SENDER_PORTS).filter(|n| number(to, RECEIVER_PORTS) == Some(*n));
     let returns = number(to, SENDER_PORTS).filter(|n| number(from, RECEIVER_PORTS) == Some(*n));
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_is_of_the_flow_of_its_ports() {
+    fn ports_identify_the_flow_of_a_packet() {
         let with = |from: u16, to: u16| {
             let mut bytes = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 83, 0, 1];
             bytes.extend([10, 83, 0, 2]);
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ipv4_is_none() {
+    fn packets_other_than_ipv4_are_ignored() {
         for bytes in [&[0x60; 40][..], &[0x45; 19], &[]] {
             assert!(ipv4(bytes, bytes.len()).is_none());
         }

@@ -1,36 +1,38 @@
-//! Segments that a receiver drops as old (PAWS, RFC 7323 section 5), inferred from the order of its
+//! Segments that a receiver discards as old (PAWS, RFC 7323 section 5), inferred from its
 //! packets.
 //!
-//! No packet reports that. But TS.Recent follows from the packets, so the segments that find a
-//! newer one are known; kernels count the same number (`TcpExtPAWSEstab`).
+//! The packets do not report the drop. They determine TS.Recent, and a segment with an older
+//! timestamp is dropped. Kernels count the same number of segments (`TcpExtPAWSEstab`).
 
 use rtolab_tcp::Flags;
 
-use super::seen::{Ranges, Seen};
+use super::seen::{ObservedPacket, Ranges};
 
 /// Marks the segments of a flow whose data was dropped as old.
-pub(crate) fn mark(seen: &mut [Seen]) {
+pub(crate) fn mark(seen: &mut [ObservedPacket]) {
     let arrivals = (0..seen.len()).filter_map(|index| Some((seen[index].arrived()?, index)));
     let departures = (0..seen.len()).map(|index| (seen[index].sent, index));
-    let arrivals = arrivals.map(|(at, index)| (at, Happened::Arrived, index));
-    let departures = departures.map(|(at, index)| (at, Happened::Left, index));
+    let arrivals = arrivals.map(|(at, index)| (at, PacketTime::Arrived, index));
+    let departures = departures.map(|(at, index)| (at, PacketTime::Sent, index));
     let mut all: Vec<_> = arrivals.chain(departures).collect();
     all.sort();
     let mut hosts = [Host::default(), Host::default()];
-    for (_, happened, index) in all {
+    for (_, event, index) in all {
         let one = &mut seen[index];
-        match happened {
-            Happened::Left => hosts[one.from.index()].answers(one),
-            Happened::Arrived => one.dropped_as_old = hosts[one.from.other().index()].drops(one),
+        match event {
+            PacketTime::Sent => hosts[one.from.index()].on_sent(one),
+            PacketTime::Arrived => {
+                one.dropped_as_old = hosts[one.from.other().index()].on_arrival(one);
+            }
         }
     }
 }
 
-/// An end sends its answer after the packet arrived.
+/// The event of a packet. At the same time, arrivals come before the answers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Happened {
+enum PacketTime {
     Arrived,
-    Left,
+    Sent,
 }
 
 /// An end as a receiver.
@@ -40,32 +42,32 @@ struct Host {
     recent: Option<u32>,
     /// Last.ACK.sent.
     acked: u64,
-    taken: Ranges,
+    received: Ranges,
 }
 
 impl Host {
-    fn answers(&mut self, one: &Seen) {
+    fn on_sent(&mut self, one: &ObservedPacket) {
         if one.segment.flags.has(Flags::ACK) {
             self.acked = one.segment.ack.value();
         }
     }
 
-    /// Does it drop new data because of an old timestamp?
-    fn drops(&mut self, one: &Seen) -> bool {
+    /// Processes a packet. Returns whether new data is dropped because of an old timestamp.
+    fn on_arrival(&mut self, one: &ObservedPacket) -> bool {
         let range = one.range();
         let Some(value) = one.segment.timestamps().map(|timestamps| timestamps.value) else {
-            self.taken.add(range);
+            self.received.add(range);
             return false;
         };
         let old = self.recent.is_some_and(|recent| (value.wrapping_sub(recent) as i32) < 0);
         if old {
-            return !range.is_empty() && !self.taken.hold(&range);
+            return !range.is_empty() && !self.received.hold(&range);
         }
-        // Entirely old data is dropped before its timestamp is checked.
+        // A segment without new data does not count as dropped.
         if one.segment.flags.has(Flags::SYN) || (range.start..=range.end).contains(&self.acked) {
             self.recent = Some(value);
         }
-        self.taken.add(range);
+        self.received.add(range);
         false
     }
 }
@@ -78,11 +80,12 @@ mod tests {
 
     use super::*;
 
-    /// A packet sent and arriving at these milliseconds, with the time of sending as its timestamp.
-    fn packet(from: Place, mut segment: Segment, (sent, arrived): (u32, u32)) -> Seen {
+    /// A packet with the times in milliseconds at which it was sent and arrived. Its timestamp is
+    /// the first one.
+    fn packet(from: Place, mut segment: Segment, (sent, arrived): (u32, u32)) -> ObservedPacket {
         let at = |millis: u32| Instant::START + Duration::from_millis(millis.into());
         segment.set_timestamps(Timestamps { value: sent, echo: 0 });
-        Seen {
+        ObservedPacket {
             copy: 0,
             from,
             segment,
@@ -97,43 +100,43 @@ mod tests {
         }
     }
 
-    /// The segment of this number, from 0.
-    fn data(number: u32, times: (u32, u32)) -> Seen {
+    /// The segment with this number, from 0.
+    fn data(number: u32, times: (u32, u32)) -> ObservedPacket {
         let seq = Seq::FIRST + 1 + 100 * number;
         packet(Place::Sender, Segment::new(seq, 100, Flags::ACK), times)
     }
 
     /// An ACK of all segments below this number.
-    fn ack(number: u32, sent: u32) -> Seen {
+    fn ack(number: u32, sent: u32) -> ObservedPacket {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
         segment.ack = Seq::FIRST + 1 + 100 * number;
         packet(Place::Receiver, segment, (sent, sent + 100))
     }
 
-    fn dropped(mut seen: Vec<Seen>) -> Vec<usize> {
+    fn dropped(mut seen: Vec<ObservedPacket>) -> Vec<usize> {
         mark(&mut seen);
         (0..seen.len()).filter(|index| seen[*index].dropped_as_old).collect()
     }
 
     #[test]
-    fn data_that_left_before_what_filled_a_hole_below_is_dropped_as_old() {
-        // 1 is late. 0 is retransmitted meanwhile and fills the hole before it, so TS.Recent is
-        // 300.
+    fn data_sent_before_the_segment_that_filled_the_gap_is_dropped_as_old() {
+        // Segment 1 is late. Segment 0 is retransmitted in the meantime and fills the gap before
+        // it, so TS.Recent is 300.
         let late = |at| vec![ack(0, 0), data(1, (10, at)), data(0, (300, 400)), ack(1, 400)];
         assert_eq!(dropped(late(700)), [1]);
-        // It arrives before, out of order, and is accepted.
+        // Segment 1 arrives before segment 0, out of order, and is accepted.
         assert_eq!(dropped(late(350)), [0; 0]);
     }
 
     #[test]
-    fn what_is_there_already_is_not_dropped_but_a_duplicate() {
+    fn a_duplicate_is_not_dropped_as_old() {
         let seen = vec![ack(0, 0), data(0, (10, 700)), data(0, (300, 400)), ack(1, 400)];
         assert_eq!(dropped(seen), [0; 0]);
     }
 
     #[test]
-    fn neither_a_duplicate_nor_what_is_out_of_order_makes_others_old() {
-        // 0 arrives again when 0 and 1 are acknowledged, and 3 before 2.
+    fn duplicates_and_out_of_order_segments_do_not_change_ts_recent() {
+        // A copy of segment 0 arrives after the ACK of 0 and 1, and segment 3 before 2.
         let mut seen = vec![ack(0, 0), data(0, (10, 110)), data(1, (20, 120)), ack(2, 120)];
         seen.extend([data(0, (300, 400)), data(3, (310, 410)), data(2, (30, 700))]);
         assert_eq!(dropped(seen), [0; 0]);

@@ -1,4 +1,4 @@
-//! The packets of each flow, from the packets of a log.
+//! The packets of each flow, read from a log.
 
 use rtolab_capture::{CapturedPacket, Conversation, RUN_START};
 use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
@@ -9,27 +9,27 @@ use rtolab_time::Instant;
 
 use super::log::{Log, Sent};
 use super::paws;
-use super::seen::{Ranges, Seen};
+use super::seen::{ObservedPacket, Ranges};
 
 /// The headers of IPv4 and UDP, in bytes.
 pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
 
 /// The packets of each flow, in the order in which they were sent.
-pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<Seen>> {
+pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<ObservedPacket>> {
     let mut readers: Vec<_> = (0..flows).map(|_| Reader::default()).collect();
     for (copy, sent) in log.sent.iter().enumerate() {
         if let Some((flow, place)) = sent.flow {
             readers[flow].read(copy as u64, sent, place);
         }
     }
-    readers.into_iter().map(|reader| judged(reader.seen)).collect()
+    readers.into_iter().map(|reader| mark_retransmissions(reader.seen)).collect()
 }
 
-/// Marks retransmissions, and those of them that were unneeded.
-fn judged(mut seen: Vec<Seen>) -> Vec<Seen> {
+/// Marks retransmissions, and whether they were unneeded.
+fn mark_retransmissions(mut seen: Vec<ObservedPacket>) -> Vec<ObservedPacket> {
     paws::mark(&mut seen);
-    // For either end: the sequence number after the highest sent, and what was ever delivered of
-    // the data sent so far.
+    // For each end: the sequence number after the highest sent, and the ranges of the data sent so
+    // far that are ever delivered.
     let mut ends: [(u64, Ranges); 2] = Default::default();
     for one in &mut seen {
         let (range, (max, delivered)) = (one.range(), &mut ends[one.from.index()]);
@@ -49,7 +49,7 @@ fn judged(mut seen: Vec<Seen>) -> Vec<Seen> {
 /// Reads the packets of one flow.
 #[derive(Default)]
 struct Reader {
-    seen: Vec<Seen>,
+    seen: Vec<ObservedPacket>,
     conversation: Option<Conversation>,
     datagrams: u64,
 }
@@ -57,7 +57,7 @@ struct Reader {
 impl Reader {
     fn read(&mut self, copy: u64, sent: &Sent, from: Place) {
         let Some(segment) = self.segment(sent) else { return };
-        self.seen.push(Seen {
+        self.seen.push(ObservedPacket {
             copy,
             from,
             segment,

@@ -1,4 +1,4 @@
-//! The tables of a simulated run, from the packets of a real one.
+//! The recording of an emulated run: the tables of a simulated one.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use super::carrier::Carrier;
 use super::log::Sent;
 use super::reading;
 use super::routes::Routes;
-use super::seen::Seen;
+use super::seen::ObservedPacket;
 use super::session::Session;
 use super::sockets::{Protocol, Sockets};
 use super::tally::{Tally, tally};
 use super::truth::truth;
-use super::watch::{Episode, Sample, Watched};
+use super::watch::{Episode, Observations, Sample};
 use crate::emulation::Emulator;
-use crate::report::{Effective, Ended, HostReport, Lateness, LinkReport, Report};
+use crate::report::{EffectiveSettings, EndReason, HostReport, Lateness, LinkReport, Report};
 
-/// From this value on ssthresh is unlimited.
+/// The value from which ssthresh counts as unlimited.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
 
-/// The end of a run, and how late packets were.
+/// The end of a run, with the lateness of packets.
 pub(crate) struct Ending {
     pub at: Instant,
-    /// Packets that came out of a link but that the kernel refused.
+    /// Packets that left a link, but that the kernel refused.
     pub refused: u64,
     pub lateness: Lateness,
     pub waited: Lateness,
@@ -42,7 +42,7 @@ pub(crate) fn report(
     (emulation, routes): (&Emulator<'_>, &Routes),
     carrier: &Carrier<'_>,
     ending: &Ending,
-    (ended, connections, hosts): (Ended, Vec<(String, Effective)>, Vec<HostReport>),
+    (ended, connections, hosts): (EndReason, Vec<(String, EffectiveSettings)>, Vec<HostReport>),
 ) -> Report {
     let scenario = emulation.scenario;
     let round_trip = routes.round_trip(scenario);
@@ -74,26 +74,26 @@ pub(crate) fn report(
     }
 }
 
-/// 1 ms, or 5 % of the round trip if that is longer.
+/// The default of the allowed lateness: 1 ms, or 5 % of the round-trip time if that is longer.
 fn allowed(round_trip: Duration) -> Duration {
     Duration::from_millis(1).max(round_trip / 20)
 }
 
 /// The properties of a flow that its packets do not show.
-pub(crate) struct Known {
+pub(crate) struct FlowInfo {
     pub name: Arc<str>,
     /// The sender's name in tables.
     pub sender: Arc<str>,
-    /// The set that it belongs to.
+    /// The set to which it belongs.
     pub set: Option<Arc<str>>,
     /// The bytes that the receiving application read; `None` if only the packets show them.
     pub bytes: Option<u64>,
-    /// Its pages, or requests with responses.
+    /// Its pages, or its requests with responses.
     pub tasks: Vec<Task>,
 }
 
-impl Known {
-    /// Of a flow of the scenario.
+impl FlowInfo {
+    /// The properties of a flow of the scenario.
     pub(crate) fn of<S: Sockets>(scenario: &Scenario, index: usize, session: &Session<S>) -> Self {
         let flow = &scenario.flows[index];
         let sender = match session.protocol() {
@@ -114,25 +114,25 @@ pub(crate) fn recording(
     (scenario, routes): (&Scenario, &Routes),
     run: Run,
     (carrier, until): (&mut Carrier<'_>, Instant),
-    (flows, watched): (&[Known], &[Option<Watched>]),
+    (flows, observations): (&[FlowInfo], &[Option<Observations>]),
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
     for (index, seen) in reading::all(&carrier.log, flows.len()).iter().enumerate() {
-        let watch = watched.get(index).and_then(Option::as_ref);
+        let watch = observations.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |(episodes, samples)| {
             (episodes.as_slice(), samples.as_slice())
         });
-        let known = &flows[index];
-        let name = &known.name;
+        let info = &flows[index];
+        let name = &info.name;
         let timeouts: Vec<_> = episodes.iter().filter_map(|one| timeout(name, seen, one)).collect();
-        let judged = watch.is_some();
+        let has_truth = watch.is_some();
         let (tally, parts) = tally(seen, scenario.measured);
         recording.duplicates.extend(duplicates(name, &tally));
         let counted = (tally, scenario.measured, parts);
-        recording.connections.extend(connection(known, counted, &timeouts, judged));
+        recording.connections.extend(connection(info, counted, &timeouts, has_truth));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
         recording.segments.extend(segments((index, name), seen, &carrier.log.second));
-        recording.tasks.extend(tasks(known));
+        recording.tasks.extend(tasks(info));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
@@ -145,10 +145,10 @@ pub(crate) fn recording(
 }
 
 fn connection(
-    known: &Known,
+    info: &FlowInfo,
     (tally, (from, to), parts): (Tally, (Instant, Instant), [Measured; 2]),
     timeouts: &[TimeoutRow],
-    judged: bool,
+    has_truth: bool,
 ) -> Option<ConnectionRow> {
     let of = |kind| timeouts.iter().filter(move |row| row.kind == kind);
     let [timed, fast] = [TimeoutKind::Timeout, TimeoutKind::FastRetransmit];
@@ -164,12 +164,12 @@ fn connection(
         truths
     });
     Some(ConnectionRow {
-        flow: known.name.clone(),
-        flow_sender: known.sender.clone(),
-        set: known.set.clone(),
+        flow: info.name.clone(),
+        flow_sender: info.sender.clone(),
+        set: info.set.clone(),
         start: tally.start?,
         end: tally.end,
-        bytes: known.bytes.unwrap_or(tally.counts.bytes),
+        bytes: info.bytes.unwrap_or(tally.counts.bytes),
         segments: tally.counts.segments,
         header_bytes: tally.header_bytes,
         acked_segments: tally.counts.acked_segments,
@@ -180,7 +180,7 @@ fn connection(
         local: 0,
         timeouts: of(timed).count() as u64,
         fast_retransmits: of(fast).count() as u64,
-        truths: judged.then_some(truths),
+        truths: has_truth.then_some(truths),
         found_spurious: of(timed).filter(|row| row.verdict.is_some()).count() as u64,
         acks: tally.acks,
         dupacks: tally.dupacks.len() as u64,
@@ -189,7 +189,7 @@ fn connection(
     })
 }
 
-/// The cause of a duplicate ACK is known only in simulations.
+/// The rows of duplicate ACKs. Their causes are known only in simulations.
 fn duplicates(name: &Arc<str>, tally: &Tally) -> impl Iterator<Item = DuplicateRow> {
     tally.dupacks.iter().map(|(at, ack)| DuplicateRow {
         flow: name.clone(),
@@ -199,7 +199,7 @@ fn duplicates(name: &Arc<str>, tally: &Tally) -> impl Iterator<Item = DuplicateR
     })
 }
 
-fn timeout(name: &Arc<str>, seen: &[Seen], episode: &Episode) -> Option<TimeoutRow> {
+fn timeout(name: &Arc<str>, seen: &[ObservedPacket], episode: &Episode) -> Option<TimeoutRow> {
     let index = seen.binary_search_by_key(&episode.copy, |one| one.copy).ok()?;
     let one = &seen[index];
     Some(TimeoutRow {
@@ -235,10 +235,10 @@ fn window(name: &Arc<str>, Sample { at, info }: &Sample) -> WindowRow {
     }
 }
 
-/// Two rows for a packet that arrived, one for a packet that did not.
+/// The rows of packets: two for a packet that arrived, one for a packet that did not.
 fn segments<'a>(
     (index, name): (usize, &'a Arc<str>),
-    seen: &'a [Seen],
+    seen: &'a [ObservedPacket],
     second: &'a [(u64, Instant)],
 ) -> impl Iterator<Item = SegmentRow> + 'a {
     seen.iter().flat_map(move |one| {
@@ -264,9 +264,9 @@ fn segments<'a>(
     })
 }
 
-fn tasks(known: &Known) -> impl Iterator<Item = TaskRow> {
-    known.tasks.iter().zip(1..).map(|(task, number)| TaskRow {
-        flow: known.name.clone(),
+fn tasks(info: &FlowInfo) -> impl Iterator<Item = TaskRow> {
+    info.tasks.iter().zip(1..).map(|(task, number)| TaskRow {
+        flow: info.name.clone(),
         number,
         due: task.due,
         start: task.start,

@@ -1,4 +1,4 @@
-//! The links that a packet passes from one host to another.
+//! The routes of packets: the links from one host to another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// Routes, each from some instant on.
+/// Routes, each with its first instant.
 type Changes = Vec<(Instant, Arc<[Hop]>)>;
 
 /// All routes between hosts.
@@ -47,10 +47,10 @@ impl Routes {
             let hop = Hop { link: routes.links.len(), direction: Direction::Forward };
             let there = there
                 .iter()
-                .map(|(at, way)| (*at, [hop].into_iter().chain(way.iter().copied()).collect()));
+                .map(|(at, route)| (*at, [hop].into_iter().chain(route.iter().copied()).collect()));
             let back = back
                 .iter()
-                .map(|(at, way)| (*at, way.iter().copied().chain([hop.back()]).collect()));
+                .map(|(at, route)| (*at, route.iter().copied().chain([hop.back()]).collect()));
             let (there, back) = (there.collect(), back.collect());
             routes.of_flows.insert((number, Place::Sender.index()), there);
             routes.of_flows.insert((number, Place::Receiver.index()), back);
@@ -60,7 +60,7 @@ impl Routes {
     }
 
     /// The route of a packet sent at `now`, if there is one.
-    pub(crate) fn way(
+    pub(crate) fn route(
         &self,
         ends: (usize, usize),
         flow: Option<(usize, Place)>,
@@ -78,8 +78,8 @@ impl Routes {
         let flows = scenario.flows.iter().enumerate();
         let round_trips = flows.filter_map(|(number, flow)| {
             let at = Instant::START;
-            let there = self.way((flow.from, flow.to), Some((number, Place::Sender)), at)?;
-            let back = self.way((flow.to, flow.from), Some((number, Place::Receiver)), at)?;
+            let there = self.route((flow.from, flow.to), Some((number, Place::Sender)), at)?;
+            let back = self.route((flow.to, flow.from), Some((number, Place::Receiver)), at)?;
             let hops = there.iter().chain(back.iter());
             let delays = hops.map(|hop| self.links[hop.link].1.of(hop.direction).delay);
             Some(delays.fold(Duration::ZERO, |sum, delay| sum + delay))
@@ -88,7 +88,7 @@ impl Routes {
     }
 }
 
-/// The shortest routes between all nodes, and the scripted routes from their times on.
+/// The routes between all nodes: the shortest ones, and the scripted ones from their times on.
 fn between_all(scenario: &Scenario, network: &Network) -> BTreeMap<(usize, usize), Changes> {
     let mut between = BTreeMap::new();
     let nodes = scenario.nodes.len();

@@ -1,4 +1,4 @@
-//! The packets of a flow as the engine's segments, with their fates.
+//! The packets of a flow as segments of the engine, with their fates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,39 +9,39 @@ use rtolab_time::{Duration, Instant};
 
 /// A packet of a flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedPacket {
     /// The number of its copy in the log.
     pub copy: u64,
     /// The end at which it was sent.
     pub from: Place,
-    /// Without flags it is a datagram.
+    /// The segment; a datagram has no flags.
     pub segment: Segment,
     pub sent: Instant,
-    /// With IP and TCP or UDP headers.
+    /// The size with IP and TCP or UDP headers.
     pub bytes: u32,
     pub fate: Fate,
     pub fate_at: Option<Instant>,
     pub held: Duration,
-    /// It arrived, but its receiver dropped its data because of its timestamp.
+    /// Did its receiver drop its data because of its timestamp (PAWS)?
     pub dropped_as_old: bool,
     /// Was a part of it sent before?
     pub retransmission: bool,
-    /// For a retransmission: had earlier copies delivered every byte of it?
+    /// For a retransmission: had earlier copies delivered all of its bytes?
     pub unneeded: bool,
 }
 
-impl Seen {
-    /// When it arrived, if it did.
+impl ObservedPacket {
+    /// When it arrived; `None` if it was lost.
     pub(crate) fn arrived(&self) -> Option<Instant> {
         self.fate_at.filter(|_| self.fate == Fate::Delivered)
     }
 
-    /// When it delivered its data to its receiver, if it did.
+    /// When its receiver accepted its data; `None` if it did not.
     pub(crate) fn delivered(&self) -> Option<Instant> {
         self.arrived().filter(|_| !self.dropped_as_old)
     }
 
-    /// The sequence numbers that it takes.
+    /// The sequence numbers that it occupies.
     pub(crate) fn range(&self) -> Range<u64> {
         self.segment.seq.value()..self.segment.end().value()
     }
@@ -71,7 +71,7 @@ impl Ranges {
     }
 
     /// The end of the range that contains or precedes `start`, but at least `start`.
-    pub(crate) fn reach(&self, start: u64) -> u64 {
+    pub(crate) fn contiguous_end(&self, start: u64) -> u64 {
         self.0.range(..=start).next_back().map_or(start, |(_, end)| start.max(*end))
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_touch_become_one() {
+    fn adjacent_ranges_are_merged() {
         let mut ranges = Ranges::default();
         for (start, end) in [(10, 20), (30, 40), (50, 60), (20, 30)] {
             ranges.add(start..end);
@@ -90,7 +90,7 @@ mod tests {
         assert!(!ranges.hold(&(10..41)) && !ranges.hold(&(45..55)));
         ranges.add(35..55);
         assert!(ranges.hold(&(10..60)));
-        assert_eq!((ranges.reach(10), ranges.reach(5)), (60, 5));
+        assert_eq!((ranges.contiguous_end(10), ranges.contiguous_end(5)), (60, 5));
         ranges.add(1..100);
         assert_eq!(ranges.0.len(), 1);
     }

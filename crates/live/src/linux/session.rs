@@ -12,7 +12,7 @@ use rtolab_time::Instant;
 use rustix::event::PollFlags;
 
 use super::reading::DATAGRAM_HEADERS;
-use super::sockets::{Moved, Pair, Protocol, Sockets};
+use super::sockets::{IoResult, Pair, Protocol, Sockets};
 use super::sys::TcpInfo;
 use crate::error::Error;
 
@@ -22,7 +22,7 @@ pub(crate) struct Session<S> {
     /// When it begins.
     pub begin: Instant,
     begun: bool,
-    /// The sender's handshake is complete.
+    /// Is the sender's handshake complete?
     pub established: bool,
     accepted: bool,
     application: Option<Application>,
@@ -30,22 +30,23 @@ pub(crate) struct Session<S> {
     broken: bool,
 }
 
-/// What one end has written and read.
+/// The state of one end of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// The bytes still to write.
+    /// The number of bytes still to write; `u64::MAX` for unlimited data.
     unwritten: u64,
     written: u64,
     read: u64,
-    /// Nothing is written after that.
+    /// Does it close after the bytes still to write?
     closing: bool,
+    /// Has it closed?
     finished: bool,
-    /// The other end has closed.
+    /// Has the other end closed?
     ended: bool,
 }
 
 impl<S: Sockets> Session<S> {
-    /// The session of a flow, which draws from the run's `stream` as in a simulation.
+    /// The session of a flow. It draws random numbers from the run's `stream` as a simulation does.
     pub(crate) fn new(sockets: S, flow: &Flow, stream: Stream) -> Self {
         let stream = stream.child(&flow.name);
         let spread = Distribution::Uniform(rtolab_time::Duration::ZERO, flow.start_jitter);
@@ -86,12 +87,12 @@ impl<S: Sockets> Session<S> {
         self.application.as_ref().map_or(&[], Application::tasks)
     }
 
-    /// Does what it writes depend on what was read or acknowledged?
+    /// Does an application write in reaction to reads or ACKs?
     pub(crate) const fn has_application(&self) -> bool {
         self.application.is_some()
     }
 
-    /// When to call it again if no event happens before.
+    /// The time of the next call if no event happens before.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         match self.begun {
             false => Some(self.begin),
@@ -99,15 +100,15 @@ impl<S: Sockets> Session<S> {
         }
     }
 
-    /// Does the application wait for ACKs, of which sockets do not notify?
-    pub(crate) fn is_curious(&self) -> bool {
+    /// Does the session wait for ACKs? Sockets do not notify of them.
+    pub(crate) fn awaits_ack(&self) -> bool {
         matches!(self.application, Some(Application::Pages(_) | Application::Requests(_)))
             || self.ends[0].finished
     }
 
-    /// Does everything due now; returns the sender's `TCP_INFO` if its handshake has just been
-    /// completed.
-    pub(crate) fn go_on(
+    /// Reads, writes and calls the application. Returns the sender's `TCP_INFO` if its handshake
+    /// has just been completed.
+    pub(crate) fn proceed(
         &mut self,
         now: Instant,
         buffer: &mut [u8],
@@ -119,14 +120,14 @@ impl<S: Sockets> Session<S> {
             self.begun = true;
             self.sockets.connect()?;
         }
-        let fresh = self.look_at_handshake();
+        let fresh = self.check_handshake();
         self.read(buffer);
-        self.ask_application(now);
+        self.call_application(now);
         self.write();
         Ok(fresh)
     }
 
-    fn look_at_handshake(&mut self) -> Option<TcpInfo> {
+    fn check_handshake(&mut self) -> Option<TcpInfo> {
         if self.protocol() == Protocol::Udp {
             self.established = true;
             return None;
@@ -136,7 +137,7 @@ impl<S: Sockets> Session<S> {
             return None;
         }
         let info = self.sockets.info()?;
-        // A failed handshake is given up: then there is no connection.
+        // State 7 is CLOSED, after a failed handshake.
         self.broken = info.state == 7;
         self.established = info.is_established();
         self.established.then_some(info)
@@ -157,16 +158,16 @@ impl<S: Sockets> Session<S> {
                     (self.sockets.read(place, buffer), self.protocol() == Protocol::Udp);
                 let end = &mut self.ends[place.index()];
                 match moved {
-                    Moved::Bytes(bytes) => end.read += bytes,
-                    Moved::End if udp => break,
-                    Moved::End => {
+                    IoResult::Bytes(bytes) => end.read += bytes,
+                    IoResult::End if udp => break,
+                    IoResult::End => {
                         end.ended = true;
                         end.closing = true;
                     }
-                    Moved::Later => break,
-                    // Before the handshake there is no connection to break.
-                    Moved::Broken if place == Place::Sender && !self.established => break,
-                    Moved::Broken => {
+                    IoResult::WouldBlock => break,
+                    // Before the handshake a read fails without a connection.
+                    IoResult::Broken if place == Place::Sender && !self.established => break,
+                    IoResult::Broken => {
                         self.broken = !udp;
                         break;
                     }
@@ -175,7 +176,7 @@ impl<S: Sockets> Session<S> {
         }
     }
 
-    fn ask_application(&mut self, now: Instant) {
+    fn call_application(&mut self, now: Instant) {
         let progress = Progress {
             open: self.accepted,
             acknowledged: self.acknowledged(),
@@ -223,16 +224,16 @@ impl<S: Sockets> Session<S> {
                     break;
                 }
                 match self.sockets.write(place, end.unwritten) {
-                    Moved::Bytes(bytes) => {
+                    IoResult::Bytes(bytes) => {
                         let end = &mut self.ends[place.index()];
                         end.unwritten -= bytes;
                         end.written += bytes;
                     }
-                    Moved::Broken => {
+                    IoResult::Broken => {
                         self.broken = true;
                         return;
                     }
-                    Moved::Later | Moved::End => break,
+                    IoResult::WouldBlock | IoResult::End => break,
                 }
             }
         }

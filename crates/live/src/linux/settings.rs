@@ -1,7 +1,8 @@
-//! The settings of a host's kernel, and whether they are in effect.
+//! The settings of a host's kernel, and the check that they are effective.
 //!
-//! A namespace may silently refuse a setting, above all a congestion control. Therefore all are
-//! read back: system controls and routes here, negotiated options from a connection's `TCP_INFO`.
+//! A namespace may silently refuse a setting, for example a congestion control. Therefore all
+//! settings are read back: sysctls and routes here, and negotiated options from a connection's
+//! `TCP_INFO`.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -12,16 +13,16 @@ use rtolab_time::Duration;
 
 use super::sys::TcpInfo;
 use crate::error::Error;
-use crate::report::Effective;
+use crate::report::EffectiveSettings;
 
 /// IP and TCP headers without options, in bytes.
 const HEADERS: u32 = (IPV4_HEADER + TCP_HEADER) as u32;
 /// The timestamps option, in bytes.
 const TIMESTAMPS: u32 = 12;
-/// Buffer memory in bytes: enough for any connection.
+/// The buffer memory in bytes, enough for any connection.
 const MEMORY: u64 = 4 << 20;
 
-/// The system controls of a namespace, below `net`, and their values.
+/// The sysctls of a namespace, below `net`, with their values.
 pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
     let Kernel { sack, dsack, timestamps, frto, recovery, early_retrans, window, .. } = kernel;
     let mut controls = vec![
@@ -34,7 +35,7 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
         ("ipv4/tcp_reordering", kernel.reordering.to_string()),
         ("ipv4/tcp_ecn", kernel.ecn.to_string()),
         ("ipv4/tcp_slow_start_after_idle", u8::from(kernel.slow_start_after_idle).to_string()),
-        // The send buffer holds everything that an application writes.
+        // A large send buffer, so that it never limits the application.
         ("ipv4/tcp_wmem", format!("4096\t{MEMORY}\t{}", 8 * MEMORY)),
     ];
     if let Some(timeouts) = kernel.syn_linear_timeouts {
@@ -44,7 +45,7 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
         controls.push(("ipv4/ip_forward", "1".to_string()));
     }
     if let Some(window) = window {
-        // Small packets take far more memory than their bytes; only the window is to be a limit.
+        // Small packets occupy far more memory than their bytes. The memory must not be a limit.
         let memory = MEMORY.max(16 * u64::from(*window));
         controls.push(("ipv4/tcp_rmem", format!("4096\t{memory}\t{memory}")));
     }
@@ -52,15 +53,15 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
 }
 
 /// Applies the settings to the calling thread's namespace, and reads them back.
-pub(crate) fn apply(kernel: &Kernel, host: &str) -> Result<Effective, Error> {
-    // A machine without IPv6 lacks this one.
+pub(crate) fn apply(kernel: &Kernel, host: &str) -> Result<EffectiveSettings, Error> {
+    // The write fails on a machine without IPv6.
     let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
-    let mut effective = Effective::new();
+    let mut effective = EffectiveSettings::new();
     for (name, wanted) in controls(kernel) {
         let file = format!("/proc/sys/net/{name}");
         let refused = |source: io::Error| match source.kind() {
             ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
-                Error::allowed("set a system control")(source)
+                Error::allowed("set a sysctl")(source)
             }
             _ => Error::Setting {
                 host: host.to_string(),
@@ -83,7 +84,7 @@ pub(crate) fn agree(host: &str, setting: &str, (wanted, found): (&str, &str)) ->
     Err(Error::Setting {
         host: host.to_string(),
         setting: setting.to_string(),
-        problem: format!("is {found} where {wanted} is wanted"),
+        problem: format!("is {found}, expected {wanted}"),
     })
 }
 
@@ -97,18 +98,18 @@ pub(crate) fn route(kernel: &Kernel) -> Vec<String> {
     words
 }
 
-/// Routes keep whole milliseconds.
+/// A time in milliseconds, rounded up, as routes store it; at least 1.
 pub(crate) const fn millis(span: Duration) -> u64 {
     let millis = span.nanos().div_ceil(1_000_000);
     if millis == 0 { 1 } else { millis }
 }
 
-/// Checks the descriptions of the device and the route, as `ip` shows them.
+/// Checks the device and the routes in the output of `ip`.
 pub(crate) fn check_shown(
     kernel: &Kernel,
     host: &str,
     (device, routes): (&str, &str),
-) -> Result<Effective, Error> {
+) -> Result<EffectiveSettings, Error> {
     let mut wanted = vec![(device, "mtu", kernel.mtu.to_string())];
     if !kernel.offload {
         wanted.push((device, "gso_max_segs", "1".to_string()));
@@ -120,10 +121,10 @@ pub(crate) fn check_shown(
         "initcwnd" => (routes, "initcwnd", pair[1].clone()),
         _ => (routes, "window", pair[1].clone()),
     }));
-    let mut effective = Effective::new();
+    let mut effective = EffectiveSettings::new();
     for (shown, name, wanted) in wanted {
         let found = after(shown, name).unwrap_or("nothing");
-        if spelt(found) != spelt(&wanted) {
+        if normalized(found) != normalized(&wanted) {
             agree(host, name, (&wanted, found))?;
         }
         effective.push((name.to_string(), found.to_string()));
@@ -131,8 +132,8 @@ pub(crate) fn check_shown(
     Ok(effective)
 }
 
-/// Converts times, which `ip` shows in various units, to microseconds.
-fn spelt(value: &str) -> String {
+/// The value, with times, which `ip` shows in various units, in microseconds.
+fn normalized(value: &str) -> String {
     let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
     let number = |(unit, scale): &(&str, f64)| {
         value.strip_suffix(unit)?.parse().ok().map(|number: f64| (number * scale).round())
@@ -141,7 +142,7 @@ fn spelt(value: &str) -> String {
     micros.map_or_else(|| value.to_string(), |micros| format!("{micros} us"))
 }
 
-/// The word after `name`, without `lock`.
+/// The word after `name`; `lock` is skipped.
 fn after<'a>(shown: &'a str, name: &str) -> Option<&'a str> {
     let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
     words.find(|word| *word != "lock")
@@ -153,7 +154,7 @@ pub(crate) fn check_connection(
     flow: &str,
     (sender, receiver): (&Kernel, &Kernel),
     (info, congestion): (&TcpInfo, &str),
-) -> Result<Effective, Error> {
+) -> Result<EffectiveSettings, Error> {
     let has = |bit| (info.options & bit != 0).to_string();
     let timestamps = sender.timestamps && receiver.timestamps;
     let sack = sender.sack && receiver.sack;
@@ -166,7 +167,7 @@ pub(crate) fn check_connection(
         ("mss", mss.to_string(), info.snd_mss.to_string()),
     ];
     let host = format!("flow `{flow}`");
-    // No segment is larger than half of the advertised window.
+    // A sender uses segments of at most half of the largest advertised window.
     let halved = receiver.window.is_some_and(|window| window < 2 * mss) && info.snd_mss < mss;
     for (name, wanted, found) in &wanted {
         if !(*name == "mss" && halved) {
@@ -177,7 +178,7 @@ pub(crate) fn check_connection(
         return Err(Error::Setting {
             host,
             setting: "rto_min".to_string(),
-            problem: format!("is {} where the timeout is {}", sender.rto_min, info.rto),
+            problem: format!("is {}, but the RTO is {}", sender.rto_min, info.rto),
         });
     }
     Ok(wanted.into_iter().map(|(name, _, found)| (name.to_string(), found)).collect())
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ip_shows_is_compared_word_by_word() {
+    fn the_output_of_ip_is_compared_word_by_word() {
         let device = "3: link0: <POINTOPOINT> mtu 576 qdisc fq state UNKNOWN gso_max_segs 1";
         let routes = "10.83.0.0/16 scope link rto_min lock 200ms window 8192 initcwnd 2 \
                       congctl reno";
@@ -223,11 +224,11 @@ mod tests {
         }
         let refused = check_shown(&kernel(), "near", (device, &routes.replace("reno", "cubic")));
         let text = refused.unwrap_err().to_string();
-        assert!(text.contains("congctl of near is cubic where reno is wanted"), "{text}");
+        assert!(text.contains("congctl of near is cubic, expected reno"), "{text}");
     }
 
     #[test]
-    fn a_connection_that_is_none_of_its_hosts_settings_is_refused() {
+    fn a_connection_that_contradicts_its_hosts_settings_is_an_error() {
         fn check(info: &TcpInfo, congestion: &str) -> Result<(), Error> {
             check_connection("flow", (&kernel(), &kernel()), (info, congestion)).map(drop)
         }

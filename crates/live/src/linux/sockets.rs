@@ -17,7 +17,7 @@ use super::packet::port;
 use super::sys::{TcpInfo, tcp_info};
 use crate::error::Error;
 
-/// The bytes of one read or write.
+/// The maximum number of bytes per read or write.
 const CHUNK: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +40,12 @@ pub(crate) trait Sockets {
     fn protocol(&self) -> Protocol;
     /// Opens the connection.
     fn connect(&mut self) -> Result<(), Error>;
-    /// Accepts the connection at the receiving host; is it there?
+    /// Accepts the connection at the receiving host. Returns whether it is established.
     fn accept(&mut self) -> bool;
     /// Reads the available bytes.
-    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Moved;
+    fn read(&mut self, place: Place, buffer: &mut [u8]) -> IoResult;
     /// Writes up to `most` bytes.
-    fn write(&mut self, place: Place, most: u64) -> Moved;
+    fn write(&mut self, place: Place, most: u64) -> IoResult;
     /// Sends a datagram with this payload.
     fn datagram(&mut self, payload: u64);
     /// Closes the sending side.
@@ -57,17 +57,17 @@ pub(crate) trait Sockets {
 /// The sockets of a flow before it begins.
 pub(crate) struct Pair {
     pub protocol: Protocol,
-    /// At the sending host.
+    /// The socket at the sending host.
     pub sender: Arc<OwnedFd>,
-    /// At the receiving host; for TCP the listening socket.
+    /// The socket at the receiving host; for TCP it is listening.
     pub receiver: OwnedFd,
-    /// The connection at the receiving host, once it is established.
+    /// The connection at the receiving host, after it is established.
     pub accepted: Option<OwnedFd>,
     to: SocketAddrV4,
 }
 
 impl Pair {
-    /// The sockets of the flow of this number, from 0.
+    /// The sockets of the flow with this number, from 0.
     pub(crate) fn new(hosts: &[Host], number: usize, flow: &Flow) -> Result<Self, Error> {
         let protocol = Protocol::of(&flow.workload);
         let at = |node: usize, place| SocketAddrV4::new(hosts[node].address, port(number, place));
@@ -107,20 +107,20 @@ impl Sockets for Pair {
         self.accepted.is_some()
     }
 
-    fn read(&mut self, place: Place, buffer: &mut [u8]) -> Moved {
-        self.socket(place).map_or(Moved::Later, |socket| read(socket, buffer))
+    fn read(&mut self, place: Place, buffer: &mut [u8]) -> IoResult {
+        self.socket(place).map_or(IoResult::WouldBlock, |socket| read(socket, buffer))
     }
 
-    fn write(&mut self, place: Place, most: u64) -> Moved {
-        self.socket(place).map_or(Moved::Later, |socket| write(socket, most))
+    fn write(&mut self, place: Place, most: u64) -> IoResult {
+        self.socket(place).map_or(IoResult::WouldBlock, |socket| write(socket, most))
     }
 
-    /// Datagrams that exceed the host's queue are lost.
+    /// Sends a datagram. A full queue of the host drops it.
     fn datagram(&mut self, payload: u64) {
         write(&self.sender, payload);
     }
 
-    /// The error of a broken connection does not matter.
+    /// Closes the sending side. The error of a broken connection does not matter.
     fn finish(&mut self, place: Place) {
         if let Some(socket) = self.socket(place) {
             let _ = shutdown(socket, Shutdown::Write);
@@ -146,35 +146,35 @@ fn open(protocol: Protocol, at: SocketAddrV4) -> Result<OwnedFd, Error> {
 
 /// The result of a read or a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
+pub(crate) enum IoResult {
     /// The number of bytes.
     Bytes(u64),
     /// The other end has closed.
     End,
-    /// It would block.
-    Later,
+    /// The call would block.
+    WouldBlock,
     /// The connection is broken.
     Broken,
 }
 
 /// Writes up to `most` zero bytes.
-fn write(socket: &OwnedFd, most: u64) -> Moved {
+fn write(socket: &OwnedFd, most: u64) -> IoResult {
     static ZEROS: [u8; CHUNK] = [0; CHUNK];
     let part = &ZEROS[..most.min(CHUNK as u64) as usize];
     match send(socket, part, SendFlags::NOSIGNAL) {
-        Ok(sent) => Moved::Bytes(sent as u64),
-        Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-        Err(_) => Moved::Broken,
+        Ok(sent) => IoResult::Bytes(sent as u64),
+        Err(Errno::AGAIN | Errno::INTR) => IoResult::WouldBlock,
+        Err(_) => IoResult::Broken,
     }
 }
 
 /// Reads the available bytes.
-fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Moved {
+fn read(socket: &OwnedFd, buffer: &mut [u8]) -> IoResult {
     match recv(socket, buffer, RecvFlags::empty()) {
-        Ok((_, 0)) => Moved::End,
-        Ok((_, read)) => Moved::Bytes(read as u64),
-        Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-        Err(_) => Moved::Broken,
+        Ok((_, 0)) => IoResult::End,
+        Ok((_, read)) => IoResult::Bytes(read as u64),
+        Err(Errno::AGAIN | Errno::INTR) => IoResult::WouldBlock,
+        Err(_) => IoResult::Broken,
     }
 }
 
@@ -185,5 +185,5 @@ pub(crate) fn buffer() -> Vec<u8> {
 
 /// The name of the socket's congestion control.
 pub(crate) fn congestion(socket: &OwnedFd) -> Result<String, Error> {
-    sockopt::tcp_congestion(socket).map_err(Error::system("ask for the congestion control"))
+    sockopt::tcp_congestion(socket).map_err(Error::system("read the congestion control"))
 }

@@ -11,13 +11,13 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopSignal {
     Run,
-    /// End when the links are empty, or soon.
+    /// Stop when the links are empty, or after a grace period.
     Drain,
-    /// End at once.
+    /// Stop at once.
     Stop,
 }
 
-/// A signal, and a file descriptor that becomes readable when it changes.
+/// A signal, with a file descriptor that becomes readable when the signal changes.
 pub(crate) struct Stop {
     signal: AtomicU8,
     event: OwnedFd,
@@ -37,9 +37,10 @@ impl Stop {
         }
     }
 
-    pub(crate) fn tell(&self, signal: StopSignal) {
+    /// Sets the signal.
+    pub(crate) fn set(&self, signal: StopSignal) {
         self.signal.store(signal as u8, Ordering::Relaxed);
-        // It cannot fail: the counter never reaches 2^64.
+        // The write cannot fail, because the counter never reaches 2^64.
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 }

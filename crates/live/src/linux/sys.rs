@@ -1,4 +1,4 @@
-//! System calls that no safe crate wraps; only this file is unsafe.
+//! System calls that no safe crate wraps.
 #![expect(unsafe_code, reason = "system calls that no safe crate wraps")]
 
 use std::io;
@@ -9,13 +9,13 @@ use rtolab_time::Duration;
 /// A connection's own state: the part of `struct tcp_info` that is used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
-    /// As the kernel numbers them.
+    /// The state of the connection, as numbered by the kernel.
     pub state: u8,
-    /// Of loss recovery: 3 in recovery, 4 after a timeout.
+    /// The state of loss recovery: 3 is TCP_CA_Recovery, 4 is TCP_CA_Loss.
     pub ca_state: u8,
     /// Consecutive timeouts.
     pub retransmits: u8,
-    /// The number of back-offs.
+    /// The number of backoffs.
     pub backoff: u8,
     /// Bits of the negotiated options.
     pub options: u8,
@@ -25,7 +25,7 @@ pub(crate) struct TcpInfo {
     pub unacked: u32,
     /// Zero before the first sample.
     pub srtt: Duration,
-    /// The variation of the round-trip time.
+    /// RTTVAR.
     pub rttvar: Duration,
     /// In segments.
     pub ssthresh: u32,
@@ -36,12 +36,12 @@ pub(crate) struct TcpInfo {
 }
 
 impl TcpInfo {
-    /// Recovery after duplicate ACKs.
+    /// TCP_CA_Recovery: fast recovery.
     pub const RECOVERY: u8 = 3;
     pub const TIMESTAMPS: u8 = 1;
     pub const SACK: u8 = 2;
 
-    /// Its FIN is acknowledged, or the connection is closed.
+    /// Is its FIN acknowledged, or is the connection closed?
     pub const fn is_closed(&self) -> bool {
         matches!(self.state, 5..=7)
     }
@@ -73,7 +73,7 @@ impl TcpInfo {
     }
 }
 
-/// The bytes that are read of `struct tcp_info` (linux/tcp.h).
+/// The number of bytes of `struct tcp_info` (linux/tcp.h) that are read.
 pub(crate) const TCP_INFO: usize = 128;
 
 /// Reads the state of a TCP socket.
@@ -98,7 +98,7 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
 
 /// Moves the calling thread into a new network namespace.
 pub(crate) fn unshare_network() -> io::Result<()> {
-    // SAFETY: a network namespace has no part in what memory or files this thread sees.
+    // SAFETY: the call changes neither the memory nor the files of this thread.
     match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -110,7 +110,7 @@ pub(crate) fn real_time() -> io::Result<()> {
     const PRIORITY: i32 = 10;
     let parameters = libc::sched_param { sched_priority: PRIORITY };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: the parameters live until the call returns; 0 is the calling thread.
+    // SAFETY: the parameters live until the call returns. 0 is the calling thread.
     match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

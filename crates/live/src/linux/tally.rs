@@ -1,10 +1,10 @@
-//! The statistics of a flow, packet by packet in order of time.
+//! The statistics of a flow, counted packet by packet in order of time.
 
 use rtolab_record::{Delays, Fate, Losses, Measured, Place};
 use rtolab_tcp::{Flags, Seq};
 use rtolab_time::Instant;
 
-use super::seen::{Ranges, Seen};
+use super::seen::{ObservedPacket, Ranges};
 
 /// The IPv4 header, in bytes.
 const IP: u32 = 20;
@@ -16,17 +16,17 @@ pub(crate) struct Tally {
     pub start: Option<Instant>,
     /// When the ACK of its FIN arrived.
     pub end: Option<Instant>,
-    /// The counts that can be measured for a part of the run.
+    /// The counts that are also measured in an interval.
     pub counts: Measured,
     pub header_bytes: u64,
     pub retransmissions: u64,
     pub unneeded: u64,
     pub lost: Losses,
     pub acks: u64,
-    /// The duplicate ACKs that reached the sender: times and relative numbers.
+    /// The duplicate ACKs that reached the sender: times and relative acknowledgment numbers.
     pub dupacks: Vec<(Instant, i64)>,
     pub delay: Delays,
-    /// The ends of new data segments without a covering ACK.
+    /// The ends of new data segments that no ACK has covered.
     outstanding: std::collections::BTreeSet<u64>,
     una: u64,
     max: u64,
@@ -37,28 +37,31 @@ pub(crate) struct Tally {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Happened {
-    Left,
-    Arrived,
+enum FlowEvent {
+    Sent,
+    Received,
 }
 
-/// The statistics at the end, and the counts at the two instants `parts`.
-pub(crate) fn tally(seen: &[Seen], parts: (Instant, Instant)) -> (Tally, [Measured; 2]) {
-    let left = seen.iter().map(|one| (one.sent, Happened::Left, one));
-    let arrived = seen.iter().filter_map(|one| Some((one.arrived()?, Happened::Arrived, one)));
-    let mut all: Vec<_> = left.chain(arrived).collect();
+/// The statistics at the end, and the counts at the two instants `interval`.
+pub(crate) fn tally(
+    seen: &[ObservedPacket],
+    interval: (Instant, Instant),
+) -> (Tally, [Measured; 2]) {
+    let sent = seen.iter().map(|one| (one.sent, FlowEvent::Sent, one));
+    let arrived = seen.iter().filter_map(|one| Some((one.arrived()?, FlowEvent::Received, one)));
+    let mut all: Vec<_> = sent.chain(arrived).collect();
     all.sort_by_key(|(at, ..)| *at);
     let mut tally = Tally::default();
     let mut snapshots = [None; 2];
-    for (at, happened, one) in all {
-        for (snapshot, part) in snapshots.iter_mut().zip([parts.0, parts.1]) {
+    for (at, event, one) in all {
+        for (snapshot, part) in snapshots.iter_mut().zip([interval.0, interval.1]) {
             if at > part {
                 snapshot.get_or_insert(tally.counts);
             }
         }
-        match happened {
-            Happened::Left => tally.left(one),
-            Happened::Arrived => tally.arrived(one, at),
+        match event {
+            FlowEvent::Sent => tally.on_sent(one),
+            FlowEvent::Received => tally.on_received(one, at),
         }
     }
     let counts = tally.counts;
@@ -66,7 +69,7 @@ pub(crate) fn tally(seen: &[Seen], parts: (Instant, Instant)) -> (Tally, [Measur
 }
 
 impl Tally {
-    fn left(&mut self, one: &Seen) {
+    fn on_sent(&mut self, one: &ObservedPacket) {
         match one.fate {
             Fate::Dropped(cause) => self.lost.count(cause),
             Fate::Corrupt => self.lost.corrupt += 1,
@@ -96,7 +99,7 @@ impl Tally {
         }
     }
 
-    fn arrived(&mut self, one: &Seen, at: Instant) {
+    fn on_received(&mut self, one: &ObservedPacket, at: Instant) {
         match one.from {
             Place::Sender if one.segment.len > 0 => self.data(one, at),
             Place::Sender => {}
@@ -104,7 +107,7 @@ impl Tally {
         }
     }
 
-    fn data(&mut self, one: &Seen, at: Instant) {
+    fn data(&mut self, one: &ObservedPacket, at: Instant) {
         let delay = at.since(one.sent);
         self.delay.count(delay);
         self.counts.delay.count(delay);
@@ -115,11 +118,11 @@ impl Tally {
         }
         self.counts.bytes = match one.segment.flags == Flags::NONE {
             true => self.counts.bytes + u64::from(one.segment.len),
-            false => self.arrived.reach(first) - first,
+            false => self.arrived.contiguous_end(first) - first,
         };
     }
 
-    fn ack(&mut self, one: &Seen, at: Instant) {
+    fn ack(&mut self, one: &ObservedPacket, at: Instant) {
         let segment = &one.segment;
         if !segment.flags.has(Flags::ACK) {
             return;

@@ -1,24 +1,26 @@
 //! The ground truth about a retransmission, from the fates of all packets.
 //!
 //! A simulation forks the run and continues it without the retransmission. A kernel cannot be
-//! forked, but its packets show the same: if the receiver acknowledged the segment before any later
-//! copy reached it, or because of an earlier copy, that ACK would have come without the
+//! forked, but its packets show the same. If the receiver acknowledged the segment before a later
+//! copy arrived, or because of an earlier copy, that ACK would have arrived without the
 //! retransmission.
 
 use rtolab_record::Truth;
 use rtolab_tcp::Flags;
 use rtolab_time::Instant;
 
-use super::seen::Seen;
+use super::seen::ObservedPacket;
 
-pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
+pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
     let again = &seen[index];
     let range = again.range();
-    let copies = |seen: &&Seen| {
+    let copies = |seen: &&ObservedPacket| {
         let other = seen.range();
         seen.from == again.from && other.start <= range.start && other.end > range.start
     };
-    let arrivals = |part: &[Seen]| part.iter().filter(copies).filter_map(Seen::delivered).min();
+    let arrivals = |part: &[ObservedPacket]| {
+        part.iter().filter(copies).filter_map(ObservedPacket::delivered).min()
+    };
     let Some(earlier) = arrivals(&seen[..index]) else { return Truth::Genuine };
     // Later ACKs may answer the retransmission, unless the first copy arrives after it.
     let later = arrivals(&seen[index..]).filter(|later| *later > earlier);
@@ -28,11 +30,15 @@ pub(crate) fn truth(seen: &[Seen], index: usize) -> Truth {
     }
 }
 
-/// Does an ACK that was sent between `from` and `to`, or after `from` if there is no `to`, arrive
-/// after the retransmission was sent? An ACK that was still delayed when the second copy arrived
-/// would have been sent then.
-fn acknowledged(seen: &[Seen], again: &Seen, (from, to): (Instant, Option<Instant>)) -> bool {
-    let covers = |ack: &&Seen| {
+/// Does an ACK that was sent between `from` and `to` arrive after the retransmission was sent? If
+/// `to` is `None`, it is any ACK sent after `from`. The first ACK counts even if it was sent after
+/// `to`: it may have been delayed, and would have been sent without the second copy, too.
+fn acknowledged(
+    seen: &[ObservedPacket],
+    again: &ObservedPacket,
+    (from, to): (Instant, Option<Instant>),
+) -> bool {
+    let covers = |ack: &&ObservedPacket| {
         let flags = ack.segment.flags;
         ack.from == again.from.other()
             && ack.sent >= from
@@ -53,10 +59,10 @@ mod tests {
 
     use super::*;
 
-    /// A packet sent and arriving at these milliseconds; it is lost if the second is 0.
-    fn seen(from: Place, segment: Segment, (sent, arrived): (u64, u64)) -> Seen {
+    /// A packet with the times in milliseconds at which it was sent and arrived; 0 if it was lost.
+    fn seen(from: Place, segment: Segment, (sent, arrived): (u64, u64)) -> ObservedPacket {
         let at = |millis| Instant::START + Duration::from_millis(millis);
-        Seen {
+        ObservedPacket {
             copy: 0,
             from,
             segment,
@@ -71,19 +77,19 @@ mod tests {
         }
     }
 
-    fn data(times: (u64, u64)) -> Seen {
+    fn data(times: (u64, u64)) -> ObservedPacket {
         seen(Place::Sender, Segment::new(Seq::FIRST + 1, 100, Flags::ACK), times)
     }
 
-    fn ack(times: (u64, u64)) -> Seen {
+    fn ack(times: (u64, u64)) -> ObservedPacket {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
         segment.ack = Seq::FIRST + 101;
         seen(Place::Receiver, segment, times)
     }
 
     #[test]
-    fn a_late_acknowledgment_makes_it_spurious() {
-        // The data is held until 3 s; the retransmission of 1 s arrives after it.
+    fn a_timeout_is_spurious_if_the_ack_is_late() {
+        // The data is held until 3 s. The retransmission at 1 s arrives after it.
         let all = [data((0, 3000)), data((1000, 3010)), ack((3000, 3200)), ack((3010, 3210))];
         assert_eq!(truth(&all, 1), Truth::Spurious);
         // Only the ACK is held.
@@ -92,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_arrive_had_to_be_sent_again() {
+    fn a_retransmission_of_lost_data_is_genuine() {
         let all = [data((0, 0)), data((1000, 1200)), ack((1200, 1400))];
         assert_eq!(truth(&all, 1), Truth::Genuine);
         // A later copy does not change that.
@@ -101,19 +107,19 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_of_the_retransmission_alone_is_none_of_the_original() {
+    fn an_ack_of_the_retransmission_is_not_that_of_the_original() {
         let all = [data((0, 200)), ack((200, 0)), data((1000, 1200)), ack((1200, 1400))];
         assert_eq!(truth(&all, 2), Truth::AckLost);
     }
 
     #[test]
-    fn an_acknowledgment_that_was_still_delayed_would_have_come() {
+    fn a_delayed_ack_counts_as_that_of_the_original() {
         let all = [data((0, 200)), data((205, 230)), ack((230, 430))];
         assert_eq!(truth(&all, 1), Truth::Spurious);
     }
 
     #[test]
-    fn an_original_that_is_overtaken_would_have_been_acknowledged() {
+    fn a_timeout_is_spurious_if_the_retransmission_arrives_before_the_original() {
         let all = [data((0, 3000)), data((1000, 1200)), ack((1200, 1400)), ack((3000, 3200))];
         assert_eq!(truth(&all, 1), Truth::Spurious);
     }

@@ -1,8 +1,9 @@
-//! The windows and timeouts of a kernel's sender, from its `TCP_INFO` after every packet.
+//! The windows, timeouts and fast retransmits of a kernel's sender, from its `TCP_INFO` after every
+//! packet.
 //!
-//! A packet does not show why it was sent, but the kernel's state does: it counts consecutive
-//! timeouts and reports recovery. The first retransmission after such a change is that of the
-//! timeout or of the fast retransmit. The kernel's counters show whether it was undone.
+//! The kernel's state shows why it retransmits: it counts consecutive timeouts and reports fast
+//! recovery. The first retransmission after such a change is that of the timeout or the fast
+//! retransmit. The kernel's counters show whether it was undone.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -20,34 +21,34 @@ use crate::report::{Counts, since};
 pub(crate) struct Episode {
     pub kind: TimeoutKind,
     pub at: Instant,
-    /// The copy that it sent.
+    /// The copy that it retransmitted.
     pub copy: u64,
     /// The RTO that expired, or was in effect.
     pub rto: Duration,
-    /// How often the timer had been backed off before.
+    /// The number of backoffs before it.
     pub backoff: u32,
     /// cwnd before, in bytes.
     pub cwnd: u64,
-    /// The detector that caused the undo, and when that was seen.
+    /// The detector that caused the undo, and the time at which the undo was observed.
     pub undone: Option<(DetectorId, Instant)>,
 }
 
-/// A sender's windows at a time.
+/// The state of a sender at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub at: Instant,
     pub info: TcpInfo,
 }
 
-/// What a sender's kernel says.
+/// A source of a sender's state.
 pub(crate) trait Source {
-    /// The state of its socket at this time; `None` if there is none.
+    /// The state of its socket at this time; `None` if it is unknown.
     fn info(&mut self, at: Instant) -> Option<TcpInfo>;
     /// Its kernel's counters.
     fn counts(&mut self) -> Counts;
 }
 
-/// A socket of this machine's kernel; its time is now.
+/// A socket of this machine's kernel, which has only its present state.
 pub(crate) struct Socket<'a> {
     pub socket: Arc<OwnedFd>,
     pub counters: &'a Counters,
@@ -63,13 +64,13 @@ impl Source for Socket<'_> {
     }
 }
 
-/// What was seen of a sender.
-pub(crate) type Watched = (Vec<Episode>, Vec<Sample>);
+/// The episodes and the samples of a sender.
+pub(crate) type Observations = (Vec<Episode>, Vec<Sample>);
 
-/// The observations of one sender.
-pub(crate) struct Watch<S> {
+/// The observer of one sender.
+pub(crate) struct SenderObserver<S> {
     source: S,
-    /// The sequence number after the highest sent.
+    /// The sequence number after the highest one sent.
     sent_max: Option<u32>,
     before: TcpInfo,
     /// An episode that has not sent its packet yet, and the state before it.
@@ -79,7 +80,7 @@ pub(crate) struct Watch<S> {
     samples: Vec<Sample>,
 }
 
-impl<S: Source> Watch<S> {
+impl<S: Source> SenderObserver<S> {
     pub(crate) fn new(source: S) -> Self {
         Self {
             source,
@@ -93,13 +94,13 @@ impl<S: Source> Watch<S> {
     }
 
     /// Its observations so far.
-    pub(crate) fn watched(&self) -> Watched {
+    pub(crate) fn observations(&self) -> Observations {
         (self.episodes.clone(), self.samples.clone())
     }
 
-    /// The sender sent these sequence numbers.
+    /// Processes a packet with these sequence numbers that the sender sent.
     pub(crate) fn sent(&mut self, copy: u64, (seq, length): (u32, u32), at: Instant) {
-        self.look(at);
+        self.sample(at);
         if length == 0 {
             return;
         }
@@ -116,12 +117,12 @@ impl<S: Source> Watch<S> {
         self.counts = self.source.counts();
     }
 
-    /// A packet reached the sender.
+    /// Processes a packet that reached the sender.
     pub(crate) fn received(&mut self, at: Instant) {
-        self.look(at);
+        self.sample(at);
     }
 
-    fn look(&mut self, at: Instant) {
+    fn sample(&mut self, at: Instant) {
         let Some(info) = self.source.info(at) else { return };
         if info == self.before {
             return;
@@ -132,21 +133,21 @@ impl<S: Source> Watch<S> {
         } else if info.ca_state == TcpInfo::RECOVERY && before.ca_state != TcpInfo::RECOVERY {
             self.begun = Some((TimeoutKind::FastRetransmit, before));
         }
-        if self.restored(&before, &info) {
-            self.ask(at, &info);
+        if self.may_be_undo(&before, &info) {
+            self.check_undo(at, &info);
         }
         self.samples.push(Sample { at, info });
     }
 
     /// May this change be an undo?
-    fn restored(&self, before: &TcpInfo, info: &TcpInfo) -> bool {
+    fn may_be_undo(&self, before: &TcpInfo, info: &TcpInfo) -> bool {
         let open = self.episodes.last().is_some_and(|episode| episode.undone.is_none());
         let left = before.ca_state >= TcpInfo::RECOVERY && info.ca_state < TcpInfo::RECOVERY;
         open && (left || info.ssthresh > before.ssthresh || info.cwnd > before.cwnd + 3)
     }
 
     /// Checks by the kernel's counters whether the last episode was undone.
-    fn ask(&mut self, at: Instant, info: &TcpInfo) {
+    fn check_undo(&mut self, at: Instant, info: &TcpInfo) {
         let now = self.source.counts();
         let grown = since(&self.counts, &now);
         let by_time = info.options & TcpInfo::TIMESTAMPS != 0;

@@ -14,31 +14,31 @@ use super::clock::Clock;
 use super::forwarder::{Forwarder, timespec};
 use super::host::{Host, Origin};
 use super::log::Log;
-use super::packet::MOST_FLOWS;
-use super::recording::{self, Known};
+use super::packet::MAX_FLOWS;
+use super::recording::{self, FlowInfo};
 use super::routes::Routes;
 use super::session::Session;
 use super::settings;
 use super::sockets::{self, Pair, Protocol};
 use super::stop::{Stop, StopSignal};
 use super::sys::TcpInfo;
-use super::watch::{Socket, Watch};
-use crate::emulation::{Emulator, Ran};
+use super::watch::{SenderObserver, Socket};
+use crate::emulation::{EmulationResult, Emulator};
 use crate::error::Error;
-use crate::report::{Counts, Effective, Ended, HostReport};
+use crate::report::{Counts, EffectiveSettings, EndReason, HostReport};
 
-/// The interval at which the caller is asked whether to continue.
-const ASK: Duration = Duration::from_millis(100);
-/// The interval at which ACKs are polled while a session waits for them.
-const LOOK: Duration = Duration::from_millis(5);
-/// Further packets are not kept.
-const MOST_PACKETS: usize = 20_000_000;
+/// The interval at which `interrupted` is called.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The interval at which sessions check for ACKs.
+const ACK_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// The maximum number of packets recorded.
+const MAX_PACKETS: usize = 20_000_000;
 
 pub(crate) fn run(
     emulation: &Emulator<'_>,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
     check(scenario)?;
     check_hosts(scenario)?;
@@ -50,44 +50,48 @@ pub(crate) fn run(
         Pair::new(&hosts, number, flow).map(|pair| Session::new(pair, flow, stream))
     });
     let mut sessions: Vec<_> = sessions.collect::<Result<_, _>>()?;
-    let watches = sessions.iter_mut().zip(&scenario.flows).map(|(session, flow)| {
+    let observers = sessions.iter_mut().zip(&scenario.flows).map(|(session, flow)| {
         let counters = &hosts[flow.from].counters;
         let tcp = session.protocol() == Protocol::Tcp;
-        tcp.then(|| Watch::new(Socket { socket: session.sockets().sender.clone(), counters }))
+        tcp.then(|| {
+            SenderObserver::new(Socket { socket: session.sockets().sender.clone(), counters })
+        })
     });
     let before = counts(&hosts)?;
-    let log = Log::new(MOST_PACKETS);
+    let log = Log::new(MAX_PACKETS);
     let draws = (emulation.seed, scenario.measured, Begin::AtOnce);
-    let mut forwarder = Forwarder::new((&hosts, &routes), draws, log, watches.collect());
+    let mut forwarder = Forwarder::new((&hosts, &routes), draws, log, observers.collect());
     let stop = Stop::new()?;
     let (ended, connections) = thread::scope(|scope| {
         let clock = forwarder.clock;
-        let pumping = scope.spawn(|| forwarder.run(&stop));
-        let mut stage = Stage { scenario, sessions: &mut sessions, clock, effective: Vec::new() };
-        let ended = stage.play(interrupted, &|| pumping.is_finished());
+        let forwarding = scope.spawn(|| forwarder.run(&stop));
+        let mut flows =
+            RunningFlows { scenario, sessions: &mut sessions, clock, effective: vec![] };
+        let ended = flows.run(interrupted, &|| forwarding.is_finished());
         let signal = match ended {
-            Ok(Ended::Over) => StopSignal::Drain,
+            Ok(EndReason::FlowsCompleted) => StopSignal::Drain,
             _ => StopSignal::Stop,
         };
-        stop.tell(signal);
-        let pumped = pumping.join().expect("carrying packets does not panic");
+        stop.set(signal);
+        let forwarded = forwarding.join().expect("the forwarding thread does not panic");
         let ended = ended?;
-        pumped.map(|()| (ended, stage.effective))
+        forwarded.map(|()| (ended, flows.effective))
     })?;
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
     let ending = forwarder.ending();
-    let watched = forwarder.watches.iter().map(|watch| watch.as_ref().map(Watch::watched));
-    let watched: Vec<_> = watched.collect();
+    let observations =
+        forwarder.observers.iter().map(|watch| watch.as_ref().map(SenderObserver::observations));
+    let observations: Vec<_> = observations.collect();
     let mut carrier = forwarder.carrier;
     let outcome = (ended, connections, reports(&hosts));
     let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let known =
-        sessions.iter().enumerate().map(|(index, session)| Known::of(scenario, index, session));
+        sessions.iter().enumerate().map(|(index, session)| FlowInfo::of(scenario, index, session));
     let known: Vec<_> = known.collect();
-    let all = (known.as_slice(), watched.as_slice());
+    let all = (known.as_slice(), observations.as_slice());
     let recording = recording::recording((scenario, &routes), run, (&mut carrier, ending.at), all);
-    Ok(Ran { recording, report })
+    Ok(EmulationResult { recording, report })
 }
 
 /// The reports of hosts, with their counters before and after.
@@ -103,12 +107,12 @@ pub(crate) fn reports(hosts: &[(&Host, (Counts, Counts))]) -> Vec<HostReport> {
     hosts.iter().map(report).collect()
 }
 
-/// Rejects what the emulator does not support.
+/// Rejects scenarios that the emulator does not support.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     let wrong = |found: String, expected| Err(Error::Unsupported { found, expected });
     if let Some(agent) = scenario.agents.first() {
         let node = &scenario.nodes[agent.node];
-        return wrong(format!("found an agent at `{node}`"), "links and hosts only");
+        return wrong(format!("found a middlebox at `{node}`"), "links and hosts only");
     }
     if let Some(flow) = scenario.flows.iter().find(|flow| !flow.split.is_empty()) {
         return wrong(
@@ -116,19 +120,19 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             "flows that are one connection from end to end",
         );
     }
-    if scenario.flows.len() > MOST_FLOWS {
-        return wrong(format!("found {} flows", scenario.flows.len()), "1000 flows at most");
+    if scenario.flows.len() > MAX_FLOWS {
+        return wrong(format!("found {} flows", scenario.flows.len()), "at most 1000 flows");
     }
     Ok(())
 }
 
-/// Flows need sockets at every host.
+/// Rejects scenarios that leave a host to a program, because flows need the kernel's sockets.
 pub(crate) fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
     let mut hosts = scenario.nodes.iter().zip(&scenario.kernels);
     match hosts.find(|(_, kernel)| kernel.tun) {
         None => Ok(()),
         Some((name, _)) => Err(Error::Unsupported {
-            found: format!("`kernel.tun` leaves `{name}` to a program, and none is given"),
+            found: format!("`kernel.tun` leaves `{name}` to a program, but there is no command"),
             expected: "a command that opens `stack0` there",
         }),
     }
@@ -147,48 +151,48 @@ pub(crate) fn counts(hosts: &[Host]) -> Result<Vec<Counts>, Error> {
     counts.map(|read| read.map_err(Error::system("read the kernel's counters"))).collect()
 }
 
-/// Runs the flows.
-struct Stage<'a> {
+/// The flows during a run.
+struct RunningFlows<'a> {
     scenario: &'a Scenario,
     sessions: &'a mut [Session<Pair>],
     clock: Clock,
     /// The effective settings of connections.
-    effective: Vec<(String, Effective)>,
+    effective: Vec<(String, EffectiveSettings)>,
 }
 
-impl Stage<'_> {
-    /// Runs them to their end.
-    fn play(
+impl RunningFlows<'_> {
+    /// Runs the flows to their end.
+    fn run(
         &mut self,
         interrupted: &mut dyn FnMut() -> bool,
         broken: &dyn Fn() -> bool,
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndReason, Error> {
         let mut buffer = sockets::buffer();
         let end = Instant::START + self.scenario.duration;
         let mut ask_at = Instant::START;
         loop {
             let now = self.clock.now();
             for number in 0..self.sessions.len() {
-                if let Some(info) = self.sessions[number].go_on(now, &mut buffer)? {
+                if let Some(info) = self.sessions[number].proceed(now, &mut buffer)? {
                     self.check(number, &info)?;
                 }
             }
             if self.sessions.iter().all(Session::is_over) {
-                return Ok(Ended::Over);
+                return Ok(EndReason::FlowsCompleted);
             }
             if now >= end || broken() {
-                return Ok(Ended::Duration);
+                return Ok(EndReason::Duration);
             }
             if now >= ask_at {
                 if interrupted() {
-                    return Ok(Ended::Interrupted);
+                    return Ok(EndReason::Interrupted);
                 }
-                ask_at = now + ASK;
+                ask_at = now + POLL_INTERVAL;
             }
             let timers = self.sessions.iter().filter_map(Session::next_timer).min();
             let due = timers.unwrap_or(end).min(end).min(ask_at).since(now);
-            let curious = self.sessions.iter().any(Session::is_curious);
-            self.wait(if curious { due.min(LOOK) } else { due })?;
+            let polls = self.sessions.iter().any(Session::awaits_ack);
+            self.wait(if polls { due.min(ACK_POLL_INTERVAL) } else { due })?;
         }
     }
 

@@ -1,4 +1,4 @@
-//! `emulate`: a scenario on real kernels, with a command or with its own flows.
+//! `emulate`: runs a command or the flows of a scenario on real kernels.
 
 mod report;
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{Emulator, GuestKernel, Keep, Output, Programs, Ran};
+use rtolab_live::{EmulationResult, Emulator, GuestKernel, Output, PacketLogging, Programs};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
@@ -23,18 +23,18 @@ use crate::error::{EmulationError, Error, ScenarioError, guard, raise};
 use crate::outcome::Outcome;
 use report::EmulationReport;
 
-/// Keys and their values.
+/// Keys of a scenario with their values.
 type Set = Vec<(String, String)>;
 
 fn load(path: &std::path::Path, set: &Set) -> PyResult<Scenario> {
     Scenario::load(path, set).map_err(|error| raise::<ScenarioError>(&error))
 }
 
-/// Runs `command` at the first host of the scenario's first link, in real time; with `keep` the
-/// tables hold its TCP connections.
+/// Runs `command` at the first host of the scenario's first link in real time. With `keep` the
+/// tables have its TCP connections.
 ///
-/// Ctrl-C ends the command and returns the report; an exception of another signal's handler is
-/// raised after everything is taken down.
+/// Ctrl-C ends the command, and the report is returned. An exception of another signal's handler is
+/// raised after the emulated network is removed.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=Vec::new(), seed=1, command, keep=false))]
 pub(crate) fn emulate(
@@ -49,18 +49,18 @@ pub(crate) fn emulate(
         let scenario = load(&path, &set)?;
         let emulation = Emulator { scenario: &scenario, seed };
         let mut signals = Signals::default();
-        let wanted = if keep { Keep::Packets } else { Keep::Nothing };
-        let done = py.detach(|| {
-            let mut came = || Python::attach(|py| signals.came(py, None));
-            emulation.command(&command, wanted, &mut came)
+        let logging = packet_logging(keep);
+        let result = py.detach(|| {
+            let mut interrupted = || Python::attach(|py| signals.check(py, None));
+            emulation.command(&command, logging, &mut interrupted)
         });
-        // Ctrl-C also reaches `ip` and the command, and either may have ended because of it.
-        signals.came(py, None);
+        // `ip` and the command also receive Ctrl-C, and either may have ended because of it.
+        signals.check(py, None);
         let interrupted = signals.interrupted(py)?;
-        match done {
-            Ok(ran) => {
-                let report = EmulationReport::new(&ran.report, interrupted);
-                Ok((Outcome::new(vec![ran.recording], keep, Effort::default()), report))
+        match result {
+            Ok(EmulationResult { report, recording, .. }) => {
+                let report = EmulationReport::new(&report, interrupted);
+                Ok((Outcome::new(vec![recording], keep, Effort::default()), report))
             }
             Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
             Err(error) => Err(raise::<EmulationError>(&error)),
@@ -68,12 +68,12 @@ pub(crate) fn emulate(
     })
 }
 
-/// Runs the scenario's flows on the kernels' own sockets: with each of the `variants` and each
-/// seed, all seeds of the first variant first, `jobs` at a time.
+/// Runs the scenario's flows on sockets of the kernel with each of the `variants` and each seed,
+/// `parallel` at a time. All seeds of the first variant come first.
 ///
-/// A variant is the sender's name in tables, and its settings. With `guest`, the folder of a kernel
-/// and its description, every host is such a kernel on a virtual clock. `progress` is called now
-/// and then with the numbers of finished runs and of all runs.
+/// A variant is the name of the sender in tables, with its settings. `guest` is the folder of a
+/// kernel with its description: every host is a guest with this kernel and a virtual clock.
+/// `progress` is called repeatedly with the numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, variants, seeds, parallel=1, guest=None, progress=None
@@ -93,48 +93,49 @@ pub(crate) fn emulate_flows(
         let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
         let total = scenarios.len() * seeds.len();
         let interrupted = AtomicBool::new(false);
-        let one = |number: usize, _: KeepRunning<'_>| {
+        let run_one = |number: usize, _: KeepRunning<'_>| {
             let ((name, scenario), seed) =
                 (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };
             let emulation = Emulator { scenario, seed };
-            let began = Instant::now();
-            let mut asked = || interrupted.load(Ordering::Relaxed);
-            let ran = match &guest {
-                Some(kernel) => emulation.run_virtual(kernel, run, &mut asked),
-                None => emulation.run(run, &mut asked),
+            let start = Instant::now();
+            let mut is_interrupted = || interrupted.load(Ordering::Relaxed);
+            let result = match &guest {
+                Some(kernel) => emulation.run_virtual(kernel, run, &mut is_interrupted),
+                None => emulation.run(run, &mut is_interrupted),
             };
-            ran.map(|ran| Some((ran, began.elapsed())))
+            result
+                .map(|result| Some((result, start.elapsed())))
                 .map_err(|error| raise::<EmulationError>(&error))
         };
         let watch = |done| {
-            let told = Python::attach(|py| {
+            let reported = Python::attach(|py| {
                 py.check_signals()?;
                 let progress = progress.as_ref();
                 progress.map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
             });
-            interrupted.store(told.is_err(), Ordering::Relaxed);
-            told
+            interrupted.store(reported.is_err(), Ordering::Relaxed);
+            reported
         };
-        let ran = py.detach(|| {
+        let results = py.detach(|| {
             let threads = parallel.clamp(1, total.max(1));
             let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-            batch(&pool.map_err(|error| raise::<Error>(&error))?, total, one, watch)
+            batch(&pool.map_err(|error| raise::<Error>(&error))?, total, run_one, watch)
         })?;
-        let effort = ran.iter().fold(Effort::default(), |effort, (ran, took)| {
-            effort.with(Effort { run: *took, counters: counters(ran), ..Effort::default() })
+        let effort = results.iter().fold(Effort::default(), |effort, (result, time)| {
+            effort.with(Effort { run: *time, counters: counters(result), ..Effort::default() })
         });
-        let reports = ran.iter().map(|(ran, _)| EmulationReport::new(&ran.report, false));
+        let reports = results.iter().map(|(result, _)| EmulationReport::new(&result.report, false));
         let reports = reports.collect();
-        let recordings = ran.into_iter().map(|(ran, _)| ran.recording).collect();
+        let recordings = results.into_iter().map(|(result, _)| result.recording).collect();
         Ok((Outcome::new(recordings, true, effort), reports))
     })
 }
 
-/// Runs `client` at the first host of the scenario's first link and `server` at its other end, in
-/// guests on a virtual clock: a kernel of this folder and description each. What they write goes to
-/// `log`, or to this process's standard streams. `goes_on` is called now and then; its exception
-/// ends the run.
+/// Runs `client` at the first host of the scenario's first link and `server` at its other end, on
+/// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description.
+/// The output of both programs goes to the file `log`, or to this process's standard streams.
+/// `goes_on` is called repeatedly; an exception of it ends the run.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, guest, client, server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
@@ -159,17 +160,17 @@ pub(crate) fn emulate_programs(
     guard(|| {
         let scenario = load(&path, &set)?;
         let mut kernel = GuestKernel::new(guest.0, guest.1);
-        kernel.patience = patience_s.map_or(kernel.patience, |patience| span(patience).into());
+        kernel.time_limit = patience_s.map_or(kernel.time_limit, |limit| span(limit).into());
         let emulation = Emulator { scenario: &scenario, seed };
         let programs = Programs {
             client: &client,
             server: server.as_deref(),
             lead: span(lead_s),
             limit: limit_s.map(span),
-            keep: if keep { Keep::Packets } else { Keep::Nothing },
+            logging: packet_logging(keep),
         };
         let mut log = log.map(File::create).transpose()?;
-        // Nobody may read what a program writes.
+        // The output of a program may have no reader.
         let mut output = |output: Output, bytes: &[u8]| {
             let _: io::Result<()> = match (&mut log, output) {
                 (Some(log), _) => log.write_all(bytes),
@@ -181,15 +182,15 @@ pub(crate) fn emulate_programs(
             };
         };
         let mut signals = Signals::default();
-        let done = py.detach(|| {
-            let mut came = || Python::attach(|py| signals.came(py, goes_on.as_ref()));
-            emulation.run_programs(&kernel, &programs, &mut output, &mut came)
+        let result = py.detach(|| {
+            let mut interrupted = || Python::attach(|py| signals.check(py, goes_on.as_ref()));
+            emulation.run_programs(&kernel, &programs, &mut output, &mut interrupted)
         });
         let interrupted = signals.interrupted(py)?;
-        match done {
-            Ok(ran) => {
-                let report = EmulationReport::new(&ran.report, interrupted);
-                Ok((Outcome::new(vec![ran.recording], keep, Effort::default()), report))
+        match result {
+            Ok(EmulationResult { report, recording, .. }) => {
+                let report = EmulationReport::new(&report, interrupted);
+                Ok((Outcome::new(vec![recording], keep, Effort::default()), report))
             }
             Err(_) if interrupted => Err(PyKeyboardInterrupt::new_err(())),
             Err(error) => Err(raise::<EmulationError>(&error)),
@@ -197,17 +198,21 @@ pub(crate) fn emulate_programs(
     })
 }
 
+fn packet_logging(keep: bool) -> PacketLogging {
+    if keep { PacketLogging::Headers } else { PacketLogging::Off }
+}
+
 fn span(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// Data packets that reached their receivers; a run in real time has no events.
-fn counters(ran: &Ran) -> Counters {
-    let data = ran.recording.connections.iter().map(|row| row.delay.packets).sum();
+/// The number of data packets delivered to receivers. A run in real time has no events.
+fn counters(result: &EmulationResult) -> Counters {
+    let data = result.recording.connections.iter().map(|row| row.delay.packets).sum();
     Counters { events: 0, data_packets_delivered: data }
 }
 
-/// Takes down what killed processes left behind; returns the names of their namespaces.
+/// Removes the emulated networks of killed processes. Returns the names of their namespaces.
 #[pyfunction]
 pub(crate) fn clean_up() -> PyResult<Vec<String>> {
     guard(|| rtolab_live::clean().map_err(|error| raise::<EmulationError>(&error)))
@@ -218,8 +223,8 @@ pub(crate) fn clean_up() -> PyResult<Vec<String>> {
 pub(crate) struct Signals(Option<PyErr>);
 
 impl Signals {
-    /// Has a handler raised an exception, now or before, or `goes_on`?
-    pub(crate) fn came(&mut self, py: Python<'_>, goes_on: Option<&Py<PyAny>>) -> bool {
+    /// Runs the signal handlers, and calls `goes_on`. Has one raised an exception, now or before?
+    pub(crate) fn check(&mut self, py: Python<'_>, goes_on: Option<&Py<PyAny>>) -> bool {
         if self.0.is_none() {
             let asked = || goes_on.map_or(Ok(()), |goes_on| goes_on.call0(py).map(drop));
             self.0 = py.check_signals().and_then(|()| asked()).err();
@@ -227,7 +232,7 @@ impl Signals {
         self.0.is_some()
     }
 
-    /// Was it Ctrl-C? Anything else is raised.
+    /// Was it Ctrl-C? Raises another exception.
     pub(crate) fn interrupted(self, py: Python<'_>) -> PyResult<bool> {
         match self.0 {
             None => Ok(false),

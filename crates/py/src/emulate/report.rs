@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use pyo3::prelude::*;
 use rtolab_link::{Direction, Stats};
-use rtolab_live::{Ended, HostReport, LinkReport, Report};
+use rtolab_live::{EndReason, HostReport, LinkReport, Report};
 use rtolab_time::Duration;
 
 /// The exit status of `timeout`.
@@ -18,47 +18,46 @@ pub(crate) struct EmulationReport {
     returncode: Option<i32>,
     interrupted: bool,
     elapsed_s: f64,
-    links: Vec<Carried>,
+    links: Vec<LinkDirectionReport>,
     hosts: Vec<Host>,
     connections: BTreeMap<String, BTreeMap<String, String>>,
     refused: u64,
     lateness: Lateness,
-    waited: Late,
+    waited: WaitingTimes,
     real_time: bool,
 }
 
 impl EmulationReport {
     pub(crate) fn new(report: &Report, interrupted: bool) -> Self {
-        let ways = report
-            .links
-            .iter()
-            .flat_map(|link| Direction::BOTH.map(|direction| Carried::new(link, direction)));
+        let directions = report.links.iter().flat_map(|link| {
+            Direction::BOTH.map(|direction| LinkDirectionReport::new(link, direction))
+        });
         let connections = report
             .connections
             .iter()
-            .map(|(flow, found)| (flow.clone(), found.iter().cloned().collect()));
+            .map(|(flow, settings)| (flow.clone(), settings.iter().cloned().collect()));
         Self {
             round_trip_s: report.round_trip.secs_f64(),
             returncode: match report.ended {
-                Ended::Exited(status) => returncode(status),
-                Ended::Over | Ended::Duration => Some(0),
-                Ended::TimedOut => Some(TIMED_OUT),
-                Ended::Interrupted => None,
+                EndReason::Exited(status) => returncode(status),
+                EndReason::FlowsCompleted | EndReason::Duration => Some(0),
+                EndReason::TimedOut => Some(TIMED_OUT),
+                EndReason::Interrupted => None,
             },
             interrupted,
             elapsed_s: report.elapsed.secs_f64(),
-            links: ways.collect(),
+            links: directions.collect(),
             hosts: report.hosts.iter().map(Host::new).collect(),
             connections: connections.collect(),
             refused: report.refused,
             lateness: Lateness::new(report),
-            waited: Late::new(&report.waited),
+            waited: WaitingTimes::new(&report.waited),
             real_time: report.real_time,
         }
     }
 }
 
-/// As in Python's `subprocess`: a signal is a negative number.
+/// The exit status of a process as in Python's `subprocess`: a signal is a negative number.
 #[cfg(unix)]
 fn returncode(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
@@ -95,9 +94,9 @@ impl Host {
     }
 }
 
-/// The statistics of one direction, as in the table `links`.
+/// The statistics of a link direction, as in the table `links`.
 #[derive(IntoPyObject)]
-struct Carried {
+struct LinkDirectionReport {
     link: String,
     from_host: Option<String>,
     to_host: Option<String>,
@@ -117,7 +116,7 @@ struct Carried {
     max_queue: u32,
 }
 
-impl Carried {
+impl LinkDirectionReport {
     fn new(link: &LinkReport, direction: Direction) -> Self {
         let stats = &link.stats[direction.index()];
         let Stats { offered, delivered, bytes, drops, max_delay, max_queue, .. } = *stats;
@@ -145,7 +144,7 @@ impl Carried {
     }
 }
 
-/// How late packets came out of links.
+/// The lateness of packets that left links, compared with `allowed_s`.
 #[derive(IntoPyObject)]
 struct Lateness {
     packets: u64,
@@ -168,21 +167,22 @@ impl Lateness {
     }
 }
 
+/// The times for which packets may have waited in a host's device.
 #[derive(IntoPyObject)]
-struct Late {
+struct WaitingTimes {
     packets: u64,
     p50_s: f64,
     p99_s: f64,
     max_s: f64,
 }
 
-impl Late {
-    fn new(late: &rtolab_live::Lateness) -> Self {
+impl WaitingTimes {
+    fn new(waited: &rtolab_live::Lateness) -> Self {
         Self {
-            packets: late.packets,
-            p50_s: late.p50.secs_f64(),
-            p99_s: late.p99.secs_f64(),
-            max_s: late.max.secs_f64(),
+            packets: waited.packets,
+            p50_s: waited.p50.secs_f64(),
+            p99_s: waited.p99.secs_f64(),
+            max_s: waited.max.secs_f64(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The engine's configurations for each address family and each window.
+//! The engine's configurations, by address family and window.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Configs {
         }
     }
 
-    /// The most unacknowledged bytes from a client.
+    /// The largest receive window, in bytes.
     pub(crate) const fn largest_window(&self) -> u32 {
         self.base.receiver.buffer
     }
@@ -85,7 +85,7 @@ impl Configs {
             let mut config = Config { mss: base.mss.min(room), ..base.clone() };
             config.receiver.buffer = window;
             let shift = (0..14).find(|shift| window <= 65_535 << shift).unwrap_or(14);
-            // Without scaling the option is not sent.
+            // `None` means that the option is not sent.
             config.window_scale = base.window_scale.map(|own| own.max(shift));
             Arc::new(config)
         };

@@ -1,18 +1,19 @@
-//! Counts events of connections.
+//! Counting of events.
 
 use rtolab_tcp::Event;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 
-use super::packet::Unfit;
+use super::packet::DropReason;
 use crate::gateway::counts::Counts;
 
 impl Counts {
-    pub(in crate::gateway) fn unfit(&mut self, unfit: Unfit) {
-        *match unfit {
-            Unfit::NotTcp => &mut self.not_tcp,
-            Unfit::Fragment => &mut self.fragments,
-            Unfit::Damaged => &mut self.damaged,
-            Unfit::Martian => &mut self.martian,
+    /// Counts a dropped packet.
+    pub(in crate::gateway) fn drop_reason(&mut self, drop_reason: DropReason) {
+        *match drop_reason {
+            DropReason::NotTcp => &mut self.not_tcp,
+            DropReason::Fragment => &mut self.fragments,
+            DropReason::Damaged => &mut self.damaged,
+            DropReason::Martian => &mut self.martian,
         } += 1;
     }
 

@@ -10,7 +10,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::gateway::error::GatewayError;
-use crate::gateway::settings::{Device, Takes, WithoutIpv6};
+use crate::gateway::settings::{AddressFamilies, Device, Ipv6Fallback};
 use crate::linux::host::ip_batch;
 
 /// The queue of the device, in packets.
@@ -18,8 +18,8 @@ const QUEUE: u32 = 10_000;
 /// The longest name of a device, in bytes.
 const LONGEST_NAME: usize = 15;
 
-/// Makes the device with its addresses and routes; it disappears with its last handle.
-pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> {
+/// Makes the device with its addresses and routes. It disappears when its last handle is closed.
+pub(crate) fn make(device: &Device) -> Result<(SyncDevice, AddressFamilies), GatewayError> {
     let name = &device.name;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !(1..=LONGEST_NAME).contains(&name.len())
@@ -31,7 +31,7 @@ pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError>
     if !Path::new("/dev/net/tun").exists() {
         return Err(GatewayError::NoTun);
     }
-    // A thread that enters a namespace stays there, so it needs its own.
+    // Entering a namespace affects the whole thread, so it needs its own.
     thread::scope(|scope| {
         let made = scope.spawn(|| {
             if let Some(namespace) = &device.namespace {
@@ -39,7 +39,7 @@ pub(crate) fn make(device: &Device) -> Result<(SyncDevice, Takes), GatewayError>
             }
             in_this_thread(device)
         });
-        made.join().expect("making a device does not panic")
+        made.join().expect("the thread does not panic")
     })
 }
 
@@ -50,7 +50,7 @@ fn enter(name: &str) -> Result<(), GatewayError> {
         .map_err(GatewayError::system("enter a network namespace"))
 }
 
-fn in_this_thread(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> {
+fn in_this_thread(device: &Device) -> Result<(SyncDevice, AddressFamilies), GatewayError> {
     let refused = |source: io::Error| match source.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => GatewayError::Taken(device.name.clone()),
         _ => GatewayError::system("make a TUN device")(source),
@@ -58,36 +58,36 @@ fn in_this_thread(device: &Device) -> Result<(SyncDevice, Takes), GatewayError> 
     let made = DeviceBuilder::new().name(&device.name).layer(Layer::L3).enable(false);
     let made = made.build_sync().map_err(refused)?;
     made.set_nonblocking(true).map_err(GatewayError::system("set up a TUN device"))?;
-    let takes = takes(device)?;
-    ip_batch(&commands(device, takes))?;
-    Ok((made, takes))
+    let families = families(device)?;
+    ip_batch(&commands(device, families))?;
+    Ok((made, families))
 }
 
-/// Checks the settings before the device is made.
-fn takes(device: &Device) -> Result<Takes, GatewayError> {
-    let Device { name, addresses, routes, without_ipv6, .. } = device;
-    let asked = addresses.iter().chain(routes).any(|(one, _)| one.is_ipv6());
-    if !asked || has_ipv6(name) {
-        return Ok(Takes::All);
+/// The address families that the device can have.
+fn families(device: &Device) -> Result<AddressFamilies, GatewayError> {
+    let Device { name, addresses, routes, ipv6_fallback, .. } = device;
+    let wants_ipv6 = addresses.iter().chain(routes).any(|(one, _)| one.is_ipv6());
+    if !wants_ipv6 || has_ipv6(name) {
+        return Ok(AddressFamilies::All);
     }
-    match without_ipv6 {
-        WithoutIpv6::LeftOut => Ok(Takes::Ipv4Alone),
-        WithoutIpv6::Refused => Err(GatewayError::Ipv6Disabled(name.clone())),
+    match ipv6_fallback {
+        Ipv6Fallback::Ignore => Ok(AddressFamilies::Ipv4Only),
+        Ipv6Fallback::Fail => Err(GatewayError::Ipv6Disabled(name.clone())),
     }
 }
 
-/// A kernel without IPv6 has no such file.
+/// Is IPv6 enabled on the device? A kernel without IPv6 does not have the file.
 fn has_ipv6(device: &str) -> bool {
     let disabled = Path::new("/proc/sys/net/ipv6/conf").join(device).join("disable_ipv6");
     fs::read_to_string(disabled).is_ok_and(|said| said.trim() == "0")
 }
 
-fn commands(device: &Device, takes: Takes) -> String {
+fn commands(device: &Device, families: AddressFamilies) -> String {
     let Device { name, addresses, routes, mtu, namespace, .. } = device;
-    let taken = |(one, _): &&(IpAddr, u8)| takes == Takes::All || one.is_ipv4();
+    let taken = |(one, _): &&(IpAddr, u8)| families == AddressFamilies::All || one.is_ipv4();
     let lo = if namespace.is_some() { "link set dev lo up\n" } else { "" };
     let address = |(address, prefix): &(IpAddr, u8)| {
-        // No other host on the link can have the same address.
+        // Duplicate address detection is useless on a link without other hosts.
         let unique = if address.is_ipv6() { " nodad" } else { "" };
         format!("address add {address}/{prefix} dev {name}{unique}\n")
     };

@@ -1,4 +1,4 @@
-//! Parses and builds IP packets with TCP segments.
+//! Parsing and building of IP packets with TCP segments.
 
 use std::net::IpAddr;
 
@@ -7,9 +7,9 @@ use rtolab_packet::{Ip, NoSegment, Path, TCP_HEADER, header_checksum_holds, ip_h
 use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 
-/// A segment that arrived.
+/// A segment from a client.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrived<'a> {
+pub(crate) struct ReceivedSegment<'a> {
     /// The path from the client to the server.
     pub path: Path,
     pub segment: WireSegment,
@@ -17,9 +17,9 @@ pub(crate) struct Arrived<'a> {
     pub payload: &'a [u8],
 }
 
-/// Why a packet is silently dropped.
+/// The reason why a packet is silently dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum DropReason {
     /// Neither IPv4 nor IPv6, another protocol, or incomplete.
     NotTcp,
     /// A fragment.
@@ -30,33 +30,33 @@ pub(crate) enum Unfit {
     Martian,
 }
 
-impl<'a> Arrived<'a> {
+impl<'a> ReceivedSegment<'a> {
     /// Parses a packet from the device.
-    pub(crate) fn read(packet: &'a [u8]) -> Result<Self, Unfit> {
+    pub(crate) fn read(packet: &'a [u8]) -> Result<Self, DropReason> {
         let ip = Ip::parse(packet, 0, OPTIONS).map_err(|error| match error {
-            NoSegment::Other => Unfit::NotTcp,
-            NoSegment::Malformed => Unfit::Damaged,
+            NoSegment::Other => DropReason::NotTcp,
+            NoSegment::Malformed => DropReason::Damaged,
         })?;
         if !ip.is_tcp() {
-            return Err(Unfit::NotTcp);
+            return Err(DropReason::NotTcp);
         }
-        let tcp = ip.payload.get(..ip.length).ok_or(Unfit::Damaged)?;
+        let tcp = ip.payload.get(..ip.length).ok_or(DropReason::Damaged)?;
         if !header_checksum_holds(packet) {
-            return Err(Unfit::Damaged);
+            return Err(DropReason::Damaged);
         }
         if ip.fragment.is_some() {
-            return Err(Unfit::Fragment);
+            return Err(DropReason::Fragment);
         }
         let addresses = ip.header.addresses;
         if !checksum_holds(tcp, addresses) {
-            return Err(Unfit::Damaged);
+            return Err(DropReason::Damaged);
         }
-        if !speaks(addresses.from()) || !speaks(addresses.to()) {
-            return Err(Unfit::Martian);
+        if !is_host_address(addresses.from()) || !is_host_address(addresses.to()) {
+            return Err(DropReason::Martian);
         }
-        let segment = WireSegment::parse(tcp, tcp.len()).map_err(|_| Unfit::Damaged)?;
+        let segment = WireSegment::parse(tcp, tcp.len()).map_err(|_| DropReason::Damaged)?;
         if segment.ports.from == 0 || segment.ports.to == 0 {
-            return Err(Unfit::Martian);
+            return Err(DropReason::Martian);
         }
         let payload = &tcp[tcp.len() - segment.len as usize..];
         let path = Path { addresses, ports: segment.ports };
@@ -64,9 +64,9 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// Can a host on a network have this address? The kernel treats the unspecified address and those
-/// of loopback as this machine, which a client behind a link cannot reach.
-fn speaks(address: IpAddr) -> bool {
+/// Can a host on a network have this address? The kernel delivers packets to the unspecified
+/// address and to loopback addresses locally, so they must not reach it.
+fn is_host_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
             !(v4.is_unspecified()
@@ -100,9 +100,8 @@ pub(crate) fn complete(
     packet[..ip.len()].copy_from_slice(&ip);
 }
 
-/// A packet without payload.
-pub(crate) fn bare(path: &Path, segment: &WireSegment) -> Vec<u8> {
-    // A segment as no connection sends: without options.
+/// A packet without payload and without TCP options.
+pub(crate) fn without_payload(path: &Path, segment: &WireSegment) -> Vec<u8> {
     let mut packet = vec![0; path.ip_header() + TCP_HEADER];
     complete(&mut packet, path, (segment, Codepoint::NotEct));
     packet
@@ -149,39 +148,39 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_built_packet_is_parsed() {
         for addresses in [v4([10, 0, 0, 1], [10, 0, 0, 2]), v6("fd00::1", "fd00::2")] {
             let packet = packet(addresses, b"payload");
-            let arrived = Arrived::read(&packet).unwrap();
+            let arrived = ReceivedSegment::read(&packet).unwrap();
             assert_eq!((arrived.path.addresses, arrived.payload), (addresses, &b"payload"[..]));
             assert_eq!((arrived.segment, arrived.codepoint), (segment(7), Codepoint::Ect0));
         }
     }
 
     #[test]
-    fn what_is_damaged_or_for_nobody_is_dropped() {
-        let read = |packet: &[u8]| Arrived::read(packet).map(drop).unwrap_err();
+    fn damaged_packets_and_martians_are_dropped() {
+        let read = |packet: &[u8]| ReceivedSegment::read(packet).map(drop).unwrap_err();
         let good = packet(v4([10, 0, 0, 1], [10, 0, 0, 2]), b"payload");
         for at in [8, 12, 25, 45] {
             let mut damaged = good.clone();
             damaged[at] ^= 1;
-            assert_eq!(read(&damaged), Unfit::Damaged, "{at}");
+            assert_eq!(read(&damaged), DropReason::Damaged, "{at}");
         }
-        assert_eq!(read(&good[..30]), Unfit::Damaged);
+        assert_eq!(read(&good[..30]), DropReason::Damaged);
         for to in [[127, 0, 0, 1], [0, 0, 0, 0], [224, 0, 0, 1], [255; 4], [0, 1, 2, 3]] {
-            assert_eq!(read(&packet(v4([10, 0, 0, 1], to), b"")), Unfit::Martian, "{to:?}");
+            assert_eq!(read(&packet(v4([10, 0, 0, 1], to), b"")), DropReason::Martian, "{to:?}");
         }
         for to in ["::1", "::", "ff02::1", "::ffff:127.0.0.1"] {
-            assert_eq!(read(&packet(v6("fd00::1", to), b"")), Unfit::Martian, "{to}");
+            assert_eq!(read(&packet(v6("fd00::1", to), b"")), DropReason::Martian, "{to}");
         }
     }
 
     #[test]
-    fn a_fragment_is_one_and_headers_before_tcp_are_passed() {
+    fn fragments_are_dropped_and_extension_headers_are_skipped() {
         let mut fragment = packet(v4([10, 0, 0, 1], [10, 0, 0, 2]), b"payload");
         // The identification compensates for the flags, so that the checksum is correct.
         (fragment[4], fragment[6]) = (0x20, 0x20);
-        assert_eq!(Arrived::read(&fragment).map(drop), Err(Unfit::Fragment));
+        assert_eq!(ReceivedSegment::read(&fragment).map(drop), Err(DropReason::Fragment));
 
         let plain = packet(v6("fd00::1", "fd00::2"), b"payload");
         let mut extended = plain.clone();
@@ -189,9 +188,9 @@ mod tests {
         extended.splice(40..40, [6, 0, 1, 4, 0, 0, 0, 0]);
         extended[6] = 60;
         extended[5] += 8;
-        assert_eq!(Arrived::read(&extended).unwrap().payload, b"payload");
+        assert_eq!(ReceivedSegment::read(&extended).unwrap().payload, b"payload");
         extended[6] = 44;
-        assert_eq!(Arrived::read(&extended).map(drop), Err(Unfit::Fragment));
+        assert_eq!(ReceivedSegment::read(&extended).map(drop), Err(DropReason::Fragment));
     }
 
     proptest! {
@@ -200,7 +199,7 @@ mod tests {
             if let Some(first) = bytes.first_mut() {
                 *first = if v6 { 0x60 } else { 0x45 };
             }
-            let _ = Arrived::read(&bytes);
+            let _ = ReceivedSegment::read(&bytes);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A proxied connection: a socket of the engine's, a socket of the kernel's, and their states.
+//! A proxied connection: a socket of the engine, a socket of the kernel, and their states.
 
 use rtolab_tcp::State;
 use rtolab_tcp::wire::WireSegment;
@@ -16,34 +16,35 @@ pub(crate) enum Stage {
     Opening,
     /// Established, or one half is still open.
     Open,
-    /// Only late segments are answered.
-    Lingers,
+    /// The client's side is in TIME-WAIT, and the server's is closed.
+    TimeWait,
 }
 
-/// The state of the client's half.
+/// The state of the client side.
 pub(crate) enum Client {
     /// Its SYN is not answered yet.
-    Waits(Box<WireSegment>),
-    Answered(Box<TcpSide>),
+    SynReceived(Box<WireSegment>),
+    Accepted(Box<TcpSide>),
 }
 
-/// The state of the server's half.
+/// The state of the server side.
 pub(crate) enum Server {
-    Unasked,
+    NotConnected,
     Connecting(Socket),
     Connected(Socket, SocketSide),
     /// Closed in both directions.
-    Gone,
+    Closed,
 }
 
-/// The bytes that a connection had moved at the last check, and when that number last grew.
+/// The bytes that a connection had relayed at the last check, and when that number last grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct Progress {
     pub up: u64,
     pub down: u64,
     pub at: Instant,
 }
 
+/// A proxied connection.
 pub(crate) struct Proxied {
     /// The path from the client to the server.
     pub path: Path,
@@ -52,17 +53,17 @@ pub(crate) struct Proxied {
     pub server: Server,
     /// Is the client's handshake complete?
     pub connected: bool,
-    pub moved: Moved,
-    /// The initial sequence number, if it succeeds another connection of the same ends.
+    pub progress: Progress,
+    /// The initial sequence number, if it replaces a connection of the same ends in TIME-WAIT.
     pub isn: Option<u32>,
-    /// The most bytes that it may buffer from the client.
+    /// The receive window toward the client, in bytes.
     pub window: u32,
-    /// The bytes that it buffered at the last count.
-    pub kept: [usize; 2],
-    /// The earliest time at which it asked for a wake-up.
-    pub asked: Option<Instant>,
+    /// The bytes buffered for the client and for the server at the last count.
+    pub buffered: [usize; 2],
+    /// The earliest scheduled wake-up.
+    pub wake_at: Option<Instant>,
     /// Is it in the list of connections to process?
-    pub touched: bool,
+    pub is_pending: bool,
 }
 
 impl Proxied {
@@ -71,49 +72,49 @@ impl Proxied {
         Self {
             path,
             stage: Stage::Opening,
-            client: Client::Waits(Box::new(syn)),
-            server: Server::Unasked,
+            client: Client::SynReceived(Box::new(syn)),
+            server: Server::NotConnected,
             connected: false,
-            moved: Moved { up: 0, down: 0, at: now },
+            progress: Progress { up: 0, down: 0, at: now },
             isn: None,
             window,
-            kept: [0, 0],
-            asked: None,
-            touched: false,
+            buffered: [0, 0],
+            wake_at: None,
+            is_pending: false,
         }
     }
 
     pub(crate) fn tcp_side(&mut self) -> Option<&mut TcpSide> {
         match &mut self.client {
-            Client::Waits(_) => None,
-            Client::Answered(tcp_side) => Some(tcp_side),
+            Client::SynReceived(_) => None,
+            Client::Accepted(tcp_side) => Some(tcp_side),
         }
     }
 
-    /// Are only late segments to be answered?
-    pub(crate) fn lingers(&self) -> bool {
-        let quiet = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::TimeWait);
-        quiet && matches!(self.server, Server::Gone)
+    /// Is the client side in TIME-WAIT, and the server side closed?
+    pub(crate) fn is_in_time_wait(&self) -> bool {
+        let quiet = matches!(&self.client, Client::Accepted(tcp_side) if tcp_side.socket.connection.state() == State::TimeWait);
+        quiet && matches!(self.server, Server::Closed)
     }
 
-    /// Is it over?
+    /// Are both sides closed?
     pub(crate) fn is_over(&self) -> bool {
-        let closed = matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.state() == State::Closed);
-        closed && matches!(self.server, Server::Gone | Server::Unasked)
+        let closed = matches!(&self.client, Client::Accepted(tcp_side) if tcp_side.socket.connection.state() == State::Closed);
+        closed && matches!(self.server, Server::Closed | Server::NotConnected)
     }
 
-    /// Have both ends closed it, instead of resetting it?
+    /// Did it end without a reset?
     pub(crate) fn has_closed(&self) -> bool {
-        matches!(&self.client, Client::Answered(tcp_side) if tcp_side.socket.connection.failure().is_none())
+        matches!(&self.client, Client::Accepted(tcp_side) if tcp_side.socket.connection.failure().is_none())
     }
 
-    /// Updates the moved bytes; returns the increments in both directions.
-    pub(crate) fn note_moved(&mut self, now: Instant) -> (u64, u64) {
-        let before = self.moved;
+    /// Updates the relayed bytes. Returns the increments in both directions.
+    pub(crate) fn update_progress(&mut self, now: Instant) -> (u64, u64) {
+        let before = self.progress;
         let Some(tcp_side) = self.tcp_side() else { return (0, 0) };
-        let (up, down) = (tcp_side.taken, tcp_side.socket.acknowledged());
+        let (up, down) = (tcp_side.consumed, tcp_side.socket.acknowledged());
         if (up, down) != (before.up, before.down) {
-            self.moved = Moved { up, down, at: now };
+            self.progress = Progress { up, down, at: now };
         }
         (up - before.up, down - before.down)
     }

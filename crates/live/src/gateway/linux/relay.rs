@@ -1,5 +1,5 @@
-//! The event loop of a gateway: one thread, which sleeps until a packet, a socket or a timer needs
-//! it.
+//! The event loop of a gateway: one thread, which sleeps until a packet arrives, a socket is ready
+//! or a timer expires.
 
 mod admission;
 mod processing;
@@ -18,25 +18,25 @@ use tun_rs::SyncDevice;
 use super::configs::Configs;
 use super::device;
 use super::memory::Memory;
-use super::packet::Arrived;
+use super::packet::ReceivedSegment;
 use super::proxied::Proxied;
 use super::table::{Id, Table};
 use super::timers::Timers;
 use super::trace::Trace;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
-use crate::gateway::settings::{Gateway, Takes};
+use crate::gateway::settings::{AddressFamilies, Gateway};
 use crate::linux::forwarder::timespec;
 
-/// The interval at which the caller is asked whether to continue.
-const ASK: Duration = Duration::from_millis(100);
-/// The most packets read before sockets have their turn.
+/// The interval at which `interrupted` is called.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum number of packets read before sockets are served.
 const BATCH: usize = 64;
-/// The most socket events read at once.
+/// The maximum number of socket events read at once.
 const EVENTS: usize = 256;
 /// The longest IP packet.
 const LONGEST: usize = 65_535;
-/// The bytes of one read from a socket.
+/// The maximum number of bytes per read from a socket.
 const CHUNK: usize = 1 << 16;
 /// The id of the device among sockets; no connection has it.
 const DEVICE: u64 = u64::MAX;
@@ -44,11 +44,11 @@ const DEVICE: u64 = u64::MAX;
 /// Runs a gateway until `interrupted` returns true.
 pub(crate) fn run(
     gateway: &Gateway,
-    ready: &mut dyn FnMut(Takes),
+    ready: &mut dyn FnMut(AddressFamilies),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Counts, GatewayError> {
-    let (mut relay, takes) = Relay::new(gateway)?;
-    ready(takes);
+    let (mut relay, families) = Relay::new(gateway)?;
+    ready(families);
     let ended = relay.run(interrupted);
     let cut = relay.cut();
     let Relay { trace, counts, .. } = relay;
@@ -68,14 +68,14 @@ struct Relay<'a> {
     table: Table<Box<Proxied>>,
     timers: Timers,
     memory: Memory,
-    /// In the order of their beginnings; some may be open or gone.
+    /// Half-open connections in the order of their SYNs; some may be open or removed by now.
     opening: VecDeque<Id>,
     half_open: usize,
-    /// In the order of their ends; some may be gone.
-    lingering: VecDeque<Id>,
-    lingers: usize,
+    /// Connections in TIME-WAIT in the order of their entry; some may be removed by now.
+    time_wait_queue: VecDeque<Id>,
+    time_wait_count: usize,
     /// The connections to process.
-    touched: Vec<Id>,
+    pending: Vec<Id>,
     /// Buffers for packets to send, and for reads.
     packet: Vec<u8>,
     buffer: Vec<u8>,
@@ -84,10 +84,10 @@ struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    fn new(gateway: &'a Gateway) -> Result<(Self, Takes), GatewayError> {
+    fn new(gateway: &'a Gateway) -> Result<(Self, AddressFamilies), GatewayError> {
         crate::linux::needs::raise_file_limit();
         let configs = Configs::new(gateway, secret()?)?;
-        let (device, takes) = device::make(&gateway.device)?;
+        let (device, families) = device::make(&gateway.device)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(GatewayError::system("make an epoll"))?;
         epoll::add(&epoll, &device, EventData::new_u64(DEVICE), EventFlags::IN)
@@ -105,15 +105,15 @@ impl<'a> Relay<'a> {
             memory: Memory::new(gateway.limits.memory),
             opening: VecDeque::new(),
             half_open: 0,
-            lingering: VecDeque::new(),
-            lingers: 0,
-            touched: Vec::new(),
+            time_wait_queue: VecDeque::new(),
+            time_wait_count: 0,
+            pending: Vec::new(),
             packet: Vec::with_capacity(LONGEST),
             buffer: vec![0; CHUNK],
             trace,
             counts: Counts::default(),
         };
-        Ok((relay, takes))
+        Ok((relay, families))
     }
 
     fn now(&self) -> Instant {
@@ -131,7 +131,7 @@ impl<'a> Relay<'a> {
                 if interrupted() || now >= over {
                     return Ok(());
                 }
-                ask = now + ASK;
+                ask = now + POLL_INTERVAL;
             }
             let next = self.timers.next().unwrap_or(Instant::NEVER).min(ask).min(over);
             events.clear();
@@ -141,7 +141,7 @@ impl<'a> Relay<'a> {
                 Some(&timespec(next.since(now))),
             ) {
                 Ok(_) => {}
-                // A signal: the caller may know its meaning.
+                // After a signal the caller may want to stop.
                 Err(Errno::INTR) => ask = Instant::START,
                 Err(refused) => return Err(GatewayError::system("wait for packets")(refused)),
             }
@@ -152,10 +152,11 @@ impl<'a> Relay<'a> {
                 }
             }
             self.expire();
-            self.process_touched()?;
+            self.process_pending()?;
             let table = &self.table;
-            let wants = |due, id| table.get(id).is_some_and(|proxied| proxied.asked == Some(due));
-            self.timers.prune(table.len(), wants);
+            let is_current =
+                |due, id| table.get(id).is_some_and(|proxied| proxied.wake_at == Some(due));
+            self.timers.prune(table.len(), is_current);
         }
     }
 
@@ -170,23 +171,23 @@ impl<'a> Relay<'a> {
             };
             let (packet, now) = (&packet[..length], self.now());
             if let Some(trace) = &mut self.trace {
-                trace.note(packet, now)?;
+                trace.record(packet, now)?;
             }
-            match Arrived::read(packet) {
+            match ReceivedSegment::read(packet) {
                 Ok(arrived) => self.on_segment(&arrived, now)?,
-                Err(unfit) => self.counts.unfit(unfit),
+                Err(drop_reason) => self.counts.drop_reason(drop_reason),
             }
         }
         Ok(())
     }
 
-    /// Wakes the connections whose timers have expired.
+    /// Processes the connections whose wake-up times have come.
     fn expire(&mut self) {
         let now = self.now();
         while let Some((due, id)) = self.timers.pop(now) {
             let Some(proxied) = self.table.get_mut(id) else { continue };
-            if proxied.asked == Some(due) {
-                proxied.asked = None;
+            if proxied.wake_at == Some(due) {
+                proxied.wake_at = None;
                 let timer =
                     proxied.tcp_side().and_then(|tcp_side| tcp_side.socket.connection.next_timer());
                 if timer.is_some_and(|timer| timer <= now) {
@@ -194,16 +195,16 @@ impl<'a> Relay<'a> {
                         tcp_side.socket.connection.on_timer(now);
                     }
                 }
-                self.touch(id);
+                self.mark_pending(id);
             }
         }
     }
 
     /// Schedules the processing of a connection.
-    fn touch(&mut self, id: Id) {
+    fn mark_pending(&mut self, id: Id) {
         if let Some(proxied) = self.table.get_mut(id) {
-            if !std::mem::replace(&mut proxied.touched, true) {
-                self.touched.push(id);
+            if !std::mem::replace(&mut proxied.is_pending, true) {
+                self.pending.push(id);
             }
         }
     }
@@ -212,7 +213,7 @@ impl<'a> Relay<'a> {
 /// A secret key (RFC 6528 section 3).
 fn secret() -> Result<Secret, GatewayError> {
     let mut bytes = [0_u8; 16];
-    // So few bytes are read at once, or not at all.
+    // A read of up to 256 bytes is never partial.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(GatewayError::system("get random numbers"))?;
     let number = u128::from_ne_bytes(bytes);

@@ -1,4 +1,4 @@
-//! The server's half of a proxied connection: a socket of the kernel's.
+//! The server side of a proxied connection: a socket of the kernel.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,14 +11,14 @@ use rustix::net::{
     send, shutdown, socket_with, sockopt,
 };
 
-use crate::linux::sockets::Moved;
+use crate::linux::sockets::IoResult;
 
-/// The server's end of a proxied connection.
+/// A byte stream to and from a server.
 pub(crate) trait Pipe {
     /// Reads the available bytes.
-    fn read(&mut self, into: &mut [u8]) -> Moved;
+    fn read(&mut self, into: &mut [u8]) -> IoResult;
     /// Writes as much as the socket accepts.
-    fn write(&mut self, from: &[u8]) -> Moved;
+    fn write(&mut self, from: &[u8]) -> IoResult;
     /// Closes the sending side.
     fn finish(&mut self);
 }
@@ -35,7 +35,7 @@ impl Socket {
         };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
-        // Bytes are forwarded in the pieces in which they arrived: the client decides about delays.
+        // Without Nagle's algorithm, because the client has already delayed small segments.
         sockopt::set_tcp_nodelay(&socket, true)?;
         match connect(&socket, &to) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(Self(socket)),
@@ -50,7 +50,7 @@ impl Socket {
 
     /// Resets the connection to the server.
     pub(crate) fn reset(self) {
-        // Otherwise closing would end it gracefully.
+        // With this option, closing the socket sends a RST instead of a FIN.
         let _ = sockopt::set_socket_linger(&self.0, Some(Duration::ZERO));
     }
 }
@@ -62,20 +62,20 @@ impl AsFd for Socket {
 }
 
 impl Pipe for Socket {
-    fn read(&mut self, into: &mut [u8]) -> Moved {
+    fn read(&mut self, into: &mut [u8]) -> IoResult {
         match recv(&self.0, into, RecvFlags::empty()) {
-            Ok((_, 0)) => Moved::End,
-            Ok((_, read)) => Moved::Bytes(read as u64),
-            Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-            Err(_) => Moved::Broken,
+            Ok((_, 0)) => IoResult::End,
+            Ok((_, read)) => IoResult::Bytes(read as u64),
+            Err(Errno::AGAIN | Errno::INTR) => IoResult::WouldBlock,
+            Err(_) => IoResult::Broken,
         }
     }
 
-    fn write(&mut self, from: &[u8]) -> Moved {
+    fn write(&mut self, from: &[u8]) -> IoResult {
         match send(&self.0, from, SendFlags::NOSIGNAL) {
-            Ok(sent) => Moved::Bytes(sent as u64),
-            Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-            Err(_) => Moved::Broken,
+            Ok(sent) => IoResult::Bytes(sent as u64),
+            Err(Errno::AGAIN | Errno::INTR) => IoResult::WouldBlock,
+            Err(_) => IoResult::Broken,
         }
     }
 

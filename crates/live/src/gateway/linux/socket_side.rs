@@ -1,34 +1,34 @@
-//! Relays bytes between both halves with back-pressure, and propagates half-closes and resets.
+//! Relaying of bytes between client and server with back-pressure, half-closes and resets.
 
 use super::socket::Pipe;
 use super::tcp_side::TcpSide;
-use crate::linux::sockets::Moved;
+use crate::linux::sockets::IoResult;
 
-/// The known state of the server's half.
+/// The known state of the server side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketSide {
-    /// There may be something to read.
+    /// The socket may be readable.
     pub readable: bool,
-    /// It may accept bytes.
+    /// The socket may be writable.
     pub writable: bool,
     /// The server has closed.
     ended: bool,
-    /// The client's close was passed on.
+    /// The client's close was propagated.
     finished: bool,
-    /// The kernel has reported that it is closed.
+    /// The kernel has reported an error or a hang-up.
     pub broken: bool,
 }
 
-/// What to do with the server's half.
+/// The further treatment of the server side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Disposition {
     /// Continue.
-    Goes,
-    /// Close: both ends have closed.
-    Over,
+    Continue,
+    /// Close it, because both ends have closed.
+    Close,
     /// Reset it, because the client is gone.
     Reset,
-    /// It broke; the client has been reset.
+    /// Discard it, because it failed; the client has been reset.
     Broken,
 }
 
@@ -37,40 +37,44 @@ impl SocketSide {
     pub(crate) const OPEN: Self =
         Self { readable: true, writable: true, ended: false, finished: false, broken: false };
 
-    /// Relays bytes in both directions; at most `room` bytes from the server are buffered for the
-    /// client. `buffer` is scratch memory.
-    pub(crate) fn carry(
+    /// Relays bytes in both directions. Buffers at most `limit` bytes from the server for the
+    /// client. The contents of `buffer` do not matter.
+    pub(crate) fn relay(
         &mut self,
         tcp_side: &mut TcpSide,
         pipe: &mut impl Pipe,
-        (room, buffer): (usize, &mut [u8]),
-    ) -> Fate {
+        (limit, buffer): (usize, &mut [u8]),
+    ) -> Disposition {
         if tcp_side.socket.connection.failure().is_some() {
-            return Fate::Reset;
+            return Disposition::Reset;
         }
         // Acknowledged bytes free memory.
-        tcp_side.forget();
-        // Unless that is over, a read would have reported it.
+        tcp_side.release();
+        // While the server's direction is open, a read reports the error after the last byte.
         let broken = self.broken && self.ended && !self.finished;
         if broken
-            || self.send_up(tcp_side, pipe).is_err()
-            || self.send_down(tcp_side, pipe, (room, buffer)).is_err()
+            || self.relay_to_server(tcp_side, pipe).is_err()
+            || self.relay_to_client(tcp_side, pipe, (limit, buffer)).is_err()
         {
             tcp_side.socket.connection.abort();
-            return Fate::Broken;
+            return Disposition::Broken;
         }
         match self.ended && self.finished {
-            true => Fate::Over,
-            false => Fate::Goes,
+            true => Disposition::Close,
+            false => Disposition::Continue,
         }
     }
 
-    fn send_up(&mut self, tcp_side: &mut TcpSide, pipe: &mut impl Pipe) -> Result<(), Broken> {
+    fn relay_to_server(
+        &mut self,
+        tcp_side: &mut TcpSide,
+        pipe: &mut impl Pipe,
+    ) -> Result<(), Broken> {
         while self.writable && !tcp_side.socket.readable().is_empty() {
             match pipe.write(tcp_side.socket.readable()) {
-                Moved::Bytes(bytes) => tcp_side.consume(bytes as usize),
-                Moved::Later => self.writable = false,
-                Moved::End | Moved::Broken => return Err(Broken),
+                IoResult::Bytes(bytes) => tcp_side.consume(bytes as usize),
+                IoResult::WouldBlock => self.writable = false,
+                IoResult::End | IoResult::Broken => return Err(Broken),
             }
         }
         if tcp_side.socket.connection.is_exhausted() && !self.finished {
@@ -80,22 +84,22 @@ impl SocketSide {
         Ok(())
     }
 
-    fn send_down(
+    fn relay_to_client(
         &mut self,
         tcp_side: &mut TcpSide,
         pipe: &mut impl Pipe,
-        (room, buffer): (usize, &mut [u8]),
+        (limit, buffer): (usize, &mut [u8]),
     ) -> Result<(), Broken> {
         while self.readable && !self.ended {
-            let free = room.saturating_sub(tcp_side.socket.kept()[0]).min(buffer.len());
+            let free = limit.saturating_sub(tcp_side.socket.kept()[0]).min(buffer.len());
             if free == 0 {
                 break;
             }
             match pipe.read(&mut buffer[..free]) {
-                Moved::Bytes(bytes) => tcp_side.socket.write(&buffer[..bytes as usize], room),
-                Moved::Later => self.readable = false,
-                Moved::Broken => return Err(Broken),
-                Moved::End => {
+                IoResult::Bytes(bytes) => tcp_side.socket.write(&buffer[..bytes as usize], limit),
+                IoResult::WouldBlock => self.readable = false,
+                IoResult::Broken => return Err(Broken),
+                IoResult::End => {
                     self.ended = true;
                     tcp_side.socket.connection.close();
                 }
@@ -105,5 +109,5 @@ impl SocketSide {
     }
 }
 
-/// The server's half broke.
+/// The error of a failed server side.
 struct Broken;

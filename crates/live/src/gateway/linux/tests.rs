@@ -1,5 +1,5 @@
-//! A proxied connection without a kernel: the client is behind a channel that loses, duplicates and
-//! delays packets, and the server reads and writes as it likes.
+//! A proxied connection without a kernel. The channel to the client loses, duplicates and delays
+//! packets. The server reads and writes any number of bytes at a time.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -13,35 +13,35 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, specification};
 use rtolab_time::{Duration, Instant};
 
-use super::tcp_side::{MOST_PIECES, TcpSide};
+use super::tcp_side::{MAX_PIECES, TcpSide};
 use rtolab_packet::Path;
 
-use super::packet::Arrived;
+use super::packet::ReceivedSegment;
 use super::socket::Pipe;
-use super::socket_side::{Fate, SocketSide};
-use crate::linux::sockets::Moved;
+use super::socket_side::{Disposition, SocketSide};
+use crate::linux::sockets::IoResult;
 
-/// The fate of a packet; delays in milliseconds.
+/// The fate of a packet, with delays in milliseconds.
 #[derive(Clone, Copy, Debug)]
-enum Luck {
-    Arrives(u64),
+enum PacketFate {
+    Delivered(u64),
     Lost,
     /// Duplicated with other bytes.
-    ComesBackForged(u64, u64),
+    DuplicatedForged(u64, u64),
 }
 
-/// What a server reads or writes at each call; 0: nothing now.
+/// The maximum number of bytes that a server reads or writes at each call; 0 for none now.
 #[derive(Clone, Debug)]
-struct Whims(Vec<usize>, usize);
+struct ByteLimits(Vec<usize>, usize);
 
-impl Whims {
+impl ByteLimits {
     fn next(&mut self) -> usize {
         self.1 += 1;
         self.0.get(self.1 - 1).copied().unwrap_or(usize::MAX)
     }
 }
 
-/// A server: what it sends, and what it has received.
+/// A server, with the bytes that it sends and those that it has received.
 struct Server {
     sends: Vec<u8>,
     given: usize,
@@ -49,39 +49,39 @@ struct Server {
     closed: bool,
     /// It closes only after the client.
     waits: bool,
-    takes: Whims,
-    gives: Whims,
+    takes: ByteLimits,
+    gives: ByteLimits,
 }
 
 impl Pipe for Server {
-    fn read(&mut self, into: &mut [u8]) -> Moved {
+    fn read(&mut self, into: &mut [u8]) -> IoResult {
         let left = &self.sends[self.given..];
         let count = self.gives.next().min(into.len()).min(left.len());
         match (left.len(), count) {
-            (0, _) if self.waits && !self.closed => Moved::Later,
-            (0, _) => Moved::End,
-            (_, 0) => Moved::Later,
+            (0, _) if self.waits && !self.closed => IoResult::WouldBlock,
+            (0, _) => IoResult::End,
+            (_, 0) => IoResult::WouldBlock,
             _ => {
                 into[..count].copy_from_slice(&left[..count]);
                 self.given += count;
-                Moved::Bytes(count as u64)
+                IoResult::Bytes(count as u64)
             }
         }
     }
 
-    fn write(&mut self, from: &[u8]) -> Moved {
-        assert!(!self.closed, "nothing comes behind the end");
+    fn write(&mut self, from: &[u8]) -> IoResult {
+        assert!(!self.closed, "no bytes follow the close");
         match self.takes.next().min(from.len()) {
-            0 => Moved::Later,
+            0 => IoResult::WouldBlock,
             count => {
                 self.got.extend(&from[..count]);
-                Moved::Bytes(count as u64)
+                IoResult::Bytes(count as u64)
             }
         }
     }
 
     fn finish(&mut self) {
-        assert!(!self.closed, "it closes only once");
+        assert!(!self.closed, "the relay closes once");
         self.closed = true;
     }
 }
@@ -94,10 +94,10 @@ struct Plan {
     isns: [u32; 2],
     buffer: u32,
     room: usize,
-    lucks: Vec<Luck>,
+    packet_fates: Vec<PacketFate>,
     takes: Vec<usize>,
     gives: Vec<usize>,
-    /// Who closes only after the other: the client, the server, or neither.
+    /// The end that closes only after the other: 0 for the client, 1 for the server.
     waits: Option<usize>,
 }
 
@@ -114,7 +114,7 @@ fn config(sender: &str, buffer: u32) -> Arc<Config> {
     let mut config = specification::sender(sender, &base).unwrap();
     config.receiver.buffer = buffer;
     config.window_scale = Some(2);
-    // After closing an end still reads, as after `shutdown`.
+    // An end still reads after it has closed, as after `shutdown`.
     config.connection.after_close = AfterClose::Reads;
     Arc::new(config)
 }
@@ -130,10 +130,10 @@ fn stream(seed: u64, length: usize) -> Vec<u8> {
 struct World {
     plan: Plan,
     client: TcpSide,
-    /// The gateway's half, once the SYN has arrived.
+    /// The gateway's side, after the SYN has arrived.
     tcp_side: Option<TcpSide>,
     socket_side: SocketSide,
-    fate: Fate,
+    disposition: Disposition,
     server: Server,
     client_sends: Vec<u8>,
     client_got: Vec<u8>,
@@ -141,7 +141,7 @@ struct World {
     wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
     sent: usize,
     at: Instant,
-    /// The most bytes that the gateway buffered in each direction.
+    /// The maximum number of bytes that the gateway buffered in each direction.
     most: [usize; 2],
 }
 
@@ -155,14 +155,14 @@ impl World {
             got: Vec::new(),
             closed: false,
             waits: plan.waits == Some(1),
-            takes: Whims(plan.takes.clone(), 0),
-            gives: Whims(plan.gives.clone(), 0),
+            takes: ByteLimits(plan.takes.clone(), 0),
+            gives: ByteLimits(plan.gives.clone(), 0),
         };
         let mut world = Self {
             client,
             tcp_side: None,
             socket_side: SocketSide::OPEN,
-            fate: Fate::Goes,
+            disposition: Disposition::Continue,
             server,
             client_sends: stream(1, plan.lengths[0]),
             client_got: Vec::new(),
@@ -182,12 +182,12 @@ impl World {
             |connection: &Connection| matches!(connection.state(), State::Closed | State::TimeWait);
         let tcp_side =
             self.tcp_side.as_ref().is_some_and(|tcp_side| closed(&tcp_side.socket.connection));
-        tcp_side && closed(&self.client.socket.connection) && self.fate == Fate::Over
+        tcp_side && closed(&self.client.socket.connection) && self.disposition == Disposition::Close
     }
 
     fn states(&self) -> impl std::fmt::Debug + use<> {
         let tcp_side = self.tcp_side.as_ref().map(|tcp_side| tcp_side.socket.connection.state());
-        (self.client.socket.connection.state(), tcp_side, self.fate, self.socket_side)
+        (self.client.socket.connection.state(), tcp_side, self.disposition, self.socket_side)
     }
 
     /// Processes the next event: a packet, a timer, or a server that can continue.
@@ -196,19 +196,19 @@ impl World {
         let timer =
             |tcp_side: &TcpSide| tcp_side.socket.connection.next_timer().unwrap_or(Instant::NEVER);
         let timers = [timer(&self.client), self.tcp_side.as_ref().map_or(Instant::NEVER, timer)];
-        // A server that wanted nothing continues later.
-        let asleep =
-            self.fate == Fate::Goes && !(self.socket_side.readable && self.socket_side.writable);
+        // A server that read or wrote nothing continues later.
+        let asleep = self.disposition == Disposition::Continue
+            && !(self.socket_side.readable && self.socket_side.writable);
         let mind = match asleep {
             true => self.at + Duration::from_millis(20),
             false => Instant::NEVER,
         };
         let next = packet.min(timers[0]).min(timers[1]).min(mind);
-        assert!(next < Instant::NEVER, "nothing will ever happen: {:?}", self.states());
+        assert!(next < Instant::NEVER, "no event is left: {:?}", self.states());
         self.at = self.at.max(next);
         if next == packet {
             let (_, (to, bytes)) = self.wire.pop_first().unwrap();
-            self.arrives(to, &bytes);
+            self.deliver(to, &bytes);
         } else if next == timers[0] {
             self.client.socket.connection.on_timer(self.at);
         } else if next == timers[1] {
@@ -219,8 +219,8 @@ impl World {
         self.drain();
     }
 
-    fn arrives(&mut self, to: usize, bytes: &[u8]) {
-        let arrived = Arrived::read(bytes).expect("as it was sent");
+    fn deliver(&mut self, to: usize, bytes: &[u8]) {
+        let arrived = ReceivedSegment::read(bytes).expect("as it was sent");
         match (to, &mut self.tcp_side) {
             (0, _) => assert!(self.client.on_segment(&arrived, self.at)),
             (_, Some(tcp_side)) => assert!(tcp_side.on_segment(&arrived, self.at)),
@@ -238,10 +238,10 @@ impl World {
         self.use_client();
         let mut packet = Vec::new();
         if let Some(tcp_side) = &mut self.tcp_side {
-            if self.fate == Fate::Goes {
+            if self.disposition == Disposition::Continue {
                 let mut buffer = [0; 3000];
                 let aside = (self.plan.room, &mut buffer[..]);
-                self.fate = self.socket_side.carry(tcp_side, &mut self.server, aside);
+                self.disposition = self.socket_side.relay(tcp_side, &mut self.server, aside);
             }
             let [outgoing, incoming] = tcp_side.socket.kept();
             let kept = [incoming, outgoing];
@@ -256,10 +256,10 @@ impl World {
                 let Some(tcp_side) = tcp_side else { break };
                 if !tcp_side.poll(self.at, &mut packet) {
                     while tcp_side.socket.connection.poll_event().is_some() {}
-                    tcp_side.forget();
+                    tcp_side.release();
                     break;
                 }
-                self.carries(1 - from, packet.clone());
+                self.send(1 - from, packet.clone());
             }
         }
     }
@@ -278,16 +278,19 @@ impl World {
         }
     }
 
-    fn carries(&mut self, to: usize, bytes: Vec<u8>) {
-        // Even with SACK blocks beside the data of a full segment.
+    fn send(&mut self, to: usize, bytes: Vec<u8>) {
+        // A full segment with SACK blocks must fit, too.
         assert!(bytes.len() <= MTU, "a packet of {} bytes", bytes.len());
-        let luck = self.plan.lucks.get(self.sent).copied().unwrap_or(Luck::Arrives(10));
+        let packet_fate =
+            self.plan.packet_fates.get(self.sent).copied().unwrap_or(PacketFate::Delivered(10));
         let after = |delay| self.at + Duration::from_millis(delay);
         self.sent += 2;
-        match luck {
-            Luck::Lost => {}
-            Luck::Arrives(delay) => drop(self.wire.insert((after(delay), self.sent), (to, bytes))),
-            Luck::ComesBackForged(first, again) => {
+        match packet_fate {
+            PacketFate::Lost => {}
+            PacketFate::Delivered(delay) => {
+                drop(self.wire.insert((after(delay), self.sent), (to, bytes)));
+            }
+            PacketFate::DuplicatedForged(first, again) => {
                 let forged = forge(&bytes);
                 self.wire.insert((after(first), self.sent), (to, bytes));
                 self.wire.insert((after(first + again), self.sent + 1), (to, forged));
@@ -298,7 +301,7 @@ impl World {
 
 /// The same packet with other bytes and correct checksums.
 fn forge(packet: &[u8]) -> Vec<u8> {
-    let arrived = Arrived::read(packet).unwrap();
+    let arrived = ReceivedSegment::read(packet).unwrap();
     let mut forged = packet.to_vec();
     let payload = packet.len() - arrived.payload.len();
     forged[payload..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -311,26 +314,28 @@ fn plan() -> impl Strategy<Value = Plan> {
         prop::sample::select(vec!["newreno", "sack+frto", "reno", "linux", "rack+frto", "tahoe"])
     };
     let length = || prop_oneof![Just(0_usize), 1..3000_usize, 1..40_000_usize];
-    let luck = prop_oneof![
-        12 => (5..60_u64).prop_map(Luck::Arrives),
-        2 => Just(Luck::Lost),
-        2 => (5..60_u64, 1..3000_u64).prop_map(|(at, again)| Luck::ComesBackForged(at, again)),
+    let packet_fate = prop_oneof![
+        12 => (5..60_u64).prop_map(PacketFate::Delivered),
+        2 => Just(PacketFate::Lost),
+        2 => (5..60_u64, 1..3000_u64).prop_map(|(at, again)| PacketFate::DuplicatedForged(at, again)),
     ];
-    let whims = || vec(prop_oneof![2 => Just(0_usize), 3 => 1..4000_usize], 0..80);
+    let byte_limits = || vec(prop_oneof![2 => Just(0_usize), 3 => 1..4000_usize], 0..80);
     let waits = prop_oneof![Just(None), Just(Some(0)), Just(Some(1))];
     let sizes = (1400..20_000_u32, 1400..20_000_usize);
-    ([sender(), sender()], [length(), length()], any::<[u32; 2]>(), sizes, vec(luck, 0..300))
-        .prop_flat_map(move |(senders, lengths, isns, (buffer, room), lucks)| {
-            (whims(), whims(), waits.clone()).prop_map(move |(takes, gives, waits)| Plan {
-                senders,
-                lengths,
-                isns,
-                buffer,
-                room,
-                lucks: lucks.clone(),
-                takes,
-                gives,
-                waits,
+    ([sender(), sender()], [length(), length()], any::<[u32; 2]>(), sizes, vec(packet_fate, 0..300))
+        .prop_flat_map(move |(senders, lengths, isns, (buffer, room), packet_fates)| {
+            (byte_limits(), byte_limits(), waits.clone()).prop_map(move |(takes, gives, waits)| {
+                Plan {
+                    senders,
+                    lengths,
+                    isns,
+                    buffer,
+                    room,
+                    packet_fates: packet_fates.clone(),
+                    takes,
+                    gives,
+                    waits,
+                }
             })
         })
 }
@@ -338,9 +343,8 @@ fn plan() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// For all fates of packets, and all servers.
     #[test]
-    fn the_bytes_that_come_out_are_those_that_went_in(plan in plan()) {
+    fn both_ends_receive_the_bytes_that_the_other_sent(plan in plan()) {
         let (lengths, buffer, room) = (plan.lengths, plan.buffer as usize, plan.room);
         let mut world = World::new(plan);
         let mut steps = 0;
@@ -359,26 +363,26 @@ proptest! {
     }
 }
 
-/// Both halves after the handshake.
+/// Both ends after the handshake.
 fn connected() -> (TcpSide, TcpSide) {
     let config = config("sack+frto", 60_000);
     let mut client = TcpSide::new(&config, Socket::open(&config, 7), PATH);
     let mut packet = Vec::new();
     assert!(client.poll(Instant::START, &mut packet));
-    let syn = Arrived::read(&packet).unwrap().segment;
+    let syn = ReceivedSegment::read(&packet).unwrap().segment;
     let mut tcp_side = TcpSide::accept(&config, &syn, PATH.reversed(), 8);
     for way in [true, false] {
         let (from, to) =
             if way { (&mut tcp_side, &mut client) } else { (&mut client, &mut tcp_side) };
         assert!(from.poll(Instant::START, &mut packet));
-        assert!(to.on_segment(&Arrived::read(&packet).unwrap(), Instant::START));
+        assert!(to.on_segment(&ReceivedSegment::read(&packet).unwrap(), Instant::START));
     }
     assert_eq!(tcp_side.socket.connection.state(), State::Established);
     (client, tcp_side)
 }
 
 #[test]
-fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
+fn out_of_order_ranges_are_limited() {
     let (_, mut tcp_side) = connected();
     let piece = |offset: u32, byte: u8| {
         let wire = WireSegment {
@@ -399,45 +403,51 @@ fn of_every_other_byte_no_more_pieces_are_kept_than_cost_little() {
     };
     let mut take = |offset, byte| {
         let packet = piece(offset, byte);
-        tcp_side.on_segment(&Arrived::read(&packet).unwrap(), Instant::START)
+        tcp_side.on_segment(&ReceivedSegment::read(&packet).unwrap(), Instant::START)
     };
-    for number in 0..MOST_PIECES as u32 {
+    for number in 0..MAX_PIECES as u32 {
         assert!(take(2 * number + 1, 1));
     }
-    assert!(!take(2 * MOST_PIECES as u32 + 1, 1));
-    // The next bytes in order are accepted nevertheless, and join the pieces.
+    assert!(!take(2 * MAX_PIECES as u32 + 1, 1));
+    // The next bytes in order are still accepted, and join the ranges.
     assert!(take(0, 2));
     assert_eq!(tcp_side.socket.readable(), [2, 1]);
-    assert_eq!(tcp_side.socket.connection.receiver().pieces(), MOST_PIECES - 1);
+    assert_eq!(tcp_side.socket.connection.receiver().pieces(), MAX_PIECES - 1);
 }
 
-/// A server that is gone.
-struct Gone;
+/// A server whose connection failed.
+struct Failed;
 
-impl Pipe for Gone {
-    fn read(&mut self, _: &mut [u8]) -> Moved {
-        Moved::Broken
+impl Pipe for Failed {
+    fn read(&mut self, _: &mut [u8]) -> IoResult {
+        IoResult::Broken
     }
 
-    fn write(&mut self, _: &[u8]) -> Moved {
-        Moved::Broken
+    fn write(&mut self, _: &[u8]) -> IoResult {
+        IoResult::Broken
     }
 
     fn finish(&mut self) {}
 }
 
 #[test]
-fn a_broken_server_resets_the_client_and_a_client_that_resets_the_server() {
+fn a_failed_server_resets_the_client_and_a_reset_by_the_client_resets_the_server() {
     let (mut client, mut tcp_side) = connected();
     let (mut socket_side, mut packet, at) = (SocketSide::OPEN, Vec::new(), Instant::START);
-    assert_eq!(socket_side.carry(&mut tcp_side, &mut Gone, (1000, &mut [0; 10])), Fate::Broken);
+    assert_eq!(
+        socket_side.relay(&mut tcp_side, &mut Failed, (1000, &mut [0; 10])),
+        Disposition::Broken
+    );
     assert!(tcp_side.poll(at, &mut packet));
-    client.on_segment(&Arrived::read(&packet).unwrap(), at);
+    client.on_segment(&ReceivedSegment::read(&packet).unwrap(), at);
     assert_eq!(client.socket.connection.failure(), Some(Failure::Reset));
 
     let (mut client, mut tcp_side) = connected();
     client.socket.connection.abort();
     assert!(client.poll(at, &mut packet));
-    tcp_side.on_segment(&Arrived::read(&packet).unwrap(), at);
-    assert_eq!(socket_side.carry(&mut tcp_side, &mut Gone, (1000, &mut [0; 10])), Fate::Reset);
+    tcp_side.on_segment(&ReceivedSegment::read(&packet).unwrap(), at);
+    assert_eq!(
+        socket_side.relay(&mut tcp_side, &mut Failed, (1000, &mut [0; 10])),
+        Disposition::Reset
+    );
 }

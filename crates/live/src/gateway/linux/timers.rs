@@ -7,38 +7,38 @@ use rtolab_time::Instant;
 
 use super::table::Id;
 
-/// Up to this number obsolete times are not removed.
+/// The number of obsolete times that are not removed.
 const SPARE: usize = 1024;
 
 /// The wake-up times of connections, the earliest first. A new time does not remove the previous
-/// one; that is checked when it comes.
+/// one, which is discarded when it comes.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(BinaryHeap<Reverse<(Instant, Id)>>);
 
 impl Timers {
-    /// Connection `id` is to be woken at `due`; `asked` is its earliest pending time.
-    pub(crate) fn ask(&mut self, id: Id, asked: &mut Option<Instant>, due: Option<Instant>) {
+    /// Schedules the wake-up of connection `id` at `due`. `wake_at` is its earliest pending time.
+    pub(crate) fn schedule(&mut self, id: Id, wake_at: &mut Option<Instant>, due: Option<Instant>) {
         let Some(due) = due else { return };
-        if asked.is_none_or(|asked| due < asked) {
-            *asked = Some(due);
+        if wake_at.is_none_or(|wake_at| due < wake_at) {
+            *wake_at = Some(due);
             self.0.push(Reverse((due, id)));
         }
     }
 
-    /// The next connection whose time has come, and that time.
+    /// Removes and returns the next wake-up time up to `now`, with its connection.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, Id)> {
         let Reverse((due, _)) = self.0.peek()?;
         if *due > now {
             return None;
         }
-        self.0.pop().map(|Reverse(asked)| asked)
+        self.0.pop().map(|Reverse(wake_at)| wake_at)
     }
 
-    /// Removes the times that no connection `wants` any more, if there are more than those of the
-    /// connections: they may lie hours ahead.
-    pub(crate) fn prune(&mut self, connections: usize, wants: impl Fn(Instant, Id) -> bool) {
+    /// Removes the obsolete times, those for which `is_current` is false, if there are many: they
+    /// may be hours ahead.
+    pub(crate) fn prune(&mut self, connections: usize, is_current: impl Fn(Instant, Id) -> bool) {
         if self.0.len() > 2 * connections + SPARE {
-            self.0.retain(|Reverse((due, id))| wants(*due, *id));
+            self.0.retain(|Reverse((due, id))| is_current(*due, *id));
             self.0.shrink_to(2 * self.0.len() + SPARE);
         }
     }
@@ -58,13 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_time_comes_first_and_a_later_one_is_not_asked_for_twice() {
+    fn the_earliest_time_comes_first_and_a_later_one_is_not_scheduled() {
         let (mut timers, [mut one, mut two]) = (Timers::default(), [None; 2]);
         let [a, b] = [Id::new(0, 0), Id::new(1, 0)];
-        timers.ask(a, &mut one, Some(at(5)));
-        timers.ask(a, &mut one, Some(at(9)));
-        timers.ask(b, &mut two, Some(at(7)));
-        timers.ask(a, &mut one, Some(at(3)));
+        timers.schedule(a, &mut one, Some(at(5)));
+        timers.schedule(a, &mut one, Some(at(9)));
+        timers.schedule(b, &mut two, Some(at(7)));
+        timers.schedule(a, &mut one, Some(at(3)));
         assert_eq!((one, timers.next()), (Some(at(3)), Some(at(3))));
         assert_eq!(timers.pop(at(2)), None);
         let popped: Vec<_> = std::iter::from_fn(|| timers.pop(at(20))).collect();
@@ -73,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn times_that_nobody_waits_for_do_not_pile_up() {
+    fn obsolete_times_do_not_accumulate() {
         let mut timers = Timers::default();
         for place in 0..100_000 {
-            timers.ask(Id::new(place, 0), &mut None, Some(at(7_440_000)));
+            timers.schedule(Id::new(place, 0), &mut None, Some(at(7_440_000)));
             timers.prune(1, |_, id| id == Id::new(7, 0));
             assert!(timers.0.len() <= SPARE + 3);
         }

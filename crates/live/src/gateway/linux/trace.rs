@@ -8,17 +8,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rtolab_capture::{CapturedPacket, Interface, WriteError, Writer};
 use rtolab_time::{Duration, Instant};
 
-use super::packet::Arrived;
+use super::packet::ReceivedSegment;
 use crate::gateway::error::GatewayError;
 
-/// The bytes kept of a packet: all of its headers.
+/// The number of bytes recorded per packet, enough for all headers.
 const SNAPLEN: u32 = 128;
 
-/// A pcapng file being written.
+/// An open pcapng file.
 pub(crate) struct Trace {
     writer: Writer<BufWriter<File>>,
     path: PathBuf,
-    /// The beginning of the gateway, since 1970.
+    /// The start of the gateway, since 1970-01-01 00:00 UTC.
     began: Duration,
     packets: u16,
 }
@@ -35,8 +35,8 @@ impl Trace {
     }
 
     /// Records a packet on the device, if it is TCP.
-    pub(crate) fn note(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
-        let Ok(arrived) = Arrived::read(packet) else { return Ok(()) };
+    pub(crate) fn record(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
+        let Ok(arrived) = ReceivedSegment::read(packet) else { return Ok(()) };
         self.packets = self.packets.wrapping_add(1);
         let packet = CapturedPacket {
             at: now + self.began,

@@ -1,5 +1,5 @@
-//! What this side asks of the first process in a guest, and what that reports: the other side of
-//! python/rtolab/kernel/init.c and program.c.
+//! The requests to the first process in a guest and its reports. python/rtolab/kernel/init.c and
+//! program.c are the other side.
 
 use std::net::SocketAddrV4;
 
@@ -76,7 +76,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// The frame, whose answer will have this number.
+    /// The frame of the request. Its answer has the same sequence number.
     pub(super) fn frame(&self, seq: u32) -> Vec<u8> {
         let mut body = Vec::new();
         let (op, flow, place): (u8, usize, Place) = match self {
@@ -183,7 +183,7 @@ pub(super) struct State {
 /// The state of a sender after a packet, and its kernel's counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GuestSample {
-    /// By the guest's real-time clock.
+    /// The time of the guest's real-time clock, in nanoseconds.
     pub clock: u64,
     pub flow: usize,
     pub counts: [u32; COUNTERS],
@@ -195,7 +195,7 @@ pub(super) fn is_report(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&TYPE)
 }
 
-/// The report in a frame; `None` if it is none that is known.
+/// The report in a frame; `None` if it is unknown.
 pub(super) fn parse(frame: &[u8]) -> Option<Report> {
     let (head, body) = frame.get(ETHERNET..)?.split_at_checked(HEADER)?;
     let flow = usize::from(u16::from_ne_bytes([head[2], head[3]]));

@@ -9,7 +9,7 @@ use super::queue::{GuestMemory, Virtqueue};
 
 /// The header of a message: request, flags, size.
 const HEADER: usize = 12;
-/// The longest payload that a guest sends.
+/// The longest payload of a message.
 const PAYLOAD: usize = 512;
 /// VERSION | REPLY.
 const REPLY: u32 = 1 | 4;
@@ -35,34 +35,33 @@ mod request {
     pub(super) const VRING_KICK: u32 = 35;
 }
 
-/// The queue into which this side writes.
+/// The index of the queue into which this process writes.
 const TO_GUEST: usize = 0;
-/// The queue from which it reads.
+/// The index of the queue from which it reads.
 const FROM_GUEST: usize = 1;
 
 /// A network card.
 pub(super) struct Device {
     socket: OwnedFd,
-    /// For interrupts.
+    /// The socket for interrupts.
     requests: Option<OwnedFd>,
     memory: GuestMemory,
     queues: [Virtqueue; 2],
     mac: [u8; 6],
 }
 
-/// The meaning of a message to the loop.
+/// The result of a message from a guest's network card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
-    /// Packets may be there; the guest waits for the answer.
-    Kick {
-        answer: bool,
-    },
-    Nothing,
+pub(super) enum CardMessage {
+    /// There may be packets. If `answer` is set, the guest waits for an answer.
+    Kick { answer: bool },
+    /// No further action is needed.
+    Other,
     /// The guest closed the socket.
     End,
 }
 
-/// The address of the card of the guest with this number.
+/// The MAC address of the guest with this number.
 pub(super) const fn mac(guest: usize) -> [u8; 6] {
     let [high, low] = (guest as u16 + 1).to_be_bytes();
     [2, 0, 0, 0, high, low]
@@ -88,11 +87,11 @@ impl Device {
     }
 
     /// Handles the guest's next message.
-    pub(super) fn on_message(&mut self) -> io::Result<Came> {
+    pub(super) fn on_message(&mut self) -> io::Result<CardMessage> {
         let mut buffer = [0; HEADER + PAYLOAD];
         let (received, files) = self.read(&mut buffer)?;
         if received == 0 {
-            return Ok(Came::End);
+            return Ok(CardMessage::End);
         }
         let word = |bytes: &[u8], at: usize| {
             u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -105,12 +104,14 @@ impl Device {
         let answer = match kind {
             request::GET_FEATURES => Some(FEATURES),
             request::GET_PROTOCOL_FEATURES => Some(PROTOCOL_FEATURES),
-            request::VRING_KICK => return Ok(Came::Kick { answer: flags & NEED_REPLY != 0 }),
+            request::VRING_KICK => {
+                return Ok(CardMessage::Kick { answer: flags & NEED_REPLY != 0 });
+            }
             request::GET_CONFIG => {
                 self.configure(&mut payload);
                 payload.truncate(size as usize);
                 self.write(kind, &payload)?;
-                return Ok(Came::Nothing);
+                return Ok(CardMessage::Other);
             }
             request::SET_MEM_TABLE => {
                 let regions = payload.get(8..8 + 32 * index).ok_or(io::ErrorKind::InvalidData)?;
@@ -136,7 +137,9 @@ impl Device {
                             (queue.descriptors, queue.used, queue.available) =
                                 (long(8), long(16), long(24));
                             if index == TO_GUEST {
-                                queue.quiet(&self.memory).ok_or(io::ErrorKind::InvalidData)?;
+                                queue
+                                    .disable_notifications(&self.memory)
+                                    .ok_or(io::ErrorKind::InvalidData)?;
                             }
                         }
                     }
@@ -148,7 +151,7 @@ impl Device {
         if answer.is_some() || flags & NEED_REPLY != 0 {
             self.write(kind, &answer.unwrap_or(0).to_ne_bytes())?;
         }
-        Ok(Came::Nothing)
+        Ok(CardMessage::Other)
     }
 
     /// Answers a kick.
@@ -159,7 +162,7 @@ impl Device {
     /// A `struct vhost_user_config` with the card's MAC, status and MTU.
     fn configure(&self, payload: &mut [u8]) {
         let mut config = self.mac.to_vec();
-        // VIRTIO_NET_S_LINK_UP, one pair of queues, an MTU that is not announced.
+        // VIRTIO_NET_S_LINK_UP, one pair of queues, and an MTU, whose feature is not offered.
         config.extend([1, 0, 1, 0, 0xdc, 5]);
         let room = payload.get_mut(12..).unwrap_or_default();
         for (to, from) in room.iter_mut().zip(config) {
@@ -167,8 +170,8 @@ impl Device {
         }
     }
 
-    /// Reads one message. Once the interrupts are set up, the guest waits for every answer, so that
-    /// one call can read head and payload.
+    /// Reads one message. After interrupts are set up, the guest waits for every answer, so one
+    /// call can read header and payload.
     fn read(&self, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
         let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -186,7 +189,7 @@ impl Device {
             return Ok((0, files));
         }
         let size = u32::from_ne_bytes([buffer[8], buffer[9], buffer[10], buffer[11]]) as usize;
-        // A signal may have cut it.
+        // A signal may have interrupted the call in the message.
         let rest = buffer.get_mut(message.bytes..HEADER + size);
         let rest = rest.ok_or(io::ErrorKind::InvalidData)?;
         if !rest.is_empty() {
@@ -205,27 +208,28 @@ impl Device {
         self.queues[FROM_GUEST].receive(&self.memory, into)
     }
 
-    /// Does the guest want to know that its packets are sent?
+    /// Does the guest want an interrupt when its packets are sent?
     pub(super) fn wants_completion(&self) -> bool {
-        self.queues[FROM_GUEST].interrupts(&self.memory)
+        self.queues[FROM_GUEST].has_interrupts(&self.memory)
     }
 
-    /// Gives the guest an Ethernet frame with this header; `None` if it has no room.
+    /// Delivers a frame with a virtio header to the guest; `None` if it has no buffer for it.
     pub(super) fn send(&mut self, frame: &[u8]) -> Option<()> {
         let mut packet = vec![0; PACKET_HEADER];
-        // One buffer.
+        // `num_buffers` is one.
         packet[10] = 1;
         packet.extend_from_slice(frame);
         packet[PACKET_HEADER..][..6].copy_from_slice(&self.mac);
         self.queues[TO_GUEST].send(&self.memory, &packet)
     }
 
-    /// Raises the interrupt of the queue to the guest, or of that from it.
+    /// Raises the interrupt of the queue to the guest, or of the queue from it. Returns false if
+    /// the guest has disabled it.
     pub(super) fn interrupt(&self, to_guest: bool) -> io::Result<bool> {
         const VRING_CALL: u32 = 4;
         let queue = if to_guest { TO_GUEST } else { FROM_GUEST };
         let Some(requests) = self.requests() else { return Ok(false) };
-        if !self.queues[queue].interrupts(&self.memory) {
+        if !self.queues[queue].has_interrupts(&self.memory) {
             return Ok(false);
         }
         let mut payload = (queue as u32).to_ne_bytes().to_vec();
@@ -234,7 +238,7 @@ impl Device {
         Ok(true)
     }
 
-    /// Reads the guest's answer to an interrupt; false if the guest has ended.
+    /// Reads the guest's answer to an interrupt. Returns false if the guest has exited.
     pub(super) fn on_answer(&self) -> io::Result<bool> {
         let Some(requests) = self.requests() else { return Ok(false) };
         let mut answer = [0; HEADER + 8];

@@ -1,4 +1,4 @@
-//! The flows of a scenario, from their beginnings to their ends.
+//! The flows of a scenario on guests, from start to end.
 
 use std::io;
 
@@ -15,20 +15,20 @@ use super::agent::{Report, Request};
 use super::machine::CLOCK;
 use super::remote::RemoteSockets;
 use super::samples::TimedSample;
-use super::stage::{Actors, Carried, Progress, Zero};
+use super::stage::{Actors, CarrierLinks, Progress, Zero};
 use super::world::World;
 use crate::error::Error;
-use crate::report::Effective;
+use crate::report::EffectiveSettings;
 
-/// The flows.
+/// The flows of a run.
 pub(super) struct Flows<'a> {
     pub scenario: &'a Scenario,
     pub sessions: Vec<Session<RemoteSockets>>,
     /// The samples of each flow.
     pub samples: Vec<Vec<TimedSample>>,
     /// The effective settings of connections.
-    pub effective: Vec<(String, Effective)>,
-    /// Has a socket changed?
+    pub effective: Vec<(String, EffectiveSettings)>,
+    /// Has a socket changed since the last call of `proceed`?
     changed: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Flows<'a> {
         &self,
         (flow, place): (usize, Place),
         request: &Request,
-        (world, links): (&mut World<'_>, &mut Carried<'_, '_>),
+        (world, links): (&mut World<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         match world.call(self.ends(flow)[place.index()], request, links)? {
             (0, _) => Ok(()),
@@ -57,11 +57,11 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Makes the sockets of all flows; receivers listen.
+    /// Makes the sockets of all flows. Those of receivers listen.
     pub(super) fn open(
         &mut self,
         world: &mut World<'_>,
-        links: &mut Carried<'_, '_>,
+        links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
         for (flow, named) in self.scenario.flows.iter().enumerate() {
             let udp = self.sessions[flow].protocol() == Protocol::Udp;
@@ -79,11 +79,11 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Asks for the last state of all sockets.
-    pub(super) fn ask(
+    /// Requests the final state of all sockets.
+    pub(super) fn request_reports(
         &mut self,
         world: &mut World<'_>,
-        links: &mut Carried<'_, '_>,
+        links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
         for flow in 0..self.sessions.len() {
             for place in Place::BOTH {
@@ -93,17 +93,17 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Lets the sessions take the last state.
+    /// Lets the sessions process the final state.
     pub(super) fn finish(&mut self, now: Instant) -> Result<(), Error> {
         for session in &mut self.sessions {
-            session.go_on(now, &mut [])?;
+            session.proceed(now, &mut [])?;
         }
         Ok(())
     }
 }
 
 impl Actors for Flows<'_> {
-    fn take(&mut self, report: Report, zero: Zero) {
+    fn on_report(&mut self, report: Report, zero: Zero) {
         match report {
             Report::State { flow, place, state } => {
                 if let Some(session) = self.sessions.get_mut(flow) {
@@ -124,7 +124,11 @@ impl Actors for Flows<'_> {
         }
     }
 
-    fn go_on(&mut self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<(), Error> {
+    fn proceed(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<(), Error> {
         let (now, changed) = (links.zero.instant(world.now()), self.changed);
         self.changed = false;
         for flow in 0..self.sessions.len() {
@@ -132,7 +136,7 @@ impl Actors for Flows<'_> {
             if !changed && session.next_timer().is_none_or(|at| at > now) {
                 continue;
             }
-            if let Some(info) = session.go_on(now, &mut [])? {
+            if let Some(info) = session.proceed(now, &mut [])? {
                 let congestion = session.sockets().congestion().to_string();
                 let named = &self.scenario.flows[flow];
                 let kernels =
@@ -143,7 +147,7 @@ impl Actors for Flows<'_> {
             let requests = std::mem::take(&mut self.sessions[flow].sockets().outbox);
             for (place, request) in requests {
                 let guest = self.ends(flow)[place.index()];
-                world.ask(guest, &request);
+                world.send_request(guest, &request);
             }
         }
         Ok(())
@@ -157,8 +161,8 @@ impl Actors for Flows<'_> {
 
     fn progress(&self) -> Progress {
         match self.sessions.iter().all(Session::is_over) {
-            true => Progress::Over,
-            false => Progress::Goes,
+            true => Progress::Completed,
+            false => Progress::Continues,
         }
     }
 }

@@ -15,17 +15,17 @@ use crate::guest_kernel::GuestKernel;
 
 /// The real-time clock of guests at their start, in nanoseconds.
 pub(super) const CLOCK: u64 = 1_700_000_000_000_000_000;
-/// The last lines that an error shows.
+/// The number of the console's last lines that an error shows.
 const LINES: usize = 12;
 
-/// A running kernel; dropping it ends it.
+/// The process of a running kernel. Dropping this ends it.
 pub(super) struct Machine {
     pub name: String,
     child: Child,
     console: File,
 }
 
-/// The start of a machine.
+/// The parameters of a machine's start.
 pub(super) struct Start<'a> {
     pub kernel: &'a GuestKernel,
     pub name: &'a str,
@@ -42,8 +42,8 @@ pub(super) struct Start<'a> {
 }
 
 impl Machine {
-    /// Starts it. Its command line is the same on all machines, because it is a source of its
-    /// random numbers: therefore its paths are relative, and its root is the standard input.
+    /// Starts a machine. The kernel derives random numbers from its command line, which therefore
+    /// must be the same everywhere: its paths are relative, and its root is the standard input.
     pub(super) fn start(start: &Start<'_>) -> Result<Self, Error> {
         let Start { kernel, name, number, seed, memory_mb, programs, clock, folder } = *start;
         let failed = Error::system::<io::Error>("start the guest kernel");
@@ -93,12 +93,12 @@ impl Machine {
         Ok(Self { name: name.to_string(), child, console })
     }
 
-    /// Has it ended?
+    /// Has the process exited?
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// The error of a kernel that ended by itself.
+    /// The error of a kernel that exited early.
     pub(super) fn ended(&mut self) -> Error {
         let status = self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
         Error::GuestEnded { host: self.name.clone(), status, lines: self.last_lines() }
@@ -120,7 +120,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Its group holds the processes in which it runs its own.
+        // The kernel runs its processes as processes of this group.
         if let Some(group) = Pid::from_raw(self.child.id() as i32) {
             let _ = kill_process_group(group, Signal::KILL);
         }

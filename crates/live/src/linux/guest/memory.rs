@@ -1,4 +1,4 @@
-//! Memory shared with a guest kernel; only this file is unsafe.
+//! Memory shared with a guest kernel.
 #![expect(unsafe_code, reason = "memory shared with another process has no safe form")]
 
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// A shared mapping of a file. The kernel on the other side waits while this side reads and writes.
+/// A shared mapping of a file. The guest kernel waits while this process reads and writes.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     start: NonNull<u8>,
@@ -21,7 +21,7 @@ impl SharedMemory {
     pub(super) fn map(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: a new mapping where the kernel wants it touches no memory of this process.
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps no other memory.
         let start = unsafe {
             let anywhere = ptr::null_mut();
             libc::mmap(anywhere, length, access, libc::MAP_SHARED, file.as_raw_fd(), offset)
@@ -43,11 +43,11 @@ impl SharedMemory {
         place.is_aligned().then_some(place)
     }
 
-    /// Appends these bytes to `into`; `None` if some are outside.
+    /// Appends these bytes to `into`; `None` if some are outside the mapping.
     pub(super) fn read(&self, offset: usize, length: usize, into: &mut Vec<u8>) -> Option<()> {
         let place = self.at(offset, length)?;
         into.reserve(length);
-        // SAFETY: both ranges are valid, and the reserved one is nobody else's.
+        // SAFETY: both ranges are valid, and they do not overlap.
         unsafe {
             ptr::copy_nonoverlapping(place, into.as_mut_ptr().add(into.len()), length);
             into.set_len(into.len() + length);
@@ -55,10 +55,10 @@ impl SharedMemory {
         Some(())
     }
 
-    /// Writes the bytes; `None` if some are outside.
+    /// Writes the bytes; `None` if some are outside the mapping.
     pub(super) fn write(&self, offset: usize, bytes: &[u8]) -> Option<()> {
         let place = self.at(offset, bytes.len())?;
-        // SAFETY: both ranges are valid, and `bytes` is no part of the mapping.
+        // SAFETY: both ranges are valid, and `bytes` is not part of the mapping.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
         Some(())
     }
@@ -89,7 +89,7 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: nothing refers to the mapping any more.
+        // SAFETY: no reference to the mapping outlives `self`.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_mappings_of_a_file_are_one_memory() {
+    fn two_mappings_of_a_file_share_memory() {
         let file = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
         ftruncate(&file, 4096).unwrap();
         let [one, two] = [(); 2].map(|()| SharedMemory::map(file.as_fd(), 0, 4096).unwrap());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_is_touched() {
+    fn accesses_outside_the_mapping_fail() {
         let file = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
         ftruncate(&file, 4096).unwrap();
         let memory = SharedMemory::map(file.as_fd(), 0, 4096).unwrap();

@@ -1,5 +1,5 @@
-//! A scenario's flows, or programs, on guest kernels: Linux built as a program, whose clock is this
-//! side's.
+//! A scenario's flows, or programs, on guest kernels: Linux built as a program, with a virtual
+//! clock that this process controls.
 
 mod agent;
 mod device;
@@ -28,31 +28,31 @@ use rtolab_time::{Duration, Instant};
 
 use super::argv;
 use super::carrier::Carrier;
-use super::found;
+use super::connections;
 use super::host::address;
 use super::lateness::LatenessMeter;
 use super::log::Log;
 use super::needs;
-use super::recording::{self, Ending, Known};
+use super::recording::{self, Ending, FlowInfo};
 use super::routes::Routes;
 use super::session::Session;
 use super::sockets::Protocol;
 use super::workload;
-use crate::emulation::{Emulator, Keep, Ran};
+use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 use crate::programs::{OnOutput, Programs};
-use crate::report::{Counts, Ended, HostReport, Lateness};
+use crate::report::{Counts, EndReason, HostReport, Lateness};
 use flows::Flows;
 use machine::CLOCK;
 use programs::Running;
 use remote::RemoteSockets;
-use stage::{Actors, Stage, Zero};
-use world::{Wanted, World};
+use stage::{Actors, GuestRun, Zero};
+use world::{GuestSpec, World};
 
-/// Further packets are not kept.
-const MOST_PACKETS: usize = 20_000_000;
-/// Time 0 of the links is a multiple of this after the guests' start.
+/// The maximum number of packets recorded.
+const MAX_PACKETS: usize = 20_000_000;
+/// The granularity of time 0 of the links, after the guests' start.
 const BEGIN: Duration = Duration::from_secs(1);
 
 /// Flows.
@@ -61,15 +61,15 @@ pub(crate) fn run(
     kernel: &GuestKernel,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
     workload::check(scenario)?;
     workload::check_hosts(scenario)?;
     let routes = Routes::new(scenario)?;
     let stream = Stream::new(emulation.seed);
-    let asking = RefCell::new(interrupted);
-    let mut ask = || (asking.borrow_mut())();
-    let (world, mut hosts) = start(emulation, (kernel, false), &mut ask)?;
+    let interrupted = RefCell::new(interrupted);
+    let mut is_interrupted = || (interrupted.borrow_mut())();
+    let (world, mut hosts) = start(emulation, (kernel, false), &mut is_interrupted)?;
     let sessions = scenario.flows.iter().enumerate().map(|(number, flow)| {
         let sockets = RemoteSockets::new(number, Protocol::of(&flow.workload));
         Session::new(sockets, flow, stream)
@@ -77,91 +77,92 @@ pub(crate) fn run(
     let flows = Flows::new(scenario, sessions.collect());
     let size = (&routes, scenario.nodes.len(), scenario.flows.len());
     let draws = (emulation.seed, scenario.measured);
-    let carrier = Carrier::new(size, draws, Log::new(MOST_PACKETS));
+    let carrier = Carrier::new(size, draws, Log::new(MAX_PACKETS));
     let end = Instant::START + scenario.duration;
-    let mut stage = stage(world, carrier, flows, Some(end));
-    let zero = stage.world.now().next_multiple_of(BEGIN.nanos());
-    stage.zero = Zero(Some(zero));
-    stage.act(Flows::open)?;
-    stage.wait(zero)?;
-    let ended = stage.play(&|| (asking.borrow_mut())())?;
-    let at = stage.now();
-    stage.world.catch_up();
-    stage.act(Flows::ask)?;
-    stage.take_reports();
-    let now = stage.now();
-    stage.actors.finish(now)?;
-    count(&mut stage.world, &mut hosts)?;
-    let ending = ending(&stage, at);
-    let Stage { mut carrier, actors: Flows { sessions, samples, effective, .. }, .. } = stage;
+    let mut guest_run = guest_run(world, carrier, flows, Some(end));
+    let zero = guest_run.world.now().next_multiple_of(BEGIN.nanos());
+    guest_run.zero = Zero(Some(zero));
+    guest_run.act(Flows::open)?;
+    guest_run.wait(zero)?;
+    let ended = guest_run.run(&|| (interrupted.borrow_mut())())?;
+    let at = guest_run.now();
+    guest_run.world.catch_up();
+    guest_run.act(Flows::request_reports)?;
+    guest_run.take_reports();
+    let now = guest_run.now();
+    guest_run.actors.finish(now)?;
+    count(&mut guest_run.world, &mut hosts)?;
+    let ending = ending(&guest_run, at);
+    let GuestRun { mut carrier, actors: Flows { sessions, samples, effective, .. }, .. } =
+        guest_run;
     let outcome = (ended, effective, hosts);
     let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let known =
-        sessions.iter().enumerate().map(|(flow, session)| Known::of(scenario, flow, session));
+        sessions.iter().enumerate().map(|(flow, session)| FlowInfo::of(scenario, flow, session));
     let known: Vec<_> = known.collect();
-    let watched = samples::replay(&carrier.log, &samples);
-    let all = (known.as_slice(), watched.as_slice());
+    let observations = samples::replay(&carrier.log, &samples);
+    let all = (known.as_slice(), observations.as_slice());
     let recording = recording::recording((scenario, &routes), run, (&mut carrier, at), all);
-    Ok(Ran { recording, report })
+    Ok(EmulationResult { recording, report })
 }
 
-/// Programs.
+/// Runs programs on guest kernels.
 pub(crate) fn run_programs(
     emulation: &Emulator<'_>,
     kernel: &GuestKernel,
     (programs, output): (&Programs<'_>, &mut OnOutput<'_>),
     interrupted: &mut dyn FnMut() -> bool,
-) -> Result<Ran, Error> {
+) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
     workload::check(scenario)?;
-    needs::check_command(&argv::filled(scenario, programs.client))?;
+    needs::check_command(&argv::substitute(scenario, programs.client))?;
     let routes = Routes::new(scenario)?;
-    let asking = RefCell::new(interrupted);
-    let mut ask = || (asking.borrow_mut())();
-    let (world, mut hosts) = start(emulation, (kernel, true), &mut ask)?;
-    let log = Log::new(match programs.keep {
-        Keep::Nothing => 0,
-        Keep::Packets => MOST_PACKETS,
+    let interrupted = RefCell::new(interrupted);
+    let mut is_interrupted = || (interrupted.borrow_mut())();
+    let (world, mut hosts) = start(emulation, (kernel, true), &mut is_interrupted)?;
+    let log = Log::new(match programs.logging {
+        PacketLogging::Off => 0,
+        PacketLogging::Headers => MAX_PACKETS,
     });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
     let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
-    let mut stage = stage(world, carrier, Running::new(scenario, programs, output), None);
-    let begin = stage.world.now().next_multiple_of(BEGIN.nanos());
-    stage.wait(begin)?;
-    stage.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
-    let ended = stage.play(&|| (asking.borrow_mut())())?;
-    let at = stage.now();
-    if ended != Ended::Interrupted {
-        stage.world.catch_up();
-        count(&mut stage.world, &mut hosts)?;
+    let mut guest_run = guest_run(world, carrier, Running::new(scenario, programs, output), None);
+    let begin = guest_run.world.now().next_multiple_of(BEGIN.nanos());
+    guest_run.wait(begin)?;
+    guest_run.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
+    let ended = guest_run.run(&|| (interrupted.borrow_mut())())?;
+    let at = guest_run.now();
+    if ended != EndReason::Interrupted {
+        guest_run.world.catch_up();
+        count(&mut guest_run.world, &mut hosts)?;
     }
-    let ending = ending(&stage, at);
-    let Stage { mut carrier, .. } = stage;
+    let ending = ending(&guest_run, at);
+    let GuestRun { mut carrier, .. } = guest_run;
     let outcome = (ended, Vec::new(), hosts);
     let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = found::connections(&mut carrier.log);
+    let known = connections::find(&mut carrier.log);
     let recording =
         recording::recording((scenario, &routes), run, (&mut carrier, at), (&known, &[]));
-    Ok(Ran { recording, report })
+    Ok(EmulationResult { recording, report })
 }
 
 /// Starts a guest for each host, and sets it up.
 fn start<'a>(
     emulation: &Emulator<'_>,
     (kernel, programs): (&GuestKernel, bool),
-    ask: &'a mut dyn FnMut() -> bool,
+    interrupted: &'a mut dyn FnMut() -> bool,
 ) -> Result<(World<'a>, Vec<HostReport>), Error> {
     let scenario = emulation.scenario;
     let stream = Stream::new(emulation.seed);
-    let wanted = scenario.nodes.iter().enumerate().map(|(host, name)| {
+    let guests = scenario.nodes.iter().enumerate().map(|(host, name)| {
         let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
         let seed = stream.child("guest").child(name).rng().bits();
-        Wanted { name, sockets: sockets.count(), programs, seed }
+        GuestSpec { name, sockets: sockets.count(), programs, seed }
     });
-    let wanted: Vec<_> = wanted.collect();
+    let guests: Vec<_> = guests.collect();
     let clock = if programs { clock()? } else { CLOCK };
-    let mut world = World::new(&vec![kernel; wanted.len()], (&wanted, clock), ask)?;
+    let mut world = World::new(&vec![kernel; guests.len()], (&guests, clock), interrupted)?;
     let mut hosts = Vec::new();
     for (guest, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
         if programs {
@@ -193,14 +194,14 @@ fn clock() -> Result<u64, Error> {
     )
 }
 
-fn stage<'a, 'b, A: Actors>(
+fn guest_run<'a, 'b, A: Actors>(
     world: World<'b>,
     carrier: Carrier<'a>,
     actors: A,
     end: Option<Instant>,
-) -> Stage<'a, 'b, A> {
+) -> GuestRun<'a, 'b, A> {
     let waiting = vec![VecDeque::new(); world.number()];
-    Stage { world, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
+    GuestRun { world, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
 }
 
 fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
@@ -210,11 +211,11 @@ fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
     Ok(())
 }
 
-fn ending<A>(stage: &Stage<'_, '_, A>, at: Instant) -> Ending {
+fn ending<A>(guest_run: &GuestRun<'_, '_, A>, at: Instant) -> Ending {
     Ending {
         at,
-        refused: stage.world.refused,
-        lateness: stage.late.read(),
+        refused: guest_run.world.refused,
+        lateness: guest_run.late.read(),
         waited: Lateness::default(),
         real_time: true,
     }

@@ -7,7 +7,7 @@ use rtolab_scenario::Kernel;
 const RTM_NEWLINK: u16 = 16;
 const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;
-/// `NLM_F_REQUEST | NLM_F_ACK`, and `NLM_F_CREATE` for what is new.
+/// `NLM_F_REQUEST | NLM_F_ACK`, and `NLM_F_CREATE` for new objects.
 const FLAGS: u16 = 5;
 const CREATE: u16 = 0x400;
 const AF_INET: u8 = 2;
@@ -38,7 +38,7 @@ const STACK0: u32 = 3;
 /// The queue of `stack0` in packets: enough for a window of any size.
 const STACK_QUEUE: u32 = 10_000;
 
-/// A message with this header after that of netlink.
+/// A message with this header after the netlink header.
 fn message(kind: u16, flags: u16, header: &[u8], attributes: &[u8]) -> Vec<u8> {
     let length = (16 + header.len() + attributes.len()) as u32;
     let mut bytes = length.to_ne_bytes().to_vec();
@@ -57,7 +57,7 @@ fn put(into: &mut Vec<u8>, kind: u16, value: &[u8]) {
     into.resize(into.len().next_multiple_of(4), 0);
 }
 
-/// A `struct ifinfomsg` that sets a device up.
+/// A `struct ifinfomsg` that brings a device up.
 fn up(device: u32, attributes: &[u8]) -> Vec<u8> {
     let mut header = vec![0; 4];
     header.extend(device.to_ne_bytes());
@@ -65,8 +65,9 @@ fn up(device: u32, attributes: &[u8]) -> Vec<u8> {
     message(RTM_NEWLINK, 0, &header, attributes)
 }
 
-/// Sets `lo` and `eth0` up, and gives the guest its address and its routes: those of a namespace
-/// (`host.rs`). `eth0` has an MTU of 1500 bytes at least, for requests; routes have the scenario's.
+/// The messages that bring `lo` and `eth0` up and set the guest's address and routes, which are
+/// those of a namespace (`host.rs`). `eth0` has an MTU of at least 1500 bytes, for requests; the
+/// routes have the scenario's MTU.
 pub(super) fn set_up(kernel: &Kernel, (address, rto_min_ms): (Ipv4Addr, u64)) -> Vec<Vec<u8>> {
     let mut device = Vec::new();
     put(&mut device, IFLA_MTU, &kernel.mtu.max(1500).to_ne_bytes());

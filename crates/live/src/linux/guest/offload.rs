@@ -1,9 +1,9 @@
-//! What a network card does for its guest: the checksum of a packet.
+//! The checksum offload of a guest's network card.
 
 /// VIRTIO_NET_HDR_F_NEEDS_CSUM.
 const NEEDS_CHECKSUM: u8 = 1;
 
-/// Finishes the checksum that the packet's header asks for.
+/// Completes the checksum that the packet's virtio header requests.
 pub(super) fn finish_checksum(header: &[u8], frame: &mut [u8]) {
     let word = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
     let (start, offset) = (word(6), word(8));
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checksum_is_finished_where_the_header_asks_for_it() {
+    fn a_checksum_is_completed_if_the_header_requests_it() {
         // RFC 1071 section 3: the sum of these bytes is ddf2.
         let covered = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(checksum(&covered), !0xddf2);

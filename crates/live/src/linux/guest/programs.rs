@@ -1,4 +1,4 @@
-//! A client and a server in guests.
+//! The programs of a run on guests: a client and a server.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -8,28 +8,29 @@ use std::process::ExitStatus;
 use rtolab_scenario::Scenario;
 use rtolab_time::Duration;
 
-use super::super::argv::{ends, filled};
+use super::super::argv::{ends, substitute};
 use super::super::host::address;
 use super::agent::{Report, Request};
 use super::setup;
-use super::stage::{Actors, Carried, Progress, Zero};
+use super::stage::{Actors, CarrierLinks, Progress, Zero};
 use super::world::World;
 use crate::error::Error;
 use crate::programs::{OnOutput, Output, Programs};
-use crate::report::Ended;
+use crate::report::EndReason;
 
 /// The numbers of the programs.
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
-/// The interval at which to look whether the server listens.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long a server that listens may take to be ready.
+/// The interval at which to check whether the server listens.
+const LISTEN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The time from when the server listens to the start of the client.
 const READY: Duration = Duration::from_millis(200);
-/// The interval at which to look whether anything has moved.
+/// The interval at which to check for packets and reports.
 const DAY: Duration = Duration::from_secs(86_400);
-/// The bytes of words in a request.
+/// The maximum number of bytes of words in a request.
 const PART: usize = 1400;
-/// Where sockets that listen, and datagram sockets that are not connected, are listed.
+/// The files that list sockets, with the state of those that listen, and of datagram sockets that
+/// are not connected.
 const SOCKETS: [(&str, &str); 4] = [
     ("/proc/net/tcp", " 0A "),
     ("/proc/net/tcp6", " 0A "),
@@ -37,18 +38,18 @@ const SOCKETS: [(&str, &str); 4] = [
     ("/proc/net/udp6", " 07 "),
 ];
 
-/// What comes next, in the guests' time.
+/// The phase of a run, with times of the guests.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Begins,
-    /// The server starts: the next look, and the last.
+    /// The server starts: the times of the next check and of the last one.
     Listens {
-        look: u64,
+        next: u64,
         last: u64,
     },
-    /// The client starts then.
+    /// The client starts at this time.
     Starts(u64),
-    /// The client runs until then at the latest.
+    /// The client runs, at most until this time.
     Runs(Option<u64>),
 }
 
@@ -58,12 +59,12 @@ pub(super) struct Running<'a> {
     programs: &'a Programs<'a>,
     output: &'a mut OnOutput<'a>,
     phase: Phase,
-    /// The statuses of those that have ended.
+    /// The exit statuses of programs that have ended.
     ended: [Option<ExitStatus>; 2],
     limited: bool,
     reports: u64,
-    /// The last look whether anything had moved: when, and the number of packets and reports.
-    moved: (u64, u64),
+    /// The time of the last check for packets and reports, and their number at that time.
+    activity: (u64, u64),
 }
 
 impl<'a> Running<'a> {
@@ -80,7 +81,7 @@ impl<'a> Running<'a> {
             ended: [None; 2],
             limited: false,
             reports: 0,
-            moved: (0, 0),
+            activity: (0, 0),
         }
     }
 
@@ -88,11 +89,11 @@ impl<'a> Running<'a> {
         &self,
         program: usize,
         command: &[String],
-        (world, links): (&mut World<'_>, &mut Carried<'_, '_>),
+        (world, links): (&mut World<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         let (here, peer) = ends(self.scenario);
         let guest = if program == CLIENT { here } else { peer };
-        let argv = filled(self.scenario, command);
+        let argv = substitute(self.scenario, command);
         let words = words(&argv, &address(peer).to_string())?;
         for (number, part) in words.chunks(PART).enumerate() {
             let offset = (number * PART) as u32;
@@ -129,15 +130,19 @@ impl<'a> Running<'a> {
     fn start_client(
         &mut self,
         now: u64,
-        guests: (&mut World<'_>, &mut Carried<'_, '_>),
+        guests: (&mut World<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         self.start(CLIENT, self.programs.client, guests)?;
         self.phase = Phase::Runs(self.programs.limit.map(|limit| now + limit.nanos()));
         Ok(())
     }
 
-    /// Does the server listen, or a program on a TUN device?
-    fn listens(&self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<bool, Error> {
+    /// Does the server listen, or has a program opened the TUN device?
+    fn is_listening(
+        &self,
+        world: &mut World<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<bool, Error> {
         let (_, guest) = ends(self.scenario);
         for (path, sign) in SOCKETS {
             let (_, text) = setup::file(world, (guest, path), links)?;
@@ -152,35 +157,35 @@ impl<'a> Running<'a> {
     fn begin(
         &mut self,
         now: u64,
-        guests: (&mut World<'_>, &mut Carried<'_, '_>),
+        guests: (&mut World<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         let Some(server) = self.programs.server else {
             return self.start_client(now, guests);
         };
         let shell = ["sh", "-c", server].map(String::from);
         self.start(SERVER, &shell, guests)?;
-        self.phase = Phase::Listens { look: now, last: now + self.programs.lead.nanos() };
+        self.phase = Phase::Listens { next: now, last: now + self.programs.lead.nanos() };
         Ok(())
     }
 
-    /// Checks once a day whether anything has moved.
-    fn check_motion(&mut self, now: u64, packets: u64) -> Result<(), Error> {
-        let (since, before) = self.moved;
+    /// Returns an error after a day without packets and reports.
+    fn check_activity(&mut self, now: u64, packets: u64) -> Result<(), Error> {
+        let (since, before) = self.activity;
         if now < since + DAY.nanos() {
             return Ok(());
         }
-        let moved = packets + self.reports;
-        if moved == before {
+        let count = packets + self.reports;
+        if count == before {
             let program = self.programs.client.first().cloned().unwrap_or_default();
             return Err(Error::GuestsWait { program });
         }
-        self.moved = (now, moved);
+        self.activity = (now, count);
         Ok(())
     }
 }
 
 impl Actors for Running<'_> {
-    fn take(&mut self, report: Report, _: Zero) {
+    fn on_report(&mut self, report: Report, _: Zero) {
         self.reports += 1;
         match report {
             Report::Output { is_error, bytes } => {
@@ -202,40 +207,44 @@ impl Actors for Running<'_> {
         }
     }
 
-    fn go_on(&mut self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<(), Error> {
+    fn proceed(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<(), Error> {
         let now = world.now();
         match self.phase {
             Phase::Begins => self.begin(now, (world, links))?,
-            Phase::Listens { look, last } if now >= look => {
+            Phase::Listens { next, last } if now >= next => {
                 self.phase = if self.ended[SERVER].is_some() || now >= last {
                     Phase::Starts(now)
-                } else if self.listens(world, links)? {
+                } else if self.is_listening(world, links)? {
                     Phase::Starts(now + READY.nanos())
                 } else {
-                    Phase::Listens { look: now + LOOK.nanos(), last }
+                    Phase::Listens { next: now + LISTEN_CHECK_INTERVAL.nanos(), last }
                 };
             }
             Phase::Starts(at) if now >= at => self.start_client(now, (world, links))?,
             Phase::Runs(Some(until)) => self.limited = now >= until,
             _ => {}
         }
-        self.check_motion(now, links.carrier.entered())
+        self.check_activity(now, links.carrier.entered())
     }
 
     fn next_timer(&self, _: u64, _: Zero) -> Option<u64> {
         let next = match self.phase {
             Phase::Begins => return Some(0),
-            Phase::Listens { look: at, .. } | Phase::Starts(at) | Phase::Runs(Some(at)) => Some(at),
+            Phase::Listens { next: at, .. } | Phase::Starts(at) | Phase::Runs(Some(at)) => Some(at),
             Phase::Runs(None) => None,
         };
-        next.into_iter().chain([self.moved.0 + DAY.nanos()]).min()
+        next.into_iter().chain([self.activity.0 + DAY.nanos()]).min()
     }
 
     fn progress(&self) -> Progress {
         match self.ended[CLIENT] {
-            Some(status) => Progress::Ended(Ended::Exited(status)),
-            None if self.limited => Progress::Ended(Ended::TimedOut),
-            None => Progress::Goes,
+            Some(status) => Progress::Ended(EndReason::Exited(status)),
+            None if self.limited => Progress::Ended(EndReason::TimedOut),
+            None => Progress::Continues,
         }
     }
 }
@@ -260,7 +269,7 @@ fn words(argv: &[String], peer: &str) -> Result<Vec<u8>, Error> {
     Ok(words)
 }
 
-/// The further groups of the user.
+/// The supplementary groups of the user.
 fn groups() -> Result<Vec<u32>, Error> {
     let groups = rustix::process::getgroups().map_err(Error::system("read the user's groups"))?;
     Ok(groups.into_iter().map(rustix::process::Gid::as_raw).take(256).collect())

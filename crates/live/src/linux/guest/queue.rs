@@ -12,23 +12,24 @@ const NEXT: u16 = 1;
 const NO_INTERRUPT: u16 = 1;
 /// VRING_USED_F_NO_NOTIFY.
 const NO_NOTIFY: u16 = 1;
-/// No chain of descriptors is longer than a queue.
+/// The maximum number of descriptors in a chain, the size of the largest queue.
 const LONGEST: u16 = 1024;
 
 /// The guest's physical memory.
 #[derive(Default)]
 pub(super) struct GuestMemory(Vec<Region>);
 
+/// A region of the guest's physical memory.
 struct Region {
     address: u64,
     length: u64,
     memory: SharedMemory,
-    /// Where the region begins in the mapping.
+    /// The offset of the region in the mapping.
     offset: u64,
 }
 
 impl GuestMemory {
-    /// Maps the regions of SET_MEM_TABLE: address, length, user address and offset of each.
+    /// Maps the regions of SET_MEM_TABLE. An entry has address, length, user address and offset.
     pub(super) fn map(table: &[u8], files: &[OwnedFd]) -> io::Result<Self> {
         let mut regions = Vec::new();
         for (entry, file) in table.chunks_exact(32).zip(files) {
@@ -75,7 +76,7 @@ impl GuestMemory {
 /// A virtqueue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Virtqueue {
-    /// Its size; 0 before the guest set it up.
+    /// Its size; 0 before the guest has set it up.
     pub size: u16,
     pub descriptors: u64,
     pub available: u64,
@@ -91,13 +92,13 @@ struct Descriptor {
 }
 
 impl Virtqueue {
-    /// Asks the guest for no notifications.
-    pub(super) fn quiet(&self, memory: &GuestMemory) -> Option<()> {
+    /// Disables the guest's notifications.
+    pub(super) fn disable_notifications(&self, memory: &GuestMemory) -> Option<()> {
         memory.store_u16(self.used, NO_NOTIFY)
     }
 
-    /// Does the guest want interrupts?
-    pub(super) fn interrupts(&self, memory: &GuestMemory) -> bool {
+    /// Has the guest enabled interrupts?
+    pub(super) fn has_interrupts(&self, memory: &GuestMemory) -> bool {
         memory.u16(self.available).is_some_and(|flags| flags & NO_INTERRUPT == 0)
     }
 
@@ -122,7 +123,8 @@ impl Virtqueue {
         })
     }
 
-    fn give_back(&self, memory: &GuestMemory, number: u16, length: u32) -> Option<()> {
+    /// Returns a buffer to the guest.
+    fn release(&self, memory: &GuestMemory, number: u16, length: u32) -> Option<()> {
         let index = memory.u16(self.used + 2)?;
         let entry = self.used + 4 + 8 * u64::from(index % self.size);
         memory.write(entry, &u32::from(number).to_ne_bytes())?;
@@ -141,7 +143,7 @@ impl Virtqueue {
             memory.read(part.address, part.length as usize, into)?;
             number = part.next;
         }
-        self.give_back(memory, first, 0)
+        self.release(memory, first, 0)
     }
 
     /// Writes into the next buffer that the guest offers; `None` if it offers none.
@@ -155,6 +157,6 @@ impl Virtqueue {
             memory.write(part.address, now)?;
             (bytes, number) = (rest, part.next);
         }
-        self.give_back(memory, first, all - bytes.len() as u32)
+        self.release(memory, first, all - bytes.len() as u32)
     }
 }

@@ -2,26 +2,26 @@
 
 use rtolab_record::Place;
 
-use super::super::sockets::{Moved, Protocol, Sockets};
+use super::super::sockets::{IoResult, Protocol, Sockets};
 use super::super::sys::TcpInfo;
 use super::agent::{Request, State};
 use crate::error::Error;
 
-/// A flow's sockets as their guests last reported them. A guest keeps what its socket does not
-/// take yet, so that a write takes everything.
+/// A flow's sockets, as last reported by their guests. A guest buffers the bytes that its socket
+/// does not accept, so a write always succeeds.
 pub(super) struct RemoteSockets {
     flow: usize,
     protocol: Protocol,
     states: [State; 2],
-    /// The bytes that the session knows to be read, by end.
-    taken: [u64; 2],
+    /// The number of bytes that the session has read, by end.
+    consumed: [u64; 2],
     /// Requests for the guests of these ends.
     pub outbox: Vec<(Place, Request)>,
 }
 
 impl RemoteSockets {
     pub(super) fn new(flow: usize, protocol: Protocol) -> Self {
-        Self { flow, protocol, states: Default::default(), taken: [0; 2], outbox: Vec::new() }
+        Self { flow, protocol, states: Default::default(), consumed: [0; 2], outbox: Vec::new() }
     }
 
     pub(super) fn report(&mut self, place: Place, state: State) {
@@ -48,24 +48,24 @@ impl Sockets for RemoteSockets {
         self.states[Place::Receiver.index()].opened
     }
 
-    fn read(&mut self, place: Place, _: &mut [u8]) -> Moved {
-        let (state, taken) = (&self.states[place.index()], &mut self.taken[place.index()]);
-        let fresh = state.read - *taken;
-        *taken = state.read;
+    fn read(&mut self, place: Place, _: &mut [u8]) -> IoResult {
+        let (state, consumed) = (&self.states[place.index()], &mut self.consumed[place.index()]);
+        let fresh = state.read - *consumed;
+        *consumed = state.read;
         match state {
-            _ if fresh > 0 => Moved::Bytes(fresh),
-            State { broken: true, .. } => Moved::Broken,
-            State { ended: true, .. } => Moved::End,
-            _ => Moved::Later,
+            _ if fresh > 0 => IoResult::Bytes(fresh),
+            State { broken: true, .. } => IoResult::Broken,
+            State { ended: true, .. } => IoResult::End,
+            _ => IoResult::WouldBlock,
         }
     }
 
-    fn write(&mut self, place: Place, most: u64) -> Moved {
+    fn write(&mut self, place: Place, most: u64) -> IoResult {
         if self.states[place.index()].broken {
-            return Moved::Broken;
+            return IoResult::Broken;
         }
         self.outbox.push((place, Request::Write { flow: self.flow, place, bytes: most }));
-        Moved::Bytes(most)
+        IoResult::Bytes(most)
     }
 
     fn datagram(&mut self, payload: u64) {

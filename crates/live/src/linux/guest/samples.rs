@@ -1,4 +1,4 @@
-//! What a guest's sender did, replayed from its samples and the packets of its flow.
+//! The windows and episodes of guests' senders, from their samples and the packets of their flows.
 
 use std::cmp::Reverse;
 
@@ -8,14 +8,14 @@ use rtolab_time::{Duration, Instant};
 use super::super::forwarder::sequence;
 use super::super::log::Log;
 use super::super::sys::TcpInfo;
-use super::super::watch::{Source, UNDONE, Watch, Watched};
+use super::super::watch::{Observations, SenderObserver, Source, UNDONE};
 use super::agent::COUNTERS;
 use crate::report::Counts;
 
-/// The clock of a guest counts in steps of 256 ns.
+/// The tolerance for the clock of a guest, which counts in steps of 256 ns.
 const STEP: Duration = Duration::from_micros(1);
 
-/// The state of a sender from some instant on, and its kernel's counters.
+/// The state of a sender from an instant on, with its kernel's counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedSample {
     pub at: Instant,
@@ -23,7 +23,7 @@ pub(super) struct TimedSample {
     pub info: TcpInfo,
 }
 
-/// Samples in order of time, and those that are not over.
+/// The current sample, and the later ones in order of time.
 struct Replay<'a> {
     now: Option<TimedSample>,
     rest: &'a [TimedSample],
@@ -48,7 +48,7 @@ impl Source for Replay<'_> {
 }
 
 /// The windows and episodes of each flow with samples.
-pub(super) fn replay(log: &Log, samples: &[Vec<TimedSample>]) -> Vec<Option<Watched>> {
+pub(super) fn replay(log: &Log, samples: &[Vec<TimedSample>]) -> Vec<Option<Observations>> {
     let mut events: Vec<Vec<_>> = samples.iter().map(|_| Vec::new()).collect();
     for (copy, sent) in log.sent.iter().enumerate() {
         let Some((flow, place)) = sent.flow else { continue };
@@ -63,9 +63,9 @@ pub(super) fn replay(log: &Log, samples: &[Vec<TimedSample>]) -> Vec<Option<Watc
         if samples.is_empty() {
             return None;
         }
-        // What arrives is answered at the same time.
+        // At the same time, arrivals come before the answers to them.
         events.sort_by_key(|(at, copy)| (*at, Reverse(copy.is_none()), *copy));
-        let mut watch = Watch::new(Replay { now: None, rest: samples });
+        let mut watch = SenderObserver::new(Replay { now: None, rest: samples });
         for (at, copy) in events {
             match copy {
                 None => watch.received(at),
@@ -75,7 +75,7 @@ pub(super) fn replay(log: &Log, samples: &[Vec<TimedSample>]) -> Vec<Option<Watc
                 }
             }
         }
-        Some(watch.watched())
+        Some(watch.observations())
     });
     flows.collect()
 }

@@ -54,7 +54,7 @@ impl Message {
     }
 }
 
-/// The memory in which kernels find the time and leave their requests. Client 0 is this side.
+/// The memory with the time and the requests of all kernels. Client 0 is this process.
 pub(super) struct Schedule {
     file: OwnedFd,
     memory: SharedMemory,
@@ -89,7 +89,7 @@ impl Schedule {
         self.memory.u64(at).expect("inside").load(Ordering::Acquire)
     }
 
-    /// Until when the running kernel may go on by itself.
+    /// The time up to which the running kernel may advance without a message.
     pub(super) fn free_until(&self) -> u64 {
         self.get64(8)
     }
@@ -106,26 +106,26 @@ impl Schedule {
         self.put64(16, now);
     }
 
-    /// The client that runs: 0 for this side.
+    /// Sets the client that runs.
     pub(super) fn set_running(&self, client: usize) {
         self.memory.store_u16(24, client as u16);
     }
 
-    /// When this client wants to run.
+    /// The time at which this client requests to run.
     pub(super) fn request(&self, client: usize) -> Option<u64> {
         let at = HEADER + client * CLIENT;
         let flags = self.memory.u32(at + 4)?.load(Ordering::Acquire);
         (flags & REQ_RUN != 0).then(|| self.get64(at + 8))
     }
 
-    /// Notes the request of a client that sends messages instead.
+    /// Sets the request of a client, for clients that send messages instead.
     pub(super) fn set_request(&self, client: usize, at: Option<u64>) {
         let entry = HEADER + client * CLIENT;
         self.put64(entry + 8, at.unwrap_or(NEVER));
         self.put32(entry + 4, if at.is_some() { REQ_RUN } else { 0 });
     }
 
-    /// Does this client use the memory?
+    /// Does this client use the shared memory?
     pub(super) fn shares(&self, client: usize) -> bool {
         let at = HEADER + client * CLIENT;
         self.memory.u32(at).is_some_and(|word| word.load(Ordering::Acquire) & TIME_SHARE != 0)

@@ -1,4 +1,4 @@
-//! A guest's settings: those of a namespace, by requests to the process inside.
+//! The settings of a guest: those of a namespace, applied by requests to the process in it.
 
 use std::io;
 
@@ -13,10 +13,10 @@ use super::netlink;
 use super::world::{Links, NoLinks, World};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
-use crate::report::{Counts, Effective};
+use crate::report::{Counts, EffectiveSettings};
 
-/// What a kernel derives from its memory, at the values of a machine with some gigabytes: the
-/// largest receive buffers, and no limit on the memory of all sockets.
+/// The sysctls that a kernel derives from the size of its memory, with the values of a machine with
+/// several gigabytes: large receive buffers, and no limit on the memory of all sockets.
 const OF_LARGE_MEMORY: [(&str, &str); 2] =
     [("ipv4/tcp_mem", "4000000\t5000000\t6000000"), ("ipv4/tcp_rmem", "4096\t131072\t6291456")];
 /// What a user's programs may do in a network of their own.
@@ -29,12 +29,12 @@ const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_c
 /// EINVAL.
 const INVALID: i32 = 22;
 
-/// Sets up a guest, and reads its settings back.
+/// Applies the settings to a guest, and reads them back.
 pub(super) fn set_up(
     world: &mut World<'_>,
     (guest, name): (usize, &str),
     kernel: &Kernel,
-) -> Result<Effective, Error> {
+) -> Result<EffectiveSettings, Error> {
     let known = read(world, guest, CONGESTION_CONTROLS)?;
     if !known.split_whitespace().any(|known| known == kernel.congestion) {
         return Err(Error::Congestion {
@@ -45,7 +45,7 @@ pub(super) fn set_up(
     let given = settings::controls(kernel);
     let further = OF_LARGE_MEMORY.iter().filter(|(name, _)| given.iter().all(|it| it.0 != *name));
     let further: Vec<_> = further.map(|(name, value)| (*name, value.to_string())).collect();
-    let mut effective = Effective::new();
+    let mut effective = EffectiveSettings::new();
     for (control, wanted) in further.into_iter().chain(given) {
         let path = format!("/proc/sys/net/{control}");
         let setting = control.replace('/', ".");
@@ -106,7 +106,7 @@ pub(super) fn file(
     loop {
         let request = Request::ReadFile { path: path.to_string(), offset: text.len() as u32 };
         let (error, bytes) = world.call(guest, &request, links)?;
-        // Some system controls cannot be read from an offset.
+        // Some sysctls cannot be read from an offset.
         let at_end = error == INVALID && !text.is_empty();
         if bytes.is_empty() || (error != 0 && !at_end) {
             let error = if at_end { 0 } else { error };

@@ -1,4 +1,4 @@
-//! Guests and links on one clock, and what acts at the hosts.
+//! The guests and links of a run on one clock, with the flows or programs at the hosts.
 
 use std::collections::VecDeque;
 use std::time::{Duration as Span, Instant as Wall};
@@ -12,19 +12,19 @@ use super::agent::Report;
 use super::schedule::NEVER;
 use super::world::{Links, World};
 use crate::error::Error;
-use crate::report::Ended;
+use crate::report::EndReason;
 
-/// How long packets in flight have to arrive once all flows have ended.
+/// The time for packets in flight to arrive after all flows have ended.
 const GRACE: Duration = Duration::from_secs(2);
-/// A guest that wants to run within this time is still busy with its last packet: each look at its
-/// clock takes 256 ns.
+/// The time in nanoseconds within which the request of a guest means that it still processes its
+/// last packet. Each reading of its clock takes 256 ns.
 const BUSY: u64 = 5_000;
-/// The longest that a packet waits for a busy guest.
+/// The longest time for which a packet waits for a busy guest.
 const LATEST: Duration = Duration::from_micros(100);
-/// The interval at which the caller is asked whether to continue.
-const ASK: Span = Span::from_millis(100);
+/// The interval at which `interrupted` is called.
+const POLL_INTERVAL: Span = Span::from_millis(100);
 
-/// Time 0 of the links, in the guests' time: before the first packet there may be none.
+/// Time 0 of the links, in the guests' time; `None` if it is that of the first packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero(pub Option<u64>);
 
@@ -43,12 +43,12 @@ impl Zero {
 }
 
 /// The links as guests see them.
-pub(super) struct Carried<'a, 'b> {
+pub(super) struct CarrierLinks<'a, 'b> {
     pub carrier: &'a mut Carrier<'b>,
     pub zero: &'a mut Zero,
 }
 
-impl Links for Carried<'_, '_> {
+impl Links for CarrierLinks<'_, '_> {
     fn enter(&mut self, guest: usize, packet: &[u8], at: u64) -> u64 {
         if self.carrier.enter(guest, packet, self.zero.instant(at)).is_some() {
             self.zero.0.get_or_insert(at);
@@ -57,96 +57,102 @@ impl Links for Carried<'_, '_> {
     }
 }
 
-/// How far those who act at hosts are.
+/// The progress of the actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    Goes,
-    /// Packets in flight may still arrive.
-    Over,
-    Ended(Ended),
+    Continues,
+    /// All flows have ended, but packets in flight may still arrive.
+    Completed,
+    Ended(EndReason),
 }
 
 /// Flows or programs at the hosts.
 pub(super) trait Actors {
-    /// Takes a guest's report.
-    fn take(&mut self, report: Report, zero: Zero);
+    /// Processes a guest's report.
+    fn on_report(&mut self, report: Report, zero: Zero);
 
-    /// Does what is due.
-    fn go_on(&mut self, world: &mut World<'_>, links: &mut Carried<'_, '_>) -> Result<(), Error>;
+    /// Processes what is due.
+    fn proceed(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<(), Error>;
 
-    /// When there is something to do next, in the guests' time, after `now`.
+    /// The next time after `now` at which something is due, in the guests' time.
     fn next_timer(&self, now: u64, zero: Zero) -> Option<u64>;
 
     fn progress(&self) -> Progress;
 }
 
-/// Guests, links and those who act.
-pub(super) struct Stage<'a, 'b, A> {
+/// The guests, links and actors of a run.
+pub(super) struct GuestRun<'a, 'b, A> {
     pub world: World<'b>,
     pub carrier: Carrier<'a>,
     pub actors: A,
     pub zero: Zero,
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     pub end: Option<Instant>,
-    /// Packets that are due, by guest.
+    /// Due packets by guest.
     pub waiting: Vec<VecDeque<(Packet, Instant)>>,
     pub late: LatenessMeter,
 }
 
-impl<A: Actors> Stage<'_, '_, A> {
+impl<A: Actors> GuestRun<'_, '_, A> {
     pub(super) fn now(&self) -> Instant {
         self.zero.instant(self.world.now())
     }
 
-    /// Lets `act` act on the links and the guests.
+    /// Calls `act` with the actors, the guests and the links.
     pub(super) fn act<T>(
         &mut self,
-        act: impl FnOnce(&mut A, &mut World<'_>, &mut Carried<'_, '_>) -> Result<T, Error>,
+        act: impl FnOnce(&mut A, &mut World<'_>, &mut CarrierLinks<'_, '_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut links = Carried { carrier: &mut self.carrier, zero: &mut self.zero };
+        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
         act(&mut self.actors, &mut self.world, &mut links)
     }
 
     fn step(&mut self, (limit, free): (u64, u64)) -> Result<bool, Error> {
-        let mut links = Carried { carrier: &mut self.carrier, zero: &mut self.zero };
+        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
         self.world.step((limit, free), &mut links)
     }
 
-    /// Lets the guests go on until then.
+    /// Runs the guests until then.
     pub(super) fn wait(&mut self, until: u64) -> Result<(), Error> {
         while self.step((until, until))? {}
         self.world.set_now(until);
         Ok(())
     }
 
-    /// Lets all act to their end.
-    pub(super) fn play(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Ended, Error> {
-        let (mut over, mut asked) = (None, Wall::now());
+    /// Runs guests and actors to their end.
+    pub(super) fn run(&mut self, interrupted: &dyn Fn() -> bool) -> Result<EndReason, Error> {
+        let (mut over, mut polled) = (None, Wall::now());
         loop {
             let now = self.now();
             self.carrier.mark(now);
             self.take_reports();
-            self.act(A::go_on)?;
-            // No time passes before they are taken.
+            self.act(A::proceed)?;
+            // No time may pass before the reports are processed.
             if !self.world.reports.is_empty() {
                 continue;
             }
             match self.actors.progress() {
-                Progress::Goes => {}
-                Progress::Over => over = over.or(Some(now + GRACE)),
+                Progress::Continues => {}
+                Progress::Completed => over = over.or(Some(now + GRACE)),
                 Progress::Ended(ended) => return Ok(ended),
             }
             let due = self.carrier.due();
             let waits = self.waiting.iter().any(|packets| !packets.is_empty());
             match over {
-                Some(at) if now >= at || (due.is_none() && !waits) => return Ok(Ended::Over),
-                None if self.end.is_some_and(|end| now >= end) => return Ok(Ended::Duration),
+                Some(at) if now >= at || (due.is_none() && !waits) => {
+                    return Ok(EndReason::FlowsCompleted);
+                }
+                None if self.end.is_some_and(|end| now >= end) => return Ok(EndReason::Duration),
                 _ => {}
             }
-            if asked.elapsed() >= ASK {
-                asked = Wall::now();
+            if polled.elapsed() >= POLL_INTERVAL {
+                polled = Wall::now();
                 if interrupted() {
-                    return Ok(Ended::Interrupted);
+                    return Ok(EndReason::Interrupted);
                 }
             }
             if self.deliver()? {
@@ -155,7 +161,7 @@ impl<A: Actors> Stage<'_, '_, A> {
             let limit = [due, over.or(self.end)].into_iter().flatten().min();
             let timer = self.actors.next_timer(self.world.now(), self.zero);
             let limit = self.zero.nanos(limit).min(timer.unwrap_or(NEVER)).max(self.world.now());
-            // The next packet comes as soon as its guest is idle.
+            // The next packet is delivered as soon as its guest is idle.
             let (limit, free) = match waits {
                 true => (limit.min(self.world.now() + BUSY), 0),
                 false => (limit, limit),
@@ -171,8 +177,8 @@ impl<A: Actors> Stage<'_, '_, A> {
         }
     }
 
-    /// Gives a packet that is due to its guest, if one is not busy with its last; returns whether
-    /// there was one. So packets that are due at once are taken one after the other.
+    /// Delivers a due packet to a guest that is not busy with its last one, so that packets due at
+    /// the same time are processed one after the other. Returns whether there was one.
     fn deliver(&mut self) -> Result<bool, Error> {
         let now = self.now();
         let ready = (0..self.waiting.len()).find(|guest| {
@@ -185,15 +191,15 @@ impl<A: Actors> Stage<'_, '_, A> {
             self.world.refused += 1;
         }
         self.late.record(now.since(due));
-        self.carrier.log.arrives(&packet, now);
-        self.carrier.keep(packet);
+        self.carrier.log.on_arrival(&packet, now);
+        self.carrier.recycle(packet);
         Ok(true)
     }
 
-    /// Hands the guests' reports over.
+    /// Passes the guests' reports to the actors.
     pub(super) fn take_reports(&mut self) {
         while let Some((_, report)) = self.world.reports.pop_front() {
-            self.actors.take(report, self.zero);
+            self.actors.on_report(report, self.zero);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Guest kernels on one virtual clock: at most one of them runs at a time, and this side the rest.
+//! Guest kernels with one virtual clock. At any time either one of them runs or this process does.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -15,7 +15,7 @@ use rustix::net::{
 };
 
 use super::agent::{self, Report, Request};
-use super::device::{Came, Device, PACKET_HEADER};
+use super::device::{CardMessage, Device, PACKET_HEADER};
 use super::machine::{Machine, Start};
 use super::offload;
 use super::processor::OneProcessor;
@@ -23,12 +23,12 @@ use super::schedule::{Message, NEVER, Schedule};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 
-/// How long to wait for a kernel's first message before a look whether it has ended.
-const SOON: Span = Span::from_millis(200);
-/// How long a kernel may take to ask for the time.
-const START: Span = Span::from_secs(20);
-/// The interval at which the caller is asked whether to continue.
-const ASK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// The interval at which a kernel that has not connected is checked for its exit.
+const EXIT_CHECK_INTERVAL: Span = Span::from_millis(200);
+/// The maximum real time until a kernel connects to the clock.
+const CONNECT_TIMEOUT: Span = Span::from_secs(20);
+/// The interval at which `interrupted` is called.
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// The memory of a kernel without sockets, in megabytes.
 const MEMORY_MB: u64 = 128;
 /// The memory of a kernel with programs, in megabytes; it takes only what they use.
@@ -36,13 +36,13 @@ const MEMORY_FOR_PROGRAMS_MB: u64 = 2048;
 /// A guest that does not want to run within this time sleeps, in nanoseconds.
 const SLEEP: u64 = 5_000;
 
-/// Takes the packets of guests.
+/// The links of guests.
 pub(super) trait Links {
-    /// A guest sent this IPv4 packet; returns when the links' next event is.
+    /// Processes an IPv4 packet of a guest. Returns the time of the links' next event.
     fn enter(&mut self, guest: usize, packet: &[u8], at: u64) -> u64;
 }
 
-/// No links: packets disappear.
+/// Links that drop all packets.
 pub(super) struct NoLinks;
 
 impl Links for NoLinks {
@@ -51,44 +51,45 @@ impl Links for NoLinks {
     }
 }
 
+/// A guest kernel.
 struct Guest {
     machine: Machine,
-    /// For messages about time.
+    /// The socket for messages about time.
     clock: OwnedFd,
-    /// Where its card connects.
+    /// The socket to which its network card connects.
     listener: OwnedFd,
     card: Option<Device>,
-    /// It waits for a packet to be marked as sent.
+    /// Is an interrupt about sent packets due?
     completion: bool,
     /// The real time for which it has computed since it slept, and the virtual time then.
     busy: (Span, u64),
 }
 
-/// The kernels.
+/// All guest kernels.
 pub(super) struct World<'a> {
     schedule: Schedule,
     /// The real-time clock of all at their start, in nanoseconds.
     clock: u64,
     guests: Vec<Guest>,
     now: u64,
-    /// No guest is further.
+    /// The latest time that a guest may have reached.
     granted: u64,
-    /// Their reports, in order.
+    /// The reports of guests, in order.
     pub reports: VecDeque<(usize, Report)>,
-    /// Frames for them.
+    /// Frames for guests.
     frames: VecDeque<(usize, Vec<u8>)>,
     interrupted: &'a mut dyn FnMut() -> bool,
     sequence: u32,
     buffer: Vec<u8>,
-    /// How long a kernel may compute without sleeping.
-    patience: Span,
-    /// Packets for which a guest had no room.
+    /// The real time for which a kernel may compute without sleeping.
+    time_limit: Span,
+    /// The number of packets for which a guest had no buffer.
     pub refused: u64,
     _processor: Option<OneProcessor>,
 }
 
 /// A guest to start.
-pub(super) struct Wanted<'a> {
+pub(super) struct GuestSpec<'a> {
     pub name: &'a str,
     /// The number of its sockets.
     pub sockets: usize,
@@ -98,10 +99,10 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Starts a kernel for each; returns when all have set up their devices and are idle.
+    /// Starts the kernels. Returns when all have set up their devices and are idle.
     pub(super) fn new(
         kernels: &[&GuestKernel],
-        (wanted, clock): (&[Wanted<'_>], u64),
+        (wanted, clock): (&[GuestSpec<'_>], u64),
         interrupted: &'a mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         let folder = tempfile::Builder::new().prefix("rtolab-").tempdir();
@@ -112,7 +113,7 @@ impl<'a> World<'a> {
         let mut machines = Vec::new();
         for (number, (wanted, kernel)) in wanted.iter().zip(kernels).enumerate() {
             let card = self::listener(&folder.join(format!("card{number}")))?;
-            let Wanted { name, sockets, programs, seed } = *wanted;
+            let GuestSpec { name, sockets, programs, seed } = *wanted;
             let memory_mb = match programs {
                 true => MEMORY_FOR_PROGRAMS_MB,
                 false => MEMORY_MB + 16 * sockets as u64,
@@ -132,7 +133,7 @@ impl<'a> World<'a> {
             interrupted,
             sequence: 0,
             buffer: Vec::new(),
-            patience: kernels.iter().map(|kernel| kernel.patience).max().unwrap_or_default(),
+            time_limit: kernels.iter().map(|kernel| kernel.time_limit).max().unwrap_or_default(),
             refused: 0,
             _processor: processor,
         };
@@ -158,7 +159,8 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// Waits until all have connected to the clock: the sockets and the numbers of their messages.
+    /// Waits until all kernels have connected to the clock. Returns their sockets and the sequence
+    /// numbers of their first messages.
     fn connect(
         &mut self,
         listener: &OwnedFd,
@@ -167,12 +169,14 @@ impl<'a> World<'a> {
         let mut clocks: Vec<Option<(OwnedFd, u32)>> = machines.iter().map(|_| None).collect();
         let begin = Wall::now();
         while let Some(late) = clocks.iter().position(Option::is_none) {
-            if readable(self.interrupted, (&[Some(listener)], Wall::now()), SOON)?.is_none() {
+            if readable(self.interrupted, (&[Some(listener)], Wall::now()), EXIT_CHECK_INTERVAL)?
+                .is_none()
+            {
                 let machine = &mut machines[late].0;
                 if machine.has_ended() {
                     return Err(machine.ended());
                 }
-                if begin.elapsed() < self.patience.min(START) {
+                if begin.elapsed() < self.time_limit.min(CONNECT_TIMEOUT) {
                     continue;
                 }
                 let (host, lines) = (machine.name.clone(), machine.last_lines());
@@ -190,7 +194,7 @@ impl<'a> World<'a> {
         Ok(clocks.into_iter().flatten().collect())
     }
 
-    /// Lets a kernel start, until it waits.
+    /// Runs a kernel from its start until it waits.
     fn begin(&mut self, number: usize, seq: u32) -> Result<(), Error> {
         let client = number + 1;
         self.schedule.set_running(client);
@@ -218,18 +222,18 @@ impl<'a> World<'a> {
         self.now
     }
 
-    /// Sets the time; no guest may want to run before.
+    /// Sets the time. No guest may have requested to run earlier.
     pub(super) fn set_now(&mut self, now: u64) {
         self.now = self.now.max(now);
         self.schedule.set_time(self.now);
     }
 
-    /// Sets the time to that of the guest that is furthest.
+    /// Sets the time to the latest that a guest may have reached.
     pub(super) fn catch_up(&mut self) {
         self.set_now(self.granted);
     }
 
-    /// When the next guest wants to run, and which.
+    /// The next time at which a guest requests to run, and the guest; `usize::MAX` for a delivery.
     pub(super) fn next(&self) -> Option<(u64, usize)> {
         if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion) {
             return Some((self.now, usize::MAX));
@@ -239,13 +243,13 @@ impl<'a> World<'a> {
         requests.min().filter(|(at, _)| *at < NEVER)
     }
 
-    /// Does a guest want to run within this time?
+    /// Does a guest request to run within this time?
     pub(super) fn is_busy(&self, guest: usize, within: u64) -> bool {
         self.schedule.request(guest + 1).is_some_and(|at| at <= self.now + within)
     }
 
-    /// Does the next thing, if it is due by `limit`; returns false if there is none. A guest's own
-    /// time passes until `free` at the latest: nothing else may happen before.
+    /// Processes the next event, if it is due by `limit`. Returns false if there is none. A guest
+    /// that runs may advance the time up to `free`, before which no other event may happen.
     pub(super) fn step(
         &mut self,
         (limit, free): (u64, u64),
@@ -273,7 +277,7 @@ impl<'a> World<'a> {
         self.schedule.set_free_until(free);
         self.schedule.set_request(client, None);
         let run = Message { op: Message::RUN, seq: 0, time: self.now };
-        if !self.tell(guest, run)? {
+        if !self.send_message(guest, run)? {
             return Err(self.guests[guest].machine.ended());
         }
         if !shares {
@@ -290,19 +294,20 @@ impl<'a> World<'a> {
         Ok(true)
     }
 
-    /// The error of a guest that computes for too long.
+    /// The error of a guest that exceeds the time limit.
     fn spins(&mut self, guest: usize) -> Error {
         let Guest { machine, busy: (_, since), .. } = &mut self.guests[guest];
         Error::GuestSpins {
             host: machine.name.clone(),
-            seconds: self.patience.as_secs(),
+            seconds: self.time_limit.as_secs(),
             at: rtolab_time::Duration::from_nanos(*since),
             passed: rtolab_time::Duration::from_nanos(self.schedule.time().saturating_sub(*since)),
             lines: machine.last_lines(),
         }
     }
 
-    fn tell(&self, guest: usize, message: Message) -> Result<bool, Error> {
+    /// Sends a message about time. Returns false if the guest has exited.
+    fn send_message(&self, guest: usize, message: Message) -> Result<bool, Error> {
         match send(&self.guests[guest].clock, &message.bytes(), SendFlags::NOSIGNAL) {
             Ok(_) => Ok(true),
             Err(Errno::PIPE | Errno::CONNRESET) => Ok(false),
@@ -310,13 +315,13 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Handles what a guest sends until then.
+    /// Handles the messages of a guest until it sends the expected one.
     fn serve(&mut self, guest: usize, until: Until, links: &mut impl Links) -> Result<(), Error> {
         let begin = Wall::now();
         let before = self.guests[guest].busy.0;
         loop {
             self.guests[guest].busy.0 = before + begin.elapsed();
-            if self.guests[guest].busy.0 >= self.patience {
+            if self.guests[guest].busy.0 >= self.time_limit {
                 return Err(self.spins(guest));
             }
             let one = &self.guests[guest];
@@ -326,11 +331,11 @@ impl<'a> World<'a> {
                 Some(one.card.as_ref().map_or(&one.listener, Device::socket)),
                 answers.filter(|_| until == Until::Answers),
             ];
-            let left = self.patience.saturating_sub(before);
+            let left = self.time_limit.saturating_sub(before);
             let Some(ready) = readable(self.interrupted, (&sockets, begin), left)? else {
                 return Err(self.spins(guest));
             };
-            let failed = Error::system("talk to a guest kernel");
+            let failed = Error::system("communicate with a guest kernel");
             let goes_on = match ready {
                 1 => self.on_card(guest, links).map_err(failed)?,
                 0 => match self.on_clock(guest)? {
@@ -374,11 +379,11 @@ impl<'a> World<'a> {
             Message::GET_TOD => time = self.clock,
             _ => {}
         }
-        self.tell(guest, Message { op: Message::ACK, seq: message.seq, time })?;
-        Ok(if message.op == Message::WAIT { Clock::Waits } else { Clock::Goes })
+        self.send_message(guest, Message { op: Message::ACK, seq: message.seq, time })?;
+        Ok(if message.op == Message::WAIT { Clock::Waits } else { Clock::Continues })
     }
 
-    /// Handles a message of its card; false if the guest has ended.
+    /// Handles a message of a guest's network card. Returns false if the guest has exited.
     fn on_card(&mut self, guest: usize, links: &mut impl Links) -> io::Result<bool> {
         let one = &mut self.guests[guest];
         let Some(card) = &mut one.card else {
@@ -387,9 +392,9 @@ impl<'a> World<'a> {
             return Ok(true);
         };
         match card.on_message()? {
-            Came::Nothing => Ok(true),
-            Came::End => Ok(false),
-            Came::Kick { answer } => {
+            CardMessage::Other => Ok(true),
+            CardMessage::End => Ok(false),
+            CardMessage::Kick { answer } => {
                 self.take_packets(guest, links);
                 match &self.guests[guest].card {
                     Some(card) if answer => card.answer_kick().map(|()| true),
@@ -410,7 +415,7 @@ impl<'a> World<'a> {
             };
             if agent::is_report(frame) {
                 self.reports.extend(agent::parse(frame).map(|report| (guest, report)));
-                // A report may have consequences at once.
+                // The reaction to a report may be due at once.
                 next = self.now;
                 continue;
             }
@@ -426,7 +431,7 @@ impl<'a> World<'a> {
         self.schedule.set_free_until(self.schedule.free_until().min(next));
     }
 
-    /// Gives a guest an IPv4 packet now; returns whether it had room.
+    /// Delivers an IPv4 packet to a guest now. Returns false if the guest has no buffer for it.
     pub(super) fn arrive(&mut self, guest: usize, packet: &[u8]) -> Result<bool, Error> {
         let mut frame = vec![0; 12];
         frame.extend([8, 0]);
@@ -436,14 +441,14 @@ impl<'a> World<'a> {
 
     fn deliver(&mut self, guest: usize, frame: &[u8]) -> Result<bool, Error> {
         let card = self.guests[guest].card.as_mut();
-        let took = card.and_then(|card| card.send(frame)).is_some();
-        if took {
+        let is_accepted = card.and_then(|card| card.send(frame)).is_some();
+        if is_accepted {
             self.interrupt(guest, true)?;
         }
-        Ok(took)
+        Ok(is_accepted)
     }
 
-    /// Raises an interrupt, and waits until the guest has noted it.
+    /// Raises an interrupt, and waits for the guest's answer.
     fn interrupt(&mut self, guest: usize, to_guest: bool) -> Result<(), Error> {
         self.schedule.set_running(0);
         self.schedule.set_time(self.now);
@@ -458,22 +463,22 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends a request now, whose answer has the returned number.
-    pub(super) fn ask(&mut self, guest: usize, request: &Request) -> u32 {
+    /// Sends a request. Returns its sequence number, which the answer repeats.
+    pub(super) fn send_request(&mut self, guest: usize, request: &Request) -> u32 {
         self.sequence += 1;
         self.frames.push_back((guest, request.frame(self.sequence)));
         self.sequence
     }
 
-    /// Sends a request and waits for its answer: an error number or 0, and bytes. Other reports
-    /// stay in the queue.
+    /// Sends a request and waits for its answer. Returns an error number or 0, and the bytes of the
+    /// answer. Other reports stay in the queue.
     pub(super) fn call(
         &mut self,
         guest: usize,
         request: &Request,
         links: &mut impl Links,
     ) -> Result<(i32, Vec<u8>), Error> {
-        let wanted = self.ask(guest, request);
+        let wanted = self.send_request(guest, request);
         loop {
             let answer = self.reports.iter().position(
                 |(_, report)| matches!(report, Report::Reply { seq, .. } if *seq == wanted),
@@ -490,14 +495,14 @@ impl<'a> World<'a> {
     }
 }
 
-/// When to stop serving a guest.
+/// The message of a guest that [`World::serve`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// It waits for its next time.
+    /// The guest waits for its next time.
     Waits,
-    /// It acknowledged that it runs.
+    /// The guest acknowledges that it runs.
     Acknowledges,
-    /// It answered an interrupt.
+    /// The guest answers an interrupt.
     Answers,
 }
 
@@ -506,21 +511,22 @@ enum Until {
 enum Clock {
     Waits,
     Acknowledges,
-    Goes,
+    Continues,
     End,
 }
 
-/// The first of these sockets that is readable; `None` if none is for `patience` after `begin`.
+/// The index of the first readable socket; `None` if none becomes readable within `time_limit`
+/// after `begin`.
 fn readable(
     interrupted: &mut dyn FnMut() -> bool,
     (sockets, begin): (&[Option<&OwnedFd>], Wall),
-    patience: Span,
+    time_limit: Span,
 ) -> Result<Option<usize>, Error> {
     let places = sockets.iter().enumerate().filter_map(|(place, socket)| Some((place, (*socket)?)));
     let (places, mut fds): (Vec<_>, Vec<_>) =
         places.map(|(place, fd)| (place, PollFd::new(fd, PollFlags::IN))).unzip();
     loop {
-        match poll(&mut fds, Some(&ASK)) {
+        match poll(&mut fds, Some(&POLL_INTERVAL)) {
             Ok(0) | Err(Errno::INTR) => {}
             Ok(_) => {
                 let ready = fds.iter().position(|fd| !fd.revents().is_empty());
@@ -529,9 +535,9 @@ fn readable(
             Err(refused) => return Err(Error::system("wait for a guest kernel")(refused)),
         }
         if interrupted() {
-            return Err(Error::system("go on")(io::Error::from(io::ErrorKind::Interrupted)));
+            return Err(Error::system("continue")(io::Error::from(io::ErrorKind::Interrupted)));
         }
-        if begin.elapsed() >= patience {
+        if begin.elapsed() >= time_limit {
             return Ok(None);
         }
     }

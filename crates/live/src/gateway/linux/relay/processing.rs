@@ -1,4 +1,4 @@
-//! Processes connections after events.
+//! Processing of connections after events.
 
 use rtolab_tcp::Event;
 use rtolab_tcp::spurious::Verdict;
@@ -8,17 +8,17 @@ use rustix::event::epoll::EventFlags;
 use super::Relay;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
-use crate::gateway::linux::packet::Arrived;
+use crate::gateway::linux::packet::ReceivedSegment;
 use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
-use crate::gateway::linux::socket_side::{Fate, SocketSide};
+use crate::gateway::linux::socket_side::{Disposition, SocketSide};
 use crate::gateway::linux::table::Id;
 
 impl Relay<'_> {
-    /// A segment of a connection arrived.
+    /// Processes a segment of a connection.
     pub(super) fn deliver(
         &mut self,
         id: Id,
-        arrived: &Arrived<'_>,
+        arrived: &ReceivedSegment<'_>,
         now: Instant,
     ) -> Result<(), GatewayError> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
@@ -29,18 +29,18 @@ impl Relay<'_> {
         }
         note_events(proxied, before, &mut self.counts);
         self.transmit(id, now)?;
-        self.touch(id);
+        self.mark_pending(id);
         Ok(())
     }
 
-    /// An event of a socket.
+    /// Processes an event of a socket.
     pub(super) fn on_socket(&mut self, id: Id, flags: EventFlags) {
         let Some(proxied) = self.table.get_mut(id) else { return };
         let broken = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         match &mut proxied.server {
             Server::Connecting(_) if broken || flags.contains(EventFlags::OUT) => {
                 let Server::Connecting(socket) =
-                    std::mem::replace(&mut proxied.server, Server::Gone)
+                    std::mem::replace(&mut proxied.server, Server::Closed)
                 else {
                     return;
                 };
@@ -54,19 +54,19 @@ impl Relay<'_> {
                     broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
                 socket_side.writable |= broken || flags.contains(EventFlags::OUT);
             }
-            Server::Connecting(_) | Server::Unasked | Server::Gone => {}
+            Server::Connecting(_) | Server::NotConnected | Server::Closed => {}
         }
-        self.touch(id);
+        self.mark_pending(id);
     }
 
     /// Processes all scheduled connections in order.
-    pub(super) fn process_touched(&mut self) -> Result<(), GatewayError> {
-        // Processing may schedule the connection again: a reset is still to be sent.
-        while !self.touched.is_empty() {
-            for id in std::mem::take(&mut self.touched) {
+    pub(super) fn process_pending(&mut self) -> Result<(), GatewayError> {
+        // Processing may mark the connection as pending again, for example to send a reset.
+        while !self.pending.is_empty() {
+            for id in std::mem::take(&mut self.pending) {
                 let now = self.now();
                 if let Some(proxied) = self.table.get_mut(id) {
-                    proxied.touched = false;
+                    proxied.is_pending = false;
                     self.process_one(id, now)?;
                 }
             }
@@ -78,54 +78,54 @@ impl Relay<'_> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         note_events(proxied, u64::MAX, &mut self.counts);
         match (&proxied.client, &proxied.server) {
-            (Client::Waits(_), Server::Gone) => {
+            (Client::SynReceived(_), Server::Closed) => {
                 self.counts.refused_by_server += 1;
-                return self.deny(id, now);
+                return self.reject_client(id, now);
             }
-            (Client::Waits(_), Server::Connected(..)) => self.answer(id, now),
-            (Client::Answered(tcp_side), Server::Unasked)
+            (Client::SynReceived(_), Server::Connected(..)) => self.accept_client(id, now),
+            (Client::Accepted(tcp_side), Server::NotConnected)
                 if proxied.connected && tcp_side.socket.connection.failure().is_none() =>
             {
-                self.ask_server(id, now)?;
+                self.connect_server(id, now)?;
             }
             _ => {}
         }
-        self.carry(id);
+        self.relay(id);
         self.transmit(id, now)?;
         self.account(id, now);
         self.advance(id, now);
         Ok(())
     }
 
-    /// Relays bytes between both halves.
-    fn carry(&mut self, id: Id) {
+    /// Relays bytes between client and server.
+    fn relay(&mut self, id: Id) {
         let Some(proxied) = self.table.get_mut(id) else { return };
-        let Proxied { client: Client::Answered(tcp_side), server, connected, .. } = &mut **proxied
+        let Proxied { client: Client::Accepted(tcp_side), server, connected, .. } = &mut **proxied
         else {
             return;
         };
         let failed = tcp_side.socket.connection.failure().is_some();
-        let fate = match server {
+        let disposition = match server {
             Server::Connected(socket, socket_side) => {
                 let most = self.gateway.limits.send_buffer as usize;
-                let room = self.memory.room(tcp_side.socket.kept()[0], most);
-                socket_side.carry(tcp_side, socket, (room, &mut self.buffer))
+                let limit = self.memory.limit(tcp_side.socket.kept()[0], most);
+                socket_side.relay(tcp_side, socket, (limit, &mut self.buffer))
             }
-            Server::Gone if *connected && !failed && tcp_side.socket.connection.is_writable() => {
-                // The server was unreachable, but the client had been answered.
+            Server::Closed if *connected && !failed && tcp_side.socket.connection.is_writable() => {
+                // The server is unreachable, but the client's handshake is complete.
                 self.counts.refused_by_server += 1;
                 tcp_side.socket.connection.abort();
                 return;
             }
-            _ if failed => Fate::Reset,
+            _ if failed => Disposition::Reset,
             _ => return,
         };
-        self.counts.reset_by_server += u64::from(fate == Fate::Broken);
-        if fate == Fate::Goes {
+        self.counts.reset_by_server += u64::from(disposition == Disposition::Broken);
+        if disposition == Disposition::Continue {
             return;
         }
-        if let Server::Connected(socket, _) = std::mem::replace(server, Server::Gone) {
-            if fate == Fate::Reset {
+        if let Server::Connected(socket, _) = std::mem::replace(server, Server::Closed) {
+            if disposition == Disposition::Reset {
                 socket.reset();
             }
         }
@@ -137,7 +137,7 @@ impl Relay<'_> {
         while let Some(tcp_side) = self.table.get_mut(id).and_then(|proxied| proxied.tcp_side()) {
             if !tcp_side.poll(now, &mut packet) {
                 self.counts.retransmissions += std::mem::take(&mut tcp_side.retransmitted);
-                tcp_side.forget();
+                tcp_side.release();
                 break;
             }
             self.send(&packet, now)?;
@@ -146,28 +146,28 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Sends a packet; the device drops what it does not accept, as any link.
+    /// Sends a packet. If the device refuses it, it counts as lost.
     pub(super) fn send(&mut self, packet: &[u8], now: Instant) -> Result<(), GatewayError> {
         self.counts.segments_out += 1;
         if let Some(trace) = &mut self.trace {
-            trace.note(packet, now)?;
+            trace.record(packet, now)?;
         }
         self.counts.undelivered += u64::from(self.device.send(packet).is_err());
         Ok(())
     }
 
-    /// Updates the counts of moved and buffered bytes.
+    /// Updates the counts of relayed and buffered bytes.
     fn account(&mut self, id: Id, now: Instant) {
         let Some(proxied) = self.table.get_mut(id) else { return };
-        let (up, down) = proxied.note_moved(now);
+        let (up, down) = proxied.update_progress(now);
         self.counts.bytes_up += up;
         self.counts.bytes_down += down;
-        let before = proxied.kept;
+        let before = proxied.buffered;
         let Some(tcp_side) = proxied.tcp_side() else { return };
-        let kept = tcp_side.socket.kept();
-        proxied.kept = kept;
-        self.memory.keeps(before, kept);
-        self.counts.most_kept = self.counts.most_kept.max(self.memory.kept());
+        let buffered = tcp_side.socket.kept();
+        proxied.buffered = buffered;
+        self.memory.update_buffered(before, buffered);
+        self.counts.most_kept = self.counts.most_kept.max(self.memory.buffered());
     }
 
     /// Updates the state of a connection.
@@ -178,64 +178,69 @@ impl Relay<'_> {
             self.half_open -= 1;
             self.counts.established += 1;
         }
-        let ends = proxied.stage != Stage::Lingers && (proxied.is_over() || proxied.lingers());
+        let ends =
+            proxied.stage != Stage::TimeWait && (proxied.is_over() || proxied.is_in_time_wait());
         self.counts.closed += u64::from(ends && proxied.has_closed());
         if proxied.is_over() {
             self.remove(id);
             return;
         }
         if ends {
-            proxied.stage = Stage::Lingers;
+            proxied.stage = Stage::TimeWait;
             self.memory.release(proxied.window);
-            self.lingering.push_back(id);
-            self.lingers += 1;
-            self.make_end();
+            self.time_wait_queue.push_back(id);
+            self.time_wait_count += 1;
+            self.evict_time_wait();
         }
         self.sleep(id, now);
     }
 
-    /// Schedules the next wake-up: a timer of its own, or the idle timeout.
+    /// Schedules the next wake-up: a TCP timer or the idle timeout.
     fn sleep(&mut self, id: Id, now: Instant) {
         let Some(proxied) = self.table.get_mut(id) else { return };
-        let patience = match proxied.stage {
-            Stage::Lingers => Instant::NEVER,
-            Stage::Opening | Stage::Open => proxied.moved.at + self.gateway.limits.idle,
+        let idle_deadline = match proxied.stage {
+            Stage::TimeWait => Instant::NEVER,
+            Stage::Opening | Stage::Open => proxied.progress.at + self.gateway.limits.idle,
         };
-        if patience <= now {
+        if idle_deadline <= now {
             self.counts.idle += 1;
             match proxied.tcp_side() {
                 None => self.remove(id),
                 Some(tcp_side) => {
                     tcp_side.socket.connection.abort();
-                    self.touch(id);
+                    self.mark_pending(id);
                 }
             }
             return;
         }
         let timer = proxied.tcp_side().and_then(|tcp_side| tcp_side.socket.connection.next_timer());
-        let due = timer.map_or(patience, |timer| timer.min(patience));
-        self.timers.ask(id, &mut proxied.asked, Some(due).filter(|due| *due < Instant::NEVER));
+        let due = timer.map_or(idle_deadline, |timer| timer.min(idle_deadline));
+        self.timers.schedule(
+            id,
+            &mut proxied.wake_at,
+            Some(due).filter(|due| *due < Instant::NEVER),
+        );
     }
 
-    /// Evicts the oldest lingering connections if there are too many.
-    fn make_end(&mut self) {
-        while self.lingers > self.gateway.limits.time_wait {
-            let Some(oldest) = self.lingering.pop_front() else { return };
+    /// Evicts the oldest connections in TIME-WAIT if there are too many.
+    fn evict_time_wait(&mut self) {
+        while self.time_wait_count > self.gateway.limits.time_wait {
+            let Some(oldest) = self.time_wait_queue.pop_front() else { return };
             self.remove(oldest);
         }
     }
 
-    /// Removes a connection, and resets its socket if there still is one.
+    /// Removes a connection, and resets its connection to the server if it is still open.
     pub(super) fn remove(&mut self, id: Id) {
         let Some(path) = self.table.get(id).map(|proxied| proxied.path) else { return };
         let Some(proxied) = self.table.remove(id, &path) else { return };
-        self.memory.keeps(proxied.kept, [0, 0]);
+        self.memory.update_buffered(proxied.buffered, [0, 0]);
         match proxied.stage {
             Stage::Opening => self.half_open -= 1,
             Stage::Open => {}
-            Stage::Lingers => self.lingers -= 1,
+            Stage::TimeWait => self.time_wait_count -= 1,
         }
-        if proxied.stage != Stage::Lingers {
+        if proxied.stage != Stage::TimeWait {
             self.memory.release(proxied.window);
         }
         if let Server::Connected(socket, _) = proxied.server {
@@ -248,7 +253,7 @@ impl Relay<'_> {
         let now = self.now();
         for id in self.table.ids() {
             let Some(proxied) = self.table.get_mut(id) else { continue };
-            self.counts.cut += u64::from(proxied.stage != Stage::Lingers);
+            self.counts.cut += u64::from(proxied.stage != Stage::TimeWait);
             if let Some(tcp_side) = proxied.tcp_side() {
                 tcp_side.socket.connection.abort();
             }
@@ -260,7 +265,7 @@ impl Relay<'_> {
     }
 }
 
-/// Counts a connection's events. `cwnd` is that before them.
+/// Counts a connection's events. `cwnd` is its value before them.
 fn note_events(proxied: &mut Proxied, cwnd: u64, counts: &mut Counts) {
     let mut connected = proxied.connected;
     let Some(tcp_side) = proxied.tcp_side() else { return };

@@ -8,12 +8,12 @@ use rtolab_packet::{Path, protocol::IpNumber};
 use rtolab_record::Place;
 
 use super::log::{Log, Sent};
-use super::recording::Known;
+use super::recording::FlowInfo;
 
 /// The protocol, the sending end and the receiving end.
 type Ends = (IpNumber, [SocketAddr; 2]);
 
-/// The ends of a connection, that of its first packet first, and what each sent.
+/// A connection, with its packets. The sender of its first packet is the first end.
 struct Connection {
     protocol: IpNumber,
     ends: [SocketAddr; 2],
@@ -23,7 +23,7 @@ struct Connection {
 
 /// Assigns every packet to a connection, and names the connections. The end that sends more is the
 /// sender.
-pub(crate) fn connections(log: &mut Log) -> Vec<Known> {
+pub(crate) fn find(log: &mut Log) -> Vec<FlowInfo> {
     let mut numbers = BTreeMap::new();
     let mut found: Vec<Connection> = Vec::new();
     for (copy, sent) in log.sent.iter().enumerate() {
@@ -50,9 +50,9 @@ pub(crate) fn connections(log: &mut Log) -> Vec<Known> {
 }
 
 impl Connection {
-    fn known(&self) -> Known {
+    fn known(&self) -> FlowInfo {
         let [client, server] = self.ends;
-        Known {
+        FlowInfo {
             name: Arc::from(format!("{client} to {server}")),
             sender: if self.protocol == IpNumber::TCP { "linux" } else { "udp" }.into(),
             set: None,

@@ -1,6 +1,6 @@
-//! Measurements of the emulator's clock and speed, which need an idle machine:
+//! Measurements of the emulator's timing and speed. They need an idle machine:
 //!
-//! `cargo test -p rtolab-live --release figures -- --ignored --nocapture --test-threads=1`
+//! `cargo test -p rtolab-live --release measurements -- --ignored --nocapture --test-threads=1`
 
 use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsFd;
@@ -57,7 +57,7 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
         if end.load(Ordering::Relaxed) {
             return;
         }
-        // The host's queue drops what exceeds it.
+        // A full queue of the host drops the datagram.
         let _ = socket.send(&payload);
         if let Some(pace) = pace {
             thread::sleep((pace * number).saturating_sub(begin.elapsed()));
@@ -65,7 +65,7 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
     }
 }
 
-/// Forwards over the link for a while beside a sender; `read` then evaluates the forwarder.
+/// Forwards over the link while a sender sends. `read` then evaluates the forwarder.
 fn forward_for<T>(
     keys: &str,
     span: Span,
@@ -81,12 +81,12 @@ fn forward_for<T>(
     let stop = Stop::new().unwrap();
     let end = AtomicBool::new(false);
     thread::scope(|scope| {
-        let pumping = scope.spawn(|| forwarder.run(&stop));
+        let forwarding = scope.spawn(|| forwarder.run(&stop));
         scope.spawn(|| send(&socket, bytes, pace, &end));
         thread::sleep(span);
         end.store(true, Ordering::Relaxed);
-        stop.tell(StopSignal::Stop);
-        pumping.join().unwrap().unwrap();
+        stop.set(StopSignal::Stop);
+        forwarding.join().unwrap().unwrap();
     });
     read(&forwarder)
 }
@@ -122,8 +122,8 @@ fn copy_for(hosts: &[Host], span: Span) -> u64 {
 }
 
 #[test]
-#[ignore = "wants an idle machine"]
-fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
+#[ignore = "needs an idle machine"]
+fn at_100_mbit_s_the_99th_percentile_of_lateness_is_at_most_200_us() {
     // 80 Mbit/s of packets of 1,500 B do not fill the link.
     let keys = "rate = '100 Mbit/s'\ndelay = '10 ms'";
     let pace = Span::from_micros(150);
@@ -137,14 +137,14 @@ fn at_100_mbit_s_one_packet_in_a_hundred_is_late_by_200_us_at_most() {
 }
 
 #[test]
-#[ignore = "takes a minute of an idle machine"]
-fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
+#[ignore = "needs an idle machine for a minute"]
+fn at_28_8_kbit_s_the_rate_is_exact_to_0_1_percent() {
     const UDP: u8 = 17;
     // Twice the link's rate, so that it is never idle; the queue is 20 s long.
     let keys = "rate = '28.8 kbit/s'\ndelay = '200 ms'\nqueue = '72 kB'";
     let pace = Span::from_millis(80);
     let rate = forward_for(keys, Span::from_secs(62), (576, Some(pace)), |forwarder| {
-        // ICMP errors of the other host have the same length, but are no datagrams.
+        // ICMP errors of the other host have the same length.
         let ours = forwarder.carrier.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
         let arrived = ours.filter(|sent| sent.fate == Fate::Delivered);
         let all = arrived.filter_map(|sent| sent.fate_at);
@@ -159,8 +159,8 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_a_thousandth() {
 }
 
 #[test]
-#[ignore = "wants an idle machine"]
-fn without_a_rate_it_carries_most_of_what_a_bare_loop_copies() {
+#[ignore = "needs an idle machine"]
+fn without_a_rate_it_forwards_at_least_60_percent_of_a_bare_loop() {
     let span = Span::from_secs(2);
     let ours = || {
         forward_for("", span, (1000, None), |forwarder| {
@@ -168,7 +168,7 @@ fn without_a_rate_it_carries_most_of_what_a_bare_loop_copies() {
         })
     };
     let mut shares: Vec<_> = (0..5).map(|_| (ours(), bare_rate(span))).collect();
-    println!("packets a second, ours and of a bare loop: {shares:.0?}");
+    println!("packets per second, of the forwarder and of a bare loop: {shares:.0?}");
     shares.sort_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
     let (ours, bare) = shares[2];
     println!("median: {:.0} %", 100.0 * ours / bare);

@@ -1,4 +1,4 @@
-//! Errors of the system as [`Error`]s.
+//! Conversion of the system's errors to [`Error`].
 
 use std::{fs, io};
 
@@ -13,7 +13,7 @@ impl Error {
         move |source| Self::System { action, source: source.into() }
     }
 
-    /// As `system`, for actions that need capabilities that root may lack.
+    /// As [`system`](Self::system), for actions that need capabilities which root may lack.
     pub(crate) fn allowed<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         move |source| match source.into() {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_congestion_control_that_the_kernel_lacks_is_named() {
+    fn the_error_names_a_congestion_control_that_the_kernel_lacks() {
         let command =
             "route add default dev link0 rto_min 200ms congctl foo; route add 1 via 2".to_string();
         let error = Error::ip(command, b"Error: Unknown tcp congestion algorithm.\n");
