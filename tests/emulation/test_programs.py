@@ -94,7 +94,7 @@ def test_a_kernel_of_another_version_needs_a_compiler(
     [
         (["lacks"], "`true` cannot be run on `near`: No such file or directory"),
         (["waits"], "nothing moved for a day of virtual time: true and what it talks to"),
-        (["panics"], "ended by itself .* Kernel panic - not syncing: a test"),
+        (["panics"], "exited early .* Kernel panic - not syncing: a test"),
         (["spins"], "`near` computed for 5 s without sleeping"),
     ],
 )
