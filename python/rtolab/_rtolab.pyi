@@ -38,6 +38,7 @@ __all__ = [
     "diagnose_pair",
     "emulate",
     "emulate_flows",
+    "emulate_programs",
     "end_at_second_interrupt",
     "gateway",
     "infer_scenario",
