@@ -94,7 +94,7 @@ pub(super) fn of_capture(
     totals: &CaptureTotals,
     worst: Option<&ConnectionReport>,
 ) -> Vec<Sentence> {
-    let subject = Subject { loses: "These paths lose", transfer: "The connections", took: None };
+    let subject = Subject { loses: "These paths lose", transfer: "the connections", took: None };
     let mut said = of_network(totals, &subject);
     if let (Some(worst), true) = (worst, totals.time_lost >= NO_TIME) {
         let lost = worst.time_lost.unwrap_or(0.0);
@@ -111,7 +111,7 @@ pub(super) fn of_capture(
 /// The answer about one connection.
 pub(super) fn of_connection(totals: &CaptureTotals, report: &ConnectionReport) -> Vec<Sentence> {
     let took = Some(report.end - report.start);
-    let subject = Subject { loses: "This path loses", transfer: "The transfer", took };
+    let subject = Subject { loses: "This path loses", transfer: "the transfer", took };
     let mut said = of_network(totals, &subject);
     said.extend(elsewhere(totals, Some(report)));
     said.extend(settings_advice(totals));
@@ -386,7 +386,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         }
     };
     let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
-    let text = format!("{} lost {}{of} by that{whose}.", subject.transfer, seconds(lost));
+    let text = format!("That cost {} {}{of}{whose}.", subject.transfer, seconds(lost));
     let basis = format!(
         "{:.3} s until acknowledgments came again, {own:.3} s after that",
         (lost - own).max(0.0)
@@ -472,7 +472,7 @@ fn loss_advice(totals: &CaptureTotals) -> Option<Sentence> {
         }
         Some(1..) => {
             "A full link loses packets like that: its queue overflows, and the sender slows down. \
-             If the transfer must be faster, the link must; if it delays others, a queue \
+             Only a faster link makes the transfer faster; if it delays others, a queue \
              discipline such as `fq_codel` on the device before the link helps."
         }
         _ if totals.longest_outage >= OUTAGE => {
