@@ -2,6 +2,7 @@
 """Scores `rtolab watch` beside an emulated link, whose ground truth is known.
 
     tools/score_watch.py [--seconds S] [--flows N] [--rate RATE] [--seed S] [--set KEY=VALUE]...
+                         [--keep FOLDER]
 
 Real kernels transfer over a link that stalls and loses; the watch runs at the sending host. Prints
 how many of the spurious timeouts it found, those that it invented, packets that the kernel dropped,
@@ -21,6 +22,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -32,7 +34,7 @@ import polars as pl
 
 from prerequisites import no_hosts
 from program import PROGRAM
-from rtolab.emulation import Emulated, emulate
+from rtolab.emulation import EmulationResult, emulate
 
 BEGIN_S = 8.0
 """When the flows begin: the watch has to be there before."""
@@ -156,13 +158,20 @@ def measure(process: int, used: Used) -> None:
         time.sleep(1)
 
 
-def watched(seconds: float, used: Used, lines: list[Line]) -> None:
-    """Watch the sending host until the flows are over."""
-    command = ["nsenter", f"--net={first_namespace()}", *PROGRAM, "watch", "link0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+def watched(seconds: float, used: Used, lines: list[Line], capture: Path | None) -> None:
+    """Watch the sending host until the flows are over, and capture it if asked to."""
+    enter = ["nsenter", f"--net={first_namespace()}"]
+    command = [*enter, *PROGRAM, "watch", "link0", "--json"]
+    with ExitStack() as stack:
+        process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        processes = [process]
+        if capture:
+            tcpdump = ["tcpdump", "-i", "link0", "-s", "128", "-B", "65536", "-w", str(capture)]
+            processes.append(stack.enter_context(subprocess.Popen([*enter, *tcpdump, "tcp"])))
         assert process.stdout
         threading.Thread(target=measure, args=(process.pid, used), daemon=True).start()
-        threading.Timer(BEGIN_S + seconds - 1, process.send_signal, [signal.SIGINT]).start()
+        for one in processes:
+            threading.Timer(BEGIN_S + seconds - 1, one.send_signal, [signal.SIGINT]).start()
         lines += map(json.loads, process.stdout)
 
 
@@ -206,7 +215,7 @@ def first_sequence_number(rows: list[dict[str, Any]], said: list[Line]) -> int:
     return differences.most_common(1)[0][0] if differences else 0
 
 
-def score(result: Emulated, lines: list[Line], used: Used) -> Iterator[str]:
+def score(result: EmulationResult, lines: list[Line], used: Used) -> Iterator[str]:
     """Print the score; yields the goals that were missed."""
     counts, summary = matched(result.timeouts, lines), lines[-1]
     report("timeouts by truth (rows) and verdict of the watch (columns)")
@@ -251,13 +260,21 @@ def scored(given: argparse.Namespace) -> list[str]:
     """Emulate, watch and print the score; the goals that were missed."""
     settings = dict(one.partition("=")[::2] for one in given.set)
     used, lines = Used(), list[Line]()
+    keep: Path | None = given.keep
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stalls.toml"
         path.write_text(scenario(given.seconds, given.flows, given.rate, given.seed))
-        watching = threading.Thread(target=watched, args=(given.seconds, used, lines), daemon=True)
+        capture = keep / "sender.pcap" if keep else None
+        arguments = given.seconds, used, lines, capture
+        watching = threading.Thread(target=watched, args=arguments, daemon=True)
         watching.start()
         result = emulate(path, seed=given.seed, set=settings)
         watching.join()
+    if keep:
+        result.timeouts.write_ndjson(keep / "truth.jsonl")
+        (keep / "verdicts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return list(score(result, lines, used))
 
 
@@ -269,6 +286,12 @@ def main() -> None:
     parser.add_argument("--rate", default="1 Gbit/s")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="write the truth, the verdicts, and a capture of the sending host (needs tcpdump)",
+    )
     given = parser.parse_args()
     if lacking := no_hosts():
         sys.stderr.write(f"needs {lacking}\n")

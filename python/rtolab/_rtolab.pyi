@@ -417,8 +417,8 @@ class ResponseContext:
         """Has the peer echoed congestion (ECE) since?"""
 
     @property
-    def outgrown(self) -> bool:
-        """Has CUBIC's window already outgrown its previous size (RFC 9438 section 4.9.2)?"""
+    def cwnd_has_regrown(self) -> bool:
+        """Has CUBIC's window regained its previous size (RFC 9438 section 4.9.2)?"""
 
     @property
     def losses_under_way(self) -> bool:
@@ -749,6 +749,20 @@ class EmulatedHost(TypedDict):
     """The differences that are not zero."""
 
 @type_check_only
+class WithheldRetransmission(TypedDict):
+    """The truth about the retransmission of a timeout or fast retransmit of a guest."""
+
+    flow: str
+    at_s: float
+    """Its time, in seconds."""
+    kind: str
+    """`timeout` or `fast-retransmit`."""
+    by_fates: str
+    """The truth according to the fates of the run's packets."""
+    by_withholding: str
+    """The truth according to a repeated run without the retransmission."""
+
+@type_check_only
 class EmulationReport(TypedDict):
     """How an emulation ended, and what its links and hosts did."""
 
@@ -775,6 +789,8 @@ class EmulationReport(TypedDict):
     """Upper bounds for the time that packets waited in a host's device."""
     real_time: bool
     """Did the forwarding thread have real-time priority?"""
+    withheld: list[WithheldRetransmission]
+    """The retransmissions that repeated runs withheld, by flow and time."""
 
 def emulate(
     path: str | PathLike[str],
@@ -928,6 +944,8 @@ def emulate_flows(
     seeds: Sequence[int],
     parallel: int = 1,
     guest: tuple[str | PathLike[str], str] | None = None,
+    engine: tuple[Sequence[str], str] = ...,
+    withhold: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Outcome, list[EmulationReport]]:
     """Run a scenario's flows with the sockets of real kernels.
@@ -939,6 +957,8 @@ def emulate_flows(
         parallel: the number of concurrent runs.
         guest: the folder and the description of a kernel: every host is a guest on a virtual
             clock. Without it hosts are namespaces in real time.
+        engine: the hosts that are the engine beside guests, and its sender.
+        withhold: find the truth about each retransmission of a guest by a repeated run without it.
         progress: called from time to time with the numbers of finished runs and of all runs.
 
     Raises:

@@ -25,6 +25,7 @@ from typing import Self
 
 from rtolab.campaign import Campaign, Part, Settings
 from rtolab.experiments.base import Experiment
+from rtolab.process import processors
 
 Progress = Callable[[int, int], object]
 
@@ -60,7 +61,7 @@ class Workers:
         self._processes: list[subprocess.Popen[str]] = []
         self._idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
         self._futures: dict[str, Future[bool]] = {}
-        count = min(campaign.jobs or len(os.sched_getaffinity(0)), MOST)
+        count = min(campaign.jobs or processors(), MOST)
         if count < 2 or len(experiments) < FEWEST:
             return
         # Without memory or permission for processes the parent runs everything itself.

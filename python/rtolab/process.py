@@ -1,4 +1,4 @@
-"""Signals and standard streams of this process."""
+"""Signals, standard streams and processors of this process."""
 
 import os
 import signal
@@ -8,6 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 from rtolab import _rtolab
+
+
+def processors() -> int:
+    """The number of processors that this process may use; where that is unknown, of all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def end_at_second_interrupt() -> None:

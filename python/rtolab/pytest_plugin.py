@@ -29,7 +29,7 @@ class ConformStack(Protocol):
         self,
         stack: Stack,
         *,
-        suite: str = "all",
+        suite: str = "fifty",
         only: Sequence[str] = (),
         baseline: Path | None = None,
         margin: float = 5.0,
@@ -39,7 +39,7 @@ class ConformStack(Protocol):
 
         Args:
             stack: the stack.
-            suite: `stalls`, `losses` or `all`.
+            suite: `fifty`, a part of it (`stalls`, `losses`), or `today`.
             only: ids of scenarios; by default all of the suite.
             baseline: an earlier result, which `--rtolab-store` writes.
             margin: how far a score may fall below it.
@@ -71,7 +71,7 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
     def scored(
         stack: Stack,
         *,
-        suite: str = "all",
+        suite: str = "fifty",
         only: Sequence[str] = (),
         baseline: Path | None = None,
         margin: float = 5.0,
@@ -84,15 +84,17 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         from rtolab import conform  # noqa: PLC0415
         from rtolab.conform import report  # noqa: PLC0415
 
-        every = conform.suite(conform.Suite(suite))
+        which = conform.Suite(suite)
+        every = conform.suite(which)
         chosen = [one for one in every if not only or one.id in only]
         scores = conform.conform(stack, chosen, **how)
         known = {}
         if baseline is not None and not store:
-            known = report.earlier(report.read(baseline), baseline, SEED)
+            known = report.earlier(report.read(baseline), baseline, which, SEED)
         words = {"server": stack.server, "client": " ".join(stack.client)} if stack.client else {}
         compared = conform.changes(scores, known, margin)
-        done = report.Report(stack.name, words, stack.set, SEED, scores, compared)
+        settings = stack.name, words, stack.set
+        done = report.Report(*settings, which.whole, SEED, scores, compared)
         if baseline is not None and store:
             baseline.parent.mkdir(parents=True, exist_ok=True)
             write_text(baseline, json.dumps(done.document(), indent=2) + "\n")

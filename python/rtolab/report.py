@@ -18,7 +18,7 @@ import vl_convert
 from rtolab.experiments.base import Judgement, Metric, Standing, Value
 from rtolab.experiments.papers import paper
 from rtolab.experiments.reproduce import Reproduction, Row
-from rtolab.experiments.sensitivity import Tried
+from rtolab.experiments.sensitivity import AlternativeResult
 from rtolab.experiments.summary import KINDS, STANDINGS, VERDICTS, Line, summary
 from rtolab.files import write_text
 from rtolab.machine import check_page
@@ -306,7 +306,7 @@ def _sensitivity(done: Reproduction) -> str:
     return _folded(name, _table(head, "".join(_tried(tried) for tried in done.alternatives)))
 
 
-def _tried(tried: Tried) -> str:
+def _tried(tried: AlternativeResult) -> str:
     chosen = ", ".join(f"{name}={value}" for name, value in tried.alternative.set.items())
     why = f"<br>{_sentence(tried.alternative.why)}" if tried.alternative.why else ""
     changed = "".join(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.prototype import Detector, Given, Made, made
+from rtolab.prototype import Detector, EnginePrototype, Given, made
 from rtolab.result import Result
 
 Progress = Callable[[int, int], object]
@@ -103,7 +103,7 @@ def _names(given: str | Sequence[str]) -> list[str]:
 
 def _judges(
     given: Judge | Sequence[Judge], prototypes: Sequence[Given]
-) -> tuple[list[str], list[Made]]:
+) -> tuple[list[str], list[EnginePrototype]]:
     """The names of the passive detectors ("all" stands for every one), and all prototypes."""
     judges = [given] if isinstance(given, str | type | Detector) else list(given)
     looking_on = [judge for judge in judges if not isinstance(judge, str)]

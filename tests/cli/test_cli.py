@@ -12,7 +12,7 @@ from rich.console import Console
 
 import program
 from commands import commands
-from rtolab import ScenarioError, SenderError, _rtolab, experiments, plot
+from rtolab import ScenarioError, SenderError, _rtolab, cli, experiments, plot
 from rtolab.cli import listing, terminal
 from rtolab.run import find_scenario
 
@@ -27,7 +27,7 @@ def simulator(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulato
 
 
 def sketch(_spec: object, stem: Path) -> list[Path]:
-    """Pictures take half a second each; what they show is tested elsewhere."""
+    """Stand in for the drawing of figures, which takes half a second each and has other tests."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     for file in files:
@@ -64,6 +64,14 @@ def test_every_command_has_help_with_an_example(rtolab: Any, command: str) -> No
     assert re.search(example, ran.out)
 
 
+def test_without_a_command_it_shows_the_first_steps(rtolab: Any) -> None:
+    ran = rtolab()
+    assert ran.code == 0
+    shown = re.findall(r"^  rtolab (\S+)", ran.out, re.MULTILINE)
+    assert len(shown) == 5
+    assert set(shown) - {"--help"} <= set(cli.commands.COMMANDS)
+
+
 def test_help_is_as_wide_as_the_terminal(rtolab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     lines = [line.strip() for line in rtolab("diagnose", "--help").out.splitlines()]
@@ -75,7 +83,7 @@ def test_help_is_as_wide_as_the_terminal(rtolab: Any, monkeypatch: pytest.Monkey
     ]
 
 
-def test_the_version_comes_with_commit_and_extras(rtolab: Any) -> None:
+def test_the_version_has_the_commit_and_the_extras(rtolab: Any) -> None:
     ran = rtolab("--version")
     first, second = ran.out.splitlines()
     assert ran.code == 0
@@ -106,7 +114,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("kind", "key", "name"), KINDS, ids=[kind for kind, *_ in KINDS])
-def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> None:
+def test_list_takes_one_kind(rtolab: Any, kind: str, key: str, name: str) -> None:
     shown = rtolab("list", kind).out
     assert name in shown
     others = [other for other_kind, _, other in KINDS if other_kind != kind]
@@ -118,7 +126,7 @@ def test_one_kind_may_be_listed(rtolab: Any, kind: str, key: str, name: str) -> 
 
 
 def test_the_scenarios_are_in_the_package_too() -> None:
-    """A wheel is made of the package's folder, and of what is named beside."""
+    """A wheel contains the package's folder and the files that pyproject.toml includes."""
     top = Path(__file__).parents[2]
     shipped, packed = top / "scenarios", top / "python" / "rtolab" / "scenarios"
     maturin = tomllib.loads((top / "pyproject.toml").read_text())["tool"]["maturin"]
@@ -149,7 +157,7 @@ def test_a_key_is_explained_with_its_choices(rtolab: Any) -> None:
     assert ran.err.startswith("rtolab: found 'tcp.rto.mim'; expected tcp.rto.min")
 
 
-def test_the_senders_are_explained_a_line_each(rtolab: Any) -> None:
+def test_each_sender_is_explained_in_one_line(rtolab: Any) -> None:
     lines = [line.split() for line in rtolab("list", "senders").out.splitlines()]
     policies = json.loads(rtolab("list", "senders", "--json").out)["policies"]
     for policy in policies:
@@ -166,7 +174,7 @@ def test_every_question_has_a_title() -> None:
     assert {policy["question"] for policy in _rtolab.policies()} == set(listing.QUESTIONS)
 
 
-def test_a_narrow_terminal_gets_a_line_a_policy() -> None:
+def test_a_narrow_terminal_gets_one_line_per_policy() -> None:
     console = Console(width=80, file=io.StringIO())
     with console.capture() as captured:
         console.print(listing.text(listing.Kind.SENDERS, 80))
@@ -220,7 +228,7 @@ def test_specifications_are_as_the_list_explains_them() -> None:
 
 def test_reproduce_prints_published_beside_measured(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/table1")
-    assert ran.code == 0
+    assert ran.code == 0, ran.err
     (row,) = [line.split() for line in ran.out.splitlines() if "Regular SACK" in line]
     assert row == ["Regular", "SACK", "94.13", "94.13", "9", "9", "57", "57"]
     assert re.search(r"^PASS  (\d+) of \1 of the paper's checks pass", ran.out, re.MULTILINE)
@@ -242,7 +250,7 @@ def test_a_failed_verdict_is_explained_and_exits_with_1(
     assert document["verdict"] == "fail"
 
 
-def test_json_is_one_document_an_experiment(rtolab: Any, simulator: Simulator) -> None:
+def test_json_has_one_document_per_experiment(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/table1", "--json", "--runs", "30", "--seed", "5")
     document = json.loads(ran.out)
     assert (document["experiment"], document["runs"], document["seed"]) == (
@@ -254,14 +262,14 @@ def test_json_is_one_document_an_experiment(rtolab: Any, simulator: Simulator) -
     assert [document["experiment"] for document in several] == ["frto2002/fig1", "frto2002/fig2"]
 
 
-def test_an_assumption_may_be_another(rtolab: Any, simulator: Simulator) -> None:
+def test_assume_replaces_an_assumption(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/fig2", "--json", "--assume", "receiver.ack_every=1")
     assumed = {a["name"]: a for a in json.loads(ran.out)["assumptions"]}
     assert assumed["receiver.ack_every"]["value"] == "1"
     assert dict(simulator.requested[0]["set"])["receiver.ack_every"] == "1"
 
 
-def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: Simulator) -> None:
+def test_a_finished_experiment_is_kept_except_with_fresh(rtolab: Any, simulator: Simulator) -> None:
     command = ("reproduce", "frto2002/table1", "--runs", "30")
     first = rtolab(*command)
     assert "kept" not in first.out + first.err
@@ -275,7 +283,7 @@ def test_a_second_time_it_is_kept_unless_asked_for_anew(rtolab: Any, simulator: 
     assert len(simulator.requested) == 2 * requested
 
 
-def test_interrupted_it_says_how_to_go_on(
+def test_an_interrupted_command_says_how_to_continue(
     rtolab: Any, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(path: Any, **requested: Any) -> Any:
@@ -288,20 +296,20 @@ def test_interrupted_it_says_how_to_go_on(
         patch.setattr(_rtolab, "simulate", interrupt)
         ran = rtolab(*command)
     assert ran.code == 130
-    assert "1 of 2 experiments are finished; the same command goes on from there" in ran.err
+    assert "1 of 2 experiments are finished; the same command continues from there" in ran.err
     assert not Path("out/report.html").exists()
     assert "1 of 2 kept from an earlier run" in rtolab(*command).err
     assert len(simulator.requested) == 2
 
 
-def test_quick_writes_no_pictures(rtolab: Any, simulator: Simulator) -> None:
+def test_quick_writes_no_figures(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
     assert ran.code == 0
     assert list(Path("out").rglob("*.png")) == []
     assert simulator.requested[1]["seeds"] == range(1, 11)
 
 
-def test_a_summary_stands_at_the_end(rtolab: Any, simulator: Simulator) -> None:
+def test_the_output_ends_with_a_summary(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/table1", "frto2002/fig2", "--quick")
     rows = [line.split() for line in ran.out.splitlines()]
     (head,) = [row for row in rows if row[:2] == ["Passing", "of"]]
@@ -325,7 +333,7 @@ def _sum(*counts: list[int]) -> list[int]:
     return [sum(column) for column in zip(*counts, strict=True)]
 
 
-def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
+def test_run_prints_one_row_per_sender(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("run", "x", "-s", "sack", "--sender", "sack+frto", "--runs", "3", "--jobs", "2")
     assert ran.code == 0
     rows = [line.split() for line in ran.out.splitlines() if " sack" in line]
@@ -336,13 +344,13 @@ def test_run_prints_a_row_a_sender(rtolab: Any, simulator: Simulator) -> None:
     assert (simulator.requested[0]["jobs"], simulator.requested[0]["trace"]) == (2, False)
 
 
-def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Simulator) -> None:
+def test_run_compares_any_number_of_senders(rtolab: Any, simulator: Simulator) -> None:
     long = "sack+eifel:rfc3522+badrexmit+dsack+frto:rfc5682-sack+rfc4015"
     senders = ["reno", long, "newreno:timestamp-heuristic", "linux-2.4", "newreno", "sack"]
     simulator.medians |= dict.fromkeys(senders, (94.5, 2, 3))
     named = [argument for sender in [*senders, "reno"] for argument in ("-s", sender)]
     ran = rtolab("run", "x", *named, "--runs", "2", "--seed", "7")
-    # Named twice, a sender still runs once; and all run on the same seeds, in their order.
+    # A sender that is named twice runs once. All senders run with the same seeds, in their order.
     assert simulator.requested[0]["senders"] == senders
     assert simulator.requested[0]["seeds"] == range(7, 9)
     rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
@@ -351,7 +359,7 @@ def test_run_sets_any_number_of_senders_side_by_side(rtolab: Any, simulator: Sim
     assert "+badrexmit+dsack\n" in "\n".join(line.strip() for line in ran.out.splitlines())
 
 
-def test_run_writes_tables_captures_and_pictures_of_one_run(
+def test_run_writes_tables_captures_and_figures_of_one_run(
     rtolab: Any, simulator: Simulator, tmp_path: Path
 ) -> None:
     ran = rtolab("run", "x", "-s", "sack", "-s", "sack+frto", "--out", "o", "--json")
@@ -374,6 +382,8 @@ def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:
 
 def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("demo", "--runs", "30", "--jobs", "1")
+    assert ran.code == 0
+    assert "next: " in ran.out
     assert [table for table in (1, 2, 3) if f"frto2002/table{table}" in ran.out] == [1, 2, 3]
     for name in ("table2/throughput-2-loss.png", "fig1/sack-sender.png"):
         assert f"wrote out/frto2002/{name}" in ran.out
@@ -399,7 +409,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG, ids=lambda x: str(x)[:40])
-def test_bad_input_is_named_and_exits_with_2(
+def test_invalid_input_is_named_and_exits_with_2(
     rtolab: Any, arguments: list[str], message: str
 ) -> None:
     ran = rtolab(*arguments)
@@ -409,7 +419,7 @@ def test_bad_input_is_named_and_exits_with_2(
     assert ran.out == ""
 
 
-SPOILT = [
+INVALID_KEYS = [
     ("queue", "queeu", ":22: link.wireless.queeu: found an unknown key", 'did you mean "queue"?'),
     ('"28.8 kbit/s"', '"-28.8 kbit/s"', ":20: link.wireless.rate: found", "such as"),
     ('"28.8 kbit/s"', '"28.8 ms"', ":20: link.wireless.rate: found", "a time; expected a rate"),
@@ -417,25 +427,25 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize("spoilt_by", SPOILT, ids=lambda spoilt_by: spoilt_by[1])
-def test_a_spoilt_scenario_is_named_with_file_line_and_key(
-    rtolab: Any, tmp_path: Path, spoilt_by: tuple[str, str, str, str]
+@pytest.mark.parametrize("change", INVALID_KEYS, ids=lambda change: change[1])
+def test_an_invalid_scenario_is_reported_with_file_line_and_key(
+    rtolab: Any, tmp_path: Path, change: tuple[str, str, str, str]
 ) -> None:
-    right, wrong, place, hint = spoilt_by
+    right, wrong, place, hint = change
     shipped = Path(__file__).parents[2] / "scenarios" / "frto2002-delays.toml"
     text = shipped.read_text()
     assert right in text
-    spoilt = tmp_path / "spoilt.toml"
-    spoilt.write_text(text.replace(right, wrong))
-    ran = rtolab("run", str(spoilt))
+    invalid = tmp_path / "invalid.toml"
+    invalid.write_text(text.replace(right, wrong))
+    ran = rtolab("run", str(invalid))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"rtolab: {spoilt}:")
+    assert ran.err.startswith(f"rtolab: {invalid}:")
     assert place in ran.err
     assert hint in ran.err
     assert "Traceback" not in ran.err
 
 
-def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_path: Path) -> None:
+def test_a_binary_scenario_and_an_unknown_policy_are_errors(rtolab: Any, tmp_path: Path) -> None:
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe\x00")
     ran = rtolab("run", str(binary))
@@ -449,7 +459,7 @@ def test_a_scenario_that_is_no_text_and_a_sender_that_is_none(rtolab: Any, tmp_p
 
 
 @pytest.mark.usefixtures("simulator")
-def test_what_the_simulator_rejects_exits_with_2(
+def test_an_error_of_the_simulator_exits_with_2(
     rtolab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reject(*_: Any, **__: Any) -> None:
@@ -493,13 +503,13 @@ def test_interrupted_exits_with_130(rtolab: Any, monkeypatch: pytest.MonkeyPatch
     assert "Traceback" not in ran.err
 
 
-def test_a_closed_pipe_ends_it_without_a_word() -> None:
+def test_a_command_whose_reader_closes_the_pipe_ends_silently() -> None:
     ran = program.shell("rtolab schema | true; echo ${PIPESTATUS[0]}")
     assert ran.stdout.strip() in {"0", "141"}
     assert ran.stderr == ""
 
 
-def test_nothing_but_text_goes_into_a_pipe() -> None:
+def test_output_into_a_pipe_has_no_colours() -> None:
     ran = program.shell("rtolab list")
     assert ran.returncode == 0
     assert "\x1b" not in ran.stdout + ran.stderr
@@ -511,7 +521,7 @@ def test_more_runs_than_memory_holds_are_refused_at_once(rtolab: Any) -> None:
     assert "runs is 1000000000: at most 10000000; `rtolab sweep` keeps more" in ran.err
 
 
-def test_progress_is_logged_where_there_is_no_terminal(
+def test_progress_is_logged_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with terminal.progressing("sweeping") as tell:

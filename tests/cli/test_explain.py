@@ -1,4 +1,4 @@
-"""`rtolab explain` and the reference, which both say what the declarations say."""
+"""`rtolab explain` and the generated reference have the texts of the declarations."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_a_name_is_explained(name: str, known: tuple[str, str], fact: str, shown
         ("wholly unlike", "a key of a scenario or a name"),
     ],
 )
-def test_of_a_near_miss_the_nearest_are_named(name: str, near: str) -> None:
+def test_an_unknown_name_is_answered_with_the_nearest_names(name: str, near: str) -> None:
     with pytest.raises(Error, match=f"found '{name}'; expected ") as reported:
         explain(name)
     names = str(reported.value).split("; expected ")[1].split(", ")
@@ -63,7 +63,7 @@ def test_of_a_near_miss_the_nearest_are_named(name: str, near: str) -> None:
 
 @pytest.mark.parametrize(("path", "page"), reference.pages().items())
 def test_the_reference_is_up_to_date(path: str, page: str) -> None:
-    """`python tools/guide/reference.py` writes it anew."""
+    """`python tools/guide/reference.py` updates it."""
     assert (ROOT / "docs" / path).read_text(encoding="utf-8") == page
 
 

@@ -1,4 +1,4 @@
-"""What a command says of a mistake: what was found, where, and the nearest valid name."""
+"""Error messages name what was found, where, and the nearest valid name."""
 
 import lzma
 import re
@@ -46,14 +46,14 @@ SAID = {
     "run window.toml": "at most 65535 B, or beside it tcp.window_scale = 4$",
     "run flow-window.toml": "tcp.window_scale = 4 and receiver.window_scale = 4$",
     "diagnose x.pcap.xz": "begins with fd 37 7a 58, as an xz file does: .*`unxz`",
-    "conform --only stall-7s": "expected one of .*such as stall-.*`rtolab list conform` has all",
+    "conform --only stall-7s": "expected one of .*such as stall-.*`rtolab conform --list` has all",
     "reproduce frto2002/tabel1": 'did you mean "frto2002/table1"',
 }
 
 
 @pytest.fixture
 def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with a scenario, and with files that are nearly one."""
+    """A folder with a scenario, and with similar files that contain mistakes."""
     monkeypatch.chdir(tmp_path)
     # Without `tcp.window_scale` no window above 65,535 B can be advertised.
     files = {
@@ -71,7 +71,7 @@ def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("mistakes")
 @pytest.mark.parametrize(("command", "said"), SAID.items(), ids=SAID)
-def test_a_mistake_is_named_with_what_is_nearest(
+def test_a_mistake_is_reported_with_the_nearest_name(
     command: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert program.call(monkeypatch, *shlex.split(command)) == 2

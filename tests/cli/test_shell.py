@@ -1,4 +1,4 @@
-"""Manual and completions, which the wheel brings along."""
+"""The manual pages and completions in the wheel."""
 
 import os
 import sys
@@ -19,12 +19,12 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
-def test_the_manual_is_what_the_command_line_says_now() -> None:
+def test_the_manual_is_up_to_date() -> None:
     done = execute(sys.executable, "tools/shell", "--check", SHARE, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_manual_is_what_roff_takes() -> None:
+def test_the_manual_is_valid_roff() -> None:
     groff = require_tool("groff", "groff-base")
     pages = list(SHARE.glob("man/man1/*.1"))
     assert len(pages) > 10
@@ -51,5 +51,5 @@ def test_bash_completes_commands(tmp_path: Path) -> None:
         ("fish/vendor_completions.d/rtolab.fish", "complete --command rtolab"),
     ],
 )
-def test_zsh_and_fish_have_theirs(path: str, word: str) -> None:
+def test_zsh_and_fish_have_completions(path: str, word: str) -> None:
     assert word in (SHARE / path).read_text()

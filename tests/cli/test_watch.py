@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families as older_tex
 import program
 from rtolab import _rtolab, watching
 from rtolab._rtolab import WatchError
-from rtolab.watching import Watching, kernel
+from rtolab.watching import WatchState, kernel
 from rtolab.watching.metrics import exposition, families, serving
 from rtolab.watching.view import _kernel
 
@@ -48,13 +48,13 @@ TOTALS = {
     "unneeded_bytes": 1448,
     "time_lost": 2.5,
     "late_acks": 1,
-    "untold": 0,
+    "unreported": 0,
     "kernel_drops": 0,
 }
 
 
 class StandIn:
-    """A watcher that finds `LINES`, and then what `on_poll` does."""
+    """A watcher that returns `LINES`, and then calls `on_poll`."""
 
     def __init__(self, on_poll: Callable[[], object]) -> None:
         self.on_poll = on_poll
@@ -87,7 +87,7 @@ def go_down() -> None:
 def watch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    """Watches the stand-in: the exit status, and what was written to both outputs."""
+    """Watch the stand-in. Returns the exit status, standard output and standard error."""
 
     def run(*arguments: str, on_poll: Callable[[], object] = interrupt) -> tuple[int, str, str]:
         monkeypatch.setattr(_rtolab, "Watcher", lambda *_, **__: StandIn(on_poll))
@@ -111,7 +111,7 @@ def test_each_verdict_is_a_line_of_json_and_the_summary_is_the_last(watch: Any) 
 def test_a_signal_interrupts_no_line(
     watch: Any, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
-    """It comes while the first lines are written."""
+    """The signal arrives while the first lines are written."""
 
     class Interrupted(io.StringIO):
         def write(self, text: str) -> int:
@@ -129,7 +129,7 @@ def test_a_signal_interrupts_no_line(
 
 
 @pytest.mark.parametrize("option", [(), ("--json",)])
-def test_what_is_known_is_printed_when_the_interface_disappears(watch: Any, option: Any) -> None:
+def test_the_summary_is_printed_when_the_interface_disappears(watch: Any, option: Any) -> None:
     status, out, err = watch(*option, on_poll=go_down)
     assert status == 2
     assert "interface `eth9` went down or disappeared" in err
@@ -147,8 +147,8 @@ def test_the_summary_names_the_worst_paths(watch: Any) -> None:
     assert "10.0.0.1 10.0.0.2 2 2 2 2 2.5" in words
 
 
-def test_the_kernels_own_findings_stand_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts an episode once, however often the timer expired."""
+def test_the_kernels_own_counts_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel counts an episode once, however often the timer expired."""
     counted = iter(range(0, 1000, 5))
 
     def counters() -> dict[str, int]:
@@ -156,7 +156,7 @@ def test_the_kernels_own_findings_stand_beside(monkeypatch: pytest.MonkeyPatch) 
         return {"TCPTimeouts": 4 * grown, "TCPLossUndo": 3 * grown, "TCPSpuriousRTOs": grown}
 
     monkeypatch.setattr(watching, "counters", counters)
-    watched = Watching(StandIn(interrupt), "eth9", before=counters())
+    watched = WatchState(StandIn(interrupt), "eth9", before=counters())
     watched.poll(0)
     assert _kernel(watched) == (
         "this kernel, all interfaces: 20 timeouts, 15 undone, 5 of these by F-RTO; "
@@ -164,7 +164,7 @@ def test_the_kernels_own_findings_stand_beside(monkeypatch: pytest.MonkeyPatch) 
     )
 
 
-def test_drops_and_limits_are_said(watch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drops_and_limits_are_reported(watch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TOTALS, "kernel_drops", 3)
     monkeypatch.setitem(TOTALS, "evicted", 1)
     words = " ".join(watch()[1].split())
@@ -173,7 +173,7 @@ def test_drops_and_limits_are_said(watch: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_number_of_paths_is_bounded() -> None:
-    one = Watching(StandIn(interrupt), "eth9")
+    one = WatchState(StandIn(interrupt), "eth9")
     for number in range(3 * watching.MOST_PATHS):
         client = {"client": f"10.{number >> 8}.{number & 255}.1:1"}
         one._count(LINES[4] | client | {"cost": {"time_lost": float(number)}})
@@ -220,7 +220,7 @@ def test_the_number_of_series_does_not_grow_with_traffic() -> None:
     ]
 
 
-def test_other_pages_than_the_metrics_do_not_exist() -> None:
+def test_the_server_has_no_page_but_the_metrics() -> None:
     with (
         serving(("127.0.0.1", 0), lambda: families(TOTALS, "e")) as port,
         pytest.raises(urllib.error.HTTPError, match="expected /metrics"),
@@ -238,16 +238,16 @@ def test_other_pages_than_the_metrics_do_not_exist() -> None:
         (("--duration", "nan"), "Invalid value for '--duration'"),
     ],
 )
-def test_what_is_wrong_with_an_option_is_said(watch: Any, arguments: Any, said: str) -> None:
+def test_an_invalid_option_is_explained(watch: Any, arguments: Any, said: str) -> None:
     status, out, err = watch(*arguments)
     assert (status, out) == (2, "")
     assert said in " ".join(err.split())
 
 
-def test_without_the_right_the_message_says_how_to_get_it(
+def test_without_the_capability_the_message_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Or on another system than Linux."""
+    """The same holds on a system other than Linux."""
 
     def refuse(*_: object, **__: object) -> None:
         raise WatchError("`watch` needs the right to receive packets (CAP_NET_RAW)")

@@ -15,7 +15,7 @@ from rtolab.result import Result
 from rtolab.run import run
 
 MANY = 30
-"""The least verdicts of a class whose share is compared."""
+"""The minimum number of verdicts of a class whose share is compared."""
 
 
 def test_confidence_is_at_most_the_share_that_is_right(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_answers_to_copies_count_when_nothing_is_outstanding(tmp_path: Path) -> 
     assert counts["timeout", "spurious", "spurious"] > 0
 
 
-def test_lost_acknowledgments_are_not_called_late_where_the_answer_takes_less_than_a_round_trip(
+def test_lost_acknowledgments_are_not_called_late_if_the_answer_takes_less_than_a_round_trip(
     tmp_path: Path,
 ) -> None:
     found = wrong(drawn_paths.verdicts([371], tmp_path), "timeout")
@@ -52,7 +52,7 @@ def test_lost_acknowledgments_are_not_called_late_where_the_answer_takes_less_th
 
 @pytest.mark.parametrize("sender", ["reno", "newreno", "sack+eifel"])
 def test_delayed_acknowledgments_are_not_called_lost(sender: str, tmp_path: Path) -> None:
-    """Its minimum RTO is as long as its receivers delay acknowledgments."""
+    """The minimum RTO of these senders equals the delay of delayed acknowledgments."""
     counts = scored(
         run("minrto2007-a", sender=sender, seed=101, set={"duration": "30 s"}), tmp_path
     )
@@ -62,7 +62,7 @@ def test_delayed_acknowledgments_are_not_called_lost(sender: str, tmp_path: Path
 
 
 def scored(result: Result, folder: Path) -> Counter[tuple[str, str, str]]:
-    """How often the capture at the sender has what, with which truth, and what was found."""
+    """Count the rows of the sender's capture by kind, truth and verdict."""
     (folder / "one.sender.pcapng").write_bytes(result.pcapng(0, "sender"))
     known = labels(Labelled("", result, 0), "sender")
     known.write_parquet(folder / "one.sender.labels.parquet")
@@ -73,7 +73,7 @@ def scored(result: Result, folder: Path) -> Counter[tuple[str, str, str]]:
 
 
 def wrong(rows: Iterable[dict[str, Any]], what: str) -> Counter[tuple[str, str]]:
-    """The verdicts of this kind that differ from the truth, as found and true."""
+    """Count the verdicts of this kind that differ from the truth, by verdict and truth."""
     return Counter(
         (row["said"], row["truth"])
         for row in rows

@@ -1,4 +1,4 @@
-"""Captures and what is found in them."""
+"""The diagnosis of captures."""
 
 import gzip
 import json
@@ -25,10 +25,10 @@ from rtolab.run import find_scenario
 from rtolab.run import run as simulated
 
 PACKET_BLOCK = 6
-"""Of pcapng: an enhanced packet block."""
+"""The type of an enhanced packet block of pcapng."""
 
 KERNEL = Path(__file__).parents[1] / "captures" / "kernel"
-"""Transfers of Linux 6.18 whose truth is known; the README beside them says how they were made."""
+"""Transfers of Linux 6.18 with known truth; the README in the folder says how they were made."""
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +100,7 @@ def test_a_compressed_or_piped_capture_gives_the_same_document(made: Path) -> No
     assert plain["connections"][0]["vantage"] == "sender"
 
 
-def test_a_cut_capture_is_diagnosed_up_to_the_cut(made: Path, tmp_path: Path) -> None:
+def test_a_truncated_capture_is_diagnosed_up_to_its_end(made: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.pcapng"
     cut.write_bytes(made.read_bytes()[:-20])
     done = run(str(cut), "--json")
@@ -121,7 +121,7 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
         assert b"Traceback" not in done.stderr
 
 
-def test_fail_on_is_an_exit_code(made: Path) -> None:
+def test_fail_on_sets_the_exit_status(made: Path) -> None:
     found = diagnose(made)
     assert found.count("spurious") > 0
     assert run(str(made), "--fail-on", f"spurious>{found.count('spurious')}").returncode == 0
@@ -131,7 +131,7 @@ def test_fail_on_is_an_exit_code(made: Path) -> None:
         limits(["spurious"])
 
 
-def test_no_capture_is_written_over(made: Path, tmp_path: Path) -> None:
+def test_no_capture_is_overwritten(made: Path, tmp_path: Path) -> None:
     whole = made.read_bytes()
     for name in ("one.pcapng", "other.pcapng"):
         (tmp_path / name).write_bytes(whole)
@@ -165,7 +165,7 @@ def test_an_unreadable_capture_does_not_stop_the_others(made: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(("whose", "blind"), [("client", False), ("server", True)])
 def test_only_the_sender_of_a_flow_shows_why_it_retransmits(whose: str, *, blind: bool) -> None:
-    episode = {"from": whose, "start": 1.0, "frames": [7, 9], "story": "It was lost."}
+    episode = {"from": whose, "start": 1.0, "frames": [7, 9], "description": "It was lost."}
     none = {"habits": [], "silences": [], "retransmissions": [{"from": whose}]}
     one = {"number": 1, "sender": "server", "vantage": "receiver", "episodes": [episode]} | none
     found = Diagnosis("x", {"summary": {"began": 0.0}}, cast("_rtolab.Diagnosis", None))
@@ -196,7 +196,7 @@ def test_wireshark_shows_the_verdicts(made: Path, tmp_path: Path) -> None:
     assert diagnose(copy).document["connections"] == found.document["connections"]
 
 
-def test_tables_and_page_hold_what_the_document_does(made: Path, tmp_path: Path) -> None:
+def test_tables_and_page_contain_the_document(made: Path, tmp_path: Path) -> None:
     found = diagnose(made)
     files = found.write_parquet(tmp_path)
     resent = pl.read_parquet(tmp_path / "retransmissions.parquet")

@@ -16,12 +16,12 @@ from rich.console import Console
 
 import labelled_captures
 import program
-from capture_changes import Packet, changed, cut, merged, one_way, parts, shifted, written
+from capture_changes import Packet, as_udp, changed, cut, merged, one_way, parts, shifted, written
 from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair, limits, tables
 from rtolab.result import Result
 from rtolab.run import run as simulated
 
-SYN, ACK, FIN = 0x02, 0x10, 0x01
+SYN, ACK, FIN, RST = 0x02, 0x10, 0x01, 0x04
 
 
 @cache
@@ -31,7 +31,7 @@ def stalled() -> Result:
 
 
 def numbered(packet: Packet) -> Packet:
-    """With an IP identification from 1: the simulator numbers from 0, which says nothing."""
+    """The packet with an IP identification that counts from 1, because 0 carries no information."""
     number = int.from_bytes(packet.body[4:6], "big") + 1
     return replace(packet, body=packet.body[:4] + struct.pack(">H", number) + packet.body[6:])
 
@@ -66,7 +66,7 @@ def run(*arguments: str) -> Any:
 
 @pytest.mark.parametrize("scenario", ["kernel-stall", "frto2002-loss", "outage", "tail"])
 @pytest.mark.parametrize("sender", ["linux", "sack"])
-def test_a_capture_merged_from_both_ends_says_what_the_senders_does(
+def test_a_capture_merged_from_both_ends_has_the_diagnosis_of_the_senders(
     tmp_path: Path, scenario: str, sender: str
 ) -> None:
     at_sender, at_receiver = ends(simulated(scenario, sender=sender, seed=1))
@@ -79,7 +79,7 @@ def test_a_capture_merged_from_both_ends_says_what_the_senders_does(
     assert one["captured_twice"] > one["packets"] / 3
 
 
-def test_a_merged_capture_with_clocks_apart_says_the_same(tmp_path: Path) -> None:
+def test_a_merged_capture_with_clocks_apart_has_the_same_diagnosis(tmp_path: Path) -> None:
     at_sender, at_receiver = ends(stalled())
     early = shifted(at_receiver, -0.5)
     both = read(tmp_path, merged(at_sender, early))
@@ -115,7 +115,7 @@ def test_data_alone_is_half_a_connection(tmp_path: Path) -> None:
     assert said(found).startswith("Only one direction of this connection was captured")
 
 
-def test_fail_on_names_unknowns_percentages_and_time(tmp_path: Path) -> None:
+def test_fail_on_takes_unknowns_percentages_and_time(tmp_path: Path) -> None:
     whole, _ = ends(stalled())
     half, all_ = tmp_path / "half.pcapng", tmp_path / "all.pcapng"
     half.write_bytes(one_way(whole, of_client=False))
@@ -232,7 +232,7 @@ def test_the_interval_of_the_loss_rate_holds_the_true_one(
     assert found["loss"]["low"] <= loss <= found["loss"]["high"]
 
 
-def test_a_pause_of_the_application_is_not_the_networks(tmp_path: Path) -> None:
+def test_a_pause_of_the_application_is_not_blamed_on_the_network(tmp_path: Path) -> None:
     """A capture whose later half is 4 s later: nothing was outstanding in between."""
     set = {"link.radio.stalls.scripted": "[]", "flow.transfer.bytes": "30 kB"}
     whole, _ = ends(simulated("kernel-stall", sender="linux", seed=1, set=set))
@@ -252,10 +252,6 @@ def test_a_pause_of_the_application_is_not_the_networks(tmp_path: Path) -> None:
 
 def test_a_capture_without_tcp_says_so(tmp_path: Path) -> None:
     whole, _ = ends(stalled())
-
-    def as_udp(packet: Packet) -> Packet:
-        return Packet(packet.at, packet.body[:9] + bytes([17]) + packet.body[10:], packet.original)
-
     found = read(tmp_path, changed(whole, as_udp))
     assert found.document["answer"]["network"] == "no-tcp"
     assert said(found) == "This capture holds no TCP, and rtolab judges nothing else."
@@ -336,7 +332,7 @@ def test_a_full_listen_queue_is_no_loss_of_the_path() -> None:
     assert "net.core.somaxconn" in said(found)
 
 
-def test_a_path_that_loses_is_no_full_listen_queue(tmp_path: Path) -> None:
+def test_a_path_that_loses_is_not_taken_for_a_full_listen_queue(tmp_path: Path) -> None:
     """Every fifth packet of a hundred short transfers is lost, SYNs included."""
     result = simulated(
         "kernel-stall",
@@ -356,7 +352,7 @@ def test_a_path_that_loses_is_no_full_listen_queue(tmp_path: Path) -> None:
     assert "listen queue" not in said(found)
 
 
-def test_an_outage_is_no_full_listen_queue(tmp_path: Path) -> None:
+def test_an_outage_is_not_taken_for_a_full_listen_queue(tmp_path: Path) -> None:
     """A hundred short transfers, one every half second; for 5 s nothing passes."""
     set = {
         "link.radio.stalls.scripted": "[]",
@@ -391,3 +387,77 @@ def test_an_outage_is_called_one(tmp_path: Path, seed: int) -> None:
     found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=seed, set=set))[0])
     assert found.document["summary"]["totals"]["held"]["count"] == 0
     assert "look for an outage" in said(found)
+
+
+IDLE = """
+title = "a device on the path that forgets idle connections"
+duration = "1100 s"
+
+[[link]]
+name = "path"
+between = ["client", "server"]
+rate = "20 Mbit/s"
+delay = "10 ms"
+outages.scripted = [{{ at = "{at} s", for = "3h" }}]
+
+[[flow]]
+name = "requests"
+from = "server"
+to = "client"
+requests = {{ request = "400 B", response = "20 kB", think = {{ constant = "350 s" }} }}
+"""
+
+
+def requests(tmp_path: Path, at: int) -> bytes:
+    """Requests at 0 s, 350 s and 700 s, seen at the client; from `at` on nothing passes."""
+    scenario = tmp_path / "idle.toml"
+    scenario.write_text(IDLE.format(at=at))
+    return simulated(str(scenario), sender="linux", seed=1).pcapng(place="receiver")
+
+
+def test_an_idle_connection_that_the_path_forgets(tmp_path: Path) -> None:
+    found = read(tmp_path, requests(tmp_path, 500))
+    [one] = found.document["connections"]
+    forgotten = one["idle_timeout"]
+    assert forgotten["from"] == "server"
+    assert forgotten["idle"] == pytest.approx(350, abs=0.1)
+    assert not forgotten["reset"]
+    assert forgotten["retransmissions"] >= 3
+    assert said(found).startswith("The first data after a silence of 350 s was never answered.")
+    assert "TCP_KEEPIDLE" in said(found)
+    assert "Whether anything was lost" not in said(found)
+
+
+def test_an_idle_connection_that_is_reset(tmp_path: Path) -> None:
+    """A device answers the third request in the name of the other host."""
+    head, packets = parts(requests(tmp_path, 500))
+    start = packets[0].at
+    data = next(at for at, one in enumerate(packets) if one.at - start > 690 * 10**9)
+    request = packets[data]
+    answer = next(one for one in reversed(packets[:data]) if one.source != request.source)
+    reset = replace(answer, at=request.at + 20_000_000).with_tcp(13, bytes([RST]))
+    reset = reset.with_tcp(4, request.tcp[8:12])
+    found = read(tmp_path, written(head, [*packets[: data + 1], reset]))
+    forgotten = found.document["connections"][0]["idle_timeout"]
+    assert (forgotten["reset"], forgotten["retransmissions"]) == (True, 0)
+    assert "The first data after a silence of 350 s was answered by a reset." in said(found)
+
+
+def test_an_idle_connection_that_goes_on_is_not_forgotten(tmp_path: Path) -> None:
+    found = read(tmp_path, requests(tmp_path, 2000))
+    [one] = found.document["connections"]
+    assert len(one["silences"]) == 3
+    assert "idle_timeout" not in one
+    assert "TCP_KEEPIDLE" not in said(found)
+
+
+def test_an_outage_without_a_silence_before_it_is_not_that_of_an_idle_connection(
+    tmp_path: Path,
+) -> None:
+    set = {
+        "link.radio.stalls.scripted": "[]",
+        "link.radio.outages.scripted": '[{ at = "5 s", for = "1h" }]',
+    }
+    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=1, set=set))[0])
+    assert "idle_timeout" not in found.document["connections"][0]
+    assert "TCP_KEEPIDLE" not in said(found)

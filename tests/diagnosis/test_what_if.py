@@ -1,4 +1,4 @@
-"""What other senders would have done on the path that a capture shows."""
+"""`diagnose --what-if`: other senders on the path that a capture shows."""
 
 import json
 import tomllib
@@ -18,10 +18,10 @@ from rtolab.diagnosis.what_if import what_if
 from rtolab.run import find_scenario
 
 KEPT = Path(__file__).parents[1] / "captures"
-"""Of Linux 6.18 on emulated links, without F-RTO, at the sender."""
+"""Captures at the sender, of Linux 6.18 without F-RTO on emulated links."""
 
 WITH_FRTO = json.loads((KEPT / "with-frto.json").read_text())
-"""What the same kernel did over the same link with F-RTO."""
+"""The transfers of the same kernel over the same link with F-RTO."""
 
 NO_STALL = ("link.radio.stalls.scripted", "[]")
 FORWARD_OUTAGE = ("link.radio.forward.outages.scripted", '[{ at = "5 s", for = "2 s" }]')
@@ -48,7 +48,7 @@ def prediction(file: Path) -> dict[str, Any]:
 
 
 def number(quantity: str) -> float:
-    """In bytes, bit/s or seconds."""
+    """The value in bytes, bit/s or seconds."""
     value, unit = quantity.split()
     return float(value) * (1e-6 if unit == "us" else 1)
 
@@ -74,12 +74,12 @@ class Inferred:
 
     @property
     def stalls(self) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-        """Of data, and of acknowledgments."""
+        """The stalls of data, and of acknowledgments."""
         return self.spans("forward", "stalls"), self.spans("backward", "stalls")
 
     @property
     def queue(self) -> float | None:
-        """Room, in bytes."""
+        """The capacity of the queue, in bytes."""
         queue = self.link.get("forward", {}).get("queue")
         return queue and number(queue)
 
@@ -110,7 +110,7 @@ def test_a_stall_of_both_directions_is_inferred(tmp_path: Path, sender: str) -> 
 @pytest.mark.parametrize(
     ("set", "stalled"), [(FORWARD_STALL, (True, False)), (BACKWARD_STALL, (False, True))]
 )
-def test_a_stall_of_one_direction_is_told_from_one_of_the_other(
+def test_the_direction_of_a_stall_is_inferred(
     tmp_path: Path, set: tuple[str, str], stalled: tuple[bool, bool]
 ) -> None:
     forward, backward = inferred(captured(tmp_path, "sack", NO_STALL, set)[0]).stalls
@@ -150,8 +150,8 @@ def test_the_replay_agrees_with_what_was_simulated(
 
 
 @pytest.mark.parametrize("other", ["sack+eifel", "newreno+frto"])
-def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -> None:
-    """Inferred from a capture of a sender that goes back, and told of one that does not."""
+def test_other_senders_do_the_same_as_on_the_real_path(tmp_path: Path, other: str) -> None:
+    """The capture is of a sender with go-back-N, and the prediction is for senders without it."""
     reported = prediction(captured(tmp_path, "sack")[0])
     truth = captured(tmp_path, other)[1]
     found = named(reported, other)
@@ -161,7 +161,7 @@ def test_others_are_as_they_are_on_the_path_itself(tmp_path: Path, other: str) -
     assert found["detected_s"] is not None
 
 
-def test_what_captures_do_not_show_is_said(tmp_path: Path) -> None:
+def test_missing_information_is_reported(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack", place="receiver")
     assert "at the receiver needs timestamps" in prediction(file)["error"]
 
@@ -218,7 +218,7 @@ D_SACK = ("receiver.dsack", "true")
     ("sender", "set"),
     [("linux", (OF_LINUX,)), ("sack", (D_SACK,)), ("newreno", ()), ("rack+prr", ())],
 )
-def test_the_queue_that_overflows_as_a_rate_falls_is_inferred(
+def test_a_queue_that_overflows_when_the_rate_falls_is_inferred(
     tmp_path: Path, sender: str, set: tuple[tuple[str, str], ...]
 ) -> None:
     file, truth = captured(tmp_path, sender, NO_STALL, FULL_QUEUE, FALLS, *set)
@@ -227,7 +227,7 @@ def test_the_queue_that_overflows_as_a_rate_falls_is_inferred(
     [(at, rate)] = found.changes
     assert at == pytest.approx(5, abs=CLOSE)
     assert rate == pytest.approx(200_000, rel=0.01)
-    # Between the longest that was taken and the shortest that was not is a packet's room.
+    # The longest accepted queue and the shortest refused one differ by a packet.
     assert found.queue == pytest.approx(30_000, abs=1500)
     assert len(found.drops) <= 2
     assert not found.spans("forward", "outages")
@@ -242,8 +242,8 @@ def test_a_rate_that_falls_and_rises_again_is_inferred_with_its_queue(tmp_path: 
     assert found.queue == pytest.approx(30_000, abs=1500)
 
 
-def test_with_a_queue_inferred_others_fill_it_as_they_do_on_the_path_itself(tmp_path: Path) -> None:
-    """The prediction is for other senders, of which the queue drops other numbers of packets."""
+def test_other_senders_fill_the_inferred_queue_as_on_the_real_path(tmp_path: Path) -> None:
+    """The queue drops different packets of other senders."""
     set = (NO_STALL, FULL_QUEUE, FALLS, OF_LINUX)
     reported = prediction(captured(tmp_path, "linux", *set)[0])
     assert reported["agrees"]
@@ -255,14 +255,16 @@ def test_with_a_queue_inferred_others_fill_it_as_they_do_on_the_path_itself(tmp_
 
 
 @pytest.mark.parametrize("set", [(DROPS,), (FORWARD_OUTAGE,)])
-def test_what_is_lost_otherwise_is_no_queue(tmp_path: Path, set: tuple[tuple[str, str]]) -> None:
+def test_losses_with_another_cause_are_not_attributed_to_a_queue(
+    tmp_path: Path, set: tuple[tuple[str, str]]
+) -> None:
     for sender in ("sack", "newreno"):
         file, _ = captured(tmp_path, sender, NO_STALL, *set)
         assert inferred(file).queue is None
 
 
 @pytest.mark.parametrize(("timer", "slot"), [("wheel-250", 0.032), ("wheel-1000", 0.064)])
-def test_the_slots_of_timers_are_told_by_when_they_expire(
+def test_timer_slots_are_inferred_from_the_times_of_expiry(
     tmp_path: Path, timer: str, slot: float
 ) -> None:
     stall = ("link.radio.stalls.scripted", '[{ at = "4 s", for = "6 s" }]')
@@ -275,7 +277,7 @@ def test_the_slots_of_timers_are_told_by_when_they_expire(
     assert start % slot == pytest.approx(0.013, abs=0.004)
 
 
-def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
+def test_the_command_reports_the_prediction_and_writes_the_scenario(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack")
     scenario = tmp_path / "path.toml"
     command = ("diagnose", file, "--what-if")
@@ -293,7 +295,7 @@ def test_the_command_tells_it_and_writes_the_scenario(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_FRTO)
-def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> None:
+def test_the_effect_of_frto_is_predicted_from_stored_captures(name: str) -> None:
     reported = prediction(KEPT / f"{name}.pcapng.gz")
     assert reported["agrees"]
     assert reported["captured"]["unneeded"] > 10
@@ -303,14 +305,14 @@ def test_of_kept_captures_without_frto_it_tells_what_frto_does(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", WITH_FRTO)
-def test_of_kept_captures_nothing_is_found_that_is_not_so(name: str) -> None:
+def test_stored_captures_give_no_false_inference(name: str) -> None:
     found = labelled_captures.compared(KEPT, name)
     assert found.total() > 10
     assert not {key for key in found if key[2] != key[3]}
 
 
 @pytest.mark.usefixtures("hosts")
-def test_of_kernels_without_frto_it_tells_what_frto_does(tmp_path: Path) -> None:
+def test_the_effect_of_frto_is_predicted_for_kernels(tmp_path: Path) -> None:
     result = kernel_runs.frto_pairs()
     real = {row["sender"]: row["unneeded"] for row in result.connections.to_dicts()}
     wrong = []

@@ -1,4 +1,4 @@
-"""What Wireshark shows of an annotated capture with rtolab's plugin and profile."""
+"""Annotated captures in Wireshark with rtolab's plugin and profile."""
 
 import os
 import re
@@ -23,7 +23,7 @@ STALL = CAPTURES / "stall-3s-sack-frto-off.sender.pcapng.gz"
 
 @pytest.fixture(scope="module")
 def tshark(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Runs a tshark in which the plugin is installed, and gives its output."""
+    """A function that runs tshark with the plugin and returns its output."""
     path, folder = require_tool("tshark", "tshark"), tmp_path_factory.mktemp("wireshark")
     wireshark.install(folder)
     environment = os.environ | {"WIRESHARK_CONFIG_DIR": str(folder), "HOME": str(folder)}
@@ -36,7 +36,7 @@ def tshark(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 
 def frames_of_filters(found: Diagnosis) -> dict[str, set[int]]:
-    """The frames that each display filter has to find, as the diagnosis says."""
+    """The frames that each display filter must find, by the diagnosis."""
     frames: defaultdict[str, set[int]] = defaultdict(set)
     numbers = count(1)
     for one in found.document["connections"]:
@@ -74,7 +74,7 @@ def frames_of_filters(found: Diagnosis) -> dict[str, set[int]]:
 
 
 @pytest.mark.parametrize("name", LABELLED, ids=str)
-def test_each_filter_finds_what_the_diagnosis_says(
+def test_each_filter_finds_the_frames_of_the_diagnosis(
     name: Path, tshark: Callable[..., str], tmp_path: Path
 ) -> None:
     found, copy = diagnose(CAPTURES / name), tmp_path / "annotated.pcapng"
@@ -88,7 +88,7 @@ def test_each_filter_finds_what_the_diagnosis_says(
     }
 
 
-def test_there_are_captures_to_filter() -> None:
+def test_every_filter_finds_frames_in_some_capture() -> None:
     assert len(LABELLED) >= 24
 
 
@@ -129,7 +129,7 @@ def test_fields_hold_the_values_of_the_diagnosis(stall: Path, tshark: Callable[.
     [episode] = one["episodes"]
     cost, description = tshark("-r", stall, *requested).rstrip("\n").split("\t")
     assert float(cost) == pytest.approx(episode["cost"]["time_lost"], abs=1e-6)
-    assert description == episode["story"]
+    assert description == episode["description"]
 
 
 def test_a_copy_of_a_copy_has_each_finding_once(
@@ -165,11 +165,11 @@ def test_it_is_installed_where_wireshark_looks(tmp_path: Path) -> None:
     profile = Path(folders["Personal configuration"]) / "profiles" / "rtolab"
     files = [plugin, profile / "colorfilters", profile / "preferences"]
     if sys.platform == "linux":
-        # Of the folders of capture interfaces, Wireshark lists that of the system.
+        # Wireshark lists only the system's folder of capture interfaces.
         folders_of = (Path(folders["Personal configuration"]), plugin.parents[1])
         files += [folder / "extcap" / "rtolab-watch" for folder in folders_of]
     assert all(tmp_path in file.parents for file in files)
-    for _ in range(2):  # The second time over our own files.
+    for _ in range(2):  # The second time overwrites our own files.
         done = program.run("wireshark", "--install", env=program.environment() | environment)
         assert done.stdout == "".join(f"wrote {file}\n" for file in files)
     assert execute(tshark, "-G", "fields", env=environment).stdout.count("\trtolab.") >= 12

@@ -1,17 +1,19 @@
-"""A stand-in for a guest kernel: it speaks of time and packets as User Mode Linux does.
+"""A stand-in for a guest kernel: it exchanges time and packets as User Mode Linux does.
 
-It answers requests as python/rtolab/kernel/init.c does; of system controls it keeps what is
-written. It has no TCP. A program only says its words, and ends with 3 if it is `false`, else with
-0; a server says nothing, opens a datagram socket and goes on.
+It answers requests as python/rtolab/kernel/init.c does, and stores the values of system controls.
+It has no TCP. A program only prints its arguments, and ends with status 3 if it is `false`,
+otherwise with 0. A server prints nothing, opens a datagram socket and continues.
 
 Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
 with programs that never end, `asks` with a server's connected socket, `panics` when a program
-starts, `spins` then without sleeping.
+starts, `spins` then without sleeping, `killed` at its first answer.
 """
 
 import mmap
 import os
 import re
+import select
+import signal
 import socket
 import struct
 import sys
@@ -24,7 +26,7 @@ BUFFERS = 0x10000
 ENTRIES = 16
 ETHERNET = bytes(12) + b"\x88\xb5"
 WORDS = b"words"
-"""Where the words of the next program are kept."""
+"""The key under which the arguments of the next program are stored."""
 
 
 def connect(path: str) -> socket.socket:
@@ -35,7 +37,7 @@ def connect(path: str) -> socket.socket:
 
 
 class Clock:
-    """Time, by shared memory."""
+    """The virtual clock, in shared memory."""
 
     def __init__(self, number: int) -> None:
         self.client = number + 1
@@ -48,11 +50,11 @@ class Clock:
         struct.pack_into("=I", self.memory, self.entry, 1)
 
     def wait(self) -> None:
-        """Says that it waits."""
+        """Tell the controller that this guest waits."""
         self.socket.sendall(struct.pack("=IIQ", 3, 2, 0))
 
     def request(self) -> None:
-        """Asks to run now."""
+        """Ask to run now."""
         now = struct.unpack_from("=Q", self.memory, 16)[0]
         struct.pack_into("=IQ", self.memory, self.entry + 4, 1, now)
 
@@ -85,6 +87,7 @@ class Card:
         for entry in range(ENTRIES):
             self.offer(0, entry, 2048, writable=True)
         self.taken = 0
+        self.kicks = 0
 
     def ask(
         self, kind: int, body: bytes, *, flags: int = 9, files: list[int] | None = None
@@ -92,8 +95,17 @@ class Card:
         """Sends a message of vhost-user, and reads the answer."""
         message = struct.pack("=III", kind, flags, len(body)) + body
         socket.send_fds(self.socket, [message], files or [])
+        if kind == 35 and "killed" in sys.argv and self.kicks:
+            self.be_killed()
         answer = self.socket.recv(20, socket.MSG_WAITALL)
         assert struct.unpack("=III", answer[:12]) == (kind, 5, 8), answer
+
+    def be_killed(self) -> None:
+        """Ends with a message that it has not read, some time after its card's socket."""
+        select.select([self.socket], [], [])
+        self.socket.close()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def offer(self, queue: int, number: int, length: int, *, writable: bool) -> int:
         """Puts a buffer into the available ring; returns its address."""
@@ -108,6 +120,7 @@ class Card:
 
     def send(self, number: int, frame: bytes) -> None:
         """Sends an Ethernet frame as the `number`th."""
+        self.kicks = number
         packet = bytes(12) + frame
         address = self.offer(1, number, len(packet), writable=False)
         self.memory[address : address + len(packet)] = packet
@@ -121,7 +134,7 @@ class Card:
         self.requests.sendall(struct.pack("=IIIQ", 4, 5, 8, 0))
 
     def received(self) -> list[bytes]:
-        """The Ethernet frames that have come."""
+        """The Ethernet frames that have arrived."""
         found = []
         used = struct.unpack_from("=H", self.memory, RINGS + 0x2002)[0]
         while self.taken != used:
@@ -176,7 +189,7 @@ def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
 
 
 def main() -> None:
-    """Starts, says hello, and answers requests until the controller goes away."""
+    """Start, announce itself, and answer requests until the controller ends."""
     words = " ".join(sys.argv[1:])
     number = int(re.findall(r"time-travel=ext:(\d+):", words)[0])
     clock = Clock(number)

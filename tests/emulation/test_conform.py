@@ -5,6 +5,7 @@ import os
 import sys
 import tomllib
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,19 +13,22 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
+from rich.console import Console, RenderableType
 
 import program
 import rtolab
 from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, overall, suite
-from rtolab.conform.measure import Ended, Measured, _overlap, command
+from rtolab.conform.measure import TransferMeasurement, TransferOutcome, _overlap, command
 from rtolab.conform.page import page
-from rtolab.conform.report import Report, earlier, junit, read
-from rtolab.conform.run import _check
-from rtolab.conform.score import PATH, Twin, Verdict, score
-from rtolab.conform.suite import toml
+from rtolab.conform.report import Report, beside, earlier, junit, read
+from rtolab.conform.run import SEVERAL, _check
+from rtolab.conform.scenario import Spans
+from rtolab.conform.score import UndisturbedTransfer, Verdict, score
 
 CLEAN = Scenario("clean", Suite.STALLS, "nothing happens")
-TWIN = Twin(took_s=5.0, spread_s=(5.0, 5.0), arrived_bytes=1_200_000, tail=800)
+STALL = Scenario("stall", Suite.STALLS, "held")
+PATH = CLEAN.capacity
+TWIN = UndisturbedTransfer(took_s=5.0, spread_s=(5.0, 5.0), arrived_bytes=1_200_000, tail=800)
 SERVER = """
 import socket, sys
 with socket.create_server(("0.0.0.0", 8000)) as server:
@@ -48,10 +52,10 @@ def measured(
     held_s: float = 0.0,
     unneeded: int | None = 0,
     arrived: int = 1_200_000,
-    ended: Ended = Ended.RECOVERED,
+    ended: TransferOutcome = TransferOutcome.RECOVERED,
     doubts: tuple[str, ...] = (),
-) -> Measured:
-    return Measured(
+) -> TransferMeasurement:
+    return TransferMeasurement(
         ended=ended,
         took_s=took_s,
         held_s=held_s,
@@ -63,7 +67,7 @@ def measured(
     )
 
 
-def scored(run: Measured, scenario: Scenario = CLEAN) -> Score:
+def scored(run: TransferMeasurement, scenario: Scenario = CLEAN) -> Score:
     return score(scenario, [run], TWIN)
 
 
@@ -79,20 +83,91 @@ def test_there_are_fifty_scenarios_that_repeat_by_seed() -> None:
     assert (min(lengths), max(lengths)) == (0.3, 15)
 
 
-def test_every_scenario_and_every_twin_can_be_run(tmp_path: Path) -> None:
-    for one in suite():
+@pytest.mark.parametrize("which", [Suite.FIFTY, Suite.TODAY])
+def test_every_scenario_and_every_twin_can_be_run(which: Suite, tmp_path: Path) -> None:
+    twins = set()
+    for one in suite(which):
         again = sum(at + length for at, length in one.spans[-1:])
         for number, each in enumerate((one, one.twin)):
+            if each.id in twins:
+                continue
+            twins |= {each.id} if number else set()
             path = tmp_path / f"{one.id}-{number}.toml"
-            path.write_text(toml(each, 90, (14, 15) if each.tail else ()))
-            result = rtolab.run(path, seed=each.seed)
-            (row,) = result.connections.iter_rows(named=True)
-            assert row["completed"], each.id
-            if number == 0 and one.spans and one.suite is Suite.STALLS:
+            each.write(path, 90, (14, 15) if each.tail else ())
+            result = rtolab.run(path, sender="linux", seed=each.seed)
+            rows = result.connections.to_dicts()
+            assert len(rows) == each.flows
+            assert all(row["completed"] for row in rows), each.id
+            if number == 0 and one.spans and one.kind is Spans.STALLS:
                 # A stall holds back the last data until it ends.
-                assert row["end_s"] > again, one.id
-            if number == 1:
-                assert row["lost"] + row["retransmissions"] + row["timeouts"] == 0, one.id
+                assert rows[0]["end_s"] > again, one.id
+            for row in rows if number == 1 else ():
+                assert row["retransmissions"] + row["timeouts"] == 0, one.id
+
+
+FILES = {
+    (Suite.FIFTY, 1): "ddbdcb33c0d2ed21",
+    (Suite.TODAY, 1): "3efd57bd82c8b8a5",
+}
+"""The digest of all files of a suite in a version."""
+
+
+@pytest.mark.parametrize("which", [Suite.FIFTY, Suite.TODAY])
+def test_another_file_makes_another_version(which: Suite, tmp_path: Path) -> None:
+    file, digest = tmp_path / "scenario.toml", sha256()
+    for one in suite(which):
+        for each in (one, one.twin):
+            each.write(file, 60)
+            trace = file.with_suffix(".delays")
+            words = [f"{each.id} {each.seed} {each.tail}", file.read_text()]
+            words += [trace.read_text()] if each.round_trips else []
+            digest.update("\n".join(words).encode())
+    assert digest.hexdigest()[:16] == FILES[which, which.version]
+
+
+def test_suites_share_no_scenario_and_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = [(one.id, which) for which in (Suite.FIFTY, Suite.TODAY) for one in suite(which)]
+    assert len({name for name, _ in every}) == len(every)
+    assert program.call(monkeypatch, "conform", "--list", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["conform"]
+    assert [(row["id"], row["suite"]) for row in rows] == every
+    assert {row["suite_version"] for row in rows} == {1}
+    assert [row["part"] for row in rows].count("losses") == len(suite(Suite.LOSSES)) == 16
+    assert program.call(monkeypatch, "conform", "--list") == 0
+    text = capsys.readouterr().out
+    assert all(one.id in text for one in (*suite(), *suite(Suite.TODAY)))
+
+
+def test_a_path_may_change_its_delay(tmp_path: Path) -> None:
+    (steps,) = [one for one in suite(Suite.TODAY) if one.id == "starlink-steps"]
+    (link,) = written(steps, tmp_path)["link"]
+    assert link["delay_trace"] == {"file": "starlink-steps.delays", "of": "round-trip"}
+    lines = [line.split() for line in (tmp_path / "starlink-steps.delays").read_text().splitlines()]
+    first, second = (float(at) for at, _ in lines[1:])
+    assert second - first == pytest.approx(15)
+    assert [delay for _, delay in lines] == ["40", "60", "35"]
+    spans = link["outages"]["scripted"]
+    assert [span["at"] for span in spans] == [f"{first:.3f} s", f"{second:.3f} s"]
+
+
+def test_an_incast_shares_a_short_queue_and_fetches_at_once(tmp_path: Path) -> None:
+    (incast,) = [one for one in suite(Suite.TODAY) if one.id == "dc-incast-8"]
+    found, twin = written(incast, tmp_path), written(incast.twin, tmp_path)
+    assert found["link"][0]["backward"] == {"queue": "128000 B"}
+    assert "backward" not in twin["link"][0]
+    assert found["flow"][0]["count"] == twin["flow"][0]["count"] == 8
+    # 125 kB are under way, and the queue has 128 kB.
+    assert incast.capacity == 253_000
+    # A late millisecond would be ten round trips.
+    assert found["emulation"]["lateness"] == "5 us"
+    said = tmp_path / "said"
+    script = f'echo "$1" >> {said}; [ "$1" = fine ] || exit 3'
+    for word, code in (("fine", 0), ("wrong", 3)):
+        words = ["sh", "-c", SEVERAL, "sh", "8", "sh", "-c", script, "sh", word]
+        assert program.execute(*words, timeout=60).returncode == code
+    assert said.read_text() == "fine\n" * 8 + "wrong\n" * 8
 
 
 def test_only_scenarios_of_losses_lose_packets() -> None:
@@ -105,9 +180,16 @@ def test_only_scenarios_of_losses_lose_packets() -> None:
         assert one.tail or one.spans or "loss" in one.keys
 
 
-def test_times_begin_with_the_first_packet() -> None:
+def written(scenario: Scenario, folder: Path) -> dict[str, Any]:
+    """The scenario's file as TOML has it."""
+    file = folder / f"{scenario.id}.toml"
+    scenario.write(file, 60)
+    return tomllib.loads(file.read_text())
+
+
+def test_times_begin_with_the_first_packet(tmp_path: Path) -> None:
     (hold,) = [one for one in suite() if one.id == "syn-hold-3s"]
-    found = tomllib.loads(toml(hold, 60))
+    found = written(hold, tmp_path)
     assert found["emulation"] == {"begin": "first-packet"}
     (span,) = found["link"][0]["stalls"]["scripted"]
     assert span["at"] == "0.000 s"
@@ -135,9 +217,9 @@ def test_a_perfect_transfer_scores_100_and_one_that_hangs_0() -> None:
     assert scored(measured(took_s=13.0, held_s=3.0)).score == pytest.approx(50)
     assert scored(measured(unneeded=PATH)).score == pytest.approx(50)
     assert scored(measured(took_s=10.0, unneeded=PATH)).score == pytest.approx(25)
-    for ended in (Ended.HUNG, Ended.FAILED):
+    for ended in (TransferOutcome.HUNG, TransferOutcome.FAILED):
         assert scored(measured(ended=ended)).score == 0
-    assert overall([scored(measured()), scored(measured(ended=Ended.HUNG))]) == 50
+    assert overall([scored(measured()), scored(measured(ended=TransferOutcome.HUNG))]) == 50
 
 
 def test_a_disturbance_that_is_missed_is_doubted() -> None:
@@ -174,7 +256,7 @@ def test_the_median_of_several_runs_counts() -> None:
 
 
 def test_scattered_scores_are_doubted() -> None:
-    hung = measured(ended=Ended.HUNG)
+    hung = measured(ended=TransferOutcome.HUNG)
     (doubt,) = score(CLEAN, [measured(), hung, measured()], TWIN).doubts
     assert doubt == "3 runs on the same seed had scores of 0 to 100"
     # The twin's own scatter matters as far as it makes another score.
@@ -212,21 +294,24 @@ def tables(sender: str, lengths: list[int]) -> Any:
 
 def test_datagrams_are_judged_by_their_fates() -> None:
     run = command(tables("udp", [1200, 1200, 1200, 60, 40]), 0)
-    assert (run.ended, run.took_s, run.held_s) == (Ended.RECOVERED, 2.0, 1.5)
+    assert (run.ended, run.took_s, run.held_s) == (TransferOutcome.RECOVERED, 2.0, 1.5)
     assert (run.sent_bytes, run.arrived_bytes) == (3840, 2612)
     # Small datagrams carry no data, and a retransmission cannot be recognised.
     assert (run.tail, run.unneeded_bytes) == (3, None)
     run = command(tables("linux", [1200, 1200, 1200, 60, 0]), 124)
-    assert (run.ended, run.tail, run.unneeded_bytes) == (Ended.HUNG, 4, 1228)
+    assert (run.ended, run.tail, run.unneeded_bytes) == (TransferOutcome.HUNG, 4, 1228)
 
 
 def test_twins_are_medians_and_must_end() -> None:
     runs = [measured(took_s=took_s) for took_s in (5.0, 9.0, 6.0)]
-    assert (Twin.of(runs).took_s, Twin.of(runs).spread_s) == (6.0, (5.0, 9.0))
+    assert (UndisturbedTransfer.of(runs).took_s, UndisturbedTransfer.of(runs).spread_s) == (
+        6.0,
+        (5.0, 9.0),
+    )
     five = [measured(took_s=took_s) for took_s in (5.0, 9.0, 6.0, 7.0, 8.0)]
-    assert Twin.of(five).spread_s == (6.0, 8.0)
+    assert UndisturbedTransfer.of(five).spread_s == (6.0, 8.0)
     with pytest.raises(rtolab.Error, match="20000 B that nothing disturbs hung"):
-        _check(Scenario("t", Suite.STALLS, "", 20_000), measured(ended=Ended.HUNG))
+        _check(Scenario("t", Suite.STALLS, "", 20_000), measured(ended=TransferOutcome.HUNG))
     with pytest.raises(rtolab.Error, match=r"of 20000 B .* 60 B passed the link"):
         _check(Scenario("t", Suite.STALLS, "", 20_000), measured(arrived=60))
 
@@ -244,13 +329,14 @@ def test_a_fall_beyond_the_margin_is_worse() -> None:
 
 
 def report(*scores: Score, before: dict[str, float] | None = None) -> Report:
-    return Report(
-        "a <stack>", {}, {"kernel.frto": 0}, 1, [*scores], changes(scores, before or {}, 5)
-    )
+    compared = changes(scores, before or {}, 5)
+    return Report("a <stack>", {}, {"kernel.frto": 0}, Suite.FIFTY, 1, [*scores], compared)
 
 
 def test_junit_reports_hangs_and_lower_scores_as_failures() -> None:
-    hung = score(Scenario("h", Suite.LOSSES, "is lost"), [measured(ended=Ended.HUNG)], TWIN)
+    hung = score(
+        Scenario("h", Suite.LOSSES, "is lost"), [measured(ended=TransferOutcome.HUNG)], TWIN
+    )
     top = ET.fromstring(junit(report(scored(measured(took_s=10.0)), hung, before={"clean": 99})))
     assert (top.get("tests"), top.get("failures")) == ("2", "2")
     messages = [one.get("message") for one in top.iter("failure")]
@@ -262,7 +348,7 @@ def test_junit_reports_hangs_and_lower_scores_as_failures() -> None:
 
 def test_the_matrix_has_a_column_a_result() -> None:
     one = report(scored(measured(unneeded=30_000, doubts=("late",)))).document()
-    hung = report(scored(measured(ended=Ended.HUNG))).document() | {"stack": "other"}
+    hung = report(scored(measured(ended=TransferOutcome.HUNG))).document() | {"stack": "other"}
     text = page([one, hung])
     assert "<th>a &lt;stack&gt;</th><th>other</th>" in text
     assert "kernel.frto=0" in text
@@ -273,12 +359,45 @@ def test_the_matrix_has_a_column_a_result() -> None:
     assert "http" not in text
 
 
+def printed(shown: RenderableType) -> str:
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(shown)
+    return capture.get()
+
+
+def test_results_beside_each_other_are_marked_where_they_differ() -> None:
+    one = report(scored(measured()), scored(measured(took_s=10.0), STALL)).document()
+    late = scored(measured(took_s=5.05, doubts=("late",)))
+    other = report(late).document() | {"stack": "other"}
+    same = printed(beside([one, other], 5.0))
+    assert "0 of 2 scenarios differ by more than 5 points" in same
+    assert "99?" in same
+    assert "times differ by 0.5 % (median), at most by 1 % (clean)" in same
+    slow = report(scored(measured(took_s=6.0))).document() | {"stack": "slow"}
+    text = printed(beside([one, slow], 5.0))
+    (row,) = [line for line in text.splitlines() if line.strip().startswith("clean")]
+    assert row.split() == ["clean", "100", "5.00", "83", "6.00", "differ"]
+    assert "1 of 2 scenarios differ" in text
+
+
 def test_earlier_results_are_checked(tmp_path: Path) -> None:
     path = tmp_path / "old.json"
     path.write_text(json.dumps(report(scored(measured())).document()))
-    assert earlier(read(path), path, 1) == {"clean": 100.0}
+    assert earlier(read(path), path, Suite.STALLS, 1) == {"clean": 100.0}
     with pytest.raises(rtolab.Error, match="compare with --seed 1"):
-        earlier(read(path), path, 2)
+        earlier(read(path), path, Suite.FIFTY, 2)
+    with pytest.raises(rtolab.Error, match=r"of the suite fifty and this of today.*--suite fifty"):
+        earlier(read(path), path, Suite.TODAY, 1)
+    document = json.loads(path.read_text())
+    assert (document["suite"], document["suite_version"]) == ("fifty", 1)
+    path.write_text(json.dumps(document | {"suite_version": 2}))
+    with pytest.raises(rtolab.Error, match="version 2 of the suite fifty and this of version 1"):
+        earlier(read(path), path, Suite.FIFTY, 1)
+    # Results without a suite are older than the second one.
+    del document["suite"], document["suite_version"]
+    path.write_text(json.dumps(document))
+    assert earlier(read(path), path, Suite.FIFTY, 1) == {"clean": 100.0}
     path.write_text("[]")
     with pytest.raises(rtolab.Error, match="found no result"):
         read(path)
@@ -290,6 +409,7 @@ def test_wrong_arguments_are_explained(
     for words, reported in (
         (["--server", "x"], "a client needs a server and a server a client"),
         (["--only", "stall-7s"], "--only stall-7s: found no such scenario; expected one of"),
+        (["--only", "dc-tail-1"], "not in the suite fifty; add --suite today"),
     ):
         assert program.call(monkeypatch, "conform", *words) == 2
         assert reported in capsys.readouterr().err

@@ -392,6 +392,13 @@ def test_a_run_is_good_if_its_lateness_cannot_be_noticed(
     assert (doubts(report(p99_s, round_trip_s)) == []) is good
 
 
+def test_the_speed_of_this_machine_changes_no_run_of_guests() -> None:
+    late = report(9.0, 0.1, waited_s=9.0)
+    assert len(doubts(late)) == 2
+    hosts = [{"name": "near", "kernel": "Linux 6.12, HZ 1000"}]
+    assert doubts(report(9.0, 0.1, waited_s=9.0, hosts=hosts)) == []
+
+
 def test_packets_that_wait_unread_are_a_doubt() -> None:
     (doubt,) = doubts(report(0.0, 0.1, waited_s=0.006))
     assert "1 packet in 100 may have waited 6 ms in its host's device" in doubt

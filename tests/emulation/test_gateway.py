@@ -93,7 +93,7 @@ def test_a_slow_reader_holds_up_the_sender() -> None:
 
 def test_a_vanished_client_is_given_up() -> None:
     with lab("--give-up", "2") as one:
-        one.run("deaf_reader", V4)
+        one.run("vanishing_reader", V4)
         time.sleep(4)
         one.end()
     assert one.counts["timed_out"] == 1

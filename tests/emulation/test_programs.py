@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guests import require_kernel, stand_in
+from prerequisites import require_tool
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import Stack, conform, suite
@@ -36,7 +37,7 @@ def ran(
     limit_s: float | None = None,
     patience_s: float | None = None,
 ) -> EmulationReport:
-    """The report of programs on `hold`; what they say is in `log`."""
+    """The report of programs on `hold`; their output is in `log`."""
     _, report = _rtolab.emulate_programs(
         find_scenario("hold"),
         guest=(on.folder, on.title),
@@ -50,7 +51,7 @@ def ran(
 
 
 def test_words_output_and_status_pass_through_a_stand_in(tmp_path: Path) -> None:
-    """The server comes first; addresses stand for names, and the client's status counts."""
+    """The server starts first, addresses replace names, and the client's status counts."""
     fake, log = stand_in(tmp_path / "kernel"), tmp_path / "log"
     report = ran(fake, ["false", "{peer}", "{near}", "x" * 3000], log, server="serve")
     assert report["returncode"] == 3
@@ -64,7 +65,7 @@ def test_a_client_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:
     assert ran(fake, ["true"], tmp_path / "log", limit_s=60)["returncode"] == 124
 
 
-def test_a_server_that_asks_a_name_server_does_not_listen_yet(tmp_path: Path) -> None:
+def test_a_connected_udp_socket_does_not_count_as_listening(tmp_path: Path) -> None:
     """The client waits for another socket, ten virtual seconds at most."""
     for words, least_s in [((), 0.2), (("asks",), 10)]:
         fake = stand_in(tmp_path / f"kernel{least_s}", *words)
@@ -75,7 +76,7 @@ def test_a_server_that_asks_a_name_server_does_not_listen_yet(tmp_path: Path) ->
 def test_a_kernel_of_another_version_needs_a_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What rtolab adds to a kernel is compiled again, and the error says what that takes."""
+    """rtolab's additions to a kernel are compiled again, and the error names the compiler."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = kernel.cache() / "6.12"
     folder.mkdir(parents=True)
@@ -89,6 +90,64 @@ def test_a_kernel_of_another_version_needs_a_compiler(
     assert (kernel.find().folder / "root" / "init").is_file()
 
 
+LOOKS = r"""
+#define syscall virtual
+#include <stdarg.h>
+#include <stdio.h>
+long virtual(long number, ...);
+#include "clock.c"
+#undef syscall
+
+static long long now_ns = 1;
+static int sleeps;
+
+/* A look takes 256 ns, as in a guest. */
+long virtual(long number, ...)
+{
+	va_list rest;
+
+	va_start(rest, number);
+	if (number == SYS_nanosleep) {
+		now_ns += va_arg(rest, const struct timespec *)->tv_nsec;
+		sleeps++;
+	} else {
+		(void)va_arg(rest, clockid_t);
+		now_ns += 256;
+		*va_arg(rest, struct timespec *) = (struct timespec){0, now_ns};
+	}
+	va_end(rest);
+	return 0;
+}
+
+int main(void)
+{
+	struct timespec at;
+	int looks = 0;
+
+	for (; looks < 30000; looks++, now_ns += 2000)
+		clock_gettime(CLOCK_MONOTONIC, &at);
+	printf("%d ", sleeps);
+	long long until = now_ns + 102660000;
+	for (looks = 0; now_ns < until; looks++)
+		clock_gettime(CLOCK_MONOTONIC, &at);
+	printf("%d %d\n", looks, sleeps);
+}
+"""
+"""Looks with pauses of 2 us, then 10,001 without a pause and further ones for 0.1 s."""
+
+
+def test_a_program_that_looks_at_the_clock_again_and_again_sleeps(tmp_path: Path) -> None:
+    """After 10,000 looks in a row each one sleeps for 100 us; looks with pauses never do."""
+    compiler = require_tool("cc", "gcc")
+    source = tmp_path / "looks.c"
+    source.write_text(LOOKS, encoding="utf-8")
+    folder = Path(kernel.__file__).parent
+    command = [compiler, "-Wall", "-I", str(folder), "-o", str(tmp_path / "looks"), str(source)]
+    subprocess.run(command, check=True)
+    done = subprocess.run([tmp_path / "looks"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "10997", "996"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -98,8 +157,8 @@ def test_a_kernel_of_another_version_needs_a_compiler(
         (["spins"], "`near` computed for 5 s without sleeping"),
     ],
 )
-def test_what_goes_wrong_inside_is_said(words: list[str], message: str, tmp_path: Path) -> None:
-    """Each with what would be right, or with the last lines of the kernel."""
+def test_errors_inside_a_guest_are_reported(words: list[str], message: str, tmp_path: Path) -> None:
+    """The message says what would be right, or quotes the last lines of the kernel."""
     fake = stand_in(tmp_path / "kernel", *words)
     with pytest.raises(EmulationError) as raised:
         ran(fake, ["true"], tmp_path / "log", patience_s=5)
@@ -108,7 +167,7 @@ def test_what_goes_wrong_inside_is_said(words: list[str], message: str, tmp_path
 
 
 def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What `rtolab` does with these arguments."""
+    """Run `rtolab` with these arguments."""
     return subprocess.run(
         [sys.executable, "-m", "rtolab.cli", *words],
         env=os.environ | environment,
@@ -118,7 +177,7 @@ def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_bad_input_is_said_before_a_kernel_starts(tmp_path: Path) -> None:
+def test_invalid_input_is_reported_before_a_kernel_starts(tmp_path: Path) -> None:
     """Exit status 2, and no traceback."""
     nowhere = {"XDG_CACHE_HOME": str(tmp_path)}
     for words, message in [
@@ -149,7 +208,7 @@ def test_a_program_finds_its_folder_its_environment_and_its_user() -> None:
     assert '"returncode": 7' in virtual("sh", "-c", "exit 7")[1]
 
 
-def test_a_client_talks_to_a_server_alike_in_every_run(tmp_path: Path) -> None:
+def test_a_client_and_a_server_do_the_same_in_every_run(tmp_path: Path) -> None:
     """The same packets at the same times, and the same output."""
     require_kernel()
     folders = [tmp_path / name for name in ("one", "two")]
@@ -188,7 +247,7 @@ print(open("/tmp/written").read())
 
 
 def test_nothing_is_written_to_the_hosts_files() -> None:
-    """Read-only (30) but for /tmp, where writing changes nothing on the host."""
+    """Files are read-only (30), except in /tmp, where writing changes nothing on the host."""
     folder = Path.cwd() / ".rtolab-test-of-guests"
     folder.mkdir()
     kept = folder / "kept"
@@ -243,8 +302,8 @@ def test_the_host_is_not_reached_by_its_address() -> None:
             server.accept()
 
 
-def test_a_program_that_is_not_there_inside_is_named() -> None:
-    """With what is different inside; exit status 2."""
+def test_a_program_that_is_missing_inside_is_named() -> None:
+    """The message says what is different inside; the exit status is 2."""
     require_kernel()
     script = Path("/run") / "rtolab-test-of-guests"
     script.write_text("#!/bin/sh\n", encoding="utf-8")

@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from guests import require_kernel, stand_in
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
-from rtolab.emulation import emulate
+from rtolab.emulation import Engine, emulate
 
 
 def test_a_stand_in_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
@@ -29,6 +30,13 @@ def test_a_congestion_control_that_a_guest_lacks_is_named(tmp_path: Path) -> Non
     fake = stand_in(tmp_path / "kernel")
     with pytest.raises(EmulationError, match=r'found "bbr".*expected.*cubic'):
         emulate("kernel-stall", kernel=fake, set={"kernel.congestion": "bbr"})
+
+
+def test_a_guest_that_is_killed_within_a_message_is_named(tmp_path: Path) -> None:
+    """Its card's socket is reset before the process has ended."""
+    fake = stand_in(tmp_path / "kernel", "killed")
+    with pytest.raises(EmulationError, match=r"exited early \(signal: 9 \(SIGKILL\)\)"):
+        emulate("kernel-stall", kernel=fake)
 
 
 def test_without_a_kernel_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
@@ -70,7 +78,7 @@ def test_an_unknown_kernel_is_compared_with_the_known_ones(
         ({"name": "../x"}, "../x: expected a name of letters"),
     ],
 )
-def test_what_cannot_be_built_is_said_at_once(
+def test_a_kernel_that_cannot_be_built_is_reported_at_once(
     given: dict[str, object],
     message: str,
     tmp_path: Path,
@@ -86,7 +94,7 @@ def test_what_cannot_be_built_is_said_at_once(
 
 
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All at once, as one command."""
+    """One command installs them all."""
     monkeypatch.setattr(kernel, "NEEDED", {"no-such-flex": "flex", "no-such-bison": "bison"})
     monkeypatch.setattr(kernel, "FOR_DEBIAN", {})
     with pytest.raises(Error, match="needs bison, flex: `apt install bison flex`"):
@@ -101,6 +109,60 @@ def test_two_runs_of_a_guest_are_equal_and_exact() -> None:
     assert one.windows.equals(two.windows)
     assert "spurious" in set(one.timeouts["truth"])
     assert not any(one.doubts)
+
+
+def test_withholding_tells_the_truth_of_a_stall() -> None:
+    """Each timeout is repeated without its retransmission; the packets' fates tell the same."""
+    result = emulate("kernel-stall", kernel=require_kernel(), withhold=True)
+    withheld = result.reports[0]["withheld"]
+    assert [one["by_withholding"] for one in withheld] == list(result.timeouts["truth"])
+    assert "spurious" in {one["by_withholding"] for one in withheld}
+    assert all(one["by_withholding"] == one["by_fates"] for one in withheld)
+
+
+def test_withholding_needs_guests() -> None:
+    """In real time no run can be repeated."""
+    with pytest.raises(Error, match="needs runs on a virtual clock"):
+        emulate("kernel-stall", withhold=True)
+
+
+def test_the_engine_is_a_host_beside_a_guest(tmp_path: Path) -> None:
+    """Its packets take the links to the guest, at the times of the engine's timers."""
+    fake = stand_in(tmp_path / "kernel")
+    result = emulate("kernel-stall", kernel=fake, engine=Engine(["near"]), set={"duration": "12 s"})
+    sent = result.segments.filter(pl.col("event") == "sent")
+    assert set(sent["flags"]) == {"S"}, "the stand-in answers no SYN"
+    assert sent["at_s"].to_list() == [0, 1, 2, 3, 4, 5, 7, 11]
+    assert [host["kernel"] for host in result.reports[0]["hosts"]] == [None, fake.title]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        (["neer"], "host `neer` is not in the scenario; expected .*near"),
+        (["near", "far"], "all hosts are the engine: `rtolab run`"),
+    ],
+)
+def test_wrong_engine_hosts_are_named(hosts: list[str], message: str, tmp_path: Path) -> None:
+    """Before a kernel starts."""
+    fake = stand_in(tmp_path / "kernel")
+    with pytest.raises(EmulationError, match=message):
+        emulate("kernel-stall", kernel=fake, engine=Engine(hosts))
+
+
+@pytest.mark.parametrize("host", ["near", "far"])
+def test_the_engine_and_a_kernel_transfer_all_data(host: str) -> None:
+    """The kernel sends to the engine, and the other way; two runs are equal."""
+    built = require_kernel()
+    one, two = (
+        emulate("kernel-stall", kernel=built, engine=Engine([host]), withhold=True)
+        for _ in range(2)
+    )
+    assert one.segments.equals(two.segments)
+    guests = emulate("kernel-stall", kernel=built)
+    assert one.connections["bytes"].to_list() == guests.connections["bytes"].to_list()
+    assert one.connections["end_s"][0] is not None
+    assert "spurious" in set(one.timeouts["truth"])
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
@@ -172,7 +234,7 @@ def test_a_guest_that_is_killed_is_named(running: subprocess.Popen[str]) -> None
 
 
 def test_guests_end_with_a_killed_controller(running: subprocess.Popen[str]) -> None:
-    """However it ends."""
+    """SIGKILL lets the controller clean up nothing."""
     both = guests(running.pid)
     running.kill()
     running.wait(timeout=120)

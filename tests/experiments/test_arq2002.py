@@ -32,7 +32,7 @@ SHORT = {"duration": "16 s", "measure.to": "16 s"}
 
 
 def only_at(experiment: Experiment, per: float) -> Experiment:
-    """The experiment with the variants of one error rate alone, without checks and pictures."""
+    """The experiment with the variants of one error rate only, without checks and figures."""
     variants = tuple(v for v in experiment.variants if isinstance(v, Case) and v.setting.per == per)
     return replace(experiment, variants=variants, checks=(), figures=(), derive=None)
 
@@ -86,7 +86,7 @@ def test_an_impossible_error_rate_is_refused() -> None:
         reproduce(fig7, runs=1, seed=1)
 
 
-def test_three_packets_overtake_a_repair_on_long_links_only() -> None:
+def test_three_packets_overtake_a_local_retransmission_on_long_links_only() -> None:
     assert not is_overtaken(Setting(1, "arq", 10))
     assert is_overtaken(Setting(1, "arq", 10), payload=256)
     assert is_overtaken(Setting(1, "arq", 50))
@@ -116,7 +116,7 @@ def test_the_endpoints_behave_as_the_paper_says() -> None:
 
 
 def swapped(experiment: Experiment) -> Experiment:
-    """With and without local retransmission change places, under their own names."""
+    """The experiment with the results with and without local retransmission exchanged."""
     keys = {"arq": "drop", "drop": "arq"}
     variants = []
     for case in experiment.variants:
@@ -128,12 +128,12 @@ def swapped(experiment: Experiment) -> Experiment:
     return replace(experiment, variants=tuple(variants))
 
 
-def test_swapped_links_turn_checks_red() -> None:
+def test_swapped_links_fail_checks() -> None:
     assert len(failed(reproduce(swapped(FIG7), runs=10, seed=1))) == len(FIG7.checks)
 
 
 def timeouts_with(restart: str) -> float:
-    """Per 100 acknowledged, at 100 ms and a PER of 10 %."""
+    """Timeouts per 100 acknowledged segments, at 100 ms and a PER of 10 %."""
     far = (RENO.on(Setting(10, "arq", 100)),)
     claim = replace(CLAIM, variants=far, checks=(), figures=(), derive=None)
     done = reproduce(claim, runs=10, seed=1, assume={"tcp.rto.restart_on_retransmit": restart})
@@ -145,7 +145,7 @@ def test_a_fast_retransmit_restarts_the_timer_as_in_ns_2() -> None:
     assert timeouts_with("true") < 0.8 * timeouts_with("false")
 
 
-def test_d_sack_helps_where_it_is_reported() -> None:
+def test_d_sack_helps_if_the_receiver_reports_it() -> None:
     done = reproduce(only_at(FIG11, 1.0), runs=4, seed=1)
     drop, arq, adapts, undoes = medians(done, "acked").values()
     assert min(adapts, undoes) > 1.3 * arq > 1.3 * drop

@@ -48,7 +48,7 @@ OTHER: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("other", OTHER, ids=lambda other: next(iter(other)))
-def test_other_parameters_are_computed_anew(tmp_path: Path, other: dict[str, Any]) -> None:
+def test_other_parameters_are_computed_again(tmp_path: Path, other: dict[str, Any]) -> None:
     quick(tmp_path).run(TABLE)
     changed = Settings(**({"quick": True} | other))
     assert Campaign(tmp_path, changed).finished(TABLE) is None
@@ -62,19 +62,21 @@ def test_alternatives_are_part_of_what_is_computed() -> None:
     assert campaign.key(without, tried) == campaign.key(without, not_tried)
 
 
-def test_another_program_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_the_program_computes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick(tmp_path).run(TABLE)
     monkeypatch.setattr(campaign, "_program", lambda: "another")
     assert quick(tmp_path).finished(TABLE) is None
 
 
-SPOILT = ["", "{", "[]", "{}", '{"key": 1}']
+DAMAGED = ["", "{", "[]", "{}", '{"key": 1}']
 
 
-@pytest.mark.parametrize("spoilt", SPOILT)
-def test_a_spoilt_record_is_ignored(tmp_path: Path, spoilt: str) -> None:
+@pytest.mark.parametrize("damaged", DAMAGED)
+def test_a_damaged_record_is_ignored(tmp_path: Path, damaged: str) -> None:
     quick(tmp_path).run(TABLE)
-    (tmp_path / TABLE.id / RECORD).write_text(spoilt)
+    (tmp_path / TABLE.id / RECORD).write_text(damaged)
     assert quick(tmp_path).finished(TABLE) is None
 
 
@@ -84,7 +86,7 @@ def test_a_missing_file_is_made_again(tmp_path: Path) -> None:
     assert quick(tmp_path).finished(TRACE) is None
 
 
-def test_files_of_an_earlier_run_go_and_other_files_stay(tmp_path: Path) -> None:
+def test_files_of_an_earlier_run_are_removed_and_other_files_stay(tmp_path: Path) -> None:
     captured = quick(tmp_path).run(TRACE).files.captures
     folder, outside = tmp_path / TRACE.id, tmp_path / "outside"
     for mine in (folder / "mine", outside):
@@ -127,7 +129,7 @@ def test_traces_of_several_results_do_not_overwrite_each_other(tmp_path: Path) -
 
 IDS = ["frto2002/fig1", "frto2002/fig3", "frto2002/table1"]
 MANY = "1000"
-"""Runs enough that the table is still being measured when the first figure is finished."""
+"""Enough runs that the table is still being measured when the first figure is finished."""
 
 
 def start(out: Path) -> subprocess.Popen[str]:
@@ -141,7 +143,7 @@ def records(out: Path) -> set[str]:
 
 
 def stopped_in_the_middle(out: Path, how: signal.Signals) -> tuple[int, str]:
-    """Started, and stopped as soon as something is finished; how it ended, and its last words."""
+    """Start it and stop it once an experiment is finished. Returns its status and its messages."""
     with start(out) as process:
         wait_for(lambda: bool(records(out)), process)
         process.send_signal(how)
@@ -150,7 +152,7 @@ def stopped_in_the_middle(out: Path, how: signal.Signals) -> tuple[int, str]:
 
 
 def without_wall(out: Path) -> list[str]:
-    """The report, and the documents, without what the clock tells."""
+    """The report and the documents without durations."""
     page = (out / "report.html").read_text(encoding="utf-8")
     documents = [json.loads((out / id_ / "result.json").read_text()) for id_ in IDS]
     reported = [json.dumps(document | {"wall_s": 0}) for document in documents]
@@ -165,7 +167,7 @@ def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
     assert left != set(IDS)
     code, words = stopped_in_the_middle(interrupted, signal.SIGINT)
     assert code == 130
-    assert "the same command goes on from there" in words
+    assert "the same command continues from there" in words
     for out in (killed, interrupted, calm):
         kept = len(records(out))
         with start(out) as process:

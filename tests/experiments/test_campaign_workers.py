@@ -26,7 +26,7 @@ def reproduce(out: Path, *options: str) -> tuple[str, str]:
     return said, re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
 
 
-def test_several_processes_print_and_report_what_one_does(tmp_path: Path) -> None:
+def test_several_processes_have_the_output_and_the_report_of_one(tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert reproduce(alone, "--jobs", "1") == reproduce(together, "--jobs", "2")
 
@@ -60,7 +60,7 @@ def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
         process.stdin = None
 
 
-def test_what_fails_in_a_worker_is_reported_as_without(tmp_path: Path) -> None:
+def test_an_error_in_a_worker_is_reported_as_without_workers(tmp_path: Path) -> None:
     wrong = ("--assume", "tcp.rto.min=soon", "--jobs", "2", "--out", str(tmp_path))
     ran = program.run("reproduce", *IDS, "--quick", *wrong)
     assert ran.returncode == 2
@@ -76,7 +76,7 @@ def children(pid: int) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    """Is it, and not only its entry in the table of processes?"""
+    """Does the process run? A zombie does not."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
@@ -93,5 +93,5 @@ def test_workers_do_not_outlive_their_parent(tmp_path: Path, how: signal.Signals
         _, words = process.communicate(timeout=60)
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert "the same command goes on from there" in words
+        assert "the same command continues from there" in words
     program.wait_for(lambda: not any(map(is_running, workers)), within_s=60)

@@ -35,7 +35,7 @@ def test_linux_figures_fail_when_the_traces_are_swapped() -> None:
 
 
 @pytest.mark.parametrize("variant", [*SYSTEMS, WINDOWS_NT], ids=lambda v: v.sender)
-def test_a_search_varies_the_very_system(variant: Variant) -> None:
+def test_a_search_varies_the_system_of_the_variant(variant: Variant) -> None:
     composed = variant.composed
     assert composed
     scenario = "gprs-reselection"

@@ -27,7 +27,7 @@ from rtolab.tables import reproduced as reproduced_tables
 STUDY, LOSS, REORDERING, ACK_LOSS = EXPERIMENTS
 
 CORNERS = ((62_400, 0.2, 576), (1_500_000, 0.1, 1500))
-"""Configurations that are run here."""
+"""The configurations that these tests run."""
 
 
 def small(experiment: Experiment, spikes: int = 4, *, jobs: int | None = None) -> Reproduction:
@@ -59,7 +59,7 @@ def row(done: Reproduction, caption: str, detector: str) -> tuple[Cell, ...]:
     return found[1:]
 
 
-def test_the_study_is_all_that_is_below_its_id() -> None:
+def test_the_studys_id_selects_all_its_parts() -> None:
     assert find(["detectors/study"]) == list(EXPERIMENTS) == find(["detectors"])
     assert find(["detectors/study/loss"]) == [LOSS]
 
@@ -80,7 +80,7 @@ def test_every_detector_has_a_sender_in_every_configuration() -> None:
         assert experiment.ours
 
 
-def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
+def test_without_losses_nothing_is_genuine_and_eifel_finds_everything() -> None:
     done = small(STUDY)
     said = {str(row[0]): row[2:] for row in table(done, "Chains of spurious").rows}
     assert set(said) == set(carriers.DETECTORS)
@@ -88,11 +88,11 @@ def test_nothing_is_genuine_where_nothing_is_lost_and_eifel_finds_all() -> None:
     assert spurious >= 8
     assert all(sum(said[name]) == spurious for name in carriers.PASSIVE)  # type: ignore[arg-type]
     assert said["eifel"] == (spurious, 0, 0, 0)
-    assert said["frto"][0] > 0, "it sees what its own sender does"  # type: ignore[operator]
+    assert said["frto"][0] > 0, "F-RTO watches a sender that takes its forward step"  # type: ignore[operator]
     assert {score.genuine.height for score in scores(done.measured).values()} == {0}  # type: ignore[arg-type]
 
 
-def test_a_detector_of_ones_own_is_one_more_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_defined_detector_is_one_more_row(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"name": "early", "about": "", "source": ""}
     known = [*_rtolab.detectors(), own]
     monkeypatch.setattr(_rtolab, "detectors", lambda: known)
@@ -105,7 +105,7 @@ def test_a_detector_of_ones_own_is_one_more_row(monkeypatch: pytest.MonkeyPatch)
     assert again.sender_of("early") == carriers.CARRIER
 
 
-def test_a_chain_is_judged_by_its_first_and_after_the_first_spike_only() -> None:
+def test_the_first_timeout_decides_a_chain_and_those_before_the_first_spike_do_not_count() -> None:
     begin, _ = schedule(1)[0]
     rows = [
         # at, seq, truth, verdict
@@ -125,7 +125,7 @@ def test_a_chain_is_judged_by_its_first_and_after_the_first_spike_only() -> None
     assert digest(cast("Result", SimpleNamespace(verdicts=elsewhere))).is_empty()
 
 
-def test_tables_come_back_from_the_document_as_they_were() -> None:
+def test_tables_survive_a_round_trip_through_the_document() -> None:
     done = small(LOSS)
     written = json.loads(json.dumps(document(done)))
     assert reproduction(done.experiment, written).tables == done.tables
@@ -134,7 +134,7 @@ def test_tables_come_back_from_the_document_as_they_were() -> None:
     assert "dsack:causes" in shown.export_text()
 
 
-def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own() -> None:
+def test_detectors_with_a_forward_step_are_blind_on_the_common_carrier() -> None:
     lone = replace(carriers.carrier(CORNERS[0]), judges=("eifel", "frto"))
     every = lambda result: result.verdicts  # noqa: E731
     few = replace(STUDY, variants=(lone,), derive=None, tables=None, checks=(), digest=every)
@@ -146,12 +146,12 @@ def test_a_carrier_alone_blinds_what_needs_a_step_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("experiment", [LOSS, ACK_LOSS], ids=lambda e: e.id)
-def test_as_many_threads_as_one_likes_change_nothing(experiment: Experiment) -> None:
+def test_the_number_of_threads_changes_nothing(experiment: Experiment) -> None:
     one, two = small(experiment, 2, jobs=1), small(experiment, 2, jobs=2)
     assert one.tables == two.tables
 
 
-def test_many_variants_are_the_same_side_by_side() -> None:
+def test_variants_give_the_same_results_when_run_together() -> None:
     few = replace(STUDY, variants=STUDY.variants[: 8 * 12], derive=None, checks=(), figures=())
     one, two = (reproduce(few, seed=1, jobs=jobs, assume=timetable(1)) for jobs in (1, 2))
     assert one.tables == two.tables
@@ -164,7 +164,7 @@ def test_losses_are_genuine_and_eifel_calls_none_spurious() -> None:
     assert genuine > 0  # type: ignore[operator]
 
 
-def test_another_detector_in_its_place_changes_its_row_alone() -> None:
+def test_replacing_a_detector_changes_only_its_row() -> None:
     disguised = {"dualrtt:0.6": "dualrtt:0.01"}
 
     def swapped(variant: Variant) -> Variant:
@@ -172,7 +172,7 @@ def test_another_detector_in_its_place_changes_its_row_alone() -> None:
 
     cells = {name: row(small(STUDY), "DualRTT by", name) for name in ("0.6", "0.1")}
     few = small(replace(STUDY, variants=tuple(map(swapped, STUDY.variants))))
-    assert row(few, "DualRTT by", "0.6")[0] is None, "nobody judged in its name"
+    assert row(few, "DualRTT by", "0.6")[0] is None, "no detector has this name any more"
     assert row(few, "DualRTT by", "0.1") == cells["0.1"]
     assert cells["0.6"][0] is not None
 
@@ -184,11 +184,13 @@ def test_packets_that_are_late_are_not_lost() -> None:
     assert {score.genuine.height for score in scores(done.measured).values()} == {0}  # type: ignore[arg-type]
 
 
-def test_among_all_experiments_the_study_is_a_tenth_of_itself() -> None:
+def test_when_all_experiments_run_the_study_has_a_tenth_of_its_spikes() -> None:
     assert STUDY.whole_set == timetable(SPIKES // 10)
     named, among_all = Settings(), Settings(whole=True)
     assert key(STUDY, named) != key(STUDY, among_all)
-    assert key(LOSS, named) == key(LOSS, among_all), "it is the same there, and kept"
+    assert key(LOSS, named) == key(LOSS, among_all), (
+        "this part has the same key, so its record is used"
+    )
     lone = replace(STUDY, variants=STUDY.variants[:1], derive=None, tables=None, checks=())
     shorter = replace(lone, whole_set=timetable(2))
     done = reproduce(shorter, seed=1, whole=True)

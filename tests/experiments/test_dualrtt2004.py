@@ -34,13 +34,13 @@ NOT_AS_PRINTED = {
         )
     },
 }
-"""What the paper contradicts, by experiment."""
+"""The checks on which the paper contradicts itself, by experiment."""
 
 FAILS = {
     "table2": {"ACK at 52.704, measured - printed, ms"},
     "table5-phys": {"rows explained, 576 B"},
 }
-"""What does not come out, by experiment."""
+"""The checks that fail, by experiment."""
 
 
 def with_sender(experiment: Experiment, sender: str) -> Experiment:
@@ -50,7 +50,7 @@ def with_sender(experiment: Experiment, sender: str) -> Experiment:
     class Disguised(Variant):
         key = variant.key
 
-    # What it sets is what the scenario has: it only keeps the sender apart from the same of others.
+    # The variant sets a value that the scenario has already, so that it is not merged with another.
     apart = {**variant.set, "duration": "77.9 s"}
     disguised = Disguised(sender, variant.label, set=apart)
     return replace(experiment, variants=(disguised, *others))
@@ -65,7 +65,7 @@ def test_exact_claims_are_reproduced_or_contradict_each_other(experiment: Experi
     assert "unstated" not in {check.standing for check in done.checks}
     contradicted = NOT_AS_PRINTED.get(name, set())
     assert with_verdict(done, "not reproducible") == contradicted
-    assert all(row.measured is not None for row in done.rows), "endless runs count, too"
+    assert all(row.measured is not None for row in done.rows), "a row without a measured value"
 
 
 @pytest.mark.parametrize("experiment", SHORT, ids=lambda e: e.id)
@@ -75,13 +75,13 @@ def test_every_variant_runs_with_few_spikes(experiment: Experiment) -> None:
     assert all(row.measured is not None for row in done.rows)
 
 
-def test_fewer_spikes_are_counted_as_such() -> None:
+def test_the_document_counts_fewer_spikes() -> None:
     table = ALL["table4"]
     done = reproduce(table, runs=1, seed=1, assume=spikes.timetable(10))
     assert {spikes.spikes_of(runs) for runs in done.of.values()} == {10}
 
 
-def test_spikes_are_as_section_vii_b_says() -> None:
+def test_spikes_follow_section_vii_b() -> None:
     times = np.array(spikes.schedule(300))
     between = times[1:, 0] - times[:-1].sum(axis=1)
     assert times[:, 1].min() >= 3
@@ -91,20 +91,20 @@ def test_spikes_are_as_section_vii_b_says() -> None:
     assert spikes.schedule(30) == spikes.schedule(300)[:30]
 
 
-def test_thresholds_step_where_table_v_has_them_but_for_one_row() -> None:
+def test_thresholds_are_those_of_table_v_except_in_one_row() -> None:
     done = reproduce(ALL["table5"], runs=1, seed=1, assume=spikes.timetable(10))
     assert not any(name.startswith("smallest") for name in with_verdict(done, "fail"))
     assert with_verdict(done, "not reproducible") == {"smallest threshold that finds: 130K"}
 
 
-def test_packets_of_the_heading_turn_table_v_red() -> None:
+def test_packets_of_the_headings_size_fail_table_v() -> None:
     few = spikes.timetable(10) | spikes.packet(1500)
     done = reproduce(ALL["table5"], runs=1, seed=1, assume=few)
     failed = [name for name in with_verdict(done, "fail") if name.startswith("smallest")]
     assert len(failed) >= 4
 
 
-def test_another_sender_turns_checks_red() -> None:
+def test_another_sender_fails_checks() -> None:
     figure2, figure3, figure4 = (ALL[name] for name in ("fig2", "fig3", "fig4"))
     careful = reproduce(with_sender(figure2, "reno:careful"), runs=1, seed=1)
     assert "Reno: spurious fast retransmits" in with_verdict(careful, "fail")
@@ -116,19 +116,19 @@ def test_another_sender_turns_checks_red() -> None:
     assert "Eifel, with timestamps: held segments resent unneeded" in with_verdict(plain, "fail")
 
 
-def test_a_threshold_too_low_turns_figure_5_red() -> None:
+def test_too_low_a_threshold_fails_figure_5() -> None:
     deaf = replace(KEPT, set=dict(KEPT.set) | {"tcp.dualrtt.threshold": "0.025"})
     done = reproduce(replace(ALL["ex"], variants=(ALL["ex"].variants[0], deaf)), runs=1, seed=1)
     assert with_verdict(done, "fail") == {f"{KEPT.title}: timeouts found spurious"}
 
 
-def test_a_later_hold_turns_times_red() -> None:
+def test_a_later_hold_fails_the_checks_of_times() -> None:
     later = {"link.path.forward.stalls.scripted": '[{ at = "30.9 s", for = "13 s" }]'}
     done = reproduce(ALL["fig2"], runs=1, seed=1, assume=later)
     assert "Reno: ACK of the original, s" in with_verdict(done, "fail")
 
 
-def test_without_spikes_nobody_beats_reno() -> None:
+def test_without_spikes_no_sender_beats_reno() -> None:
     calm = {"flow.mobile.access.forward.stalls.random.good": '{ uniform = ["200 s", "400 s"] }'}
     done = reproduce(ALL["fig14"], runs=20, seed=1, assume=calm)
     failed = with_verdict(done, "fail")

@@ -11,7 +11,7 @@ from rtolab import Error, _rtolab
 from rtolab.experiments import EXPERIMENTS, find
 from rtolab.experiments.base import Bounds, Check, Experiment
 from rtolab.experiments.documents import document, reproduction
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
 from rtolab.result import Result
@@ -22,7 +22,7 @@ FIGURES = [BY_ID[f"frto2002/fig{number}"] for number in (1, 2, 3, 4)]
 
 
 def medians(experiment: Experiment) -> dict[str, tuple[float, float, float]]:
-    """The published ones; of those that only chance explains, what is expected."""
+    """The published medians, or the expected ones where only chance explains the published ones."""
     found = {
         variant.sender: tuple(
             experiment.published[variant.key, name] for name in ("time", "lost", "rexmits")
@@ -66,7 +66,7 @@ SWAPPED = [
 
 
 @pytest.mark.parametrize(("id_", "pair", "check"), SWAPPED)
-def test_swapped_senders_turn_checks_red(
+def test_swapped_senders_fail_checks(
     simulator: Simulator, id_: str, pair: tuple[str, str], check: str
 ) -> None:
     simulator.medians = medians(BY_ID[id_])
@@ -87,14 +87,14 @@ def test_a_trace_as_the_report_describes_it_passes(
 
 
 @pytest.mark.parametrize("experiment", FIGURES[1:], ids=lambda e: e.id)
-def test_swapped_traces_turn_checks_red(simulator: Simulator, experiment: Experiment) -> None:
+def test_swapped_traces_fail_checks(simulator: Simulator, experiment: Experiment) -> None:
     swapped = {"sack": "sack+frto", "sack+frto": "sack"}
     variants = tuple(replace(v, sender=swapped[v.sender]) for v in experiment.variants)
     done = run(simulator, experiment)
     traces = {
         v.key: Trace.of(w.result, w.first) for v, w in zip(variants, located(done), strict=True)
     }
-    measured = Measured(experiment, 1, {}, traces)
+    measured = ExperimentRuns(experiment, 1, {}, traces)
     checks = [check for check in experiment.checks if "did not complete" not in check.name]
     verdicts = {check.judge(measured).verdict for check in checks}
     assert "fail" in verdicts
@@ -123,11 +123,11 @@ def test_an_unfinished_transfer_fails_the_experiment(simulator: Simulator) -> No
     assert {row.measured.n for row in done.rows if row.measured} == {299, 300}
 
 
-def test_the_bounds_are_those_of_the_runs() -> None:
+def test_the_bounds_depend_on_the_number_of_runs() -> None:
     check = Check("x", "ratio", lambda _: 1.4, {300: Bounds(1.1, 1.3), 30: Bounds(1.0, 1.5)})
 
     def judge(runs: int) -> tuple[str, str]:
-        found = check.judge(Measured(BY_ID["frto2002/table1"], runs, {}))
+        found = check.judge(ExperimentRuns(BY_ID["frto2002/table1"], runs, {}))
         return found.verdict, found.expected
 
     assert judge(300) == ("fail", "1.1 to 1.3 (300 runs or more)")
@@ -163,7 +163,7 @@ def test_bounds_include_their_ends_unless_strict() -> None:
     ]
 
 
-def test_a_document_has_exactly_the_keys_promised(simulator: Simulator) -> None:
+def test_a_document_has_exactly_the_documented_keys(simulator: Simulator) -> None:
     written = document(run(simulator, BY_ID["frto2002/table1"]))
     assert list(written) == [
         *("experiment", "title", "source", "note", "runs", "seed", "quick", "rows", "derived"),
@@ -240,7 +240,7 @@ def test_a_tables_scenario_has_the_assumed_values(experiment: Experiment) -> Non
 
 
 def toml(value: str) -> Any:
-    """A value as `--set` takes it: TOML if it is, else the bare text."""
+    """A value as `--set` reads it: TOML if it is valid TOML, otherwise the bare text."""
     try:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -260,7 +260,7 @@ def test_another_assumption_is_set_and_shown(simulator: Simulator) -> None:
     assert not shown["tcp.recovery.dupthresh"].stated
 
 
-def test_figures_6_to_8_are_the_tables_runs() -> None:
+def test_figures_6_to_8_use_the_runs_of_the_tables() -> None:
     assert [e.id for e in find(["frto2002/fig7", "frto2002/table2"])] == ["frto2002/table2"]
 
 
@@ -279,7 +279,7 @@ def trace(tape: Tape) -> Trace:
     return Trace.of(Result("x", Outcome(tables(tape)), runs=1, traced=True), 0)  # type: ignore[arg-type]
 
 
-def test_a_trace_is_counted_as_a_reader_counts() -> None:
+def test_a_trace_is_counted_as_by_hand() -> None:
     found = trace(held_window("sack", frto=False))
     timeout = found.timeouts[0]
     assert (timeout.at, timeout.seq, timeout.needed) == (2.5, 1, False)
@@ -294,14 +294,14 @@ def test_a_trace_is_counted_as_a_reader_counts() -> None:
     assert found.window_at(-1) is None
 
 
-def test_repetitions_have_the_medians_they_say() -> None:
+def test_handmade_repetitions_have_the_given_medians() -> None:
     frame = tables(*repetitions("sack", (80, 10, 20), range(1, 31)))["connections"]
     assert frame["elapsed_s"].median() == pytest.approx(80)
     assert (frame["lost"].median(), frame["retransmissions"].median()) == (10, 20)
 
 
 @pytest.mark.parametrize("experiment", FIGURES, ids=lambda e: e.id)
-def test_the_simulator_shows_what_the_figures_show(experiment: Experiment) -> None:
+def test_the_simulator_reproduces_the_figures(experiment: Experiment) -> None:
     assert failed(reproduce(experiment, runs=1, seed=1)) == set()
 
 
@@ -312,11 +312,11 @@ def test_the_simulator_shows_what_the_figures_show(experiment: Experiment) -> No
         ("frto2002/table3", {"lost, share of medians of 30 up to the published: Eifel w/ NewReno"}),
     ],
 )
-def test_the_simulator_meets_the_tables(id_: str, fails: set[str]) -> None:
+def test_the_simulator_reproduces_the_tables(id_: str, fails: set[str]) -> None:
     assert failed(reproduce(BY_ID[id_], runs=300, seed=1)) == fails
 
 
-def test_threads_change_nothing() -> None:
+def test_the_number_of_threads_changes_nothing() -> None:
     one, two = (reproduce(BY_ID["frto2002/table3"], runs=5, seed=9, jobs=jobs) for jobs in (1, 2))
     assert one.rows == two.rows
     assert one.checks == two.checks

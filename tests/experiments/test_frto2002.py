@@ -15,7 +15,7 @@ STATISTICS += frto2002.CHANNEL
 
 
 @pytest.mark.parametrize("experiment", TRACES, ids=lambda e: e.id)
-def test_a_packet_trace_shows_what_the_report_says(experiment: Experiment) -> None:
+def test_a_packet_trace_passes_the_reports_checks(experiment: Experiment) -> None:
     done = reproduce(experiment, runs=1, seed=1)
     assert len(done.checks) > 0
     assert failed(done) == set()

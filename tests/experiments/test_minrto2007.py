@@ -7,7 +7,7 @@ import pytest
 from reproductions import failed
 from rtolab.experiments import minrto2007
 from rtolab.experiments.base import Experiment
-from rtolab.experiments.minrto2007.causes import DELAYED, causes
+from rtolab.experiments.minrto2007.causes import DELAYED, Connection, causes
 from rtolab.experiments.minrto2007.setup import LINUX, MECHANISM, RESYNC
 from rtolab.experiments.minrto2007.steps import trains
 from rtolab.experiments.reproduce import reproduce
@@ -19,7 +19,7 @@ SHORT = {"duration": "1 s"}
 
 
 def swapped(experiment: Experiment, sender: str, by: str) -> Experiment:
-    """The experiment with another sender's runs under the name of one of its own."""
+    """The experiment with one of its senders replaced by another one under the old name."""
 
     def disguised(variant: object) -> object:
         if getattr(variant, "sender", "") != sender:
@@ -33,7 +33,7 @@ def swapped(experiment: Experiment, sender: str, by: str) -> Experiment:
 
 
 WRONG = {"minrto2007/fig2": {"RTO_min / T(ACK Arr), measured, is not above equation 3's bound"}}
-"""What the paper states and measurement contradicts."""
+"""The claims of the paper that measurements contradict."""
 
 
 @pytest.mark.parametrize("experiment", TRACES, ids=lambda e: e.id)
@@ -81,7 +81,7 @@ def test_no_floor_gains_more_than_the_mechanism() -> None:
     assert medians["Solaris"] > medians["IETF"]
 
 
-def test_a_sender_without_the_mechanism_turns_checks_red() -> None:
+def test_a_sender_without_the_mechanism_fails_checks() -> None:
     plain = swapped(ALL["fig6b"], MECHANISM.sender, LINUX.sender)
     done = reproduce(plain, runs=1, seed=1, assume={"tcp.rto.min": "200 ms"})
     assert failed(done) == {"timeouts: Proposed"}
@@ -93,7 +93,7 @@ def test_a_resynchronised_parity_closes_the_gap() -> None:
     assert failed(done) == {"spurious timeouts with the paper's parity"}
 
 
-def test_the_steps_find_a_sender_that_does_not_follow_them() -> None:
+def test_a_sender_that_does_not_follow_the_steps_fails() -> None:
     done = reproduce(swapped(ALL["fig3"], MECHANISM.sender, LINUX.sender), runs=1, seed=1)
     assert "packets whose timeout is not what the steps say" in failed(done)
 
@@ -103,7 +103,7 @@ def test_a_longer_round_trip_moves_the_ack_of_figure_6() -> None:
     assert failed(done) == {"ACK after the timeout, s: Linux, floor 200 ms"}
 
 
-def test_a_fine_clock_turns_figure_1_red() -> None:
+def test_a_fine_clock_fails_figure_1() -> None:
     fine = {"tcp.rto.granularity": "10 ms", "tcp.timestamp.tick": "10 ms"}
     done = reproduce(ALL["fig1a"], runs=1, seed=1, assume=fine)
     assert failed(done) == {"smallest RTO in s", "C(f)"}
@@ -119,6 +119,13 @@ def test_trains_take_the_step_of_their_length() -> None:
         assert train.state == state
 
 
-def test_a_lone_packet_s_timeout_is_the_delayed_ack_s() -> None:
+def test_the_timeout_of_a_lone_packet_covers_the_delayed_ack() -> None:
     done = reproduce(ALL["fig6a"], runs=1, seed=1)
     assert causes(done.of[LINUX.key]) == {DELAYED: 1}
+
+
+def test_a_second_packet_counts_as_lost_from_its_transmission_on() -> None:
+    sent = Connection(ends={0: 100, 100: 200}, lost={100: 5.0})
+    assert sent.has_lost_after(0, 5.1)
+    assert not sent.has_lost_after(0, 4.9)
+    assert not sent.has_lost_after(100, 9.0)

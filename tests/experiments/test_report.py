@@ -22,7 +22,7 @@ from rtolab.stats import Estimate
 from rtolab.tables import reproduced as reproduced_tables
 
 Report = tuple[Path, list[Part], str]
-"""A folder, what was written into it, and the page."""
+"""A folder, the parts of the report in it, and the page."""
 
 
 class Everything(HTMLParser):
@@ -84,7 +84,7 @@ def test_the_report_carries_its_charts_and_their_library(written: Report) -> Non
     assert found.scripts == len(specs) + 2
 
 
-def test_the_report_puts_published_beside_measured(written: Report) -> None:
+def test_the_report_shows_published_beside_measured_values(written: Report) -> None:
     page = written[2]
     row = re.search(r"<tr><td>Regular SACK</td><td>94.13</td><td><b>94.13</b>", page)
     assert row is not None
@@ -102,7 +102,7 @@ def test_a_failed_check_is_open_in_the_report(
     assert '<span class="verdict fail">fail</span>' in page
 
 
-def test_pictures_captures_and_tables_lie_beside_the_report(written: Report) -> None:
+def test_figures_captures_and_tables_are_in_the_folder_of_the_report(written: Report) -> None:
     out, parts, _ = written
     pictures = [path for part in parts for path in part.files.pictures]
     captures = [path for part in parts for path in part.files.captures]
@@ -142,7 +142,7 @@ def without_wall(page: str) -> str:
     return re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
 
 
-def test_a_paper_is_introduced_with_what_it_prints_twice(written: Report) -> None:
+def test_a_papers_introduction_names_its_contradictions(written: Report) -> None:
     page = written[2]
     assert '<header class="paper" id="frto2002">' in page
     assert "Printed inconsistencies</h3><ul><li>Section 5.1 announces five" in page
@@ -160,7 +160,7 @@ def test_the_command_repeats_an_experiment_with_its_settings() -> None:
 
 
 def everything() -> Experiment:
-    """An experiment that has all there is to be shown."""
+    """An experiment with every kind of content."""
     (table,) = find(["frto2002/table1"])
     points = tuple(
         replace(table.variants[2], condition=f"{x} %", series="SACK", x=float(x)) for x in range(14)
@@ -201,9 +201,7 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "with an ACK each: 2 of 2 checks keep their verdict" in said
 
 
-def test_the_library_of_charts_is_made_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_chart_library_is_bundled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def bundle() -> str:

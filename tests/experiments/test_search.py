@@ -12,7 +12,7 @@ from rtolab.experiments.search import search
 from rtolab.tables.reproduced import search as tables
 
 BEFORE = {"link.path.rate": "50 kbit/s", "tcp.rto.sample_handshake": "false"}
-"""What was assumed of Table II before the handshake was thought of."""
+"""Earlier assumptions about Table II, without its handshake."""
 
 
 def test_a_search_finds_the_rate_and_the_handshake_of_table_ii() -> None:
@@ -37,7 +37,7 @@ def test_an_experiment_without_unstated_assumptions() -> None:
         search(table, seed=1)
 
 
-def test_a_search_varies_one_system_and_leaves_out_what_adds_nothing() -> None:
+def test_a_search_varies_one_system_and_omits_pairs_that_add_nothing() -> None:
     (figure,) = find(["delays2001/fig6"])
     done = search(figure, seed=1)
     both = {tuple(one.choice.items()) for one in done.found if set(one.passes) == set(done.failing)}
@@ -50,7 +50,7 @@ def test_a_search_varies_one_system_and_leaves_out_what_adds_nothing() -> None:
     assert f"{name}: 6 s or 8 s" in lines
 
 
-def test_no_timeouts_to_compare_with_are_no_ratio() -> None:
+def test_a_ratio_to_zero_timeouts_is_undefined() -> None:
     (figure,) = find(["arq2002/fig9"])
     none = {"link.wireless.loss": "0", "link.wireless.bad.loss": "0", "link.wireless.arq": "[]"}
     done = reproduce(figure, seed=1, runs=1, instead=none | {"tcp.rto.min": "2 s"})

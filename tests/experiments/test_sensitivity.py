@@ -30,7 +30,7 @@ from rtolab.stats import Estimate
 
 
 def below(limit: float, *, runs: int = 1, **parts: Any) -> Check:
-    """Regular SACK takes less than that, s."""
+    """A check that Regular SACK takes less than `limit` seconds."""
     return Check(
         f"time below {limit:g}",
         "order",
@@ -46,7 +46,7 @@ def with_alternatives(*checks: Check) -> Experiment:
 
 
 def slower_with_an_ack_each(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in answers by what is set."""
+    """A stand-in whose results depend on the settings."""
 
     class Sensitive(Simulator):
         def __call__(self, path: Any, **requested: Any) -> Any:

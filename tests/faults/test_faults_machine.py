@@ -14,11 +14,11 @@ from test_faults import (
     PIPED,
     Ended,
     capture,
+    error_message,
     limited,
     of_run,
     placed,
     rtolab,
-    said_in_words,
     unfinished,
 )
 from test_faults_serve import answer_of
@@ -39,14 +39,14 @@ def test_no_command_begins_without_descriptors_or_memory(
         (resource.RLIMIT_NOFILE, descriptors, "too many open files"),
         (resource.RLIMIT_AS, addresses * MEGABYTE, "out of memory"),
     ):
-        reported = said_in_words(rtolab(*arguments, preexec_fn=limited(kind, most), cwd=tmp_path))
+        reported = error_message(rtolab(*arguments, preexec_fn=limited(kind, most), cwd=tmp_path))
         assert reported.count("\n") == 1
         assert words in reported
 
 
-def test_pictures_are_refused_if_their_engine_would_end_the_process(tmp_path: Path) -> None:
+def test_figures_are_refused_if_their_engine_would_end_the_process(tmp_path: Path) -> None:
     ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_AS, 8000 * MEGABYTE))
-    reported = said_in_words(ended)
+    reported = error_message(ended)
     assert "pictures: out of memory" in reported
     assert (tmp_path / "out" / "connections.parquet").exists()
     assert not unfinished(tmp_path)
@@ -54,11 +54,11 @@ def test_pictures_are_refused_if_their_engine_would_end_the_process(tmp_path: Pa
 
 
 @pytest.mark.parametrize("most", [8, 10, 12, 14])
-def test_a_page_without_descriptors_is_not_begun(tmp_path: Path, most: int) -> None:
+def test_without_descriptors_no_page_is_begun(tmp_path: Path, most: int) -> None:
     page = tmp_path / "page.html"
     limit = limited(resource.RLIMIT_NOFILE, most)
     ended = rtolab("diagnose", capture(), "--html", page, preexec_fn=limit)
-    assert "too many open files" in said_in_words(ended)
+    assert "too many open files" in error_message(ended)
     assert not list(tmp_path.iterdir())
 
 
@@ -73,7 +73,7 @@ def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
     few = ["prlimit", f"--nproc={most}", "setpriv", *nobody, *reads_all]
     unwritten = environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
     process = program.start("run", "hold", within=few, cwd=tmp_path, env=unwritten)
-    reported = said_in_words(Ended(process))
+    reported = error_message(Ended(process))
     assert reported.count("\n") == 1
     assert "`ulimit -u`" in reported
 
@@ -87,10 +87,10 @@ def test_a_server_with_less_memory_than_its_processes_may_take_answers(tmp_path:
 
 
 def test_no_file_may_grow(tmp_path: Path) -> None:
-    """As on a full disk, of what is written last: the lock of a sweep."""
+    """The limit acts like a full disk for the file that is written last, the lock of a sweep."""
     out = tmp_path / "out"
     arguments = placed([*PIPED["sweep"], "--out", str(out)], tmp_path)
-    reported = said_in_words(rtolab(*arguments, preexec_fn=limited(resource.RLIMIT_FSIZE, 0)))
+    reported = error_message(rtolab(*arguments, preexec_fn=limited(resource.RLIMIT_FSIZE, 0)))
     assert "File too large" in reported
     assert str(out) in reported
 
@@ -98,8 +98,8 @@ def test_no_file_may_grow(tmp_path: Path) -> None:
 # Streams.
 
 
-def test_pictures_are_drawn_where_standard_input_is_closed(tmp_path: Path) -> None:
-    """Their engine would take another file with descriptor 0 for standard input."""
+def test_figures_are_drawn_if_standard_input_is_closed(tmp_path: Path) -> None:
+    """The engine of figures would mistake another file with descriptor 0 for standard input."""
     ran = shell(f"rtolab run frto2002-delays --out {tmp_path}/out <&-")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert list(tmp_path.rglob("*.svg"))
@@ -108,7 +108,7 @@ def test_pictures_are_drawn_where_standard_input_is_closed(tmp_path: Path) -> No
 ASCII = environment() | {"PYTHONIOENCODING": "ascii"}
 
 
-def test_output_is_ascii_where_only_ascii_can_be_printed(tmp_path: Path) -> None:
+def test_output_is_ascii_if_only_ascii_can_be_printed(tmp_path: Path) -> None:
     file = tmp_path / "größe.toml"
     text = _rtolab.schema()
     assert not text.isascii()

@@ -1,4 +1,4 @@
-"""Servers report a full disk or a lack of descriptors, and go on."""
+"""Servers report a full disk or a lack of descriptors, and continue."""
 
 import json
 import os
@@ -16,13 +16,13 @@ import pytest
 from explorer_client import CAPTURE, HOLD, resident, server
 from gateway_fixtures import V4, lab
 from prerequisites import small_disk
-from test_faults import limited, rtolab, said_in_words
+from test_faults import error_message, limited, rtolab
 
 NOW = "this machine cannot do that now"
 
 
 def answer_of(address: str, path: str, body: bytes | dict[str, Any] = b"") -> tuple[int, str]:
-    """An answer's status, and what is wrong, if anything is."""
+    """The status of an answer, and its error, if any."""
     kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
     sent = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
@@ -50,13 +50,15 @@ def test_a_full_disk_fails_one_request_and_not_the_next(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [8, 10, 12, 13])
-def test_a_server_that_finds_no_descriptors_does_not_begin(most: int) -> None:
+def test_without_descriptors_a_server_does_not_start(most: int) -> None:
     limit = limited(resource.RLIMIT_NOFILE, most)
     ended = rtolab("serve", "--port", "0", preexec_fn=limit)
-    assert "too many open files" in said_in_words(ended).lower()
+    assert "too many open files" in error_message(ended).lower()
 
 
-def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_path: Path) -> None:
+def test_a_server_that_runs_out_of_descriptors_continues_once_there_are_some(
+    tmp_path: Path,
+) -> None:
     complaints = tmp_path / "complaints"
     with complaints.open("w") as err, server("--jobs", "1", stderr=err) as (address, pid):
         assert answer_of(address, "api/run", HOLD) == (200, "")
@@ -78,13 +80,13 @@ def test_a_server_that_runs_out_of_descriptors_goes_on_when_there_are_some(tmp_p
 
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("most", [7, 8])
-def test_a_gateway_that_finds_no_descriptors_does_not_begin(most: int) -> None:
+def test_without_descriptors_a_gateway_does_not_start(most: int) -> None:
     limit = limited(resource.RLIMIT_NOFILE, most)
     ended = rtolab("gateway", "--device", "rtofault1", preexec_fn=limit)
-    assert "too many open files" in said_in_words(ended).lower()
+    assert "too many open files" in error_message(ended).lower()
 
 
-def test_a_gateway_that_runs_out_of_descriptors_goes_on_when_there_are_some() -> None:
+def test_a_gateway_that_runs_out_of_descriptors_continues_once_there_are_some() -> None:
     with lab() as one:
         assert one.run("download", V4, "1000") == "equal"
         before = resource.prlimit(one.gateway.pid, resource.RLIMIT_NOFILE)

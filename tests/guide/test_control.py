@@ -31,7 +31,7 @@ def _lines(hunk: str, signs: str) -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what cargo wants, changed by the page."""
+    """A copy of the files that cargo needs, with the changes of the page."""
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "crates", tmp_path / "crates")

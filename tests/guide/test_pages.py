@@ -18,11 +18,11 @@ ROOT = Path(__file__).parents[2]
 MATRIX = ROOT / "docs" / "conform-matrix.html"
 CAPTURE = ROOT / "tests" / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
 PHONE = 390
-"""How wide a phone is, in pixels of a page."""
+"""The width of a phone, in CSS pixels."""
 
 
 def width(browser: Browser, file: Path) -> int:
-    """How wide a page is on a phone."""
+    """The width of a page on a phone."""
     context = browser.new_context(viewport={"width": PHONE, "height": 844})
     page = context.new_page()
     page.goto(file.as_uri())

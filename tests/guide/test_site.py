@@ -17,12 +17,12 @@ from rtolab import _rtolab
 
 ROOT = Path(__file__).parents[2]
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
-"""What a browser fetches by itself; `link` also has the references below."""
+"""The attributes that a browser fetches by itself; `link` also has the relations below."""
 REFERENCES = {"canonical", "next", "prev", "alternate"}
 
 
 class Page(HTMLParser):
-    """What a page refers to, and what in it can be referred to."""
+    """The references of a page, and the targets in it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

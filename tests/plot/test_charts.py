@@ -1,4 +1,4 @@
-"""Curves as in the papers, and marks in the picture of a trace."""
+"""Curves as in the papers, and marks in the figure of a trace."""
 
 import json
 from dataclasses import replace
@@ -25,12 +25,12 @@ LINES = [
 
 
 def drawn(axes: Curves, *published: Point) -> list[dict[str, Any]]:
-    """The layers of the picture."""
+    """The layers of the figure."""
     return layers(curves(TITLE, axes, LINES, published))
 
 
 def layers(chart: Any) -> list[dict[str, Any]]:
-    """The layers of a picture, each with its values."""
+    """The layers of a figure, each with its values."""
     spec = chart.to_dict(validate=False)
     data = [layer.get("data", spec.get("data"))["name"] for layer in spec["layer"]]
     values = {name: read(rows) for name, rows in spec["datasets"].items()}
@@ -136,7 +136,7 @@ def test_each_condition_has_a_box_plot_that_names_it() -> None:
     assert [title.subtitle.partition("; ")[0] for title in titles] == ["1 %", "10 %"]
 
 
-def test_marks_stand_in_the_picture_of_a_trace(simulator: Simulator) -> None:
+def test_marks_are_in_the_figure_of_a_trace(simulator: Simulator) -> None:
     (figure,) = find(["frto2002/fig2"])
     result = reproduce(figure, seed=1).of["sack"].result
     marks = [(23.0, "A: the ACK"), (22.5, "the timer expires")]

@@ -36,7 +36,7 @@ def result(*tapes: Tape) -> Result:
 
 
 def data(chart: Any, meaning: str) -> list[dict[str, Any]]:
-    """All rows of a chart that are drawn as something."""
+    """All rows of a chart that are drawn with this meaning."""
     sets = chart.to_dict()["datasets"].values()
     found = [json.loads(rows) if isinstance(rows, str) else rows for rows in sets]
     return [row for rows in found for row in rows if row.get("what") == meaning]
@@ -56,7 +56,7 @@ def legends(chart: Any) -> set[str]:
     return walk(chart.to_dict())
 
 
-def test_a_time_sequence_shows_what_each_packet_was() -> None:
+def test_a_time_sequence_shows_the_kind_of_each_packet() -> None:
     chart = result(held_window("sack", frto=False)).plot.time_sequence()
     assert len(data(chart, "first transmission")) == 8 + 5
     assert len(data(chart, "unneeded retransmission")) == 9
@@ -100,7 +100,7 @@ def test_legends_explain_exactly_what_is_drawn() -> None:
     assert {"outage", "lost", "needed retransmission", "timeout"} <= outage
 
 
-def test_the_windows_edge_is_drawn_in_a_strip_where_it_is_far() -> None:
+def test_the_right_edge_of_a_far_window_is_drawn_in_a_strip() -> None:
     far = result(held_window("sack", frto=False)).plot.time_sequence().to_dict()
     assert [panel["height"] for panel in far["vconcat"]] == [48, 400, 130, 90]
     tape = Tape("sack")
@@ -139,13 +139,13 @@ def test_windows_are_steps() -> None:
     assert {row["value"] for row in data(chart, "RTO")} == {2.5, 5.0}
 
 
-def test_a_step_line_begins_with_what_was_before() -> None:
+def test_a_step_line_begins_with_the_value_before_it() -> None:
     chart = result(held_window("sack", frto=False)).plot.windows(between=(6.15, 7))
     first = data(chart, "cwnd")[0]
     assert (first["at_s"], first["value"]) == (6.15, 512)
 
 
-def test_a_title_says_sender_scenario_and_place() -> None:
+def test_a_title_has_sender_scenario_and_place() -> None:
     title = result(held_window("sack+frto", frto=True)).plot.time_sequence().to_dict()["title"]
     assert title["text"] == "sack+frto on frto2002-delays"
     assert title["subtitle"].startswith("packets at the sender; flow transfer, seed 1")

@@ -45,7 +45,7 @@ def compared() -> dict[str, Any]:
 
 @pytest.fixture
 def no_peers(tmp_path: Path) -> Path:
-    """A folder with what builds and starts rtolab, and nothing else."""
+    """A folder with the programs that build and start rtolab, and no others."""
     for program in ("sh", "dirname", "cargo", "rustc"):
         found = shutil.which(program)
         assert found is not None

@@ -26,7 +26,7 @@ REPORTED = {
         f4 section-6a section-6b section-6c section-6d concl
     """,
 }
-"""What each paper reports that can be reproduced, by the id that its experiment must have."""
+"""The reproducible results of each paper, by the id that their experiment must have."""
 
 
 def test_every_table_figure_and_claim_has_an_experiment() -> None:

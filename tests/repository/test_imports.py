@@ -1,4 +1,4 @@
-"""What is imported at the start is little, so that commands start quickly."""
+"""Few modules are imported at the start, so that commands start quickly."""
 
 import ast
 import os
@@ -25,8 +25,10 @@ LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modu
         ("import rtolab.cli", set()),
         (("import sys; sys.argv = ['rtolab', '--help']\nimport rtolab.cli\n"
          "try: rtolab.cli.main()\nexcept SystemExit: pass"), set()),
+        (("import sys; sys.argv = ['rtolab', '--version']\nimport rtolab.cli\n"
+         "try: rtolab.cli.main()\nexcept SystemExit: pass"), {"pydantic", "rich"}),
     ],
-    ids=["import", "command line", "help"],
+    ids=["import", "command line", "help", "version"],
 )  # fmt: skip
 def test_no_slow_module_is_imported(what: str, also: set[str]) -> None:
     done = execute(sys.executable, "-c", f"{what}\n{LOADED}", check=True)

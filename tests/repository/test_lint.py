@@ -27,7 +27,7 @@ def prose(tmp_path: Path) -> Any:
 
 
 def faults(prose: Any, files: dict[str, str]) -> list[str]:
-    """What it complains of in a repository of these files."""
+    """The faults that it reports in a repository of these files."""
     for name, text in files.items():
         path: Path = prose.ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 A module is what `lib.rs` declares, a file or a folder. Who uses whom is read from paths that begin
 with `crate::`, and of files also from those with `super::` and of their own modules. A re-export is
-no use: who uses its name uses the file that declares it. Tests of a module do not count.
+no use: a file that uses its name uses the file that declares it. Tests of a module do not count.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The scripts of packetdrill that are ours, on the engine, where the tool is installed.
+"""Our packetdrill scripts on the engine, if the tool is installed.
 
 The object itself is tested without it, by its C interface: `cargo test -p rtolab-packetdrill`.
 """

@@ -9,7 +9,7 @@ import pytest
 
 PINS = Path(__file__).parents[2] / "constraints.txt"
 LEFT_OUT = {"rtolab", "pip", "setuptools"}
-"""What is built here, and what comes with Python."""
+"""Packages that are built here or are part of Python."""
 
 
 def normal(name: str) -> str:
@@ -42,7 +42,7 @@ def installed() -> dict[str, str]:
 
 
 @pytest.mark.skipif("CI" not in os.environ, reason="elsewhere other versions may be meant")
-def test_what_is_installed_is_what_is_pinned() -> None:
+def test_the_installed_versions_are_the_pinned_ones() -> None:
     pins, there = pinned(), installed()
     assert len(there) > 50
     assert {name: pins.get(name) for name in there} == there

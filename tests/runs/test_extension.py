@@ -100,7 +100,7 @@ def test_tables_that_were_not_requested_are_empty(scenario: Path) -> None:
     assert len(watched.table("windows")) > 10
 
 
-def test_judges_are_asked_about_every_timeout(scenario: Path) -> None:
+def test_detectors_judge_every_timeout(scenario: Path) -> None:
     names = [detector["name"] for detector in _rtolab.detectors()]
     assert {"eifel", "frto", "dualrtt", "dsack"} <= set(names)
     outcome = _rtolab.simulate(scenario, seeds=range(20), judges=names, what_if=["sack"])
@@ -203,7 +203,7 @@ def test_every_name_has_a_description_and_a_source() -> None:
         assert all(behaviour["about"] and behaviour["source"] for behaviour in one["behaviours"])
 
 
-def test_every_receiver_may_be_set(scenario: Path) -> None:
+def test_every_receiver_profile_can_be_set(scenario: Path) -> None:
     names = [receiver["name"] for receiver in _rtolab.receivers()]
     assert {"bsdi-3.0", "linux-2.4", "ns2-2001"} <= set(names)
     for name in names:

@@ -1,4 +1,4 @@
-"""Scores of passive detectors against the ground truth, on tables made by hand."""
+"""Scores of passive detectors against the ground truth, on handmade tables."""
 
 from types import SimpleNamespace
 from typing import Any, cast

@@ -32,7 +32,7 @@ def spared(context: ResponseContext) -> ResponseAction | None:
     """The answer of responses that restore the windows, if the windows must not be restored."""
     if context.losses_under_way:
         return ResponseAction(cwnd=context.smss)
-    if context.congestion_echoed or context.outgrown:
+    if context.congestion_echoed or context.cwnd_has_regrown:
         return ResponseAction()
     return None
 
@@ -82,19 +82,19 @@ def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
 def test_a_response_in_python_equals_the_same_one_in_rust(
     scenario: str, response: type[Response]
 ) -> None:
-    knobs: dict[str, Any] = {"runs": 8, "set": {"tcp.timestamps": True}, "judge": ["eifel"]}
+    options: dict[str, Any] = {"runs": 8, "set": {"tcp.timestamps": True}, "judge": ["eifel"]}
     built_in = response.name.removeprefix("python-")
     for sender in ("sack+eifel:{}", "newreno+frto+{}", "linux+{}"):
         own = rtolab.run(
-            scenario, sender=sender.format(response.name), prototypes=[response], **knobs
+            scenario, sender=sender.format(response.name), prototypes=[response], **options
         )
-        theirs = rtolab.run(scenario, sender=sender.format(built_in), **knobs)
+        theirs = rtolab.run(scenario, sender=sender.format(built_in), **options)
         assert alike(own, theirs), sender
 
 
 def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
     class Counts(Response):
-        """Answers every other finding."""
+        """Responds to every other verdict."""
 
         def __init__(self) -> None:
             self.requested = 0
@@ -123,9 +123,9 @@ def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
     assert set(results[0].connections["sender"]) == {"newreno+frto+counts", "newreno+eifel:counts"}
 
 
-def test_a_genuine_timeout_may_be_answered_too() -> None:
+def test_a_response_may_act_on_a_genuine_timeout() -> None:
     class Cautious(Response):
-        """Grows slowly after what was needed."""
+        """Grows slowly after a genuine timeout."""
 
         def on_spurious(self, context: ResponseContext) -> ResponseAction | None:
             assert context.detector == "eifel"
@@ -135,26 +135,26 @@ def test_a_genuine_timeout_may_be_answered_too() -> None:
             assert context.before.cwnd >= context.now.cwnd >= context.smss
             return ResponseAction(ssthresh=2 * context.smss, estimate=(2_000_000_000, 100_000_000))
 
-    knobs: dict[str, Any] = {"runs": 4, "set": {"tcp.timestamps": True}, "windows": True}
+    options: dict[str, Any] = {"runs": 4, "set": {"tcp.timestamps": True}, "windows": True}
     own = rtolab.run(
-        "frto2002-outages", sender="sack+eifel:cautious", prototypes=[Cautious], **knobs
+        "frto2002-outages", sender="sack+eifel:cautious", prototypes=[Cautious], **options
     )
-    plain = rtolab.run("frto2002-outages", sender="sack+eifel:none", **knobs)
+    plain = rtolab.run("frto2002-outages", sender="sack+eifel:none", **options)
     assert not alike(own, plain)
     assert (own.windows["rto_s"] >= 2.4).any()
 
 
 def test_a_scenario_may_name_it(tmp_path: Path) -> None:
-    knobs: dict[str, Any] = {"runs": 4, "prototypes": [Full], "judge": ["eifel"]}
+    options: dict[str, Any] = {"runs": 4, "prototypes": [Full], "judge": ["eifel"]}
     senders = {"sack+eifel": "sack+eifel:python-full", "newreno+frto": "newreno+frto+python-full"}
     scenario = tmp_path / "own.toml"
     text = shipped_scenarios()["stall"].read_text(encoding="utf-8")
     scenario.write_text(text.replace("[tcp]", NAMES), encoding="utf-8")
     for plain, named in senders.items():
-        own = rtolab.run(scenario, sender=plain, **knobs)
-        assert alike(own, rtolab.run("stall", sender=named, **knobs))
-        half = rtolab.run("stall", sender=f"{plain}+half", **knobs)
-        assert alike(half, rtolab.run(scenario, sender=f"{plain}+half", **knobs))
+        own = rtolab.run(scenario, sender=plain, **options)
+        assert alike(own, rtolab.run("stall", sender=named, **options))
+        half = rtolab.run("stall", sender=f"{plain}+half", **options)
+        assert alike(half, rtolab.run(scenario, sender=f"{plain}+half", **options))
         assert not alike(own, half)
     line = text[: text.index("[tcp]")].count("\n") + 2
     for known, expected in [([], "one of 14"), ([Half], '"python-half"')]:
@@ -182,7 +182,7 @@ class Raises(Response):
 )
 def test_a_wrong_answer_is_an_error(answer: Any, message: str) -> None:
     class Odd(Response):
-        """Says something else."""
+        """Returns something else."""
 
         def on_spurious(self, context: ResponseContext) -> Any:  # noqa: ARG002
             return answer

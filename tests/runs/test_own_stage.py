@@ -47,10 +47,10 @@ class Lossy(Stage):
 
 
 def run(stage: type[Stage] | Stage, **others: Any) -> rtolab.Result:
-    knobs: dict[str, Any] = {"sender": ["newreno", "sack+frto"], "runs": 6, "judge": "eifel"}
-    knobs |= {"set": {f"{LINK}.stage": stage.name}, "prototypes": [stage], **others}
-    scenario = knobs.pop("scenario", "frto2002-delays")
-    return rtolab.run(scenario, **knobs)
+    options: dict[str, Any] = {"sender": ["newreno", "sack+frto"], "runs": 6, "judge": "eifel"}
+    options |= {"set": {f"{LINK}.stage": stage.name}, "prototypes": [stage], **others}
+    scenario = options.pop("scenario", "frto2002-delays")
+    return rtolab.run(scenario, **options)
 
 
 def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
@@ -72,19 +72,19 @@ def test_a_stage_that_holds_every_frame_equals_a_delay_spike(order: str) -> None
     link = "link.radio.forward"
     spikes = {f"{link}.spikes.probability": 1.0, f"{link}.spikes.length.constant": "30 ms"}
     own, theirs, plain = (
-        run(Late, scenario="stall", set={f"{link}.order": order, **knobs})
-        for knobs in ({f"{link}.stage": "late"}, spikes, {f"{link}.stage": "none"})
+        run(Late, scenario="stall", set={f"{link}.order": order, **options})
+        for options in ({f"{link}.stage": "late"}, spikes, {f"{link}.stage": "none"})
     )
     assert alike(own, theirs)
     assert not alike(own, plain)
 
 
 def test_its_random_numbers_depend_on_the_seed_and_not_on_threads() -> None:
-    knobs: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
-    one, two = (run(Lossy, jobs=jobs, **knobs) for jobs in (1, 2))
+    options: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
+    one, two = (run(Lossy, jobs=jobs, **options) for jobs in (1, 2))
     assert alike(one, two)
     assert one.what_if.equals(two.what_if)
-    assert not alike(one, run(Lossy, seed=100, **knobs))
+    assert not alike(one, run(Lossy, seed=100, **options))
     lost, sent = (int(one.connections[name].sum()) for name in ("lost_error", "segments"))
     assert 0.02 < lost / sent < 0.09
 
@@ -107,7 +107,7 @@ def stage_that_evaluates(text: str) -> type[Stage]:
     known: dict[str, Any] = {"Hold": Hold, "FrameAction": FrameAction}
 
     class Odd(Stage):
-        """Does what the test says."""
+        """Returns the value of the test's expression."""
 
         def on_frame(self, frame: Frame) -> Any:
             return eval(text, known | {"self": self, "frame": frame})
@@ -132,13 +132,13 @@ def test_a_wrong_treatment_is_an_error(text: str, message: str) -> None:
 
 
 def test_an_unknown_stage_is_an_error() -> None:
-    knobs: dict[str, Any] = {"set": {f"{LINK}.stage": "lost"}}
+    options: dict[str, Any] = {"set": {f"{LINK}.stage": "lost"}}
     with pytest.raises(
         ScenarioError, match=r'^--set link\.wireless\.forward\.stage: found "lost"; '
     ):
-        rtolab.run("frto2002-delays", **knobs)
+        rtolab.run("frto2002-delays", **options)
     with pytest.raises(ScenarioError, match=r'a prototype of a stage, or "none" or "lossy"$'):
-        run(Lossy, **knobs)
+        run(Lossy, **options)
     with pytest.raises(PrototypeError, match="found two prototypes"):
         run(Lossy, prototypes=[Lossy, type("Lossy", (Lossy,), {})])
 

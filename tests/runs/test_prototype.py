@@ -81,11 +81,15 @@ def test_a_detector_in_python_equals_the_same_one_in_rust(scenario: str) -> None
 
 
 def test_a_sender_with_it_equals_a_sender_with_the_same_one_in_rust() -> None:
-    knobs: dict[str, Any] = {"runs": 10, "set": {"tcp.timestamps": True}, "prototypes": [DualRtt()]}
-    knobs["judge"] = "eifel"  # So that runs are copied, and their detectors with them.
-    own = rtolab.run("frto2002-delays", sender="sack+python-dualrtt-1:rfc4015", **knobs)
-    theirs = rtolab.run("frto2002-delays", sender="sack+dualrtt:rfc4015", **knobs)
-    plain = rtolab.run("frto2002-delays", sender="sack", **knobs)
+    options: dict[str, Any] = {
+        "runs": 10,
+        "set": {"tcp.timestamps": True},
+        "prototypes": [DualRtt()],
+    }
+    options["judge"] = "eifel"  # Scored runs are forked, and their detectors with them.
+    own = rtolab.run("frto2002-delays", sender="sack+python-dualrtt-1:rfc4015", **options)
+    theirs = rtolab.run("frto2002-delays", sender="sack+dualrtt:rfc4015", **options)
+    plain = rtolab.run("frto2002-delays", sender="sack", **options)
     assert unnamed(own).equals(unnamed(theirs))
     assert not unnamed(own).equals(unnamed(plain))
 
@@ -104,7 +108,7 @@ def test_a_passive_detector_changes_no_run_and_threads_change_no_verdict() -> No
     assert runs[0].connections.equals(alone.connections)
 
 
-def test_scores_include_it() -> None:
+def test_scores_include_a_detector_in_python() -> None:
     result = rtolab.run("frto2002-delays", sender="sack", runs=3, judge=["all", Eifel])
     names = [one.detector for one in confusions(result)]
     assert "python-eifel" in names
@@ -133,7 +137,7 @@ def test_an_exception_is_reported_with_its_traceback() -> None:
 
 
 class Silly(Detector):
-    """Says what is no verdict."""
+    """Returns something that is no verdict."""
 
     def on_ack(self, ack: Ack, episode: Episode) -> Any:  # noqa: ARG002
         return True

@@ -9,7 +9,7 @@ def test_quartiles_are_interpolated_linearly() -> None:
     assert summarise([7.0]) == Summary(n=1, median=7, q1=7, q3=7, min=7, max=7)
 
 
-def test_nothing_has_no_quartiles() -> None:
+def test_an_empty_list_has_no_quartiles() -> None:
     assert summarise([]) is None
 
 
@@ -19,7 +19,7 @@ def test_a_band_is_the_same_every_time() -> None:
     assert band_of_medians(values, seed=1) != band_of_medians(values)
 
 
-def test_a_band_holds_the_share_it_says() -> None:
+def test_an_interval_contains_the_truth_as_often_as_stated() -> None:
     # The median of 30 uniform values has a standard error of about 1 / (2 sqrt(32)) = 8.8 %.
     low, high = band_of_medians(np.linspace(0, 100, 1001), 30, draws=20_000)
     assert low == pytest.approx(50 - 1.645 * 8.8, abs=1.0)

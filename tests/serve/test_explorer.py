@@ -1,4 +1,4 @@
-"""The explorer as a person with a browser meets it."""
+"""The explorer in a browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hash_(page: Page) -> str:
 
 
 def stands(page: Page) -> bool:
-    """Did neither the address nor the runs change for longer than the page waits for input?"""
+    """Have the address and the runs been stable for longer than the page waits for input?"""
     before = (hash_(page), runs(page))
     page.wait_for_timeout(600)
     return before == (hash_(page), runs(page)) and page.locator("body.running").count() == 0
@@ -37,9 +37,9 @@ def total(page: Page, sender: str, what: str) -> float:
     return float(cell.inner_text())
 
 
-def drag(page: Page, knob: str, part: float, steps: int = 10) -> None:
-    """A slider by its thumb, with the mouse."""
-    slider = page.locator(f"#{knob}")
+def drag(page: Page, parameter: str, part: float, steps: int = 10) -> None:
+    """Drag a slider by its thumb with the mouse."""
+    slider = page.locator(f"#{parameter}")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     assert box
@@ -51,7 +51,7 @@ def drag(page: Page, knob: str, part: float, steps: int = 10) -> None:
     page.mouse.up()
 
 
-def test_frtos_row_differs_from_newrenos_and_follows_the_stall(page: Page) -> None:
+def test_the_totals_of_frto_differ_from_newrenos_and_follow_the_stall(page: Page) -> None:
     keep(page, "light")
     assert total(page, "newreno", "Unneeded") == 31
     assert total(page, "newreno+frto", "Unneeded") == 1
@@ -66,7 +66,7 @@ def test_frtos_row_differs_from_newrenos_and_follows_the_stall(page: Page) -> No
     keep(page, "dragged")
 
 
-def test_a_drag_is_a_new_picture_soon(page: Page) -> None:
+def test_a_drag_soon_draws_a_new_figure(page: Page) -> None:
     before = runs(page)
     drag(page, "stall-for", 0.6, steps=40)
     drag(page, "rate", 0.7, steps=40)
@@ -81,7 +81,7 @@ def test_a_drag_is_a_new_picture_soon(page: Page) -> None:
     assert median < SLOWEST_S
 
 
-def test_the_stall_is_dragged_in_the_picture(page: Page) -> None:
+def test_the_stall_can_be_dragged_in_the_figure(page: Page) -> None:
     canvas = page.locator("#picture canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
@@ -118,7 +118,7 @@ def test_panels_zoom_and_pan_together(page: Page) -> None:
     assert drawn() == whole
 
 
-def test_a_packet_tells_its_story_to_the_pointer_and_to_the_keyboard(page: Page) -> None:
+def test_details_of_a_packet_are_shown_by_pointer_and_by_keyboard(page: Page) -> None:
     canvas = page.locator("#picture canvas").first
     box = canvas.bounding_box()
     assert box
@@ -206,7 +206,7 @@ def test_an_address_holds_the_whole_state(page: Page, browser: Browser) -> None:
     other.context.close()
 
 
-def test_a_wrong_scenario_is_told_while_it_is_written(page: Page) -> None:
+def test_an_invalid_scenario_is_reported_while_it_is_typed(page: Page) -> None:
     page.locator("#controls summary", has_text="Edit").click()
     editor = page.locator("#toml")
     text = editor.input_value()
@@ -237,7 +237,7 @@ def test_an_invalid_sender_and_an_invalid_value_are_reported_in_place(page: Page
     fault.wait_for(state="hidden")
     page.locator("#senders .chip", has_text="newreno+eifel").wait_for()
     page.locator("#rate-text").fill("fast")
-    wrong = page.locator(".knob", has=page.locator("#rate")).locator(".fault")
+    wrong = page.locator(".parameter", has=page.locator("#rate")).locator(".fault")
     wrong.wait_for()
     assert 'found "fast"' in wrong.inner_text()
     page.get_by_role("button", name="Rate: restore the scenario's value").click()
@@ -303,10 +303,10 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
     settled(page, before)
     until(lambda: total(page, "newreno", "Time (s)") > 12)
     page.keyboard.press("Shift+Tab")
-    assert page.evaluate("document.activeElement.closest('.knob') !== null")
+    assert page.evaluate("document.activeElement.closest('.parameter') !== null")
 
 
-def test_it_is_read_on_a_phone(browser: Browser, address: str) -> None:
+def test_the_page_is_legible_on_a_phone(browser: Browser, address: str) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )

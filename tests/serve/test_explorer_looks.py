@@ -1,4 +1,4 @@
-"""How the explorer looks: light and dark, on a phone, to the colour-blind, without a mouse."""
+"""The explorer in light and dark, on a phone, without colours and without a mouse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PHONE = {"width": 390, "height": 844}
 
 
 def luminance(color: tuple[float, float, float]) -> float:
-    """Of a colour, by WCAG 2.2."""
+    """The relative luminance of a colour, by WCAG 2.2."""
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color
     ]
@@ -48,7 +48,7 @@ def palette(theme: int) -> dict[str, tuple[float, float, float]]:
 
 
 @pytest.mark.parametrize("theme", [0, 1])
-def test_every_colour_stands_out_enough(theme: int) -> None:
+def test_every_colour_has_enough_contrast(theme: int) -> None:
     colors = palette(theme)
     assert len(colors) == 31
     assert contrast(colors["accent"], colors["accent-ink"]) >= 4.5
@@ -83,7 +83,7 @@ def test_what_differs_in_colour_differs_in_shape_too(page: Page) -> None:
     assert len(set(legend)) == len(legend) == 13
 
 
-def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> None:
+def test_the_keyboard_reaches_everything_and_its_focus_is_visible(page: Page) -> None:
     visited = []
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -111,7 +111,7 @@ def test_the_keyboard_comes_everywhere_and_is_seen_where_it_is(page: Page) -> No
         assert needed in reported, needed
 
 
-def test_whoever_looks_at_a_picture_with_keys_is_told_which(page: Page) -> None:
+def test_the_focused_figure_has_a_name(page: Page) -> None:
     hint = page.locator(".for-keys")
     assert not hint.is_visible()
     page.locator("#zoom-all").focus()
@@ -124,7 +124,7 @@ def tip(page: Page) -> Locator:
     return page.locator(".tip")
 
 
-def test_the_windows_of_all_senders_are_told_at_a_time(page: Page) -> None:
+def test_the_pointer_shows_the_windows_of_all_senders(page: Page) -> None:
     canvas = page.locator("#picture canvas").nth(2)
     canvas.hover(position={"x": 400, "y": 60})
     assert re.search(r"newreno\ncwnd [\d.]+kB, ssthresh [\d.]+kB", tip(page).inner_text())
@@ -143,7 +143,7 @@ def test_the_windows_of_all_senders_are_told_at_a_time(page: Page) -> None:
     assert tip(page).is_hidden()
 
 
-def test_what_is_told_of_a_run_goes_with_it(page: Page) -> None:
+def test_details_of_a_run_disappear_with_it(page: Page) -> None:
     page.locator("#picture canvas").first.focus()
     page.keyboard.press("n")
     assert tip(page).is_visible()
@@ -153,7 +153,7 @@ def test_what_is_told_of_a_run_goes_with_it(page: Page) -> None:
     assert tip(page).is_hidden()
 
 
-def test_a_picture_that_is_kept_says_which_colour_is_whose(page: Page, tmp_path: Path) -> None:
+def test_a_saved_figure_has_a_legend(page: Page, tmp_path: Path) -> None:
     page.locator("#download summary").click()
     with page.expect_download() as kept:
         page.get_by_role("button", name="Picture (PNG)").click()
@@ -173,7 +173,7 @@ PIXEL = """async (encoded, x, y) => {
 }"""
 
 
-def test_a_verdict_that_is_wrong_is_told_as_such(page: Page) -> None:
+def test_a_wrong_verdict_is_marked_as_wrong(page: Page) -> None:
     row = page.locator('[data-timeouts="newreno"] tbody')
     assert "(wrong)" not in row.inner_text()
     row.locator(".said button").click()
@@ -196,11 +196,11 @@ def test_many_timeouts_are_not_all_shown_at_once(page: Page) -> None:
     assert rows.count() > 12
 
 
-def test_what_columns_mean_is_told(page: Page) -> None:
+def test_the_meaning_of_columns_is_shown(page: Page) -> None:
     heads = page.locator("#totals-table thead th").all_inner_texts()[1:]
     page.locator(".meanings summary").click()
     assert page.locator(".meanings dt").all_inner_texts() == heads
-    # A server without results says how it would have some.
+    # A server without results says how to get some.
     page.get_by_role("button", name="Browse").click()
     assert "rtolab serve --browse" in page.locator("#browse").inner_text()
 

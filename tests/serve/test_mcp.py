@@ -47,7 +47,7 @@ def require_mcp() -> None:
 
 @pytest.fixture(scope="module")
 def reported() -> dict[str, Any]:
-    """What a server answers in one conversation: its tools, results by name, what it refuses."""
+    """The answers of a server in one conversation: its tools, results by name, and refusals."""
     require_mcp()
     from mcp import StdioServerParameters  # noqa: PLC0415
     from mcp.client.client import Client  # noqa: PLC0415
@@ -136,7 +136,9 @@ def test_a_name_is_explained(reported: dict[str, Any]) -> None:
     assert found["source"].startswith("RFC 6298")
 
 
-def test_bad_input_is_an_error_of_the_tool_in_our_words(reported: dict[str, Any]) -> None:
+def test_invalid_input_is_an_error_with_the_message_of_the_command_line(
+    reported: dict[str, Any],
+) -> None:
     for (tool, given, message), result in zip(REFUSED, reported["refused"], strict=True):
         assert result.is_error, (tool, given)
         [content] = result.content
@@ -146,7 +148,7 @@ def test_bad_input_is_an_error_of_the_tool_in_our_words(reported: dict[str, Any]
 
 
 @pytest.mark.parametrize(("tool", "argument"), [("diagnose", "capture"), ("run", "scenario")])
-def test_an_argument_that_is_no_text_is_told(tool: str, argument: str) -> None:
+def test_an_argument_that_is_no_text_is_an_error(tool: str, argument: str) -> None:
     require_mcp()
     from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415
 

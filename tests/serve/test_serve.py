@@ -1,4 +1,4 @@
-"""What the explorer answers about runs."""
+"""The explorer's answers about runs."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def test_a_run_equals_that_of_the_command_line(client: TestClient) -> None:
     assert newreno["unneeded"] > frto["unneeded"] == 1
 
 
-def test_a_packet_knows_why_it_was_sent(client: TestClient) -> None:
+def test_a_packet_has_the_cause_of_its_transmission(client: TestClient) -> None:
     sender = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]
     causes = [sender["names"]["cause"][code] for code in sender["packets"]["cause"]]
     again = [cause for cause in causes if cause != "new"]
@@ -69,7 +69,7 @@ def test_packets_are_thinned_out_until_the_view_is_zoomed(
     thin = unpack(strict.post("/api/run", json=HOLD).content)["senders"][0]
     assert (whole["every"], thin["every"]) == (1, 8)
     assert len(thin["packets"]["at_s"]) < 130
-    # Packets that are left have the same values as in the whole.
+    # The remaining packets have the same values as in the full answer.
     known = dict(zip(whole["packets"]["at_s"], whole["packets"]["acked_s"], strict=True))
     for at, acked in zip(thin["packets"]["at_s"], thin["packets"]["acked_s"], strict=True):
         if list(whole["packets"]["at_s"]).count(at) == 1:
@@ -82,7 +82,7 @@ def test_packets_are_thinned_out_until_the_view_is_zoomed(
     assert near["packets"]["at_s"].tolist() == whole["packets"]["at_s"][inside].tolist()
 
 
-def test_a_packet_knows_when_it_was_acknowledged(client: TestClient) -> None:
+def test_a_packet_has_the_time_of_its_acknowledgment(client: TestClient) -> None:
     sender = unpack(client.post("/api/run", json=HOLD).content)["senders"][0]
     packets, acks = sender["packets"], sender["acks"]
     for number in range(0, len(packets["at_s"]), 7):

@@ -20,7 +20,7 @@ from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
 
 
-def test_a_run_can_be_kept_as_tables_and_captures(client: TestClient, tmp_path: Path) -> None:
+def test_a_run_can_be_saved_as_tables_and_captures(client: TestClient, tmp_path: Path) -> None:
     requested = HOLD | {"set": {"link.radio.delay": "50 ms"}}
     packed = client.post("/api/download/everything", json=requested)
     archive = zipfile.ZipFile(io.BytesIO(packed.content))
@@ -41,14 +41,14 @@ def test_a_run_can_be_kept_as_tables_and_captures(client: TestClient, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["parquet", "pcapng"])
-def test_parts_of_a_run_can_be_kept(client: TestClient, kind: str) -> None:
+def test_parts_of_a_run_can_be_saved(client: TestClient, kind: str) -> None:
     packed = client.post(f"/api/download/{kind}", json=HOLD)
     names = zipfile.ZipFile(io.BytesIO(packed.content)).namelist()
     assert any(name.endswith(kind) for name in names)
     assert client.post("/api/download/exe", json=HOLD).status_code == 400
 
 
-def test_a_capture_is_diagnosed_and_forgotten() -> None:
+def test_a_capture_is_diagnosed_and_deleted() -> None:
     explorer = Explorer(Limits())
     with TestClient(explorer.app(), base_url=HOST) as own:
         response = own.post(
@@ -66,7 +66,7 @@ def test_a_capture_is_diagnosed_and_forgotten() -> None:
     assert unneeded.sum() >= 45
     assert picture["disturbances"][0]["to_s"] == pytest.approx(8.2, abs=0.01)
     assert sender["timeouts"][0]["truth"] == "spurious"
-    assert "retransmission timer expired" in picture["episodes"][0]["story"]
+    assert "retransmission timer expired" in picture["episodes"][0]["description"]
 
 
 def test_a_file_that_is_no_capture_is_refused(client: TestClient) -> None:

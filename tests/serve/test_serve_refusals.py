@@ -1,4 +1,4 @@
-"""What the explorer refuses."""
+"""Requests that the explorer refuses."""
 
 import json
 from typing import Any

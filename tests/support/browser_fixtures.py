@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 300
-"""What a busy machine may take for a step that takes a tenth of a second alone."""
+"""Time that a busy machine may need for a step that takes a tenth of a second on an idle one."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def looking(page: Page, what: str) -> Any:
-    """What a function of explorer_looks.js finds on a page."""
+    """The result of a function of explorer_looks.js on a page."""
     text = Path(__file__).with_name("explorer_looks.js").read_text(encoding="utf-8")
     return page.evaluate(f"{text}.{what}()")
 
@@ -77,15 +77,15 @@ def runs(page: Page) -> int:
 
 
 def until(holds: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
-    """Playwright's own way evaluates text, which the page's policy forbids."""
+    """Wait until it holds. Playwright's own function needs `eval`, which the page forbids."""
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "the page never gets there"
+        assert time.monotonic() < end, "the page did not reach the expected state in time"
         time.sleep(0.02)
 
 
 def settled(page: Page, before: int) -> None:
-    """Wait until what was changed is shown."""
+    """Wait until a change is shown."""
     until(lambda: runs(page) > before)
     page.wait_for_selector("body:not(.running)")
 

@@ -1,4 +1,4 @@
-"""Changes captures as operators come by them: merged, cut short, of one direction only.
+"""Turns captures into those that operators have: merged, cut short, of one direction only.
 
 It reads and writes the pcapng files of the simulator: little-endian, raw IPv4, nanoseconds.
 """
@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 ENHANCED_PACKET = 6
+ACK = 0x10
+NOP, SACK, TIMESTAMPS = 1, 5, 8
+"""Kinds of TCP options."""
 HEAD = struct.Struct("<IIIIIII")
 """Block type and length, interface, the two halves of the time, captured and original length."""
 
@@ -69,19 +72,52 @@ def changed(capture: bytes, change: Callable[[Packet], Packet | None]) -> bytes:
 
 
 def cut(capture: bytes, snaplen: int) -> bytes:
-    """As captured with a snaplen, of IP and what it carries."""
+    """The capture with a snaplen, counted from the IP header."""
     return changed(capture, lambda packet: replace(packet, body=packet.body[:snaplen]))
 
 
 def one_way(capture: bytes, *, of_client: bool) -> bytes:
-    """What client or server sent alone; the client sends the first packet."""
+    """Only the packets of the client or of the server; the client sends the first packet."""
     client = parts(capture)[1][0].source
     return changed(capture, lambda one: one if (one.source == client) == of_client else None)
 
 
 def shifted(capture: bytes, seconds: float) -> bytes:
-    """As captured by a host whose clock is ahead."""
+    """The capture of a host whose clock is ahead."""
     return changed(capture, lambda one: replace(one, at=one.at + round(seconds * 1e9)))
+
+
+def renumbered(packet: Packet, *, seq: int, ack: int, value: int, echo: int) -> Packet:
+    """With these numbers added to its sequence numbers and timestamps, modulo 2**32.
+
+    SACK blocks are of the data that `ack` acknowledges.
+    """
+    tcp = bytearray(packet.tcp)
+    _add(tcp, 4, seq)
+    if packet.flags & ACK:
+        _add(tcp, 8, ack)
+    at, end = 20, (tcp[12] >> 4) * 4
+    while at < end and tcp[at] != 0:
+        kind, length = tcp[at], 1 if tcp[at] == NOP else tcp[at + 1]
+        if kind == TIMESTAMPS:
+            _add(tcp, at + 2, value)
+            if packet.flags & ACK:
+                _add(tcp, at + 6, echo)
+        elif kind == SACK:
+            for block in range(at + 2, at + length, 4):
+                _add(tcp, block, ack)
+        at += length
+    return replace(packet, body=packet.body[:20] + bytes(tcp))
+
+
+def _add(octets: bytearray, at: int, more: int) -> None:
+    (number,) = struct.unpack_from(">I", octets, at)
+    struct.pack_into(">I", octets, at, (number + more) % 2**32)
+
+
+def as_udp(packet: Packet) -> Packet:
+    """The packet as one of UDP."""
+    return replace(packet, body=packet.body[:9] + bytes([17]) + packet.body[10:])
 
 
 def _blocks(capture: bytes) -> Iterator[bytes]:

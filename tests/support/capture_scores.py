@@ -26,7 +26,7 @@ LABELS = ".labels.csv.gz"
 
 @dataclass(frozen=True)
 class Label:
-    """What is known of a retransmission."""
+    """The truth about a retransmission."""
 
     ip_id: int
     trigger: str

@@ -21,7 +21,7 @@ JSON = {"Content-Type": "application/json"}
 BINARY = {"Content-Type": "application/octet-stream"}
 POSTS = ("scenario", "check", "run", "what-if", "branch", "download/html")
 HEAVY = """\
-title = "More than a request may take"
+title = "A transfer that exceeds the limits of a request"
 duration = "100000 s"
 
 [[link]]

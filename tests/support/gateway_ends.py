@@ -182,7 +182,7 @@ def _small(host: str, what: bytes) -> socket.socket:
     return connection
 
 
-def deaf_reader(host: str) -> None:
+def vanishing_reader(host: str) -> None:
     """Reads nothing, then vanishes: its host no longer answers."""
     with connect(host, wanted(1 << 22)) as connection:
         connection.settimeout(60)
@@ -245,7 +245,7 @@ def _echo(host: str) -> socket.socket:
 
 
 def flooded(host: str, count: str) -> None:
-    """An echo that goes on while forged SYNs come, and a download that begins among them."""
+    """An echo that continues while forged SYNs arrive, and a download that begins among them."""
     connection = _echo(host)
     flood = threading.Thread(target=_flood, args=(host, int(count)))
     flood.start()

@@ -8,6 +8,7 @@ from typing import Any, Self
 import polars as pl
 import pytest
 
+import rtolab.campaign  # noqa: F401  (before `find_scenario` is replaced: it reads real files)
 from rtolab import _rtolab
 from rtolab.result import TABLES
 from rtolab.run import run
@@ -167,7 +168,7 @@ class Outcome:
 
     @property
     def effort(self) -> dict[str, float | None]:
-        """What nothing took."""
+        """The effort of a run that is not simulated: none."""
         none = ("set_up_s", "run_s", "data_packets_delivered", "events")
         return dict.fromkeys(none, 0.0) | {"peak_memory_mb": None}
 
@@ -176,7 +177,7 @@ class Outcome:
         return self.frames[name]
 
     def pcapng(self, run: int, place: str) -> bytes:
-        """Bytes that say of which run they are."""
+        """Bytes that identify the run."""
         return f"run {run} at the {place}".encode()
 
 

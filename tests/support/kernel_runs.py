@@ -4,7 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-from rtolab.emulation import Emulated, Variant, emulate
+from rtolab.emulation import EmulationResult, Variant, emulate
 
 OF_OLD = {"kernel.frto": 0, "kernel.timestamps": False}
 RENO = OF_OLD | {"kernel.congestion": "reno", "kernel.sack": False, "kernel.dsack": False}
@@ -34,7 +34,7 @@ STALLS: dict[str, dict[str, Any]] = {
 
 
 @cache
-def stalls() -> Future[Emulated]:
+def stalls() -> Future[EmulationResult]:
     """The transfers of `STALLS`, which take three quarters of a minute together."""
     variants = [Variant(name, values) for name, values in STALLS.items()]
     pool = ThreadPoolExecutor(1)
@@ -73,7 +73,7 @@ FRTO_PAIRS: dict[str, dict[str, Any]] = {
 
 
 @cache
-def frto_pairs() -> Emulated:
+def frto_pairs() -> EmulationResult:
     """The transfers of `FRTO_PAIRS`, which take half a minute together."""
     variants = [Variant(name, values) for name, values in FRTO_PAIRS.items()]
     return emulate("kernel-stall", variants=variants, parallel=len(variants) // 2)

@@ -63,7 +63,7 @@ def runs() -> Iterator[Labelled]:
 
 
 def labels(one: Labelled, place: str) -> pl.DataFrame:
-    """What is known of a run's first flow, by frame of the capture at this place."""
+    """The truth about a run's first flow, by frame of the capture at this place."""
     mine = pl.col("run") == one.run
     here = one.result.segments.filter(mine & (pl.col("place") == place))
     event = "sent" if place == "sender" else "received"

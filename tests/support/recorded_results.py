@@ -1,7 +1,7 @@
-"""Results as hashes: what runs gave when `results.json` was recorded, on whatever machine.
+"""Results as hashes: those of the runs when `results.json` was recorded, equal on any machine.
 
 After a change that is meant to change results, `python tests/support/recorded_results.py`
-records them anew, and says what became different. A commit that does so says why.
+records them again, and prints the differences. A commit that does so says why.
 """
 
 import hashlib
@@ -50,13 +50,13 @@ def columns() -> dict[str, list[str]]:
 
 @cache
 def recorded() -> Recorded:
-    """What was recorded, by scenario."""
+    """The recorded hashes, by scenario."""
     found: Recorded = json.loads(FILE.read_text())["hashes"]
     return found
 
 
 def hashes(scenario: str, of: dict[str, list[str]]) -> dict[str, str]:
-    """What a scenario gives now: with all senders, and in one run with all its packets."""
+    """The current hashes of a scenario: with all senders, and of one run with all its packets."""
     set_ = {"duration": SHORTER[scenario]} if scenario in SHORTER else {}
     many = rtolab.run(scenario, sender=SENDERS, runs=2, set=set_)
     one = rtolab.run(scenario, judge="all", set=set_)
@@ -90,7 +90,7 @@ def _bytes(column: pl.Series) -> bytes:
 
 
 def record() -> None:
-    """Write the file anew, and say which scenarios give something else than before."""
+    """Write the file again, and print which scenarios have other results than before."""
     of = {name: _table(rtolab.run("tail", judge="all"), name).columns for name in TABLES}
     if FILE.exists():
         for scenario, before in recorded().items():

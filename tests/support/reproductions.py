@@ -4,7 +4,7 @@ import tomllib
 from typing import Any
 
 from rtolab.experiments.base import Experiment
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
 from rtolab.run import shipped_scenarios
@@ -30,7 +30,7 @@ def with_traces_swapped(experiment: Experiment) -> set[str]:
     done = reproduce(experiment, runs=1, seed=1)
     traces = [Trace.of(runs.result, runs.first) for runs in done.of.values()]
     swapped = dict(zip(done.of, reversed(traces), strict=True))
-    measured = Measured(experiment, 1, done.of, swapped)
+    measured = ExperimentRuns(experiment, 1, done.of, swapped)
     return {check.judge(measured).verdict for check in experiment.checks}
 
 

@@ -29,7 +29,7 @@ def write(folder: Path, text: str = GRID) -> Path:
     return file
 
 
-def run(folder: Path, text: str = GRID, *, jobs: int = 2) -> sweep.Done:
+def run(folder: Path, text: str = GRID, *, jobs: int = 2) -> sweep.SweepOutcome:
     """Run a sweep into a folder."""
     return sweep.run(sweep.load(write(folder, text)), folder / "out", sweep.Threads(jobs))
 

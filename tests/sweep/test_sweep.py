@@ -39,7 +39,7 @@ def test_the_tables_are_those_of_single_runs_with_their_place_in_the_grid(tmp_pa
             )
 
 
-def test_threads_change_no_byte(tmp_path: Path) -> None:
+def test_the_number_of_threads_changes_no_byte(tmp_path: Path) -> None:
     run(tmp_path / "one", jobs=1)
     run(tmp_path / "two", jobs=2)
     one = files(tmp_path / "one" / "out")
@@ -131,7 +131,9 @@ def test_files_in_the_grid_are_read_once_and_sent_to_workers(tmp_path: Path) -> 
     assert fast["acked_segments"].min() > slower["acked_segments"].max()  # type: ignore[operator]
 
 
-def test_another_program_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_the_program_computes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(tmp_path)
     monkeypatch.setattr(engine, "program", lambda: ("0.0.0", "another"))
     assert run(tmp_path).computed == CHUNKS
@@ -154,7 +156,7 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_a_chunk_is_there_whole_or_not_at_all(
+def test_a_chunk_exists_as_a_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     text = GRID.replace("block = 5", 'block = 50\ntables = ["connections", "timeouts"]')
@@ -188,14 +190,14 @@ class Gone(OneByOne):
         return super().compute(inputs, planned, share)
 
 
-def test_workers_that_are_gone_end_it_and_what_is_finished_is_kept(tmp_path: Path) -> None:
+def test_a_sweep_without_workers_ends_and_keeps_finished_chunks(tmp_path: Path) -> None:
     run(tmp_path, GRID.replace('"200 ms"]', '"300 ms"]'))
     with pytest.raises(engine.RefusedError, match="gone"):
         sweep.run(sweep.load(write(tmp_path)), tmp_path / "out", Gone(1))
     reported = manifest(tmp_path)
     assert (reported["complete"], len(reported["chunks"])) == (False, CHUNKS - 1)
     assert table(tmp_path).height == 46
-    # A sweep that was cut short sets nothing aside: the rest may need it.
+    # An interrupted sweep sets nothing aside, because its other chunks may be needed.
     assert len(files(tmp_path / "out")) == CHUNKS - 1 + CHUNKS // 2
     assert run(tmp_path).computed == 1
     assert len(files(tmp_path / "out")) == CHUNKS
@@ -252,7 +254,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_the_command_says_what_it_did_and_exits_with_1_where_something_failed(
+def test_the_command_reports_its_work_and_exits_with_1_if_a_chunk_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     simulator = Failing(monkeypatch)
@@ -346,7 +348,7 @@ def ends(stops: list[int | None]) -> dict[str, int]:
     return dict(zip(("sack", "sack+frto"), (stop or 100 for stop in stops), strict=True))
 
 
-def test_a_tighter_interval_goes_on_from_where_a_wider_one_stopped(tmp_path: Path) -> None:
+def test_a_tighter_interval_continues_from_where_a_wider_one_stopped(tmp_path: Path) -> None:
     wide = run(tmp_path, ADAPTIVE.replace("OF", "mean").replace("0.13", "0.5"))
     assert [settled.runs for settled in wide.settled.values()] == [15, 15]
     tight = run(tmp_path, ADAPTIVE.replace("OF", "mean").replace("0.13", "0.0001"))
@@ -356,6 +358,6 @@ def test_a_tighter_interval_goes_on_from_where_a_wider_one_stopped(tmp_path: Pat
     assert table(tmp_path).height == 30
 
 
-def test_a_few_values_are_no_interval(tmp_path: Path) -> None:
+def test_too_few_values_give_no_interval(tmp_path: Path) -> None:
     few = ADAPTIVE.replace("OF", "mean").replace("0.13", "1000").replace("block = 15", "block = 4")
     assert [settled.runs for settled in run(tmp_path, few).settled.values()] == [12, 12]

@@ -1,4 +1,4 @@
-"""What a sweep's file may contain, and the messages for what it may not."""
+"""The keys of a sweep's file, and the messages about invalid ones."""
 
 import re
 from pathlib import Path
@@ -113,7 +113,7 @@ def test_an_absolute_path_is_refused(tmp_path: Path) -> None:
         run(tmp_path, GRID.replace('link.wireless.delay = ["100 ms", "200 ms"]', trace))
 
 
-def test_bad_input_exits_with_2(
+def test_invalid_input_exits_with_2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path, GRID.replace("12", "0"))

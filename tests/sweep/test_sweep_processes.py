@@ -36,7 +36,7 @@ CHUNKS = 240
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The tables of a sweep that nothing happens to."""
+    """The tables of an undisturbed sweep."""
     folder = tmp_path_factory.mktemp("undisturbed")
     assert run(folder, MANY).computed == CHUNKS
     return files(folder / "out")
@@ -86,7 +86,9 @@ def test_killed_ten_times_it_computes_nothing_twice(
     assert not list((out / "unfinished").glob("*"))
 
 
-def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+def test_an_interrupted_sweep_says_how_to_continue(
+    tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
     file, out = write(tmp_path, MANY), tmp_path / "out"
     with start("sweep", file, "--out", out, "--jobs", "2") as process:
         wait_for(lambda: finished(out) > 0, process)
@@ -96,7 +98,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, undisturbed: dict[str,
         process.send_signal(signal.SIGINT)
         _, complained = process.communicate(timeout=600)
     assert process.returncode == 130
-    assert "the same command goes on from there" in complained
+    assert "the same command continues from there" in complained
     assert found.running == 2
     assert found.eta_s
     left = sweep.read(out).collect().height // 20

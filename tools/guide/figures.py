@@ -99,8 +99,8 @@ def _lengths(path: Path) -> Any:
 
 
 def _detectors() -> Any:
-    knobs = {"tcp.timestamps": True, "receiver.dsack": True}
-    result = rtolab.run("frto2002-delays", sender="sack", runs=100, set=knobs, judge=JUDGES)
+    settings = {"tcp.timestamps": True, "receiver.dsack": True}
+    result = rtolab.run("frto2002-delays", sender="sack", runs=100, set=settings, judge=JUDGES)
     frame = pl.DataFrame([vars(one) for one in confusions(result, "timeout")])
     long = frame.unpivot(on=list(SAID), index="detector", variable_name="what", value_name="count")
     rows = [

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use thiserror::Error;
 
-use crate::reader::{ReadError, Reader, Step};
+use crate::reader::{ReadError, ReadOutcome, Reader};
 use crate::writer::{WriteError, Writer};
 
 /// The reason why a capture could not be annotated completely.
@@ -34,9 +34,9 @@ pub fn annotated<R: Read, W: Write>(
     let mut reader = Reader::new(input)?;
     loop {
         let (number, record) = match reader.record() {
-            Ok((number, Step::Frame(record))) => (number, record),
-            Ok((_, Step::Untimed | Step::Other)) => continue,
-            Ok((_, Step::End)) => return Ok(writer.finish()?),
+            Ok((number, ReadOutcome::Frame(record))) => (number, record),
+            Ok((_, ReadOutcome::Untimed | ReadOutcome::Other)) => continue,
+            Ok((_, ReadOutcome::End)) => return Ok(writer.finish()?),
             Err(error) => {
                 writer.finish()?;
                 return Err(error.into());

@@ -1,6 +1,6 @@
 //! Conversion between the packets of a connection in a capture and segments of the engine.
 
-use rtolab_tcp::wire::{Addresses, Near, Numbering, Ports, Side, WireSegment};
+use rtolab_tcp::wire::{Addresses, Numbering, Ports, SeqReference, Side, WireSegment};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
 
 use crate::{CapturedPacket, RUN_START};
@@ -87,7 +87,7 @@ impl Conversation {
             _ => return None,
         };
         self.record_syn(from, wire);
-        let near = Near { seq: self.end(from).newest, ack: self.end(from.other()).newest };
+        let near = SeqReference { seq: self.end(from).newest, ack: self.end(from.other()).newest };
         let mut segment = wire.widen(&self.numbering(from), near);
         segment.set_codepoint(packet.codepoint);
         if !segment.flags.has(Flags::RST) {
@@ -103,7 +103,7 @@ impl Conversation {
         let [from, to] = [self.end(from), self.end(from.other())];
         let side = |end: &EndState| Side { isn: end.isn.unwrap_or_default(), shift: 0 };
         let mut numbering = Numbering { from: side(from), to: side(to) };
-        numbering.agree(from.offer.unwrap_or_default(), to.offer.unwrap_or_default());
+        numbering.negotiate(from.offer.unwrap_or_default(), to.offer.unwrap_or_default());
         numbering
     }
 

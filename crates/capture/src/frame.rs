@@ -1,5 +1,7 @@
 //! Parsing and building of frames: IP packets with TCP segments after a link-layer header.
 
+use std::borrow::Cow;
+
 use rtolab_packet::protocol::EXTENSIONS;
 use rtolab_packet::{Ip, NoSegment, ip_header};
 use rtolab_tcp::Flags;
@@ -7,6 +9,33 @@ use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
 use rtolab_time::Instant;
 
 use crate::{CapturedPacket, SynFingerprint};
+
+/// A TCP packet of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Its number among all packets of the file, from 1. For a reassembled packet it is the number
+    /// of the fragment that completed it.
+    pub number: u64,
+    /// The packet.
+    pub packet: CapturedPacket,
+    /// The result of the verification of TCP's checksum. In a capture at the sending host it is
+    /// often wrong, because the network card computes it later.
+    pub checksum: Checksum,
+    /// The fingerprint, if it is a SYN.
+    pub syn_fingerprint: Option<SynFingerprint>,
+}
+
+impl Captured {
+    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured. Its
+    /// number is 0. `None` if it has no complete TCP header or is a fragment.
+    pub fn in_ip(bytes: &[u8], original: usize, at: Instant) -> Option<Self> {
+        let packet = ip(Link::Raw, bytes, original).ok()?;
+        if packet.fragment.is_some() {
+            return None;
+        }
+        segment(&packet, Verification::Off, (0, at, None)).ok()
+    }
+}
 
 /// The link-layer header (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,11 +128,13 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
 }
 
-/// The segment in a complete IP packet. The caller sets its time.
+/// The segment in a complete IP packet, captured `at` this time as this frame of its file.
+#[inline]
 pub(crate) fn segment(
     ip: &Ip<'_>,
     verification: Verification,
-) -> Result<(CapturedPacket, Checksum, Option<SynFingerprint>), NoSegment> {
+    (number, at, comment): (u64, Instant, Option<Cow<'static, str>>),
+) -> Result<Captured, NoSegment> {
     if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
@@ -116,12 +147,12 @@ pub(crate) fn segment(
     };
     let syn_fingerprint = segment.flags.has(Flags::SYN).then(|| SynFingerprint::of(ip));
     let packet = CapturedPacket {
-        at: Instant::START,
+        at,
         addresses: ip.header.addresses,
         identification: ip.header.identification,
         codepoint: ip.header.codepoint,
         segment,
-        comment: None,
+        comment,
     };
-    Ok((packet, checksum, syn_fingerprint))
+    Ok(Captured { number, packet, checksum, syn_fingerprint })
 }

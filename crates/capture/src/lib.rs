@@ -19,8 +19,8 @@ use rtolab_tcp::wire::{Addresses, WireSegment};
 
 pub use annotate::{AnnotateError, annotated};
 pub use conversation::{Conversation, End};
-pub use frame::Checksum;
-pub use reader::{Captured, InOrder, ReadError, Reader, Skipped};
+pub use frame::{Captured, Checksum};
+pub use reader::{InOrder, ReadError, Reader, Skipped};
 pub use rtolab_time::{Duration, Instant};
 pub use script::{PacketDirection, ScriptPacket, packetdrill};
 pub use syn_fingerprint::SynFingerprint;

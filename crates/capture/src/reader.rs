@@ -16,39 +16,10 @@ pub use in_order::InOrder;
 use pcap::Header;
 use pcapng::Section;
 use source::Source;
-pub(crate) use source::{Record, Step};
+pub(crate) use source::{ReadOutcome, Record};
 
 use crate::fragments::{Fragments, Reassembly};
-use crate::frame::{self, Checksum, Link, Verification};
-use crate::{CapturedPacket, Instant, SynFingerprint};
-
-/// A TCP packet of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Captured {
-    /// Its number among all packets of the file, from 1. For a reassembled packet it is the number
-    /// of the fragment that completed it.
-    pub number: u64,
-    /// The packet.
-    pub packet: CapturedPacket,
-    /// The result of the verification of TCP's checksum. In a capture at the sending host it is
-    /// often wrong, because the network card computes it later.
-    pub checksum: Checksum,
-    /// The fingerprint, if it is a SYN.
-    pub syn_fingerprint: Option<SynFingerprint>,
-}
-
-impl Captured {
-    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured. Its
-    /// number is 0. `None` if it has no complete TCP header or is a fragment.
-    pub fn in_ip(bytes: &[u8], original: usize, at: Instant) -> Option<Self> {
-        let ip = frame::ip(Link::Raw, bytes, original).ok()?;
-        if ip.fragment.is_some() {
-            return None;
-        }
-        let (packet, checksum, syn_fingerprint) = frame::segment(&ip, Verification::Off).ok()?;
-        Some(Self { number: 0, packet: CapturedPacket { at, ..packet }, checksum, syn_fingerprint })
-    }
-}
+use crate::frame::{self, Captured, Link, Verification};
 
 /// The numbers of skipped packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,11 +107,11 @@ impl<R: Read> Reader<R> {
     }
 
     /// The next record of any kind; packets are counted.
-    pub(crate) fn record(&mut self) -> Result<(u64, Step<'_>), ReadError> {
+    pub(crate) fn record(&mut self) -> Result<(u64, ReadOutcome<'_>), ReadError> {
         self.source.next_record();
-        let step = self.format.step(&mut self.source)?;
-        self.number += u64::from(matches!(step, Step::Frame(_) | Step::Untimed));
-        Ok((self.number, step))
+        let outcome = self.format.read_record(&mut self.source)?;
+        self.number += u64::from(matches!(outcome, ReadOutcome::Frame(_) | ReadOutcome::Untimed));
+        Ok((self.number, outcome))
     }
 
     /// The number of bytes read.
@@ -152,26 +123,25 @@ impl<R: Read> Reader<R> {
     fn advance(&mut self) -> Result<Option<Captured>, ReadError> {
         loop {
             self.source.next_record();
-            let step = self.format.step(&mut self.source)?;
-            self.number += u64::from(matches!(step, Step::Frame(_) | Step::Untimed));
-            let record = match step {
-                Step::End => return self.links.at_end().map(|()| None),
-                Step::Other => continue,
-                Step::Untimed => {
+            let outcome = self.format.read_record(&mut self.source)?;
+            self.number +=
+                u64::from(matches!(outcome, ReadOutcome::Frame(_) | ReadOutcome::Untimed));
+            let record = match outcome {
+                ReadOutcome::End => return self.links.at_end().map(|()| None),
+                ReadOutcome::Other => continue,
+                ReadOutcome::Untimed => {
                     self.skipped.untimed += 1;
                     continue;
                 }
-                Step::Frame(record) => record,
+                ReadOutcome::Frame(record) => record,
             };
             let Some(link) = self.links.of(&record, &self.format)? else {
                 self.skipped.unknown_link += 1;
                 continue;
             };
-            let found = captured((link, self.checksums), record, &mut self.fragments);
-            match found {
-                Ok(Some(captured)) => {
-                    return Ok(Some(Captured { number: self.number, ..captured }));
-                }
+            let frame = (self.number, link, record);
+            match captured(frame, self.checksums, &mut self.fragments) {
+                Ok(Some(captured)) => return Ok(Some(captured)),
                 Ok(None) => {}
                 Err(NoSegment::Other) => self.skipped.other += 1,
                 Err(NoSegment::Malformed) => self.skipped.malformed += 1,
@@ -181,10 +151,13 @@ impl<R: Read> Reader<R> {
 }
 
 impl Format {
-    fn step<'a, R: Read>(&mut self, source: &'a mut Source<R>) -> Result<Step<'a>, ReadError> {
+    fn read_record<'a, R: Read>(
+        &mut self,
+        source: &'a mut Source<R>,
+    ) -> Result<ReadOutcome<'a>, ReadError> {
         match self {
-            Self::Pcap(header) => header.step(source),
-            Self::Pcapng(section) => section.step(source),
+            Self::Pcap(header) => header.read_record(source),
+            Self::Pcapng(section) => section.read_record(source),
         }
     }
 }
@@ -214,25 +187,28 @@ impl Links {
     }
 }
 
-/// The segment in a frame, or in the packet that a fragment completes. The caller sets its number.
+/// The segment in a frame with this number, or in the packet that a fragment completes.
+#[inline]
 fn captured(
-    (link, checksums): (Link, Verification),
-    record: Record<'_>,
+    (number, link, record): (u64, Link, Record<'_>),
+    checksums: Verification,
     fragments: &mut Fragments,
 ) -> Result<Option<Captured>, NoSegment> {
     let ip = frame::ip(link, record.bytes, record.original_len)?;
-    let (packet, checksum, syn_fingerprint) = match ip.fragment {
-        None => frame::segment(&ip, checksums)?,
-        Some(fragment) => match fragments.take(&ip, fragment, record.at) {
-            Reassembly::Incomplete => return Ok(None),
-            Reassembly::Complete => match fragments.whole(&ip, fragment) {
-                None => return Ok(None),
-                Some(whole) => frame::segment(&whole.after_extensions(EXTENSIONS)?, checksums)?,
-            },
-        },
+    let head = (number, record.at, record.comment);
+    let Some(fragment) = ip.fragment else {
+        return frame::segment(&ip, checksums, head).map(Some);
     };
-    let packet = CapturedPacket { at: record.at, comment: record.comment, ..packet };
-    Ok(Some(Captured { number: 0, packet, checksum, syn_fingerprint }))
+    match fragments.take(&ip, fragment, record.at) {
+        Reassembly::Incomplete => Ok(None),
+        Reassembly::Complete => match fragments.whole(&ip, fragment) {
+            None => Ok(None),
+            Some(whole) => {
+                let whole = whole.after_extensions(EXTENSIONS)?;
+                frame::segment(&whole, checksums, head).map(Some)
+            }
+        },
+    }
 }
 
 impl<R: Read> Iterator for Reader<R> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The class of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum TimeoutClass {
     /// The timed-out segment was lost.
     Genuine,
     /// The segment arrived, but all its ACKs were lost.
@@ -16,7 +16,7 @@ pub enum Class {
     Unknown,
 }
 
-impl Class {
+impl TimeoutClass {
     /// The name in reports and tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -51,12 +51,12 @@ pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &Set
         note(range, KINDS.at_end, |look, range| look(range, end));
         return;
     }
-    let mut signs = Vec::new();
+    let mut evidence = Vec::new();
     for (index, _, copy) in range.retransmissions() {
         let rows = KINDS.at_receiver.iter();
-        signs.extend(rows.filter_map(|(kind, look)| Some(look(index, copy)?.of(kind))));
+        evidence.extend(rows.filter_map(|(kind, look)| Some(look(index, copy)?.of(kind))));
     }
-    range.signs = signs;
+    range.evidence = evidence;
 }
 
 type OfHistory = fn(&RetransmissionHistory, &Ack<'_>) -> Findings;

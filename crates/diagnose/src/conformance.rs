@@ -34,7 +34,7 @@ pub struct ConformanceFinding {
 pub(crate) struct Conformance {
     initial: Initial,
     /// The right edge of the peer's advertised window.
-    edge: Option<Seq>,
+    window_edge: Option<Seq>,
     overruns: Frames,
     early_fast: Frames,
     early_timeouts: Frames,
@@ -79,7 +79,7 @@ impl Conformance {
                 initial.frames.push(frame.number);
             }
         }
-        let over = self.edge.is_some_and(|edge| segment.end() > edge);
+        let over = self.window_edge.is_some_and(|edge| segment.end() > edge);
         if over && segment.len > 1 && self.initial.opened && segment.seq >= flight.max() {
             self.overruns.push(frame.number);
         }
@@ -88,7 +88,7 @@ impl Conformance {
     /// Processes an ACK of the peer.
     pub fn on_ack(&mut self, segment: &Segment) {
         let edge = segment.ack + segment.window;
-        self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
+        self.window_edge = Some(self.window_edge.map_or(edge, |before| before.max(edge)));
         if let Some(mss) = segment.syn_options().mss {
             self.initial.mss = u64::from(mss);
         }

@@ -8,7 +8,7 @@ use crate::capture_points::{CapturePoint, MIN_APART, MIN_COPIES, TwoCapturePoint
 use crate::duplicates::RecentPackets;
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
-use crate::silence::{MAX_SILENCES, MIN_LENGTH, Silence, Wait};
+use crate::silence::{AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, Silence, Wait};
 use crate::stack::Opening;
 use crate::vantage::{Turnarounds, Vantage};
 
@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     /// The number of packets that the capture contains twice.
     pub copies: u64,
     pub silences: Vec<Silence>,
+    /// The first data after the last long silence, until a packet answers it.
+    pub after_idle: Option<AfterIdle>,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
     pub ends: [Option<Box<HalfConnection>>; 2],
@@ -70,6 +72,7 @@ impl Connection {
             seen: [0; 2],
             copies: 0,
             silences: Vec::new(),
+            after_idle: None,
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
             ends: [None, None],
@@ -166,11 +169,28 @@ impl Connection {
         let is_late = at.since(self.last) >= MIN_LENGTH && self.seen != [0; 2];
         let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
         let before = self.retransmissions();
+        let idle = at.since(self.last);
         self.last = at;
         self.seen[from as usize] += 1;
         self.process((from, segment), frame, captured);
+        self.note_answer(from, segment);
         if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
+            let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
+            if is_idle && idle >= MIN_IDLE {
+                let (frame, is_reset) = (frame.number, false);
+                self.after_idle = Some(AfterIdle { from, at, frame, idle, is_reset });
+            }
             self.silences.push(silence);
+        }
+    }
+
+    /// Notes the answer to the first data after a silence.
+    fn note_answer(&mut self, from: End, segment: &Segment) {
+        let Some(data) = self.after_idle.as_mut().filter(|data| data.from != from) else { return };
+        if segment.flags.has(Flags::RST) {
+            data.is_reset = true;
+        } else if !data.is_reset {
+            self.after_idle = None;
         }
     }
 
@@ -232,10 +252,10 @@ impl Connection {
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let other = other(from);
         let Some(sending) = &mut self.ends[other as usize] else { return };
-        let least = sending.trips.least;
+        let min_rtt = sending.rtt.min;
         sending.on_ack(segment, frame);
-        if sending.trips.least != least {
-            self.turnarounds.on_ack(from, sending.trips.least.unwrap_or(Duration::ZERO));
+        if sending.rtt.min != min_rtt {
+            self.turnarounds.on_ack(from, sending.rtt.min.unwrap_or(Duration::ZERO));
         }
     }
 

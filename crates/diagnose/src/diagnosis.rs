@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
+use ahash::RandomState;
 use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::CapturePoint;
 use crate::connection::{CloseState, Connection};
-use crate::fate::Fates;
+use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
 
@@ -51,14 +52,14 @@ fn words(end: SocketAddr) -> [u64; 3] {
 /// Diagnoses the packets of a capture, connection by connection.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
-    open: HashMap<Key, Connection>,
+    open: HashMap<Key, Connection, RandomState>,
     done: VecDeque<ConnectionReport>,
     clean: u64,
     origin: Option<Instant>,
     now: Instant,
     summary: Summary,
     /// The verdicts that a capture at the other end gives.
-    fates: Fates,
+    paired_verdicts: PairedVerdicts,
 }
 
 impl Diagnosis {
@@ -68,8 +69,8 @@ impl Diagnosis {
     }
 
     /// A diagnosis with the verdicts that a capture at the other end gives.
-    pub(crate) fn with_fates(fates: Fates) -> Self {
-        Self { fates, ..Self::default() }
+    pub(crate) fn with_paired_verdicts(paired_verdicts: PairedVerdicts) -> Self {
+        Self { paired_verdicts, ..Self::default() }
     }
 
     /// Processes the next packet. Returns the number of its connection.
@@ -160,7 +161,7 @@ impl Diagnosis {
 
     fn close(&mut self, mut connection: Connection) {
         connection.finish();
-        let report = report::report(&connection, &self.fates);
+        let report = report::report(&connection, &self.paired_verdicts);
         let count = report.retransmissions.len() as u64;
         self.clean += u64::from(count == 0);
         let has_room = self.summary.retransmissions <= MAX_REPORTED;

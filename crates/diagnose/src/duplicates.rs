@@ -1,7 +1,5 @@
 //! Packets that a capture contains twice, because of mirrored ports or several interfaces.
 
-use std::collections::VecDeque;
-
 use rtolab_capture::CapturedPacket;
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::WireSegment;
@@ -30,7 +28,10 @@ const TICK: Duration = Duration::from_millis(10);
 /// The latest packets of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecentPackets {
-    packets: VecDeque<(Instant, Fingerprint)>,
+    /// A ring of up to [`REMEMBERED`] packets.
+    packets: Vec<(Instant, Fingerprint)>,
+    /// The index of the oldest packet of a full ring.
+    oldest: usize,
     syn: Option<(Instant, Fingerprint)>,
 }
 
@@ -69,17 +70,22 @@ impl RecentPackets {
             0 => MAX_LAG_WITHOUT_ID,
             _ => MAX_LAG,
         };
-        let lag = |(then, other): &(Instant, Fingerprint)| {
-            (*other == fingerprint).then(|| at.since(*then)).filter(|lag| *lag <= within)
-        };
-        if let Some(lag) = self.packets.iter().rev().find_map(lag) {
-            return Some(lag);
+        let same = self.packets.iter().filter(|(_, other)| *other == fingerprint);
+        let lag = same.map(|(then, _)| at.since(*then)).min().filter(|lag| *lag <= within);
+        if lag.is_none() {
+            self.remember((at, fingerprint));
         }
-        if self.packets.len() == REMEMBERED {
-            self.packets.pop_front();
+        lag
+    }
+
+    fn remember(&mut self, packet: (Instant, Fingerprint)) {
+        if self.packets.len() < REMEMBERED {
+            self.packets.reserve_exact(REMEMBERED - self.packets.len());
+            self.packets.push(packet);
+        } else {
+            self.packets[self.oldest] = packet;
+            self.oldest = (self.oldest + 1) % REMEMBERED;
         }
-        self.packets.push_back((at, fingerprint));
-        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
-use rtolab_tcp::spurious::{DetectorId, DetectorVerdict, PassiveDetectors};
+use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::history::{
     Ack, Arrival, Arrivals, Frame, Retransmission, RetransmissionHistory, RetransmittedRange,
     Transmission, delivered_original,
 };
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 use crate::second_pass;
 use crate::trigger::{SenderState, Trigger};
 use crate::vantage::Vantage;
@@ -38,7 +38,7 @@ const MAX_KEPT_VERDICTS: usize = 1 << 12;
 pub(crate) struct HalfConnection {
     detectors: PassiveDetectors,
     pub history: RetransmissionHistory,
-    pub trips: RoundTrips,
+    pub rtt: RttStatistics,
     pub sender_state: SenderState,
     pub arrivals: Arrivals,
     pub episodes: Episodes,
@@ -46,7 +46,7 @@ pub(crate) struct HalfConnection {
     /// Ranges about which later ACKs reveal nothing more.
     pub settled: Vec<RetransmittedRange>,
     /// The number of settled ranges that are not reported, because there are [`MAX_SETTLED`].
-    pub untold: u64,
+    pub unreported: u64,
     pub verdicts: Vec<DetectorVerdict>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
@@ -63,15 +63,15 @@ pub(crate) struct HalfConnection {
 impl HalfConnection {
     pub fn new(first: Seq) -> Self {
         Self {
-            detectors: PassiveDetectors::new(DetectorId::all(), first),
+            detectors: PassiveDetectors::all(first),
             history: RetransmissionHistory::default(),
-            trips: RoundTrips::default(),
+            rtt: RttStatistics::default(),
             sender_state: SenderState::default(),
             arrivals: Arrivals::starting_at(first),
             episodes: Episodes::default(),
             conformance: Conformance::default(),
             settled: Vec::new(),
-            untold: 0,
+            unreported: 0,
             verdicts: Vec::new(),
             dsack_seen: false,
             bytes: 0,
@@ -92,7 +92,7 @@ impl HalfConnection {
         self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
         self.conformance.on_sent(segment, frame, self.detectors.flight());
-        let arrival = self.arrivals.take(segment, frame, &self.trips);
+        let arrival = self.arrivals.take(segment, frame, &self.rtt);
         if segment.seq >= max {
             if segment.seq > max {
                 self.add_unseen(segment.seq, frame.at);
@@ -130,7 +130,7 @@ impl HalfConnection {
         let trigger = match vantage {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {
-                let past = (self.detectors.flight(), &self.trips);
+                let past = (self.detectors.flight(), &self.rtt);
                 self.sender_state.on_retransmission(segment, frame.at, past, turnaround)
             }
         };
@@ -160,12 +160,12 @@ impl HalfConnection {
             detector_episode,
             idle,
             arrival,
-            queue: self.trips.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
+            queue: self.rtt.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
-        let known = (self.detectors.flight(), self.trips.smoothed);
+        let known = (self.detectors.flight(), self.rtt.srtt);
         self.conformance.on_retransmission(&retransmission, self.sender_state.duplicates(), known);
-        let retransmission = (&retransmission, self.trips.smoothed);
+        let retransmission = (&retransmission, self.rtt.srtt);
         self.episodes.on_retransmission(segment, retransmission, self.detectors.flight(), frame.at);
     }
 
@@ -188,14 +188,14 @@ impl HalfConnection {
             frame: retransmission.frame,
             is_known: acked || sacked,
             newest: self.history.newest.filter(|_| is_gap),
-            reordering_window: self.trips.reordering_window(),
+            reordering_window: self.rtt.reordering_window(),
         };
         let bytes = (segment.seq, end.max(segment.seq + 1));
         let range = self.history.on_retransmission(bytes, copy, original.as_ref());
         range.is_syn |= segment.flags.has(Flags::SYN);
         collect::on_retransmission(range, &now);
         if acked {
-            range.due = at + self.trips.answer_deadline();
+            range.due = at + self.rtt.answer_deadline();
             let due = range.due;
             self.history.settle_at(due);
         }
@@ -227,7 +227,7 @@ impl HalfConnection {
         let Some(seq) = half.map(|sent| sent.seq) else { return };
         let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
         ack.ack = seq;
-        self.detectors.acked(&ack, at);
+        self.detectors.on_ack(&ack, at);
         self.arrivals.forget(seq);
     }
 
@@ -239,7 +239,7 @@ impl HalfConnection {
         }
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
-        let facts = self.detectors.acked(segment, frame.at);
+        let facts = self.detectors.on_ack(segment, frame.at);
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
         if let Some(mss) = segment.syn_options().mss {
@@ -248,7 +248,7 @@ impl HalfConnection {
         }
         let Some(facts) = facts else { return };
         self.dsack_seen |= facts.dsack.is_some();
-        self.trips.measure(&facts);
+        self.rtt.measure(&facts, self.detectors.flight());
         if facts.is_new() {
             self.arrivals.forget(segment.ack);
         }
@@ -273,7 +273,7 @@ impl HalfConnection {
             facts,
             frame: frame.number,
             flight,
-            trips: &self.trips,
+            rtt: &self.rtt,
             duplicates,
             gap: match flight.uses_sack() {
                 true => self.sender_state.gap(),
@@ -289,7 +289,7 @@ impl HalfConnection {
     /// Keeps settled ranges for the report, up to [`MAX_SETTLED`].
     fn settle(&mut self, settled: Vec<RetransmittedRange>) {
         let room = MAX_SETTLED.saturating_sub(self.settled.len());
-        self.untold += settled.len().saturating_sub(room) as u64;
+        self.unreported += settled.len().saturating_sub(room) as u64;
         self.settled.extend(settled.into_iter().take(room));
     }
 
@@ -338,12 +338,12 @@ impl HalfConnection {
     /// Adds the evidence that is known only once ranges are settled.
     pub fn conclude(&mut self, vantage: Vantage) {
         let last_ack = self.sender_state.last_ack().filter(|_| self.dsack_seen);
-        let end = SettledDirection { trips: &self.trips, last_ack };
+        let end = SettledDirection { rtt: &self.rtt, last_ack };
         for range in &mut self.settled {
             collect::at_end(range, vantage, &end);
         }
         if vantage != Vantage::Receiver {
-            second_pass::run(&mut self.settled, &self.trips, self.detectors.flight().uses_sack());
+            second_pass::run(&mut self.settled, &self.rtt, self.detectors.flight().uses_sack());
         }
     }
 }

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use rtolab_link::Interval;
 use rtolab_time::{Duration, Instant};
 
-use crate::{Class, ConnectionReport, Necessity, Options, TracedPacket, Vantage};
+use crate::{ConnectionReport, Necessity, Options, TimeoutClass, TracedPacket, Vantage};
 use error::MIN_ACKS;
 use link::{Acked, BARE_ACK, Seen, Sent, acknowledge, window};
 use rates::Ack;
@@ -124,7 +124,7 @@ pub(crate) fn infer(
     let transfer = find_transfer(connection, options, &observed, min_rtt)?;
     let link = find_link(&observed, &transfer, assumptions.constant_rate)?;
     let timeouts = connection.timeouts.iter();
-    let ack_lost = timeouts.clone().filter(|one| one.class == Class::AckLost);
+    let ack_lost = timeouts.clone().filter(|one| one.class == TimeoutClass::AckLost);
     let ack_lost: Vec<f64> = ack_lost.map(|one| one.t - start).collect();
     let own = timeouts.filter(|one| one.from == sender && !one.handshake && one.after != 0.0);
     let expired: Vec<(f64, f64)> = own.map(|one| (one.t - start, one.after)).collect();
@@ -192,7 +192,7 @@ impl Observed {
                     });
                     sent_at.insert(row.seq, t);
                 }
-            } else if let (Some(ack), Some(edge)) = (row.ack, row.edge) {
+            } else if let (Some(ack), Some(edge)) = (row.ack, row.window_edge) {
                 windows.push(edge - ack);
                 if ack > highest || ack == highest && row.len == 0 {
                     let since =

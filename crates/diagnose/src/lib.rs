@@ -11,11 +11,11 @@ mod diagnosis;
 mod duplicates;
 mod episode;
 mod evidence;
-mod fate;
 mod half_connection;
 mod history;
 mod infer;
 mod pair;
+mod paired_verdict;
 mod report;
 mod rtt;
 mod run;
@@ -31,8 +31,13 @@ mod vantage;
 mod watch;
 mod what_if;
 
+/// Figures in words, as answers have them.
+pub mod words {
+    pub use crate::answer::{bytes, counted, percent, seconds};
+}
+
 pub use answer::{CaptureAnswer, ConnectionAnswer, NetworkVerdict, Sentence};
-pub use class::Class;
+pub use class::TimeoutClass;
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
@@ -44,7 +49,7 @@ pub use report::{
     TimeoutReport,
 };
 pub use run::{Document, diagnose, diagnose_pair};
-pub use silence::{Silence, Wait};
+pub use silence::{IdleTimeout, Silence, Wait};
 pub use stack::Guess;
 pub use summary::{SkippedPackets, Summary};
 pub use totals::{CaptureTotals, LossRate, Waits};

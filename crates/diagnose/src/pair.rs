@@ -8,10 +8,10 @@ use rtolab_capture::{CapturedPacket, Reader};
 use rtolab_tcp::Flags;
 use serde::Serialize;
 
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::diagnosis::{Key, key};
 use crate::evidence::Necessity;
-use crate::fate::{Fate, Fates};
+use crate::paired_verdict::{PairedVerdict, PairedVerdicts};
 
 /// The maximum number of frames listed per direction.
 const MAX_FRAMES: usize = 10;
@@ -52,7 +52,7 @@ pub struct Pair {
     /// The packets of each direction: from the first capture to the second, and back.
     pub directions: [PairDirection; 2],
     #[serde(skip)]
-    pub(crate) fates: Fates,
+    pub(crate) paired_verdicts: PairedVerdicts,
 }
 
 /// The packets of one direction between two captures.
@@ -78,7 +78,7 @@ pub struct PairDirection {
 pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
     let (mut near, mut far) = (flows(first), flows(second));
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
-    let mut fates = Fates::new();
+    let mut paired_verdicts = PairedVerdicts::new();
     let (mut connections, mut bytes) = (0, [0; 2]);
     let mut keys: Vec<Key> = near.keys().filter(|key| far.contains_key(*key)).copied().collect();
     keys.sort_unstable();
@@ -91,22 +91,22 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
         let out = usize::from(one < other);
         match_arrivals(&mut here[out], &there[out]);
         match_arrivals(&mut there[1 - out], &here[1 - out]);
-        find_verdicts(common(&here[out]), &there[1 - out], &mut fates);
+        find_verdicts(common(&here[out]), &there[1 - out], &mut paired_verdicts);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
             let sent = common(sent);
             bytes[direction] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
             directions[direction].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
         }
     }
-    let least = |direction: &[(i64, u64, Option<i64>)]| {
+    let min = |direction: &[(i64, u64, Option<i64>)]| {
         direction.iter().filter_map(|(at, _, seen)| Some((*seen)? - at)).min()
     };
-    let [out, back] = [least(&directions[0])?, least(&directions[1])?];
+    let [out, back] = [min(&directions[0])?, min(&directions[1])?];
     let offset = (out - back) / 2;
     let directions = [(&directions[0], offset), (&directions[1], -offset)];
     let mut directions = directions.map(|(packets, offset)| direction(packets, offset));
     (directions[0].bytes, directions[1].bytes) = (bytes[0], bytes[1]);
-    Some(Pair { clock_offset: offset as f64 / NANOS, connections, directions, fates })
+    Some(Pair { clock_offset: offset as f64 / NANOS, connections, directions, paired_verdicts })
 }
 
 /// The packets between the first and the last one that both captures contain, because one capture
@@ -161,18 +161,10 @@ fn lag(here: &[Packet], there: &[Packet]) -> Option<i64> {
 /// with the same timestamp, or with successive identifications, count as the same packet's.
 fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
     let mut identities: HashMap<Identity, Vec<usize>> = HashMap::new();
-    let mut stamped: HashMap<u32, Vec<usize>> = HashMap::new();
-    let mut ranges: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, one) in sent.iter().enumerate().rev() {
         identities.entry(identity(one)).or_default().push(at);
     }
-    for (at, one) in sent.iter().enumerate().filter(|(_, one)| one.len > 0) {
-        match one.stamps {
-            Some((value, _)) => stamped.entry(value).or_default().push(at),
-            None => ranges.entry(one.seq).or_default().push(at),
-        }
-    }
-    let longest = sent.iter().map(|one| one.len).max().unwrap_or(0);
+    let data = DataIndex::new(sent);
     for piece in received {
         if let Some(at) = identities.get_mut(&identity(piece)).and_then(Vec::pop) {
             (sent[at].seen, sent[at].arrived) = (Some(piece.at), sent[at].len);
@@ -181,14 +173,7 @@ fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
         if piece.len == 0 {
             continue;
         }
-        let candidates: Vec<usize> = if let Some((value, _)) = piece.stamps {
-            stamped.get(&value).cloned().unwrap_or_default()
-        } else {
-            let from = piece.seq.saturating_sub(longest);
-            let within = ranges.range(from..piece.seq.saturating_add(piece.len));
-            within.flat_map(|(_, at)| at.iter().copied()).collect()
-        };
-        for at in candidates {
+        for at in data.near(piece) {
             let one = &mut sent[at];
             let common = overlap((one.seq, one.len), (piece.seq, piece.len));
             let numbered = one.stamps.is_some() || may_be_part(one, piece);
@@ -198,6 +183,44 @@ fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
             }
         }
     }
+}
+
+/// The data segments of one direction by TSval and sequence number.
+struct DataIndex {
+    by_stamp: BTreeMap<(Option<u32>, u32), Vec<usize>>,
+    /// The length of the longest segment in bytes.
+    longest: u32,
+}
+
+impl DataIndex {
+    fn new(sent: &[Packet]) -> Self {
+        let mut by_stamp: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (at, one) in sent.iter().enumerate().filter(|(_, one)| one.len > 0) {
+            by_stamp.entry((stamp(one), one.seq)).or_default().push(at);
+        }
+        Self { by_stamp, longest: sent.iter().map(|one| one.len).max().unwrap_or(0) }
+    }
+
+    /// The segments with the timestamp of `piece` that may overlap it, in the order of
+    /// transmission.
+    fn near(&self, piece: &Packet) -> Vec<usize> {
+        let (from, to) =
+            (piece.seq.wrapping_sub(self.longest), piece.seq.wrapping_add(piece.len - 1));
+        let within = |from, to| self.by_stamp.range((stamp(piece), from)..=(stamp(piece), to));
+        let mut near: Vec<usize> = if from <= to {
+            within(from, to).flat_map(|(_, at)| at).copied().collect()
+        } else {
+            // The sequence numbers wrap around.
+            within(from, u32::MAX).chain(within(0, to)).flat_map(|(_, at)| at).copied().collect()
+        };
+        near.sort_unstable();
+        near
+    }
+}
+
+/// TSval.
+fn stamp(one: &Packet) -> Option<u32> {
+    one.stamps.map(|(value, _)| value)
 }
 
 /// Can one of the two packets be a part of the other, by their identifications?
@@ -216,9 +239,9 @@ fn overlap((one, length): (u32, u32), (other, other_length): (u32, u32)) -> u32 
 
 /// Adds the verdict on each retransmission: it was unneeded if an earlier copy arrived whole. A
 /// timeout was spurious if an ACK of the data arrived without the retransmission.
-fn find_verdicts(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
+fn find_verdicts(sent: &[Packet], acks: &[Packet], paired_verdicts: &mut PairedVerdicts) {
     let mut copies: HashMap<u32, Vec<&Packet>> = HashMap::new();
-    for one in sent {
+    for (one, answered) in sent.iter().zip(first_arrivals(sent)) {
         let takes = one.len + u32::from(one.flags & (Flags::SYN | Flags::FIN).bits() != 0);
         if takes == 0 {
             continue;
@@ -230,20 +253,36 @@ fn find_verdicts(sent: &[Packet], acks: &[Packet], fates: &mut Fates) {
             let is_unneeded = alike.clone().any(|copy| is_whole(&copy));
             let verdict = if is_unneeded { Necessity::Unneeded } else { Necessity::Needed };
             let class = match verdict {
-                Necessity::Needed => Class::Genuine,
-                _ if is_acknowledged(one, sent, acks) => Class::Spurious,
-                _ => Class::AckLost,
+                Necessity::Needed => TimeoutClass::Genuine,
+                _ if is_acknowledged(one, answered, acks) => TimeoutClass::Spurious,
+                _ => TimeoutClass::AckLost,
             };
-            fates.insert(one.frame, Fate { verdict, class });
+            paired_verdicts.insert(one.frame, PairedVerdict { verdict, class });
         }
         earlier.push(one);
     }
 }
 
-/// Does an ACK arrive that was sent before this copy and all later ones arrived?
-fn is_acknowledged(one: &Packet, sent: &[Packet], acks: &[Packet]) -> bool {
-    let later = sent.iter().filter(|copy| copy.seq == one.seq && copy.frame >= one.frame);
-    let answered = later.filter_map(|copy| copy.seen).min().unwrap_or(i64::MAX);
+/// For each packet, when the first of it and of the later packets with its sequence number arrived;
+/// `i64::MAX` if none did.
+fn first_arrivals(sent: &[Packet]) -> Vec<i64> {
+    let mut by_seq: HashMap<u32, i64> = HashMap::new();
+    let mut arrivals: Vec<i64> = sent
+        .iter()
+        .rev()
+        .map(|one| {
+            let first = by_seq.entry(one.seq).or_insert(i64::MAX);
+            *first = one.seen.map_or(*first, |seen| seen.min(*first));
+            *first
+        })
+        .collect();
+    arrivals.reverse();
+    arrivals
+}
+
+/// Does an ACK arrive that was sent before `answered`, when the first of this copy and all later
+/// ones arrived?
+fn is_acknowledged(one: &Packet, answered: i64, acks: &[Packet]) -> bool {
     let end = one.seq.wrapping_add(one.len.max(1));
     let from = acks.partition_point(|ack| ack.at < one.at.min(answered));
     let covers = |ack: &&Packet| ack.seen.is_some() && (ack.ack.wrapping_sub(end) as i32) >= 0;
@@ -260,13 +299,13 @@ fn direction(packets: &[(i64, u64, Option<i64>)], offset: i64) -> PairDirection 
     };
     let mut delays: Vec<f64> = packets.iter().filter_map(delay).collect();
     delays.sort_by(f64::total_cmp);
-    let Some(&least) = delays.first() else { return direction };
+    let Some(&min) = delays.first() else { return direction };
     let at = |share: f64| delays[((delays.len() - 1) as f64 * share) as usize];
-    direction.delay = Some([least, at(0.5), at(0.99), at(1.0)]);
+    direction.delay = Some([min, at(0.5), at(0.99), at(1.0)]);
     for packet in packets {
         let (count, frames) = match delay(packet) {
             None => (&mut direction.lost, &mut direction.lost_frames),
-            Some(took) if took > least + HELD => (&mut direction.held, &mut direction.held_frames),
+            Some(took) if took > min + HELD => (&mut direction.held, &mut direction.held_frames),
             Some(_) => continue,
         };
         *count += 1;

@@ -1,7 +1,7 @@
 //! The round-trip times of one direction, measured at the capture point by Karn's algorithm.
 
-use rtolab_tcp::AckFacts;
-use rtolab_time::Duration;
+use rtolab_tcp::{AckFacts, Flight};
+use rtolab_time::{Duration, Instant};
 
 /// An ACK earlier than this percentage of the smallest round-trip time cannot answer a segment. The
 /// margin is large because on a slow link the smallest sample may be that of two segments in a row,
@@ -16,27 +16,47 @@ const KEPT: usize = 32;
 
 /// The round-trip times of one direction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RoundTrips {
-    pub least: Option<Duration>,
-    pub smoothed: Option<Duration>,
+pub(crate) struct RttStatistics {
+    pub min: Option<Duration>,
+    pub srtt: Option<Duration>,
     pub latest: Option<Duration>,
-    variation: Duration,
+    rttvar: Duration,
     pub samples: u64,
+    /// When the newest segment with a sample was sent.
+    newest: Option<Instant>,
     /// Samples at regular intervals: those whose number has no bit of `mask`.
     kept: [Duration; KEPT],
     count: usize,
     mask: u64,
 }
 
-impl RoundTrips {
-    /// Adds the sample that an ACK gives, if any.
-    pub fn measure(&mut self, facts: &AckFacts) {
+impl RttStatistics {
+    /// Adds the sample that an ACK gives, if any. `flight` is the flight after the ACK.
+    pub fn measure(&mut self, facts: &AckFacts, flight: &Flight) {
+        self.measure_sacked(facts, flight);
         let (true, Some(newest), false) =
             (facts.is_new(), facts.newest_acked, facts.acks_retransmission)
         else {
             return;
         };
+        self.newest = self.newest.max(Some(newest.first_sent));
         self.take(facts.at.since(newest.first_sent));
+    }
+
+    /// Adds the sample that a SACK block gives to the smallest round-trip time. After an outage,
+    /// SACK blocks may give the only samples for many round trips.
+    fn measure_sacked(&mut self, facts: &AckFacts, flight: &Flight) {
+        let highest = facts.sacked_end.and_then(|end| flight.segment_at(end - 1));
+        let Some(sent) = highest.filter(|sent| !sent.was_retransmitted()) else { return };
+        let rtt = facts.at.since(sent.first_sent);
+        self.newest = self.newest.max(Some(sent.first_sent));
+        self.min = self.min.map(|min| min.min(rtt));
+    }
+
+    /// Was a segment measured that was sent after this time? Until then the path may be faster than
+    /// all samples: a queue that never emptied before may have been discarded by an outage.
+    pub fn is_measured_after(&self, at: Instant) -> bool {
+        self.newest.is_some_and(|newest| newest > at)
     }
 
     /// Adds a sample (RFC 6298 section 2).
@@ -44,14 +64,14 @@ impl RoundTrips {
         self.samples += 1;
         self.latest = Some(rtt);
         self.keep(rtt);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        let Some(smoothed) = self.smoothed else {
-            (self.smoothed, self.variation) = (Some(rtt), rtt / 2);
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        let Some(srtt) = self.srtt else {
+            (self.srtt, self.rttvar) = (Some(rtt), rtt / 2);
             return;
         };
-        let deviation = Duration::from_nanos(smoothed.nanos().abs_diff(rtt.nanos()));
-        self.variation = (self.variation * 3 + deviation) / 4;
-        self.smoothed = Some((smoothed * 7 + rtt) / 8);
+        let deviation = Duration::from_nanos(srtt.nanos().abs_diff(rtt.nanos()));
+        self.rttvar = (self.rttvar * 3 + deviation) / 4;
+        self.srtt = Some((srtt * 7 + rtt) / 8);
     }
 
     fn keep(&mut self, rtt: Duration) {
@@ -81,12 +101,12 @@ impl RoundTrips {
 
     /// The reordering window: a quarter of the smallest round-trip time, as in RFC 8985.
     pub fn reordering_window(&self) -> Duration {
-        self.least.map_or(Duration::from_millis(50), |least| least / 4)
+        self.min.map_or(Duration::from_millis(50), |min| min / 4)
     }
 
     /// The approximate RTO without backoff.
     pub fn timeout(&self) -> Option<Duration> {
-        self.smoothed.map(|smoothed| smoothed + (self.variation * 4).max(MIN_VARIANCE))
+        self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_VARIANCE))
     }
 
     /// The time after which a segment is no longer answered.

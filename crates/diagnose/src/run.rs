@@ -61,8 +61,9 @@ pub fn diagnose_pair<R: Read, E>(
         let Some(swapped) = pair::compare(open(1)?, open(0)?) else { return Ok(None) };
         pair = swapped;
     }
-    let fates = std::mem::take(&mut pair.fates);
-    let mut document = diagnosed(open(first)?, Diagnosis::with_fates(fates), progress)?;
+    let paired_verdicts = std::mem::take(&mut pair.paired_verdicts);
+    let mut document =
+        diagnosed(open(first)?, Diagnosis::with_paired_verdicts(paired_verdicts), progress)?;
     document.answer.pair(&pair);
     document.pair = Some(pair);
     document.sender_capture = Some(first);

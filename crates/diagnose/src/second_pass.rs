@@ -6,31 +6,31 @@ use rtolab_time::{Duration, Instant};
 use crate::collect::note;
 use crate::evidence::{ArrivedCopy, KINDS, Pair};
 use crate::history::RetransmittedRange;
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 
 /// The maximum number of ranges that are searched for the one that an ACK expected next.
 const NEARBY: usize = 1024;
 
 /// Runs the second pass over all settled ranges of a direction, and sorts them by sequence number.
-pub(crate) fn run(settled: &mut [RetransmittedRange], trips: &RoundTrips, sack: bool) {
+pub(crate) fn run(settled: &mut [RetransmittedRange], rtt: &RttStatistics, sack: bool) {
     settled.sort_by_key(|range| (range.start, range.copies.len()));
-    pairs(settled, trips);
+    pairs(settled, rtt);
     if sack {
-        forward(settled, trips.reordering_window());
-        backward(settled, trips.reordering_window());
+        forward(settled, rtt.reordering_window());
+        backward(settled, rtt.reordering_window());
     } else {
-        in_turn(settled, trips.reordering_window());
+        in_turn(settled, rtt.reordering_window());
     }
 }
 
 /// Collects the evidence of pairs: ranges whose expected next range was retransmitted too. The last
 /// range comes first, because each range is evidence about the one before it.
-fn pairs(settled: &mut [RetransmittedRange], trips: &RoundTrips) {
+fn pairs(settled: &mut [RetransmittedRange], rtt: &RttStatistics) {
     for index in (0..settled.len()).rev() {
         let Some(other) = next(settled, index) else { continue };
         for (rows, of) in [(KINDS.of_next, other), (KINDS.of_first, index)] {
             for (kind, look) in rows {
-                let pair = Pair { range: &settled[index], next: &settled[other], trips };
+                let pair = Pair { range: &settled[index], next: &settled[other], rtt };
                 if let Some(found) = look(&pair) {
                     settled[of].note(found.of(kind));
                 }
@@ -104,8 +104,8 @@ fn backward(settled: &mut [RetransmittedRange], reordering_window: Duration) {
             note(range, KINDS.by_later_arrival, |look, range| look(range, &arrived));
         }
         let frame = range.covering_ack.map_or(0, |ack| ack.frame);
-        if let (Some(most), _) = range.bounds() {
-            let sent = range.copies[most].at;
+        if let (Some(first), _) = range.bounds() {
+            let sent = range.copies[first].at;
             if sent > Instant::START && now.is_none_or(|(earliest, _)| sent < earliest) {
                 now = Some((sent, frame));
             }

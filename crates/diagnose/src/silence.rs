@@ -2,13 +2,50 @@
 
 use serde::Serialize;
 
-use rtolab_time::Duration;
+use rtolab_capture::End;
+use rtolab_time::{Duration, Instant};
 
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
 /// and retransmissions.
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
 /// The maximum number of silences listed per connection.
 pub(crate) const MAX_SILENCES: usize = 1000;
+
+/// The shortest silence after which a device on the path may have forgotten the connection. Devices
+/// should remember idle connections for 124 minutes (RFC 5382 section 5). Many do so for a few
+/// minutes only.
+pub(crate) const MIN_IDLE: Duration = Duration::from_secs(60);
+/// The shortest time, and the smallest number of retransmissions, after which data counts as never
+/// answered.
+pub(crate) const NEVER: (Duration, usize) = (Duration::from_secs(10), 3);
+
+/// Data after a silence of at least [`MIN_IDLE`] to which no packet has answered yet, or only a
+/// reset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AfterIdle {
+    pub from: End,
+    pub at: Instant,
+    pub frame: u64,
+    /// The length of the silence.
+    pub idle: Duration,
+    pub is_reset: bool,
+}
+
+/// The end of a connection whose first data after a silence was never answered, or answered by a
+/// reset: devices on the path do that to idle connections that they forget.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct IdleTimeout {
+    /// `client` or `server`: the end that sent the data.
+    pub from: &'static str,
+    /// The length of the silence, in seconds.
+    pub idle: f64,
+    /// The frame with the data.
+    pub frame: u64,
+    /// The number of its retransmissions.
+    pub retransmissions: u64,
+    /// Did a reset answer it?
+    pub reset: bool,
+}
 
 /// What a connection waited for during a silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@
 use arrow_array::RecordBatch;
 use rtolab_record::{Cell, Table};
 
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
@@ -48,7 +48,7 @@ fn connections(document: &Document) -> RecordBatch {
         .column("packets", |row| row.packets)
         .column("captured_twice", |row| row.captured_twice)
         .column("missed_bytes", |row| row.missed_bytes)
-        .column("untold", |row| row.untold)
+        .column("unreported", |row| row.unreported)
         .column("only_from", |row| row.only_from)
         .column("segments", |row| list(row.segments))
         .column("time_lost", |row| row.time_lost)
@@ -106,7 +106,7 @@ fn timeouts(document: &Document) -> RecordBatch {
         .column("backoff", |row| row.backoff)
         .column("after", |row| row.after)
         .column("handshake", |row| row.handshake)
-        .column("class", |row| Class::name(row.class))
+        .column("class", |row| TimeoutClass::name(row.class))
         .column("confidence", |row| row.confidence)
         .column("verdicts", |row| serde_json::json!(row.verdicts).to_string())
         .finish()
@@ -122,9 +122,9 @@ fn episodes(document: &Document) -> RecordBatch {
         .column("start", |row| row.start)
         .column("end", |row| row.end)
         .column("frames", |row| list(row.frames))
-        .column("class", |row| Class::name(row.class))
+        .column("class", |row| TimeoutClass::name(row.class))
         .column("stalled", |row| row.stalled.map(|times| times.map(Some).to_vec()))
-        .column("story", |row| &*row.story)
+        .column("description", |row| &*row.description)
         .column("cost_stall", cost(|cost| cost.stall))
         .column("cost_time_lost", cost(|cost| cost.time_lost))
         .column("cost_unneeded_bytes", cost(|cost| cost.unneeded_bytes))

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::silence::Wait;
@@ -49,6 +49,32 @@ pub struct LossRate {
     pub share: f64,
     pub low: f64,
     pub high: f64,
+}
+
+impl LossRate {
+    /// The share of `sent` packets that were lost, with Wilson's score interval; `None` if none was
+    /// sent. `lost` are those that were lost, and those of which that is unknown. `burst` is the
+    /// mean length of the burst to which a loss belongs.
+    pub fn of(lost: [u64; 2], sent: u64, burst: f64) -> Option<Self> {
+        if sent == 0 {
+            return None;
+        }
+        let count = sent as f64 / burst;
+        let interval = |lost: u64| {
+            let share = (lost as f64 / sent as f64).min(1.0);
+            let square = QUANTILE * QUANTILE;
+            let middle = share + square / (2.0 * count);
+            let spread = share * (1.0 - share) / count + square / (4.0 * count * count);
+            let spread = QUANTILE * spread.sqrt();
+            let whole = 1.0 + square / count;
+            [share, ((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0)]
+        };
+        let [lost, unknown] = lost;
+        let [share, low, _] = interval(lost);
+        let [_, _, high] = interval(lost + unknown);
+        let low = if lost == 0 { 0.0 } else { low };
+        Some(Self { share, low, high })
+    }
 }
 
 /// Totals over connections, or the figures of one.
@@ -119,6 +145,16 @@ pub struct CaptureTotals {
     pub application: [Waits; 2],
     /// Silences of which the capture does not show whether the path or an application caused them.
     pub undecided: Waits,
+    /// Connections whose first data after a silence was never answered, or answered by a reset.
+    pub idle_timeouts: u64,
+    /// Of these, those that a reset answered.
+    pub idle_resets: u64,
+    /// The shortest silence before such data, in seconds.
+    pub shortest_idle_timeout: f64,
+    /// The longest silence after which a connection went on, in seconds.
+    pub longest_idle: f64,
+    /// Retransmissions of such data.
+    pub unanswered: u64,
 }
 
 impl CaptureTotals {
@@ -142,22 +178,22 @@ impl CaptureTotals {
         for timeout in report.timeouts.iter().filter(|timeout| !timeout.handshake) {
             self.timeouts += 1;
             *match timeout.class {
-                Class::Spurious => &mut self.spurious,
-                Class::AckLost => &mut self.ack_lost,
-                Class::Genuine => &mut self.genuine,
-                Class::Unknown => &mut self.unknown_timeouts,
+                TimeoutClass::Spurious => &mut self.spurious,
+                TimeoutClass::AckLost => &mut self.ack_lost,
+                TimeoutClass::Genuine => &mut self.genuine,
+                TimeoutClass::Unknown => &mut self.unknown_timeouts,
             } += 1;
         }
         for episode in &report.episodes {
             let (stall, lost) = (episode.cost.stall, episode.cost.time_lost.unwrap_or(0.0));
-            if episode.class == Class::Spurious {
+            if episode.class == TimeoutClass::Spurious {
                 self.add_stall(episode);
             } else if let Some(hold) = episode.hold.filter(|hold| *hold >= LONG_HOLD) {
                 self.held.add(hold);
             } else {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
             }
-            if episode.cost.unneeded_bytes > 0 && episode.class != Class::Genuine {
+            if episode.cost.unneeded_bytes > 0 && episode.class != TimeoutClass::Genuine {
                 self.time_lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
             }
         }
@@ -170,7 +206,30 @@ impl CaptureTotals {
                 (Wait::Unknown, _) => &mut self.undecided,
             };
             waits.add(silence.length);
+            let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
+            if is_idle && report.idle_timeout.is_none_or(|end| end.frame != silence.frame) {
+                self.longest_idle = self.longest_idle.max(silence.length);
+            }
         }
+        if let Some(end) = report.idle_timeout {
+            let first = self.idle_timeouts == 0;
+            self.idle_timeouts += 1;
+            self.idle_resets += u64::from(end.reset);
+            self.unanswered += end.retransmissions;
+            if first || end.idle < self.shortest_idle_timeout {
+                self.shortest_idle_timeout = end.idle;
+            }
+        }
+    }
+
+    /// Retransmissions without a verdict, other than those that nothing answers after a silence.
+    pub const fn unexplained(&self) -> u64 {
+        self.unknown.saturating_sub(self.unanswered)
+    }
+
+    /// Are all retransmissions those that nothing answers after a silence?
+    pub const fn is_idle_only(&self) -> bool {
+        self.idle_timeouts > 0 && self.retransmissions == self.unanswered
     }
 
     fn add_stall(&mut self, episode: &EpisodeReport) {
@@ -225,28 +284,12 @@ impl CaptureTotals {
         self.squares += losses * losses;
     }
 
-    /// The share of data segments that the network lost, with Wilson's score interval. Losses of a
-    /// burst are not independent, so the number of segments is divided by the mean burst length of
-    /// a loss. Retransmissions without a verdict raise the upper bound.
+    /// The share of data segments that the network lost. Losses of a burst are not independent, so
+    /// the number of segments is divided by the mean burst length of a loss. Retransmissions
+    /// without a verdict raise the upper bound.
     pub fn loss(&self) -> Option<LossRate> {
-        if self.segments == 0 {
-            return None;
-        }
         let design = if self.lost > 0 { self.squares as f64 / self.lost as f64 } else { 1.0 };
-        let count = self.segments as f64 / design;
-        let interval = |lost: u64| {
-            let share = (lost as f64 / self.segments as f64).min(1.0);
-            let square = QUANTILE * QUANTILE;
-            let middle = share + square / (2.0 * count);
-            let spread = share * (1.0 - share) / count + square / (4.0 * count * count);
-            let spread = QUANTILE * spread.sqrt();
-            let whole = 1.0 + square / count;
-            [share, ((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0)]
-        };
-        let [share, low, _] = interval(self.lost);
-        let [_, _, high] = interval(self.lost + self.unknown);
-        let low = if self.lost == 0 { 0.0 } else { low };
-        Some(LossRate { share, low, high })
+        LossRate::of([self.lost, self.unknown], self.segments, design)
     }
 
     /// Did a server discard segments that open connections because its listen queue was full? A

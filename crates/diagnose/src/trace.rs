@@ -32,7 +32,7 @@ pub struct TracedPacket {
     /// Its acknowledgment number, likewise relative.
     pub ack: Option<i64>,
     /// The right edge of its advertised window, likewise relative.
-    pub edge: Option<i64>,
+    pub window_edge: Option<i64>,
     /// The SACK blocks, likewise relative.
     pub sack: Vec<[i64; 2]>,
     /// TSval and TSecr.
@@ -86,7 +86,7 @@ pub(crate) fn reports_and_packets<R: Read>(input: R, numbers: &[u64], limit: usi
 
 fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> TracedPacket {
     let acks = segment.flags.has(Flags::ACK);
-    let edge = segment.ack.relative() + i64::from(segment.window);
+    let window_edge = segment.ack.relative() + i64::from(segment.window);
     let ranges = segment.sack_blocks();
     TracedPacket {
         capture_point: CapturePoint::Near,
@@ -96,7 +96,7 @@ fn row(captured: &Captured, at: Instant, from: End, segment: &Segment) -> Traced
         seq: segment.seq.relative(),
         len: segment.sequence_length(),
         ack: acks.then_some(segment.ack.relative()),
-        edge: acks.then_some(edge),
+        window_edge: acks.then_some(window_edge),
         sack: ranges.map(|range| [range.start.relative(), range.end.relative()]).collect(),
         stamps: segment.timestamps().map(|stamps| [stamps.value, stamps.echo]),
     }

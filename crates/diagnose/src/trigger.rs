@@ -6,7 +6,7 @@ use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 use serde::Serialize;
 
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 
 /// The trigger of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -202,10 +202,10 @@ impl SenderState {
         &mut self,
         segment: &Segment,
         at: Instant,
-        (flight, trips): (&Flight, &RoundTrips),
+        (flight, rtt): (&Flight, &RttStatistics),
         turnaround: Duration,
     ) -> Trigger {
-        let trigger = self.trigger(segment, at, (flight, trips), turnaround);
+        let trigger = self.trigger(segment, at, (flight, rtt), turnaround);
         match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
                 self.expired = Some((segment.seq, backoff + 1));
@@ -232,7 +232,7 @@ impl SenderState {
         &self,
         segment: &Segment,
         at: Instant,
-        (flight, trips): (&Flight, &RoundTrips),
+        (flight, rtt): (&Flight, &RttStatistics),
         turnaround: Duration,
     ) -> Trigger {
         let before = match self.expired {
@@ -262,7 +262,7 @@ impl SenderState {
         let is_head = segment.seq <= flight.una();
         let is_over = self.has_answered(at) || before > 0 && !answers;
         let is_over = is_over || !flight.uses_sack() && self.is_retransmitted(flight, since_ack);
-        if is_head && is_over && self.expires(at, trips) {
+        if is_head && is_over && self.expires(at, rtt) {
             return Trigger::Timeout(before);
         }
         if answers || (!is_head && self.is_recovering(since_ack)) {
@@ -270,9 +270,9 @@ impl SenderState {
         }
         if is_head {
             let only = segment.end() >= flight.max();
-            let early = trips.samples > 0 && !self.expires(at, trips);
+            let early = rtt.samples > 0 && !self.expires(at, rtt);
             // The RACK reordering timer (RFC 8985 section 6.3).
-            let reported = self.gap.zip(trips.smoothed);
+            let reported = self.gap.zip(rtt.srtt);
             let is_recent =
                 reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + REO_TIMER_SLACK);
             if early && is_recent && flight.sacked() > 0 && before == 0 {
@@ -310,8 +310,8 @@ impl SenderState {
     }
 
     /// Is the retransmission timer due, without backoff?
-    fn expires(&self, at: Instant, trips: &RoundTrips) -> bool {
-        trips.timeout().is_some_and(|timeout| self.idle(at) * 10 >= timeout * 9)
+    fn expires(&self, at: Instant, rtt: &RttStatistics) -> bool {
+        rtt.timeout().is_some_and(|timeout| self.idle(at) * 10 >= timeout * 9)
     }
 
     /// Does a recovery go on that a recent ACK clocks?

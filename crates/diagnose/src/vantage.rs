@@ -44,7 +44,7 @@ pub(crate) struct Turnarounds {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
-    least: Option<Duration>,
+    min: Option<Duration>,
     /// The other end's TSval whose echo is awaited, and when it passed.
     stamp: Option<(u32, Instant)>,
     newest_stamp: Option<u32>,
@@ -99,7 +99,7 @@ impl Turnarounds {
 
     /// The round-trip time between the capture point and `end`, if known.
     pub fn of(&self, end: End) -> Option<Duration> {
-        self.ends[end as usize].least
+        self.ends[end as usize].min
     }
 
     /// The vantage of the capture on the data of `sender`.
@@ -124,6 +124,6 @@ impl Turnarounds {
 
 impl Answers {
     fn take(&mut self, after: Duration) {
-        self.least = Some(self.least.map_or(after, |least| least.min(after)));
+        self.min = Some(self.min.map_or(after, |min| min.min(after)));
     }
 }

@@ -1,44 +1,10 @@
 //! Tests that the memory of a diagnosis is bounded for every capture.
 
-use std::net::Ipv4Addr;
+mod packets;
 
-use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use packets::{packet, resident_memory};
 use rtolab_diagnose::Diagnosis;
-use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, SynOptions};
-use rtolab_time::Duration;
-
-fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Captured {
-    let from = Ipv4Addr::from(0x0a00_0000 + client);
-    let segment = WireSegment {
-        ports: Ports { from: 1000, to: 80 },
-        seq,
-        ack: 1,
-        len,
-        window: 1000,
-        flags,
-        syn: SynOptions::default(),
-        timestamps: None,
-        sack: ArrayVec::new(),
-    };
-    let packet = CapturedPacket {
-        at: RUN_START + Duration::from_micros(number * 100),
-        addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
-        identification: number as u16,
-        codepoint: Codepoint::default(),
-        segment,
-        comment: None,
-    };
-    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
-}
-
-/// The resident memory of the process in kB; `None` if the system does not report it.
-fn resident_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
+use rtolab_tcp::Flags;
 
 /// The tests run one after the other, because they measure the memory of the process.
 #[test]

@@ -2,7 +2,7 @@
 
 mod script;
 
-use rtolab_diagnose::{Class, ConnectionReport, Necessity, Vantage};
+use rtolab_diagnose::{ConnectionReport, Necessity, TimeoutClass, Vantage};
 use script::Event::{self, Ack, Data, Duplicate};
 use script::{BYTES, Script};
 
@@ -60,7 +60,7 @@ fn t_pc_1_go_back_n_is_recognized() {
     expected.extend(["after-timeout"; 7]);
     assert_eq!(triggers(&report), expected);
     assert!(all_unneeded(&report), "{:#?}", report.retransmissions);
-    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
     assert!(report.findings.iter().any(|one| one.kind == "go-back-n"));
 }
 
@@ -84,7 +84,7 @@ fn t_pc_1_frto_retransmits_one_segment() {
     events.extend([(8900, Ack(8)), (9200, Ack(9)), (9300, Ack(10))]);
     let report = after_handshake(0, 1000, false).play(&events).report();
     assert_eq!(triggers(&report), ["timeout"]);
-    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
     assert_eq!(report.timeouts[0].verdicts["frto"], "spurious");
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
@@ -98,7 +98,7 @@ fn t_pc_1_eifel_by_timestamps() {
     let report = script.play(&events).report();
     assert_eq!(report.retransmissions[0].evidence[0].kind, "older-timestamp");
     assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
-    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn t_pc_3_lost_and_late_acknowledgments_are_distinguished() {
     events.extend([(5500, Duplicate(8, 1)), (5500, Data(9))]);
     let report = script.play(&events).report();
     assert_eq!(report.retransmissions[0].verdict, Necessity::Unneeded);
-    assert_eq!(report.timeouts[0].class, Class::AckLost);
+    assert_eq!(report.timeouts[0].class, TimeoutClass::AckLost);
     assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
     assert_eq!(report.timeouts[0].verdicts["eifel:rfc3522"], "genuine");
 }
@@ -166,7 +166,7 @@ fn a_stall_begins_when_data_become_outstanding() {
     assert_eq!(report.episodes[0].stalled, Some([63.0, 67.0]));
     let cost = report.episodes[0].cost;
     assert_eq!((cost.stall, cost.time_lost), (Some(4.0), Some(3.0)));
-    assert!(report.episodes[0].story.starts_with("Nothing came back for 4.000 s"));
+    assert!(report.episodes[0].description.starts_with("Nothing came back for 4.000 s"));
 }
 
 /// A connection with a measured round-trip time of 100 ms, until the timeout of segment 2.
@@ -187,9 +187,9 @@ fn without_d_sack_a_missing_duplicate_ack_shows_that_acknowledgments_were_lost()
         script.play(&[(4800, Ack(4))]);
         script.report().timeouts[0].class
     };
-    assert_eq!(class(&[]), Class::AckLost);
+    assert_eq!(class(&[]), TimeoutClass::AckLost);
     // The duplicate ACK is the response to the copy.
-    assert_eq!(class(&[(4650, Ack(2))]), Class::Spurious);
+    assert_eq!(class(&[(4650, Ack(2))]), TimeoutClass::Spurious);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn an_acknowledgment_of_segments_that_were_sacked_before_the_timeout_is_late() {
     assert_eq!(triggers(&report), ["fast", "timeout"]);
     let verdicts: Vec<_> = report.retransmissions.iter().map(|resent| resent.verdict).collect();
     assert_eq!(verdicts, [Necessity::Needed, Necessity::Unneeded]);
-    assert_eq!(report.timeouts[0].class, Class::Spurious);
+    assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn copies_without_a_reported_duplicate_were_needed() {
     events.extend([(4200, Ack(2)), (4200, Data(3)), (4500, Data(3)), (4600, Ack(3))]);
     events.extend([(4700, Duplicate(3, 3)), (5000, Data(4)), (5100, Ack(4))]);
     let report = after_handshake(0, 100, false).play(&events).report();
-    let genuine = report.timeouts.iter().filter(|timeout| timeout.class == Class::Genuine);
+    let genuine = report.timeouts.iter().filter(|timeout| timeout.class == TimeoutClass::Genuine);
     assert_eq!(genuine.count(), 3, "{:#?}", report.timeouts);
 }
 
@@ -288,4 +288,45 @@ fn without_options_the_order_of_duplicate_acks_shows_the_unneeded_copies() {
     };
     let verdicts: String = report.retransmissions.iter().map(needed).collect();
     assert_eq!(verdicts, "nnuunuu", "{:#?}", report.retransmissions);
+}
+
+#[test]
+fn an_ack_is_not_too_soon_after_an_outage_discarded_the_queue() {
+    // Until the outage every packet waits in a queue for 80 ms. Without it the path takes 20 ms.
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=5).map(|n| (2000, Data(n))));
+    events.extend([(4500, Data(2)), (4520, Ack(2)), (4520, Data(6)), (4520, Data(7))]);
+    events.extend([(4540, Duplicate(2, 6)), (4540, Data(3)), (4560, Ack(3)), (4560, Data(4))]);
+    let report = after_handshake(0, 100, false).play(&events).report();
+    assert_eq!(triggers(&report)[0], "timeout");
+    assert_ne!(report.retransmissions[0].verdict, Necessity::Unneeded);
+    assert_ne!(report.timeouts[0].class, TimeoutClass::Spurious);
+}
+
+#[test]
+fn an_ack_is_too_soon_only_if_the_path_is_measured_after_it() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1)), (2000, Data(2))];
+    events.extend([(4500, Data(2)), (4520, Ack(2))]);
+    let before = after_handshake(0, 100, false).play(&events).report();
+    assert_eq!(before.retransmissions[0].verdict, Necessity::Unknown);
+    events.extend([(5000, Data(3)), (5100, Ack(3))]);
+    let after = after_handshake(0, 100, false).play(&events).report();
+    assert_eq!(after.retransmissions[0].evidence[0].kind, "ack-too-soon");
+}
+
+#[test]
+fn an_ack_without_a_d_sack_answers_an_original_if_the_receiver_reports_duplicates() {
+    let timeline = |reports: bool| {
+        let mut script = after_handshake(0, 100, true);
+        script.play(&[(1000, Data(1)), (1100, Ack(1)), (1300, Data(1))]);
+        script.play(&[if reports { (1400, Duplicate(1, 1)) } else { (1400, Ack(1)) }]);
+        script.play(&(2..=9).map(|n| (2000, Data(n))).collect::<Vec<_>>());
+        script.echo = 2001;
+        // The stall ends when an answer to the copy is due. The first ACKs of the originals are
+        // lost, and so is the answer to the copy.
+        script.play(&[(4500, Data(2)), (4600, Ack(9)), (4600, Data(10)), (4700, Ack(10))]);
+        script.report()
+    };
+    assert_eq!(timeline(true).timeouts.last().map(|one| one.class), Some(TimeoutClass::Spurious));
+    assert_eq!(timeline(false).timeouts.last().map(|one| one.class), Some(TimeoutClass::AckLost));
 }

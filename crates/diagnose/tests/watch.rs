@@ -1,4 +1,4 @@
-//! A watch judges what passes as a diagnosis of the capture does.
+//! A watch of packets has the same verdicts as a diagnosis of their capture.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -27,7 +27,7 @@ fn packets(path: &Path) -> Vec<Captured> {
     reader.map(|captured| captured.expect("a packet")).collect()
 }
 
-/// The reports of a watch of these packets; time goes on after the last.
+/// The reports of a watch of these packets. Time advances after the last packet.
 fn watched(packets: &[Captured]) -> Vec<ConnectionReport> {
     let mut watch = Watch::new(WatchLimits::default());
     let mut reports = Vec::new();
@@ -43,7 +43,7 @@ fn watched(packets: &[Captured]) -> Vec<ConnectionReport> {
     reports
 }
 
-/// What is said of each retransmission, by frame.
+/// The verdicts on each retransmission, by frame.
 type Verdicts = BTreeMap<u64, (String, String, Option<String>)>;
 
 fn verdicts<'a>(reports: impl Iterator<Item = &'a ConnectionReport>) -> Verdicts {
@@ -90,7 +90,7 @@ fn verdicts_are_those_of_the_capture() {
     assert_eq!(different, 0);
 }
 
-/// Without packets, time passes a little later than with them.
+/// The watch's clock runs 200 ms behind the packets; the reported times are those of the packets.
 #[test]
 fn times_are_those_of_the_packets() {
     let late = Duration::from_millis(200);

@@ -1,67 +1,37 @@
-//! A watch holds its limits, whatever passes.
+//! A watch stays within its limits for any traffic.
 
-use std::net::Ipv4Addr;
+mod packets;
 
-use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use packets::{packet, resident_memory};
+use rtolab_capture::Captured;
 use rtolab_diagnose::{Watch, WatchLimits, WatchTotals};
-use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, SynOptions};
-use rtolab_time::Duration;
+use rtolab_tcp::Flags;
 
-/// Optimized code tries millions of connections and of packets.
+/// Optimized builds try millions of connections and packets.
 const CONNECTIONS: u32 = if cfg!(debug_assertions) { 100_000 } else { 4_000_000 };
 const SEGMENTS: u64 = if cfg!(debug_assertions) { 200_000 } else { 10_000_000 };
-/// In microseconds.
-const BETWEEN: u64 = 10;
 
-fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Captured {
-    let from = Ipv4Addr::from(0x0a00_0000 + client);
-    let segment = WireSegment {
-        ports: Ports { from: 1000, to: 80 },
-        seq,
-        ack: 1,
-        len,
-        window: 1000,
-        flags,
-        syn: SynOptions::default(),
-        timestamps: None,
-        sack: ArrayVec::new(),
-    };
-    let packet = CapturedPacket {
-        at: RUN_START + Duration::from_micros(number * BETWEEN),
-        addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
-        identification: number as u16,
-        codepoint: Codepoint::default(),
-        segment,
-        comment: None,
-    };
-    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
+/// The resident memory in MB, 0 if it is unknown.
+fn memory() -> u64 {
+    resident_memory().unwrap_or(0) / 1000
 }
 
-/// The resident memory of the process in MB; `None` where no file says it.
-fn memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1000)
-}
-
-/// Watches these packets; returns the totals, and by how many MB the memory grew.
+/// Watches these packets. Returns the totals and the growth of the memory in MB.
 fn watched(limits: WatchLimits, packets: impl Iterator<Item = Captured>) -> (WatchTotals, u64) {
-    let (mut watch, before) = (Watch::new(limits), memory().unwrap_or(0));
+    let (mut watch, before) = (Watch::new(limits), memory());
     let mut most = 0;
     for (captured, number) in packets.zip(0_u64..) {
         watch.packet(&captured);
         while watch.poll().is_some() {}
         if number % 10_000 == 0 {
             assert!(watch.totals().open <= limits.connections as u64);
-            most = most.max(memory().unwrap_or(0));
+            most = most.max(memory());
         }
     }
     (watch.totals(), most.saturating_sub(before))
 }
 
-/// One after the other, because they measure the memory of the process.
+/// The tests run one after the other, because they measure the memory of the process.
 #[test]
 fn memory_is_bounded() {
     many_connections();
@@ -97,8 +67,8 @@ fn many_segments_without_acks() {
 
 fn reports_that_nobody_takes() {
     let limits = WatchLimits { connections: 10, ..WatchLimits::default() };
-    let (mut watch, before) = (Watch::new(limits), memory().unwrap_or(0));
-    // Each connection retransmits once, and ends by the limit.
+    let (mut watch, before) = (Watch::new(limits), memory());
+    // Each connection retransmits once, and the limit ends it.
     for client in 0..40_000_u32 {
         for part in 0..2 {
             let number = u64::from(2 * client + part + 1);
@@ -106,10 +76,10 @@ fn reports_that_nobody_takes() {
         }
     }
     let totals = watch.totals();
-    assert!(totals.untold > 20_000, "{totals:?}");
+    assert!(totals.unreported > 20_000, "{totals:?}");
     let count: u64 = totals.retransmissions.values().flat_map(|of| of.values()).sum();
-    let told = std::iter::from_fn(|| watch.poll()).map(|one| one.retransmissions.len() as u64);
-    assert_eq!(told.sum::<u64>() + totals.untold, count);
-    let grown = memory().unwrap_or(0).saturating_sub(before);
+    let reported = std::iter::from_fn(|| watch.poll()).map(|one| one.retransmissions.len() as u64);
+    assert_eq!(reported.sum::<u64>() + totals.unreported, count);
+    let grown = memory().saturating_sub(before);
     assert!(grown < 128, "{grown} MB");
 }

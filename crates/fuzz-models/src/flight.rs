@@ -151,7 +151,7 @@ impl Model {
         self.segments.iter().filter(|p| counts(p)).map(|p| p.end - p.start).sum()
     }
 
-    fn sacked_edge(&self) -> u64 {
+    fn sacked_end(&self) -> u64 {
         self.segments.iter().filter(|p| p.sacked).map(|p| p.end).max().unwrap_or(self.una)
     }
 }
@@ -193,7 +193,7 @@ fn same_state(flight: &Flight, model: &Model) {
     assert_eq!(flight.sacked(), model.bytes(|p| p.sacked));
     assert_eq!(flight.lost(), model.bytes(|p| p.lost));
     assert_eq!(flight.retrans_out(), model.bytes(|p| p.retransmitted));
-    assert_eq!(flight.sacked_edge().value().max(model.una), model.sacked_edge());
+    assert_eq!(flight.sacked_end().value().max(model.una), model.sacked_end());
     let same = |segment: Option<&ModelSegment>, sent: Option<&Sent>| {
         segment.map(|p| p.start) == sent.map(|s| s.seq.value())
     };
@@ -204,8 +204,8 @@ fn same_state(flight: &Flight, model: &Model) {
         assert!(segment.matches(sent), "{sent:?} is {segment:?}");
         assert_eq!(flight.segment_at(Seq::new(segment.end - 1)), Some(sent));
         // A segment that is not SACKed is lost exactly if it starts below this edge.
-        let below = segment.start < flight.lost_edge().value();
-        assert!(segment.sacked || segment.lost == below, "{segment:?} {}", flight.lost_edge());
+        let below = segment.start < flight.lost_end().value();
+        assert!(segment.sacked || segment.lost == below, "{segment:?} {}", flight.lost_end());
         let next = model.segments.iter().find(|p| !p.sacked && p.end > segment.start);
         assert!(same(next, flight.unsacked_from(Seq::new(segment.start))));
         let below = model.bytes(|p| p.sacked && p.start < segment.start);
@@ -227,7 +227,7 @@ fn apply(flight: &mut Flight, model: &mut Model, op: &FlightOp, at: Instant) {
             for (start, end) in blocks.iter().take(4) {
                 ack.push_sack(at_offset(model.una, *start)..at_offset(model.una, *end));
             }
-            let facts = flight.acked(&ack, at);
+            let facts = flight.on_ack(&ack, at);
             let expected = model.ack(&ack);
             assert!(
                 same_facts(&facts, &expected, &ack),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use rtolab_tcp::wire::{Near, Numbering, Ports, SackBlock, Side, WireSegment};
+use rtolab_tcp::wire::{Numbering, Ports, SackBlock, SeqReference, Side, WireSegment};
 use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ enum Op {
     Write(u16),
     Read(u16),
     Close,
-    HangUp,
+    CloseBoth,
     Abort,
 }
 
@@ -49,7 +49,10 @@ struct Input {
 /// The segment as the connection receives it. The numbers of `any` are relative to those of the
 /// connection.
 fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
-    let near = Near { seq: connection.receiver().nxt(), ack: connection.sender().flight().max() };
+    let near = SeqReference {
+        seq: connection.receiver().rcv_nxt(),
+        ack: connection.sender().flight().max(),
+    };
     let far = |number: Seq, isn, by: i16| number.narrow(isn).wrapping_add(i32::from(by) as u32);
     let ack = far(near.ack, HERE.isn, any.ack);
     let clock = connection.sender().timestamp(at);
@@ -130,7 +133,7 @@ pub fn segments(input: &[u8]) {
             Op::Write(bytes) => connection.write(u64::from(*bytes)),
             Op::Read(bytes) => connection.read(u64::from(*bytes)),
             Op::Close => connection.close(),
-            Op::HangUp => connection.hang_up(),
+            Op::CloseBoth => connection.close_both(),
             Op::Abort => connection.abort(),
         }
         drain(&mut connection, at);

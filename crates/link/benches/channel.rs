@@ -78,7 +78,7 @@ fn main() {
     group.bench_function("pipe", |bencher| {
         let [mut pipe, _] = channel_of(plain()).pipes().expect("a plain link is a pipe");
         // Otherwise it would remember all frames until its counts are read.
-        pipe.unwatched_until(Instant::NEVER);
+        pipe.promise_no_stats_before(Instant::NEVER);
         let mut now = Instant::START;
         bencher.iter(|| {
             now += PERIOD;

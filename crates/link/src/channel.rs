@@ -175,7 +175,7 @@ impl<F: Frame> Channel<F> {
     }
 
     /// The number of this direction's frames whose outcomes were not returned yet.
-    pub fn inside(&self, direction: Direction) -> usize {
+    pub fn frames_inside(&self, direction: Direction) -> usize {
         either!(&self.kind,
             plain => plain[direction.index()].in_transit(),
             arq => arq.in_transit(direction)

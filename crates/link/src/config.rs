@@ -5,14 +5,14 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use rtolab_settings::{Checked, Choice, Positive, Settings, Size, Whole};
+use rtolab_settings::{CheckResult, Choice, IntegerRange, Positive, Settings, Size};
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::distribution::Distribution;
 use crate::frame::Direction;
 use crate::header_compression::HeaderCompression;
-use crate::stage::Staged;
-use crate::stream::Renewal;
+use crate::stage::NamedStage;
+use crate::stream::RenewalProcess;
 
 /// The limit of a queue or a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn in_order(spans: &[Self]) -> Checked {
+    fn in_order(spans: &[Self]) -> CheckResult {
         let overlap = spans.windows(2).find(|pair| pair[1].at < pair[0].at + pair[0].length);
         let Some([before, after]) = overlap else { return Ok(()) };
         let begins = after.at.since(Instant::START);
@@ -57,7 +57,7 @@ pub struct Outages {
     pub scripted: Vec<Interval>,
     /// Outages at random times, the bad spans of this process.
     #[setting(table)]
-    pub random: Option<Renewal>,
+    pub random: Option<RenewalProcess>,
 }
 
 /// Where a stall holds frames.
@@ -80,9 +80,9 @@ pub struct Stalls {
     pub scripted: Vec<Interval>,
     /// Stalls at random times, the bad spans of this process.
     #[setting(table)]
-    pub random: Option<Renewal>,
+    pub random: Option<RenewalProcess>,
     /// The largest number of random stalls.
-    #[setting(format = Whole<1, 1_000_000>, unset = "no limit", example = "3")]
+    #[setting(format = IntegerRange<1, 1_000_000>, unset = "no limit", example = "3")]
     pub at_most: Option<u32>,
     /// Where held frames wait.
     pub holds: StallHolds,
@@ -151,7 +151,7 @@ pub struct RateChange {
 }
 
 impl RateChange {
-    fn in_order(changes: &[Self]) -> Checked {
+    fn in_order(changes: &[Self]) -> CheckResult {
         let pair = changes.windows(2).find(|pair| pair[1].at <= pair[0].at);
         let Some([before, after]) = pair else { return Ok(()) };
         let [before, after] = [before.at, after.at].map(|at| at.since(Instant::START));
@@ -244,7 +244,7 @@ pub struct CoDel {
 pub struct Priority {
     /// Its silences (good) and talk spurts (bad).
     #[setting(flatten)]
-    pub activity: Renewal,
+    pub activity: RenewalProcess,
     /// The time between its packets while it talks.
     #[setting(format = Positive, required, example = "20 ms")]
     pub every: Duration,
@@ -268,7 +268,7 @@ pub struct BadState {
 }
 
 impl BadState {
-    fn differs(&self) -> Checked {
+    fn differs(&self) -> CheckResult {
         match self {
             Self { rate: None, delay: None, loss: None } => {
                 Err("found an empty table; expected what differs: rate, delay or loss".to_string())
@@ -284,7 +284,7 @@ impl BadState {
 pub struct States {
     /// The residence times of the good and the bad state.
     #[setting(flatten)]
-    pub residence: Renewal,
+    pub residence: RenewalProcess,
     /// Do both directions change together, or each by itself?
     #[setting(default = true)]
     pub shared: bool,
@@ -298,7 +298,7 @@ pub struct States {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct Arq {
     /// The largest number of retransmissions of a block.
-    #[setting(format = Whole<0, { u32::MAX }>, required, example = "3")]
+    #[setting(format = IntegerRange<0, { u32::MAX }>, required, example = "3")]
     pub retries: u32,
     /// The time after which an unacknowledged block is retransmitted.
     ///
@@ -389,7 +389,7 @@ pub struct DirectionConfig {
     /// Spans in which frames are held.
     pub stalls: Stalls,
     /// User-defined impairments.
-    pub stage: Option<Staged>,
+    pub stage: Option<NamedStage>,
     /// Compression of TCP/IP headers. Links with ARQ or `CoDel` have none.
     pub header_compression: HeaderCompression,
 }

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::sync::Arc;
 
-use rtolab_settings::{Checked, Positive, Setting, Settings, WrittenList, WrittenOption};
+use rtolab_settings::{CheckResult, FormattedList, FormattedOption, Positive, Setting, Settings};
 use rtolab_time::Duration;
 
 use crate::laws::{Empirical, Gamma, LogNormal, Pareto};
@@ -62,7 +62,7 @@ impl Settings for Distribution {
             Self::Constant(length) if !length.is_zero() => Some(*length),
             _ => None,
         };
-        let mut written = WrittenOption::<Positive, _>::new(&mut constant);
+        let mut written = FormattedOption::<Positive, _>::new(&mut constant);
         visit(Setting::value("constant", "Always this long.", &mut written));
         if let Some(length) = constant {
             *self = Self::Constant(length);
@@ -71,7 +71,7 @@ impl Settings for Distribution {
             Self::Uniform(low, high) => Some([*low, *high]),
             _ => None,
         };
-        let mut written = WrittenList::<Duration, _>::new(&mut uniform);
+        let mut written = FormattedList::<Duration, _>::new(&mut uniform);
         let setting = Setting::list("uniform", "Uniform between the two.", &mut written);
         visit(Setting { items: (2, 2), ..setting });
         if let Some([low, high]) = uniform {
@@ -81,7 +81,7 @@ impl Settings for Distribution {
             Self::Exponential(mean) => Some(*mean),
             _ => None,
         };
-        let mut written = WrittenOption::<Positive, _>::new(&mut exponential);
+        let mut written = FormattedOption::<Positive, _>::new(&mut exponential);
         visit(Setting::value("exponential", "Exponential with this mean.", &mut written));
         if let Some(mean) = exponential {
             *self = Self::Exponential(mean);
@@ -89,7 +89,7 @@ impl Settings for Distribution {
         self.each_law(visit);
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         match self {
             Self::Uniform(low, high) if low > high => {
                 Err(format!("found uniform from {low} to {high}; expected the shorter first"))

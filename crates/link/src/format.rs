@@ -1,19 +1,21 @@
-//! How limits and probabilities are written.
+//! How limits, probabilities and factors are written.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use rtolab_settings::{
-    Format, Found, Shape, Wrong, checked, count, number, pattern, quantity_pattern, text,
+    Format, InvalidValue, RawValue, Shape, count, number, parse_checked, pattern, quantity_pattern,
+    text,
 };
 use rtolab_time::{Bytes, Dimension};
 
 use crate::config::{Limit, Probability};
+use crate::laws::Factor;
 
 impl Format for Limit {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
         let expected = Self::expected();
         text(found, &expected, |text| {
             if text == "unlimited" {
@@ -26,7 +28,7 @@ impl Format for Limit {
                 return Err(format!("found {text:?}; expected {expected}"));
             }
             let fits = |size: &Bytes| (1..=u64::from(u32::MAX)).contains(&size.get());
-            Ok(Self::Bytes(checked(text, &expected, fits)?.get() as u32))
+            Ok(Self::Bytes(parse_checked(text, &expected, fits)?.get() as u32))
         })
     }
 
@@ -49,22 +51,38 @@ impl Format for Limit {
     }
 }
 
-impl Format for Probability {
-    type Value = Self;
+/// Reads and writes a type as a number in the configuration.
+macro_rules! as_number {
+    ($type:ty, $expected:literal, $shape:expr) => {
+        impl Format for $type {
+            type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
-        number(found).and_then(Self::new).ok_or(Wrong::Unexpected)
-    }
+            fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
+                number(found).and_then(Self::new).ok_or(InvalidValue::Unexpected)
+            }
 
-    fn show(value: &Self) -> String {
-        value.value().to_string()
-    }
+            fn show(value: &Self) -> String {
+                value.value().to_string()
+            }
 
-    fn expected() -> String {
-        "a probability from 0 to 1 such as 0.05".to_string()
-    }
+            fn expected() -> String {
+                $expected.to_string()
+            }
 
-    fn shape() -> Shape {
-        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
-    }
+            fn shape() -> Shape {
+                $shape
+            }
+        }
+    };
 }
+
+as_number!(
+    Probability,
+    "a probability from 0 to 1 such as 0.05",
+    Shape::Number { positive: false, max: Some(1), example: Some(0.05) }
+);
+as_number!(
+    Factor,
+    "a number above 0 and at most 1000 such as 0.5",
+    Shape::Number { positive: true, max: Some(1_000), example: Some(0.5) }
+);

@@ -6,9 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use rtolab_settings::{
-    Checked, Format, Found, NamedFile, Positive, Settings, Shape, Wrong, WrongLine, number,
-};
+use rtolab_settings::{CheckResult, FileError, NamedFile, Positive, Settings};
 use rtolab_time::Duration;
 
 use crate::quantiles;
@@ -30,26 +28,6 @@ impl Factor {
     }
 }
 
-impl Format for Factor {
-    type Value = Self;
-
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
-        number(found).and_then(Self::new).ok_or(Wrong::Unexpected)
-    }
-
-    fn show(value: &Self) -> String {
-        value.value().to_string()
-    }
-
-    fn expected() -> String {
-        "a number above 0 and at most 1000 such as 0.5".to_string()
-    }
-
-    fn shape() -> Shape {
-        Shape::Number { positive: true, most: Some(1_000), example: Some(0.5) }
-    }
-}
-
 /// The log-normal distribution: the logarithm of the length is normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 #[setting(check = Self::is_bounded)]
@@ -63,7 +41,7 @@ pub struct LogNormal {
 }
 
 impl LogNormal {
-    fn is_bounded(&self) -> Checked {
+    fn is_bounded(&self) -> CheckResult {
         match self.sigma.value() {
             sigma if sigma > 5.0 => Err(format!("found sigma = {sigma}; expected 5 at most")),
             _ => Ok(()),
@@ -100,7 +78,7 @@ pub struct Gamma {
 }
 
 impl Gamma {
-    fn is_bounded(&self) -> Checked {
+    fn is_bounded(&self) -> CheckResult {
         let Self { mean, deviation } = *self;
         match (mean / 100..=mean * 10).contains(&deviation) {
             true => Ok(()),
@@ -149,7 +127,7 @@ pub struct Pareto {
 }
 
 impl Pareto {
-    fn is_bounded(&self) -> Checked {
+    fn is_bounded(&self) -> CheckResult {
         match self.shape.value() {
             shape if shape <= 1.0 => {
                 Err(format!("found shape = {shape}, which has no mean; expected more than 1"))
@@ -182,11 +160,16 @@ impl Pareto {
 #[setting(check = Self::has_values, file = Self::named_file, take_file = Self::take_text)]
 pub struct Empirical {
     /// The measured lengths, in any order.
-    #[setting(values, rivals(file), least = 1, example = "[\"12 ms\", \"9 ms\", \"31 ms\"]")]
+    #[setting(
+        values,
+        conflicts_with(file),
+        min_items = 1,
+        example = "[\"12 ms\", \"9 ms\", \"31 ms\"]"
+    )]
     values: Vec<Duration>,
     /// A file of measured lengths: a number of milliseconds on each line. Its path is relative to
     /// this file.
-    #[setting(rivals(values), example = "traces/jitter.txt")]
+    #[setting(conflicts_with(values), example = "traces/jitter.txt")]
     file: Option<String>,
     /// Are lengths between the measured ones drawn, too? Quantiles are then interpolated linearly
     /// (type 7 of Hyndman and Fan 1996). Otherwise each draw is one of the measured lengths.
@@ -216,7 +199,7 @@ impl Empirical {
         }
     }
 
-    fn has_values(&self) -> Checked {
+    fn has_values(&self) -> CheckResult {
         let (values, file) = (&self.values, &self.file);
         match values.iter().any(|length| !length.is_zero()) {
             _ if values.is_empty() && file.is_none() => {
@@ -235,11 +218,11 @@ impl Empirical {
         Some(NamedFile { key: "file", name, about: "a file of lengths in milliseconds" })
     }
 
-    fn take_text(&mut self, text: &str) -> Result<(), WrongLine> {
+    fn take_text(&mut self, text: &str) -> Result<(), FileError> {
         for (index, line) in text.lines().enumerate() {
             let value = line.split('#').next().unwrap_or_default().trim();
             if !value.is_empty() {
-                self.values.push(format!("{value} ms").parse().map_err(|_| WrongLine {
+                self.values.push(format!("{value} ms").parse().map_err(|_| FileError {
                     line: Some(index + 1),
                     problem: format!(
                         "found {:?}; expected a number of milliseconds such as 12.5",
@@ -250,7 +233,7 @@ impl Empirical {
         }
         match self.values.iter().any(|length| !length.is_zero()) {
             true => Ok(()),
-            false => Err(WrongLine {
+            false => Err(FileError {
                 line: None,
                 problem: "found no length above zero; expected lines of milliseconds".to_string(),
             }),

@@ -53,6 +53,6 @@ pub use laws::{Empirical, Factor, Gamma, LogNormal, Pareto};
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use rtolab_time::{Duration, Instant, Rate};
-pub use stage::{CloneStage, FrameAction, SentFrame, Stage, Staged};
-pub use stream::{Renewal, Rng, Stream};
+pub use stage::{CloneStage, FrameAction, NamedStage, SentFrame, Stage};
+pub use stream::{RenewalProcess, Rng, Stream};
 pub use transmitter::Transmitter;

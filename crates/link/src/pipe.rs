@@ -105,7 +105,7 @@ impl Pipe {
     }
 
     /// Promises that [`Pipe::stats`] is not called for times before `at`.
-    pub fn unwatched_until(&mut self, at: Instant) {
+    pub fn promise_no_stats_before(&mut self, at: Instant) {
         self.watched_from = self.watched_from.max(at);
         let out = self.later.partition_point(|frame| frame.out <= at);
         self.later.drain(..out).for_each(|frame| self.counts.deliver(&frame));

@@ -63,19 +63,19 @@ impl Clone for Box<dyn Stage> {
 /// A named stage of a direction.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Staged {
+pub struct NamedStage {
     pub name: Arc<str>,
     /// The initial state: each run gets a clone.
     pub stage: Box<dyn Stage>,
 }
 
-impl PartialEq for Staged {
+impl PartialEq for NamedStage {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Staged {
+impl NamedStage {
     /// Names a stage.
     pub fn new(name: &str, stage: impl Stage + 'static) -> Self {
         Self { name: name.into(), stage: Box::new(stage) }
@@ -90,7 +90,7 @@ pub(crate) struct RunningStage {
 }
 
 impl RunningStage {
-    pub(crate) fn new(staged: &Staged, direction: Direction, rng: Rng) -> Self {
+    pub(crate) fn new(staged: &NamedStage, direction: Direction, rng: Rng) -> Self {
         let mut stage = staged.stage.clone();
         stage.begin(direction, rng);
         Self { stage, frames: 0 }

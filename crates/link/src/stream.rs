@@ -135,7 +135,7 @@ impl Rng {
 /// An alternating renewal process, independent of the traffic. If good spans have no length, there
 /// is one endless bad span; if bad spans have none, there is no bad span.
 #[derive(Clone, Debug, PartialEq, Eq, Settings)]
-pub struct Renewal {
+pub struct RenewalProcess {
     /// The length of good spans, which lie between the bad ones.
     #[setting(table, required, example = "{ uniform = [\"0.1 s\", \"20 s\"] }")]
     pub good: Distribution,
@@ -147,10 +147,10 @@ pub struct Renewal {
     pub stationary: bool,
 }
 
-/// The bad spans of a [`Renewal`], in order.
+/// The bad spans of a [`RenewalProcess`], in order.
 #[derive(Clone, Debug)]
 pub(crate) struct BadSpans {
-    process: Renewal,
+    process: RenewalProcess,
     rng: Rng,
     /// The number of bad spans after the next one; `None` for any number.
     left: Option<u32>,
@@ -161,7 +161,7 @@ pub(crate) struct BadSpans {
 
 impl BadSpans {
     /// From the start of the run; `None` if there is no bad span.
-    pub(crate) fn new(process: Renewal, stream: Stream) -> Option<Self> {
+    pub(crate) fn new(process: RenewalProcess, stream: Stream) -> Option<Self> {
         let (good, bad) = (process.good.mean(), process.bad.mean());
         if bad.is_zero() {
             return None;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{DirectionConfig, Interval};
-use crate::stream::{BadSpans, Renewal, Stream};
+use crate::stream::{BadSpans, RenewalProcess, Stream};
 
 /// Times at which a transmitter does not work.
 pub(crate) trait Interrupting {
@@ -41,7 +41,11 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    pub(crate) fn new(scripted: &[Interval], random: Option<&Renewal>, stream: Stream) -> Self {
+    pub(crate) fn new(
+        scripted: &[Interval],
+        random: Option<&RenewalProcess>,
+        stream: Stream,
+    ) -> Self {
         Self::of(scripted, random.and_then(|process| BadSpans::new(process.clone(), stream)))
     }
 
@@ -94,7 +98,7 @@ impl Timeline {
         }
     }
 
-    /// Is there no span at all? Checked first, so that it costs an undisturbed link nothing.
+    /// Is there no span at all? CheckResult first, so that it costs an undisturbed link nothing.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.unknown_from == Instant::NEVER && self.known.is_empty()

@@ -98,14 +98,14 @@ proptest! {
         poll_until(&mut link, now, &mut seen);
         for direction in Direction::BOTH {
             let stats = link.stats(direction);
-            let inside = link.inside(direction) as u64;
+            let inside = link.frames_inside(direction) as u64;
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
         poll_until(&mut link, Instant::NEVER, &mut seen);
         let mut numbers: Vec<u64> = firsts(&seen).map(|(_, out)| number(out)).collect();
         numbers.sort_unstable();
         prop_assert_eq!(numbers, (0..early.len() as u64).collect::<Vec<_>>());
-        prop_assert!(Direction::BOTH.iter().all(|direction| link.inside(*direction) == 0));
+        prop_assert!(Direction::BOTH.iter().all(|direction| link.frames_inside(*direction) == 0));
     }
 
     #[test]

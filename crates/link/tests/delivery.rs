@@ -198,7 +198,7 @@ fn a_second_copy_arrives_right_after_the_first() {
     };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(0.0));
-    assert_eq!(link.inside(Direction::Forward), 3);
+    assert_eq!(link.frames_inside(Direction::Forward), 3);
     let reported = deliveries(&mut link);
     let copy = |number, time, second| (number, at(time), second, false);
     let expected =
@@ -206,7 +206,7 @@ fn a_second_copy_arrives_right_after_the_first() {
     assert_eq!(reported, expected);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.delivered, stats.duplicates, stats.bytes), (2, 2, 2000));
-    assert_eq!(link.inside(Direction::Forward), 0);
+    assert_eq!(link.frames_inside(Direction::Forward), 0);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use common::{Packet, milliseconds, secs};
 use laws::{empirical, gamma, log_normal, pareto};
 use proptest::prelude::*;
 use rtolab_link::{
-    Channel, ChannelConfig, Distribution, Factor, Gamma, LogNormal, Outages, Pareto, Renewal,
-    Stream,
+    Channel, ChannelConfig, Distribution, Factor, Gamma, LogNormal, Outages, Pareto,
+    RenewalProcess, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -34,8 +34,8 @@ fn assert_quantiles(law: &Distribution, quantiles: &[(f64, f64)]) {
 /// The mean is `mean`, of draws within four standard deviations of their `deviation`.
 #[track_caller]
 fn assert_mean(law: &Distribution, mean: f64, deviation: f64) {
-    let told = law.mean().secs_f64();
-    assert!((told - mean).abs() < 1e-8 * mean, "{told} s told, {mean} s expected");
+    let stated = law.mean().secs_f64();
+    assert!((stated - mean).abs() < 1e-8 * mean, "the law states {stated} s, {mean} s expected");
     let found = drawn(law).iter().sum::<f64>() / DRAWS as f64;
     let allowed = 4.0 * deviation / (DRAWS as f64).sqrt();
     assert!((found - mean).abs() < allowed, "{found} s, {mean} s expected");
@@ -100,7 +100,7 @@ fn an_interpolated_law_has_the_quantiles_of_the_values() {
 /// The mean rest of a span that the start of a run falls into, over many runs.
 fn mean_rest(law: Distribution) -> f64 {
     let bad = Distribution::Constant(Duration::from_nanos(1));
-    let random = Some(Renewal { good: law, bad, stationary: true });
+    let random = Some(RenewalProcess { good: law, bad, stationary: true });
     let config = ChannelConfig {
         outages: Outages { random, ..Outages::default() },
         ..ChannelConfig::default()
@@ -133,10 +133,10 @@ fn the_rest_of_a_span_is_length_biased() {
     ] {
         let expected = second / (2.0 * first);
         let deviation = (third / (3.0 * first) - expected * expected).sqrt();
-        let told = format!("{law:?}");
+        let name = format!("{law:?}");
         let found = mean_rest(law);
         let allowed = 4.0 * deviation / 2000f64.sqrt();
-        assert!((found - expected).abs() < allowed, "{found} s, {expected} s expected: {told}");
+        assert!((found - expected).abs() < allowed, "{found} s, {expected} s expected: {name}");
     }
 }
 

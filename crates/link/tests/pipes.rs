@@ -56,7 +56,7 @@ proptest! {
         let direction = Direction::Forward;
         for (number, (gap, bytes, looks)) in (0..).zip(frames) {
             at += Duration::from_micros(gap);
-            pipe.unwatched_until(*to_come.last().unwrap());
+            pipe.promise_no_stats_before(*to_come.last().unwrap());
             while let Some(due) = channel.next_event().filter(|due| *due <= at) {
                 expected.extend(channel.poll(due).map(|outcome| (due, outcome)));
             }
@@ -73,7 +73,7 @@ proptest! {
             }
         }
         for look in looks {
-            pipe.unwatched_until(look);
+            pipe.promise_no_stats_before(look);
             while let Some(due) = channel.next_event().filter(|due| *due <= look) {
                 expected.extend(channel.poll(due).map(|outcome| (due, outcome)));
             }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, DelayTrace, Direction, DirectionConfig, Discipline,
     Distribution, DropCause, Limit, Opportunities, Order, Outages, Outcome, Priority, Probability,
-    RateChange, Red, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream,
+    RateChange, Red, RenewalProcess, SpikeHolds, Spikes, StallHolds, Stalls, States, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -31,9 +31,9 @@ fn distribution() -> impl Strategy<Value = Distribution> {
     ]
 }
 
-fn renewal() -> impl Strategy<Value = Option<Renewal>> {
+fn renewal() -> impl Strategy<Value = Option<RenewalProcess>> {
     let process = (milliseconds(1..5000), distribution(), any::<bool>()).prop_map(
-        |(good, bad, stationary)| Renewal {
+        |(good, bad, stationary)| RenewalProcess {
             good: Distribution::Exponential(good),
             bad,
             stationary,
@@ -257,18 +257,18 @@ proptest! {
         poll_until(&mut link, now, &mut outcomes);
         for direction in Direction::BOTH {
             let stats = link.stats(direction);
-            let inside = link.inside(direction) as u64;
+            let inside = link.frames_inside(direction) as u64;
             prop_assert_eq!(stats.offered, stats.delivered + stats.drops.total() + inside);
         }
         poll_until(&mut link, Instant::NEVER, &mut outcomes);
         let (seconds, firsts): (Vec<_>, Vec<_>) =
             outcomes.iter().map(|outcomes| &outcomes.1).partition(|outcome| is_second(outcome));
-        let starved: usize = Direction::BOTH.iter().map(|direction| link.inside(*direction)).sum();
+        let starved: usize = Direction::BOTH.iter().map(|direction| link.frames_inside(*direction)).sum();
         prop_assert_eq!(firsts.len() + starved, early.len());
         // Only a link whose transmitter never becomes free again keeps frames.
         let sides = [&config.forward, &config.backward];
         let may_starve = |direction: &Direction| sides[direction.index()].priority.is_some();
-        let keeps = |direction: &Direction| link.inside(*direction) > 0;
+        let keeps = |direction: &Direction| link.frames_inside(*direction) > 0;
         prop_assert!(Direction::BOTH.iter().all(|side| may_starve(side) || !keeps(side)));
         let counted = Direction::BOTH.map(|direction| link.stats(direction).duplicates);
         prop_assert_eq!(counted.iter().sum::<u64>() as usize, seconds.len());

@@ -6,7 +6,7 @@ mod common;
 use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window};
 use rtolab_link::{
     Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
-    Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, Stream,
+    Outages, Probability, RenewalProcess, SpikeHolds, Spikes, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -23,24 +23,24 @@ fn spiky(chance: f64) -> DirectionConfig {
     DirectionConfig { spikes: Some(spikes), ..lossy(0.05) }
 }
 
-fn renewal(good: Distribution, bad: Distribution, stationary: bool) -> Renewal {
-    Renewal { good, bad, stationary }
+fn renewal(good: Distribution, bad: Distribution, stationary: bool) -> RenewalProcess {
+    RenewalProcess { good, bad, stationary }
 }
 
 /// The outages of the F-RTO report.
-fn outages(stationary: bool) -> Renewal {
+fn outages(stationary: bool) -> RenewalProcess {
     let good = Distribution::Uniform(secs(0.1), secs(20.0));
     renewal(good, Distribution::Exponential(secs(3.5)), stationary)
 }
 
-fn with_outages(random: Renewal) -> ChannelConfig {
+fn with_outages(random: RenewalProcess) -> ChannelConfig {
     ChannelConfig {
         outages: Outages { scripted: Vec::new(), random: Some(random) },
         ..ChannelConfig::default()
     }
 }
 
-fn outage_spans(random: &Renewal, seed: u64, until: Instant) -> Vec<(Instant, Instant)> {
+fn outage_spans(random: &RenewalProcess, seed: u64, until: Instant) -> Vec<(Instant, Instant)> {
     let mut link: Channel<Packet> = Channel::new(&with_outages(random.clone()), &Stream::new(seed));
     link.record_disturbances();
     link.disturbances(until).iter().map(|span| (span.from, span.to)).collect()
@@ -180,7 +180,7 @@ fn recording_does_not_change_the_outages() {
 }
 
 /// The share of runs whose process is bad at `time`, with its standard deviation.
-fn share_of_bad(random: &Renewal, time: f64, runs: u64) -> (f64, f64) {
+fn share_of_bad(random: &RenewalProcess, time: f64, runs: u64) -> (f64, f64) {
     let bad = (0..runs)
         .filter(|seed| {
             outage_spans(random, *seed, at(time + 1e-9)).iter().any(|span| span.1 > at(time))

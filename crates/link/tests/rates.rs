@@ -8,8 +8,8 @@ use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window}
 use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DropCause,
-    Interval, Limit, Opportunities, Priority, RateChange, Renewal, StallHolds, Stalls, States,
-    Stream,
+    Interval, Limit, Opportunities, Priority, RateChange, RenewalProcess, StallHolds, Stalls,
+    States, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ fn a_rate_change_at_the_start_replaces_the_rate() {
 #[test]
 fn the_bad_state_has_its_own_rate() {
     let span = |length| Distribution::Constant(secs(length));
-    let residence = Renewal { good: span(1.0), bad: span(2.0), stationary: false };
+    let residence = RenewalProcess { good: span(1.0), bad: span(2.0), stationary: false };
     let bad = BadState { rate: rate(4_000), ..BadState::default() };
     let mut config = forward(DirectionConfig { bad, ..slow() });
     config.states = Some(States { residence, shared: true });
@@ -149,11 +149,11 @@ fn a_backlogged_trace_uses_its_whole_capacity() {
     assert!((120 * 50 * 1500 - 1500..=120 * 50 * 1500).contains(&carried), "{carried}");
 }
 
-/// A packet of 100 bytes every half second; silent for two seconds, talking for one.
+/// A packet of 100 bytes every half second; silent for two seconds, active for one.
 fn voice() -> Priority {
     let span = |length| Distribution::Constant(secs(length));
     Priority {
-        activity: Renewal { good: span(2.0), bad: span(1.0), stationary: false },
+        activity: RenewalProcess { good: span(2.0), bad: span(1.0), stationary: false },
         every: secs(0.5),
         packet: 100,
     }
@@ -203,7 +203,7 @@ fn a_priority_source_takes_opportunities_first() {
 fn a_saturating_priority_source_leaves_no_capacity_and_does_not_hang() {
     let never = Distribution::Constant(Duration::ZERO);
     let activity =
-        Renewal { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
+        RenewalProcess { good: never, bad: Distribution::Constant(secs(1.0)), stationary: false };
     // 100 bytes take 0.1 s; an opportunity a millisecond is enough for 15 packets.
     for (every, starves) in [(0.2, [false; 2]), (0.1, [true, false]), (0.000_01, [true; 2])] {
         let priority =
@@ -372,7 +372,7 @@ proptest! {
     #[test]
     fn shared_states_are_equal_in_both_directions(seed: u64, shared: bool) {
         let spans = Distribution::Exponential(secs(1.0));
-        let residence = Renewal { good: spans.clone(), bad: spans, stationary: true };
+        let residence = RenewalProcess { good: spans.clone(), bad: spans, stationary: true };
         let bad = BadState { delay: Some(secs(5.0)), ..BadState::default() };
         let direction = DirectionConfig { bad, ..DirectionConfig::default() };
         let config = ChannelConfig {

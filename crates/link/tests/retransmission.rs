@@ -29,7 +29,7 @@ fn in_order() -> Arq {
     Arq { order: Order::Kept, ..simple() }
 }
 
-/// 1,000 bytes take a second, and half a second to the other end.
+/// 1,000 bytes take a second to transmit; the propagation delay is half a second.
 fn slow() -> DirectionConfig {
     DirectionConfig { rate: rate(8_000), delay: secs(0.5), ..DirectionConfig::default() }
 }
@@ -148,7 +148,7 @@ fn a_block_is_given_up_after_its_retries() {
     assert_eq!(outcomes, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (4, 3));
-    assert_eq!((stats.drops.retries, link.inside(Direction::Forward)), (1, 0));
+    assert_eq!((stats.drops.retries, link.frames_inside(Direction::Forward)), (1, 0));
     send(&mut link, [1], 1000, at(20.0));
     assert_eq!(arrivals(&drain_coupled(&mut link)), [(1, 21.5)]);
 }

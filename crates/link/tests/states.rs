@@ -5,7 +5,7 @@ mod common;
 use common::{Out, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
     BadState, Channel, ChannelConfig, Direction, DirectionConfig, Discipline, Distribution,
-    DropCause, Limit, Outages, Outcome, Probability, Red, Renewal, States, Stream,
+    DropCause, Limit, Outages, Outcome, Probability, Red, RenewalProcess, States, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn chance(p: f64) -> Probability {
 
 /// Good for ten seconds, bad for two, on average.
 fn fading(good: Distribution, bad: Distribution) -> States {
-    States { residence: Renewal { good, bad, stationary: true }, shared: true }
+    States { residence: RenewalProcess { good, bad, stationary: true }, shared: true }
 }
 
 fn exponential() -> States {
@@ -96,7 +96,7 @@ fn residence_times_have_their_means_and_their_spread() {
 #[test]
 fn the_state_at_the_end_of_a_transmission_counts() {
     let span = |length| Distribution::Constant(secs(length));
-    let residence = Renewal { good: span(2.0), bad: span(1.0), stationary: false };
+    let residence = RenewalProcess { good: span(2.0), bad: span(1.0), stationary: false };
     let bad = BadState { loss: Some(chance(1.0)), delay: Some(secs(0.25)), ..BadState::default() };
     let config = DirectionConfig { rate: rate(8_000), bad, delay: secs(0.5), ..Default::default() };
     let mut config = forward(config);
@@ -145,7 +145,7 @@ fn loss_memory_does_not_change_the_loss_rate() {
 fn a_change_of_state_clears_the_memory() {
     // Alternately good and bad for one frame each; good loses all and bad nothing.
     let span = Distribution::Constant(secs(1.0));
-    let residence = Renewal { good: span.clone(), bad: span, stationary: false };
+    let residence = RenewalProcess { good: span.clone(), bad: span, stationary: false };
     let mut config = two_state(States { residence, shared: true });
     config.forward.loss = chance(1.0);
     config.forward.bad.loss = Some(chance(0.0));

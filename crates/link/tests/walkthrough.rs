@@ -6,15 +6,15 @@ mod sleepy;
 
 use common::{Out, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
-    Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, FrameAction, Rng,
-    SentFrame, Stage, Staged,
+    Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, FrameAction, NamedStage,
+    Rng, SentFrame, Stage,
 };
 use sleepy::Sleepy;
 
 const PAGE: &str = include_str!("../../../docs/prototype.md");
 
 fn with(stage: impl Stage + 'static) -> DirectionConfig {
-    let stage = Some(Staged::new("own", stage));
+    let stage = Some(NamedStage::new("own", stage));
     DirectionConfig { rate: rate(8_000_000), delay: secs(0.5), stage, ..Default::default() }
 }
 

@@ -4,7 +4,7 @@ use rtolab_record::Run;
 
 use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
-use crate::guest_kernel::GuestKernel;
+use crate::guest_kernel::{GuestKernel, VirtualHosts};
 use crate::programs::{OnOutput, Programs};
 
 pub(crate) fn run(
@@ -17,7 +17,7 @@ pub(crate) fn run(
 
 pub(crate) fn run_virtual(
     _: &Emulator<'_>,
-    _: &GuestKernel,
+    _: &VirtualHosts<'_>,
     _: Run,
     _: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {

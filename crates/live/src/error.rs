@@ -54,6 +54,10 @@ pub enum Error {
     Unsupported { found: String, expected: &'static str },
     #[error("flow `{flow}`: no links lead from `{from}` to `{to}`")]
     NoRoute { flow: String, from: String, to: String },
+    #[error("host `{found}` is not in the scenario; expected {expected}")]
+    NoHost { found: String, expected: String },
+    #[error("all hosts are the engine: `rtolab run` runs them without a kernel")]
+    NoGuest,
     /// The operating system returned an error.
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },
@@ -75,6 +79,12 @@ pub enum Error {
          passed since {at}: a program in the guest may wait without sleeping; {lines}"
     )]
     GuestSpins { host: String, seconds: u64, at: Duration, passed: Duration, lines: String },
+    /// A repeated run is not identical to the first one.
+    #[error(
+        "flow `{flow}`: a repeated run did not send the packet of {at} again, so the truth by \
+         withholding is unknown; this is a defect of rtolab"
+    )]
+    NotRepeated { flow: String, at: Duration },
     /// Nothing will ever happen again.
     #[error(
         "nothing moved for a day of virtual time: {program} and what it talks to may wait for ever"

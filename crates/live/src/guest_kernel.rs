@@ -30,8 +30,38 @@ impl GuestKernel {
         self.folder.join("root")
     }
 
+    /// A library for programs in the guest that wait without sleeping.
+    pub fn clock_library(&self) -> PathBuf {
+        self.folder.join("clock.so")
+    }
+
     /// A library that replaces the kernel's source of random numbers.
     pub fn shim(&self) -> PathBuf {
         self.folder.join("shim.so")
+    }
+}
+
+/// The hosts of a run on a virtual clock.
+#[derive(Clone, Copy, Debug)]
+pub struct VirtualHosts<'a> {
+    /// The kernel of the guests.
+    pub kernel: &'a GuestKernel,
+    /// The names of the hosts that are rtolab's engine; all others are guests.
+    pub engine: &'a [String],
+    /// The engine's sender, for flows that name none.
+    pub sender: &'a str,
+    /// Find the truth about every timeout and fast retransmit by a repeated run?
+    ///
+    /// In a repeated run the links drop its retransmission, and all further ones of that end, until
+    /// an ACK covers the segment. This is the meaning of a simulation's fork, except that the
+    /// kernel's window stays reduced. [`Report::withheld`](crate::Report::withheld) compares this
+    /// truth with that of the packets' fates.
+    pub withhold: bool,
+}
+
+impl<'a> VirtualHosts<'a> {
+    /// Guests with this kernel at all hosts.
+    pub const fn guests(kernel: &'a GuestKernel) -> Self {
+        Self { kernel, engine: &[], sender: "linux", withhold: false }
     }
 }

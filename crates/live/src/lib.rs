@@ -27,11 +27,14 @@ pub use gateway::{
     AddressFamilies, Device, Gateway, GatewayCounts, GatewayError, GatewayLimits, Ipv6Fallback,
     Refusal, SynAnswer, behaviour,
 };
-pub use guest_kernel::GuestKernel;
+pub use guest_kernel::{GuestKernel, VirtualHosts};
 pub use linux::clean;
 pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
 pub use programs::{OnOutput, Output, Programs};
-pub use report::{Counts, EffectiveSettings, EndReason, HostReport, Lateness, LinkReport, Report};
+pub use report::{
+    Counts, EffectiveSettings, EndReason, HostReport, Lateness, LinkReport, Report,
+    WithheldRetransmission,
+};
 
 impl Emulator<'_> {
     /// Runs the scenario's flows to their end on the kernel's own sockets. `run` is the description
@@ -49,20 +52,20 @@ impl Emulator<'_> {
         linux::run(self, run, interrupted)
     }
 
-    /// Runs the scenario's flows on guest kernels with a virtual clock, one kernel per host. It
-    /// needs Linux, but neither root nor devices. The same scenario, seed and kernel give the same
-    /// packets at the same times.
+    /// Runs the scenario's flows between guest kernels, or between guests and the engine, on a
+    /// virtual clock. It needs Linux, but neither root nor devices. The same scenario, seed and
+    /// kernel give the same packets at the same times.
     ///
     /// # Errors
-    /// A kernel cannot be started, exits early or does not let time pass, or it lacks a setting of
-    /// the scenario.
+    /// A kernel cannot be started, exits early or does not let time pass, it lacks a setting of the
+    /// scenario, or a repeated run differs from the first.
     pub fn run_virtual(
         &self,
-        kernel: &GuestKernel,
+        hosts: &VirtualHosts<'_>,
         run: Run,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<EmulationResult, Error> {
-        linux::run_virtual(self, kernel, run, interrupted)
+        linux::run_virtual(self, hosts, run, interrupted)
     }
 
     /// Runs programs on guest kernels with a virtual clock until the client ends, then ends all

@@ -5,7 +5,8 @@ use std::net::Ipv4Addr;
 use std::process::ExitStatus;
 
 use rtolab_link::{Direction, Stats};
-use rtolab_time::Duration;
+use rtolab_record::{TimeoutKind, Truth};
+use rtolab_time::{Duration, Instant};
 
 /// A kernel's counters by name, for example `TcpExtTCPTimeouts`.
 pub type Counts = BTreeMap<String, u64>;
@@ -48,6 +49,8 @@ pub struct Report {
     pub round_trip: Duration,
     /// Did the forwarding thread have real-time priority?
     pub real_time: bool,
+    /// The retransmissions that repeated runs withheld, by flow and time.
+    pub withheld: Vec<WithheldRetransmission>,
 }
 
 impl Report {
@@ -55,6 +58,19 @@ impl Report {
     pub fn stats(&self, link: usize, direction: Direction) -> &Stats {
         &self.links[link].stats[direction.index()]
     }
+}
+
+/// The ground truth about the retransmission of a timeout or fast retransmit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct WithheldRetransmission {
+    pub flow: String,
+    pub at: Instant,
+    pub kind: TimeoutKind,
+    /// The truth according to the fates of the run's packets.
+    pub by_fates: Truth,
+    /// The truth according to a repeated run without the retransmission.
+    pub by_withholding: Truth,
 }
 
 /// The report of a link.

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant as Wall;
+use std::thread::sleep;
+use std::time::{Duration as Span, Instant as Wall};
 
 use rtolab_link::Direction;
 use rtolab_live::{Emulator, EndReason, Error, PacketLogging, Report};
@@ -193,10 +194,17 @@ fn background_processes_of_the_command_are_killed() {
     let pids: Vec<&str> = output.split_whitespace().collect();
     assert_eq!(pids.len(), 2, "{output}");
     assert_eq!(namespaces(), [""; 0]);
-    // They may be zombies.
-    for pid in pids {
+    // A killed process may run on for a moment, and become a zombie.
+    let runs = |pid: &str| {
         let status = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-        assert!(status.is_err() || status.unwrap().contains(") Z "), "{pid} still runs");
+        status.is_ok_and(|status| !status.contains(") Z "))
+    };
+    let deadline = Wall::now() + Span::from_secs(60);
+    for pid in pids {
+        while runs(pid) {
+            assert!(Wall::now() < deadline, "{pid} still runs");
+            sleep(Span::from_millis(20));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rtolab_live::{EmulationResult, Emulator, EndReason, Error, GuestKernel};
+use rtolab_live::{EmulationResult, Emulator, EndReason, Error, GuestKernel, VirtualHosts};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 
@@ -50,7 +50,9 @@ fn link(keys: &str) -> Scenario {
 fn emulate(scenario: &Scenario, kernel: &GuestKernel) -> EmulationResult {
     let emulation = Emulator { scenario, seed: 1 };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
-    emulation.run_virtual(kernel, run, &mut || false).unwrap_or_else(|error| panic!("{error}"))
+    emulation
+        .run_virtual(&VirtualHosts::guests(kernel), run, &mut || false)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn error_of(script: &str) -> Error {
     let scenario = link("");
     let emulation = Emulator { scenario: &scenario, seed: 1 };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
-    emulation.run_virtual(&kernel, run, &mut || false).unwrap_err()
+    emulation.run_virtual(&VirtualHosts::guests(&kernel), run, &mut || false).unwrap_err()
 }
 
 #[test]
@@ -126,7 +128,10 @@ fn the_error_names_a_folder_without_a_kernel() {
     let emulation = Emulator { scenario: &scenario, seed: 1 };
     let kernel = GuestKernel::new("/nowhere".into(), "no kernel".to_string());
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
-    let error = emulation.run_virtual(&kernel, run, &mut || false).unwrap_err().to_string();
+    let error = emulation
+        .run_virtual(&VirtualHosts::guests(&kernel), run, &mut || false)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("/nowhere") && error.contains("rtolab kernel build"), "{error}");
 }
 
@@ -140,5 +145,5 @@ fn an_interrupt_ends_the_start() {
     let scenario = link("");
     let emulation = Emulator { scenario: &scenario, seed: 1 };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
-    assert!(emulation.run_virtual(&kernel, run, &mut || true).is_err());
+    assert!(emulation.run_virtual(&VirtualHosts::guests(&kernel), run, &mut || true).is_err());
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Error as IoError, ErrorKind, Read, Result, stdin};
+use std::io::{BufWriter, Cursor, Error as IoError, ErrorKind, Read, Result, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_capture::{annotated, unpacked};
@@ -13,38 +14,65 @@ use rtolab_diagnose::tables::TABLES;
 use rtolab_diagnose::{
     Assumptions, Document, Necessity, trace as diagnose_trace, what_if as diagnose_what_if,
 };
+use rtolab_qlog::{LogDocument, is_log};
 
 use crate::error::{CaptureError, Error, guard, raise};
 use crate::table::Table;
 
+/// The number of bytes that show whether a file is a capture or a log.
+const START: u64 = 16;
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The diagnosis of a capture as a JSON document and as tables.
+/// The diagnosis of a capture or of a QUIC log as a JSON document and as tables.
 #[pyclass(frozen, module = "rtolab._rtolab")]
-pub(crate) struct Diagnosis(Document);
+pub(crate) struct Diagnosis(Diagnosed);
+
+/// What was diagnosed.
+enum Diagnosed {
+    Capture(Box<Document>),
+    Log(Box<LogDocument>),
+}
 
 #[pymethods]
 impl Diagnosis {
     /// The diagnosis as a JSON document.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        let json = || serde_json::to_string(&self.0).map_err(|error| raise::<CaptureError>(&error));
+        let json = || {
+            let json = match &self.0 {
+                Diagnosed::Capture(document) => serde_json::to_string(document),
+                Diagnosed::Log(document) => serde_json::to_string(document),
+            };
+            json.map_err(|error| raise::<CaptureError>(&error))
+        };
         guard(|| py.detach(json))
     }
 
     /// The tables, by name.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
-        for (name, table) in TABLES {
-            let table = guard(|| Ok(Table(py.detach(|| table(&self.0)))))?;
-            tables.set_item(name, table)?;
+        let add = |name: &str, table: &(dyn Fn() -> RecordBatch + Sync)| {
+            let table = guard(|| Ok(Table(py.detach(table))))?;
+            tables.set_item(name, table)
+        };
+        match &self.0 {
+            Diagnosed::Capture(document) => {
+                for (name, table) in TABLES {
+                    add(name, &|| table(document))?;
+                }
+            }
+            Diagnosed::Log(document) => {
+                for (name, table) in rtolab_qlog::tables::TABLES {
+                    add(name, &|| table(document))?;
+                }
+            }
         }
         Ok(tables)
     }
 }
 
-/// Diagnoses the capture at `path`; `-` is standard input. `progress` is called repeatedly with the
-/// number of bytes read, after decompression, and the size of the file.
+/// Diagnoses the capture or the QUIC log at `path`; `-` is standard input. `progress` is called
+/// repeatedly with the number of bytes read, after decompression, and the size of the file.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
 pub(crate) fn diagnose(
@@ -62,14 +90,19 @@ pub(crate) fn diagnose(
                     progress.call1(py, (read.min(size), size)).map(drop)
                 })
             };
-            let document = rtolab_diagnose::diagnose(input, watch)?;
+            let (input, is_log) = with_kind(&path, input)?;
+            let diagnosed = if is_log {
+                Diagnosed::Log(Box::new(rtolab_qlog::diagnose(input, watch)?))
+            } else {
+                Diagnosed::Capture(Box::new(rtolab_diagnose::diagnose(input, watch)?))
+            };
             interrupt.check()?;
-            Ok(Diagnosis(document))
+            Ok(Diagnosis(diagnosed))
         })
     })
 }
 
-/// Diagnoses two captures of the same transfers, one at each end, together.
+/// Diagnoses two captures or two QUIC logs of the same transfers, one at each end, together.
 #[pyfunction]
 pub(crate) fn diagnose_pair(
     py: Python<'_>,
@@ -86,13 +119,29 @@ pub(crate) fn diagnose_pair(
                     Ok(())
                 })
             };
-            let document = rtolab_diagnose::diagnose_pair(opened, watch)?;
+            let kind = |at: usize| opened(at).and_then(|input| with_kind(&paths[at], input));
             let [first, second] = paths.each_ref().map(|path| path.display());
+            let ((one, is_log), (other, is_other_log)) = (kind(0)?, kind(1)?);
+            if is_log != is_other_log {
+                let message = format!("{first} and {second}: a pair is two captures or two logs");
+                return Err(raise::<CaptureError>(&message));
+            }
+            if is_log {
+                let document = rtolab_qlog::diagnose_pair([one, other], watch)?;
+                let message = format!(
+                    "{first} and {second} have no connection in common: the logs of the client and \
+                     of the server of one connection are needed"
+                );
+                let found = document.map(|document| Diagnosis(Diagnosed::Log(Box::new(document))));
+                return found.ok_or_else(|| raise::<CaptureError>(&message));
+            }
+            let document = rtolab_diagnose::diagnose_pair(opened, watch)?;
             let message = format!(
                 "{first} and {second} have no connection in common: captures of both ends of one \
                  transfer are needed, without address translation between them"
             );
-            document.map(Diagnosis).ok_or_else(|| raise::<CaptureError>(&message))
+            let found = document.map(|document| Diagnosis(Diagnosed::Capture(Box::new(document))));
+            found.ok_or_else(|| raise::<CaptureError>(&message))
         })
     })
 }
@@ -195,6 +244,18 @@ fn open(path: &Path) -> PyResult<(Box<dyn Read + Send>, u64, Interrupt)> {
     let unpacked = unpacked(Interruptible { input, interrupt: interrupt.clone() });
     interrupt.check()?;
     Ok((unpacked.map_err(|error| named(path, &error))?, size, interrupt))
+}
+
+/// The input, and whether it is a QUIC log.
+fn with_kind(
+    path: &Path,
+    mut input: Box<dyn Read + Send>,
+) -> PyResult<(Box<dyn Read + Send>, bool)> {
+    let mut start = Vec::new();
+    let read = input.by_ref().take(START).read_to_end(&mut start);
+    read.map_err(|error| named(path, &error))?;
+    let is_log = is_log(&start);
+    Ok((Box::new(Cursor::new(start).chain(input)), is_log))
 }
 
 /// The exception that a signal handler, usually that of Ctrl-C, raised during a read.

@@ -31,7 +31,7 @@ use pyo3::types::PyTuple;
 use rtolab_scenario::Scenario;
 
 use crate::error::{Error, ScenarioError, guard, raise};
-use crate::prototype::Class;
+use crate::prototype::TimeoutClass;
 use crate::simulate::{Evaluation, loaded};
 
 /// The JSON Schema of a scenario.
@@ -49,7 +49,7 @@ fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
 /// The end of an error message about the name `found`: the five most similar of the names `known`.
 #[pyfunction]
 fn one_of(found: &str, known: Vec<String>) -> PyResult<String> {
-    guard(|| Ok(rtolab_settings::names::one_of(found, known.iter().map(String::as_str))))
+    guard(|| Ok(rtolab_settings::names::suggest(found, known.iter().map(String::as_str))))
 }
 
 /// Raises the errors that `simulate` would raise for this scenario and these senders. Also raises
@@ -60,10 +60,11 @@ fn check(
     path: PathBuf,
     set: Vec<(String, String)>,
     senders: Vec<String>,
-    prototypes: Vec<Class>,
+    prototypes: Vec<TimeoutClass>,
     confined: bool,
 ) -> PyResult<()> {
-    let evaluation = Evaluation { prototypes: Class::all(prototypes)?, ..Evaluation::default() };
+    let evaluation =
+        Evaluation { prototypes: TimeoutClass::all(prototypes)?, ..Evaluation::default() };
     let file = (&*path, simulate::file_access(confined));
     guard(|| {
         simulate::labs(file, &set, &senders, &evaluation)?;

@@ -14,7 +14,7 @@ mod stage;
 mod verdict;
 
 use pyo3::prelude::*;
-use rtolab_link::Staged;
+use rtolab_link::NamedStage;
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::CustomResponse;
 use rtolab_tcp::spurious::CustomDetector;
@@ -33,7 +33,7 @@ pub(crate) use stage::PyFrame;
 
 /// A prototype class.
 #[derive(FromPyObject)]
-pub(crate) struct Class {
+pub(crate) struct TimeoutClass {
     name: String,
     /// Its kind: "detector", "response" or "stage".
     kind: String,
@@ -43,7 +43,7 @@ pub(crate) struct Class {
     methods: Vec<String>,
 }
 
-impl Class {
+impl TimeoutClass {
     /// The prototypes of all classes. Raises an error if a name is invalid or occurs twice.
     pub(crate) fn all(classes: Vec<Self>) -> PyResult<Prototypes> {
         let mut all = Prototypes::default();
@@ -57,7 +57,7 @@ impl Class {
             names.push(name);
             let object = Object::new(Kind { name, make, methods });
             match kind.as_str() {
-                "stage" => all.stages.push(Staged::new(name, PyStage::new(object))),
+                "stage" => all.stages.push(NamedStage::new(name, PyStage::new(object))),
                 "response" => {
                     all.policies.responses.push(CustomResponse::new(name, PyResponse(object)));
                 }

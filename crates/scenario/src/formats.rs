@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use rtolab_settings::{Format, Found, Shape, Wrong, checked, number, pattern, text};
+use rtolab_settings::{
+    Format, InvalidValue, RawValue, Shape, number, parse_checked, pattern, text,
+};
 use rtolab_time::Bytes;
 
 use crate::limits;
@@ -14,10 +16,10 @@ pub(crate) struct Payload;
 impl Format for Payload {
     type Value = u64;
 
-    fn read(found: &Found<'_>) -> Result<u64, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<u64, InvalidValue> {
         let expected = Self::expected();
         text(found, &expected, |text| {
-            checked(text, &expected, |size: &Bytes| size.get() > 0).map(Bytes::get)
+            parse_checked(text, &expected, |size: &Bytes| size.get() > 0).map(Bytes::get)
         })
     }
 
@@ -41,7 +43,7 @@ pub(crate) struct Name;
 impl Format for Name {
     type Value = String;
 
-    fn read(found: &Found<'_>) -> Result<String, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<String, InvalidValue> {
         text(found, &Self::expected(), |text| {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             match (1..=limits::NAME).contains(&text.len()) && text.chars().all(fits) {
@@ -84,7 +86,7 @@ pub(crate) struct NotNegative;
 
 impl Bounds for NotNegative {
     const EXPECTED: &'static str = "a number from 0 on such as 5";
-    const SHAPE: Shape = Shape::Number { positive: false, most: None, example: None };
+    const SHAPE: Shape = Shape::Number { positive: false, max: None, example: None };
 
     fn hold(number: f64) -> bool {
         number >= 0.0 && number.is_finite()
@@ -97,7 +99,7 @@ pub(crate) struct Share;
 
 impl Bounds for Share {
     const EXPECTED: &'static str = "a number above 0 and at most 1 such as 0.1";
-    const SHAPE: Shape = Shape::Number { positive: true, most: Some(1), example: Some(0.1) };
+    const SHAPE: Shape = Shape::Number { positive: true, max: Some(1), example: Some(0.1) };
 
     fn hold(number: f64) -> bool {
         number > 0.0 && number <= 1.0
@@ -107,8 +109,8 @@ impl Bounds for Share {
 impl<B: Bounds> Format for Reals<B> {
     type Value = f64;
 
-    fn read(found: &Found<'_>) -> Result<f64, Wrong> {
-        number(found).filter(|number| B::hold(*number)).ok_or(Wrong::Unexpected)
+    fn read(found: &RawValue<'_>) -> Result<f64, InvalidValue> {
+        number(found).filter(|number| B::hold(*number)).ok_or(InvalidValue::Unexpected)
     }
 
     fn show(value: &f64) -> String {

@@ -1,6 +1,6 @@
 //! The settings of hosts' kernels.
 
-use rtolab_settings::{Buffer, Choice, Positive, Settings, Size, Whole};
+use rtolab_settings::{Buffer, Choice, IntegerRange, Positive, Settings, Size};
 use rtolab_tcp::profile::Sysctl;
 use rtolab_time::Duration;
 
@@ -22,20 +22,20 @@ pub struct Kernel {
     #[setting(default = true)]
     pub timestamps: bool,
     /// F-RTO (tcp_frto): 0 for off.
-    #[setting(format = Whole<0, 2>, default = 2)]
+    #[setting(format = IntegerRange<0, 2>, default = 2)]
     pub frto: u32,
     /// The bits of tcp_recovery: 1 for RACK's detection of losses.
-    #[setting(format = Whole<0, 7>, default = 1)]
+    #[setting(format = IntegerRange<0, 7>, default = 1)]
     pub recovery: u32,
     /// Tail loss probes (tcp_early_retrans): 0 for none, 3 for them.
-    #[setting(format = Whole<0, 4>, default = 3)]
+    #[setting(format = IntegerRange<0, 4>, default = 3)]
     pub early_retrans: u32,
     /// The number of duplicate ACKs that mark a loss (tcp_reordering).
-    #[setting(format = Whole<1, 300>, default = 3)]
+    #[setting(format = IntegerRange<1, 300>, default = 3)]
     pub reordering: u32,
     /// Explicit congestion notification (tcp_ecn): 0 for none, 1 to request and accept it, 2 only
     /// to accept it.
-    #[setting(format = Whole<0, 2>, default = 2)]
+    #[setting(format = IntegerRange<0, 2>, default = 2)]
     pub ecn: u32,
     /// Does the window restart after an idle time (tcp_slow_start_after_idle)?
     #[setting(default = true)]
@@ -43,7 +43,7 @@ pub struct Kernel {
     /// The number of timeouts of a SYN before they double (tcp_syn_linear_timeouts).
     ///
     /// Kernels before 6.5 have no such control and double each.
-    #[setting(format = Whole<0, 127>, unset = "4, and for an emulated host its kernel's own")]
+    #[setting(format = IntegerRange<0, 127>, unset = "4, and for an emulated host its kernel's own")]
     pub syn_linear_timeouts: Option<u32>,
     /// The minimum RTO.
     #[setting(format = Positive, default = Duration::from_millis(200), example = "1 s")]
@@ -67,7 +67,7 @@ pub struct Kernel {
     /// splits?
     pub offload: bool,
     /// The initial window of an emulated host, in segments (initcwnd of its route).
-    #[setting(format = Whole<1, 100>, unset = "the kernel's own, 10")]
+    #[setting(format = IntegerRange<1, 100>, unset = "the kernel's own, 10")]
     pub initial_window: Option<u32>,
     /// Does an emulated host's address belong to a program behind the TUN device `stack0`, so that
     /// its kernel only forwards?

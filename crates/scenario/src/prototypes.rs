@@ -1,8 +1,8 @@
 //! Prototypes: user-defined detectors, responses and link stages.
 
-use rtolab_link::Staged;
+use rtolab_link::NamedStage;
 use rtolab_settings::Choice;
-use rtolab_settings::names::one_word_of;
+use rtolab_settings::names::suggest_quoted;
 use rtolab_tcp::config::Response;
 use rtolab_tcp::response::CustomResponse;
 use rtolab_tcp::specification;
@@ -13,7 +13,7 @@ pub struct Prototypes {
     /// Those that senders and detectors may name; `tcp.response` may name the responses.
     pub policies: specification::CustomPolicies,
     /// Those that links may name.
-    pub stages: Vec<Staged>,
+    pub stages: Vec<NamedStage>,
 }
 
 impl Prototypes {
@@ -27,7 +27,7 @@ impl Prototypes {
     }
 
     /// The stage of this name, `None` for `none`; the error says what is expected.
-    pub(crate) fn stage(&self, name: &str) -> Result<Option<Staged>, String> {
+    pub(crate) fn stage(&self, name: &str) -> Result<Option<NamedStage>, String> {
         let known = self.stages.iter().find(|known| *known.name == *name);
         match (name, known) {
             ("none", _) => Ok(None),
@@ -46,5 +46,5 @@ fn expected<'a>(
     found: &str,
     (listed, own): (impl Iterator<Item = &'a str>, impl Iterator<Item = &'a str>),
 ) -> String {
-    format!("a prototype of a {kind}, or {}", one_word_of(found, listed.chain(own)))
+    format!("a prototype of a {kind}, or {}", suggest_quoted(found, listed.chain(own)))
 }

@@ -1,8 +1,9 @@
 //! Reads a document into settings. Errors keep the path to their node.
 
-use rtolab_settings::names::{one_of, one_word_of};
+use rtolab_settings::names::{suggest, suggest_quoted};
 use rtolab_settings::{
-    self as settings, Content, Found, List, NamedFile, Setting, Settings, Shape, Wrong, WrongLine,
+    self as settings, Content, FileError, InvalidValue, List, NamedFile, RawValue, Setting,
+    Settings, Shape,
 };
 
 use crate::document::{Document, Entry, Node, Step, Value};
@@ -36,13 +37,13 @@ pub(crate) fn over(document: &Document, path: &[Step], settings: &mut dyn Settin
 type Files<'a> = Option<Folder<'a>>;
 
 fn table(node: &Node, files: Files<'_>, settings: &mut dyn Settings) -> Result<(), Fault> {
-    let (mut keys, mut required, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut keys, mut required, mut conflicts_with) = (Vec::new(), Vec::new(), Vec::new());
     settings.each(&mut |setting| {
         keys.push(setting.key);
         if setting.required {
             required.push(setting.key);
-        } else if !setting.rivals.is_empty() {
-            rivals.push((setting.key, setting.rivals));
+        } else if !setting.conflicts_with.is_empty() {
+            conflicts_with.push((setting.key, setting.conflicts_with));
         }
     });
     let is_choice = settings.is_choice();
@@ -53,11 +54,11 @@ fn table(node: &Node, files: Files<'_>, settings: &mut dyn Settings) -> Result<(
         }
         _ => return Err(Fault::mismatch(node, &such_as(&required, settings))),
     };
-    check_rivals(entries, &rivals)?;
+    check_conflicts(entries, &conflicts_with)?;
     for entry in entries {
         entry_of(entry, files, settings).unwrap_or_else(|| {
             let known = keys.iter().copied().filter(|key| *key != entry.key);
-            let expected = one_of(&entry.key, known);
+            let expected = suggest(&entry.key, known);
             let problem = format!("found an unknown key; expected {expected}");
             Err(Fault::new(problem).inside(entry.step()))
         })?;
@@ -78,7 +79,7 @@ fn take_file(folder: Folder<'_>, settings: &mut dyn Settings) -> Result<(), Faul
     let expected = format!("{about}, its path relative to the scenario");
     let taken = files::read(&path, &expected, limits::TRACE).and_then(|text| {
         let taken = settings.take_file(&text);
-        taken.map_err(|WrongLine { line, problem }| files::Fault { line, problem })
+        taken.map_err(|FileError { line, problem }| files::Fault { line, problem })
     });
     taken.map_err(|files::Fault { line, problem }| {
         let what = What::InFile(path.display().to_string(), line, problem);
@@ -117,9 +118,9 @@ fn missing(key: &str, settings: &mut dyn Settings) -> String {
 }
 
 /// Keys that exclude each other, before they are read, because one may be incomplete.
-fn check_rivals(entries: &[Entry], rivals: &[(&str, &[&str])]) -> Result<(), Fault> {
+fn check_conflicts(entries: &[Entry], conflicts_with: &[(&str, &[&str])]) -> Result<(), Fault> {
     for (index, entry) in entries.iter().enumerate() {
-        let excluded = rivals.iter().filter(|(key, _)| *key == entry.key);
+        let excluded = conflicts_with.iter().filter(|(key, _)| *key == entry.key);
         let excluded: Vec<_> = excluded.flat_map(|(_, keys)| keys.iter()).collect();
         let excludes = |other: &&Entry| excluded.iter().any(|key| **key == other.key);
         if let Some(other) = entries[..index].iter().find(excludes) {
@@ -166,16 +167,16 @@ fn content(
 fn list(
     (node, files): (&Node, Files<'_>),
     list: &mut dyn List,
-    (least, most): (usize, usize),
+    (min, max): (usize, usize),
 ) -> Result<(), Fault> {
-    let expected = match (least, most) {
+    let expected = match (min, max) {
         (0, usize::MAX) => "a list".to_string(),
-        (least, usize::MAX) => format!("a list of at least {least}"),
-        (least, most) if least == most => format!("a list of {least}"),
-        (_, most) => format!("a list of at most {most}"),
+        (min, usize::MAX) => format!("a list of at least {min}"),
+        (min, max) if min == max => format!("a list of {min}"),
+        (_, max) => format!("a list of at most {max}"),
     };
     let nodes = match &node.value {
-        Value::List(nodes) if (least..=most).contains(&nodes.len()) => nodes,
+        Value::List(nodes) if (min..=max).contains(&nodes.len()) => nodes,
         Value::Table(_) => {
             return Err(Fault { what: What::Table(node.to_string()), path: Vec::new() });
         }
@@ -192,28 +193,28 @@ fn list(
 
 fn value(node: &Node, value: &mut dyn settings::Value, open: bool) -> Result<(), Fault> {
     let found = match &node.value {
-        Value::Text(text) => Found::Text(text),
-        Value::Integer(number) => Found::Integer(*number),
-        Value::Float(number) => Found::Float(*number),
-        Value::Boolean(yes) => Found::Boolean(*yes),
-        Value::Other(_) | Value::List(_) | Value::Table(_) => Found::Other,
+        Value::Text(text) => RawValue::Text(text),
+        Value::Integer(number) => RawValue::Integer(*number),
+        Value::Float(number) => RawValue::Float(*number),
+        Value::Boolean(yes) => RawValue::Boolean(*yes),
+        Value::Other(_) | Value::List(_) | Value::Table(_) => RawValue::Other,
     };
     match value.read(&found) {
-        Err(Wrong::Unexpected) if open && matches!(found, Found::Text(_)) => Ok(()),
-        Err(Wrong::Unexpected) => {
+        Err(InvalidValue::Unexpected) if open && matches!(found, RawValue::Text(_)) => Ok(()),
+        Err(InvalidValue::Unexpected) => {
             let expected = expected(&found, &value.shape(), &value.expected());
             Err(Fault::mismatch(node, &expected))
         }
-        Err(Wrong::Problem(problem)) => Err(Fault::new(problem)),
+        Err(InvalidValue::Problem(problem)) => Err(Fault::new(problem)),
         Ok(()) => Ok(()),
     }
 }
 
 /// What would be right; of many words, the nearest ones.
-fn expected(found: &Found<'_>, shape: &Shape, expected: &str) -> String {
+fn expected(found: &RawValue<'_>, shape: &Shape, expected: &str) -> String {
     match (found, shape) {
-        (Found::Text(text), Shape::Choice(words)) => {
-            one_word_of(text, words.iter().map(|(word, _)| *word))
+        (RawValue::Text(text), Shape::Choice(words)) => {
+            suggest_quoted(text, words.iter().map(|(word, _)| *word))
         }
         _ => expected.to_string(),
     }

@@ -171,6 +171,13 @@ pub enum AgentKind {
         /// How long before a disconnection the window is closed.
         warning: Duration,
     },
+    /// Explicit bad state notification (Bakshi et al. 1997).
+    Ebsn {
+        /// The bad states, in order.
+        disconnections: Arc<[Interval]>,
+        /// The time between two notifications.
+        interval: Duration,
+    },
 }
 
 impl Flow {

@@ -93,7 +93,7 @@ pub(crate) fn example(setting: Setting<'_>) -> Option<toml::Value> {
     toml::Value::try_from(schema.pointer("/examples/0")?).ok()
 }
 
-fn list(list: &mut dyn List, (least, most): (usize, usize)) -> Json {
+fn list(list: &mut dyn List, (min, max): (usize, usize)) -> Json {
     let mut items = Json::Null;
     list.clear();
     list.add(&mut |item| {
@@ -104,11 +104,11 @@ fn list(list: &mut dyn List, (least, most): (usize, usize)) -> Json {
         };
     });
     let mut schema = json!({ "type": "array", "items": items });
-    if least > 0 {
-        schema["minItems"] = least.into();
+    if min > 0 {
+        schema["minItems"] = min.into();
     }
-    if most < usize::MAX {
-        schema["maxItems"] = most.into();
+    if max < usize::MAX {
+        schema["maxItems"] = max.into();
     }
     schema
 }
@@ -117,14 +117,14 @@ fn list(list: &mut dyn List, (least, most): (usize, usize)) -> Json {
 fn value(shape: &Shape) -> Json {
     match shape {
         Shape::Boolean => json!({ "type": "boolean" }),
-        Shape::Whole(low, high) => {
+        Shape::Integer(low, high) => {
             json!({ "type": "integer", "minimum": low, "maximum": high })
         }
-        Shape::Number { positive, most, example } => {
-            let least = if *positive { "exclusiveMinimum" } else { "minimum" };
-            let mut schema = json!({ "type": "number", least: 0 });
-            if let Some(most) = most {
-                schema["maximum"] = (*most).into();
+        Shape::Number { positive, max, example } => {
+            let minimum = if *positive { "exclusiveMinimum" } else { "minimum" };
+            let mut schema = json!({ "type": "number", minimum: 0 });
+            if let Some(max) = max {
+                schema["maximum"] = (*max).into();
             }
             if let Some(example) = example {
                 schema["examples"] = json!([example]);

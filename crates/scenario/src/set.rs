@@ -1,6 +1,6 @@
 //! Overrides: `--set link.wireless.rate="14.4 kbit/s"` edits the document before it is read.
 
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 use rtolab_settings::{Content, Settings};
 
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
@@ -26,7 +26,9 @@ pub(crate) fn apply(
             make_host(&mut document.root, name, origin);
         }
         let is_path = !steps.contains(&"") && steps.len() <= DEEPEST;
-        let placed = match with_rivals(settings, if is_path { &steps } else { &[] }).split_last() {
+        let placed = match with_conflicting_keys(settings, if is_path { &steps } else { &[] })
+            .split_last()
+        {
             Some((last, way)) if is_path => {
                 descend(&mut document.root, way, origin).and_then(|table| place(table, last, value))
             }
@@ -106,24 +108,24 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
         }
         _ => (),
     }
-    format!("found no {name:?}; expected {}", one_of(name, names.iter().map(String::as_str)))
+    format!("found no {name:?}; expected {}", suggest(name, names.iter().map(String::as_str)))
 }
 
 /// The steps of a path, each with the keys that exclude it.
-fn with_rivals<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<Step<'a>> {
+fn with_conflicting_keys<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<Step<'a>> {
     let Some((first, rest)) = steps.split_first() else { return Vec::new() };
-    let (mut rivals, mut keys) = (Vec::new(), Vec::new());
+    let (mut conflicts_with, mut keys) = (Vec::new(), Vec::new());
     let mut beyond: Vec<_> = rest.iter().map(|step| (*step, Vec::new())).collect();
     settings.each(&mut |setting| {
         keys.push(setting.key);
         if setting.key == *first {
-            rivals.extend(setting.rivals);
+            conflicts_with.extend(setting.conflicts_with);
             match setting.content {
-                Content::Table(table) => beyond = with_rivals(table, rest),
+                Content::Table(table) => beyond = with_conflicting_keys(table, rest),
                 Content::List(list) => list.add(&mut |item| {
                     if let (Content::Table(table), Some((name, rest))) = (item, rest.split_first())
                     {
-                        beyond = with_rivals(table, rest);
+                        beyond = with_conflicting_keys(table, rest);
                         beyond.insert(0, (name, Vec::new()));
                     }
                 }),
@@ -132,10 +134,10 @@ fn with_rivals<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<Step<'
         }
     });
     if settings.is_choice() {
-        rivals = keys;
+        conflicts_with = keys;
     }
-    rivals.retain(|key| key != first);
-    beyond.insert(0, (first, rivals));
+    conflicts_with.retain(|key| key != first);
+    beyond.insert(0, (first, conflicts_with));
     beyond
 }
 

@@ -75,7 +75,7 @@ count = 2
 /// The error of the scenario `text`.
 fn message(text: &str) -> String {
     match Scenario::parse(text, "tests/x.toml", &[]) {
-        Ok(_) => panic!("is right: {text}"),
+        Ok(_) => panic!("no error in {text}"),
         Err(error) => error.to_string().replace("tests/", ""),
     }
 }
@@ -314,8 +314,10 @@ to = "mobile"
     asked(&[], &["linux-2.4"]).expect("the file's keys are for other senders");
     asked(&set("tcp.rto.min"), &["linux-2.4", "sack"]).expect("one of the senders has the key");
     asked(&set("tcp.rto.slop"), &["linux-2.4"]).expect("this profile leaves the key alone");
-    let told = asked(&set("tcp.rto.min"), &["linux-2.4", "ns2-2001"]).unwrap_err();
-    assert!(told.starts_with("--set tcp.rto.min: found \"300 ms\", but the profile linux-2.4 of"));
+    let message = asked(&set("tcp.rto.min"), &["linux-2.4", "ns2-2001"]).unwrap_err();
+    assert!(
+        message.starts_with("--set tcp.rto.min: found \"300 ms\", but the profile linux-2.4 of")
+    );
 }
 
 #[test]

@@ -110,9 +110,9 @@ fn each_key_can_differ_by_direction() {
 fn several_flows_are_numbered_and_staggered() {
     let set = [("flow.flow.count", "3"), ("flow.flow.stagger", "2 ms"), ("flow.flow.start", "1 s")];
     let flows = with(&set).flows;
-    let told: Vec<_> = flows.iter().map(|f| (f.name.as_str(), f.start.nanos())).collect();
+    let starts: Vec<_> = flows.iter().map(|f| (f.name.as_str(), f.start.nanos())).collect();
     let (first, second, third) = (1_000_000_000, 1_002_000_000, 1_004_000_000);
-    assert_eq!(told, [("flow-1", first), ("flow-2", second), ("flow-3", third)]);
+    assert_eq!(starts, [("flow-1", first), ("flow-2", second), ("flow-3", third)]);
     assert_eq!(with(&[("flow.flow.count", "1")]).flows[0].name, "flow");
 }
 
@@ -255,24 +255,24 @@ fn without(these: &[String], those: &[String]) -> BTreeSet<String> {
 
 #[test]
 fn each_key_changes_its_own_value_only() {
-    let (text, mut told) = (full(), String::new());
+    let (text, mut changes) = (full(), String::new());
     for (key, value) in KEYS {
         let mut set = companions(key);
         let before = flat(&parse(&text, &set));
         set.push((key, value));
         let after = flat(&parse(&text, &set));
         assert_ne!(after, before, "{key} = {value} changes nothing");
-        writeln!(told, "{key} = {value}").unwrap();
+        writeln!(changes, "{key} = {value}").unwrap();
         for gone in without(&before, &after) {
-            writeln!(told, "  - {gone}").unwrap();
+            writeln!(changes, "  - {gone}").unwrap();
         }
         for new in without(&after, &before) {
-            writeln!(told, "  + {new}").unwrap();
+            writeln!(changes, "  + {new}").unwrap();
         }
     }
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("keys", told));
+    settings.bind(|| insta::assert_snapshot!("keys", changes));
 }
 
 /// The dotted keys of a schema that are no tables.

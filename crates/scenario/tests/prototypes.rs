@@ -60,8 +60,8 @@ fn an_unknown_prototype_is_reported_with_its_place() {
         ("+keen", "+kean", "x.toml:16: flow.transfer.sender: found the unknown policy \"kean\""),
     ];
     for (right, wrong, place) in cases {
-        let told = read(&SCENARIO.replace(right, wrong), &own::prototypes()).unwrap_err();
-        assert!(told.starts_with(place), "{told}");
+        let message = read(&SCENARIO.replace(right, wrong), &own::prototypes()).unwrap_err();
+        assert!(message.starts_with(place), "{message}");
     }
     let mistyped = |found: &str, known: &Prototypes| {
         read(&SCENARIO.replace("\"mine\"", found), known).unwrap_err()

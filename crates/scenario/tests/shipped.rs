@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rtolab_link::{
-    Distribution, Limit, Order, Outages, Probability, Renewal, SpikeHolds, Spikes, StallHolds,
+    Distribution, Limit, Order, Outages, Probability, RenewalProcess, SpikeHolds, Spikes,
+    StallHolds,
 };
 use rtolab_scenario::{Scenario, Workload};
 use rtolab_tcp::config::{
@@ -182,7 +183,7 @@ fn the_frto_report_has_one_set_up_and_three_disturbances() {
     assert_eq!((channel.forward.loss, channel.backward.loss), (loss, loss));
 
     let good = Distribution::Uniform(Duration::from_millis(100), Duration::from_secs(20));
-    let renewal = Renewal { good, bad: exponential, stationary: true };
+    let renewal = RenewalProcess { good, bad: exponential, stationary: true };
     let outages = Outages { scripted: Vec::new(), random: Some(renewal) };
     assert_eq!(load("frto2002-outages.toml").links[1].channel.outages, outages);
 }
@@ -289,7 +290,7 @@ fn the_parking_lot_takes_a_segment_1400_ms() {
     let uplink = &scenario.flows[0].access.as_ref().unwrap().forward;
     let seconds =
         |low, high| Distribution::Uniform(Duration::from_secs(low), Duration::from_secs(high));
-    let spikes = Renewal { good: seconds(20, 40), bad: seconds(3, 15), stationary: false };
+    let spikes = RenewalProcess { good: seconds(20, 40), bad: seconds(3, 15), stationary: false };
     assert_eq!(uplink.stalls.random, Some(spikes));
     assert_eq!(uplink.stalls.holds, StallHolds::Entry);
 }

@@ -69,12 +69,12 @@ fn trait_methods(attributes: &[Attribute]) -> Result<TokenStream> {
             let (name, function): (_, Expr) = (meta.path.require_ident()?, meta.value()?.parse()?);
             methods.extend(match name.to_string().as_str() {
                 "check" => quote! {
-                    fn check(&self) -> ::rtolab_settings::Checked {
+                    fn check(&self) -> ::rtolab_settings::CheckResult {
                         #function(self)
                     }
                 },
                 "check_list" => quote! {
-                    fn check_list(items: &[Self]) -> ::rtolab_settings::Checked {
+                    fn check_list(items: &[Self]) -> ::rtolab_settings::CheckResult {
                         #function(items)
                     }
                 },
@@ -87,7 +87,7 @@ fn trait_methods(attributes: &[Attribute]) -> Result<TokenStream> {
                     fn take_file(
                         &mut self,
                         text: &str,
-                    ) -> ::core::result::Result<(), ::rtolab_settings::WrongLine> {
+                    ) -> ::core::result::Result<(), ::rtolab_settings::FileError> {
                         #function(self, text)
                     }
                 },
@@ -111,9 +111,9 @@ struct FieldAttribute {
     kind: Kind,
     open: bool,
     required: bool,
-    rivals: Option<TokenStream>,
-    least: Option<LitInt>,
-    most: Option<LitInt>,
+    conflicts_with: Option<TokenStream>,
+    min_items: Option<LitInt>,
+    max_items: Option<LitInt>,
 }
 
 /// How a field appears among the settings.
@@ -161,19 +161,19 @@ impl FieldAttribute {
                 })?;
             }
             "required" => self.required = true,
-            "rivals" if meta.input.peek(Token![=]) => {
-                self.rivals = Some(meta.value()?.parse::<Expr>()?.to_token_stream());
+            "conflicts_with" if meta.input.peek(Token![=]) => {
+                self.conflicts_with = Some(meta.value()?.parse::<Expr>()?.to_token_stream());
             }
-            "rivals" => {
+            "conflicts_with" => {
                 let mut keys = Vec::new();
-                meta.parse_nested_meta(|rival| {
-                    keys.push(rival.path.require_ident()?.unraw().to_string());
+                meta.parse_nested_meta(|key| {
+                    keys.push(key.path.require_ident()?.unraw().to_string());
                     Ok(())
                 })?;
-                self.rivals = Some(quote!(&[#(#keys),*]));
+                self.conflicts_with = Some(quote!(&[#(#keys),*]));
             }
-            "least" => self.least = Some(meta.value()?.parse()?),
-            "most" => self.most = Some(meta.value()?.parse()?),
+            "min_items" => self.min_items = Some(meta.value()?.parse()?),
+            "max_items" => self.max_items = Some(meta.value()?.parse()?),
             "table" => self.kind = Kind::Table,
             "list" => self.kind = Kind::List,
             "values" => self.kind = Kind::Values,
@@ -208,19 +208,19 @@ impl FieldAttribute {
     fn setting(&self, name: &Ident, ty: &Type, (key, about): (&LitStr, &str)) -> TokenStream {
         let unset = self.unset.as_ref().map_or(quote!(None), |text| quote!(Some(#text)));
         let (examples, open, required) = (&self.examples, self.open, self.required);
-        let rivals = self.rivals.clone().unwrap_or(quote!(&[]));
-        let least = self.least.as_ref().map_or(quote!(0), LitInt::to_token_stream);
-        let most = self.most.as_ref().map_or(quote!(usize::MAX), LitInt::to_token_stream);
+        let conflicts_with = self.conflicts_with.clone().unwrap_or(quote!(&[]));
+        let min_items = self.min_items.as_ref().map_or(quote!(0), LitInt::to_token_stream);
+        let max_items = self.max_items.as_ref().map_or(quote!(usize::MAX), LitInt::to_token_stream);
         let (wrapper, inner) = match type_argument(ty, "Option") {
-            Some(inner) => (quote!(WrittenOption), inner),
-            None => (quote!(Written), ty),
+            Some(inner) => (quote!(FormattedOption), inner),
+            None => (quote!(FormattedValue), ty),
         };
         let (kind, content) = match self.kind {
             Kind::Table => (quote!(table), quote!(self.#name)),
             Kind::List => (quote!(list), quote!(self.#name)),
             Kind::Values => {
                 let format = self.format.as_ref().unwrap_or(item_type(inner));
-                let list = quote!(WrittenList::<#format, _>::new(&mut self.#name));
+                let list = quote!(FormattedList::<#format, _>::new(&mut self.#name));
                 (quote!(list), quote!(::rtolab_settings::#list))
             }
             _ => {
@@ -235,8 +235,8 @@ impl FieldAttribute {
                 unset: #unset,
                 open: #open,
                 required: #required,
-                rivals: #rivals,
-                items: (#least, #most),
+                conflicts_with: #conflicts_with,
+                items: (#min_items, #max_items),
                 ..::rtolab_settings::Setting::#kind(#key, #about, &mut #content)
             });
         }

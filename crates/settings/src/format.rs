@@ -7,7 +7,7 @@ use core::str::FromStr;
 
 use rtolab_time::{Bytes, Dimension, Duration, Instant, ParseError, Rate};
 
-use crate::{Found, Shape, Wrong};
+use crate::{InvalidValue, RawValue, Shape};
 
 /// A format of values.
 pub trait Format {
@@ -16,7 +16,7 @@ pub trait Format {
     /// The text for no value, if the key may have none.
     const NONE: Option<&'static str> = None;
     /// Parses a value.
-    fn read(found: &Found<'_>) -> Result<Self::Value, Wrong>;
+    fn read(found: &RawValue<'_>) -> Result<Self::Value, InvalidValue>;
     /// Writes a value, without quotes.
     fn show(value: &Self::Value) -> String;
     /// A short description of the valid values, for messages.
@@ -28,24 +28,24 @@ pub trait Format {
 /// Parses a text by `parse`, whose error has the text that was found and what would be right. A
 /// bare number is parsed as a text without quotes, which often lacks its unit.
 pub fn text<V>(
-    found: &Found<'_>,
+    found: &RawValue<'_>,
     expected: &str,
     parse: impl Fn(&str) -> Result<V, String>,
-) -> Result<V, Wrong> {
+) -> Result<V, InvalidValue> {
     let bare = match found {
-        Found::Text(text) => return parse(text).map_err(Wrong::Problem),
-        Found::Integer(number) => number.to_string(),
-        Found::Float(number) => number.to_string(),
-        Found::Boolean(_) | Found::Other => return Err(Wrong::Unexpected),
+        RawValue::Text(text) => return parse(text).map_err(InvalidValue::Problem),
+        RawValue::Integer(number) => number.to_string(),
+        RawValue::Float(number) => number.to_string(),
+        RawValue::Boolean(_) | RawValue::Other => return Err(InvalidValue::Unexpected),
     };
-    Err(Wrong::Problem(match parse(&bare) {
+    Err(InvalidValue::Problem(match parse(&bare) {
         Ok(_) => format!("found {bare}; expected {expected}"),
         Err(problem) => problem.replacen(&format!("{bare:?}"), &bare, 1),
     }))
 }
 
 /// Parses `text` as a quantity for which `fits` is true.
-pub fn checked<Q: FromStr<Err = ParseError>>(
+pub fn parse_checked<Q: FromStr<Err = ParseError>>(
     text: &str,
     expected: &str,
     fits: impl Fn(&Q) -> bool,
@@ -59,10 +59,10 @@ pub fn checked<Q: FromStr<Err = ParseError>>(
 }
 
 /// The number that was found; `None` if it is not a number.
-pub fn number(found: &Found<'_>) -> Option<f64> {
+pub fn number(found: &RawValue<'_>) -> Option<f64> {
     match *found {
-        Found::Integer(number) => Some(number as f64),
-        Found::Float(number) => Some(number),
+        RawValue::Integer(number) => Some(number as f64),
+        RawValue::Float(number) => Some(number),
         _ => None,
     }
 }
@@ -95,7 +95,7 @@ macro_rules! quantity {
         impl Format for $type {
             type Value = Self;
 
-            fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+            fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
                 text(found, &Self::expected(), |text| {
                     text.parse().map_err(|error: ParseError| error.to_string())
                 })
@@ -125,7 +125,7 @@ quantity! {
 impl Format for Instant {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
         Duration::read(found).map(|time| Self::START + time)
     }
 
@@ -145,10 +145,10 @@ impl Format for Instant {
 impl Format for bool {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
         match found {
-            Found::Boolean(yes) => Ok(*yes),
-            _ => Err(Wrong::Unexpected),
+            RawValue::Boolean(yes) => Ok(*yes),
+            _ => Err(InvalidValue::Unexpected),
         }
     }
 
@@ -168,10 +168,10 @@ impl Format for bool {
 impl Format for String {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
         match found {
-            Found::Text(text) => Ok((*text).to_string()),
-            _ => Err(Wrong::Unexpected),
+            RawValue::Text(text) => Ok((*text).to_string()),
+            _ => Err(InvalidValue::Unexpected),
         }
     }
 
@@ -195,9 +195,11 @@ pub struct Positive;
 impl Format for Positive {
     type Value = Duration;
 
-    fn read(found: &Found<'_>) -> Result<Duration, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Duration, InvalidValue> {
         let expected = Self::expected();
-        text(found, &expected, |text| checked(text, &expected, |time: &Duration| !time.is_zero()))
+        text(found, &expected, |text| {
+            parse_checked(text, &expected, |time: &Duration| !time.is_zero())
+        })
     }
 
     fn show(value: &Duration) -> String {
@@ -227,10 +229,12 @@ pub type Buffer = Size<1, { 65_535 << 14 }, 65_535>;
 impl<const LOW: u32, const HIGH: u32, const EXAMPLE: u32> Format for Size<LOW, HIGH, EXAMPLE> {
     type Value = u32;
 
-    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<u32, InvalidValue> {
         let expected = Self::expected();
         let fits = |size: &Bytes| (LOW.into()..=HIGH.into()).contains(&size.get());
-        text(found, &expected, |text| checked(text, &expected, fits).map(|size| size.get() as u32))
+        text(found, &expected, |text| {
+            parse_checked(text, &expected, fits).map(|size| size.get() as u32)
+        })
     }
 
     fn show(value: &u32) -> String {
@@ -248,18 +252,18 @@ impl<const LOW: u32, const HIGH: u32, const EXAMPLE: u32> Format for Size<LOW, H
 
 /// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<const LOW: u32, const HIGH: u32>;
+pub struct IntegerRange<const LOW: u32, const HIGH: u32>;
 
 /// A whole number above zero.
-pub type PositiveCount = Whole<1, { u32::MAX }>;
+pub type PositiveCount = IntegerRange<1, { u32::MAX }>;
 
-impl<const LOW: u32, const HIGH: u32> Format for Whole<LOW, HIGH> {
+impl<const LOW: u32, const HIGH: u32> Format for IntegerRange<LOW, HIGH> {
     type Value = u32;
 
-    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
-        let Found::Integer(number) = found else { return Err(Wrong::Unexpected) };
+    fn read(found: &RawValue<'_>) -> Result<u32, InvalidValue> {
+        let RawValue::Integer(number) = found else { return Err(InvalidValue::Unexpected) };
         let number = u32::try_from(*number).ok().filter(|number| (LOW..=HIGH).contains(number));
-        number.ok_or(Wrong::Unexpected)
+        number.ok_or(InvalidValue::Unexpected)
     }
 
     fn show(value: &u32) -> String {
@@ -271,7 +275,7 @@ impl<const LOW: u32, const HIGH: u32> Format for Whole<LOW, HIGH> {
     }
 
     fn shape() -> Shape {
-        Shape::Whole(LOW, HIGH)
+        Shape::Integer(LOW, HIGH)
     }
 }
 
@@ -282,9 +286,9 @@ pub struct Thousandths;
 impl Format for Thousandths {
     type Value = u32;
 
-    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<u32, InvalidValue> {
         let fraction = number(found).filter(|fraction| (0.0..=1.0).contains(fraction));
-        fraction.map(|fraction| (fraction * 1000.0 + 0.5) as u32).ok_or(Wrong::Unexpected)
+        fraction.map(|fraction| (fraction * 1000.0 + 0.5) as u32).ok_or(InvalidValue::Unexpected)
     }
 
     fn show(value: &u32) -> String {
@@ -296,7 +300,7 @@ impl Format for Thousandths {
     }
 
     fn shape() -> Shape {
-        Shape::Number { positive: false, most: Some(1), example: Some(0.05) }
+        Shape::Number { positive: false, max: Some(1), example: Some(0.05) }
     }
 }
 
@@ -308,7 +312,7 @@ impl Format for Segments {
     type Value = u32;
     const NONE: Option<&'static str> = Some("unlimited");
 
-    fn read(found: &Found<'_>) -> Result<u32, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<u32, InvalidValue> {
         text(found, &Self::expected(), |text| {
             let found = || format!("found {text:?}; expected {}", Self::expected());
             count(text, "segments").ok_or_else(found)
@@ -340,10 +344,10 @@ pub trait Choice: Copy + PartialEq + 'static {
 impl<C: Choice> Format for C {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
-        let Found::Text(text) = found else { return Err(Wrong::Unexpected) };
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
+        let RawValue::Text(text) = found else { return Err(InvalidValue::Unexpected) };
         let known = C::CHOICES.iter().find(|(word, ..)| word == text);
-        known.map(|(_, choice, _)| *choice).ok_or(Wrong::Unexpected)
+        known.map(|(_, choice, _)| *choice).ok_or(InvalidValue::Unexpected)
     }
 
     fn show(value: &Self) -> String {

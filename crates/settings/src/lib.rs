@@ -13,10 +13,10 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 pub use format::{
-    Buffer, Choice, Format, Mss, Positive, PositiveCount, Segments, Size, Thousandths, Whole,
-    checked, count, number, pattern, quantity_pattern, text,
+    Buffer, Choice, Format, IntegerRange, Mss, Positive, PositiveCount, Segments, Size,
+    Thousandths, count, number, parse_checked, pattern, quantity_pattern, text,
 };
-pub use list::{Collection, List, WrittenList};
+pub use list::{Collection, FormattedList, List};
 pub use rtolab_settings_derive::{Choice, Settings};
 
 /// A table of settings. Deriving it also derives [`Default`], from the defaults of the fields.
@@ -34,11 +34,11 @@ pub use rtolab_settings_derive::{Choice, Settings};
 /// - `key = "name"`: the key; by default the name of the field;
 /// - `open`: names outside the choices of the format may be valid, too; other code resolves them;
 /// - `required`: the key must be present;
-/// - `rivals(key, ..)` or `rivals = expression`: keys that conflict with this one;
+/// - `conflicts_with(key, ..)` or `conflicts_with = expression`: keys that conflict with this one;
 /// - `table`: the field is a table of settings;
 /// - `list`: the field is a [`List`], such as a `Vec` of tables;
 /// - `values`: the field is a [`Collection`] of values, each in the `format`;
-/// - `least = n`, `most = n`: the minimum and maximum number of items of a list;
+/// - `min_items = n`, `max_items = n`: the minimum and maximum number of items of a list;
 /// - `tables(name, key = name, ..)`: these fields of the field's struct are tables whose keys are
 ///   siblings of the field's key;
 /// - `flatten`: the settings of the field are keys of this table;
@@ -53,7 +53,7 @@ pub trait Settings {
         false
     }
     /// Checks the keys together.
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         Ok(())
     }
     /// The file that a key of this table names.
@@ -61,11 +61,11 @@ pub trait Settings {
         None
     }
     /// Parses the text of that file into the table.
-    fn take_file(&mut self, _text: &str) -> Result<(), WrongLine> {
+    fn take_file(&mut self, _text: &str) -> Result<(), FileError> {
         Ok(())
     }
     /// Checks the tables of a list together.
-    fn check_list(_items: &[Self]) -> Checked
+    fn check_list(_items: &[Self]) -> CheckResult
     where
         Self: Sized,
     {
@@ -74,7 +74,7 @@ pub trait Settings {
 }
 
 /// The result of a check. The error is a message with what was found and what would be right.
-pub type Checked = Result<(), String>;
+pub type CheckResult = Result<(), String>;
 
 /// A file whose name is the value of a key. The code that reads the table also reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct NamedFile<'a> {
 
 /// An error in the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongLine {
+pub struct FileError {
     /// The number of the line, from 1; `None` if the error concerns the whole file.
     pub line: Option<usize>,
     /// What was found and what would be right.
@@ -110,7 +110,7 @@ impl<T: Settings + Default> Settings for Option<T> {
         self.as_ref().map_or_else(|| T::default().is_choice(), T::is_choice)
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         self.as_ref().map_or(Ok(()), T::check)
     }
 
@@ -118,7 +118,7 @@ impl<T: Settings + Default> Settings for Option<T> {
         self.as_ref()?.file()
     }
 
-    fn take_file(&mut self, text: &str) -> Result<(), WrongLine> {
+    fn take_file(&mut self, text: &str) -> Result<(), FileError> {
         self.as_mut().map_or(Ok(()), |table| table.take_file(text))
     }
 }
@@ -137,7 +137,7 @@ pub struct Setting<'a> {
     /// May a name be valid that the format does not list?
     pub open: bool,
     /// The keys of the same table that conflict with it. The list may include the key itself.
-    pub rivals: &'static [&'static str],
+    pub conflicts_with: &'static [&'static str],
     /// Must the key be present?
     pub required: bool,
     /// The minimum and maximum number of items of a list.
@@ -179,7 +179,7 @@ impl<'a> Setting<'a> {
             examples: &[],
             unset: None,
             open: false,
-            rivals: &[],
+            conflicts_with: &[],
             required: false,
             items: (0, usize::MAX),
             content,
@@ -221,7 +221,7 @@ pub fn show(settings: &mut dyn Settings, path: &[&str]) -> Option<String> {
 /// The value of a key, whatever its type.
 pub trait Value {
     /// Parses `found` and stores the value.
-    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong>;
+    fn read(&mut self, found: &RawValue<'_>) -> Result<(), InvalidValue>;
     /// The value formatted as in a document; `None` if a document cannot express it.
     fn show(&self) -> Option<String>;
     /// A short description of the valid values, for messages.
@@ -232,7 +232,7 @@ pub trait Value {
 
 /// The content of a key in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Found<'a> {
+pub enum RawValue<'a> {
     /// A string.
     Text(&'a str),
     /// An integer.
@@ -247,7 +247,7 @@ pub enum Found<'a> {
 
 /// Why a value is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum InvalidValue {
     /// It is not one of the [expected](Value::expected) values.
     Unexpected,
     /// A message with what was found and what would be right.
@@ -260,13 +260,13 @@ pub enum Shape {
     /// `true` or `false`.
     Boolean,
     /// An integer from the first to the second, inclusive.
-    Whole(u32, u32),
+    Integer(u32, u32),
     /// A number of at least 0.
     Number {
         /// Is 0 invalid?
         positive: bool,
         /// The maximum.
-        most: Option<u32>,
+        max: Option<u32>,
         /// An example.
         example: Option<f64>,
     },
@@ -277,21 +277,21 @@ pub enum Shape {
 }
 
 /// A value of type `V` that documents express in the format `F`.
-pub struct Written<'a, F, V>(&'a mut V, PhantomData<F>);
+pub struct FormattedValue<'a, F, V>(&'a mut V, PhantomData<F>);
 
-impl<'a, F, V> Written<'a, F, V> {
+impl<'a, F, V> FormattedValue<'a, F, V> {
     /// A value in the format `F`.
     pub fn new(value: &'a mut V) -> Self {
         Self(value, PhantomData)
     }
 }
 
-impl<F: Format, V: TryFrom<F::Value> + Clone> Value for Written<'_, F, V>
+impl<F: Format, V: TryFrom<F::Value> + Clone> Value for FormattedValue<'_, F, V>
 where
     F::Value: From<V>,
 {
-    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong> {
-        *self.0 = V::try_from(F::read(found)?).map_err(|_| Wrong::Unexpected)?;
+    fn read(&mut self, found: &RawValue<'_>) -> Result<(), InvalidValue> {
+        *self.0 = V::try_from(F::read(found)?).map_err(|_| InvalidValue::Unexpected)?;
         Ok(())
     }
 
@@ -309,23 +309,23 @@ where
 }
 
 /// An optional value of type `V` that documents express in the format `F`.
-pub struct WrittenOption<'a, F, V>(&'a mut Option<V>, PhantomData<F>);
+pub struct FormattedOption<'a, F, V>(&'a mut Option<V>, PhantomData<F>);
 
-impl<'a, F, V> WrittenOption<'a, F, V> {
+impl<'a, F, V> FormattedOption<'a, F, V> {
     /// An optional value in the format `F`.
     pub fn new(value: &'a mut Option<V>) -> Self {
         Self(value, PhantomData)
     }
 }
 
-impl<F: Format, V: TryFrom<F::Value> + Clone> Value for WrittenOption<'_, F, V>
+impl<F: Format, V: TryFrom<F::Value> + Clone> Value for FormattedOption<'_, F, V>
 where
     F::Value: From<V>,
 {
-    fn read(&mut self, found: &Found<'_>) -> Result<(), Wrong> {
+    fn read(&mut self, found: &RawValue<'_>) -> Result<(), InvalidValue> {
         *self.0 = match (found, F::NONE) {
-            (Found::Text(text), Some(none)) if *text == none => None,
-            _ => Some(V::try_from(F::read(found)?).map_err(|_| Wrong::Unexpected)?),
+            (RawValue::Text(text), Some(none)) if *text == none => None,
+            _ => Some(V::try_from(F::read(found)?).map_err(|_| InvalidValue::Unexpected)?),
         };
         Ok(())
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use crate::{Checked, Content, Format, Settings, Written};
+use crate::{CheckResult, Content, Format, FormattedValue, Settings};
 
 /// A list of tables or of values.
 pub trait List {
@@ -12,7 +12,7 @@ pub trait List {
     /// Adds an item and passes its content to `read`.
     fn add(&mut self, read: &mut dyn FnMut(Content<'_>));
     /// Checks the items together.
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         Ok(())
     }
 }
@@ -28,7 +28,7 @@ impl<T: Settings + Default> List for Vec<T> {
         self.push(item);
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         T::check_list(self)
     }
 }
@@ -43,7 +43,7 @@ impl<L: List + Default> List for Option<L> {
         self.get_or_insert_default().add(read);
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         self.as_ref().map_or(Ok(()), L::check)
     }
 }
@@ -70,7 +70,8 @@ impl<V: Default + Clone> Collection for Vec<V> {
     }
 }
 
-/// An array holds the last `N` values that were added. Its key must set `least` and `most`.
+/// An array holds the last `N` values that were added. Its key must set `min_items` and
+/// `max_items`.
 impl<V: Default + Clone, const N: usize> Collection for [V; N] {
     type Item = V;
 
@@ -99,16 +100,16 @@ impl<C: Collection + Default> Collection for Option<C> {
 }
 
 /// A list of values that are each written in the format `F`.
-pub struct WrittenList<'a, F, C>(&'a mut C, PhantomData<F>);
+pub struct FormattedList<'a, F, C>(&'a mut C, PhantomData<F>);
 
-impl<'a, F, C> WrittenList<'a, F, C> {
+impl<'a, F, C> FormattedList<'a, F, C> {
     /// A list of values in the format `F`.
     pub fn new(values: &'a mut C) -> Self {
         Self(values, PhantomData)
     }
 }
 
-impl<F: Format, C: Collection> List for WrittenList<'_, F, C>
+impl<F: Format, C: Collection> List for FormattedList<'_, F, C>
 where
     C::Item: TryFrom<F::Value>,
     F::Value: From<C::Item>,
@@ -119,7 +120,7 @@ where
 
     fn add(&mut self, read: &mut dyn FnMut(Content<'_>)) {
         let mut item = C::Item::default();
-        read(Content::Value(&mut Written::<F, _>::new(&mut item)));
+        read(Content::Value(&mut FormattedValue::<F, _>::new(&mut item)));
         self.0.push(item);
     }
 }

@@ -15,16 +15,16 @@ const MAX_TYPO_LEN: usize = 60;
 /// nearest five. If `found` looks like a typo of a name, a question suggests that name.
 ///
 /// ```
-/// use rtolab_settings::names::one_of;
+/// use rtolab_settings::names::suggest;
 ///
-/// assert_eq!(one_of("dealy", ["rate", "delay"]), r#"rate or delay: did you mean "delay"?"#);
+/// assert_eq!(suggest("dealy", ["rate", "delay"]), r#"rate or delay: did you mean "delay"?"#);
 /// ```
-pub fn one_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn suggest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known.into_iter().collect(), str::to_string)
 }
 
-/// Like [`one_of`], with each name in quotes.
-pub fn one_word_of<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// Like [`suggest`], with each name in quotes.
+pub fn suggest_quoted<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known.into_iter().collect(), |word| format!("{word:?}"))
 }
 

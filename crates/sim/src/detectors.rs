@@ -49,7 +49,7 @@ impl ScoredDetectors {
     pub fn on_arrival(&mut self, packet: &Packet, at: Instant) {
         if !packet.is_datagram() {
             let end = self.end(packet.flow as usize, packet.destination());
-            end.detectors.acked(&packet.segment, at);
+            end.detectors.on_ack(&packet.segment, at);
         }
     }
 

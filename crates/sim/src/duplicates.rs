@@ -48,7 +48,7 @@ impl DupackTracker {
         let receiver = connection.receiver();
         let (flow, here, copy) = (packet.flow, packet.destination(), packet.copy);
         let from = here.other();
-        let trigger = match receiver.nxt() {
+        let trigger = match receiver.rcv_nxt() {
             _ if packet.condition.is_duplicate() => Some(Trigger::Network),
             _ if receiver.holds(&(segment.seq..segment.end())) => Some(Trigger::Retransmission),
             missing if segment.seq > missing => Some(Trigger::Gap { flow, from, missing, copy }),

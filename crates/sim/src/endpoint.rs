@@ -106,13 +106,13 @@ impl Endpoint {
     /// Prefetches the out-of-order queue.
     #[inline(always)]
     pub fn prefetch_pieces(&self) {
-        let Range { start, end } = Connection::BYTES_FOR_PIECES;
+        let Range { start, end } = Connection::BYTES_FOR_OUT_OF_ORDER;
         prefetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
     }
 
     /// The latest range that arrived out of order.
-    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
-        self.connection.as_ref()?.receiver().newest_piece()
+    pub fn newest_out_of_order(&self) -> Option<&Range<Seq>> {
+        self.connection.as_ref()?.receiver().newest_out_of_order()
     }
 
     /// Writes `bytes`.
@@ -243,7 +243,7 @@ impl Endpoint {
     /// Has the peer closed, and is all data read?
     pub fn is_exhausted(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| {
-            connection.receiver().finished() && connection.receiver().available() == 0
+            connection.receiver().has_received_fin() && connection.receiver().available() == 0
         })
     }
 

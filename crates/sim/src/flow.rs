@@ -194,8 +194,8 @@ impl SimFlow {
 
     /// Is it certain that no further segment leaves `place` now?
     #[inline(always)]
-    pub fn is_silent(&self, place: Place) -> bool {
-        self.end(place).connection.as_ref().is_none_or(Connection::is_silent)
+    pub fn has_nothing_to_transmit(&self, place: Place) -> bool {
+        self.end(place).connection.as_ref().is_none_or(Connection::has_nothing_to_transmit)
     }
 
     /// Counts a segment that leaves `place`. Returns the number of earlier transmissions of its
@@ -214,7 +214,11 @@ impl SimFlow {
             self.tally.delay.count(at.since(packet.sent));
         }
         if packet.is_datagram() {
-            self.end_mut(place).count.read += u64::from(segment.len);
+            let end = self.end_mut(place);
+            match &mut end.connection {
+                Some(connection) => connection.on_bad_state_notification(at),
+                None => end.count.read += u64::from(segment.len),
+            }
             return;
         }
         let (here, there) = pair(&mut self.ends, place);

@@ -224,7 +224,7 @@ impl Sim {
 
     /// Lets pipes skip the statistics before `at`.
     fn skip_stats_until(&mut self, at: Instant) {
-        self.pipes.iter_mut().for_each(|pipe| pipe.unwatched_until(at));
+        self.pipes.iter_mut().for_each(|pipe| pipe.promise_no_stats_before(at));
     }
 
     /// Processes the next event; false if there is none until `end`.
@@ -423,7 +423,7 @@ impl Sim {
         }
         while let Some(mut packet) = self.next_packet(index, place) {
             self.forward_inline(&mut packet);
-            if self.flows[index].is_silent(place) {
+            if self.flows[index].has_nothing_to_transmit(place) {
                 break;
             }
         }

@@ -66,7 +66,7 @@ fn verdicts(recording: &Recording) -> Vec<(u32, DetectorId, Verdict, f64)> {
     for row in at_sender {
         // An ACK comes before the fast retransmit that it causes.
         if row.event == PacketEvent::Received {
-            judges.acked(&row.segment, row.at);
+            judges.on_ack(&row.segment, row.at);
             continue;
         }
         while let Some(timeout) = timeouts.next_if(|timeout| timeout.at <= row.at) {
@@ -134,13 +134,13 @@ fn by_threshold(set: &[(&str, &str)]) -> BTreeMap<String, (&'static str, String,
 #[test]
 fn t_dr_1_the_second_ack_decides_with_most_thresholds() {
     let path = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1400 ms")];
-    let told = by_threshold(&path);
+    let verdicts = by_threshold(&path);
     for form in ["physical", "paper-ln", "table", "online"] {
-        let (verdict, _, at) = &told[format!("dualrtt:{form}").as_str()];
+        let (verdict, _, at) = &verdicts[format!("dualrtt:{form}").as_str()];
         assert_eq!((*verdict, *at), ("spurious", Some(42.99)), "{form}");
     }
     // 0.030 of 2.8 s are less than 92 ms.
-    assert_eq!(told["dualrtt:paper-log10"].0, "open");
+    assert_eq!(verdicts["dualrtt:paper-log10"].0, "open");
     for (detector, (verdict, why, _)) in by_threshold(&[]) {
         match detector.as_str() {
             "dualrtt:physical" | "dualrtt:online" => assert_eq!(verdict, "spurious"),

@@ -1,4 +1,4 @@
-//! Tests of the ground truth, the costs and the verdicts in cases with a known result.
+//! Tests of the ground truth, the costs and the verdicts of detectors in cases with a known result.
 
 use std::path::Path;
 

@@ -255,6 +255,25 @@ fn the_filter_absorbs_spurious_retransmissions() {
 }
 
 #[test]
+fn a_notified_sender_does_not_time_out_during_a_stall() {
+    let stall = Interval { at: at(1000), length: millis(5000) };
+    let interval = millis(200);
+    let ebsn = AgentKind::Ebsn { disconnections: [stall].into(), interval };
+    let [plain, notified] = [None, Some(ebsn)].map(|kind| {
+        let mut scenario = wireless(kind);
+        let forward = &mut scenario.links[1].channel.forward;
+        (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
+        forward.stalls.scripted = vec![stall];
+        traced(&scenario)
+    });
+    let [plain, notified] = [&plain, &notified].map(|recording| connection(recording, "flow"));
+    assert!(plain.timeouts > 0 && plain.unneeded > 0, "{plain:?}");
+    assert_eq!((notified.timeouts, notified.retransmissions), (0, 0), "{notified:?}");
+    assert_eq!((notified.local, notified.absorbed), (25, 0));
+    assert!(notified.end.unwrap() < plain.end.unwrap(), "{notified:?} {plain:?}");
+}
+
+#[test]
 fn a_window_closed_before_an_outage_prevents_losses() {
     let outage = Interval { at: at(3000), length: millis(4000) };
     let freeze = AgentKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };

@@ -1,4 +1,4 @@
-//! Systems of today transfer what they have to, whatever the path does.
+//! The profiles of current systems complete their transfers on disturbed paths.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use rtolab_record::{ConnectionRow, TimeoutKind, Truth};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// What the only connection of the shipped scenario came to, and how many of its timeouts were
-/// spurious; both hosts are `system`.
+/// Runs the shipped scenario with `system` at both hosts. Returns its only connection and the
+/// number of spurious timeouts.
 fn run(name: &str, system: &str) -> (ConnectionRow, usize) {
     let file = format!("../../scenarios/{name}.toml");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -23,7 +23,7 @@ fn run(name: &str, system: &str) -> (ConnectionRow, usize) {
 const SYSTEMS: [&str; 4] = ["linux", "freebsd-14", "gvisor", "smoltcp"];
 
 #[test]
-fn they_outlast_what_holds_stalls_fails_and_loses() {
+fn every_system_completes_its_transfer_over_stalls_outages_and_losses() {
     for name in ["stall", "hold", "outage", "frto2002-loss"] {
         for system in SYSTEMS {
             let (connection, _) = run(name, system);
@@ -33,7 +33,7 @@ fn they_outlast_what_holds_stalls_fails_and_loses() {
 }
 
 #[test]
-fn who_takes_a_spurious_timeout_back_sends_less_in_vain() {
+fn systems_that_undo_spurious_timeouts_send_fewer_unneeded_segments() {
     let unneeded = |system| {
         let (connection, spurious) = run("stall", system);
         assert!(spurious > 0, "{system}");
@@ -41,5 +41,5 @@ fn who_takes_a_spurious_timeout_back_sends_less_in_vain() {
     };
     let [linux, freebsd, gvisor, smoltcp] = SYSTEMS.map(unneeded);
     assert!(linux < gvisor && freebsd < gvisor, "{linux} {freebsd} {gvisor}");
-    assert!(gvisor < smoltcp, "all of the window again at once: {gvisor} {smoltcp}");
+    assert!(gvisor < smoltcp, "smoltcp retransmits the whole window at once: {gvisor} {smoltcp}");
 }

@@ -1,4 +1,4 @@
-//! The truth about timeouts, on links where it is plain.
+//! The ground truth about timeouts, on links where it is obvious.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rtolab_record::{Recording, TimeoutKind, Truth};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// The transfer of the F-RTO report with nothing random, and this besides.
+/// Runs the transfer of the F-RTO report without random disturbances, with these settings.
 fn run(sender: &str, set: &[(&str, &str)]) -> Recording {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/frto2002-delays.toml");
     let quiet = [("link.wireless.spikes.probability", "0")];
@@ -41,7 +41,7 @@ fn a_timeout_after_a_window_of_data_is_lost_is_genuine() {
 }
 
 #[test]
-fn a_timeout_after_lost_acknowledgments_is_neither() {
+fn a_timeout_after_lost_acknowledgments_is_neither_spurious_nor_genuine() {
     // All acknowledgments of a small window at the end of the transfer are lost.
     let drops: Vec<String> = (150..=400).map(|frame| frame.to_string()).collect();
     let drops = format!("[{}]", drops.join(", "));

@@ -1,4 +1,4 @@
-//! What flows transport, end to end.
+//! The workloads of flows, end to end.
 
 mod common;
 
@@ -14,10 +14,10 @@ use rtolab_time::{Duration, Instant};
 const LINK: &str = "link left right; rate = \"1 Mbit/s\"; delay = \"100 ms\"";
 
 #[test]
-fn pages_take_on_an_idle_link_what_a_formula_says() {
+fn the_time_of_a_page_on_an_idle_link_follows_its_formula() {
     let pages = Workload::Pages { bytes: 50_000, every: millis(3000), count: Some(4) };
     let mut scenario = with(scenario("20 s", &[LINK]), pages);
-    // The first window holds a page, so that pages behind the first never wait for the window.
+    // The initial window holds a whole page, so that later pages never wait for the window.
     scenario.flows[0].tcp.window.initial = InitialWindow::Segments(60);
     let recording = untraced(&scenario);
     let row = connection(&recording, "flow");
@@ -29,14 +29,14 @@ fn pages_take_on_an_idle_link_what_a_formula_says() {
     let expected = [3000, 6000, 9000].map(|due| (at(due), at(due), Some(at(due) + took)));
     let tasks = recording.tasks.iter().map(|task| (task.due, task.start, task.end));
     assert_eq!(tasks.skip(1).collect::<Vec<_>>(), expected);
-    // The first waits for the handshake besides, that is for a SYN (with its options) each way.
+    // The first page also waits for the handshake: a SYN (with its options) each way.
     let syn = rate(1000).time_for(20 + 20 + 4 + 4 + 4);
     let first = recording.tasks[0].end.unwrap().since(Instant::START);
     assert_eq!(first, took + (syn + millis(100)) * 2);
 }
 
 #[test]
-fn pages_that_come_too_fast_follow_each_other() {
+fn pages_that_are_due_too_early_follow_each_other() {
     let pages = Workload::Pages { bytes: 50_000, every: millis(100), count: Some(5) };
     let recording = untraced(&with(scenario("60 s", &[LINK]), pages));
     assert_eq!(connection(&recording, "flow").bytes, 250_000);
@@ -50,7 +50,7 @@ fn pages_that_come_too_fast_follow_each_other() {
 }
 
 #[test]
-fn questions_are_answered_one_after_the_other() {
+fn requests_are_answered_one_after_the_other() {
     let think = Distribution::Constant(millis(500));
     let dialogue = Workload::Requests { request: 1500, response: 7300, think, count: Some(6) };
     let recording = traced(&with(scenario("60 s", &[LINK]), dialogue));
@@ -75,10 +75,10 @@ fn questions_are_answered_one_after_the_other() {
 }
 
 #[test]
-fn a_question_that_is_lost_is_asked_again_by_its_host() {
+fn a_lost_request_is_retransmitted_by_its_host() {
     let think = Distribution::Constant(millis(500));
     let dialogue = Workload::Requests { request: 200, response: 200, think, count: Some(3) };
-    // The SYN-ACK is the first frame back, and the first question the second.
+    // The SYN-ACK is the first frame back, and the first request the second.
     let link = format!("{LINK}; [link.backward]; drops = [2]");
     let recording = traced(&with(scenario("60 s", &[&link]), dialogue));
     let row = connection(&recording, "flow");
@@ -91,11 +91,11 @@ fn a_question_that_is_lost_is_asked_again_by_its_host() {
 }
 
 #[test]
-fn an_application_that_writes_slowly_gets_all_of_it_through() {
+fn an_application_that_writes_slowly_transfers_all_its_data() {
     let second = Distribution::Constant(millis(1000));
     let on_off = Workload::OnOff { on: second.clone(), off: second, rate: rate(80) };
     let recording = traced(&with(scenario("9500 ms", &[LINK]), on_off));
-    // 10 segments in each of five spans; the last of them complete at 9 s.
+    // 10 segments in each of five on periods; the last period ends at 9 s.
     let row = connection(&recording, "flow");
     assert_eq!((row.bytes, row.segments, row.end), (50_000, 50, None));
     let left: Vec<_> = recording
@@ -108,7 +108,7 @@ fn an_application_that_writes_slowly_gets_all_of_it_through() {
 }
 
 #[test]
-fn datagrams_come_exactly_at_their_rate() {
+fn datagrams_arrive_exactly_at_their_rate() {
     let datagrams = Workload::Datagrams { rate: rate(64), packet: 200 };
     let mut scenario = with(scenario("10 s", &[LINK]), datagrams);
     scenario.flows[0].start = at(1000);
@@ -131,7 +131,7 @@ fn datagrams_come_exactly_at_their_rate() {
 }
 
 #[test]
-fn what_is_measured_are_the_counts_between_two_instants() {
+fn the_counts_of_the_measurement_interval_are_measured() {
     let mut scenario = scenario("30 s", &[LINK]);
     let whole = untraced(&scenario);
     let row = connection(&whole, "flow");

@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::iter;
 
-use rtolab_tcp::wire::{Near, Numbering, Ports, Side, WireSegment};
+use rtolab_tcp::wire::{Numbering, Ports, SeqReference, Side, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Flags, Segment, Seq, State, SynOptions};
 
 pub use bytes::ByteStore;
@@ -50,9 +50,9 @@ impl Socket {
     pub fn accept(config: &Arc<Config>, syn: &WireSegment, isn: u32) -> Self {
         let peer = Side { isn: syn.seq, shift: 0 };
         let mut numbering = Numbering { from: Side { isn, shift: 0 }, to: peer };
-        let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
+        let near = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
         let segment = syn.widen(&numbering.reversed(), near);
-        numbering.agree(offer(config), segment.syn_options());
+        numbering.negotiate(offer(config), segment.syn_options());
         Self::new(config, Connection::accept(config.clone(), &segment), numbering)
     }
 
@@ -71,7 +71,7 @@ impl Socket {
     pub fn widen(&mut self, wire: &WireSegment, codepoint: Codepoint) -> Segment {
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
             self.numbering.to.isn = wire.seq;
-            self.numbering.agree(self.offer, wire.syn);
+            self.numbering.negotiate(self.offer, wire.syn);
         }
         let mut segment = self.widened(wire);
         segment.set_codepoint(codepoint);
@@ -79,8 +79,8 @@ impl Socket {
     }
 
     fn widened(&self, wire: &WireSegment) -> Segment {
-        let near = Near {
-            seq: self.connection.receiver().nxt(),
+        let near = SeqReference {
+            seq: self.connection.receiver().rcv_nxt(),
             ack: self.connection.sender().flight().una(),
         };
         wire.widen(&self.numbering.reversed(), near)
@@ -104,8 +104,8 @@ impl Socket {
     }
 
     /// May a SYN begin another connection in place of this one?
-    pub fn yields_to(&self, syn: &WireSegment) -> bool {
-        self.connection.yields_to(&self.widened(syn))
+    pub fn can_be_reopened_by(&self, syn: &WireSegment) -> bool {
+        self.connection.can_be_reopened_by(&self.widened(syn))
     }
 
     /// An initial sequence number for the next connection.

@@ -13,7 +13,7 @@ use criterion::measurement::WallTime as Wall;
 use criterion::{BatchSize, BenchmarkGroup, Throughput};
 use rtolab_tcp::flight::LossRule;
 use rtolab_tcp::rtt::RttEstimator;
-use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, WireSegment};
+use rtolab_tcp::wire::{Addresses, Numbering, Payload, Ports, SeqReference, WireSegment};
 use rtolab_tcp::{Cause, Config, Connection, Flags, Flight, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -166,7 +166,7 @@ fn on_the_wire(group: &mut BenchmarkGroup<'_, Wall>) {
         bencher.iter(|| black_box(emit(black_box(&segment))));
     });
     let bytes = emit(&segment);
-    let near = Near { seq: segment.seq, ack: segment.ack };
+    let near = SeqReference { seq: segment.seq, ack: segment.ack };
     group.bench_function("wire, an ACK with three SACK blocks from bytes", |bencher| {
         bencher.iter(|| {
             let parsed = WireSegment::parse(black_box(&bytes), bytes.len());
@@ -199,7 +199,7 @@ fn recovering(group: &mut BenchmarkGroup<'_, Wall>) {
     let rule = LossRule { runs: 3, bytes: u64::from(2 * SEGMENT) };
     let mark = |flight: &mut Flight| {
         for duplicate in &duplicates {
-            black_box(flight.acked(black_box(duplicate), now));
+            black_box(flight.on_ack(black_box(duplicate), now));
             flight.mark_lost(rule);
         }
     };

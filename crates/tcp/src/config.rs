@@ -9,7 +9,7 @@ mod rto;
 mod spurious;
 mod window;
 
-use rtolab_settings::{Choice, Mss, Positive, Settings, Whole};
+use rtolab_settings::{Choice, IntegerRange, Mss, Positive, Settings};
 use rtolab_time::Duration;
 
 use crate::response::CustomResponse;
@@ -17,7 +17,7 @@ use crate::spurious::{DetectorId, Needs};
 
 pub use crate::response::Response;
 pub use crate::spurious::{
-    DualRttConfig, FirstAck, FrtoVariant, KnownPath, Logarithm, PathFact, Threshold,
+    DualRttConfig, FirstAck, FrtoVariant, KnownPath, Logarithm, PathParameter, Threshold,
 };
 pub use congestion::{
     CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
@@ -38,7 +38,7 @@ pub use rto::{
 };
 pub use spurious::{Detectors, WindowLimited};
 pub use window::{
-    AfterSyn, Avoidance, FullAck, Halves, Halving, IdleRestart, InitialWindow, LossWindow,
+    AfterSyn, Avoidance, FullAck, HalvedQuantity, Halving, IdleRestart, InitialWindow, LossWindow,
     RepeatedTimeout, SlowStart, Validation, WindowConfig,
 };
 
@@ -49,7 +49,7 @@ pub struct Config {
     #[setting(format = Mss, default = 1460, example = "256 B")]
     pub mss: u16,
     /// The window scale offered (RFC 7323 section 2); `None` offers no scaling.
-    #[setting(format = Whole<0, 14>)]
+    #[setting(format = IntegerRange<0, 14>)]
     pub window_scale: Option<u8>,
     /// Timestamps are offered, or accepted when the peer offers them.
     pub timestamps: bool,

@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{
-    Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, Halves,
+    Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, HalvedQuantity,
 };
 use cubic::{Cubic, LinuxCubic};
 use hystart::HyStart;
@@ -117,7 +117,7 @@ controls! {
         { "cubic:linux", "CUBIC, whose curve no undo restores", "Linux, tcp_cubic.c", |config| {
             config.congestion.cubic.undo = CubicUndo::Linux;
             config.congestion.cubic.growth = CubicGrowth::Linux;
-            config.window.halves = Halves::CongestionWindow;
+            config.window.halves = HalvedQuantity::CongestionWindow;
         }};
     None [Unlimited] |_| Unlimited.into(),
         { "no-control", "no window but the advertised one", "smoltcp 0.13, NoControl", |_| {} };

@@ -12,8 +12,9 @@ mod today;
 use rtolab_time::Duration;
 
 use crate::config::{
-    Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, Halves, Halving, IdleRestart,
-    InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart, TimerClock,
+    Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, HalvedQuantity, Halving,
+    IdleRestart, InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart,
+    TimerClock,
 };
 pub use behaviour::{Behaviour, Profile};
 use behaviour::{NET3, NS2, NS2_NEW, NS2_OLD, PSARAS, floor, initial_segments, sets};
@@ -279,7 +280,7 @@ fn short_timeout(config: &mut Config) {
 }
 
 fn bsd(config: &mut Config) {
-    config.window.halves = Halves::Window;
+    config.window.halves = HalvedQuantity::Window;
     config.window.halving = Halving::Segments;
     config.window.repeated_timeout = RepeatedTimeout::Halves;
     config.window.slow_start = SlowStart::PerAck;
@@ -294,7 +295,7 @@ fn bsd(config: &mut Config) {
 }
 
 fn ns2(config: &mut Config) {
-    config.window.halves = Halves::Window;
+    config.window.halves = HalvedQuantity::Window;
     config.window.halving = Halving::Segments;
     config.window.repeated_timeout = RepeatedTimeout::Halves;
     config.window.slow_start = SlowStart::PerAck;

@@ -30,11 +30,11 @@ use misbehaviour::{Misbehaviour, ReceiverState};
 #[repr(C)]
 pub struct Receiver {
     /// RCV.NXT: the next sequence number expected.
-    nxt: Seq,
+    rcv_nxt: Seq,
     /// The sequence number after the last byte that the application has read.
     read: Seq,
     /// The right edge of the largest window advertised.
-    edge: Seq,
+    rcv_wnd_edge: Seq,
     due: AckDue,
     /// The flags that acknowledgments carry: RXT_ECHO until a segment with RXT is answered, ECE
     /// until the peer sends CWR.
@@ -64,9 +64,9 @@ impl Receiver {
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             echo: Echo::new(config.timestamp.echo),
-            nxt: Seq::FIRST,
+            rcv_nxt: Seq::FIRST,
             read: Seq::FIRST,
-            edge: Seq::FIRST,
+            rcv_wnd_edge: Seq::FIRST,
             queued: Vec::new(),
             duplicate: None,
             fin: None,
@@ -86,21 +86,21 @@ impl Receiver {
     }
 
     /// RCV.NXT.
-    pub const fn nxt(&self) -> Seq {
-        self.nxt
+    pub const fn rcv_nxt(&self) -> Seq {
+        self.rcv_nxt
     }
 
     /// Has the peer's FIN arrived in order?
-    pub fn finished(&self) -> bool {
-        self.fin.is_some_and(|fin| self.nxt > fin)
+    pub fn has_received_fin(&self) -> bool {
+        self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
     /// Bytes that the application may read.
     #[inline]
     pub fn available(&self) -> u64 {
         let end = match self.fin {
-            Some(fin) if self.nxt > fin => fin,
-            _ => self.nxt,
+            Some(fin) if self.rcv_nxt > fin => fin,
+            _ => self.rcv_nxt,
         };
         end.since(self.read)
     }
@@ -135,7 +135,7 @@ impl Receiver {
 
     /// Was everything in order read, and is there nothing to report but ranges above a gap?
     pub(crate) fn has_only_gaps(&self) -> bool {
-        self.read == self.nxt
+        self.read == self.rcv_nxt
             && self.fin.is_none()
             && self.duplicate.is_none()
             && self.released == 0
@@ -154,14 +154,14 @@ impl Receiver {
     pub(crate) fn is_answered(&self, mss: u32) -> bool {
         self.due == AckDue::No
             && self.offered() == self.window(mss)
-            && self.echo.has_acknowledged(self.nxt)
+            && self.echo.has_acknowledged(self.rcv_nxt)
             && self.delayed.is_idle()
     }
 
     /// The rest of the largest window advertised, in bytes.
     #[inline(always)]
     pub(crate) fn offered(&self) -> u32 {
-        self.edge.since(self.nxt) as u32
+        self.rcv_wnd_edge.since(self.rcv_nxt) as u32
     }
 
     /// [Takes](Self::take) and [reads](Self::read) the next segment, which carries data and fits,
@@ -169,16 +169,16 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
         self.delayed.arrived(segment, at, &self.config.receiver);
-        self.nxt += segment.len;
-        self.read = self.nxt;
+        self.rcv_nxt += segment.len;
+        self.read = self.rcv_nxt;
         self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
     }
 
     /// An acknowledgment that advertises `window` is sent while all is in order.
     #[inline(always)]
     pub(crate) fn acknowledge_all(&mut self, window: u32) {
-        self.edge = self.edge.max(self.nxt + window);
-        self.echo.acknowledged(self.nxt);
+        self.rcv_wnd_edge = self.rcv_wnd_edge.max(self.rcv_nxt + window);
+        self.echo.acknowledged(self.rcv_nxt);
         self.delayed.acknowledged();
         self.due = AckDue::No;
     }
@@ -200,7 +200,7 @@ impl Receiver {
     }
 
     /// The segment is dropped; it is acknowledged at once if it has data.
-    pub fn ack_if_any(&mut self, segment: &Segment) {
+    pub fn drop_unacceptable(&mut self, segment: &Segment) {
         if segment.sequence_length() > 0 {
             self.due = AckDue::Now;
         }
@@ -229,7 +229,7 @@ impl Receiver {
     }
 
     /// The flags of the next acknowledgment: [`Flags::RXT_ECHO`], [`Flags::ECE`].
-    pub const fn echoes(&self) -> Flags {
+    pub const fn echo_flags(&self) -> Flags {
         self.echoes
     }
 
@@ -243,9 +243,9 @@ impl Receiver {
     /// half the buffer and than a segment of `mss` bytes is not advertised (section 3.8.6.2.2).
     #[inline(always)]
     pub fn window(&self, mss: u32) -> u32 {
-        let unread = self.nxt.since(self.read) as u32;
+        let unread = self.rcv_nxt.since(self.read) as u32;
         let room = self.config().buffer.saturating_sub(unread);
-        let offered = self.edge.since(self.nxt) as u32;
+        let offered = self.rcv_wnd_edge.since(self.rcv_nxt) as u32;
         let worth = mss.min(self.config().buffer / 2);
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
@@ -253,16 +253,16 @@ impl Receiver {
     /// Did reading open a window that was too small for a segment of `mss` bytes? The sender waits
     /// for a window update then, and sends nothing that would be acknowledged.
     #[inline]
-    pub fn reopens(&self, mss: u32) -> bool {
-        let offered = self.edge.since(self.nxt) as u32;
+    pub fn has_reopened_window(&self, mss: u32) -> bool {
+        let offered = self.rcv_wnd_edge.since(self.rcv_nxt) as u32;
         offered < mss.min(self.config().buffer / 2) && self.window(mss) > offered
     }
 
     /// The peer's SYN arrived.
     pub fn synchronise(&mut self, syn: &Segment) {
-        self.nxt = syn.seq + 1;
-        self.read = self.nxt;
-        self.edge = self.nxt + self.config().buffer;
+        self.rcv_nxt = syn.seq + 1;
+        self.read = self.rcv_nxt;
+        self.rcv_wnd_edge = self.rcv_nxt + self.config().buffer;
         self.echo.synchronise(syn);
     }
 
@@ -282,7 +282,7 @@ impl Receiver {
     }
 
     /// The segment is dropped for its old timestamp, and acknowledged at once.
-    pub fn drop_old(&mut self, segment: &Segment) {
+    pub fn drop_by_paws(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
         if self.config().dsack_old && segment.sequence_length() > 0 {
             self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
@@ -291,36 +291,36 @@ impl Receiver {
 
     /// RFC 9293 section 3.10.7.4, first check: does any of the segment lie in the window?
     pub fn accepts(&self, segment: &Segment) -> bool {
-        let edge = self.edge.max(self.nxt);
+        let edge = self.rcv_wnd_edge.max(self.rcv_nxt);
         match segment.sequence_length() {
-            0 => segment.seq >= self.nxt && (segment.seq < edge || segment.seq == self.nxt),
-            _ => segment.seq < edge && segment.end() > self.nxt,
+            0 => segment.seq >= self.rcv_nxt && (segment.seq < edge || segment.seq == self.rcv_nxt),
+            _ => segment.seq < edge && segment.end() > self.rcv_nxt,
         }
     }
 
     /// Is `seq` in the window (RFC 9293 section 3.10.7.4, for a segment without data)?
-    pub fn expects(&self, seq: Seq) -> bool {
-        seq == self.nxt || (seq > self.nxt && seq < self.edge)
+    pub fn is_in_window(&self, seq: Seq) -> bool {
+        seq == self.rcv_nxt || (seq > self.rcv_nxt && seq < self.rcv_wnd_edge)
     }
 
     /// Does the segment end within the largest window advertised?
     #[inline]
     pub fn fits(&self, segment: &Segment) -> bool {
-        segment.end() <= self.edge
+        segment.end() <= self.rcv_wnd_edge
     }
 
     /// Updates TS.Recent from the segment by the configured rule; to be called before the segment
     /// is acknowledged (RFC 7323 section 4.3).
     pub fn note_timestamp(&mut self, segment: &Segment, at: Instant) {
-        self.echo.note(segment, self.nxt, at);
+        self.echo.note(segment, self.rcv_nxt, at);
     }
 
     /// Completes the acknowledgment in `segment`, whose acknowledgment number, window and
     /// timestamps are set: adds SACK blocks if the peer permits them, and records that it is sent.
     #[inline]
     pub fn acknowledge(&mut self, segment: &mut Segment, sack: SackUse) {
-        self.edge = self.edge.max(self.nxt + segment.window);
-        self.echo.acknowledged(self.nxt);
+        self.rcv_wnd_edge = self.rcv_wnd_edge.max(self.rcv_nxt + segment.window);
+        self.echo.acknowledged(self.rcv_nxt);
         self.delayed.acknowledged();
         self.due = match self.released {
             0 => AckDue::No,
@@ -364,12 +364,12 @@ impl Receiver {
         if let (true, Some(end)) =
             (misbehaviour.fills_gaps(segment), self.queued.iter().map(|r| r.end).max())
         {
-            self.nxt = self.nxt.max(end);
+            self.rcv_nxt = self.rcv_nxt.max(end);
             self.queued.clear();
         }
         let gap = !self.queued.is_empty();
         let lie = misbehaviour
-            .falsify(segment, &ReceiverState { nxt: self.nxt, fin: self.fin, gap, smss, at });
+            .falsify(segment, &ReceiverState { nxt: self.rcv_nxt, fin: self.fin, gap, smss, at });
         self.released += lie.released;
         self.duplicate = lie.duplicate.or(self.duplicate.take());
     }

@@ -28,12 +28,12 @@
 
 #![allow(clippy::unnecessary_wraps, reason = "the rows of the table have one signature")]
 
+mod baseline;
 mod bsd;
 mod context;
 mod custom;
 mod full;
 mod half;
-mod laboratory;
 mod linux;
 mod linux26;
 mod ns2;
@@ -93,7 +93,7 @@ responses! {
     None, "nothing changes, to compare with", "this laboratory", Reduced, |_| None;
     /// Nothing, but go-back-N ends.
     StopGbn, "new data in the reduced window", "this laboratory",
-        Reduced, laboratory::stop_gbn;
+        Reduced, baseline::stop_gbn;
     /// The window is the halved `ssthresh` (report C-2002-07 section 3 step 3 i).
     Half, "new data in half the window", "report C-2002-07 section 3", Reduced, half::half;
     /// Window and `ssthresh` as before (Ludwig and Katz 2000).

@@ -88,19 +88,19 @@ impl RttEstimator {
             return self.rto.get();
         }
         match self.config.rto.floor {
-            RtoFloor::BackedOff(floor) => self.backed_off(Duration::ZERO, floor),
-            _ => self.backed_off(Duration::ZERO, Duration::ZERO),
+            RtoFloor::BackedOff(floor) => self.timeout_with_backoff(Duration::ZERO, floor),
+            _ => self.timeout_with_backoff(Duration::ZERO, Duration::ZERO),
         }
     }
 
     /// The current RTO, whose value before the back-off is not below `floor`.
     pub fn rto_above(&self, floor: Duration) -> Duration {
-        self.backed_off(floor, Duration::ZERO)
+        self.timeout_with_backoff(floor, Duration::ZERO)
     }
 
-    fn backed_off(&self, min_rto: Duration, least: Duration) -> Duration {
+    fn timeout_with_backoff(&self, min_rto: Duration, least: Duration) -> Duration {
         let slop = self.estimate.map_or(Duration::ZERO, |_| self.config.rto.slop);
-        self.rto.backed_off(self.backoff, (min_rto, least, slop), &self.config.rto)
+        self.rto.with_backoff(self.backoff, (min_rto, least, slop), &self.config.rto)
     }
 
     /// The number of back-offs since the last sample.
@@ -132,7 +132,7 @@ impl RttEstimator {
         let acks = || flight_size.div_ceil(2 * smss);
         let samples = match (self.config.rto.arithmetic, self.config.rto.sampling) {
             (Arithmetic::Eifel, Sampling::EverySegment) => flight_size.div_ceil(smss),
-            (Arithmetic::Eifel, Sampling::EveryAck | Sampling::EveryReport) => acks(),
+            (Arithmetic::Eifel, Sampling::EveryAck | Sampling::Linux) => acks(),
             (Arithmetic::Eifel, Sampling::OncePerWindow) => 1,
             _ if self.config.rto.history == History::Windows => acks(),
             _ => return,

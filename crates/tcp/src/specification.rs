@@ -71,7 +71,7 @@ pub fn sender_with(
     config.responder = parsed.response.cloned().or(config.responder);
     let needs = |found, needs| SpecificationError::Needs { spec: name.to_string(), found, needs };
     for policy in parsed.policies {
-        if let Some(lacks) = policy.lacks(&config) {
+        if let Some(lacks) = policy.missing_parameter(&config) {
             return Err(needs(policy.name, lacks));
         }
     }

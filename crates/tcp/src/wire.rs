@@ -112,7 +112,7 @@ impl Numbering {
 
     /// Sets the shifts negotiated by two SYNs: zero unless both carry the option (RFC 7323
     /// section 2.2).
-    pub const fn agree(&mut self, from: SynOptions, to: SynOptions) {
+    pub const fn negotiate(&mut self, from: SynOptions, to: SynOptions) {
         (self.from.shift, self.to.shift) = match (from.window_scale, to.window_scale) {
             (Some(from), Some(to)) => (clamp_shift(from), clamp_shift(to)),
             _ => (0, 0),
@@ -122,10 +122,10 @@ impl Numbering {
 
 /// Offsets within 2^31 of those that the 32-bit numbers of a segment stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Near {
-    /// Near the segment's sequence number, such as RCV.NXT.
+pub struct SeqReference {
+    /// SeqReference the segment's sequence number, such as RCV.NXT.
     pub seq: Seq,
-    /// Near its acknowledgment number, such as SND.UNA.
+    /// SeqReference its acknowledgment number, such as SND.UNA.
     pub ack: Seq,
 }
 
@@ -192,7 +192,7 @@ impl WireSegment {
     /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
     /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
     /// and empty SACK blocks.
-    pub fn widen(&self, numbering: &Numbering, near: Near) -> Segment {
+    pub fn widen(&self, numbering: &Numbering, near: SeqReference) -> Segment {
         let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
         let mut segment = Segment::new(seq, self.len, self.flags);
         segment.window = u32::from(self.window) << window_shift(self.flags, numbering);
@@ -217,7 +217,7 @@ impl WireSegment {
     /// section 3.10.7.1); `None` if the segment is a reset itself.
     pub fn refuse(&self) -> Option<Self> {
         let numbering = Numbering::default();
-        let near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
+        let near = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
         let reset = refuse(&self.widen(&numbering, near))?;
         Some(Self::narrow(&reset, &numbering, self.ports.reversed()))
     }

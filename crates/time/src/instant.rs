@@ -193,8 +193,12 @@ impl FromStr for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// Writes the exact span in the largest unit that it reaches, up to the second: `1.05 us`.
+    /// Writes the exact span in the largest unit that it reaches, up to the second: `1.05 us`. Zero
+    /// is `0 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() {
+            return f.write_str("0 s");
+        }
         let units = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
         quantity::write(f, self.0, &units)
     }

@@ -126,7 +126,7 @@ fn display_is_as_short_as_possible() {
     assert_eq!(Duration::from_millis(200).to_string(), "200 ms");
     assert_eq!(Duration::from_millis(3_500).to_string(), "3.5 s");
     assert_eq!(Duration::from_nanos(1_050).to_string(), "1.05 us");
-    assert_eq!(Duration::ZERO.to_string(), "0 ns");
+    assert_eq!(Duration::ZERO.to_string(), "0 s");
     assert_eq!(Rate::from_bits_per_second(28_800).unwrap().to_string(), "28.8 kbit/s");
     assert_eq!(Bytes::new(1_776).to_string(), "1776 B");
     assert_eq!(Bytes::new(64_000).to_string(), "64 kB");

@@ -20,6 +20,7 @@ from rtolab.run import LARGEST_SEED, MOST_JOBS
 from rtolab.suites import Suite
 
 if TYPE_CHECKING:
+    from rtolab.conform import Scenario
     from rtolab.conform.report import Report
     from rtolab.kernel import Kernel
 
@@ -40,11 +41,16 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             metavar="CMD", help="The server; {files} is a folder of files named by their sizes."
         ),
     ] = "",
-    which: Annotated[Suite, typer.Option("--suite", help="The scenarios to run.")] = Suite.ALL,
+    which: Annotated[
+        Suite, typer.Option("--suite", help="The scenarios: a suite, or a part of `fifty`.")
+    ] = Suite.FIFTY,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Only this one of `rtolab list conform`; again for more."),
+        typer.Option(metavar="ID", help="Only this scenario of the suite; again for more."),
     ] = None,
+    lists: Annotated[
+        bool, typer.Option("--list", help="List all suites and scenarios, and run none.")
+    ] = False,
     name: Annotated[
         str, typer.Option(help="The stack's name in results.", show_default="kernel, or the client")
     ] = "",
@@ -86,7 +92,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = 5.0,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Another result to show in the HTML matrix."),
+        typer.Option(metavar="FILE", help="Another result to show beside; again for more."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
@@ -101,7 +107,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a stack on 50 scenarios of a path that delays and loses, in real time (Linux, root).
+    """Score a stack on paths that delay and lose, in real time (Linux, root).
 
     With --virtual the hosts are guest kernels on a virtual clock: no root, and two runs are equal.
 
@@ -109,6 +115,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     """
     from rtolab.conform import Stack, changes, report, run, suite  # noqa: PLC0415
 
+    if lists:
+        _list(as_json=as_json)
+        return
     if bool(command) != bool(server):
         raise Error("a client needs a server and a server a client: --server CMD -- CMD")
     client = command or []
@@ -125,9 +134,11 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         )
         for guest in guests
     ]
-    known = report.earlier(report.read(baseline), baseline, seed) if baseline else {}
+    known = report.earlier(report.read(baseline), baseline, which, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]
-    scenarios = _chosen(suite(which, seed), only or [])
+    for path, column in zip(beside or [], columns, strict=True):
+        report.check_suite(column, path, which)
+    scenarios = _chosen(which, suite(which, seed), only or [])
     reports = []
     for stack in stacks:
         with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
@@ -141,16 +152,18 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             )
         words = {"server": server, "client": shlex.join(client)} if client else {}
         compared = changes(scores, known, margin)
-        reports.append(report.Report(stack.name, words, stack.set, seed, scores, compared))
-    done, others = reports[-1], reports[:-1]
-    columns = [*(one.document() for one in others), *columns]
-    files = _written(done, columns, out) if out else []
+        settings = stack.name, words, stack.set
+        reports.append(report.Report(*settings, which.whole, seed, scores, compared))
+    every = [one.document() for one in reports]
+    files = _written(reports[-1], [*every[:-1], *columns], out) if out else []
     if as_json:
         named = {"files": [str(path) for path in files]}
-        every = [one.document() for one in reports]
         print_json((every[0] if len(every) == 1 else {"stacks": every}) | named)
     else:
-        stdout().print(report.beside(reports, margin) if others else report.table(done))
+        if len(reports) == 1:
+            stdout().print(report.table(reports[0]))
+        if len(every) + len(columns) > 1:
+            stdout().print(report.beside([*every, *columns], margin))
         name_files(files)
     if any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
@@ -165,11 +178,25 @@ def _name(given: str, guest: Kernel | None, *, several: bool) -> str:
     return f"{given}, {guest.title}" if several else given
 
 
-def _chosen(scenarios: list[Any], only: list[str]) -> list[Any]:
+def _list(*, as_json: bool) -> None:
+    from rtolab.cli import listing  # noqa: PLC0415
+
+    if as_json:
+        print_json(listing.document(listing.Kind.CONFORM))
+    else:
+        stdout().print(listing.text(listing.Kind.CONFORM, stdout().width))
+
+
+def _chosen(which: Suite, scenarios: list[Scenario], only: list[str]) -> list[Scenario]:
+    from rtolab.conform.suite import suite_of  # noqa: PLC0415
+
     known = {one.id: one for one in scenarios}
     for one in only:
         if one not in known:
-            near = f"expected {_rtolab.one_of(one, [*known])}; `rtolab list conform` has all"
+            other = suite_of(one)
+            if other:
+                raise Error(f"--only {one}: not in the suite {which}; add --suite {other}")
+            near = f"expected {_rtolab.one_of(one, [*known])}; `rtolab conform --list` has all"
             raise Error(f"--only {one}: found no such scenario; {near}")
     return [one for one in scenarios if not only or one.id in only]
 

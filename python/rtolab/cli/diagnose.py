@@ -39,7 +39,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     capture: Annotated[
         list[str],
         typer.Argument(
-            metavar="CAPTURE", help="pcap or pcapng, also compressed by gzip or zstd; - for stdin."
+            metavar="CAPTURE",
+            help="pcap, pcapng or qlog, also compressed by gzip or zstd; - for stdin.",
         ),
     ],
     *,
@@ -47,8 +48,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option(
             "--pair",
-            help="The two captures are of the same transfers, one at each end: each packet's fate "
-            "is known.",
+            help="The two captures or logs are of the same transfers, one at each end: each "
+            "packet's fate is known.",
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Connections shown, the worst first.")] = 10,
@@ -90,6 +91,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Say whether each retransmission and timeout of a capture was necessary, and what it cost.
 
+    Of a QUIC log: whether each packet that was declared lost was lost, and each probe timeout.
+
     The verdicts are those of the engine's detectors (`rtolab list detectors`). Detectors written in
     Python apply to runs, not to captures.
 
@@ -106,6 +109,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     targets = _targets(capture, annotate, parquet)
     with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
         found, files, unread = _of_pair(given) if pair else _diagnosed(given)
+        _refuse_logs(found, annotate=annotate, what_if=what_if or bool(scenario_out))
         results = _what_if(found, files, scenario_out) if what_if or scenario_out else []
         written = _write(found, [targets[name] for name, _ in files], html) + results
     if as_json:
@@ -120,6 +124,14 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
                 stdout().print(tables.what_if(one.document["what_if"]))
         name_files(written)
     _finish(found, unread, allowed)
+
+
+def _refuse_logs(found: Sequence[Diagnosis], *, annotate: Path | None, what_if: bool) -> None:
+    """End if an option that needs packets is for a QUIC log."""
+    option = "--annotate" if annotate else "--what-if"
+    for one in found if annotate or what_if else []:
+        if one.is_log:
+            complain(f"{option}: {one.capture} is a QUIC log; a capture is needed", BAD_INPUT)
 
 
 def _of_pair(

@@ -20,13 +20,13 @@ from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, MOST_JOBS, find_scenario
 
 if TYPE_CHECKING:
-    from rtolab.emulation import Emulated
+    from rtolab.emulation import EmulationResult
     from rtolab.emulation.agreement import Case
     from rtolab.emulation.comparison import Comparison
     from rtolab.kernel import Kernel
 
 
-class On(Enum):
+class Backend(Enum):
     """What runs an experiment."""
 
     SIMULATOR = "simulator"
@@ -67,6 +67,24 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     ] = False,
     virtual: Virtual = False,
     kernel: KernelName = None,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="With --virtual: a host that is the engine instead of a guest; again for more.",
+        ),
+    ] = None,
+    sender: Annotated[
+        str, typer.Option("--sender", "-s", help="The engine's sender, for flows that name none.")
+    ] = "linux",
+    withhold: Annotated[
+        bool,
+        typer.Option(
+            "--withhold",
+            help="With --virtual: the truth about each timeout and fast retransmit from a repeated "
+            "run without its retransmission.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
     ] = False,
@@ -89,6 +107,9 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
     settings = pairs(set_, "--set")
     guest = guest_of(kernel, virtual=virtual)
+    _check_options(
+        {"--withhold": withhold, "--engine": engine}, flows_of_guests=virtual and not command
+    )
     if server and not command:
         raise Error("--server goes with a client: --server CMD -- CMD")
     if command:
@@ -97,6 +118,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         programs = Programs(command, server, guest)
         _command((scenario, seed), programs, settings, out=out, as_json=as_json)
         return
+    from rtolab.emulation import Engine  # noqa: PLC0415
     from rtolab.emulation import emulate as emulate_flows  # noqa: PLC0415
 
     with ends_in_order(), progressing(f"emulating {scenario}") as progress:
@@ -107,6 +129,8 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             set=settings,
             parallel=parallel,
             kernel=guest,
+            engine=Engine(engine or [], sender),
+            withhold=withhold,
             progress=progress,
         )
     files = result.write(out) if out else []
@@ -119,6 +143,13 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
+
+
+def _check_options(given: dict[str, object], *, flows_of_guests: bool) -> None:
+    """Raises an error for options that only the scenario's flows between guests have."""
+    for option, value in given.items():
+        if value and not flows_of_guests:
+            raise Error(f"{option} goes with --virtual and the scenario's flows")
 
 
 def compare(  # noqa: PLR0913  (all but the first are options)
@@ -281,7 +312,9 @@ def on_kernel(
         raise typer.Exit(SAYS_NO)
 
 
-def _document(scenario: str, seed: int, result: Emulated, files: list[Path]) -> dict[str, Any]:
+def _document(
+    scenario: str, seed: int, result: EmulationResult, files: list[Path]
+) -> dict[str, Any]:
     from rtolab.emulation import counted, doubts  # noqa: PLC0415
 
     reports = [
@@ -325,7 +358,7 @@ def _command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from rtolab.emulation import Emulated, doubts  # noqa: PLC0415
+    from rtolab.emulation import EmulationResult, doubts  # noqa: PLC0415
     from rtolab.emulation.programs import in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
@@ -350,7 +383,7 @@ def _command(
             )
     doubted, files = doubts(report), list[Path]()
     if out is not None:
-        files = Emulated(scenario, outcome, [report]).write(out)
+        files = EmulationResult(scenario, outcome, [report]).write(out)
     if as_json:
         ran = {"scenario": scenario, "seed": seed, "command": programs.client}
         if programs.server:

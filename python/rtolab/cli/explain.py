@@ -34,7 +34,7 @@ SOURCE = re.compile(r"RFC \d+(?: (?:section|appendix|equation|figure) [\dA-Z.]*[
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """A meaning of a name. Empty attributes do not apply.
 
     Attributes:
@@ -58,7 +58,7 @@ class Explained:
     parts: dict[str, str] = field(default_factory=dict)
 
 
-def text(one: Explained) -> RenderableType:
+def text(one: Explanation) -> RenderableType:
     """The explanation as text for a terminal."""
     facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("type", "default", "source", "example"):
@@ -72,7 +72,7 @@ def text(one: Explained) -> RenderableType:
     return Group(head, *shown, facts, *([parts] if one.parts else []), Text())
 
 
-def explain(name: str) -> list[Explained]:
+def explain(name: str) -> list[Explanation]:
     """All meanings of a name.
 
     Args:
@@ -108,15 +108,15 @@ def _without_names(steps: list[str]) -> Iterator[str]:
 
 
 @cache
-def _known() -> dict[str, list[Explained]]:
+def _known() -> dict[str, list[Explanation]]:
     """All names, with their meanings."""
-    known: dict[str, list[Explained]] = {}
+    known: dict[str, list[Explanation]] = {}
     for one in (*_keys("", json.loads(_rtolab.schema())), *_names(), *_columns()):
         known.setdefault(one.name, []).append(one)
     return known
 
 
-def _keys(path: str, schema: Schema) -> Iterator[Explained]:
+def _keys(path: str, schema: Schema) -> Iterator[Explanation]:
     for key, value in schema["properties"].items():
         name = f"{path}.{key}" if path else key
         about = value.get("description", "")
@@ -126,7 +126,7 @@ def _keys(path: str, schema: Schema) -> Iterator[Explained]:
         for table in tables:
             inner = table["properties"].items()
             parts |= {key: value.get("description", "") for key, value in inner}
-        yield Explained(
+        yield Explanation(
             name,
             "key of a scenario",
             DEFAULT.sub("", about),
@@ -208,14 +208,14 @@ def kind(value: Schema) -> str:
 UNBOUNDED = 2**32 - 1
 
 
-def _names() -> Iterator[Explained]:
+def _names() -> Iterator[Explanation]:
     """Policies, profiles, receivers, detectors, measures, scenarios, experiments."""
     for policy in _rtolab.policies():
         name, question = policy["name"], policy["question"]
         first = question in {"recovery", "profile"}
         example = name if first else f"sack+{name}"
         asks = listing.QUESTIONS.get(question, question)
-        yield Explained(
+        yield Explanation(
             name,
             "profile of a sender" if question == "profile" else "policy of a sender",
             f"{policy['about']}. {asks}",
@@ -226,7 +226,7 @@ def _names() -> Iterator[Explained]:
     for receiver in _rtolab.receivers():
         example = f'receiver.profile = "{receiver["name"]}"'
         parts = _behaviours(receiver["behaviours"])
-        yield Explained(
+        yield Explanation(
             receiver["name"],
             "receiver",
             receiver["about"],
@@ -238,20 +238,20 @@ def _names() -> Iterator[Explained]:
         )
     for detector in _rtolab.detectors():
         example = f"rtolab run regular --judge {detector['name']}"
-        yield Explained(
+        yield Explanation(
             detector["name"], "detector", detector["about"], "", "", detector["source"], example
         )
     document = listing.document(listing.Kind.MEASURES)
     for measure in document["measures"]:
-        yield Explained(
+        yield Explanation(
             measure["name"], "measure", measure["about"], measure["unit"], source=measure["source"]
         )
     for scenario in listing.document(listing.Kind.SCENARIOS)["scenarios"]:
         example = f"rtolab run {scenario['name']}"
-        yield Explained(scenario["name"], "scenario", scenario["title"], example=example)
+        yield Explanation(scenario["name"], "scenario", scenario["title"], example=example)
     for experiment in listing.document(listing.Kind.EXPERIMENTS)["experiments"]:
         example = f"rtolab reproduce {experiment['id']}"
-        yield Explained(
+        yield Explanation(
             experiment["id"],
             "experiment",
             experiment["title"],
@@ -264,11 +264,11 @@ def _behaviours(behaviours: Sequence[Any]) -> dict[str, str]:
     return {behaviour["about"]: behaviour["source"] for behaviour in behaviours}
 
 
-def _columns() -> Iterator[Explained]:
+def _columns() -> Iterator[Explanation]:
     """The tables of runs, and their columns."""
     for table, about, columns in tables():
         parts = {column: of_column(table, column) for column, _ in columns}
-        yield Explained(table, "table", about, parts=parts)
+        yield Explanation(table, "table", about, parts=parts)
         for column, type_ in columns:
             unit = next((unit for end, unit in UNITS.items() if column.endswith(end)), "")
             unit = "bytes" if BYTES.fullmatch(column) else unit
@@ -276,7 +276,7 @@ def _columns() -> Iterator[Explained]:
             shown = ", ".join(filter(None, (type_, unit)))
             example = f'rtolab.run("regular").{table}["{column}"]'
             for name in (f"{table}.{column}", column):
-                yield Explained(name, "column", about_column, shown, example=example)
+                yield Explanation(name, "column", about_column, shown, example=example)
 
 
 @cache

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab.run import scenario_title, shipped_scenarios
+from rtolab.suites import ABOUT, PARTS, VERSIONS
 
 
 class Kind(StrEnum):
@@ -99,10 +100,20 @@ def _scenarios() -> list[dict[str, str]]:
     ]
 
 
-def _conform() -> list[dict[str, str]]:
+def _conform() -> list[dict[str, str | int | None]]:
     from rtolab.conform import suite  # noqa: PLC0415
 
-    return [{"id": one.id, "title": one.says} for one in suite()]
+    return [
+        {
+            "id": one.id,
+            "title": one.says,
+            "suite": which.value,
+            "suite_version": which.version,
+            "part": one.suite.value if one.suite in PARTS else None,
+        }
+        for which in VERSIONS
+        for one in suite(which)
+    ]
 
 
 def _experiments() -> list[dict[str, Any]]:
@@ -149,8 +160,18 @@ def _scenarios_text(width: int) -> RenderableType:
 
 
 def _conform_text(width: int) -> RenderableType:
-    rows = [(one["id"], one["title"]) for one in _conform()]
-    return _table("Scenarios of rtolab conform (--only)", rows, width)
+    every = _conform()
+    tables = []
+    for which, about in ABOUT.items():
+        title = f"rtolab conform --suite {which}, version {which.version}: {about}"
+        rows = [
+            (f"{one['id']}", f"{one['title']}", f"{one['part'] or ''}")
+            for one in every
+            if one["suite"] == which
+        ]
+        tables.append(_table(title, rows, width))
+    parts = [(f"--suite {part}", words) for part, words in PARTS.items()]
+    return Group(*tables, _table("Parts of the suite fifty", parts, width))
 
 
 def _experiments_text(width: int) -> RenderableType:

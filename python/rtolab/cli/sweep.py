@@ -15,7 +15,7 @@ from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, stdo
 from rtolab.text import counted
 
 if TYPE_CHECKING:
-    from rtolab.sweep import Done, Sweep, WorkerPool
+    from rtolab.sweep import Sweep, SweepOutcome, WorkerPool
 
 SHOWN_FAILURES = 10
 
@@ -73,7 +73,7 @@ def _worker_pool(dask: str | None, jobs: int | None) -> WorkerPool:
     return Cluster(dask, say=lambda words: sys.stderr.write(f"rtolab: {words}\n"))
 
 
-def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> Done:
+def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> SweepOutcome:
     from rtolab.sweep import run  # noqa: PLC0415
 
     try:
@@ -81,8 +81,8 @@ def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -
             return run(definition, folder, worker_pool, tell)
     except KeyboardInterrupt:
         complain(
-            f"interrupted: what is finished is kept in {folder}; the same command goes on from "
-            "there",
+            f"interrupted: what is finished is kept in {folder}; the same command continues "
+            "from there",
             128 + signal.SIGINT,
         )
         raise  # Not reached: `complain` exits.
@@ -90,7 +90,7 @@ def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -
         worker_pool.stop()
 
 
-def _document(definition: Sweep, folder: Path, done: Done) -> dict[str, Any]:
+def _document(definition: Sweep, folder: Path, done: SweepOutcome) -> dict[str, Any]:
     document: dict[str, Any] = {
         "out": str(folder),
         "chunks": len(done.finished),

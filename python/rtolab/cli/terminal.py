@@ -1,5 +1,7 @@
 """Output of all commands: on a terminal, through a pipe, as JSON."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -9,18 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from rtolab._rtolab import Error
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """Exit statuses other than 0."""
@@ -71,6 +69,8 @@ def check_streams() -> None:
 
 def stdout(piped: int = 100) -> Console:
     """Standard output, wide enough for our tables, even if a narrow terminal wraps them."""
+    from rich.console import Console  # noqa: PLC0415  (half of the start of a small command)
+
     return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
 
 
@@ -91,6 +91,15 @@ def progressing(what: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield _logged(what)
         return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -21,7 +21,7 @@ from rtolab.cli.terminal import finite, stdout
 from rtolab.process import on_end_signal
 
 if TYPE_CHECKING:
-    from rtolab.watching import Watches, Watching
+    from rtolab.watching import VerdictSource, WatchState
 
 MB = 1 << 20
 LINES_EVERY_S, VIEW_EVERY_S = 0.25, 1.0
@@ -72,12 +72,12 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     The verdicts and their keys are those of `rtolab diagnose`. Runs until Ctrl-C, then prints a
     summary. Needs Linux and the right CAP_NET_RAW, which root has.
     """
-    from rtolab.watching import Watching  # noqa: PLC0415
+    from rtolab.watching import WatchState  # noqa: PLC0415
 
     interface.encode()  # The extension would not say what is wrong with it.
     served = None if metrics is None else _endpoint(metrics)
     address = None if host is None else _address(host)
-    watcher: Watches
+    watcher: VerdictSource
     if without_packets:
         watcher = _of_sockets(interface, host, port)
     else:
@@ -90,7 +90,7 @@ def watch(  # noqa: PLR0913  (all but the first are options)
             memory=memory * MB,
             idle_s=idle,
         )
-    watching = Watching(watcher, interface)
+    watching = WatchState(watcher, interface)
     end = _End(None if duration is None else time.monotonic() + duration)
     with end.noticed(), _served(watching, served):
         if as_json:
@@ -131,7 +131,7 @@ class _End:
         return most if self.until is None else max(0.0, min(most, self.until - time.monotonic()))
 
 
-def _of_sockets(interface: str, host: str | None, port: int | None) -> Watches:
+def _of_sockets(interface: str, host: str | None, port: int | None) -> VerdictSource:
     from rtolab.watching.sockets import SocketWatcher  # noqa: PLC0415
 
     if interface != "any":
@@ -141,7 +141,7 @@ def _of_sockets(interface: str, host: str | None, port: int | None) -> Watches:
     return SocketWatcher()
 
 
-def _print_lines(watching: Watching, end: _End) -> None:
+def _print_lines(watching: WatchState, end: _End) -> None:
     def put(lines: list[str]) -> None:
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
@@ -155,7 +155,7 @@ def _print_lines(watching: Watching, end: _End) -> None:
         put([*watching.finish(), json.dumps(watching.summary)])
 
 
-def _show(watching: Watching, end: _End, top: int) -> None:
+def _show(watching: WatchState, end: _End, top: int) -> None:
     from rich.live import Live  # noqa: PLC0415
 
     from rtolab.watching.view import view  # noqa: PLC0415
@@ -181,7 +181,9 @@ def _show(watching: Watching, end: _End, top: int) -> None:
         console.print(view(watching, top))
 
 
-def _served(watching: Watching, address: tuple[str, int] | None) -> AbstractContextManager[object]:
+def _served(
+    watching: WatchState, address: tuple[str, int] | None
+) -> AbstractContextManager[object]:
     if address is None:
         return nullcontext()
     from rtolab.watching.metrics import families, serving  # noqa: PLC0415

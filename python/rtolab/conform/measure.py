@@ -6,13 +6,13 @@ from enum import StrEnum
 
 import polars as pl
 
-from rtolab.emulation import Emulated
+from rtolab.emulation import EmulationResult
 
 CONTROL = 100
 """The largest datagram without data (ACKs, the end of a connection), in bytes."""
 
 
-class Ended(StrEnum):
+class TransferOutcome(StrEnum):
     """Outcomes of a transfer."""
 
     RECOVERED = "recovered"
@@ -21,7 +21,7 @@ class Ended(StrEnum):
 
 
 @dataclass(frozen=True)
-class Measured:
+class TransferMeasurement:
     """One transfer.
 
     Attributes:
@@ -37,7 +37,7 @@ class Measured:
         said: the last output line of a failed command.
     """
 
-    ended: Ended
+    ended: TransferOutcome
     took_s: float
     held_s: float
     sent_bytes: int
@@ -48,29 +48,36 @@ class Measured:
     said: str = ""
 
 
-def flow(result: Emulated, limit_s: float) -> Measured:
-    """Measures the scenario's own flow between two sockets of the kernel."""
-    (row,) = result.connections.iter_rows(named=True)
-    begin, latest = row["start_s"], row["start_s"] + limit_s
-    if row["completed"] and row["end_s"] <= latest:
-        return _measured(result, Ended.RECOVERED, (begin, row["end_s"]))
-    return _measured(result, Ended.HUNG, (begin, latest))
+def flows(result: EmulationResult, limit_s: float) -> TransferMeasurement:
+    """Measures the scenario's own flows between sockets of the kernels, all together."""
+    rows = result.connections.to_dicts()
+    begin = min(row["start_s"] for row in rows)
+    latest = begin + limit_s
+    if all(row["completed"] and row["end_s"] <= latest for row in rows):
+        return _measured(
+            result, TransferOutcome.RECOVERED, (begin, max(row["end_s"] for row in rows))
+        )
+    return _measured(result, TransferOutcome.HUNG, (begin, latest))
 
 
-def command(result: Emulated, status: int | None) -> Measured:
+def command(result: EmulationResult, status: int | None) -> TransferMeasurement:
     """Measures a client; the time of its links begins with the first packet.
 
     Args:
         result: the run.
         status: the exit status of `timeout`.
     """
-    ended = {0: Ended.RECOVERED, 124: Ended.HUNG, 137: Ended.HUNG}.get(
-        status if status is not None else -1, Ended.FAILED
-    )
+    ended = {
+        0: TransferOutcome.RECOVERED,
+        124: TransferOutcome.HUNG,
+        137: TransferOutcome.HUNG,
+    }.get(status if status is not None else -1, TransferOutcome.FAILED)
     return _measured(result, ended, (0.0, result.reports[0]["elapsed_s"]))
 
 
-def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Measured:
+def _measured(
+    result: EmulationResult, ended: TransferOutcome, span: tuple[float, float]
+) -> TransferMeasurement:
     sent = _data(result.segments)
     arrived = sent.filter(pl.col("fate") == "delivered")
     held = _overlap(
@@ -83,7 +90,7 @@ def _measured(result: Emulated, ended: Ended, span: tuple[float, float]) -> Meas
     )
     # The content of datagrams is unknown.
     is_tcp = "udp" not in set(result.connections["flow_sender"])
-    return Measured(
+    return TransferMeasurement(
         ended=ended,
         took_s=span[1] - span[0],
         held_s=held,

@@ -29,7 +29,7 @@ td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
 <h1>How stacks recover</h1>
 <p>A score of 100: as fast as the link allows, nothing unneeded sent. 0: the transfer did not end.
 Below each score: the time lost without the link's part, and the unneeded bytes.
-With several runs: the median, and the lowest and the highest score. Scenarios of seed $seed.
+With several runs: the median, and the lowest and the highest score. Suite $suite, seed $seed.
 A dashed frame: the score is in doubt, because runs scatter or the machine was too slow.</p>
 <table>
 <thead><tr><th>scenario</th><th>what happens</th>$heads</tr></thead>
@@ -60,6 +60,7 @@ def page(documents: Sequence[Mapping[str, Any]]) -> str:
     names = [escape(str(document["stack"])) for document in documents]
     return PAGE.substitute(
         stacks=", ".join(names),
+        suite=escape(f"{documents[0]['suite']} {documents[0]['suite_version']}"),
         seed=documents[0]["seed"],
         heads="".join(f"<th>{name}</th>" for name in names),
         rows="\n".join(rows),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,12 +15,15 @@ from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.conform.measure import Ended
+from rtolab.conform.measure import TransferOutcome
 from rtolab.conform.score import Change, Score, Verdict, overall
+from rtolab.suites import VERSIONS, Suite
 from rtolab.text import counted
 
 LISTED = 5
 """The most doubts that are listed."""
+SHORT_S = 0.1
+"""Times below this show a tenth of a millisecond, in seconds."""
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
 
 
@@ -31,6 +35,7 @@ class Report:
         stack: the name of the stack.
         command: its server and client, unless it is the kernel's TCP.
         set: values that replaced those of the scenarios.
+        suite: the whole suite of the scenarios.
         seed: of the scenarios.
         scores: one per scenario.
         changes: against the baseline, if there is one.
@@ -39,6 +44,7 @@ class Report:
     stack: str
     command: Mapping[str, str]
     set: Mapping[str, object]
+    suite: Suite
     seed: int
     scores: list[Score]
     changes: list[Change]
@@ -46,7 +52,7 @@ class Report:
     @property
     def broken(self) -> list[Score]:
         """The scenarios that hung or failed."""
-        return [one for one in self.scores if one.ended != Ended.RECOVERED]
+        return [one for one in self.scores if one.ended != TransferOutcome.RECOVERED]
 
     @property
     def worse(self) -> list[Change]:
@@ -60,6 +66,8 @@ class Report:
             "stack": self.stack,
             "command": dict(self.command),
             "set": dict(self.set),
+            "suite": self.suite.value,
+            "suite_version": self.suite.version,
             "seed": self.seed,
             "score": overall(self.scores),
             "good": not any(one.doubts for one in self.scores),
@@ -78,26 +86,50 @@ def read(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         scenarios = [(one["id"], float(one["score"]), one["ended"]) for one in found["scenarios"]]
+        # Older results are of the only suite that there was.
+        found.setdefault("suite", Suite.FIFTY.value)
+        found.setdefault("suite_version", 1)
         named = (found["stack"], int(found["seed"]), float(found["score"]))
+        suited = (str(found["suite"]), int(found["suite_version"]))
     except (ValueError, KeyError, TypeError) as error:
         raise Error(f"{path}: found no result of `rtolab conform --json` ({error})") from error
-    if not scenarios or not named[0]:
+    if not scenarios or not named[0] or not suited[0]:
         raise Error(f"{path}: found a result of no scenario")
     return found
 
 
-def earlier(document: Mapping[str, Any], path: Path, seed: int) -> dict[str, float]:
+def earlier(document: Mapping[str, Any], path: Path, suite: Suite, seed: int) -> dict[str, float]:
     """The scores of a baseline, by scenario.
 
     Raises:
-        Error: its scenarios were drawn from another seed.
+        Error: its scenarios are those of another suite or version, or of another seed.
     """
+    check_suite(document, path, suite)
     if document["seed"] != seed:
         raise Error(
             f"{path} is of seed {document['seed']} and this of {seed}: the scenarios differ; "
             f"compare with --seed {document['seed']}"
         )
     return {one["id"]: float(one["score"]) for one in document["scenarios"]}
+
+
+def check_suite(document: Mapping[str, Any], path: Path, suite: Suite) -> None:
+    """Checks that the scores of a document can be compared with those of a suite.
+
+    Raises:
+        Error: they are those of another suite or version.
+    """
+    name, version = document["suite"], document["suite_version"]
+    if name != suite.whole:
+        known = f"; compare with --suite {name}" if name in set(VERSIONS) else ""
+        raise Error(
+            f"{path} is of the suite {name} and this of {suite.whole}: the scenarios differ{known}"
+        )
+    if version != suite.version:
+        raise Error(
+            f"{path} is of version {version} of the suite {name} and this of version "
+            f"{suite.version}: scores of different versions cannot be compared; store a new result"
+        )
 
 
 def table(report: Report) -> RenderableType:
@@ -113,39 +145,64 @@ def table(report: Report) -> RenderableType:
             one.id,
             f"{one.score:.0f}",
             _range(one),
-            *(f"{number:.2f}" for number in (one.took_s, one.lost_s, one.link_s)),
+            *map(_seconds, (one.took_s, one.lost_s, one.link_s)),
             f"{one.unneeded_bytes / 1e3:.1f}",
             f"{one.sent_bytes / 1e3:.0f}",
             _note(one, changed.get(one.id)),
         )
     title = Text.assemble(
         (f"{report.stack}  {overall(report.scores):.1f} of 100", "bold"),
-        f"  {counted(len(report.scores), 'scenario')} of seed {report.seed}, "
+        f"  {counted(len(report.scores), 'scenario')} of {report.suite.label}, seed "
+        f"{report.seed}, "
         f"{len(report.broken)} not recovered",
     )
     return Group(title, rows, *_doubted(report), *_compared(report))
 
 
-def beside(reports: Sequence[Report], margin: float) -> RenderableType:
-    """The scores and times of several stacks, a row per scenario; differences are marked."""
+def beside(documents: Sequence[Mapping[str, Any]], margin: float) -> RenderableType:
+    """The scores and times of several results, a row per scenario; differences are marked.
+
+    Args:
+        documents: results of `Report.document`; the scenarios are those of the first.
+        margin: the largest difference of scores that is not marked.
+    """
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     rows.add_column("scenario", no_wrap=True)
-    for report in reports:
-        rows.add_column(f"{report.stack}\nscore", justify="right", no_wrap=True)
+    for document in documents:
+        rows.add_column(f"{document['stack']}\nscore", justify="right", no_wrap=True)
         rows.add_column("\ntime s", justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
-    different = 0
-    for line in zip(*(report.scores for report in reports), strict=True):
-        scores = [one.score for one in line]
-        differs = max(scores) - min(scores) > margin or len({one.ended for one in line}) > 1
+    columns = [{one["id"]: one for one in document["scenarios"]} for document in documents]
+    different, apart = 0, []
+    for name in columns[0]:
+        line = [column[name] for column in columns if name in column]
+        scores = [one["score"] for one in line]
+        times_s = [one["took_s"] for one in line]
+        differs = max(scores) - min(scores) > margin or len({one["ended"] for one in line}) > 1
         different += differs
-        cells = [cell for one in line for cell in (f"{one.score:.0f}", f"{one.took_s:.2f}")]
-        rows.add_row(line[0].id, *cells, Text("differ" if differs else "", "bold red"))
-    names = ", ".join(f"{one.stack} {overall(one.scores):.1f}" for one in reports)
+        apart.append((100 * (max(times_s) / min(times_s) - 1), name))
+        cells = [cell for column in columns for cell in _score_and_time(column.get(name))]
+        rows.add_row(name, *cells, Text("differ" if differs else "", "bold red"))
+    names = ", ".join(f"{one['stack']} {one['score']:.1f}" for one in documents)
     title = Text.assemble(
-        (names, "bold"), f"  of 100; {different} of {len(reports[0].scores)} scenarios differ"
+        (names, "bold"),
+        f"  of 100; {different} of {counted(len(columns[0]), 'scenario')} differ by more than "
+        f"{margin:g} points",
     )
-    return Group(title, rows, *(line for report in reports for line in _doubted(report)))
+    most, where = max(apart)
+    times = f"times differ by {median(one for one, _ in apart):.2g} % (median)"
+    return Group(title, rows, Text(f"{times}, at most by {most:.2g} % ({where})"))
+
+
+def _score_and_time(one: Mapping[str, Any] | None) -> tuple[str, str]:
+    if one is None:
+        return "", ""
+    return f"{one['score']:.0f}{'?' if one['doubts'] else ''}", _seconds(one["took_s"])
+
+
+def _seconds(time_s: float) -> str:
+    """A time with as many digits as short ones need."""
+    return f"{time_s:.2f}" if abs(time_s) >= SHORT_S or not time_s else f"{time_s:.4f}"
 
 
 def _range(one: Score) -> str:
@@ -154,7 +211,7 @@ def _range(one: Score) -> str:
 
 
 def _note(one: Score, change: Change | None) -> Text:
-    if one.ended != Ended.RECOVERED:
+    if one.ended != TransferOutcome.RECOVERED:
         return Text(f"{one.ended} {one.said}"[:60].strip(), "bold red")
     if change is not None and change.verdict is not Verdict.SAME:
         return Text(f"{change.verdict} ({change.before:.0f})", STYLES[change.verdict])
@@ -204,6 +261,6 @@ def junit(report: Report) -> str:
 
 
 def _failure(one: Score, change: Change | None) -> str:
-    if change is None or one.ended != Ended.RECOVERED:
+    if change is None or one.ended != TransferOutcome.RECOVERED:
         return f"{one.ended} after {one.took_s:.1f} s {one.said}".strip()
     return f"the score fell from {change.before:.1f} to {change.now:.1f}"

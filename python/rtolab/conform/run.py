@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,13 +16,14 @@ from typing import TypeVar
 from rtolab import _rtolab
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure
-from rtolab.conform.measure import Ended, Measured
+from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.order import Order
-from rtolab.conform.score import Score, Twin, score
-from rtolab.conform.suite import SIZES, Scenario, toml
-from rtolab.emulation import Emulated, emulate
+from rtolab.conform.scenario import Scenario
+from rtolab.conform.score import Score, UndisturbedTransfer, score
+from rtolab.emulation import EmulationResult, emulate
 from rtolab.emulation.programs import GONE
 from rtolab.kernel import Kernel
+from rtolab.process import processors
 from rtolab.run import as_toml
 
 Progress = Callable[[int, int], object]
@@ -36,6 +36,20 @@ ASK_S = 0.1
 """How often a thread checks whether to continue, in seconds."""
 GRACE_S = 60.0
 """How long after the client's time limit a run is given up, in seconds."""
+
+SEVERAL = """
+count=$1 ids= code=0
+shift
+while [ "$count" -gt 0 ]; do
+    "$@" &
+    ids="$ids $!" count=$((count - 1))
+done
+for id in $ids; do
+    wait "$id" || code=$?
+done
+exit "$code"
+"""
+"""A script for `sh` that runs a client several times at once; it fails if one of them fails."""
 
 
 @dataclass(frozen=True)
@@ -91,43 +105,45 @@ def conform(
         EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         Error: an undisturbed transfer does not end, or a key or value is wrong.
     """
-    twins = list({one.bytes: one.twin for one in scenarios}.values())
+    twins = list({one.twin.id: one.twin for one in scenarios}.values())
     # On a virtual clock all runs of a seed are equal.
     alike = 1 if stack.kernel else TWINS
     if stack.kernel:
         # A guest waits for nothing but a processor.
-        parallel = min(parallel, os.cpu_count() or 1)
+        parallel = min(parallel, processors())
     total = alike * len(twins) + repeat * len(scenarios)
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
+        runner.provide({one.bytes for one in scenarios})
         with _Pool(parallel, runner.stopped, total, progress) as pool:
             repetitions = [(twin, number) for twin in twins for number in range(alike)]
             done = pool.map(lambda one: runner.run(*one), repetitions)
             for (twin, _), run in zip(repetitions, done, strict=True):
                 _check(twin, run)
             found = {
-                twin.bytes: Twin.of(done[alike * place : alike * (place + 1)])
+                twin.id: UndisturbedTransfer.of(done[alike * place : alike * (place + 1)])
                 for place, twin in enumerate(twins)
             }
             # Interleave the scenarios, so that a busy period of this machine affects each once.
             each = [(one, number) for number in range(repeat) for one in scenarios]
-            runs = pool.map(lambda one: runner.run(*one, found[one[0].bytes].tail), each)
+            runs = pool.map(lambda one: runner.run(*one, found[one[0].twin.id].tail), each)
     return [
-        score(one, runs[place :: len(scenarios)], found[one.bytes])
+        score(one, runs[place :: len(scenarios)], found[one.twin.id])
         for place, one in enumerate(scenarios)
     ]
 
 
-def _check(twin: Scenario, run: Measured) -> None:
-    if run.ended is not Ended.RECOVERED:
+def _check(twin: Scenario, run: TransferMeasurement) -> None:
+    if run.ended is not TransferOutcome.RECOVERED:
         said = f"; what was said last: {run.said}" if run.said else ""
         raise Error(
             f"a transfer of {twin.bytes} B that nothing disturbs {run.ended}: there is nothing to "
             f"compare with. The client must end with 0 when it has all{said}"
         )
-    if run.arrived_bytes < twin.bytes:
+    every = twin.bytes * twin.flows
+    if run.arrived_bytes < every:
         raise Error(
-            f"of {twin.bytes} B that the client was to fetch {run.arrived_bytes} B passed the "
+            f"of {every} B that the client was to fetch {run.arrived_bytes} B passed the "
             "link: {bytes} in the client's arguments says how many, and {server} is where"
         )
 
@@ -159,8 +175,12 @@ class _Pool:
             self.stopped.set()
         self.threads.shutdown(cancel_futures=True)
 
-    def map(self, work: Callable[[Item], Measured], items: Sequence[Item]) -> list[Measured]:
-        futures: list[Future[Measured]] = [self.threads.submit(work, one) for one in items]
+    def map(
+        self, work: Callable[[Item], TransferMeasurement], items: Sequence[Item]
+    ) -> list[TransferMeasurement]:
+        futures: list[Future[TransferMeasurement]] = [
+            self.threads.submit(work, one) for one in items
+        ]
         waiting = set(futures)
         while waiting:
             # The timeout lets signal handlers run: a signal alone may not wake this wait.
@@ -177,15 +197,19 @@ class _Runner:
     def __init__(self, stack: Stack, folder: Path, limit_s: float) -> None:
         self.stack, self.folder, self.limit_s = stack, folder, limit_s
         self.stopped = Event()
-        if stack.client:
-            for size in SIZES:
-                (folder / str(size)).write_bytes(bytes(size))
 
-    def run(self, scenario: Scenario, number: int, last: int = 0) -> Measured:
+    def provide(self, sizes: Iterable[int]) -> None:
+        """Makes the files that a server may offer; they take no space."""
+        if self.stack.client:
+            for size in sizes:
+                with (self.folder / str(size)).open("wb") as file:
+                    file.truncate(size)
+
+    def run(self, scenario: Scenario, number: int, last: int = 0) -> TransferMeasurement:
         """Runs a scenario for the `number`th time; `last` is the number of its last data packet."""
         drops = tuple(range(max(last - scenario.tail, 1) + 1, last + 1)) if scenario.tail else ()
         path = self.folder / f"{scenario.id}-{number}.toml"
-        path.write_text(toml(scenario, self.limit_s, drops), encoding="utf-8")
+        scenario.write(path, self.limit_s, drops)
         if self.stack.client and self.stack.kernel:
             return self._in_guests(scenario, path, self.stack.kernel)
         if self.stack.client:
@@ -197,39 +221,39 @@ class _Runner:
             kernel=self.stack.kernel,
             progress=self._go_on,
         )
-        return measure.flow(result, self.limit_s)
+        return measure.flows(result, self.limit_s + scenario.extra_s)
 
     def _go_on(self, *_: int) -> None:
         if self.stopped.is_set():
             raise StoppedError("another run could not be done")
 
-    def _in_guests(self, scenario: Scenario, path: Path, kernel: Kernel) -> Measured:
+    def _in_guests(self, scenario: Scenario, path: Path, kernel: Kernel) -> TransferMeasurement:
         log = path.with_suffix(".log")
         outcome, report = _rtolab.emulate_programs(
             path,
             guest=(kernel.folder, kernel.title),
-            client=[self._filled(word, scenario) for word in self.stack.client],
+            client=self._client(scenario),
             server=self._filled(self.stack.server, scenario),
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
             seed=scenario.seed,
             lead_s=self.stack.lead_s,
-            limit_s=self.limit_s,
+            limit_s=self.limit_s + scenario.extra_s,
             keep=True,
             log=log,
             goes_on=self._go_on,
         )
-        found = measure.command(Emulated(str(path), outcome, [report]), report["returncode"])
+        found = measure.command(EmulationResult(str(path), outcome, [report]), report["returncode"])
         said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
-        return found if found.ended is Ended.RECOVERED else replace(found, said=said)
+        return found if found.ended is TransferOutcome.RECOVERED else replace(found, said=said)
 
-    def _command(self, scenario: Scenario, path: Path) -> Measured:
+    def _command(self, scenario: Scenario, path: Path) -> TransferMeasurement:
         order = Order(
             scenario=str(path),
             seed=scenario.seed,
             server=self._filled(self.stack.server, scenario),
-            client=[self._filled(word, scenario) for word in self.stack.client],
+            client=self._client(scenario),
             lead_s=self.stack.lead_s,
-            limit_s=self.limit_s,
+            limit_s=self.limit_s + scenario.extra_s,
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
         )
         order_file, found, log = (path.with_suffix(end) for end in (".order", ".json", ".log"))
@@ -241,7 +265,7 @@ class _Runner:
                 words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             ) as process,
         ):
-            self._wait(process)
+            self._wait(process, self.limit_s + scenario.extra_s)
         said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
         if not found.exists():
             _, missing, what = said.partition("rtolab.EmulationError: ")
@@ -249,17 +273,28 @@ class _Runner:
                 raise EmulationError(what)
             raise Error(f"{scenario.id} could not be run: {said or process.returncode}")
         run = json.loads(found.read_text(encoding="utf-8"))
-        ended = Ended(run.pop("ended"))
-        last_line = said if ended is not Ended.RECOVERED else ""
-        return Measured(ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line})
+        ended = TransferOutcome(run.pop("ended"))
+        last_line = said if ended is not TransferOutcome.RECOVERED else ""
+        return TransferMeasurement(
+            ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line}
+        )
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        left = self.stack.lead_s + self.limit_s + GRACE_S
+    def _wait(self, process: subprocess.Popen[bytes], limit_s: float) -> None:
+        left = self.stack.lead_s + limit_s + GRACE_S
         while process.poll() is None and left > 0 and not self.stopped.is_set():
             self.stopped.wait(ASK_S)
             left -= ASK_S
         if process.poll() is None:
             process.terminate()
+
+    def _client(self, scenario: Scenario) -> list[str]:
+        """Program and arguments that fetch once, or as often as the scenario has transfers."""
+        words = [self._filled(word, scenario) for word in self.stack.client]
+        return (
+            words
+            if scenario.flows == 1
+            else ["sh", "-c", SEVERAL, "sh", str(scenario.flows), *words]
+        )
 
     def _filled(self, word: str, scenario: Scenario) -> str:
         """Fills in sizes and folders; the emulation fills in addresses."""

@@ -8,22 +8,17 @@ from enum import StrEnum
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from rtolab.conform.measure import Ended, Measured
-from rtolab.conform.suite import QUEUE, RATE_BPS, ROUND_TRIP_S
+from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 
 if TYPE_CHECKING:
-    from rtolab.conform.suite import Scenario
-
-PATH = round(RATE_BPS / 8 * ROUND_TRIP_S) + QUEUE
-"""The capacity of the path, in bytes: the bandwidth-delay product and a full queue."""
-
+    from rtolab.conform.scenario import Scenario
 
 SCATTER = 5.0
 """The largest scatter of a score without doubt, in points."""
 
 
 @dataclass(frozen=True)
-class Twin:
+class UndisturbedTransfer:
     """The undisturbed transfer: medians of several runs.
 
     Attributes:
@@ -39,7 +34,7 @@ class Twin:
     tail: int
 
     @classmethod
-    def of(cls, runs: Sequence[Measured]) -> Twin:
+    def of(cls, runs: Sequence[TransferMeasurement]) -> UndisturbedTransfer:
         """The medians of completed runs."""
         times = sorted(run.took_s for run in runs)
         return cls(
@@ -84,24 +79,26 @@ class Score:
     said: str = ""
 
 
-def score(scenario: Scenario, runs: Sequence[Measured], twin: Twin) -> Score:
+def score(
+    scenario: Scenario, runs: Sequence[TransferMeasurement], twin: UndisturbedTransfer
+) -> Score:
     """The score of a scenario against its twin: the median of the runs without doubts."""
     scored = sorted((_scored(scenario, run, twin) for run in runs), key=lambda one: one.score)
     good = [one for one in scored if not one.doubts] or scored
     chosen = good[(len(good) - 1) // 2]
-    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(chosen, twin))
+    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(scenario, chosen, twin))
     return replace(chosen, runs=tuple(one.score for one in scored), doubts=doubts)
 
 
-def _scored(scenario: Scenario, run: Measured, twin: Twin) -> Score:
+def _scored(scenario: Scenario, run: TransferMeasurement, twin: UndisturbedTransfer) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
         # Data beyond that of the undisturbed transfer had arrived before.
         unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
     link_s = run.held_s + scenario.slower_s(twin.took_s)
     value = 0.0
-    if run.ended is Ended.RECOVERED:
-        value = worth((run.took_s, link_s), twin.took_s, unneeded)
+    if run.ended is TransferOutcome.RECOVERED:
+        value = worth((run.took_s, link_s), twin.took_s, (unneeded, scenario.capacity))
     return Score(
         id=scenario.id,
         says=scenario.says,
@@ -117,10 +114,10 @@ def _scored(scenario: Scenario, run: Measured, twin: Twin) -> Score:
     )
 
 
-def _missed(scenario: Scenario, run: Measured) -> tuple[str, ...]:
+def _missed(scenario: Scenario, run: TransferMeasurement) -> tuple[str, ...]:
     """A doubt if most of the disturbance came after the transfer."""
     due_s = scenario.disturbed_s
-    if run.ended is not Ended.RECOVERED or run.held_s >= due_s / 2:
+    if run.ended is not TransferOutcome.RECOVERED or run.held_s >= due_s / 2:
         return ()
     doubt = f"of {due_s:.2f} s in which the link was disturbed {run.held_s:.2f} s fell into the "
     return (f"{doubt}transfer",)
@@ -134,13 +131,12 @@ def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:
     return (f"{len(scores)} runs on the same seed had scores of {least:.0f} to {most:.0f}",)
 
 
-def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
+def _unsteady(scenario: Scenario, one: Score, twin: UndisturbedTransfer) -> tuple[str, ...]:
     """A doubt if the score depends on the chosen run of the twin."""
-    if one.ended != Ended.RECOVERED:
+    if one.ended != TransferOutcome.RECOVERED:
         return ()
-    least, most = (
-        worth((one.took_s, one.link_s), twin_s, one.unneeded_bytes) for twin_s in twin.spread_s
-    )
+    times_s, sizes = (one.took_s, one.link_s), (one.unneeded_bytes, scenario.capacity)
+    least, most = (worth(times_s, twin_s, sizes) for twin_s in twin.spread_s)
     if most - least <= SCATTER:
         return ()
     low, high = twin.spread_s
@@ -148,7 +144,7 @@ def _unsteady(one: Score, twin: Twin) -> tuple[str, ...]:
     return (f"{twins}, which makes scores of {least:.0f} to {most:.0f}",)
 
 
-def worth(times_s: tuple[float, float], twin_s: float, unneeded: int) -> float:
+def worth(times_s: tuple[float, float], twin_s: float, sizes: tuple[int, int]) -> float:
     """The score: 100 for a stack as fast as the link allows, without unneeded retransmissions.
 
     It is the product of two shares: the twin's time over the run's time without the link's part,
@@ -158,10 +154,10 @@ def worth(times_s: tuple[float, float], twin_s: float, unneeded: int) -> float:
     Args:
         times_s: the time of the run, and the part of it that the link caused.
         twin_s: the time of the twin.
-        unneeded: unneeded bytes.
+        sizes: unneeded bytes, and the capacity of the path in bytes.
     """
-    took_s, link_s = times_s
-    return 100 * twin_s / max(took_s - link_s, twin_s) * PATH / (PATH + unneeded)
+    (took_s, link_s), (unneeded, capacity) = times_s, sizes
+    return 100 * twin_s / max(took_s - link_s, twin_s) * capacity / (capacity + unneeded)
 
 
 def overall(scores: Sequence[Score]) -> float:

@@ -2,7 +2,7 @@
 
 Each transfer has a process of its own, since a process has one set of hosts and runs one command at
 a time. The first argument is a JSON file with the `Order`, the second the output file for
-`Measured`.
+`TransferMeasurement`.
 """
 
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 from rtolab import _rtolab
 from rtolab.conform.measure import command
 from rtolab.conform.order import Order
-from rtolab.emulation import Emulated
+from rtolab.emulation import EmulationResult
 from rtolab.emulation.programs import in_namespaces
 from rtolab.process import ends_in_order
 
@@ -39,7 +39,7 @@ def _before_others() -> Iterator[None]:
 
 
 def run(order: Order) -> dict[str, object]:
-    """Runs the transfer; returns `Measured` as a dictionary."""
+    """Runs the transfer; returns `TransferMeasurement` as a dictionary."""
     both = in_namespaces(order.client, order.server, lead_s=order.lead_s, limit_s=order.limit_s)
     with _before_others():
         outcome, report = _rtolab.emulate(
@@ -49,7 +49,7 @@ def run(order: Order) -> dict[str, object]:
             command=both,
             keep=True,
         )
-    result = Emulated(order.scenario, outcome, [report])
+    result = EmulationResult(order.scenario, outcome, [report])
     return asdict(command(result, report["returncode"]))
 
 

@@ -1,4 +1,4 @@
-"""Diagnosis of the retransmissions and timeouts in a capture."""
+"""Diagnosis of the losses, retransmissions and timeouts in a capture or a QUIC log."""
 
 import difflib
 import json
@@ -26,7 +26,7 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The diagnosis of a capture.
+    """The diagnosis of a capture or of a QUIC log.
 
     Attributes:
         capture: the file.
@@ -51,6 +51,11 @@ class Diagnosis:
         return "".join(map(html, shown))
 
     @property
+    def is_log(self) -> bool:
+        """Is it the diagnosis of a QUIC log?"""
+        return "qlog_version" in self.document["summary"]
+
+    @property
     def error(self) -> str | None:
         """Why the capture was not read to its end."""
         error: str | None = self.document["error"]
@@ -58,7 +63,11 @@ class Diagnosis:
 
     @property
     def passed_over(self) -> str:
-        """Packets that may be TCP and could not be used; empty if there are none."""
+        """Packets or events that could not be used; empty if there are none."""
+        if self.is_log:
+            summary = self.document["summary"]
+            count = counted(summary["malformed"], "malformed event")
+            return f"skipped: {count}; {summary['first_malformed']}" if summary["malformed"] else ""
         skipped = self.document["skipped"]
         links = ", ".join(map(str, skipped["link_types"]))
         reasons = {
@@ -74,6 +83,8 @@ class Diagnosis:
     @property
     def lacks(self) -> str:
         """What was captured twice or is missing; empty if each packet is there once."""
+        if self.is_log:
+            return ""
         connections = self.document["connections"]
         twice = sum(one["captured_twice"] for one in connections)
         missed = sum(one["missed_bytes"] for one in connections)
@@ -84,19 +95,24 @@ class Diagnosis:
     @cached_property
     def worst(self) -> list[Connection]:
         """The connections, the one that lost most time first."""
-        return sorted(self.document["connections"], key=_suffering, reverse=True)
+        order = _suffering_in_log if self.is_log else _suffering
+        return sorted(self.document["connections"], key=order, reverse=True)
 
     def count(self, what: str) -> float:
         """Counts what `--fail-on` names, `lost-time` in seconds; Error if `what` is unknown."""
         if what not in COUNTED:
             raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
         totals = self.document["summary"]["totals"]
-        total: float = sum(totals[key] for key in COUNTED[what][0])
+        keys = COUNTED[what][0]
+        if any(key not in totals for key in keys):
+            raise Error(f"{self.capture}: only QUIC logs count {what}")
+        total: float = sum(totals[key] for key in keys)
         return total
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables `connections`, `retransmissions`, `timeouts`, `episodes` and `findings`.
 
+        A QUIC log has `losses` instead of `retransmissions`, and no findings.
         Columns are named after the keys of the document; those of a nested object begin with its
         name. `connection` is the number of the connection.
         """
@@ -121,6 +137,8 @@ COUNTED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "unneeded": (("unneeded",), "retransmissions"),
     "needed": (("needed",), "retransmissions"),
     "retransmissions": (("retransmissions",), "segments"),
+    "spurious-losses": (("spurious_losses",), "losses"),
+    "losses": (("losses",), "segments"),
     "lost": (("lost",), "segments"),
     "unknown": (("unknown", "one_way"), "retransmissions"),
     "lost-time": (("time_lost",), ""),
@@ -159,10 +177,11 @@ class Limit:
 def diagnose(
     capture: str | Path, *, progress: Callable[[int, int], None] | None = None
 ) -> Diagnosis:
-    """Read a capture and judge its retransmissions.
+    """Read a capture or a QUIC log, and judge its losses, retransmissions and timeouts.
 
     Args:
-        capture: a pcap or pcapng file, also compressed by gzip or zstd; `-` for standard input.
+        capture: a pcap, pcapng or qlog file, also compressed by gzip or zstd; `-` for standard
+            input.
         progress: called from time to time with the bytes read and the size of the file.
 
     Raises:
@@ -171,14 +190,15 @@ def diagnose(
     """
     rows = _rtolab.diagnose(capture, progress=progress)
     document = json.loads(rows.json())
-    read = document["summary"]["packets"] or any(document["skipped"].values())
+    summary = document["summary"]
+    read = summary["packets"] or summary.get("events") or any(document.get("skipped", {}).values())
     if document["error"] and not read:
         raise Error(f"{capture}: {document['error']}")
     return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
 
 
 def diagnose_pair(first: str | Path, second: str | Path) -> Diagnosis:
-    """Judge the retransmissions of two captures of the same transfers, one at each end.
+    """Judge two captures or two QUIC logs of the same transfers, one at each end.
 
     The fate of each packet is known, and with it each verdict. The diagnosis is of the capture at
     the end that sends more.
@@ -196,8 +216,10 @@ def annotate(diagnosis: Diagnosis, out: Path) -> None:
     """Write a pcapng copy of the capture with the findings as packet comments.
 
     Raises:
-        Error: the capture cannot be read again, or the copy cannot be written.
+        Error: it is a QUIC log, the capture cannot be read again, or the copy cannot be written.
     """
+    if diagnosis.is_log:
+        raise Error(f"{diagnosis.capture}: a QUIC log has no packets to annotate")
     with whole(out) as unfinished:
         try:
             _rtolab.annotate(diagnosis.capture, unfinished, comments(diagnosis.document))
@@ -229,3 +251,9 @@ def _suffering(connection: Connection) -> tuple[float, ...]:
     unneeded = sum(one["len"] for one in resent if one["verdict"] == "unneeded")
     lost = connection["time_lost"] or 0.0
     return (lost, len(resent), unneeded, len(connection["timeouts"]), -connection["number"])
+
+
+def _suffering_in_log(connection: Connection) -> tuple[float, ...]:
+    spurious = sum(one["verdict"] == "spurious" for one in connection["losses"])
+    lost = connection["time_lost"] + connection["time_in_spurious_recovery"]
+    return (lost, spurious, len(connection["timeouts"]), -connection["number"])

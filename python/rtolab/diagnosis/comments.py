@@ -27,16 +27,14 @@ def comments(document: Row, before: int = 0) -> dict[int, str]:
             facts[resent["frame"]].append(f"episode {number}")
         for _, episode in episodes:
             frame, lost = episode["frames"][0], episode["cost"]["time_lost"]
-            descriptions[frame] = episode["story"]
+            descriptions[frame] = episode["description"]
             if lost is not None:
                 facts[frame].append(f"cost {lost:.6f} s")
         for finding in one["habits"]:
             for frame in finding["frames"]:
                 facts[frame].append(f"finding {finding['habit']}")
     comments = {frame: f"rtolab: {'; '.join(said)}" for frame, said in facts.items()}
-    return comments | {
-        frame: f"{comments[frame]}. {story}" for frame, story in descriptions.items()
-    }
+    return comments | {frame: f"{comments[frame]}. {text}" for frame, text in descriptions.items()}
 
 
 def _of_retransmission(resent: Row) -> Iterator[str]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from rtolab import _rtolab
 from rtolab.campaign import Figure
-from rtolab.diagnosis import Diagnosis
+from rtolab.diagnosis import Diagnosis, logs
 from rtolab.diagnosis.tables import (
     NAMES_OF_OUTCOMES,
     agreement,
@@ -32,7 +32,7 @@ from rtolab.diagnosis.tables import (
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 from rtolab.files import write_text
 from rtolab.plot.style import styled
-from rtolab.plot.trace_panels import DELAYED_S, Seen, View, sequence
+from rtolab.plot.trace_panels import DELAYED_S, FlowPackets, View, sequence
 from rtolab.plot.trace_plot import stacked
 from rtolab.report import _bundle, _cells, _figure, _table
 from rtolab.text import counted
@@ -69,6 +69,10 @@ def page(found: Sequence[Diagnosis]) -> str:
 
 
 def _capture(found: Diagnosis, name: str) -> str:
+    if found.is_log:
+        problems = [one for one in (found.error, found.passed_over) if one]
+        notes = "".join(f"<p><b>{escape(one)}</b></p>" for one in problems)
+        return logs.section(found, name, _paragraph(found.document["answer"]), notes)
     shown = [one for one in found.worst if has_something(one)]
     drawn = [one["number"] for one in shown[:DRAWN]]
     traces = json.loads(_rtolab.trace(found.capture, drawn, MOST_PACKETS)) if drawn else {}
@@ -183,7 +187,7 @@ def _connection(
         "unknown": "at an unknown place",
     }[one["vantage"]]
     episodes = "".join(
-        f"<li>At {begins(found, one, episode)}: {escape(episode['story'])}</li>"
+        f"<li>At {begins(found, one, episode)}: {escape(episode['description'])}</li>"
         for episode in one["episodes"]
     )
     findings = "".join(
@@ -231,7 +235,7 @@ def _rows(one: Mapping[str, Any]) -> str:
 def _picture(one: Mapping[str, Any], packets: list[dict[str, Any]]) -> Figure:
     view = _view(one, packets)
     chart = styled(
-        stacked([sequence(Seen.at(view, "sender"), DELAYED_S, labelled=True)]),
+        stacked([sequence(FlowPackets.at(view, "sender"), DELAYED_S, labelled=True)]),
         view.title("packets as captured"),
     )
     spec = json.dumps(chart.to_dict(validate=False)).encode()
@@ -310,7 +314,7 @@ def _segment(
         "seq": packet["seq"],
         "len": packet["len"],
         "ack": packet["ack"],
-        "window_edge": packet["edge"],
+        "window_edge": packet["window_edge"],
         "retransmission": verdict is not None,
         "unneeded": verdict == "unneeded",
         "fate": verdict or "sent once",

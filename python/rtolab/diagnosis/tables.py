@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rtolab.diagnosis import logs
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 from rtolab.text import counted
 
@@ -31,6 +32,8 @@ BLIND = {
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
     """The answer in words, and the worst connections of a capture with their episodes."""
+    if found.is_log:
+        return _log(found, top)
     summary = found.document["summary"]
     counts = ", ".join(
         f"{summary[key]} {what}{'s' * (summary[key] != 1)}"
@@ -57,6 +60,33 @@ def diagnosis(found: Diagnosis, top: int) -> RenderableType:
         if left > 0:
             lines.append(Text(f"and {counted(left, 'more connection')}: --top {len(shown)}", "dim"))
         lines += [Text(said) for said in stacks(shown[:top])]
+    return Group(*lines)
+
+
+def _log(found: Diagnosis, top: int) -> RenderableType:
+    """The answer about a QUIC log, and its worst connections."""
+    lines: list[RenderableType] = [Text(found.capture, "bold"), Text(logs.counts(found), "dim")]
+    if found.document["summary"]["began"]:
+        lines.append(Text(captured(found), "dim"))
+    if found.passed_over:
+        lines.append(Text(found.passed_over, "dim"))
+    lines.append(Padding(paragraph(found.document["answer"]), (1, 0)))
+    shown = [one for one in found.worst if logs.has_something(one)]
+    if shown:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in logs.NAMES:
+            heading = name.replace(": ", "\n").replace(", ", " /\n").replace(" (", "\n(")
+            table.add_column(heading, justify="left" if name == "log of" else "right")
+        for one in shown[:top]:
+            table.add_row(*logs.cells(one))
+        lines.append(table)
+        said = [
+            Text(f"#{one['number']} {text}") for one in shown[:top] for text in logs.episodes(one)
+        ]
+        lines.append(Padding(Group(*said), (0, 0, 1, 2)))
+    left = len(shown) - top
+    if left > 0:
+        lines.append(Text(f"and {counted(left, 'more connection')}: --top {len(shown)}", "dim"))
     return Group(*lines)
 
 
@@ -225,7 +255,7 @@ def _stories(
     lines = [Text.assemble(name, paragraph(answer))] if answer else []
     for episode in one["episodes"][:STORIES]:
         at = f"{begins(found, one, episode)}: "
-        lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["story"]))
+        lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["description"]))
     left = len(one["episodes"]) - STORIES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more episode')}", "dim"))

@@ -8,7 +8,7 @@ from statistics import median
 import polars as pl
 
 from rtolab._rtolab import Error
-from rtolab.emulation import Emulated, Variant, emulate
+from rtolab.emulation import EmulationResult, Variant, emulate
 from rtolab.kernel import Kernel
 from rtolab.result import Result
 from rtolab.run import run
@@ -102,7 +102,7 @@ class Comparison:
     pairs: list[Pair]
     checks: list[Agreement]
     engine: Result
-    kernel: Emulated
+    kernel: EmulationResult
 
     @property
     def verdict(self) -> str:

@@ -12,7 +12,7 @@ from rtolab.result import Result
 from rtolab.stats import Estimate
 
 if TYPE_CHECKING:
-    from rtolab.experiments.measured import Measured, Runs
+    from rtolab.experiments.measured import ExperimentRuns, Runs
 
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
@@ -77,7 +77,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Unstated:
+class UnstatedAssumption:
     """Values that an unstated assumption may have, for `reproduce --search`.
 
     Attributes:
@@ -92,7 +92,7 @@ class Unstated:
 
 
 @dataclass(frozen=True)
-class Composed:
+class SenderComposition:
     """A system's sender as policies and scenario keys, each of which a search can replace.
 
     Attributes:
@@ -129,7 +129,7 @@ class Variant:
     series: str = ""
     x: float | None = None
     judges: tuple[str, ...] = ()
-    composed: Composed | None = None
+    composed: SenderComposition | None = None
     runs: str = ""
 
     @property
@@ -280,7 +280,7 @@ class Curves:
     x: str
     y: str
     metric: Metric | None = None
-    points: Callable[[Measured], Sequence[Point]] | None = None
+    points: Callable[[ExperimentRuns], Sequence[Point]] | None = None
     only: Callable[[Variant], bool] | None = None
     published: tuple[Point, ...] = ()
     log_x: bool = False
@@ -349,7 +349,7 @@ class Check:
 
     name: str
     kind: Kind
-    measure: Callable[[Measured], float | Estimate | None]
+    measure: Callable[[ExperimentRuns], float | Estimate | None]
     bounds: Mapping[int, Bounds]
     note: str = ""
     because: str = ""
@@ -357,12 +357,12 @@ class Check:
     basis: Basis = "unstated"
     fitted: str = ""
 
-    def judge(self, measured: Measured) -> Judgement:
+    def judge(self, measured: ExperimentRuns) -> Judgement:
         """Measure and compare."""
         basis = "ours" if measured.experiment.ours else self.basis
         return replace(self._judge(measured), basis=basis, fitted=self.fitted)
 
-    def _judge(self, measured: Measured) -> Judgement:
+    def _judge(self, measured: ExperimentRuns) -> Judgement:
         found = self.measure(measured)
         value = found.value if isinstance(found, Estimate) else found
         interval = (found.low, found.high) if isinstance(found, Estimate) else None
@@ -436,9 +436,9 @@ class CountedCheck(Check):
         suffices: are there enough events to decide the claim?
     """
 
-    suffices: Callable[[Measured], bool] = bool
+    suffices: Callable[[ExperimentRuns], bool] = bool
 
-    def judge(self, measured: Measured) -> Judgement:
+    def judge(self, measured: ExperimentRuns) -> Judgement:
         """Measure and compare, if there are enough events."""
         judged = super().judge(measured)
         if self.suffices(measured):
@@ -541,12 +541,12 @@ class Experiment:
     variants: tuple[Variant, ...] = ()
     metrics: tuple[Metric, ...] = ()
     published: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    derive: Callable[[Measured], Sequence[Value]] | None = None
-    tables: Callable[[Measured], Sequence[Table]] | None = None
+    derive: Callable[[ExperimentRuns], Sequence[Value]] | None = None
+    tables: Callable[[ExperimentRuns], Sequence[Table]] | None = None
     figures: tuple[Curves, ...] = ()
     aliases: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    unstated: tuple[Unstated, ...] = ()
+    unstated: tuple[UnstatedAssumption, ...] = ()
     runs: int = 300
     quick_runs: int = 10
     quick_set: Mapping[str, str] = field(default_factory=dict)

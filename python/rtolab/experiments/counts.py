@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from rtolab.experiments.base import Bounds, Check, Kind, Parts, Variant
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.trace import Ack, Timeout, Trace
 
 Count = Callable[[Trace, Timeout], float | None]
@@ -29,7 +29,7 @@ class After:
     def _check(
         self, bounds: Bounds, name: str, count: Count, kind: Kind, **parts: Unpack[Parts]
     ) -> Check:
-        def measure(measured: Measured) -> float | None:
+        def measure(measured: ExperimentRuns) -> float | None:
             trace = measured.traces[self.variant.key]
             timeouts = trace.timeouts_from(self.at)
             return count(trace, timeouts[0]) if timeouts else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from rtolab.experiments.base import Alternative, Assumption, Experiment, Judgement, Table, Value
 from rtolab.experiments.reproduce import Reproduction, Row
-from rtolab.experiments.sensitivity import Compared, Tried
+from rtolab.experiments.sensitivity import AlternativeResult, CheckComparison
 from rtolab.stats import Estimate, Summary
 
 
@@ -116,7 +116,7 @@ def _judged(written: dict[str, Any]) -> Judgement:
     return Judgement(**written | {"interval": tuple(interval) if interval else None})
 
 
-def _tried(tried: Tried) -> dict[str, Any]:
+def _tried(tried: AlternativeResult) -> dict[str, Any]:
     return {
         "name": tried.alternative.name,
         "set": dict(tried.alternative.set),
@@ -132,13 +132,13 @@ def _tried(tried: Tried) -> dict[str, Any]:
     }
 
 
-def _retried(written: dict[str, Any]) -> Tried:
+def _retried(written: dict[str, Any]) -> AlternativeResult:
     checks = []
     for check in written["checks"]:
         judged = {key: check[key] for key in check if key not in ("before", "leaning")}
-        checks.append(Compared(check["before"], _judged(judged), check["leaning"]))
+        checks.append(CheckComparison(check["before"], _judged(judged), check["leaning"]))
     alternative = Alternative(written["name"], written["set"], written["why"])
-    return Tried(alternative, written["runs"], tuple(checks))
+    return AlternativeResult(alternative, written["runs"], tuple(checks))
 
 
 def _finite(value: float | None) -> float | None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from rtolab._rtolab import Error
-from rtolab.emulation import Emulated, emulate
+from rtolab.emulation import EmulationResult, emulate
 from rtolab.emulation import Variant as Setting
 from rtolab.experiments.base import Experiment, Metric, Variant
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.experiments.minrto2007.setup import LINUX, LINUX_AS_IT_IS
 from rtolab.experiments.reproduce import reproduce
 from rtolab.experiments.trace import Trace
@@ -31,7 +31,7 @@ DECADES = {
 
 
 @dataclass(frozen=True)
-class Mapped:
+class KernelSender:
     """One of the papers' senders, as a kernel.
 
     Attributes:
@@ -58,7 +58,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class OnKernel:
+class KernelExperiment:
     """An experiment on real kernels.
 
     Attributes:
@@ -73,10 +73,10 @@ class OnKernel:
     """
 
     experiment: Experiment
-    mapping: tuple[Mapped, ...]
+    mapping: tuple[KernelSender, ...]
     left_out: tuple[str, ...]
     lines: tuple[Line, ...]
-    emulated: Emulated
+    emulated: EmulationResult
     runs: int
     seed: int
 
@@ -111,8 +111,10 @@ def _numbers(summary: Summary | None) -> dict[str, float | int] | None:
     return None if summary is None else asdict(summary)
 
 
-def _sum(key: str, says: str, **kernel: str) -> Mapped:
-    return Mapped(key, DECADES | {f"kernel.{name}": value for name, value in kernel.items()}, says)
+def _sum(key: str, says: str, **kernel: str) -> KernelSender:
+    return KernelSender(
+        key, DECADES | {f"kernel.{name}": value for name, value in kernel.items()}, says
+    )
 
 
 FRTO2002 = (
@@ -179,7 +181,7 @@ MINRTO2007 = tuple(
     )
     for variant in (LINUX, LINUX_AS_IT_IS)
 )
-MAPPINGS: dict[str, tuple[Mapped, ...]] = {
+MAPPINGS: dict[str, tuple[KernelSender, ...]] = {
     **{f"frto2002/table{number}": FRTO2002 for number in (1, 2, 3)},
     "delays2001/fig9": DELAYS2001,
     "minrto2007/fig6a": MINRTO2007,
@@ -187,7 +189,7 @@ MAPPINGS: dict[str, tuple[Mapped, ...]] = {
 """By id of the experiment."""
 
 
-def find(name: str) -> tuple[Mapped, ...]:
+def find(name: str) -> tuple[KernelSender, ...]:
     """The mapping of an experiment.
 
     Raises:
@@ -208,7 +210,7 @@ def on_kernel(
     instead: Mapping[str, str] | None = None,
     guest: Kernel | None = None,
     progress: Progress | None = None,
-) -> OnKernel:
+) -> KernelExperiment:
     """Run an experiment's variants simulated and on real kernels, on the same seeds.
 
     Args:
@@ -257,7 +259,7 @@ def on_kernel(
     traces = {}
     if plain.is_trace:
         traces = {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
-    kernel = Measured(plain, runs, of, traces)
+    kernel = ExperimentRuns(plain, runs, of, traces)
     lines = tuple(
         Line(
             variant,
@@ -269,4 +271,4 @@ def on_kernel(
         for variant in chosen
         for metric in experiment.metrics
     )
-    return OnKernel(plain, mapping, left_out, lines, emulated, runs, seed)
+    return KernelExperiment(plain, mapping, left_out, lines, emulated, runs, seed)

@@ -15,7 +15,7 @@ from rtolab.experiments.base import (
     Variant,
     taken,
 )
-from rtolab.experiments.measured import Measured, ratio
+from rtolab.experiments.measured import ExperimentRuns, ratio
 from rtolab.stats import Estimate, ratio_of_medians
 
 RUNS, FEW = 100, 10
@@ -42,7 +42,7 @@ BY_BYTES = {"tcp.window.avoidance": "byte-counting"}
 
 
 @dataclass(frozen=True)
-class Believer:
+class Victim:
     """A sender that faces a misbehaving receiver: specification, title, and what it needs."""
 
     sender: str
@@ -62,26 +62,26 @@ class Believer:
 
 
 BELIEVERS = (
-    Believer("newreno:careful", "NewReno", {}),
-    Believer("sack", "SACK", {}),
-    Believer("sack", "SACK, bytes counted", BY_BYTES),
-    Believer("sack+frto", "SACK, F-RTO", {}),
-    Believer("sack+eifel:rfc3522", "SACK, Eifel", STAMPED),
-    Believer("sack+eifel:safe", "SACK, safe Eifel", STAMPED),
-    Believer("sack+dsack", "SACK, D-SACK of RFC 3708", {}),
-    Believer("sack+dsack:linux", "SACK, D-SACK of Linux", {}),
-    Believer("sack+dualrtt", "SACK, DualRTT", {}),
-    Believer("rack", "RACK-TLP", {}),
-    Believer("linux", "Linux 6", {}),
-    Believer("freebsd-14", "FreeBSD 14", {}),
-    Believer("gvisor", "gVisor", {}),
+    Victim("newreno:careful", "NewReno", {}),
+    Victim("sack", "SACK", {}),
+    Victim("sack", "SACK, bytes counted", BY_BYTES),
+    Victim("sack+frto", "SACK, F-RTO", {}),
+    Victim("sack+eifel:rfc3522", "SACK, Eifel", STAMPED),
+    Victim("sack+eifel:safe", "SACK, safe Eifel", STAMPED),
+    Victim("sack+dsack", "SACK, D-SACK of RFC 3708", {}),
+    Victim("sack+dsack:linux", "SACK, D-SACK of Linux", {}),
+    Victim("sack+dualrtt", "SACK, DualRTT", {}),
+    Victim("rack", "RACK-TLP", {}),
+    Victim("linux", "Linux 6", {}),
+    Victim("freebsd-14", "FreeBSD 14", {}),
+    Victim("gvisor", "gVisor", {}),
 )
 
 NOTHING = Bounds(high=1.1)
 """No gain: a rate relative to the honest receiver's, within the scatter of runs."""
 
 
-def gains(lie: str, of: Sequence[Believer], bounds: Bounds) -> tuple[Check, ...]:
+def gains(lie: str, of: Sequence[Victim], bounds: Bounds) -> tuple[Check, ...]:
     """The rate of a misbehaving receiver over that of an honest one lies within bounds."""
     return tuple(
         ratio(
@@ -94,7 +94,7 @@ def gains(lie: str, of: Sequence[Believer], bounds: Bounds) -> tuple[Check, ...]
     )
 
 
-def tables(measured: Measured) -> tuple[Table, ...]:
+def tables(measured: ExperimentRuns) -> tuple[Table, ...]:
     """Gains by kind of lie and sender."""
     rows = tuple(
         (believer.label, *(_gain(measured, believer, lie) for lie in LIES))
@@ -104,7 +104,7 @@ def tables(measured: Measured) -> tuple[Table, ...]:
     return (Table(caption, ("sender", *LIES.values()), rows, digits=0),)
 
 
-def _gain(measured: Measured, believer: Believer, lie: str) -> Cell:
+def _gain(measured: ExperimentRuns, believer: Victim, lie: str) -> Cell:
     honest = measured.values(believer.variant(None).key, THROUGHPUT)
     liar = measured.values(believer.variant(lie).key, THROUGHPUT)
     hung = measured.runs - liar.size

@@ -92,7 +92,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ExperimentRuns:
     """The runs of an experiment.
 
     Attributes:
@@ -125,7 +125,7 @@ class Measured:
     def _computed(self) -> dict[object, Any]:
         return {}
 
-    def once(self, compute: Callable[[Measured], T]) -> T:
+    def once(self, compute: Callable[[ExperimentRuns], T]) -> T:
         """What the function computes of these runs; it is called once."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
@@ -167,7 +167,7 @@ def ratio(
         parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
-    def measure(measured: Measured) -> Estimate | None:
+    def measure(measured: ExperimentRuns) -> Estimate | None:
         above, below = (measured.values(variant, metric) for variant in variants)
         if not above.size or not below.size or not np.median(below):
             return None
@@ -179,7 +179,7 @@ def ratio(
 def against_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
     """The median over the published one is within 1 +- `within`, from `runs` runs on."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         median = measured.median(variant.key, metric)
         return None if median is None else median / measured.published(variant.key, metric)
 
@@ -191,7 +191,7 @@ def against_published(metric: Metric, variant: Variant, within: float, *, runs: 
 def near_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
     """The median minus the published one is within +- `within`, from `runs` runs on."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         median = measured.median(variant.key, metric)
         return None if median is None else median - measured.published(variant.key, metric)
 
@@ -216,7 +216,7 @@ def mean(
         parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
-    def measure(measured: Measured) -> Estimate | None:
+    def measure(measured: ExperimentRuns) -> Estimate | None:
         values = measured.values(*of)
         return mean_of(values) if values.size else None
 
@@ -243,7 +243,7 @@ def difference(
 ) -> Check:
     """The difference of two medians, each of a variant and a metric, lies within bounds."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         left, right = measured.median(*minuend), measured.median(*subtrahend)
         return None if left is None or right is None else left - right
 
@@ -263,7 +263,7 @@ def derived(
         parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
     """
 
-    def measure(measured: Measured) -> float | Estimate | None:
+    def measure(measured: ExperimentRuns) -> float | Estimate | None:
         return measured.derived[of or name].measured
 
     return Check(name, kind, measure, bounds, **parts)
@@ -274,7 +274,7 @@ def derived_low(
 ) -> Check:
     """The low end of a derived value's interval lies within bounds; see `derived`."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         found = measured.derived[of].measured
         return found.low if isinstance(found, Estimate) else None
 
@@ -286,7 +286,7 @@ def derived_difference(
 ) -> Check:
     """The difference of two derived values lies within bounds; see `derived`."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         found = (measured.derived[name].measured for name in of)
         left, right = (one.value if isinstance(one, Estimate) else one for one in found)
         return None if left is None or right is None else left - right

@@ -1,9 +1,8 @@
 """Runs of experiments, compared with published values."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -21,9 +20,10 @@ from rtolab.experiments.base import (
     Value,
     Variant,
 )
-from rtolab.experiments.measured import Measured, Runs
-from rtolab.experiments.sensitivity import Tried, runs_for, tried
+from rtolab.experiments.measured import ExperimentRuns, Runs
+from rtolab.experiments.sensitivity import AlternativeResult, runs_for, tried
 from rtolab.experiments.trace import Trace
+from rtolab.process import processors
 from rtolab.result import Result
 from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
@@ -38,6 +38,8 @@ BAND_OF = 30
 
 GROUPS_A_THREAD = 8
 """The fewest groups per thread that keep all threads busy until the end."""
+AWAKE_S = 0.2
+"""How often a wait for results checks for signals, in seconds."""
 
 OVERRIDDEN = "given with --assume"
 QUICK = "with --quick"
@@ -90,10 +92,10 @@ class Reproduction:
     checks: tuple[Judgement, ...]
     derived: tuple[Value, ...]
     tables: tuple[Table, ...]
-    alternatives: tuple[Tried, ...]
+    alternatives: tuple[AlternativeResult, ...]
     wall_s: float
     quick: bool = False
-    measured: Measured | None = None
+    measured: ExperimentRuns | None = None
 
     @property
     def of(self) -> Mapping[str, Runs]:
@@ -190,8 +192,12 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     assumptions = assumed(assumptions, assume or {}, OVERRIDDEN)
     alternatives = experiment.alternatives if sensitivity else ()
     fewer = runs_for(experiment, runs)
-    counted = _Counted(progress, len(experiment.variants) * (runs + len(alternatives) * fewer))
-    how = _How(experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted)
+    counted = _TotalProgress(
+        progress, len(experiment.variants) * (runs + len(alternatives) * fewer)
+    )
+    how = _RunParameters(
+        experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted
+    )
 
     measured = how.measure(runs, instead or {})
     checks = tuple(check.judge(measured) for check in experiment.checks)
@@ -244,7 +250,7 @@ def assumed(
     return (*changed, *added)
 
 
-class _Counted:
+class _TotalProgress:
     """Total progress of several calls, possibly concurrent, each of which counts its own runs."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
@@ -276,16 +282,16 @@ class _Counted:
 
 
 @dataclass(frozen=True)
-class _How:
+class _RunParameters:
     """The common parameters of an experiment's runs."""
 
     experiment: Experiment
     assumptions: Mapping[str, str]
     seed: int
     jobs: int | None
-    counted: _Counted
+    counted: _TotalProgress
 
-    def measure(self, runs: int, instead: Mapping[str, str]) -> Measured:
+    def measure(self, runs: int, instead: Mapping[str, str]) -> ExperimentRuns:
         """Run every variant, with `instead` overriding assumptions and variants."""
         experiment = self.experiment
         groups = _groups(experiment.variants)
@@ -296,18 +302,25 @@ class _How:
         traces = {}
         if experiment.is_trace:
             traces = {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
-        return Measured(experiment, runs, of, traces)
+        return ExperimentRuns(experiment, runs, of, traces)
 
     def _results(
         self, groups: list[list[Variant]], runs: int, instead: Mapping[str, str]
     ) -> list[tuple[Result, pl.DataFrame | None]]:
         """The result of each group; many groups run on one thread each, few on all threads."""
-        threads = self.jobs or len(os.sched_getaffinity(0))
+        threads = self.jobs or processors()
         if len(groups) < GROUPS_A_THREAD * threads:
             return [self._result(group, runs, instead, self.jobs) for group in groups]
         pool = ThreadPoolExecutor(threads)
         try:
-            return list(pool.map(lambda group: self._result(group, runs, instead, 1), groups))
+            futures = [pool.submit(self._result, group, runs, instead, 1) for group in groups]
+            results = []
+            for future in futures:
+                # With Polars loaded, a wait without a timeout ignores Ctrl-C.
+                while not future.done():
+                    wait([future], timeout=AWAKE_S)
+                results.append(future.result())
+            return results
         except BaseException:
             self.counted.stop()
             raise
@@ -350,7 +363,7 @@ def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
     return list(groups.values())
 
 
-def _rows(measured: Measured) -> list[Row]:
+def _rows(measured: ExperimentRuns) -> list[Row]:
     experiment = measured.experiment
     rows = []
     for variant in experiment.variants:

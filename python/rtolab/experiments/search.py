@@ -9,8 +9,8 @@ from itertools import combinations, product
 from typing import TypeVar
 
 from rtolab._rtolab import Error
-from rtolab.experiments.base import Experiment, Judgement, Unstated, Variant
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.base import Experiment, Judgement, UnstatedAssumption, Variant
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import Progress, Reproduction, reproduce, runs_of
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ Key = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Found:
+class PassingSetting:
     """A setting under which a failed check passes.
 
     Attributes:
@@ -64,7 +64,7 @@ class Search:
     experiment: Experiment
     failing: tuple[str, ...]
     tried: int
-    found: tuple[Found, ...]
+    found: tuple[PassingSetting, ...]
 
 
 def search(
@@ -134,7 +134,7 @@ def search(
             return sum(mine <= other for other in known_of), len(known_of)
 
         found.append(
-            Found(
+            PassingSetting(
                 choice,
                 tuple(name for name in failing if name in mine),
                 tuple(name for name, passed in before.items() if passed and not after[name]),
@@ -162,7 +162,7 @@ def changed(experiment: Experiment, choice: Choice) -> Experiment:
     return replace(experiment, variants=tuple(change(one) for one in experiment.variants))
 
 
-class _Watched(Mapping[str, T]):
+class _RecordingMapping(Mapping[str, T]):
     """A mapping that remembers which keys were asked for."""
 
     def __init__(self, of: Mapping[str, T]) -> None:
@@ -188,9 +188,9 @@ def _narrowed(done: Reproduction, judged: Sequence[Judgement]) -> Experiment:
     checks = tuple(check for check, judgement in pairs if judgement.name in names)
     if measured is None:
         return replace(experiment, checks=checks)
-    of, traces = _Watched(measured.of), _Watched(measured.traces)
+    of, traces = _RecordingMapping(measured.of), _RecordingMapping(measured.traces)
     for check in checks:
-        check.judge(Measured(experiment, measured.runs, of, traces))
+        check.judge(ExperimentRuns(experiment, measured.runs, of, traces))
     asked = of.asked | traces.asked
     variants = tuple(variant for variant in experiment.variants if variant.key in asked)
     return replace(experiment, checks=checks, variants=variants)
@@ -206,7 +206,7 @@ def _passed(done: Reproduction) -> frozenset[str]:
     return frozenset(name for name, passes in _passing(done).items() if passes)
 
 
-def _choices(unstated: tuple[Unstated, ...]) -> Iterator[Choice]:
+def _choices(unstated: tuple[UnstatedAssumption, ...]) -> Iterator[Choice]:
     """Every value alone, then every pair of values of two assumptions."""
     for one in unstated:
         yield from ({one.name: value} for value in one.values)
@@ -215,7 +215,7 @@ def _choices(unstated: tuple[Unstated, ...]) -> Iterator[Choice]:
             yield {one.name: value, other.name: another}
 
 
-def _neighbours(choice: Choice, known: Mapping[str, Unstated]) -> Iterator[Key]:
+def _neighbours(choice: Choice, known: Mapping[str, UnstatedAssumption]) -> Iterator[Key]:
     """The settings that differ from this one in one value of one of its assumptions."""
     for name, value in choice.items():
         for other in known[name].values:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rtolab.experiments.base import Alternative, Experiment, Judgement, Verdict
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 
 FEWER = 5
 """The factor by which alternatives have fewer runs."""
@@ -14,7 +14,7 @@ Survival = Literal["kept", "changed", "undecided"]
 
 
 @dataclass(frozen=True)
-class Compared:
+class CheckComparison:
     """A check under an alternative.
 
     Attributes:
@@ -42,7 +42,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Tried:
+class AlternativeResult:
     """An alternative that was run.
 
     Attributes:
@@ -53,13 +53,13 @@ class Tried:
 
     alternative: Alternative
     runs: int
-    checks: tuple[Compared, ...]
+    checks: tuple[CheckComparison, ...]
 
-    def those(self, survival: Survival) -> list[Compared]:
+    def those(self, survival: Survival) -> list[CheckComparison]:
         """The checks with that outcome."""
         return [check for check in self.checks if check.survival == survival]
 
-    def otherwise(self) -> list[Compared]:
+    def otherwise(self) -> list[CheckComparison]:
         """The checks whose verdict changes, or would change by its leaning."""
         return [check for check in self.checks if check.leaning != check.before]
 
@@ -80,8 +80,8 @@ def runs_for(experiment: Experiment, runs: int) -> int:
 
 
 def tried(
-    alternative: Alternative, before: Sequence[Judgement], measured: Measured, runs: int
-) -> Tried:
+    alternative: Alternative, before: Sequence[Judgement], measured: ExperimentRuns, runs: int
+) -> AlternativeResult:
     """Judges the runs of an alternative.
 
     Args:
@@ -96,5 +96,5 @@ def tried(
         judged = check.judge(measured)
         decided = judged.verdict != "undecidable"
         leaning = judged.verdict if decided else check.judge(as_before).verdict
-        compared.append(Compared(first.verdict, judged, leaning))
-    return Tried(alternative, measured.runs, tuple(compared))
+        compared.append(CheckComparison(first.verdict, judged, leaning))
+    return AlternativeResult(alternative, measured.runs, tuple(compared))

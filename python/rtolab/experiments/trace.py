@@ -31,7 +31,7 @@ class Ack:
 
     at: float
     ack: int
-    edge: int = 0
+    window_edge: int = 0
     released: list[Data] = field(default_factory=list)
 
     @property
@@ -134,7 +134,7 @@ class Trace:
         edge, beyond = 0, []
         for event in self.events:
             if isinstance(event, Ack):
-                edge = max(edge, event.edge)
+                edge = max(edge, event.window_edge)
             elif edge > 0 and event.seq + event.length > edge:
                 beyond.append(event.at)
         return beyond
@@ -168,7 +168,7 @@ class Trace:
             if not expired:
                 expired = _is_retransmission_of(event, timeout)
             elif isinstance(event, Ack):
-                acks.append(Ack(event.at, event.ack, event.edge))
+                acks.append(Ack(event.at, event.ack, event.window_edge))
             elif acks:
                 acks[-1].released.append(event)
         return acks

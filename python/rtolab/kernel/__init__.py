@@ -19,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from rtolab._rtolab import Error, one_of
+from rtolab.process import processors
 
 HZ = 1000
 """Timer interrupts a second, as on many desktops; the architecture's own value is 100."""
@@ -176,7 +177,7 @@ def build(
     with tempfile.TemporaryDirectory(prefix=".building-", dir=cache()) as work:
         tree = source.resolve() if source else _debian_source(version, Path(work), say)
         objects, made = Path(work) / "objects", Path(work) / "made"
-        release = _compile(tree, objects, (hz, jobs or os.cpu_count() or 1), say)
+        release = _compile(tree, objects, (hz, jobs or processors()), say)
         made.mkdir()
         shutil.copy2(objects / "linux", made / "linux")
         _run(["strip", str(made / "linux")], made)
@@ -192,7 +193,8 @@ def build(
 
 
 _WRITTEN = ("release", "hz", "source")
-_SOURCES = ("agent.h", "init.c", "program.c", "shim.c")
+_SOURCES = ("agent.h", "clock.c", "init.c", "program.c", "shim.c")
+_LIBRARIES = ("clock", "shim")
 
 
 def _own_version() -> str:
@@ -202,16 +204,18 @@ def _own_version() -> str:
 
 
 def _compile_own(folder: Path) -> None:
-    """Compile the first process of guests, and the library for a kernel's own process."""
+    """Compile the first process of guests, and the libraries for their kernels and programs."""
     for name in ("proc", "host", "scratch"):
         (folder / "root" / name).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
         compiler = ["cc", "-O2", "-Wall", "-o"]
         parts = [str(_own(name)) for name in ("init.c", "program.c")]
         _run([*compiler, "init", "-static", *parts], Path(work))
-        _run([*compiler, "shim.so", "-shared", "-fPIC", str(_own("shim.c"))], Path(work))
         (Path(work) / "init").rename(folder / "root" / "init")
-        (Path(work) / "shim.so").rename(folder / "shim.so")
+        for name in _LIBRARIES:
+            library, source = f"{name}.so", str(_own(f"{name}.c"))
+            _run([*compiler, library, "-shared", "-fPIC", source], Path(work))
+            (Path(work) / library).rename(folder / library)
     (folder / "own").write_text(_own_version() + "\n", encoding="utf-8")
 
 

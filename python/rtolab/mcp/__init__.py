@@ -158,8 +158,8 @@ def _file(capture: str) -> str:
     return capture
 
 
-def _medians(result: Result) -> list[answers.OfSender]:
+def _medians(result: Result) -> list[answers.SenderMedians]:
     grouped = result.connections.group_by("sender", "flow", maintain_order=True).agg(
         pl.len().alias("runs"), pl.col("completed").sum(), *map(pl.median, MEDIANS)
     )
-    return [answers.OfSender(**row) for row in grouped.to_dicts()]
+    return [answers.SenderMedians(**row) for row in grouped.to_dicts()]

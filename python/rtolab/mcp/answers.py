@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from rtolab.cli.explain import Explained
+from rtolab.cli.explain import Explanation
 from rtolab.diagnosis import Diagnosis as Found
 from rtolab.diagnosis import tables
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
@@ -66,7 +66,7 @@ class Episode(BaseModel):
     start: float
     end: float
     frames: list[int] = Field(description="the first timeout and the last acknowledgment")
-    story: str
+    description: str
     cost: Cost
 
 
@@ -133,7 +133,7 @@ class Diagnosis(BaseModel):
     connections: list[Connection] = Field(description="the worst first")
 
 
-class Captured(BaseModel):
+class CapturedTransfer(BaseModel):
     """The captured transfer."""
 
     unneeded: int
@@ -164,14 +164,14 @@ class WhatIf(BaseModel):
     connection: int
     agrees: bool = Field(description="if false, the replays describe another path")
     agreement: str = Field(description="how well the simulation agrees with the capture")
-    captured: Captured
+    captured: CapturedTransfer
     nearest: Outcome = Field(description="the simulated sender that is most like the captured one")
     senders: list[Outcome]
     linux: list[Outcome] = Field(description="Linux as captured, and with one setting changed")
     scenario: str = Field(description="the inferred path as TOML, which the tool `run` takes")
 
 
-class OfSender(BaseModel):
+class SenderMedians(BaseModel):
     """The medians of one sender's runs."""
 
     sender: str
@@ -190,14 +190,14 @@ class Runs(BaseModel):
     """Simulated runs."""
 
     scenario: str
-    senders: list[OfSender]
+    senders: list[SenderMedians]
     judges: list[Confusion] = Field(description="detectors scored against the ground truth")
 
 
 class Explanations(BaseModel):
     """Everything that goes by a name."""
 
-    found: list[Explained]
+    found: list[Explanation]
 
 
 def diagnosis(found: Found, connections: int, rows: int) -> Diagnosis:

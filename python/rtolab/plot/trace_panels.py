@@ -33,7 +33,7 @@ LOST = ("queue", "error", "outage", "script")
 
 
 @dataclass(frozen=True)
-class Look:
+class MarkStyle:
     """The colour, shape and dash of a class of marks."""
 
     name: str
@@ -44,31 +44,31 @@ class Look:
     dash: tuple[int, int] = (1, 0)
 
 
-FIRST = Look("first transmission", BLUE, "circle", 22)
-NEEDED = Look("needed retransmission", GREEN, "triangle-up", 80)
-UNNEEDED = Look("unneeded retransmission", VERMILION, "diamond", 80)
-UNKNOWN = Look("retransmission, need unknown", GREY, "square", 60)
-DELAYED = Look("delayed by the link", PURPLE, "circle", 130, filled=False)
-DROPPED = Look("lost", BLACK, CROSS, 70, filled=False)
+FIRST = MarkStyle("first transmission", BLUE, "circle", 22)
+NEEDED = MarkStyle("needed retransmission", GREEN, "triangle-up", 80)
+UNNEEDED = MarkStyle("unneeded retransmission", VERMILION, "diamond", 80)
+UNKNOWN = MarkStyle("retransmission, need unknown", GREY, "square", 60)
+DELAYED = MarkStyle("delayed by the link", PURPLE, "circle", 130, filled=False)
+DROPPED = MarkStyle("lost", BLACK, CROSS, 70, filled=False)
 PACKETS = (FIRST, NEEDED, UNNEEDED, UNKNOWN, DELAYED, DROPPED)
 
-ACKED = Look("acknowledged", BLACK)
-EDGE = Look("right edge of the window", ORANGE, dash=(6, 3))
-SACKED = Look("SACK block", SKY)
+ACKED = MarkStyle("acknowledged", BLACK)
+EDGE = MarkStyle("right edge of the window", ORANGE, dash=(6, 3))
+SACKED = MarkStyle("SACK block", SKY)
 LINES = (ACKED, EDGE, SACKED)
 
 EVENTS = (
-    Look("timeout", VERMILION, dash=(7, 3)),
-    Look("fast retransmit", PURPLE, dash=(2, 3)),
-    Look("probe", SKY, dash=(1, 2)),
+    MarkStyle("timeout", VERMILION, dash=(7, 3)),
+    MarkStyle("fast retransmit", PURPLE, dash=(2, 3)),
+    MarkStyle("probe", SKY, dash=(1, 2)),
 )
-SHADES = (Look("stall", GREY), Look("outage", ORANGE), Look("spike", SKY))
+SHADES = (MarkStyle("stall", GREY), MarkStyle("outage", ORANGE), MarkStyle("spike", SKY))
 WINDOWS = (
-    Look("cwnd", BLUE),
-    Look("ssthresh", ORANGE, dash=(6, 3)),
-    Look("in flight", GREY),
+    MarkStyle("cwnd", BLUE),
+    MarkStyle("ssthresh", ORANGE, dash=(6, 3)),
+    MarkStyle("in flight", GREY),
 )
-TIMERS = (Look("RTO", VERMILION), Look("SRTT", BLUE, dash=(6, 3)))
+TIMERS = (MarkStyle("RTO", VERMILION), MarkStyle("SRTT", BLUE, dash=(6, 3)))
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def tips(*fields: str) -> list[alt.Tooltip]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FlowPackets:
     """The data segments and ACKs of a flow at one host."""
 
     view: View
@@ -129,7 +129,7 @@ class Seen:
     acks: pl.DataFrame
 
     @classmethod
-    def at(cls, view: View, place: str) -> Seen:
+    def at(cls, view: View, place: str) -> FlowPackets:
         """The packets at the sender or the receiver, in order."""
         out, back = ("sent", "received") if place == "sender" else ("received", "sent")
         here = view.segments.filter(pl.col("place") == place).sort("at_s", maintain_order=True)
@@ -155,7 +155,7 @@ class Seen:
 
 
 def sequence(
-    seen: Seen, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
+    seen: FlowPackets, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
 ) -> alt.LayerChart:
     """Packets: sequence numbers over time."""
     x, (low, high) = seen.view.x(labelled=labelled), seen.ends()
@@ -167,7 +167,7 @@ def sequence(
     return _layered([*layers, *_mark_layers(marks, x)], 400)
 
 
-def edge(seen: Seen) -> alt.LayerChart:
+def edge(seen: FlowPackets) -> alt.LayerChart:
     """The right edge of the advertised window, in a panel of its own above the packets."""
     edges, x = seen.edges(), seen.view.x(labelled=False)
     y = _bytes("seq:Q", "edge", min(edges["seq"].to_list()), max(edges["seq"].to_list()))
@@ -203,7 +203,7 @@ def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
     return alt.Y(field, title=title, axis=axis, scale=scale)
 
 
-def _ack_layers(seen: Seen, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _ack_layers(seen: FlowPackets, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Cumulative ACKs, the right edge of the advertised window if it fits, and SACK blocks."""
     acks = seen.view.shown(seen.acks)
     lines = seen.view.steps(seen.acks).select("at_s", seq="ack", what=pl.lit(ACKED.name))
@@ -312,7 +312,7 @@ class Steps:
     """A panel of step lines: columns of `windows`, by the names of their looks."""
 
     columns: Mapping[str, str]
-    looks: Sequence[Look]
+    looks: Sequence[MarkStyle]
     legend: str
     axis: alt.Axis
     labelled: bool = False
@@ -354,17 +354,17 @@ def _layered(layers: Sequence[alt.Chart], height: int) -> alt.LayerChart:
     return Layers(layer=list(layers), width=WIDTH, height=height, resolve=resolve)
 
 
-def _present(looks: Sequence[Look], names: Sequence[str] | pl.Series) -> list[Look]:
+def _present(looks: Sequence[MarkStyle], names: Sequence[str] | pl.Series) -> list[MarkStyle]:
     """The looks that occur, for the legend."""
     there = set(names)
     return [look for look in looks if look.name in there]
 
 
-def _colors(looks: Sequence[Look]) -> alt.Scale:
+def _colors(looks: Sequence[MarkStyle]) -> alt.Scale:
     return alt.Scale(domain=[look.name for look in looks], range=[look.color for look in looks])
 
 
-def _line_looks(looks: Sequence[Look], title: str | None) -> tuple[alt.Color, alt.StrokeDash]:
+def _line_looks(looks: Sequence[MarkStyle], title: str | None) -> tuple[alt.Color, alt.StrokeDash]:
     """The colours and dashes of lines; without a title there is no legend."""
     legend = None
     if title:

@@ -10,7 +10,16 @@ import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.plot.style import Shareable, styled
-from rtolab.plot.trace_panels import CONGESTION, DELAYED_S, TIMER, Seen, View, edge, sequence, steps
+from rtolab.plot.trace_panels import (
+    CONGESTION,
+    DELAYED_S,
+    TIMER,
+    FlowPackets,
+    View,
+    edge,
+    sequence,
+    steps,
+)
 from rtolab.result import PLACES, Result
 
 
@@ -81,7 +90,7 @@ class Plots:
         if view.segments.is_empty():
             raise Error("no packets were recorded: run with trace=True")
         beneath = place == "sender" and view.windows.height > 0
-        seen = Seen.at(view, place)
+        seen = FlowPackets.at(view, place)
         panels = [] if seen.edge_fits() else [edge(seen)]
         panels.append(sequence(seen, delayed_s, marks, labelled=not beneath))
         if beneath:

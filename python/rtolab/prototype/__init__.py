@@ -32,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Base:
+class PrototypeKind:
     """A kind of prototype.
 
     Attributes:
@@ -49,14 +49,14 @@ class Base:
 
 
 BASES = (
-    Base("detector", Detector, "on_ack", ("on_retransmission", "on_probe", "at_end")),
-    Base("response", Response, "on_spurious", ("on_genuine",)),
-    Base("stage", Stage, "on_frame"),
+    PrototypeKind("detector", Detector, "on_ack", ("on_retransmission", "on_probe", "at_end")),
+    PrototypeKind("response", Response, "on_spurious", ("on_genuine",)),
+    PrototypeKind("stage", Stage, "on_frame"),
 )
 
 
 @dataclass(frozen=True)
-class Made:
+class EnginePrototype:
     """A prototype in the form that the engine expects.
 
     Attributes:
@@ -72,7 +72,7 @@ class Made:
     methods: list[str]
 
 
-def made(prototypes: Iterable[Given]) -> list[Made]:
+def made(prototypes: Iterable[Given]) -> list[EnginePrototype]:
     """The prototypes in the form that the engine expects; objects are copied.
 
     Raises:
@@ -81,16 +81,16 @@ def made(prototypes: Iterable[Given]) -> list[Made]:
     return [_made(one) for one in prototypes]
 
 
-def _made(given: Given) -> Made:
+def _made(given: Given) -> EnginePrototype:
     kind = given if isinstance(given, type) else type(given)
     base = _base(kind)
     methods = [name for name in base.methods if _has(kind, base, name)]
     if isinstance(given, type):
-        return Made(kind.name, base.kind, given, methods)
-    return Made(given.name, base.kind, lambda: copy.deepcopy(given), methods)
+        return EnginePrototype(kind.name, base.kind, given, methods)
+    return EnginePrototype(given.name, base.kind, lambda: copy.deepcopy(given), methods)
 
 
-def _base(kind: type) -> Base:
+def _base(kind: type) -> PrototypeKind:
     """The kind of a class; raises PrototypeError if it lacks the required method."""
     bases = [base for base in BASES if issubclass(kind, base.base)] or BASES
     for base in bases:
@@ -100,5 +100,5 @@ def _base(kind: type) -> Base:
     raise PrototypeError(f"{kind.__name__}: expected a subclass of {expected}")
 
 
-def _has(kind: type, base: Base, method: str) -> bool:
+def _has(kind: type, base: PrototypeKind, method: str) -> bool:
     return getattr(kind, method) is not getattr(base.base, method)

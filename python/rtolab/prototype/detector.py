@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rtolab._rtolab import Ack, Episode, Sent
-from rtolab.prototype.named import Named
+from rtolab.prototype.named import NamedPrototype
 
 
 class Verdict(StrEnum):
@@ -29,7 +29,7 @@ class Blind:
     why: str
 
 
-class Detector(Named):
+class Detector(NamedPrototype):
     """The base class of detectors of spurious retransmissions.
 
     rtolab makes one object for each host of each run, without arguments, and calls it for one

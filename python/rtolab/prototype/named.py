@@ -3,7 +3,7 @@
 import re
 
 
-class Named:
+class NamedPrototype:
     """A class with a name, by default its own in kebab case.
 
     Attributes:

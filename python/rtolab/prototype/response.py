@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtolab.prototype.named import Named
+from rtolab.prototype.named import NamedPrototype
 
 if TYPE_CHECKING:
     from rtolab._rtolab import ResponseContext
@@ -34,7 +34,7 @@ class ResponseAction:
     adapt_from: tuple[int, int] | None = None
 
 
-class Response(Named):
+class Response(NamedPrototype):
     """The base class of responses to spurious retransmissions.
 
     rtolab makes one object for each sender of each run, without arguments. Attributes of the object

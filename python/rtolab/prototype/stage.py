@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rtolab._rtolab import Frame, Random
-from rtolab.prototype.named import Named
+from rtolab.prototype.named import NamedPrototype
 
 
 class FrameAction(StrEnum):
@@ -30,7 +30,7 @@ class Hold:
     length: int
 
 
-class Stage(Named):
+class Stage(NamedPrototype):
     """The base class of link stages.
 
     A stage acts between transmitter and propagation, in addition to the link's other impairments.

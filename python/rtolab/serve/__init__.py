@@ -6,7 +6,7 @@
     pool        the worker processes, with their time limits
     worker      a worker process
     runs        runs as data for the figures
-    knobs       the initial values of the sliders
+    parameters  the initial values of the sliders
     captures    captures as data for the figures
     downloads   files to save
     browse      results of sweeps and of `reproduce`

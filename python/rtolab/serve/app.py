@@ -18,7 +18,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.run import scenario_title, shipped_scenarios
 from rtolab.serve.assets import assets
-from rtolab.serve.browse import SHOWN, TYPES, Found, ResultBrowser, experiment
+from rtolab.serve.browse import SHOWN, TYPES, ResultBrowser, ResultEntry, experiment
 from rtolab.serve.faults import Fault
 from rtolab.serve.guard import Guard
 from rtolab.serve.limits import MEGABYTE, Limits
@@ -133,7 +133,7 @@ class Explorer:
 
     async def scenario(self, request: Request) -> Response:
         """The text of a scenario, and the initial values of its sliders."""
-        return await self._ask("knobs", await self._run_request(request))
+        return await self._ask("parameters", await self._run_request(request))
 
     async def check(self, request: Request) -> Response:
         """The error in a request, if any."""
@@ -222,7 +222,7 @@ class Explorer:
             path, media_type=TYPES[path.suffix], filename=path.name, content_disposition_type=how
         )
 
-    def _found(self, request: Request) -> Found:
+    def _found(self, request: Request) -> ResultEntry:
         number: int = request.path_params["number"]
         if number >= len(self.browser.found):
             raise MissingError(f"no results {number}")

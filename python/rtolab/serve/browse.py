@@ -36,7 +36,7 @@ MOST_CELLS = 2000
 
 
 @dataclass(frozen=True)
-class Found:
+class ResultEntry:
     """A sweep or an experiment.
 
     Attributes:
@@ -56,7 +56,7 @@ class Found:
 class ResultBrowser:
     """The results that were found, by number."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[ResultEntry] = field(default_factory=list)
 
     @classmethod
     def of(cls, folders: Sequence[Path]) -> ResultBrowser:
@@ -84,9 +84,9 @@ class ResultBrowser:
         ]
 
 
-def _results(folder: Path, depth: int) -> Iterator[Found]:
+def _results(folder: Path, depth: int) -> Iterator[ResultEntry]:
     if "chunks" in (found := _json(folder / MANIFEST)):
-        yield Found("sweep", folder.name, folder)
+        yield ResultEntry("sweep", folder.name, folder)
         return
     if "document" in (found := _json(folder / RECORD)):
         yield _experiment(folder, found)
@@ -97,17 +97,17 @@ def _results(folder: Path, depth: int) -> Iterator[Found]:
             yield from _results(inner, depth - 1)
 
 
-def _experiment(folder: Path, record: Mapping[str, Any]) -> Found:
+def _experiment(folder: Path, record: Mapping[str, Any]) -> ResultEntry:
     named = record.get("files")
     names = [name for names in named.values() for name in names] if isinstance(named, dict) else []
     paths = [(folder / str(name)).resolve() for name in names]
     # An edited record must not name files outside of the folder.
     inside = [path for path in paths if path.is_relative_to(folder.resolve()) and path.is_file()]
     files = tuple(path for path in inside if path.suffix in TYPES)
-    return Found("experiment", str(record["document"]["experiment"]), folder, files)
+    return ResultEntry("experiment", str(record["document"]["experiment"]), folder, files)
 
 
-def experiment(found: Found) -> Row:
+def experiment(found: ResultEntry) -> Row:
     """The outcome of an experiment, and its files by number."""
     document = _json(found.folder / RECORD).get("document", {})
     files = [

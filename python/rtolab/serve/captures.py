@@ -124,7 +124,7 @@ def _connection(one: Mapping[str, Any], packets: Sequence[Row], packing: Packing
         "drawn": len(packets),
         "end_s": sender["end_s"],
         "disturbances": [_stall(episode) for episode in one["episodes"] if episode["stalled"]],
-        "episodes": [_story(row) for row in one["episodes"]],
+        "episodes": [_description(row) for row in one["episodes"]],
         "findings": [f"The {row['from']} {row['about']}." for row in one["habits"]],
         "retransmissions": [_resent(row) for row in one["retransmissions"][:LISTED]],
         "senders": [sender],
@@ -185,8 +185,12 @@ def _stall(episode: Mapping[str, Any]) -> Row:
     return {"link": "path", "direction": "both", "kind": "stall", "from_s": start, "to_s": end}
 
 
-def _story(episode: Mapping[str, Any]) -> Row:
-    return {"at_s": episode["start"], "frame": episode["frames"][0], "story": episode["story"]}
+def _description(episode: Mapping[str, Any]) -> Row:
+    return {
+        "at_s": episode["start"],
+        "frame": episode["frames"][0],
+        "description": episode["description"],
+    }
 
 
 def _resent(row: Mapping[str, Any]) -> Row:

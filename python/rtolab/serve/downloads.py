@@ -22,7 +22,16 @@ from rtolab.serve.runs import detectors, run, simulate
 Request = Mapping[str, Any]
 
 MODULES = (
-    *("dom.js", "units.js", "axis.js", "looks.js", "api.js", "story.js", "panel.js", "panels.js"),
+    *(
+        "dom.js",
+        "units.js",
+        "axis.js",
+        "looks.js",
+        "api.js",
+        "description.js",
+        "panel.js",
+        "panels.js",
+    ),
     *("pointing.js", "picture.js", "totals.js", "timeouts.js", "capture.js", "theme.js"),
     "saved.js",
 )

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import shipped_scenarios
-from rtolab.serve import branches, browse, captures, downloads, knobs, runs
+from rtolab.serve import branches, browse, captures, downloads, parameters, runs
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
 from rtolab.serve.pool import LENGTH, Kind
@@ -28,7 +28,7 @@ JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "run": runs.run,
     "what_if": runs.what_if,
     "branch": branches.branch,
-    "knobs": knobs.job,
+    "parameters": parameters.job,
     "download": downloads.download,
     "diagnose": captures.diagnose,
     "diagnosis_page": downloads.diagnosis,

@@ -5,7 +5,7 @@
 """
 
 from rtolab.sweep.definition import Sweep, load
-from rtolab.sweep.engine import Done, Threads, WorkerPool, run
+from rtolab.sweep.engine import SweepOutcome, Threads, WorkerPool, run
 from rtolab.sweep.store import Failure, read
 
-__all__ = ["Done", "Failure", "Sweep", "Threads", "WorkerPool", "load", "read", "run"]
+__all__ = ["Failure", "Sweep", "SweepOutcome", "Threads", "WorkerPool", "load", "read", "run"]

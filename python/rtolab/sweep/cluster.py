@@ -13,7 +13,7 @@ import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.sweep.chunks import Chunk, PlannedChunk
-from rtolab.sweep.compute import Computed, Packed, compute, program
+from rtolab.sweep.compute import ChunkFiles, ChunkTables, compute, program
 from rtolab.sweep.engine import RefusedError
 from rtolab.sweep.inputs import Inputs
 
@@ -77,7 +77,7 @@ class Cluster:
         """No lock: waiting for a worker blocks no other chunk."""
         return nullcontext()
 
-    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:  # noqa: ARG002
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:  # noqa: ARG002
         """Computes a chunk on a worker and waits for it."""
         future: Any = None
         try:
@@ -90,7 +90,7 @@ class Cluster:
                 raise  # The worker is fine; the chunk failed.
             raise self._lost(error) from error
         tables = {name: pl.read_ipc_stream(table) for name, table in sent.items()}
-        return Computed(tables, seconds).packed()
+        return ChunkTables(tables, seconds).packed()
 
     def stop(self) -> None:
         """Leaves the cluster, which drops the chunks that have not begun."""
@@ -110,7 +110,7 @@ class Cluster:
             raise RefusedError(_mismatch(others))
 
     def _lost(self, error: Exception) -> RefusedError:
-        kept = "what is finished is kept, and the same command goes on from there"
+        kept = "what is finished is kept, and the same command continues from there"
         return RefusedError(f"the scheduler at {self._address} is gone ({error}); {kept}")
 
 

@@ -27,19 +27,21 @@ TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 
 
 @dataclass(frozen=True)
-class Computed:
+class ChunkTables:
     """The tables of a chunk, by name, and the seconds that they took."""
 
     tables: dict[str, pl.DataFrame]
     seconds: float
 
-    def packed(self) -> Packed:
+    def packed(self) -> ChunkFiles:
         """The same in the form that is stored."""
-        return Packed({name: _parquet(table) for name, table in self.tables.items()}, self.seconds)
+        return ChunkFiles(
+            {name: _parquet(table) for name, table in self.tables.items()}, self.seconds
+        )
 
 
 @dataclass(frozen=True)
-class Packed:
+class ChunkFiles:
     """The tables of a chunk as Parquet files, by name, and the seconds that they took."""
 
     files: dict[str, memoryview]
@@ -55,7 +57,7 @@ def program() -> tuple[str, str]:
 
 def compute(
     inputs: Inputs, chunk: Chunk, *, jobs: int = 1, progress: Progress | None = None
-) -> Computed:
+) -> ChunkTables:
     """Computes the tables of a chunk, with a column for each key of the grid.
 
     Args:
@@ -85,7 +87,7 @@ def compute(
     except Error as error:
         raise type(error)(inputs.place(str(error))) from error.__cause__
     tables = {name: _placed(pl.DataFrame(outcome.table(name)), chunk) for name in chunk.tables}
-    return Computed(tables, time.monotonic() - began)
+    return ChunkTables(tables, time.monotonic() - began)
 
 
 def _placed(frame: pl.DataFrame, chunk: Chunk) -> pl.DataFrame:

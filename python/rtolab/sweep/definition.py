@@ -17,7 +17,7 @@ from rtolab.prototype.source import Source
 from rtolab.result import TABLES
 from rtolab.run import LARGEST_SEED, shipped_scenarios
 from rtolab.sweep.quantities import numbers
-from rtolab.sweep.written import Key, Written, dotted, shown
+from rtolab.sweep.written import Key, TomlFile, dotted, shown
 
 Scalar = str | int | float | bool
 
@@ -34,7 +34,7 @@ MOST_CHUNKS = 1_000_000
 SENDERS, VALUES = '["newreno", "newreno+frto"]', '["100 ms", "200 ms"]'
 
 
-class Middle(StrEnum):
+class IntervalStatistic(StrEnum):
     """The statistic that an interval bounds."""
 
     MEDIAN = "median"
@@ -42,7 +42,7 @@ class Middle(StrEnum):
 
 
 @dataclass(frozen=True)
-class Until:
+class StopRule:
     """When to stop repeating runs.
 
     Attributes:
@@ -56,7 +56,7 @@ class Until:
     measure: str
     relative: float
     max_runs: int
-    of: Middle = Middle.MEDIAN
+    of: IntervalStatistic = IntervalStatistic.MEDIAN
     share: float = 0.95
 
 
@@ -103,7 +103,7 @@ class Sweep:
     judge: tuple[str, ...]
     what_if: tuple[str, ...]
     prototypes: tuple[Source, ...]
-    until: Until | None
+    until: StopRule | None
     points: tuple[Point, ...]
     out: Path | None
 
@@ -115,7 +115,7 @@ def load(file: str | Path) -> Sweep:
         Error: says file, line, key, what was found and what would be right.
         OSError: the file cannot be read.
     """
-    written = Written(Path(file))
+    written = TomlFile(Path(file))
     if written.document.keys() & {"link", "flow"}:
         name = shown(written.file.name)
         expected = f"expected a sweep, which names its scenario: scenario = {name}"
@@ -146,7 +146,7 @@ def load(file: str | Path) -> Sweep:
     return sweep
 
 
-def _scenario(written: Written) -> Path:
+def _scenario(written: TomlFile) -> Path:
     name = written.text(("scenario",))
     if name is None:
         raise Error(f"{written.file}: found no scenario; expected one, by its path or name")
@@ -160,7 +160,7 @@ def _scenario(written: Written) -> Path:
     return shipped[name]
 
 
-def _seeds(written: Written, until: Until | None) -> range | tuple[int, ...]:
+def _seeds(written: TomlFile, until: StopRule | None) -> range | tuple[int, ...]:
     runs = written.integer(("runs",), least=1, largest=MOST_RUNS)
     first = written.integer(("seed",), least=0, largest=LARGEST_SEED)
     listed = written.document.get("seeds")
@@ -180,7 +180,7 @@ def _seeds(written: Written, until: Until | None) -> range | tuple[int, ...]:
     return range(seed, seed + count)
 
 
-def _listed(written: Written, listed: Any) -> tuple[int, ...]:
+def _listed(written: TomlFile, listed: Any) -> tuple[int, ...]:
     expected = "expected a list of seeds from 0 to 2^64 - 1, such as [1, 2, 3]"
     if not isinstance(listed, list) or not listed:
         raise written.wrong(("seeds",), f"found {shown(listed)}; {expected}")
@@ -191,7 +191,7 @@ def _listed(written: Written, listed: Any) -> tuple[int, ...]:
     return tuple(listed)
 
 
-def _tables(written: Written, judge: tuple[str, ...], what_if: tuple[str, ...]) -> tuple[str, ...]:
+def _tables(written: TomlFile, judge: tuple[str, ...], what_if: tuple[str, ...]) -> tuple[str, ...]:
     names = written.texts(("tables",), '["connections", "timeouts"]') or ("connections",)
     needs = {"verdicts": ("judge", judge), "what_if": ("what_if", what_if)}
     for name in names:
@@ -213,7 +213,7 @@ def _detectors(prototypes: Iterable[Source]) -> list[str]:
     ]
 
 
-def _prototypes(written: Written) -> Iterator[Source]:
+def _prototypes(written: TomlFile) -> Iterator[Source]:
     """The sources of the prototypes; paths are relative to the sweep's file."""
     for place in written.texts(("prototypes",), '["early.py:Early"]'):
         try:
@@ -224,7 +224,7 @@ def _prototypes(written: Written) -> Iterator[Source]:
         yield source
 
 
-def _judges(written: Written, own: Sequence[str]) -> tuple[str, ...]:
+def _judges(written: TomlFile, own: Sequence[str]) -> tuple[str, ...]:
     """The names of the passive detectors; "all" stands for every detector."""
     names = written.texts(("judge",), '["dualrtt"]')
     known = [*(one["name"] for one in _rtolab.detectors()), *own]
@@ -235,7 +235,7 @@ def _judges(written: Written, own: Sequence[str]) -> tuple[str, ...]:
     return tuple(known) if "all" in names else names
 
 
-def _until(written: Written) -> Until | None:
+def _until(written: TomlFile) -> StopRule | None:
     if "until" not in written.document:
         return None
     written.only(("until",), KNOWN_UNTIL)
@@ -246,16 +246,16 @@ def _until(written: Written) -> Until | None:
         example = '{ measure = "elapsed_s", relative = 0.05, max_runs = 1000 }'
         lacks = [key for key in KNOWN_UNTIL[:3] if key not in written.table(("until",))]
         raise written.wrong(("until",), f"found no {lacks[0]}; expected all of {example}")
-    of = written.text(("until", "of")) or Middle.MEDIAN
-    if of not in list(Middle):
+    of = written.text(("until", "of")) or IntervalStatistic.MEDIAN
+    if of not in list(IntervalStatistic):
         raise written.wrong(("until", "of"), f'found "{of}"; expected "median" or "mean"')
-    share = written.number(("until", "share")) or Until.share
+    share = written.number(("until", "share")) or StopRule.share
     if share >= 1:
         raise written.wrong(("until", "share"), f"found {share}; expected it below 1")
-    return Until(measure, relative, max_runs, Middle(of), share)
+    return StopRule(measure, relative, max_runs, IntervalStatistic(of), share)
 
 
-def _points(written: Written) -> Iterator[Point]:
+def _points(written: TomlFile) -> Iterator[Point]:
     fixed = {dotted(key): shown(value) for key, value in _settings(written, "set").items()}
     axes = _settings(written, "grid")
     for key, values in axes.items():
@@ -281,7 +281,7 @@ def _points(written: Written) -> Iterator[Point]:
         yield Point(tuple(set_.items()), tuple(zip(names, shows, strict=True)), counted)
 
 
-def _settings(written: Written, table: str) -> dict[Key, Any]:
+def _settings(written: TomlFile, table: str) -> dict[Key, Any]:
     """The scenario keys that a table sets, each of them once."""
     found: dict[Key, Any] = {}
     for key, value in _leaves(written.table((table,))):
@@ -321,7 +321,7 @@ def _quantities(name: str, column: list[Scalar]) -> tuple[str, list[float]]:
     return (f"{name}_{found[0]}", found[1]) if found else ("", [])
 
 
-def _check_size(written: Written, sweep: Sweep) -> None:
+def _check_size(written: TomlFile, sweep: Sweep) -> None:
     """Raises Error if there are too many chunks."""
     blocks = 1 if sweep.until else -(-len(sweep.seeds) // sweep.block)
     chunks = len(sweep.points) * len(sweep.senders) * blocks
@@ -330,7 +330,7 @@ def _check_size(written: Written, sweep: Sweep) -> None:
         raise written.wrong(("block",), f"found {chunks} chunks; {expected}")
 
 
-def _check(written: Written, sweep: Sweep) -> None:
+def _check(written: TomlFile, sweep: Sweep) -> None:
     """Raises what running it would raise; for a value of the grid, with its line in the file."""
     senders = [sender for sender in (*sweep.senders, *sweep.what_if) if sender]
     prototypes = made(source.load() for source in sweep.prototypes)
@@ -346,7 +346,7 @@ def _check(written: Written, sweep: Sweep) -> None:
             raise written.wrong((key,), str(error)) from None
 
 
-def _check_measure(written: Written, sweep: Sweep) -> None:
+def _check_measure(written: TomlFile, sweep: Sweep) -> None:
     """Raises Error if the measure is not a column of numbers, as an empty table shows."""
     if sweep.until is None:
         return
@@ -362,7 +362,7 @@ def _check_measure(written: Written, sweep: Sweep) -> None:
         raise written.wrong(("until", "measure"), found)
 
 
-def _placed(written: Written, problem: str, point: Point) -> Error:
+def _placed(written: TomlFile, problem: str, point: Point) -> Error:
     """The error about a value that is set, with the line that sets it."""
     for key, value in point.set:
         table = "grid" if key in dict(point.columns) else "set"

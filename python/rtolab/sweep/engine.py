@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -16,14 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtolab._rtolab import Error
+from rtolab.process import processors
 from rtolab.sweep.chunks import Plan, PlannedChunk
-from rtolab.sweep.compute import Packed, compute, program
+from rtolab.sweep.compute import ChunkFiles, compute, program
 from rtolab.sweep.definition import Sweep
 from rtolab.sweep.inputs import Inputs, inputs
 from rtolab.sweep.store import Failure, NotKeptError, Store
 
 if TYPE_CHECKING:
-    from rtolab.sweep.until import Settled
+    from rtolab.sweep.until import CellState
 
     Progress = Callable[[int, int], object]
 
@@ -55,7 +55,7 @@ class WorkerPool(Protocol):
     def turn(self) -> AbstractContextManager[object]:
         """Held while a chunk is computed and written, but not during the sync to disk."""
 
-    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:
         """Computes a chunk and waits for it; `share` chunks compete for the workers."""
 
     def stop(self) -> None:
@@ -69,7 +69,7 @@ class Threads:
     """
 
     def __init__(self, jobs: int | None) -> None:
-        self.workers = jobs or len(os.sched_getaffinity(0))
+        self.workers = jobs or processors()
         self.turn = threading.Semaphore(self.workers)
         self._stopped = threading.Event()
 
@@ -78,7 +78,7 @@ class Threads:
         """Twice the number of threads: while one chunk is synced, another one is computed."""
         return 2 * self.workers
 
-    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> Packed:
+    def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:
         """Computes a chunk."""
         jobs = max(1, self.workers // max(1, share))
         self._watch(0, len(planned.chunk.seeds))
@@ -94,7 +94,7 @@ class Threads:
 
 
 @dataclass
-class Done:
+class SweepOutcome:
     """The outcome of a sweep.
 
     Attributes:
@@ -108,7 +108,7 @@ class Done:
     finished: dict[tuple[int, int], PlannedChunk] = field(default_factory=dict)
     computed: int = 0
     failures: list[Failure] = field(default_factory=list)
-    settled: dict[int, Settled] = field(default_factory=dict)
+    settled: dict[int, CellState] = field(default_factory=dict)
     seconds: float = 0.0
 
     def summary(self) -> list[str]:
@@ -135,7 +135,9 @@ def plan_of(sweep: Sweep) -> tuple[Plan, Inputs]:
     return Plan(sweep, (*program(), read.key)), read
 
 
-def run(sweep: Sweep, out: Path, worker_pool: WorkerPool, progress: Progress | None = None) -> Done:
+def run(
+    sweep: Sweep, out: Path, worker_pool: WorkerPool, progress: Progress | None = None
+) -> SweepOutcome:
     """Compute the missing chunks, and write the manifest.
 
     Args:
@@ -173,7 +175,7 @@ class _Work:
         self._ready: deque[tuple[int, int]] = deque()
         self._running: dict[Future[None], PlannedChunk] = {}
         self._cut_short = True
-        self.done = Done()
+        self.done = SweepOutcome()
 
     def do(self, progress: Progress) -> None:
         blocks = self._plan.blocks if self._plan.sweep.until is None else 1

@@ -1,10 +1,10 @@
 """Progress of a sweep, read from its folder, whichever process works on it."""
 
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtolab.process import processors
 from rtolab.sweep import until
 from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.definition import Sweep
@@ -60,7 +60,7 @@ def status(sweep: Sweep, out: Path) -> Status:
     eta = None
     if finished and left:
         mean = sum(store.seconds(planned) for planned in finished) / len(finished)
-        eta = mean * left / (running or len(os.sched_getaffinity(0)))
+        eta = mean * left / (running or processors())
     elif not left:
         eta = 0.0
     return Status(len(finished), total, settled, plan.cells, running, eta, failures)
@@ -89,7 +89,7 @@ def _cell(plan: Plan, store: Store, cell: int) -> _Cell:
     return _Cell(tuple(finished), most, _expected(plan, settled, most - len(finished)))
 
 
-def _expected(plan: Plan, settled: until.Settled, most: int) -> float:
+def _expected(plan: Plan, settled: until.CellState, most: int) -> float:
     """The blocks that a cell needs if its interval narrows with the root of its runs."""
     goal, estimate = plan.sweep.until, settled.estimate
     if goal is None or estimate is None or not estimate.value:

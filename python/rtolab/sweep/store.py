@@ -24,7 +24,7 @@ import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.sweep.chunks import PlannedChunk
-from rtolab.sweep.compute import Packed
+from rtolab.sweep.compute import ChunkFiles
 
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 
@@ -112,7 +112,7 @@ class Store:
                 return True
         return False
 
-    def write(self, planned: PlannedChunk, packed: Packed) -> None:
+    def write(self, planned: PlannedChunk, packed: ChunkFiles) -> None:
         """Write a chunk into `unfinished/`.
 
         Raises:

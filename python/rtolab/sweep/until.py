@@ -7,7 +7,7 @@ import polars as pl
 
 from rtolab.stats import Estimate, band_of_medians, mean_of
 from rtolab.sweep.chunks import Plan, PlannedChunk
-from rtolab.sweep.definition import Middle, Until
+from rtolab.sweep.definition import IntervalStatistic, StopRule
 from rtolab.sweep.store import Store
 
 FEWEST = 10
@@ -16,7 +16,7 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class Settled:
+class CellState:
     """The state of a cell.
 
     Attributes:
@@ -32,7 +32,7 @@ class Settled:
     narrow: bool
 
 
-def settle(plan: Plan, store: Store, last: PlannedChunk) -> Settled:
+def settle(plan: Plan, store: Store, last: PlannedChunk) -> CellState:
     """The state of a cell after its blocks up to `last`, all of which are finished.
 
     A run counts once, with the mean of its connections, because these are not independent. A run
@@ -48,14 +48,14 @@ def settle(plan: Plan, store: Store, last: PlannedChunk) -> Settled:
     of_runs = pl.concat(blocks).group_by("run", maintain_order=True).agg(pl.mean(until.measure))
     values = of_runs[until.measure].drop_nulls().to_list()
     if len(values) < min(FEWEST, until.max_runs):
-        return Settled(last.cell, runs, None, narrow=False)
+        return CellState(last.cell, runs, None, narrow=False)
     estimate = _estimate(until, values)
     width = estimate.high - estimate.low
-    return Settled(last.cell, runs, estimate, width <= until.relative * abs(estimate.value))
+    return CellState(last.cell, runs, estimate, width <= until.relative * abs(estimate.value))
 
 
-def _estimate(until: Until, values: Sequence[float]) -> Estimate:
-    if until.of is Middle.MEAN:
+def _estimate(until: StopRule, values: Sequence[float]) -> Estimate:
+    if until.of is IntervalStatistic.MEAN:
         return mean_of(values, share=until.share, draws=DRAWS)
     band = band_of_medians(values, len(values), share=until.share, draws=DRAWS)
     median = pl.Series(values, dtype=pl.Float64).median()

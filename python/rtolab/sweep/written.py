@@ -19,7 +19,7 @@ LONGEST = 900
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class Written:
+class TomlFile:
     """A TOML file, read key by key.
 
     Attributes:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rtolab.emulation import Emulated, counted, doubts, guest
+from rtolab.emulation import EmulationResult, counted, doubts, guest
 from rtolab.emulation.agreement import HEADINGS, Case, cells
 from rtolab.emulation.comparison import Agreement, Comparison
 from rtolab.tables import STYLES, compact, runs
 
 if TYPE_CHECKING:
     from rtolab._rtolab import EmulationReport
-    from rtolab.experiments.kernel import OnKernel
+    from rtolab.experiments.kernel import KernelExperiment
     from rtolab.stats import Summary
 
 LISTED = 5
@@ -32,7 +32,7 @@ def emulation(report: EmulationReport) -> RenderableType:
     return Group(*lines)
 
 
-def emulated(result: Emulated) -> RenderableType:
+def emulated(result: EmulationResult) -> RenderableType:
     """Outcomes of a scenario's flows on real kernels, and whether the runs are valid."""
     first = result.reports[0]
     one = result.runs == 1
@@ -41,10 +41,28 @@ def emulated(result: Emulated) -> RenderableType:
         counters = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
         if counters:
             details.append(Text(f"{host}'s kernel counted {counters}"))
-    return Group(runs(result), *details, *_faithful(result.reports))
+    return Group(runs(result), *details, *_withheld(result.reports), *_faithful(result.reports))
 
 
-def on_kernel(done: OnKernel) -> RenderableType:
+def _withheld(reports: Sequence[EmulationReport]) -> Iterator[RenderableType]:
+    """The retransmissions whose truth by withholding is not that of the packets' fates."""
+    found = [one for report in reports for one in report["withheld"]]
+    if not found:
+        return
+    differ = [one for one in found if one["by_fates"] != one["by_withholding"]]
+    number = f"{len(found)} retransmission{'s' if len(found) > 1 else ''} withheld"
+    agreed = "the fates of packets tell the same truth"
+    tell = f"{agreed} of {len(found) - len(differ)}" if differ else agreed
+    yield Text(f"truth  {number}, each in a run of its own; {tell}")
+    for one in differ[:LISTED]:
+        what = f"{one['flow']}: {one['kind']} at {one['at_s']:.6f} s"
+        truths = f"{one['by_withholding']}, but {one['by_fates']} by the fates of packets"
+        yield Text(f"       {what} is {truths}")
+    if len(differ) > LISTED:
+        yield Text(f"       and {len(differ) - LISTED} more")
+
+
+def on_kernel(done: KernelExperiment) -> RenderableType:
     """Published, simulated and kernel results of an experiment, as medians with quartiles."""
     experiment = done.experiment
     title = Text.assemble((experiment.title, "bold"), f"  {experiment.id} on kernels\n")
@@ -147,6 +165,9 @@ def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     if kernel:
         doubted = [doubt for report in reports for doubt in doubts(report)]
         title = Text(f"kernel  {kernel}, on a virtual clock: computing takes no time")
+        engines = [host["name"] for host in reports[0]["hosts"] if not host["kernel"]]
+        if engines:
+            title.append(f"; the engine at {', '.join(engines)}")
         return [
             title,
             *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in doubted[:LISTED]),

@@ -11,7 +11,7 @@ from rich.text import Text
 from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.base import Table as LaidOut
 from rtolab.experiments.reproduce import Reproduction, Row
-from rtolab.experiments.search import REPEATS, Found, Search
+from rtolab.experiments.search import REPEATS, PassingSetting, Search
 from rtolab.experiments.summary import STANDINGS, VERDICTS, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
@@ -195,7 +195,7 @@ def search(done: Search) -> RenderableType:
         Text(f"failing: {'; '.join(done.failing)}"),
         Text(f"{counted(done.tried, 'setting')} tried, alone and in pairs"),
     ]
-    effects: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Found]] = {}
+    effects: dict[tuple[tuple[str, ...], tuple[str, ...]], list[PassingSetting]] = {}
     for one in done.found:
         effects.setdefault((one.passes, one.breaks), []).append(one)
     for (passes, breaks), settings in effects.items():
@@ -211,29 +211,29 @@ def search(done: Search) -> RenderableType:
     return Group(*lines, Text(FITTED, "italic"))
 
 
-def _combined(settings: Sequence[Found]) -> list[list[Found]]:
+def _combined(settings: Sequence[PassingSetting]) -> list[list[PassingSetting]]:
     """The settings, with all combinations of some values of the same assumptions as one group."""
-    groups: dict[tuple[str, ...], list[Found]] = {}
+    groups: dict[tuple[str, ...], list[PassingSetting]] = {}
     for one in settings:
         groups.setdefault(tuple(one.choice), []).append(one)
-    combined: list[list[Found]] = []
+    combined: list[list[PassingSetting]] = []
     for group in groups.values():
         product = math.prod(len(values) for values in _values(group).values())
         combined += [group] if product == len(group) else [[one] for one in group]
     return combined
 
 
-def _values(group: Sequence[Found]) -> dict[str, list[str]]:
+def _values(group: Sequence[PassingSetting]) -> dict[str, list[str]]:
     """The values of each assumption, in the order of the settings."""
     names = group[0].choice
     return {name: list(dict.fromkeys(one.choice[name] for one in group)) for name in names}
 
 
-def _choice(group: Sequence[Found]) -> str:
+def _choice(group: Sequence[PassingSetting]) -> str:
     return "; ".join(f"{name}: {' or '.join(mine)}" for name, mine in _values(group).items())
 
 
-def _robustness(group: Sequence[Found]) -> str:
+def _robustness(group: Sequence[PassingSetting]) -> str:
     """How many similar settings do the same."""
     said = []
     if of := [one.neighbours for one in group if one.neighbours[1]]:

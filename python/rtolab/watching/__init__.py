@@ -16,7 +16,7 @@ MOST_PATHS = 1000
 """Beyond this number the half of the paths that lost least is forgotten."""
 
 
-class Watches(Protocol):
+class VerdictSource(Protocol):
     """A source of verdicts, such as `_rtolab.Watcher`."""
 
     def poll(self, seconds: float) -> list[str]:
@@ -48,10 +48,10 @@ class Path:
 
 
 @dataclass
-class Watching:
+class WatchState:
     """What a watcher has found so far."""
 
-    watcher: Watches
+    watcher: VerdictSource
     interface: str
     totals: dict[str, Any] = field(default_factory=dict)
     paths: dict[tuple[str, str], Path] = field(default_factory=dict)

@@ -145,7 +145,7 @@ class SocketWatcher:
             "unneeded_bytes": 0,
             "time_lost": 0.0,
             "late_acks": 0,
-            "untold": 0,
+            "unreported": 0,
             "kernel_drops": self.lost_events,
             "elsewhere": self.other_namespaces,
         }

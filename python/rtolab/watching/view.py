@@ -13,13 +13,13 @@ from rich.text import Text
 from rtolab.text import counted
 
 if TYPE_CHECKING:
-    from rtolab.watching import Path, Watching
+    from rtolab.watching import Path, WatchState
 
 CLASSES = ("spurious", "ack-lost", "genuine", "unknown")
 VERDICTS = ("unneeded", "needed", "unknown")
 
 
-def view(watching: Watching, top: int) -> RenderableType:
+def view(watching: WatchState, top: int) -> RenderableType:
     """Totals, retransmissions by trigger and verdict, and the worst paths."""
     totals = watching.totals
     parts: list[RenderableType] = [Text(_head(watching), "bold")]
@@ -39,7 +39,7 @@ def view(watching: Watching, top: int) -> RenderableType:
     return Group(*parts)
 
 
-def _head(watching: Watching) -> str:
+def _head(watching: WatchState) -> str:
     totals = watching.totals
     seconds = max(totals["ended"] - totals["began"], 0.0)
     return (
@@ -60,7 +60,7 @@ def _timeouts(totals: Mapping[str, Any]) -> str:
     return f"{counted(count, 'timeout')}: {parts}{share}; {lost:.1f} s lost"
 
 
-def _kernel(watching: Watching) -> str:
+def _kernel(watching: WatchState) -> str:
     """How many of the spurious timeouts the kernel found itself."""
     grown = watching.summary["kernel"]
     if "TCPTimeouts" not in grown:

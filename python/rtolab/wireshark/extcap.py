@@ -29,7 +29,7 @@ from rtolab.diagnosis.comments import comments
 if TYPE_CHECKING:
     from types import FrameType
 
-    from rtolab.watching import Watches
+    from rtolab.watching import VerdictSource
 
 PREFIX = "rtolab-"
 """Before the names of interfaces, so that Wireshark does not take them for its own."""
@@ -48,7 +48,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass
-class Held:
+class PendingPacket:
     """A packet until it is written.
 
     Attributes:
@@ -91,8 +91,8 @@ class Annotator:
     """Packets that are held, and the verdicts on them."""
 
     def __init__(self) -> None:
-        self.held: deque[Held] = deque()
-        self.by_key: defaultdict[Key, list[Held]] = defaultdict(list)
+        self.held: deque[PendingPacket] = deque()
+        self.by_key: defaultdict[Key, list[PendingPacket]] = defaultdict(list)
         self.taken = 0
         self.episodes = 0
 
@@ -102,7 +102,7 @@ class Annotator:
         if key is None:
             return
         self.taken += 1
-        one = Held(self.taken, at_ns, data[:SNAP], length, key)
+        one = PendingPacket(self.taken, at_ns, data[:SNAP], length, key)
         self.held.append(one)
         self.by_key[key].append(one)
 
@@ -133,7 +133,7 @@ class Annotator:
                 by_number[number].facts.append(text)
         self.episodes += len(known["episodes"])
 
-    def _packet(self, row: Mapping[str, Any]) -> Held | None:
+    def _packet(self, row: Mapping[str, Any]) -> PendingPacket | None:
         """The packet of a retransmission."""
         if row["row"] not in ("retransmission", "timeout"):
             return None
@@ -142,7 +142,7 @@ class Annotator:
         best = min(near, key=lambda one: abs(one.at_ns / 1e9 - row["at"]), default=None)
         return best if best and abs(best.at_ns / 1e9 - row["at"]) < SAME_S else None
 
-    def release(self, before_ns: int) -> Iterator[Held]:
+    def release(self, before_ns: int) -> Iterator[PendingPacket]:
         """The packets of before this time; they are held no longer."""
         while self.held and (self.held[0].at_ns < before_ns or len(self.held) > MOST_HELD):
             one = self.held.popleft()
@@ -186,7 +186,7 @@ def header() -> bytes:
     return section + _block(1, struct.pack("<HHI", RAW_IP, 0, 0) + options)
 
 
-def packet_block(one: Held) -> bytes:
+def packet_block(one: PendingPacket) -> bytes:
     """A packet of a pcapng file, with its comment."""
     high, low = divmod(one.at_ns, 1 << 32)
     body = struct.pack("<IIIII", 0, high, low, len(one.data), one.length)
@@ -220,7 +220,7 @@ def _length(data: bytes) -> int:
     return max(len(data), int.from_bytes(data[4:6]) + 40)
 
 
-def capture(interface: str, watcher: Watches, out: BinaryIO, delay_s: float) -> None:
+def capture(interface: str, watcher: VerdictSource, out: BinaryIO, delay_s: float) -> None:
     """Write the packets with their verdicts until SIGTERM or SIGINT."""
     over = threading.Event()
 

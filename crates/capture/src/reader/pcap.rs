@@ -8,7 +8,7 @@ use pcap_parser::{
 use rtolab_time::Instant;
 
 use super::error::ReadError;
-use super::source::{Record, Source, Step};
+use super::source::{ReadOutcome, Record, Source};
 
 /// The length of the file header, in bytes.
 const HEADER_LEN: usize = 24;
@@ -33,14 +33,14 @@ impl Header {
     }
 
     /// Reads the next record.
-    pub(super) fn step<'a, R: Read>(
+    pub(super) fn read_record<'a, R: Read>(
         &self,
         source: &'a mut Source<R>,
-    ) -> Result<Step<'a>, ReadError> {
+    ) -> Result<ReadOutcome<'a>, ReadError> {
         let Self(header) = self;
         let big_endian = header.is_bigendian();
         let head_len = if header.is_modified_format() { 24 } else { 16 };
-        let Some(head) = source.head(head_len)? else { return Ok(Step::End) };
+        let Some(head) = source.head(head_len)? else { return Ok(ReadOutcome::End) };
         let captured = [head[8], head[9], head[10], head[11]];
         let captured = match big_endian {
             true => u32::from_be_bytes(captured),
@@ -60,7 +60,7 @@ impl Header {
         let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         let nanos =
             u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_usec) * fraction_ns;
-        Ok(Step::Frame(Record {
+        Ok(ReadOutcome::Frame(Record {
             at: Instant::from_nanos(nanos),
             offset,
             interface: (link_type as u16, 0),

@@ -10,12 +10,16 @@ use pcap_parser::pcapng::{
 use rtolab_time::Instant;
 
 use super::error::ReadError;
-use super::source::{Record, Source, Step};
+use super::source::{ReadOutcome, Record, Source};
 
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 const OBSOLETE_PACKET: u32 = 2;
+const ENHANCED_PACKET: u32 = 6;
+/// The bytes of an enhanced packet block before those of the packet.
+const ENHANCED_HEAD: usize = 28;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The size of the smallest block: its type, and its length at the beginning and at the end.
 const MIN_BLOCK: u32 = 12;
 
@@ -35,6 +39,8 @@ pub(super) struct Section {
 struct Interface {
     link_type: u16,
     ticks_per_second: u64,
+    /// The nanoseconds of a tick, if it has a whole number of them.
+    nanos_per_tick: Option<u64>,
     /// The offset of its timestamps, in seconds.
     offset_s: i64,
 }
@@ -44,13 +50,13 @@ impl Section {
         self.interfaces.len() > 1
     }
 
-    pub(super) fn step<'a, R: Read>(
+    pub(super) fn read_record<'a, R: Read>(
         &mut self,
         source: &'a mut Source<R>,
-    ) -> Result<Step<'a>, ReadError> {
+    ) -> Result<ReadOutcome<'a>, ReadError> {
         let offset = source.offset();
         let damaged = |what: String| ReadError::Damaged { offset, what };
-        let Some(head) = source.head(MIN_BLOCK as usize)? else { return Ok(Step::End) };
+        let Some(head) = source.head(MIN_BLOCK as usize)? else { return Ok(ReadOutcome::End) };
         if head.starts_with(&SECTION_HEADER) {
             let order = [head[8], head[9], head[10], head[11]];
             if order != BIG_ENDIAN && order != LITTLE_ENDIAN {
@@ -67,30 +73,55 @@ impl Section {
             return Err(damaged(format!("a block of {length} bytes; expected at least 12")));
         };
         let record = source.rest(rest)?;
+        if let Some(frame) = self.plain_frame(record, offset) {
+            return Ok(ReadOutcome::Frame(frame));
+        }
         let parse = if self.big_endian { parse_block_be } else { parse_block_le };
         let (_, block) = parse(record).map_err(|_| damaged("its lengths disagree".into()))?;
         self.block(block, offset).map_err(|Damage(what)| damaged(what))
     }
 
-    fn block<'a>(&mut self, block: Block<'a>, offset: u64) -> Result<Step<'a>, Damage> {
+    /// The frame of an enhanced packet block without options, which most blocks are; `None` for any
+    /// other block and for a damaged one.
+    fn plain_frame<'a>(&self, record: &'a [u8], offset: u64) -> Option<Record<'a>> {
+        let (head, body) = record.split_first_chunk::<ENHANCED_HEAD>()?;
+        let word = |at: usize| {
+            let bytes = [head[at], head[at + 1], head[at + 2], head[at + 3]];
+            if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        };
+        let captured = word(20) as usize;
+        let padded = captured.checked_next_multiple_of(4)?;
+        if word(0) != ENHANCED_PACKET || body.get(padded..)? != &head[4..8] {
+            return None;
+        }
+        let index = word(8);
+        let interface = self.interfaces.get(index as usize)?;
+        let ticks = u64::from(word(12)) << 32 | u64::from(word(16));
+        let original_len = captured.max(word(24) as usize);
+        Some(interface.record((offset, index, ticks), (&body[..captured], original_len), None))
+    }
+
+    fn block<'a>(&mut self, block: Block<'a>, offset: u64) -> Result<ReadOutcome<'a>, Damage> {
         match block {
             Block::InterfaceDescription(block) => {
                 self.interfaces.push(Interface::described(&block, self.big_endian)?);
-                Ok(Step::Other)
+                Ok(ReadOutcome::Other)
             }
             Block::EnhancedPacket(block) => {
                 let count = self.interfaces.len();
                 match self.interfaces.get(block.if_id as usize) {
-                    Some(interface) => interface.frame(&block, offset).map(Step::Frame),
+                    Some(interface) => interface.frame(&block, offset).map(ReadOutcome::Frame),
                     None => Err(Damage(format!(
                         "a packet of interface {}, but the section has {count}",
                         block.if_id
                     ))),
                 }
             }
-            Block::SimplePacket(_) => Ok(Step::Untimed),
-            Block::Unknown(block) if block.block_type == OBSOLETE_PACKET => Ok(Step::Untimed),
-            _ => Ok(Step::Other),
+            Block::SimplePacket(_) => Ok(ReadOutcome::Untimed),
+            Block::Unknown(block) if block.block_type == OBSOLETE_PACKET => {
+                Ok(ReadOutcome::Untimed)
+            }
+            _ => Ok(ReadOutcome::Other),
         }
     }
 }
@@ -117,7 +148,13 @@ impl Interface {
             Some(bytes) if big_endian => i64::from_be_bytes(bytes),
             Some(bytes) => i64::from_le_bytes(bytes),
         };
-        Ok(Self { link_type: block.linktype.0 as u16, ticks_per_second, offset_s })
+        let is_whole = NANOS_PER_SECOND % ticks_per_second == 0;
+        Ok(Self {
+            link_type: block.linktype.0 as u16,
+            ticks_per_second,
+            nanos_per_tick: is_whole.then(|| NANOS_PER_SECOND / ticks_per_second),
+            offset_s,
+        })
     }
 
     fn frame<'a>(
@@ -130,20 +167,30 @@ impl Interface {
         };
         let comment = option(&block.options, OptionCode::Comment)
             .map(|text| Cow::Owned(String::from_utf8_lossy(text).into_owned()));
-        Ok(Record {
-            at: self.time(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
-            offset,
-            interface: (self.link_type, block.if_id),
-            bytes,
-            original_len: bytes.len().max(block.origlen as usize),
-            comment,
-        })
+        let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
+        let original_len = bytes.len().max(block.origlen as usize);
+        Ok(self.record((offset, block.if_id, ticks), (bytes, original_len), comment))
+    }
+
+    fn record<'a>(
+        &self,
+        (offset, index, ticks): (u64, u32, u64),
+        (bytes, original_len): (&'a [u8], usize),
+        comment: Option<Cow<'static, str>>,
+    ) -> Record<'a> {
+        let (at, interface) = (self.time(ticks), (self.link_type, index));
+        Record { at, offset, interface, bytes, original_len, comment }
     }
 
     /// The time of a timestamp. Times before 1970 count as its beginning.
     fn time(&self, ticks: u64) -> Instant {
-        let nanos = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second)
-            + i128::from(self.offset_s) * 1_000_000_000;
+        let nanos = self.nanos_per_tick.and_then(|nanos| ticks.checked_mul(nanos));
+        if let (Some(nanos), 0) = (nanos, self.offset_s) {
+            return Instant::from_nanos(nanos);
+        }
+        let nanos = i128::from(ticks) * i128::from(NANOS_PER_SECOND)
+            / i128::from(self.ticks_per_second)
+            + i128::from(self.offset_s) * i128::from(NANOS_PER_SECOND);
         Instant::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
     }
 }

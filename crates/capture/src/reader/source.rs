@@ -30,7 +30,7 @@ pub(crate) struct Record<'a> {
 }
 
 /// The result of reading one record.
-pub(crate) enum Step<'a> {
+pub(crate) enum ReadOutcome<'a> {
     Frame(Record<'a>),
     /// The record is a frame without a timestamp.
     Untimed,

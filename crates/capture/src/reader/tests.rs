@@ -14,7 +14,7 @@ mod long_files;
 use by_hand::Order;
 
 use super::*;
-use crate::{Interface, Writer};
+use crate::{CapturedPacket, Checksum, Interface, Writer};
 
 const V4: Addresses =
     Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };

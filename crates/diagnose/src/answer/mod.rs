@@ -1,7 +1,10 @@
 //! The answer in words: whether the network loses or delays packets, the cost, the cause, and the
 //! settings to change. Each sentence has the figures on which it is based.
 
+mod advice;
+mod sentence;
 mod sentences;
+mod words;
 
 use serde::Serialize;
 
@@ -10,8 +13,8 @@ use crate::report::ConnectionReport;
 use crate::summary::{SkippedPackets, Summary};
 use crate::totals::{CaptureTotals, LossRate};
 
-pub use sentences::Sentence;
-pub(crate) use sentences::seconds;
+pub use sentence::Sentence;
+pub use words::{bytes, counted, percent, seconds};
 
 /// The maximum number of connections with an answer of their own.
 const MAX_CONNECTIONS: usize = 1000;

@@ -1,11 +1,12 @@
 //! The sentences of the answer.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::advice::advice;
+use super::sentence::{NO_TIME, OUTAGE, Sentence};
+use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
@@ -14,35 +15,8 @@ use crate::vantage::Vantage;
 
 /// Fewer segments say little about a loss rate.
 const FEW_SEGMENTS: u64 = 300;
-/// Fewer losses say nothing about their cause.
-const SOME_LOSSES: u64 = 10;
-/// Shorter times are not worth a sentence, in seconds.
-const NO_TIME: f64 = 0.05;
-/// Without an ACK for this time, a path has an outage, in seconds.
-const OUTAGE: f64 = 1.0;
 /// Losses come in bursts if a burst has this many on average.
 const BURSTY: f64 = 2.0;
-
-/// A sentence of the answer, with the figures on which it rests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sentence {
-    /// The sentence.
-    pub text: String,
-    /// Its figures in words.
-    pub basis: String,
-    /// Its figures by name: counts, seconds, bytes, shares.
-    pub figures: BTreeMap<&'static str, Value>,
-}
-
-impl Sentence {
-    pub(crate) fn new(
-        text: impl Into<String>,
-        basis: impl Into<String>,
-        figures: &[(&'static str, Value)],
-    ) -> Self {
-        Self { text: text.into(), basis: basis.into(), figures: figures.iter().cloned().collect() }
-    }
-}
 
 /// The capture has no TCP.
 pub(super) fn no_tcp(skipped: &SkippedPackets) -> Sentence {
@@ -82,13 +56,6 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
     pair.directions.iter().zip(names).map(say).collect()
 }
 
-fn were(count: u64) -> String {
-    match count {
-        1 => "1 packet was".into(),
-        count => format!("{count} packets were"),
-    }
-}
-
 /// The answer about all connections of a capture.
 pub(super) fn of_capture(
     totals: &CaptureTotals,
@@ -104,7 +71,7 @@ pub(super) fn of_capture(
         said.push(Sentence::new(text, basis, &figures));
     }
     said.extend(elsewhere(totals, None));
-    said.extend(settings_advice(totals));
+    said.extend(advice(totals, None));
     said
 }
 
@@ -114,7 +81,7 @@ pub(super) fn of_connection(totals: &CaptureTotals, report: &ConnectionReport) -
     let subject = Subject { loses: "This path loses", transfer: "the transfer", took };
     let mut said = of_network(totals, &subject);
     said.extend(elsewhere(totals, Some(report)));
-    said.extend(settings_advice(totals));
+    said.extend(advice(totals, Some(report)));
     said
 }
 
@@ -136,18 +103,16 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
     }
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
-        said.push(listen_queue_advice(totals));
     } else {
         said.extend(loss(totals, subject.loses));
-        said.extend(loss_advice(totals));
+        said.extend(unknown(totals));
+        said.extend(handshake(totals));
+        said.extend(late_timeouts(totals));
+        said.extend(other_timeouts(totals));
+        said.extend(held(totals));
+        said.extend(late(totals));
+        said.extend(idle_timeouts(totals));
     }
-    said.extend(unknown(totals));
-    said.extend(handshake(totals));
-    said.extend(late_timeouts(totals));
-    said.extend(other_timeouts(totals));
-    said.extend(held(totals));
-    said.extend(late(totals));
-    said.extend(hold_advice(totals));
     said.extend(cost(totals, subject));
     said
 }
@@ -185,7 +150,7 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
     if totals.lost == 0 {
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
-            _ if totals.unknown > totals.unneeded => return None,
+            _ if totals.unknown > totals.unneeded || totals.is_idle_only() => return None,
             ..FEW_SEGMENTS => format!("{loses} nothing here, but sent little."),
             _ => format!("{loses} nothing."),
         };
@@ -200,7 +165,7 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
     }
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
-        let _ = write!(text, ", behind a queue of some {}", bytes(queue));
+        let _ = write!(text, ", while a queue of some {} before a link is full", bytes(queue));
         basis.push_str("; round trips are longer before");
     }
     text.push('.');
@@ -230,24 +195,20 @@ fn listen_queue(totals: &CaptureTotals) -> Sentence {
     Sentence::new(text, basis, &figures)
 }
 
-fn counted_losses(count: u64) -> String {
-    if count == 1 { "1 loss".into() } else { format!("{count} losses") }
-}
-
 fn unknown(totals: &CaptureTotals) -> Option<Sentence> {
-    if totals.unknown == 0 || totals.unknown * 20 < totals.retransmissions {
+    let unknown = totals.unexplained();
+    if unknown == 0 || unknown * 20 < totals.retransmissions {
         return None;
     }
-    let text = match totals.unknown == totals.retransmissions {
+    let text = match unknown == totals.retransmissions {
         true => "Whether anything was lost, the capture does not tell.".to_string(),
         false => format!(
             "Of {} the capture does not tell whether it was needed.",
-            counted(totals.unknown, "retransmission")
+            counted(unknown, "retransmission")
         ),
     };
-    let basis = format!("{} of {} without a verdict", totals.unknown, totals.retransmissions);
-    let figures =
-        [("unknown", json!(totals.unknown)), ("retransmissions", json!(totals.retransmissions))];
+    let basis = format!("{unknown} of {} without a verdict", totals.retransmissions);
+    let figures = [("unknown", json!(unknown)), ("retransmissions", json!(totals.retransmissions))];
     Some(Sentence::new(text, basis, &figures))
 }
 
@@ -272,12 +233,13 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     let text = match totals.stalls {
         0 => format!("The retransmission timer expired {expired} although data was only late."),
         1 => format!(
-            "Nothing was acknowledged for {stall}, from {at} into the capture on, and the \
-             retransmission timer expired {expired} although the data was only late."
+            "Nothing was acknowledged for {stall}, from {at} into the capture on; then everything \
+             arrived. The sender took this for loss: its retransmission timer expired {expired}."
         ),
         count => format!(
-            "{} nothing was acknowledged, the longest time {stall} from {at} into the capture on; \
-             the retransmission timer expired {expired} although the data was only late.",
+            "{} nothing was acknowledged for a while, the longest time for {stall} from {at} into \
+             the capture on; then everything arrived. The sender took this for loss: its \
+             retransmission timer expired {expired}.",
             times(count)
         ),
     };
@@ -360,8 +322,49 @@ fn late(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// Data after a long silence that was never answered, or answered by a reset.
+fn idle_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
+    let count = totals.idle_timeouts;
+    if count == 0 {
+        return None;
+    }
+    let idle = seconds(totals.shortest_idle_timeout);
+    let answer = match totals.idle_resets {
+        0 => "was never answered",
+        resets if resets == count => "was answered by a reset",
+        _ => "was never answered, or answered by a reset",
+    };
+    let text = match count {
+        1 => format!("The first data after a silence of {idle} {answer}."),
+        count => {
+            format!(
+                "In {count} connections the first data after {idle} of silence or more {answer}."
+            )
+        }
+    };
+    let text = format!(
+        "{text} A NAT, a firewall or a load balancer that forgets idle connections does that; a \
+         host that closed the connection or went away looks the same."
+    );
+    let basis = format!(
+        "{} of that data, {}",
+        counted(totals.unanswered, "retransmission"),
+        counted(totals.idle_resets, "reset")
+    );
+    let figures = [
+        ("idle_timeouts", json!(count)),
+        ("shortest_idle_timeout", json!(totals.shortest_idle_timeout)),
+        ("unanswered", json!(totals.unanswered)),
+        ("resets", json!(totals.idle_resets)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     let (lost, own) = (totals.time_lost, totals.time_lost_by_sender);
+    if totals.is_idle_only() {
+        return None;
+    }
     if totals.at_receiver > 0 && lost == 0.0 {
         let text = "What that cost does not show, because the capture was made at the receiver; \
                     one at the sender shows it.";
@@ -398,7 +401,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
 fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<Sentence> {
     let mut said = Vec::new();
     for (end, waits) in ["client", "server"].into_iter().zip(totals.application) {
-        if waits.count > 0 {
+        if waits.count > 0 && !totals.is_idle_only() {
             let text = format!(
                 "For {} the {end} sent nothing because its application had nothing to send; that \
                  is not the network's time.",
@@ -439,136 +442,11 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
         said.push(Sentence::new(text, basis, &figures));
     }
     if let Some(report) = report.filter(|report| report.vantage == Vantage::Unknown) {
-        if !report.retransmissions.is_empty() {
+        if !report.retransmissions.is_empty() && report.only_from.is_none() {
             let text = "Where the capture was made does not show: verdicts that rest on times may \
                         be wrong.";
             said.push(Sentence::new(text, "no round trip seen in both directions", &[]));
         }
     }
     said
-}
-
-fn is_undecided(totals: &CaptureTotals) -> bool {
-    totals.unknown > totals.needed + totals.unneeded
-}
-
-fn listen_queue_advice(totals: &CaptureTotals) -> Sentence {
-    let text = "Let the server accept connections faster or lengthen its queue: the `backlog` of \
-                its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
-                TcpExtListenOverflows` there counts what it discarded.";
-    Sentence::new(text, "", &[("lost_openings", json!(totals.lost_openings))])
-}
-
-/// What to change on a path that loses packets.
-fn loss_advice(totals: &CaptureTotals) -> Option<Sentence> {
-    let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
-    if totals.lost + totals.ack_lost == 0 || is_undecided(totals) {
-        return None;
-    }
-    let text = match totals.queue() {
-        _ if totals.lost == 0 => {
-            "Acknowledgments were lost: look at the drop and error counters of the path's devices \
-             in that direction."
-        }
-        Some(1..) => {
-            "A full link loses packets like that: its queue overflows, and the sender slows down. \
-             Only a faster link makes the transfer faster; if it delays others, a queue \
-             discipline such as `fq_codel` on the device before the link helps."
-        }
-        _ if totals.longest_outage >= OUTAGE => {
-            "At times nothing got through: look for an outage of the path."
-        }
-        Some(0) if totals.lost >= SOME_LOSSES => {
-            "No queue was full then, because round trips were no longer than usual: look for a bad \
-             cable, bad radio or a rate limiter on the path."
-        }
-        _ => {
-            "These are too few to tell what loses them: look at the drop and error counters of the \
-             path's devices."
-        }
-    };
-    Some(Sentence::new(text, "", &figures))
-}
-
-/// What to change on a path that holds packets.
-fn hold_advice(totals: &CaptureTotals) -> Option<Sentence> {
-    let held = totals.spurious + totals.held.count + totals.late.count;
-    if held == 0 || is_undecided(totals) {
-        return None;
-    }
-    let text = "Look for what holds packets on the path: a handover, a radio that sleeps or \
-                retransmits, a paused virtual machine.";
-    Some(Sentence::new(text, "", &[("held", json!(held))]))
-}
-
-/// What to change in the settings of TCP.
-fn settings_advice(totals: &CaptureTotals) -> Option<Sentence> {
-    let nothing = totals.connections == 0 || totals.segments == 0;
-    if nothing || is_undecided(totals) || totals.is_listen_queue_full() {
-        return None;
-    }
-    let timeouts = totals.spurious + totals.ack_lost;
-    let basis = match totals.unneeded {
-        0 => "no unneeded retransmission".to_string(),
-        count => {
-            let bytes = bytes(totals.unneeded_bytes);
-            format!("{} unneeded, {bytes}", counted(count, "retransmission"))
-        }
-    };
-    let text = match totals.retransmissions {
-        _ if timeouts > 0 && totals.go_back_n > 2 * timeouts => {
-            "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
-             `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
-             runs Linux; `--what-if` says what they would save."
-        }
-        0 if totals.late.count == 0 => {
-            "If it is slow, retransmission is not the reason: look at the application and the \
-             size of its buffers."
-        }
-        _ if totals.lost == 0 && totals.time_lost_by_sender < NO_TIME => {
-            "Other settings of TCP's retransmission would save nothing."
-        }
-        _ => "`--what-if` says whether other settings of TCP would save time.",
-    };
-    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
-    Some(Sentence::new(text, basis, &figures))
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "Once".into(),
-        2 => "Twice".into(),
-        count => format!("{count} times"),
-    }
-}
-
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        ..0.095 => format!("{percent:.2} %"),
-        ..9.95 => format!("{percent:.1} %"),
-        _ => format!("{percent:.0} %"),
-    }
-}
-
-pub(crate) fn seconds(value: f64) -> String {
-    match value {
-        ..0.95 => format!("{:.0} ms", value * 1000.0),
-        ..99.5 => format!("{value:.1} s"),
-        _ => format!("{value:.0} s"),
-    }
-}
-
-fn bytes(count: u64) -> String {
-    let kilo = count as f64 / 1e3;
-    match count {
-        0..1000 => format!("{count} bytes"),
-        1000..9_950 => format!("{kilo:.1} kB"),
-        9_950..999_500 => format!("{kilo:.0} kB"),
-        _ => format!("{:.1} MB", kilo / 1e3),
-    }
 }

@@ -5,19 +5,20 @@ use rtolab_time::Instant;
 
 use super::input::SettledDirection;
 use crate::history::{Bound, Finding, Kind, RetransmittedRange};
-use crate::rtt::{RoundTrips, TOO_SOON};
+use crate::rtt::{RttStatistics, TOO_SOON};
 
 pub(super) static KIND: Kind = Kind::new("ack-too-soon", 0.97);
 
 pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
-    let frame = range.covering_ack.map_or(0, |ack| ack.frame);
-    soonest(range, end.trips).map(|most| Bound::AtMost(most).shown_by(frame))
+    // An outage may have discarded the queue of all earlier samples.
+    let covering = range.covering_ack.filter(|ack| end.rtt.is_measured_after(ack.at))?;
+    soonest(range, end.rtt).map(|latest| Bound::AtMost(latest).shown_by(covering.frame))
 }
 
 /// The index of the last copy that may have caused the first covering ACK. The copies after it were
 /// sent too late.
-pub(super) fn soonest(range: &RetransmittedRange, trips: &RoundTrips) -> Option<usize> {
-    let (covering, least) = (range.covering_ack?, trips.least?);
-    let too_soon = |at: Instant| covering.at.since(at) * 100 < least * TOO_SOON;
+pub(super) fn soonest(range: &RetransmittedRange, rtt: &RttStatistics) -> Option<usize> {
+    let (covering, min_rtt) = (range.covering_ack?, rtt.min?);
+    let too_soon = |at: Instant| covering.at.since(at) * 100 < min_rtt * TOO_SOON;
     range.copies.iter().skip(1).position(|copy| copy.at <= covering.at && too_soon(copy.at))
 }

@@ -11,8 +11,8 @@ pub(super) fn on_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings
     let reported = history.iter().enumerate().filter(|(_, range)| range.spans(block.start));
     let bound = |(index, range): (usize, &crate::history::RetransmittedRange)| {
         let retransmissions = range.copies.len() - 1;
-        let most = retransmissions.saturating_sub(range.duplicates);
-        (index, Bound::AtMost(most).shown_by(ack.frame))
+        let upper = retransmissions.saturating_sub(range.duplicates);
+        (index, Bound::AtMost(upper).shown_by(ack.frame))
     };
     reported.map(bound).collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
             continue;
         }
         let after = range.copies.iter().skip(1).position(|copy| copy.at > first);
-        found.extend(after.map(|most| (index, Bound::AtMost(most).shown_by(ack.frame))));
+        found.extend(after.map(|upper| (index, Bound::AtMost(upper).shown_by(ack.frame))));
     }
     found
 }
@@ -46,7 +46,7 @@ fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Insta
         Some(covering) if covering.at == facts.at => has_older_timestamp(range),
         Some(_) => {
             range.original() == Original::Arrived
-                || ack_too_soon::soonest(range, ack.trips) == Some(0)
+                || ack_too_soon::soonest(range, ack.rtt) == Some(0)
         }
         None => false,
     };
@@ -57,5 +57,5 @@ fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Insta
 /// Was the echoed timestamp older than those of all retransmissions?
 fn has_older_timestamp(range: &RetransmittedRange) -> bool {
     let first = Bound::AtMost(0);
-    range.signs.iter().any(|sign| sign.kind == &timestamps::OLDER && sign.bound == first)
+    range.evidence.iter().any(|piece| piece.kind == &timestamps::OLDER && piece.bound == first)
 }

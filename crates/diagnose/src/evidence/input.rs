@@ -3,7 +3,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::history::{CoveringAck, Finding, RetransmittedRange};
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 
 /// Evidence about ranges, with the indices of the ranges in the history.
 pub(crate) type Findings = Vec<(usize, Finding)>;
@@ -22,7 +22,7 @@ pub(crate) struct Retransmitting {
 
 /// A direction whose ranges are settled, in a capture that was not made at its receiver.
 pub(crate) struct SettledDirection<'a> {
-    pub trips: &'a RoundTrips,
+    pub rtt: &'a RttStatistics,
     /// When the last ACK arrived, if the receiver reports duplicates.
     pub last_ack: Option<Instant>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct SettledDirection<'a> {
 pub(crate) struct Pair<'a> {
     pub range: &'a RetransmittedRange,
     pub next: &'a RetransmittedRange,
-    pub trips: &'a RoundTrips,
+    pub rtt: &'a RttStatistics,
 }
 
 impl Pair<'_> {

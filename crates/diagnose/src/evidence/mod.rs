@@ -9,6 +9,7 @@ mod ack_too_soon;
 mod already_acknowledged;
 mod arrival;
 mod arrived_before;
+mod assess;
 mod d_sack;
 mod duplicate_each;
 mod duplicate_followed;
@@ -21,14 +22,13 @@ mod original_missing;
 mod originals_in_order;
 mod overtaken_copies;
 mod timestamps;
-mod weigh;
 
 use std::collections::BTreeMap;
 
+pub use assess::Necessity;
+pub(crate) use assess::{Assessment, assess};
 pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirection};
 pub(crate) use no_gap::NO_GAP_REPORTED;
-pub use weigh::Necessity;
-pub(crate) use weigh::{Weighed, weigh};
 
 use crate::history::{
     Ack, Finding, Kind, Retransmission, RetransmissionHistory, RetransmittedRange,

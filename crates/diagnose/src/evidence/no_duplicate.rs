@@ -8,10 +8,10 @@ pub(super) static KIND: Kind = Kind { carries: false, ..Kind::new("no-duplicate-
 
 pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
     let last_ack = end.last_ack?;
-    let (covering, least) = (range.covering_ack?, end.trips.least?);
+    let (covering, min_rtt) = (range.covering_ack?, end.rtt.min?);
     let last = range.copies.len() - 1;
-    let answered = covering.at.since(range.copies[last].at) >= least;
-    let is_late = last_ack.since(covering.at) >= end.trips.smoothed.unwrap_or(least) * 2;
+    let answered = covering.at.since(range.copies[last].at) >= min_rtt;
+    let is_late = last_ack.since(covering.at) >= end.rtt.srtt.unwrap_or(min_rtt) * 2;
     let no_duplicate = range.duplicates == 0 && !range.is_syn;
     let lost = last > 0 && answered && is_late && no_duplicate;
     lost.then(|| Bound::AtLeast(last).shown_by(covering.frame))

@@ -15,7 +15,7 @@ const DELAYED_ACK: Duration = Duration::from_millis(250);
 pub(super) fn of_next(pair: &Pair<'_>) -> Option<Finding> {
     let (covering, next) = pair.covering_acks()?;
     let (first, second) = (pair.range.copies[0].at, pair.next.copies[0].at);
-    let wait = pair.trips.least.map(|least| (least * TOO_SOON / 100).max(DELAYED_ACK))?;
+    let wait = pair.rtt.min.map(|min| (min * TOO_SOON / 100).max(DELAYED_ACK))?;
     let missing = pair.next.original() == Original::Unknown
         && first > Instant::START
         && next.at.since(covering.at) >= wait

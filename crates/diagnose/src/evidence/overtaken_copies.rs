@@ -20,7 +20,7 @@ pub(super) fn on_retransmission(
 
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let (delivered, sack) = (history.delivered, ack.flight.uses_sack());
-    let reordering_window = ack.trips.reordering_window();
+    let reordering_window = ack.rtt.reordering_window();
     let mut found = Findings::new();
     for (index, range) in history.iter().enumerate() {
         let sent = match range.is_covered_at(ack.facts.at) {
@@ -32,7 +32,8 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
             _ => None,
         };
         if let Some(bound) = sent.and_then(|sent| lost(range, sent, reordering_window, true)) {
-            let known = range.signs.iter().any(|sign| sign.kind == &KIND && sign.bound == bound);
+            let known =
+                range.evidence.iter().any(|piece| piece.kind == &KIND && piece.bound == bound);
             if !known {
                 found.push((index, bound.shown_by(ack.frame)));
             }

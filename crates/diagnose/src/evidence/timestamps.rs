@@ -17,11 +17,11 @@ pub(super) static OWN_OF_TAIL: Kind =
 
 pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
     let echo = ack.facts.echo.filter(|_| range.end <= ack.facts.ack)?;
-    let most = match range.start > ack.facts.una_before {
+    let upper = match range.start > ack.facts.una_before {
         true => is_original(range, echo).then_some(0)?,
         false => stamps(range).find(|&(_, stamp)| is_before(echo, stamp))?.0 - 1,
     };
-    Some(Bound::AtMost(most).shown_by(ack.frame))
+    Some(Bound::AtMost(upper).shown_by(ack.frame))
 }
 
 pub(super) fn own(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {

@@ -4,7 +4,7 @@ use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::range::RetransmittedRange;
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 
 /// The longest time for which a receiver may delay an ACK (RFC 9293 section 3.8.6.3).
 pub(crate) const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(500);
@@ -15,7 +15,7 @@ pub(crate) struct Ack<'a> {
     pub facts: &'a AckFacts,
     pub frame: u64,
     pub flight: &'a Flight,
-    pub trips: &'a RoundTrips,
+    pub rtt: &'a RttStatistics,
     /// The number of duplicate ACKs between the last ACK of new data and this one.
     pub duplicates: u32,
     /// When an ACK last reported a gap.

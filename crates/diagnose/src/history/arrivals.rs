@@ -4,7 +4,7 @@ use rtolab_tcp::{Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::frame::Frame;
-use crate::rtt::RoundTrips;
+use crate::rtt::RttStatistics;
 
 /// The maximum number of gaps per direction, which take 160 kB.
 const MAX_GAPS: usize = 4096;
@@ -68,7 +68,7 @@ impl Arrivals {
     }
 
     /// Adds a segment that occupies sequence numbers.
-    pub fn take(&mut self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
+    pub fn take(&mut self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if start >= self.max {
             if start > self.max {
@@ -80,13 +80,13 @@ impl Arrivals {
             self.max = end;
             return Arrival::New;
         }
-        let arrival = self.late(segment, frame, trips);
+        let arrival = self.late(segment, frame, rtt);
         self.fill(start, end);
         self.max = self.max.max(end);
         arrival
     }
 
-    fn late(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> Arrival {
+    fn late(&self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
         if end <= self.first {
             // It is a retransmission, even if its original precedes the capture.
@@ -98,7 +98,7 @@ impl Arrivals {
             let forgotten = self.forgotten.is_some_and(|edge| start < edge);
             return if forgotten { Arrival::Untracked } else { Arrival::SeenBefore };
         };
-        match gap.opened.overtook(segment, frame, trips) {
+        match gap.opened.overtook(segment, frame, rtt) {
             true => Arrival::Reordered,
             false => Arrival::FillsHole,
         }
@@ -148,7 +148,7 @@ impl Arrivals {
 impl Opened {
     /// Was the packet after the gap sent after `segment`? The sender's timestamps or IP
     /// identifications decide; without them the time between the packets does.
-    fn overtook(&self, segment: &Segment, frame: &Frame, trips: &RoundTrips) -> bool {
+    fn overtook(&self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> bool {
         let stamped = segment.timestamps().map(|timestamps| timestamps.value);
         if let (Some(own), Some(other)) = (stamped, self.timestamp) {
             if own != other {
@@ -162,7 +162,7 @@ impl Opened {
                 return distance < 0;
             }
         }
-        let reordering_window = trips.least.map_or(REORDERING, |least| (least / 4).min(REORDERING));
+        let reordering_window = rtt.min.map_or(REORDERING, |min| (min / 4).min(REORDERING));
         frame.at.since(self.at) < reordering_window
     }
 }
@@ -186,7 +186,7 @@ mod tests {
         let segment = Segment::new(Seq::new(number * 1000), 1000, Flags::ACK);
         let at = Instant::from_nanos(secs * 1_000_000_000);
         let frame = Frame { number: 1, at, ip_id: 0, raw_seq: 0 };
-        arrivals.take(&segment, &frame, &RoundTrips::default())
+        arrivals.take(&segment, &frame, &RttStatistics::default())
     }
 
     fn late(arrivals: &mut Arrivals, number: u64) -> Arrival {

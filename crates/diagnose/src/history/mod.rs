@@ -3,10 +3,10 @@
 
 mod ack;
 mod arrivals;
+mod evidence;
 mod frame;
 mod order;
 mod range;
-mod sign;
 mod unanswered;
 
 use rtolab_tcp::Seq;
@@ -15,13 +15,13 @@ use rtolab_time::Instant;
 
 pub(crate) use ack::{Ack, LONGEST_DELAYED_ACK, delivered_original};
 pub(crate) use arrivals::{Arrival, Arrivals};
+pub use evidence::Kind;
+pub(crate) use evidence::{Bound, Evidence, Finding};
 pub(crate) use frame::Frame;
 use order::TransmissionOrder;
 pub(crate) use range::{
     CoveringAck, DuplicateAck, Original, Retransmission, RetransmittedRange, Transmission,
 };
-pub use sign::Kind;
-pub(crate) use sign::{Bound, Finding, Sign};
 use unanswered::Unanswered;
 
 use crate::rtt::TOO_SOON;
@@ -84,8 +84,8 @@ impl RetransmissionHistory {
     }
 
     /// Adds evidence about the range at `index`.
-    pub fn note(&mut self, index: usize, sign: Sign) {
-        self.ranges[index].note(sign);
+    pub fn note(&mut self, index: usize, piece: Evidence) {
+        self.ranges[index].note(piece);
     }
 
     /// Adds a copy of exactly this range. `original` is the first transmission, if it is in flight.
@@ -115,7 +115,7 @@ impl RetransmissionHistory {
                 end,
                 is_syn,
                 copies,
-                signs: Vec::new(),
+                evidence: Vec::new(),
                 covering_ack: None,
                 duplicates: 0,
                 last_duplicate: None,
@@ -148,7 +148,7 @@ impl RetransmissionHistory {
                 self.order.on_duplicate();
             }
         } else if ack.is_duplicate() {
-            let soonest = ack.trips.least.unwrap_or_default() * TOO_SOON / 100;
+            let soonest = ack.rtt.min.unwrap_or_default() * TOO_SOON / 100;
             self.unanswered.on_duplicate(facts.at, soonest);
         }
     }
@@ -283,6 +283,7 @@ fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
         at: facts.at,
         frame: ack.frame,
         reports_duplicate: facts.dsack.is_some_and(|block| range.spans(block.start)),
+        has_dsack: facts.dsack.is_some(),
         all: ack.next_sent().is_none_or(|sent| sent >= retransmitted),
         jumps: newly_acked > 2 * range.end.since(range.start),
         may_be_delayed: ack.may_be_delayed(range),
@@ -290,7 +291,7 @@ fn cover(range: &mut RetransmittedRange, ack: &Ack<'_>) {
     });
     // If a queue has built up, copies take as long as their originals.
     let waited = facts.at.since(retransmitted.min(facts.at));
-    range.due = facts.at + ack.trips.answer_deadline().max(waited * 2);
+    range.due = facts.at + ack.rtt.answer_deadline().max(waited * 2);
     if range.end <= facts.ack {
         range.expected_next = Some(facts.ack);
         range.awaits_next = true;

@@ -5,7 +5,7 @@ use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
 use super::arrivals::Arrival;
-use super::sign::{Bound, Sign};
+use super::evidence::{Bound, Evidence};
 use crate::trigger::Trigger;
 
 /// One transmission of a range.
@@ -44,6 +44,8 @@ pub(crate) struct CoveringAck {
     pub frame: u64,
     /// Does it report the range by D-SACK (RFC 2883)?
     pub reports_duplicate: bool,
+    /// Does it have a D-SACK, of this range or of another one?
+    pub has_dsack: bool,
     /// Does it acknowledge all data sent before the first retransmission?
     pub all: bool,
     /// Does it newly acknowledge more than twice the bytes of the range?
@@ -85,7 +87,7 @@ pub(crate) struct RetransmittedRange {
     pub is_syn: bool,
     /// In the order of transmission. The first is the original, which the capture may lack.
     pub copies: Vec<Transmission>,
-    pub signs: Vec<Sign>,
+    pub evidence: Vec<Evidence>,
     pub covering_ack: Option<CoveringAck>,
     /// The number of D-SACKs that reported it.
     pub duplicates: usize,
@@ -104,14 +106,14 @@ impl RetransmittedRange {
     /// The upper and the lower bound of the first copy that arrived, by the evidence on which other
     /// evidence may build.
     pub fn bounds(&self) -> (Option<usize>, usize) {
-        let (mut most, mut least) = (None, 0);
-        for sign in self.signs.iter().filter(|sign| sign.kind.carries) {
-            match sign.bound {
-                Bound::AtMost(first) => most = Some(most.map_or(first, |most| first.min(most))),
-                Bound::AtLeast(first) => least = first.max(least),
+        let (mut upper, mut lower) = (None, 0);
+        for piece in self.evidence.iter().filter(|piece| piece.kind.carries) {
+            match piece.bound {
+                Bound::AtMost(first) => upper = Some(upper.map_or(first, |upper| first.min(upper))),
+                Bound::AtLeast(first) => lower = first.max(lower),
             }
         }
-        (most, least)
+        (upper, lower)
     }
 
     pub fn original(&self) -> Original {
@@ -125,9 +127,9 @@ impl RetransmittedRange {
 
     /// When its last copy was sent, if no earlier copy arrived.
     pub fn delivered_copy(&self) -> Option<Instant> {
-        let (most, least) = self.bounds();
+        let (upper, lower) = self.bounds();
         let last = self.copies.len() - 1;
-        (least == last && most.is_none_or(|most| most >= last)).then(|| self.copies[last].at)
+        (lower == last && upper.is_none_or(|upper| upper >= last)).then(|| self.copies[last].at)
     }
 
     /// Was it first acknowledged at this time?
@@ -154,10 +156,10 @@ impl RetransmittedRange {
     }
 
     /// Adds evidence, unless it is already there.
-    pub fn note(&mut self, sign: Sign) {
-        let known = |known: &Sign| known.kind == sign.kind && known.bound == sign.bound;
-        if !self.signs.iter().any(known) {
-            self.signs.push(sign);
+    pub fn note(&mut self, piece: Evidence) {
+        let known = |known: &Evidence| known.kind == piece.kind && known.bound == piece.bound;
+        if !self.evidence.iter().any(known) {
+            self.evidence.push(piece);
         }
     }
 

@@ -13,23 +13,27 @@ pub(super) const MIN_ACKS: usize = 4;
 pub enum NotInferred {
     #[error("the capture has no connection {0}")]
     NoConnection(u64),
-    #[error("what if needs a capture at the sender or the receiver; this one: {0}")]
+    #[error("what-if needs a capture made at the sender or the receiver; this one: {0}")]
     Vantage(&'static str),
-    #[error("what if needs the handshake, which the capture lacks")]
+    #[error("what-if needs the handshake, which the capture lacks")]
     NoHandshake,
-    #[error("what if takes {MAX_PACKETS} packets; this one has {0}")]
+    #[error("what-if handles at most {MAX_PACKETS} packets; this connection has {0}")]
     TooLong(u64),
-    #[error("what if needs {MIN_ACKS} acknowledgments; this one has {0}")]
+    #[error(
+        "what-if needs at least {MIN_ACKS} acknowledgments of new data; this connection has {0}"
+    )]
     TooFewAcks(usize),
-    #[error("what if needs acknowledgments that advance, of which there are none")]
+    #[error("what-if needs acknowledgments of new data; this connection has none")]
     NoAdvance,
-    #[error("what if needs acknowledgments of whole packets, of which there are none")]
+    #[error("what-if needs acknowledgments of whole packets; this connection has none")]
     NoRoundTrip,
-    #[error("what if at the receiver needs timestamps, which the capture lacks")]
+    #[error("what-if at the receiver needs timestamps, which the capture lacks")]
     NoTimestamps,
-    #[error("what if at the receiver needs echoed timestamps, which the capture lacks")]
+    #[error("what-if at the receiver needs echoed timestamps, which the capture lacks")]
     NoEchoes,
-    #[error("what if at the receiver: the sender's timestamps have no known clock")]
+    #[error(
+        "what-if at the receiver needs the rate of the sender's timestamp clock, which is unknown"
+    )]
     UnknownClock,
     #[error("interrupted")]
     Interrupted,

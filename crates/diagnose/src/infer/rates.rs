@@ -128,11 +128,11 @@ fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
     }
     let mut weights: Vec<i64> = paces.iter().map(|one| one.weight).collect();
     weights.sort_unstable();
-    let least =
+    let min =
         weights[weights.len() - MIN_SAMPLES..].iter().sum::<i64>() as f64 * libm::log(MIN_RATIO);
     let rate = median_rate(paces)?;
     let error = |one: &Pace| libm::log(one.rate / rate).abs() * one.weight as f64;
-    let price = least + MIN_GAIN * paces.iter().map(error).sum::<f64>();
+    let price = min + MIN_GAIN * paces.iter().map(error).sum::<f64>();
     let cuts = [vec![0], cuts(paces, price), vec![paces.len()]].concat();
     let mut joined: Vec<Vec<Pace>> = Vec::new();
     for cut in cuts.windows(2).filter(|cut| cut[1] - cut[0] >= MIN_SAMPLES) {
@@ -153,9 +153,9 @@ fn parts(paces: &[Pace]) -> Result<Vec<Vec<Pace>>, NotInferred> {
 /// distance.
 fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
     let logs: Vec<f64> = paces.iter().map(|one| libm::log(one.rate)).collect();
-    let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let count = ((most - least) / libm::log(STEP_RATIO)) as usize + 1;
+    let min = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let count = ((max - min) / libm::log(STEP_RATIO)) as usize + 1;
     let mut costs = vec![0.0; count];
     let mut came: Vec<Vec<u16>> = Vec::with_capacity(paces.len());
     for (one, log) in paces.iter().zip(&logs) {
@@ -164,7 +164,7 @@ fn cuts(paces: &[Pace], price: f64) -> Vec<usize> {
         let from = |at: usize| if costs[at] <= limit { at } else { best } as u16;
         came.push((0..count).map(from).collect());
         for (at, cost) in costs.iter_mut().enumerate() {
-            let level = least + at as f64 * libm::log(STEP_RATIO);
+            let level = min + at as f64 * libm::log(STEP_RATIO);
             *cost = cost.min(limit) + (level - log).abs() * one.weight as f64;
         }
     }

@@ -61,7 +61,7 @@ fn lost_acks_are_found_if_the_sender_stops_and_retransmits() {
     let mut truth = link();
     truth.outages[ACKS].push(window(4.0, 7.0));
     let mut sent = history(&[]);
-    // While the sender goes on, a later ACK covers what the lost ones would have: nothing is late.
+    // While the sender continues, a later ACK covers the data of the lost ones: nothing is late.
     assert!(found(&sent, &truth, &[6.0]).iter().all(Vec::is_empty));
     // Here the last two ACKs are lost, and a timeout at 7 s retransmits.
     sent.truncate(100);
@@ -70,7 +70,7 @@ fn lost_acks_are_found_if_the_sender_stops_and_retransmits() {
     let [data, acks, lost] = found(&sent, &truth, &[7.0]);
     assert_near(&lost, [4.065, 7.1]);
     assert!(data.is_empty() && acks.is_empty());
-    // A stall would explain it as well: it is the timeout that tells of lost ACKs.
+    // A stall would explain it as well: only the timeout shows that ACKs were lost.
     let [data, acks, lost] = found(&sent, &truth, &[]);
     assert!(lost.is_empty() && !(data.is_empty() && acks.is_empty()));
 }
@@ -95,20 +95,20 @@ fn the_rate_is_the_pace_of_acks_and_changes_with_it() {
     let [(_, first), (at, second)] = rates(&[(40, 0.012), (40, 0.06)])[..] else { panic!() };
     assert!((first - 1e6).abs() < 1.0 && (second - 2e5).abs() < 1.0, "{first} {second}");
     assert!((at - 0.48).abs() < 0.07, "{at}");
-    // Less than half as much again is no other rate, nor is a pause.
+    // A rate that is less than half higher is no other rate, and neither is a pause.
     assert_eq!(rates(&[(40, 0.012), (40, 0.015)]).len(), 1);
     assert_eq!(rates(&[(40, 0.012), (1, 2.0), (40, 0.012)]).len(), 1);
 }
 
 #[test]
-fn each_duplicate_tells_of_a_packet_that_passed() {
+fn each_duplicate_shows_that_a_packet_has_passed() {
     let ack = |t, ack| Ack { t, ack, idle: false };
     let told = delivered(&[ack(1.0, 10), ack(2.0, 10), ack(3.0, 10), ack(4.0, 40)], 10);
     assert_eq!(told.iter().map(|one| one.ack).collect::<Vec<_>>(), [10, 20, 30, 40]);
 }
 
 #[test]
-fn the_room_of_a_queue_lies_between_what_it_took_and_what_it_refused() {
+fn the_capacity_of_a_queue_is_between_the_accepted_and_the_refused_lengths() {
     // In each burst of ten one packet is sent at once, and the sixth that has to wait is lost.
     let burst = |number: i64| Sent {
         lost: number % 10 > 5,
@@ -153,14 +153,14 @@ fn row(frame: u64, t: f64, from: &'static str, [seq, len, ack]: [i64; 3]) -> Tra
         seq,
         len,
         ack,
-        edge: Some(9000),
+        window_edge: Some(9000),
         sack: vec![],
         stamps: None,
     }
 }
 
 #[test]
-fn reordered_acks_and_retransmissions_do_not_move_what_arrived() {
+fn reordered_acks_and_retransmissions_do_not_change_the_arrivals() {
     let mut rows =
         vec![row(1, 0.0, "client", [1, 1000, 1]), row(2, 0.1, "client", [1001, 1000, 1])];
     rows.push(row(3, 0.3, "server", [1, 0, 2001]));
@@ -179,8 +179,8 @@ fn reordered_acks_and_retransmissions_do_not_move_what_arrived() {
 }
 
 #[test]
-fn timestamps_tell_when_packets_left_and_when_acks_were_known() {
-    // Timestamps of 1 ms that begin anew, and a link of 50 ms that holds one packet for 2 s.
+fn timestamps_show_when_packets_left_and_when_acks_reached_the_sender() {
+    // Timestamps of 1 ms that wrap, and a link of 50 ms that holds one packet for 2 s.
     let stamp = |t: f64| (u32::MAX - 1000).wrapping_add((t * 1000.0) as u32);
     let (mut rows, mut known) = (Vec::new(), Vec::new());
     for number in 0..40_u32 {
@@ -210,7 +210,7 @@ fn timestamps_tell_when_packets_left_and_when_acks_were_known() {
 }
 
 #[test]
-fn timeouts_that_end_in_slots_tell_the_wheel() {
+fn timeouts_that_end_in_slots_identify_the_wheel() {
     let found = |expired: &[(f64, f64)]| timer_slots::find_timer_slots(expired);
     // 0.85 s is in slots of 32 ms of 250 ticks a second; three ends of these, 5 ms after multiples.
     let slots = found(&[(0.965, 0.85), (3.237, 0.85), (7.045, 0.85)]).unwrap();
@@ -226,7 +226,7 @@ fn packet(t: f64, seq: i64, end: i64) -> Sent {
 }
 
 #[test]
-fn it_transmits_at_the_rate_of_the_time_and_not_in_stalls() {
+fn the_link_transmits_at_the_current_rate_and_not_in_stalls() {
     let link = Link::new(&[(0.0, 8000.0), (1.0, 800.0), (3.0, 80_000.0)], 0);
     let sent = [packet(0.5, 0, 500), packet(0.5, 500, 700), packet(10.0, 700, 1700)];
     let departures = |link: &Link, sent: &[Sent]| -> Vec<f64> {
@@ -240,7 +240,7 @@ fn it_transmits_at_the_rate_of_the_time_and_not_in_stalls() {
 }
 
 #[test]
-fn an_ack_covers_what_arrived_in_order() {
+fn an_ack_covers_the_data_that_arrived_in_order() {
     let mut sent = [(0, 10), (10, 20), (20, 30), (10, 20)].map(|(a, b)| packet(0.0, a, b));
     sent[1].lost = true;
     acknowledge(&mut sent);

@@ -7,18 +7,18 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 use rtolab_time::Instant;
 
+use super::episodes;
 use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
-use super::story;
 use crate::capture_points::CapturePoint;
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
-use crate::evidence::{NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, Weighed, weigh};
-use crate::fate::Fates;
+use crate::evidence::{Assessment, NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, assess};
 use crate::half_connection::HalfConnection;
-use crate::history::{DuplicateAck, Retransmission, RetransmittedRange, Sign, Transmission};
-use crate::rtt::{RoundTrips, TOO_SOON};
-use crate::silence::Wait;
+use crate::history::{DuplicateAck, Evidence, Retransmission, RetransmittedRange, Transmission};
+use crate::paired_verdict::PairedVerdicts;
+use crate::rtt::{RttStatistics, TOO_SOON};
+use crate::silence::{IdleTimeout, NEVER, Wait};
 use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -29,7 +29,7 @@ const GOES_BACK: usize = 3;
 /// The first data of a connection whose SYN was captured.
 const FIRST_DATA: Seq = Seq::new(Seq::FIRST.value() + 1);
 
-pub(crate) fn report(whole: &Connection, fates: &Fates) -> ConnectionReport {
+pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> ConnectionReport {
     let (connection, capture_point) = whole.at_sender();
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);
@@ -38,26 +38,27 @@ pub(crate) fn report(whole: &Connection, fates: &Fates) -> ConnectionReport {
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);
-        let (retransmissions, timeouts) = judged((sending, fates), name(end), vantage);
+        let (retransmissions, timeouts) = judged((sending, paired_verdicts), name(end), vantage);
         if vantage != Vantage::Receiver {
             let found = (&retransmissions[..], &timeouts[..]);
-            report.episodes.extend(story::episodes(sending, found, name(end)));
+            report.episodes.extend(episodes::episodes(sending, found, name(end)));
         }
         report.findings.extend(findings(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
         report.missed_bytes += sending.arrivals.missed;
-        report.untold += sending.untold;
+        report.unreported += sending.unreported;
     }
     report.retransmissions.sort_by_key(|resent| resent.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
     report.time_lost = time_lost(&report);
+    report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.queue = queue(connection);
     let own = |from: &str| from == name(sender);
     let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
     let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
     let vantage = connection.turnarounds.vantage(sender);
-    let known = timeouts.filter(|timeout| timeout.class != Class::Unknown);
+    let known = timeouts.filter(|timeout| timeout.class != TimeoutClass::Unknown);
     // Only at the sender do timers show unchanged by the path.
     let behaviour = (vantage == Vantage::Sender).then(|| Behaviour {
         probes_tails: resent
@@ -94,19 +95,20 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         packets: connection.packets,
         captured_twice: connection.copies,
         missed_bytes: 0,
-        untold: 0,
+        unreported: 0,
         only_from: only_from(connection),
         segments: [End::Client, End::Server].map(|end| of(end).map_or(0, |sent| sent.segments)),
         time_lost: None,
         queue: None,
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
-        min_rtt: of(sender).and_then(|s| s.trips.least).map(rtolab_time::Duration::secs_f64),
+        min_rtt: of(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
         stack: None,
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
         episodes: Vec::new(),
         silences: connection.silences.clone(),
+        idle_timeout: None,
         findings: Vec::new(),
     }
 }
@@ -118,6 +120,26 @@ fn only_from(connection: &Connection) -> Option<&'static str> {
         [0, one] if one > 0 => Some("server"),
         _ => None,
     }
+}
+
+/// The end of a connection after a silence, if nothing or only a reset answered the data after it.
+fn idle_timeout(
+    connection: &Connection,
+    retransmissions: &[RetransmissionReport],
+) -> Option<IdleTimeout> {
+    let data = connection.after_idle?;
+    let from = name(data.from);
+    let again = retransmissions.iter().filter(|one| one.frame > data.frame && one.from == from);
+    let count = again.count();
+    let (long, many) = NEVER;
+    let is_unanswered = connection.last.since(data.at) >= long && count >= many;
+    (data.is_reset || is_unanswered).then_some(IdleTimeout {
+        from,
+        idle: data.idle.secs_f64(),
+        frame: data.frame,
+        retransmissions: count as u64,
+        reset: data.is_reset,
+    })
 }
 
 /// The time lost to timeouts and to late acknowledgments.
@@ -142,14 +164,14 @@ const LONG: f64 = 0.75;
 fn queue(connection: &Connection) -> Option<u64> {
     let mut losses: Vec<(f64, f64, u64)> = Vec::new();
     for sending in connection.ends.iter().flatten() {
-        let Some(least) = sending.trips.least else { continue };
+        let Some(min_rtt) = sending.rtt.min else { continue };
         for range in &sending.settled {
             for (index, _, resent) in range.retransmissions() {
                 let Some((outstanding, rtt)) = resent.queue else { continue };
-                if weigh(&range.signs, index).verdict == Necessity::Needed && !rtt.is_zero() {
-                    let share = 1.0 - least.secs_f64() / rtt.secs_f64();
+                if assess(&range.evidence, index).verdict == Necessity::Needed && !rtt.is_zero() {
+                    let share = 1.0 - min_rtt.secs_f64() / rtt.secs_f64();
                     let waiting = (outstanding as f64 * share) as u64;
-                    let rank = sending.trips.rank(rtt);
+                    let rank = sending.rtt.rank(rtt);
                     losses.extend(rank.map(|rank| (rank, share, waiting)));
                 }
             }
@@ -184,7 +206,7 @@ fn options(connection: &Connection) -> Option<Options> {
 type Retransmitted = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
 fn judged(
-    (sending, fates): (&HalfConnection, &Fates),
+    (sending, paired_verdicts): (&HalfConnection, &PairedVerdicts),
     from: &'static str,
     vantage: Vantage,
 ) -> Retransmitted {
@@ -193,16 +215,18 @@ fn judged(
     let said = verdicts(&sending.verdicts);
     for range in &sending.settled {
         for (index, copy, again) in range.retransmissions() {
-            let fate = fates.get(&again.frame);
-            let judged =
-                fate.map_or_else(|| weigh(&range.signs, index), |fate| fate.weighed(again.frame));
+            let paired = paired_verdicts.get(&again.frame);
+            let judged = paired.map_or_else(
+                || assess(&range.evidence, index),
+                |paired| paired.assessment(again.frame),
+            );
             // Far from the sender its reasons do not show, whatever the first look suggested.
             let hidden = vantage == Vantage::Receiver;
             let trigger = if hidden { Trigger::Unknown } else { again.trigger };
             let again = &Retransmission { trigger, ..*again };
             if let Some(backoff) = again.trigger.backoff() {
-                let inferred = || class(range, &judged, &sending.trips);
-                let class = fate.map_or_else(inferred, |fate| fate.class);
+                let inferred = || class(range, &judged, sending);
+                let class = paired.map_or_else(inferred, |paired| paired.class);
                 timeouts.push(TimeoutReport {
                     frame: again.frame,
                     t: copy.at.secs_f64(),
@@ -212,7 +236,7 @@ fn judged(
                     after: again.idle.secs_f64(),
                     handshake: range.is_syn,
                     class,
-                    confidence: match fate {
+                    confidence: match paired {
                         Some(_) => 1.0,
                         None => confidence(class, range, &judged),
                     },
@@ -239,12 +263,12 @@ fn judged(
 
 fn retransmission(
     (copy, again, segments): (&Transmission, &Retransmission, u32),
-    judged: Weighed,
+    judged: Assessment,
     from: &'static str,
 ) -> RetransmissionReport {
-    let told = |signs: Vec<Sign>| -> Vec<EvidenceReport> {
-        let tell = |sign: Sign| EvidenceReport { kind: sign.kind.name, frame: sign.frame };
-        signs.into_iter().map(tell).collect()
+    let reports = |evidence: Vec<Evidence>| -> Vec<EvidenceReport> {
+        let report = |piece: Evidence| EvidenceReport { kind: piece.kind.name, frame: piece.frame };
+        evidence.into_iter().map(report).collect()
     };
     RetransmissionReport {
         frame: again.frame,
@@ -259,8 +283,8 @@ fn retransmission(
         backoff: again.trigger.backoff(),
         verdict: judged.verdict,
         confidence: judged.confidence,
-        evidence: told(judged.evidence),
-        against: told(judged.against),
+        evidence: reports(judged.evidence),
+        against: reports(judged.against),
     }
 }
 
@@ -272,49 +296,60 @@ const OF_DUPLICATE: f64 = 0.9;
 const OF_ARRIVED: f64 = 0.97;
 
 /// The confidence in the class of a timeout.
-fn confidence(class: Class, range: &RetransmittedRange, judged: &Weighed) -> f64 {
+fn confidence(class: TimeoutClass, range: &RetransmittedRange, judged: &Assessment) -> f64 {
     let reports_duplicate = range.covering_ack.is_some_and(|ack| ack.reports_duplicate);
     match class {
-        Class::Unknown => 0.0,
-        Class::AckLost | Class::Spurious if reports_duplicate => {
+        TimeoutClass::Unknown => 0.0,
+        TimeoutClass::AckLost | TimeoutClass::Spurious if reports_duplicate => {
             judged.confidence.min(OF_DUPLICATE)
         }
-        Class::AckLost | Class::Spurious => judged.confidence.min(OF_ARRIVED),
-        Class::Genuine => judged.confidence,
+        TimeoutClass::AckLost | TimeoutClass::Spurious => judged.confidence.min(OF_ARRIVED),
+        TimeoutClass::Genuine => judged.confidence,
     }
 }
 
 /// The class of a timeout: would an ACK have come without the retransmission?
-fn class(range: &RetransmittedRange, judged: &Weighed, trips: &RoundTrips) -> Class {
+fn class(
+    range: &RetransmittedRange,
+    judged: &Assessment,
+    sending: &HalfConnection,
+) -> TimeoutClass {
     match judged.verdict {
-        Necessity::Needed => Class::Genuine,
-        Necessity::Unknown => Class::Unknown,
+        Necessity::Needed => TimeoutClass::Genuine,
+        Necessity::Unknown => TimeoutClass::Unknown,
         Necessity::Unneeded => match range.covering_ack {
             // The path held the copies and released them at once.
-            Some(covering) if covering.reports_duplicate && came_at_once(range) => Class::Spurious,
+            Some(covering) if covering.reports_duplicate && came_at_once(range) => {
+                TimeoutClass::Spurious
+            }
             // Nothing made the receiver acknowledge the original before the copy arrived.
             Some(covering) if covering.reports_duplicate && covering.may_be_delayed => {
-                Class::Spurious
+                TimeoutClass::Spurious
             }
             // The first ACK answers a duplicate: the ACKs before it were lost.
-            Some(covering) if covering.reports_duplicate => Class::AckLost,
+            Some(covering) if covering.reports_duplicate => TimeoutClass::AckLost,
+            // A receiver that reports duplicates would have reported the copy: this ACK answers an
+            // original, even if it jumps because the ACKs before it were lost.
+            Some(covering) if sending.dsack_seen && !covering.has_dsack && !range.is_syn => {
+                TimeoutClass::Spurious
+            }
             // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
             Some(covering) if may_answer_copy(judged) && range.duplicates == 0 => {
-                let weak = judged.evidence.iter().all(|sign| sign.kind == &NO_GAP_REPORTED);
-                match answers_copy(range, covering.at, trips) {
-                    _ if covering.jumps => Class::AckLost,
-                    true if covering.may_be_delayed => Class::Spurious,
-                    true if covering.duplicate == DuplicateAck::Missing => Class::AckLost,
+                let weak = judged.evidence.iter().all(|piece| piece.kind == &NO_GAP_REPORTED);
+                match answers_copy(range, covering.at, &sending.rtt) {
+                    _ if covering.jumps => TimeoutClass::AckLost,
+                    true if covering.may_be_delayed => TimeoutClass::Spurious,
+                    true if covering.duplicate == DuplicateAck::Missing => TimeoutClass::AckLost,
                     // A second SYN-ACK answered the copy.
                     true if range.is_syn && covering.duplicate == DuplicateAck::Came => {
-                        Class::Spurious
+                        TimeoutClass::Spurious
                     }
-                    true if covering.all || weak => Class::Unknown,
-                    _ => Class::Spurious,
+                    true if covering.all || weak => TimeoutClass::Unknown,
+                    _ => TimeoutClass::Spurious,
                 }
             }
-            Some(_) => Class::Spurious,
-            None => Class::Unknown,
+            Some(_) => TimeoutClass::Spurious,
+            None => TimeoutClass::Unknown,
         },
     }
 }
@@ -330,17 +365,17 @@ fn came_at_once(range: &RetransmittedRange) -> bool {
 }
 
 /// Is there no evidence that the ACK is an original's own?
-fn may_answer_copy(judged: &Weighed) -> bool {
-    judged.evidence.iter().all(|sign| OF_EITHER_ACK.contains(&sign.kind))
+fn may_answer_copy(judged: &Assessment) -> bool {
+    judged.evidence.iter().all(|piece| OF_EITHER_ACK.contains(&piece.kind))
 }
 
 /// Did the first covering ACK come when an answer to a retransmission was due?
-fn answers_copy(range: &RetransmittedRange, acked: Instant, trips: &RoundTrips) -> bool {
-    let Some(least) = trips.least else { return true };
-    let most = trips.smoothed.map_or(least, |smoothed| smoothed * 3 / 4).max(least) * 2;
+fn answers_copy(range: &RetransmittedRange, acked: Instant, rtt: &RttStatistics) -> bool {
+    let Some(min_rtt) = rtt.min else { return true };
+    let latest = rtt.srtt.map_or(min_rtt, |srtt| srtt * 3 / 4).max(min_rtt) * 2;
     let mut copies = range.copies.iter().skip(1);
-    let soonest = least * TOO_SOON / 100;
-    copies.any(|copy| (soonest..=most).contains(&acked.since(copy.at)))
+    let soonest = min_rtt * TOO_SOON / 100;
+    copies.any(|copy| (soonest..=latest).contains(&acked.since(copy.at)))
 }
 
 type Verdicts = BTreeMap<&'static str, &'static str>;
@@ -376,7 +411,7 @@ fn findings(
         findings.push(ConformanceFinding { from, kind: "go-back-n", about, frames: first });
         let spurious: Vec<u64> = timeouts
             .iter()
-            .filter(|timeout| timeout.class == Class::Spurious)
+            .filter(|timeout| timeout.class == TimeoutClass::Spurious)
             .filter(|timeout| timeout.verdicts.get("eifel") == Some(&"spurious"))
             .map(|timeout| timeout.frame)
             .collect();

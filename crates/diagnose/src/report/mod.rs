@@ -1,8 +1,8 @@
 //! The report of a connection: its rows, and how they are made and written.
 
 mod assemble;
+mod episodes;
 mod rows;
-mod story;
 
 pub(crate) use assemble::report;
 pub use rows::{

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::capture_points::CapturePoint;
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
-use crate::silence::Silence;
+use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -39,7 +39,7 @@ pub struct ConnectionReport {
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
     /// Retransmitted ranges beyond the limit of those reported.
-    pub untold: u64,
+    pub unreported: u64,
     /// The end whose packets alone are in the capture, `client` or `server`; `None` if both ends'
     /// are.
     pub only_from: Option<&'static str>,
@@ -66,6 +66,9 @@ pub struct ConnectionReport {
     pub episodes: Vec<EpisodeReport>,
     /// Times of a second and more without a packet that no retransmission ended.
     pub silences: Vec<Silence>,
+    /// The end of the connection after a silence, if its data was never answered then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<IdleTimeout>,
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,
@@ -148,7 +151,7 @@ pub struct TimeoutReport {
     pub after: f64,
     /// Was it a segment of the handshake?
     pub handshake: bool,
-    pub class: Class,
+    pub class: TimeoutClass,
     /// The confidence in the class, between 0 and 1.
     pub confidence: f64,
     /// The verdict of each detector.
@@ -168,14 +171,14 @@ pub struct EpisodeReport {
     /// The frames of the first timeout and of that ACK.
     pub frames: [u64; 2],
     /// The class of its timeouts; `unknown` if they differ.
-    pub class: Class,
+    pub class: TimeoutClass,
     /// When nothing was acknowledged: from, to.
     pub stalled: Option<[f64; 2]>,
     /// How long the path held packets that then arrived without a retransmission, in seconds.
     #[serde(skip)]
     pub hold: Option<f64>,
     /// A description in two or three sentences.
-    pub story: String,
+    pub description: String,
     pub cost: Cost,
 }
 

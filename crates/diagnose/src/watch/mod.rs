@@ -241,7 +241,7 @@ impl Watch {
         if self.done.len() < MOST_DONE {
             self.done.push_back(report);
         } else {
-            self.totals.untold += report.retransmissions.len() as u64;
+            self.totals.unreported += report.retransmissions.len() as u64;
         }
     }
 }

@@ -3,8 +3,8 @@
 use rtolab_time::Instant;
 
 use crate::connection::Connection;
-use crate::fate::Fates;
 use crate::half_connection::HalfConnection;
+use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
 
 /// The size of a connection without what it follows, in bytes.
@@ -71,7 +71,7 @@ pub(super) fn report(connection: &mut Connection) -> Option<ConnectionReport> {
 
 /// The report of a connection that is over.
 pub(super) fn last_report(connection: &Connection) -> Option<ConnectionReport> {
-    let report = report::report(connection, &Fates::new());
+    let report = report::report(connection, &PairedVerdicts::new());
     let has_any = !report.retransmissions.is_empty()
         || !report.episodes.is_empty()
         || !report.silences.is_empty();

@@ -35,7 +35,7 @@ pub struct WatchTotals {
     /// ACKs that came a second late or more, without a retransmission.
     pub late_acks: u64,
     /// Retransmissions that were counted, but not reported: nobody took the reports.
-    pub untold: u64,
+    pub unreported: u64,
 }
 
 impl WatchTotals {

@@ -6,7 +6,7 @@ use crate::frame::{CopyId, DropCause, Frame};
 use crate::occupancy::Occupancy;
 use crate::stream::Stream;
 
-/// A frame of 1,000 bytes whose sender understands marks, or does not.
+/// A frame of 1,000 bytes; the field says whether it is ECN-capable.
 #[derive(Clone, Copy)]
 struct Packet {
     is_ecn_capable: bool,
@@ -33,7 +33,7 @@ impl Frame for Packet {
 const PLAIN: Packet = Packet { is_ecn_capable: false };
 const CAPABLE: Packet = Packet { is_ecn_capable: true };
 
-/// The average is the queue itself, and every frame between the thresholds is chosen.
+/// The average is the queue itself, and RED chooses every frame between the thresholds.
 const EAGER: Red = Red {
     min: 2.0,
     max: 10.0,
@@ -59,7 +59,7 @@ fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> Admit {
 }
 
 #[test]
-fn drop_tail_takes_what_the_limit_leaves_room_for() {
+fn drop_tail_accepts_frames_up_to_the_limit() {
     let full = Admit::Refuse(DropCause::Queue);
     let mut packets = admission(Limit::Packets(3), Discipline::DropTail);
     assert_eq!(decide(&mut packets, 2, PLAIN), Admit::Take);
@@ -72,7 +72,7 @@ fn drop_tail_takes_what_the_limit_leaves_room_for() {
 }
 
 #[test]
-fn red_marks_where_the_sender_understands_it_and_the_average_is_below_max() {
+fn red_marks_ecn_capable_frames_while_the_average_is_below_max() {
     let fate = |packets, frame| {
         let mut red = admission(Limit::Packets(50), Discipline::Red(EAGER));
         // The first three above `min` come too soon after it was reached.
@@ -85,7 +85,7 @@ fn red_marks_where_the_sender_understands_it_and_the_average_is_below_max() {
 }
 
 #[test]
-fn a_full_queue_is_full_whatever_red_says() {
+fn a_full_queue_drops_although_red_would_accept() {
     let mut red = admission(Limit::Packets(9), Discipline::Red(EAGER));
     for _ in 0..20 {
         assert_eq!(decide(&mut red, 9, CAPABLE), Admit::Refuse(DropCause::Queue));
@@ -93,7 +93,7 @@ fn a_full_queue_is_full_whatever_red_says() {
 }
 
 #[test]
-fn thresholds_are_in_bytes_where_the_limit_is() {
+fn thresholds_are_in_bytes_if_the_limit_is() {
     let red = Red { min: 2000.0, max: 8000.0, ..EAGER };
     let fate = |limit, packets| {
         let mut red = admission(limit, Discipline::Red(red));

@@ -1,4 +1,4 @@
-//! RFC 8289, section 5: what its pseudo-code does, step by step.
+//! The pseudo-code of RFC 8289 section 5, step by step.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -117,7 +117,7 @@ fn nothing_is_dropped_below_the_target() {
 fn the_first_drop_comes_an_interval_after_the_delay_went_above() {
     let mut queue = ControlledQueue::of(100, false);
     assert_eq!(queue.dequeue_number(4), Some(0));
-    // Above from here on.
+    // From here on the delay is above the target.
     assert_eq!(queue.dequeue_number(10), Some(1));
     assert_eq!(queue.dequeue_number(109), Some(2));
     assert_eq!(queue.dropped, []);
@@ -127,7 +127,7 @@ fn the_first_drop_comes_an_interval_after_the_delay_went_above() {
 }
 
 #[test]
-fn drops_follow_each_other_by_the_inverse_root_of_their_number() {
+fn the_interval_between_drops_shrinks_with_the_square_root_of_their_number() {
     let mut queue = ControlledQueue::of(10_000, false);
     queue.dequeue(10);
     let (mut drops, mut known) = (Vec::new(), 0);
@@ -143,7 +143,7 @@ fn drops_follow_each_other_by_the_inverse_root_of_their_number() {
 }
 
 #[test]
-fn what_is_overdue_is_dropped_at_once() {
+fn all_overdue_drops_happen_at_once() {
     let mut queue = ControlledQueue::of(10_000, false);
     queue.dequeue(10);
     queue.dequeue(110);
@@ -155,7 +155,7 @@ fn what_is_overdue_is_dropped_at_once() {
 }
 
 #[test]
-fn the_last_packet_worth_of_backlog_is_never_dropped() {
+fn a_backlog_of_one_packet_is_never_dropped() {
     let mut queue = ControlledQueue::of(3, false);
     queue.dequeue(10);
     assert_eq!(queue.codel.first_above_time, Some(at(110)));
@@ -180,13 +180,14 @@ fn a_delay_below_the_target_ends_the_dropping() {
     assert_eq!(queue.codel.first_above_time, None);
 }
 
-/// Drops for a second, then `calm` milliseconds without drops, then above the target again.
-fn back_after(calm: u64) -> ControlledQueue {
+/// Drops for a second, then `pause` milliseconds without drops, then a delay above the target
+/// again.
+fn back_after(pause: u64) -> ControlledQueue {
     let mut queue = ControlledQueue::of(10_000, false);
     for now in 10..1010 {
         queue.dequeue(now);
     }
-    let begin = 1010 + calm;
+    let begin = 1010 + pause;
     queue.packets.clear();
     queue.now = at(begin);
     queue.refill(10_000);
@@ -198,7 +199,7 @@ fn back_after(calm: u64) -> ControlledQueue {
 }
 
 #[test]
-fn soon_afterwards_dropping_goes_on_where_it_was() {
+fn soon_afterwards_dropping_continues_at_its_former_rate() {
     // The drops of the first dropping state: lastcount was 1, and they continued up to here.
     let mut queue = ControlledQueue::of(10_000, false);
     for now in 10..1010 {
@@ -212,16 +213,16 @@ fn soon_afterwards_dropping_goes_on_where_it_was() {
 }
 
 #[test]
-fn capable_packets_are_marked_instead() {
+fn ecn_capable_packets_are_marked_instead() {
     let mut queue = ControlledQueue::of(10_000, true);
     queue.dequeue(10);
-    // Every other packet is capable, from the first.
+    // Every other packet is ECN-capable, beginning with the first.
     let second = queue.dequeue(109).unwrap();
     assert!(!second.marked);
     let third = queue.dequeue(110).unwrap();
     assert!(third.marked && third.number == 2);
     assert_eq!(queue.dropped, []);
-    // The drop after next is due at 210, and its packet is not capable.
+    // The next drop but one is due at 210, and its packet is not ECN-capable.
     queue.dequeue(150);
     queue.dequeue(160);
     let next = queue.dequeue(210).unwrap();

@@ -6,7 +6,7 @@ use super::{Early, RandomEarly};
 use crate::config::Red;
 use crate::stream::Stream;
 
-/// As in the examples of ns-2.
+/// The parameters of ns-2's examples.
 const CLASSIC: Red = Red {
     min: 5.0,
     max: 15.0,
@@ -39,7 +39,7 @@ fn gaps(config: Red, length: f64, frames: usize) -> Vec<usize> {
 }
 
 #[test]
-fn the_average_is_an_exponential_one() {
+fn the_average_is_exponentially_weighted() {
     let mut red = red(CLASSIC);
     for n in 1..=1000 {
         arrival(&mut red, 12.0);
@@ -59,7 +59,7 @@ fn the_average_decays_while_the_transmitter_is_idle() {
 }
 
 #[test]
-fn drops_are_spaced_evenly_between_once_and_twice_the_inverse_chance() {
+fn the_distances_between_drops_are_uniform_from_1_to_2_divided_by_p() {
     // At 10, half-way: p_b = 0.05, so that a drop comes 20 to 39 frames after the one before.
     let gaps = gaps(PROMPT, 10.0, 300_000);
     assert!(gaps.iter().all(|gap| (20..=39).contains(gap)), "{:?}", gaps.iter().max());
@@ -71,7 +71,7 @@ fn drops_are_spaced_evenly_between_once_and_twice_the_inverse_chance() {
 }
 
 #[test]
-fn the_chance_rises_from_min_to_max_and_where_gentle_on_to_twice_max() {
+fn the_probability_rises_from_min_to_max_and_if_gentle_on_to_twice_max() {
     let chance = |config: Red, length| {
         let mut red = red(config);
         red.average = length;
@@ -85,7 +85,7 @@ fn the_chance_rises_from_min_to_max_and_where_gentle_on_to_twice_max() {
 }
 
 #[test]
-fn above_max_all_is_dropped_unless_gentle() {
+fn above_max_every_frame_is_dropped_unless_gentle() {
     let dropped = |config, length| gaps(config, length, 1001).len();
     assert_eq!(dropped(PROMPT, 15.0), 1000);
     let gentle = Red { gentle: true, ..PROMPT };
@@ -95,7 +95,7 @@ fn above_max_all_is_dropped_unless_gentle() {
 }
 
 #[test]
-fn below_min_and_behind_at_most_one_nothing_is_dropped() {
+fn below_min_or_with_at_most_one_frame_ahead_nothing_is_dropped() {
     assert_eq!(gaps(PROMPT, 4.9, 10_000), []);
     let mut red = red(CLASSIC);
     red.average = 100.0;
@@ -115,7 +115,7 @@ fn adapted(length: f64, steps: u64) -> f64 {
 }
 
 #[test]
-fn an_adaptive_one_keeps_the_average_half_way() {
+fn adaptive_red_keeps_the_average_half_way() {
     // The target is 9 to 11.
     assert!((adapted(8.9, 1) - 0.09).abs() < 1e-12);
     assert!((adapted(8.9, 3) - 0.1 * libm::pow(0.9, 3.0)).abs() < 1e-12);

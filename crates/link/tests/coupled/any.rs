@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 use rtolab_link::{
     Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Notices, Order,
-    Outages, Priority, Probability, Renewal, SpikeHolds, Spikes, StallHolds, Stalls, States,
+    Outages, Priority, Probability, RenewalProcess, SpikeHolds, Spikes, StallHolds, Stalls, States,
 };
 use rtolab_time::{Duration, Rate};
 
 use crate::common::{limit, milliseconds, windows};
 
-pub fn renewal() -> impl Strategy<Value = Option<Renewal>> {
+pub fn renewal() -> impl Strategy<Value = Option<RenewalProcess>> {
     let process =
-        (milliseconds(500..5000), milliseconds(1..2000)).prop_map(|(good, bad)| Renewal {
+        (milliseconds(500..5000), milliseconds(1..2000)).prop_map(|(good, bad)| RenewalProcess {
             good: Distribution::Exponential(good),
             bad: Distribution::Exponential(bad),
             stationary: true,

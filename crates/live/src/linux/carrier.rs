@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Channel, CopyId, Direction, Disturbance, Outcome, Stats, Stream};
+use rtolab_link::{Channel, CopyId, Direction, Disturbance, DropCause, Outcome, Stats, Stream};
 use rtolab_record::Place;
 use rtolab_time::Instant;
 
+use super::freezer::Freezer;
 use super::host::number;
 use super::log::Log;
 use super::packet::{self, Packet, ipv4};
 use super::routes::Routes;
+use super::withheld::Withheld;
 
 /// The maximum number of buffers kept for reuse.
 const MAX_FREE_BUFFERS: usize = 64;
@@ -17,7 +19,10 @@ const MAX_FREE_BUFFERS: usize = 64;
 /// The links between hosts. The caller gives the time, of any clock.
 pub(crate) struct Carrier<'a> {
     pub log: Log,
+    /// A retransmission that does not enter the links.
+    pub withheld: Option<Withheld>,
     channels: Vec<Channel<Packet>>,
+    freezers: Vec<Freezer>,
     /// The beginning and the end of the measurement interval, with the links' counts at these
     /// times.
     parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
@@ -51,7 +56,9 @@ impl<'a> Carrier<'a> {
         };
         Self {
             log,
+            withheld: None,
             channels: routes.links.iter().map(channel).collect(),
+            freezers: routes.freezers.clone(),
             parts: [(measured.0, None), (measured.1, None)],
             routes,
             hosts,
@@ -66,9 +73,16 @@ impl<'a> Carrier<'a> {
         self.copies
     }
 
-    /// When the next packet leaves a link.
+    /// When the next packet leaves a link, or a middlebox.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.channels.iter().filter_map(Channel::next_event).min()
+        let channels = self.channels.iter().filter_map(Channel::next_event);
+        channels.chain(self.next_change().map(|(at, _)| at)).min()
+    }
+
+    /// When a middlebox closes or reopens windows next, and its index.
+    fn next_change(&self) -> Option<(Instant, usize)> {
+        let changes = self.freezers.iter().enumerate();
+        changes.filter_map(|(index, one)| Some((one.schedule.next_change()?, index))).min()
     }
 
     /// Sends a host's packet into the first link of its route. Silently drops a packet without a
@@ -84,11 +98,44 @@ impl<'a> Carrier<'a> {
         self.copies += 1;
         let packet = Packet { bytes: kept, copy, hops, step: 0, flow, damaged: false };
         self.log.on_sent(&packet, now);
-        let first = packet.hop();
-        if let Some(hop) = first {
+        let sent = self.log.sent.get(copy.0 as usize);
+        if let Some((withheld, sent)) = self.withheld.as_mut().zip(sent) {
+            if withheld.withholds(&packet, sent) {
+                self.log.on_loss(&packet, DropCause::Script, now);
+                self.recycle(packet);
+                return Some(Entered { copy, flow });
+            }
+        }
+        self.send(packet, now);
+        Some(Entered { copy, flow })
+    }
+
+    /// Sends a packet into the next link of its route.
+    fn send(&mut self, packet: Packet, now: Instant) {
+        if let Some(hop) = packet.hop() {
             self.channels[hop.link].send(hop.direction, packet, now);
         }
-        Some(Entered { copy, flow })
+    }
+
+    /// Lets the packet, which has left a link, pass the middleboxes there.
+    fn pass_freezers(&mut self, packet: &mut Packet) {
+        let last = packet.step.checked_sub(1).and_then(|last| packet.hops.get(last).copied());
+        let Some(node) = last.and_then(|hop| self.routes.leads_to(hop)) else { return };
+        for freezer in self.freezers.iter_mut().filter(|freezer| freezer.node == node) {
+            if freezer.on_packet(packet) {
+                self.log.on_changed(packet);
+            }
+        }
+    }
+
+    /// Closes or reopens windows.
+    fn change_windows(&mut self, freezer: usize, at: Instant) {
+        for mut ack in self.freezers[freezer].change() {
+            ack.copy = CopyId(self.copies);
+            self.copies += 1;
+            self.log.on_sent(&ack, at);
+            self.send(ack, at);
+        }
     }
 
     /// The next packet that reaches its host by `now`: the host, the packet, and its due time.
@@ -96,7 +143,13 @@ impl<'a> Carrier<'a> {
         loop {
             let dues = self.channels.iter().enumerate();
             let dues = dues.filter_map(|(link, channel)| Some((channel.next_event()?, link)));
-            let (due, link) = dues.min().filter(|(due, _)| *due <= now)?;
+            let next = dues.min().filter(|(due, _)| *due <= now);
+            let change = self.next_change().filter(|(at, _)| *at <= now);
+            if let Some((at, freezer)) = change.filter(|(at, _)| next.is_none_or(|it| *at < it.0)) {
+                self.change_windows(freezer, at);
+                continue;
+            }
+            let (due, link) = next?;
             match self.channels[link].poll(due) {
                 Some(Outcome::Delivered { mut frame, held, duplicate, .. }) => {
                     if !duplicate && !held.is_zero() {
@@ -104,7 +157,10 @@ impl<'a> Carrier<'a> {
                     }
                     frame.step += 1;
                     match frame.hop() {
-                        Some(hop) => self.channels[hop.link].send(hop.direction, frame, due),
+                        Some(_) => {
+                            self.pass_freezers(&mut frame);
+                            self.send(frame, due);
+                        }
                         None => match self.destination(&frame) {
                             Some(host) => return Some((host, frame, due)),
                             None => self.recycle(frame),
@@ -113,10 +169,21 @@ impl<'a> Carrier<'a> {
                 }
                 Some(Outcome::Dropped { frame, cause, at, .. }) => {
                     self.log.on_loss(&frame, cause, at);
+                    if let Some(withheld) = &mut self.withheld {
+                        withheld.on_loss(frame.copy, at);
+                    }
                     self.recycle(frame);
                 }
                 None => {}
             }
+        }
+    }
+
+    /// Processes a packet that reached its host.
+    pub(crate) fn on_arrival(&mut self, packet: &Packet, at: Instant) {
+        self.log.on_arrival(packet, at);
+        if let Some(withheld) = &mut self.withheld {
+            withheld.on_arrival(packet, at);
         }
     }
 
@@ -153,7 +220,8 @@ impl<'a> Carrier<'a> {
     /// packets inside.
     pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
         let channel = &self.channels[link];
-        Direction::BOTH.map(|direction| (*channel.stats(direction), channel.inside(direction)))
+        Direction::BOTH
+            .map(|direction| (*channel.stats(direction), channel.frames_inside(direction)))
     }
 
     /// A link's disturbances up to `until`.

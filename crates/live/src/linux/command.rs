@@ -38,7 +38,7 @@ pub(crate) fn run(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
-    workload::check(scenario)?;
+    workload::check_for_command(scenario)?;
     let routes = Routes::new(scenario)?;
     let namespaces = Namespaces::new(&scenario.nodes)?;
     let nodes = scenario.nodes.iter().zip(&scenario.kernels).enumerate();

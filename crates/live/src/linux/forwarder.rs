@@ -4,11 +4,8 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 
-use rtolab_packet::Ip;
 use rtolab_record::Place;
 use rtolab_scenario::Begin;
-use rtolab_tcp::Flags;
-use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -18,7 +15,7 @@ use super::clock::{Clock, RunQueue};
 use super::host::Host;
 use super::lateness::LatenessMeter;
 use super::log::Log;
-use super::packet::{Packet, ipv4};
+use super::packet::{Packet, ipv4, sequence};
 use super::recording::Ending;
 use super::routes::Routes;
 use super::stop::{Stop, StopSignal};
@@ -198,7 +195,7 @@ impl<'a> Forwarder<'a> {
         }
         let now = self.clock.now();
         self.late.record(now.since(due));
-        self.carrier.log.on_arrival(&packet, now);
+        self.carrier.on_arrival(&packet, now);
         if let Some((flow, Place::Receiver)) = packet.flow {
             if let Some(watch) = &mut self.observers[flow] {
                 watch.received(now);
@@ -206,17 +203,6 @@ impl<'a> Forwarder<'a> {
         }
         self.carrier.recycle(packet);
     }
-}
-
-/// The sequence number of a TCP segment, and the number of sequence numbers that it occupies;
-/// (0, 0) for other packets.
-pub(crate) fn sequence(ip: &Ip<'_>) -> (u32, u32) {
-    let tcp = Some(ip).filter(|ip| ip.is_tcp());
-    let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());
-    segment.map_or((0, 0), |segment| {
-        let has = |flag| u32::from(segment.flags.has(flag));
-        (segment.seq, segment.len + has(Flags::SYN) + has(Flags::FIN))
-    })
 }
 
 pub(crate) fn timespec(span: Duration) -> Timespec {

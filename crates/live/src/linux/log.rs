@@ -72,6 +72,13 @@ impl Log {
         });
     }
 
+    /// Replaces the first bytes of a packet that a middlebox changed.
+    pub(crate) fn on_changed(&mut self, packet: &Packet) {
+        let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) else { return };
+        let kept = HEAD.min(packet.bytes.len());
+        sent.head[..kept].copy_from_slice(&packet.bytes[..kept]);
+    }
+
     /// Adds the time for which a link held a packet.
     pub(crate) fn on_held(&mut self, packet: &Packet, held: Duration) {
         if let Some(sent) = self.sent.get_mut(packet.copy.0 as usize) {

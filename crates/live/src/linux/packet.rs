@@ -110,6 +110,17 @@ pub(crate) fn port(flow: usize, place: Place) -> u16 {
     first + flow as u16
 }
 
+/// The sequence number of a TCP segment, and the number of sequence numbers that it occupies;
+/// (0, 0) for other packets.
+pub(crate) fn sequence(ip: &Ip<'_>) -> (u32, u32) {
+    let tcp = Some(ip).filter(|ip| ip.is_tcp());
+    let segment = tcp.and_then(|ip| WireSegment::parse(ip.payload, ip.length).ok());
+    segment.map_or((0, 0), |segment| {
+        let has = |flag| u32::from(segment.flags.has(flag));
+        (segment.seq, segment.len + has(Flags::SYN) + has(Flags::FIN))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -71,6 +71,7 @@ pub(crate) fn report(
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
         real_time: ending.real_time,
+        withheld: Vec::new(),
     }
 }
 
@@ -212,7 +213,7 @@ fn timeout(name: &Arc<str>, seen: &[ObservedPacket], episode: &Episode) -> Optio
         backoff: episode.backoff,
         cwnd: episode.cwnd,
         needed: !one.unneeded,
-        truth: Some(truth(seen, index)),
+        truth: Some(episode.truth.unwrap_or_else(|| truth(seen, index))),
         cost: None,
         verdict: episode.undone.map(|_| "spurious"),
         detector: episode.undone.map(|(detector, _)| detector),

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::{ChannelConfig, Direction};
+use rtolab_net::middlebox::freeze::FreezeSchedule;
 use rtolab_net::{Hop, Network};
 use rtolab_record::Place;
-use rtolab_scenario::Scenario;
+use rtolab_scenario::{AgentKind, Scenario};
 use rtolab_time::{Duration, Instant};
 
+use super::freezer::Freezer;
 use crate::error::Error;
 
 /// Routes, each with its first instant.
@@ -21,20 +23,32 @@ pub(crate) struct Routes {
     of_flows: BTreeMap<(usize, usize), Changes>,
     /// The links by name: those of the scenario, then the access links of flows.
     pub links: Vec<(Arc<str>, ChannelConfig)>,
+    /// The middleboxes that close windows, before any packet.
+    pub freezers: Vec<Freezer>,
+    network: Network,
 }
 
 impl Routes {
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let network = Network::new(scenario.nodes.len(), &ends);
+        let freezer = |agent: &rtolab_scenario::Agent| match &agent.kind {
+            AgentKind::Freeze { disconnections, warning } => {
+                let schedule = FreezeSchedule::new(disconnections.clone(), *warning);
+                Some(Freezer::new(agent.node, schedule, scenario.flows.len()))
+            }
+            _ => None,
+        };
         let mut routes = Self {
             between: between_all(scenario, &network),
+            freezers: scenario.agents.iter().filter_map(freezer).collect(),
             of_flows: BTreeMap::new(),
             links: scenario
                 .links
                 .iter()
                 .map(|link| (link.name.as_str().into(), link.channel.clone()))
                 .collect(),
+            network,
         };
         for (number, flow) in scenario.flows.iter().enumerate() {
             let there = routes.between.get(&(flow.from, flow.to));
@@ -71,6 +85,11 @@ impl Routes {
         let routes = own.or_else(|| self.between.get(&ends))?;
         let (_, hops) = routes.iter().rev().find(|(from, _)| *from <= now)?;
         Some(hops.clone())
+    }
+
+    /// The node to which a link of the scenario leads.
+    pub(crate) fn leads_to(&self, hop: Hop) -> Option<usize> {
+        self.network.leads_to(hop)
     }
 
     /// The shortest round-trip time of a flow over idle links, without transmission times.

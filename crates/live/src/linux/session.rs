@@ -74,6 +74,10 @@ impl<S: Sockets> Session<S> {
         &mut self.sockets
     }
 
+    pub(crate) const fn sockets_ref(&self) -> &S {
+        &self.sockets
+    }
+
     pub(crate) fn protocol(&self) -> Protocol {
         self.sockets.protocol()
     }

@@ -2,7 +2,7 @@
 
 use std::{fs, io};
 
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 
 use crate::error::Error;
 
@@ -39,7 +39,7 @@ impl Error {
             Some(found) if message.contains("Unknown tcp congestion") => {
                 let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
                 Self::Congestion {
-                    expected: one_of(found, known.split_whitespace()),
+                    expected: suggest(found, known.split_whitespace()),
                     found: found.to_string(),
                 }
             }

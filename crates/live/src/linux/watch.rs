@@ -8,7 +8,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rtolab_record::TimeoutKind;
+use rtolab_record::{TimeoutKind, Truth};
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(crate) struct Episode {
     pub cwnd: u64,
     /// The detector that caused the undo, and the time at which the undo was observed.
     pub undone: Option<(DetectorId, Instant)>,
+    /// The ground truth of a repeated run; `None` if the run was not repeated.
+    pub truth: Option<Truth>,
 }
 
 /// The state of a sender at a time.
@@ -113,7 +115,8 @@ impl<S: Source> SenderObserver<S> {
         let Some((kind, before)) = self.begun.take() else { return };
         let TcpInfo { rto, backoff, cwnd, snd_mss, .. } = before;
         let (backoff, cwnd) = (backoff.into(), u64::from(cwnd) * u64::from(snd_mss));
-        self.episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone: None });
+        let (undone, truth) = (None, None);
+        self.episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone, truth });
         self.counts = self.source.counts();
     }
 

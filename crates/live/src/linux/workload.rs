@@ -5,7 +5,7 @@ use std::thread;
 
 use rtolab_link::Stream;
 use rtolab_record::Run;
-use rtolab_scenario::{Begin, Scenario};
+use rtolab_scenario::{Agent, AgentKind, Begin, Scenario};
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, poll};
 use rustix::io::Errno;
@@ -110,9 +110,10 @@ pub(crate) fn reports(hosts: &[(&Host, (Counts, Counts))]) -> Vec<HostReport> {
 /// Rejects scenarios that the emulator does not support.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     let wrong = |found: String, expected| Err(Error::Unsupported { found, expected });
-    if let Some(agent) = scenario.agents.first() {
+    let freezes = |agent: &Agent| matches!(agent.kind, AgentKind::Freeze { .. });
+    if let Some(agent) = scenario.agents.iter().find(|agent| !freezes(agent)) {
         let node = &scenario.nodes[agent.node];
-        return wrong(format!("found a middlebox at `{node}`"), "links and hosts only");
+        return wrong(format!("found a middlebox at `{node}`"), "only those of kind freeze");
     }
     if let Some(flow) = scenario.flows.iter().find(|flow| !flow.split.is_empty()) {
         return wrong(
@@ -124,6 +125,17 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         return wrong(format!("found {} flows", scenario.flows.len()), "at most 1000 flows");
     }
     Ok(())
+}
+
+/// Rejects scenarios that the emulator does not support with a command.
+pub(crate) fn check_for_command(scenario: &Scenario) -> Result<(), Error> {
+    match scenario.agents.first() {
+        None => check(scenario),
+        Some(agent) => Err(Error::Unsupported {
+            found: format!("found a middlebox at `{}`", scenario.nodes[agent.node]),
+            expected: "none with a command, whose connections are unknown",
+        }),
+    }
 }
 
 /// Rejects scenarios that leave a host to a program, because flows need the kernel's sockets.

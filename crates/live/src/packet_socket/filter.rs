@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use rtolab_capture::Captured;
 
 /// The name that stands for all interfaces.
+#[cfg(target_os = "linux")]
 pub(super) const ANY: &str = "any";
 
 /// The packets to receive.

@@ -22,22 +22,56 @@ use crate::packet::Packet;
 /// The number of ACKs that reopen the window (Freeze-TCP section 3).
 const OPENING_ACKS: usize = 3;
 
-/// Closes the window of every flow before and during disconnections.
+/// When windows are closed and reopened.
 #[derive(Clone, Debug)]
-pub struct Freeze {
+pub struct FreezeSchedule {
     disconnections: Arc<[Interval]>,
     warning: Duration,
-    /// The newest ACK of each flow, with the receiver's window.
-    newest: Vec<Option<Packet>>,
     /// The index of the next change. Each disconnection has two: closing and reopening.
     change: usize,
 }
 
-impl Freeze {
-    /// A middlebox that closes windows `warning` before each disconnection. `disconnections` are in
-    /// order.
+impl FreezeSchedule {
+    /// Windows are closed `warning` before each of the `disconnections`, which are in order, and
+    /// reopened at its end.
     pub const fn new(disconnections: Arc<[Interval]>, warning: Duration) -> Self {
-        Self { disconnections, warning, newest: Vec::new(), change: 0 }
+        Self { disconnections, warning, change: 0 }
+    }
+
+    /// When windows are closed or reopened next.
+    pub fn next_change(&self) -> Option<Instant> {
+        let Interval { at, length } = *self.disconnections.get(self.change / 2)?;
+        Some(if self.is_frozen() {
+            at + length
+        } else {
+            Instant::START + (at.since(Instant::START) - self.warning)
+        })
+    }
+
+    /// Are windows closed?
+    pub const fn is_frozen(&self) -> bool {
+        self.change % 2 == 1
+    }
+
+    /// Passes the next change. Returns the number of ACKs that then go to each sender.
+    pub const fn pass_change(&mut self) -> usize {
+        self.change += 1;
+        if self.is_frozen() { 1 } else { OPENING_ACKS }
+    }
+}
+
+/// Closes the window of every flow before and during disconnections.
+#[derive(Clone, Debug)]
+pub struct Freeze {
+    schedule: FreezeSchedule,
+    /// The newest ACK of each flow, with the receiver's window.
+    newest: Vec<Option<Packet>>,
+}
+
+impl Freeze {
+    /// A middlebox that closes and reopens windows at these times.
+    pub const fn new(schedule: FreezeSchedule) -> Self {
+        Self { schedule, newest: Vec::new() }
     }
 
     /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
@@ -49,7 +83,7 @@ impl Freeze {
             if newest.is_none_or(|newest| packet.segment.ack >= newest.segment.ack) {
                 *newest = Some(packet);
             }
-            if self.is_frozen() {
+            if self.schedule.is_frozen() {
                 packet.segment.window = 0;
             }
         }
@@ -59,12 +93,10 @@ impl Freeze {
     /// See [`Middlebox::on_timer`](super::Middlebox::on_timer).
     pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         while self.next_timer().is_some_and(|due| due <= at) {
-            self.change += 1;
-            let is_frozen = self.is_frozen();
-            let copies = if is_frozen { 1 } else { OPENING_ACKS };
+            let copies = self.schedule.pass_change();
             for newest in self.newest.iter().flatten() {
                 let mut ack = pure_ack(newest);
-                if is_frozen {
+                if self.schedule.is_frozen() {
                     ack.segment.window = 0;
                 }
                 outgoing.extend((0..copies).map(|_| OutgoingPacket::generated(ack)));
@@ -74,17 +106,7 @@ impl Freeze {
 
     /// See [`Middlebox::next_timer`](super::Middlebox::next_timer).
     pub fn next_timer(&self) -> Option<Instant> {
-        let Interval { at, length } = *self.disconnections.get(self.change / 2)?;
-        Some(if self.is_frozen() {
-            at + length
-        } else {
-            Instant::START + (at.since(Instant::START) - self.warning)
-        })
-    }
-
-    /// Is the window closed?
-    const fn is_frozen(&self) -> bool {
-        self.change % 2 == 1
+        self.schedule.next_change()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Middleboxes. A middlebox sees each packet that passes its node. It may forward, change, drop or
 //! cache the packet, and it may send packets of its own.
 
+pub mod bad_state;
 pub mod freeze;
 mod outgoing;
 pub mod snoop;
@@ -10,7 +11,8 @@ use rtolab_scenario::AgentKind;
 use rtolab_time::Instant;
 
 use crate::packet::Packet;
-use freeze::Freeze;
+use bad_state::BadStateNotifier;
+use freeze::{Freeze, FreezeSchedule};
 pub use outgoing::OutgoingPacket;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
@@ -24,6 +26,8 @@ pub enum Middlebox {
     Filter(SpuriousFilter),
     /// Freeze-TCP: a closed window during disconnections.
     Freeze(Freeze),
+    /// Explicit bad state notification: senders restart their timers.
+    BadState(BadStateNotifier),
 }
 
 impl Middlebox {
@@ -35,7 +39,10 @@ impl Middlebox {
             }
             AgentKind::Filter => Self::Filter(SpuriousFilter::default()),
             AgentKind::Freeze { disconnections, warning } => {
-                Self::Freeze(Freeze::new(disconnections, warning))
+                Self::Freeze(Freeze::new(FreezeSchedule::new(disconnections, warning)))
+            }
+            AgentKind::Ebsn { disconnections, interval } => {
+                Self::BadState(BadStateNotifier::new(disconnections, interval))
             }
         }
     }
@@ -47,6 +54,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.on_packet(packet, at, outgoing),
             Self::Filter(filter) => filter.on_packet(packet, outgoing),
             Self::Freeze(freeze) => freeze.on_packet(packet, outgoing),
+            Self::BadState(notifier) => notifier.on_packet(packet, outgoing),
         }
     }
 
@@ -56,6 +64,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
             Self::Filter(_) => {}
             Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
+            Self::BadState(notifier) => notifier.on_timer(at, outgoing),
         }
     }
 
@@ -66,6 +75,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.next_timer(),
             Self::Filter(_) => None,
             Self::Freeze(freeze) => freeze.next_timer(),
+            Self::BadState(notifier) => notifier.next_timer(),
         }
     }
 }

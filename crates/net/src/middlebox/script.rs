@@ -105,14 +105,16 @@ impl Script {
 
 /// The description of a packet: "S3" for segment 3, "A5" for the ACK of all segments up to 5. It
 /// begins with "local" if the middlebox generated the packet, and ends with "closed" if the window
-/// is closed.
+/// is closed. A datagram is a "notification".
 fn describe(outgoing: &OutgoingPacket) -> String {
     let segment = &outgoing.packet.segment;
     let number = |seq: Seq| seq.since(Seq::FIRST + 1) / u64::from(SEGMENT);
     let what = match outgoing.packet.to_receiver {
+        _ if outgoing.packet.is_datagram() => "notification".to_string(),
         true => format!("S{}", number(segment.seq) + 1),
         false => format!("A{}", number(segment.ack)),
     };
-    let what = if segment.window == 0 { format!("{what} closed") } else { what };
+    let is_closed = segment.window == 0 && !outgoing.packet.is_datagram();
+    let what = if is_closed { format!("{what} closed") } else { what };
     if outgoing.is_generated { format!("local {what}") } else { what }
 }

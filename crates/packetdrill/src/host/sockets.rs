@@ -169,7 +169,7 @@ impl Host {
         if let Some(error) = flow.take_error() {
             return Err(CallError::Error(error));
         }
-        match flow.socket.connection.receiver().finished() || flow.end.is_some() || !reads {
+        match flow.socket.connection.receiver().has_received_fin() || flow.end.is_some() || !reads {
             true => Ok(Vec::new()),
             false => Err(CallError::WouldBlock),
         }
@@ -273,7 +273,7 @@ impl Host {
 fn poll_flow(flow: &LinuxConnection) -> i16 {
     let receiver = flow.socket.connection.receiver();
     let mut events = 0;
-    if receiver.available() > 0 || receiver.finished() || flow.end.is_some() {
+    if receiver.available() > 0 || receiver.has_received_fin() || flow.end.is_some() {
         events |= libc::POLLIN | libc::POLLRDNORM;
     }
     let writable = flow.send_buffer.is_writable(flow.unacknowledged());

@@ -11,7 +11,9 @@ use std::time::Instant;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rtolab_live::{EmulationResult, Emulator, GuestKernel, Output, PacketLogging, Programs};
+use rtolab_live::{
+    EmulationResult, Emulator, GuestKernel, Output, PacketLogging, Programs, VirtualHosts,
+};
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 use rtolab_sim::Counters;
@@ -72,12 +74,16 @@ pub(crate) fn emulate(
 /// `parallel` at a time. All seeds of the first variant come first.
 ///
 /// A variant is the name of the sender in tables, with its settings. `guest` is the folder of a
-/// kernel with its description: every host is a guest with this kernel and a virtual clock.
+/// kernel with its description: every host is a guest with this kernel and a virtual clock, except
+/// those of `engine`, which are the engine with this sender. With `withhold` the truth about a
+/// guest's retransmission is that of a repeated run without it.
 /// `progress` is called repeatedly with the numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, variants, seeds, parallel=1, guest=None, progress=None
+    path, *, variants, seeds, parallel=1, guest=None, engine=(Vec::new(), String::new()),
+    withhold=false, progress=None
 ))]
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn emulate_flows(
     py: Python<'_>,
     path: PathBuf,
@@ -85,6 +91,8 @@ pub(crate) fn emulate_flows(
     seeds: Vec<u64>,
     parallel: usize,
     guest: Option<(PathBuf, String)>,
+    engine: (Vec<String>, String),
+    withhold: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Vec<EmulationReport>)> {
     guard(|| {
@@ -101,7 +109,11 @@ pub(crate) fn emulate_flows(
             let start = Instant::now();
             let mut is_interrupted = || interrupted.load(Ordering::Relaxed);
             let result = match &guest {
-                Some(kernel) => emulation.run_virtual(kernel, run, &mut is_interrupted),
+                Some(kernel) => {
+                    let (engine, sender) = (engine.0.as_slice(), engine.1.as_str());
+                    let hosts = VirtualHosts { kernel, engine, sender, withhold };
+                    emulation.run_virtual(&hosts, run, &mut is_interrupted)
+                }
                 None => emulation.run(run, &mut is_interrupted),
             };
             result

@@ -5,8 +5,8 @@ use std::process::ExitStatus;
 
 use pyo3::prelude::*;
 use rtolab_link::{Direction, Stats};
-use rtolab_live::{EndReason, HostReport, LinkReport, Report};
-use rtolab_time::Duration;
+use rtolab_live::{EndReason, HostReport, LinkReport, Report, WithheldRetransmission};
+use rtolab_time::{Duration, Instant};
 
 /// The exit status of `timeout`.
 const TIMED_OUT: i32 = 124;
@@ -25,6 +25,7 @@ pub(crate) struct EmulationReport {
     lateness: Lateness,
     waited: WaitingTimes,
     real_time: bool,
+    withheld: Vec<Withheld>,
 }
 
 impl EmulationReport {
@@ -53,6 +54,7 @@ impl EmulationReport {
             lateness: Lateness::new(report),
             waited: WaitingTimes::new(&report.waited),
             real_time: report.real_time,
+            withheld: report.withheld.iter().map(Withheld::new).collect(),
         }
     }
 }
@@ -140,6 +142,28 @@ impl LinkDirectionReport {
             mean_delay_s: stats.mean_delay().map(Duration::secs_f64),
             max_delay_s: (delivered > 0).then(|| max_delay.secs_f64()),
             max_queue,
+        }
+    }
+}
+
+/// The truth about a retransmission that a repeated run withheld.
+#[derive(IntoPyObject)]
+struct Withheld {
+    flow: String,
+    at_s: f64,
+    kind: &'static str,
+    by_fates: &'static str,
+    by_withholding: &'static str,
+}
+
+impl Withheld {
+    fn new(one: &WithheldRetransmission) -> Self {
+        Self {
+            flow: one.flow.clone(),
+            at_s: one.at.since(Instant::START).secs_f64(),
+            kind: one.kind.name(),
+            by_fates: one.by_fates.name(),
+            by_withholding: one.by_withholding.name(),
         }
     }
 }

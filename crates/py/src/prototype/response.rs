@@ -80,7 +80,7 @@ fn extract(result: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
         adapt_from: adapt_from.map(to_estimate),
         restarts_validation: adapt_from.is_some(),
         reduction: if undo { ReductionOutcome::Undone } else { ReductionOutcome::Stands },
-        growth: if grow { Growth::Usual } else { Growth::Withheld },
+        growth: if grow { Growth::Normal } else { Growth::None },
         ..ResponseAction::default()
     }))
 }

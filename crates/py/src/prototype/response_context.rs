@@ -28,7 +28,7 @@ getters! {
         initial_window: u64 = it.initial_window;
         granularity: u64 = it.granularity.nanos();
         congestion_echoed: bool = it.congestion_echoed;
-        outgrown: bool = it.outgrown;
+        cwnd_has_regrown: bool = it.cwnd_has_regrown;
         losses_under_way: bool = it.losses_under_way;
     }
     "<ResponseContext: {} on a {} at {} ns>", detector, kind, at

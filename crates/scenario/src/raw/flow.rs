@@ -30,19 +30,19 @@ pub(crate) struct Flow {
     #[setting(format = Name, required, example = "mobile")]
     pub to: String,
     /// The bytes that it sends.
-    #[setting(example = "102400 B", rivals = WORKLOADS)]
+    #[setting(example = "102400 B", conflicts_with = WORKLOADS)]
     pub bytes: Option<Bytes>,
     /// Pages at regular intervals.
-    #[setting(table, rivals = WORKLOADS)]
+    #[setting(table, conflicts_with = WORKLOADS)]
     pub pages: Option<Pages>,
     /// Requests from the receiving node, each answered by the sending node.
-    #[setting(table, rivals = WORKLOADS)]
+    #[setting(table, conflicts_with = WORKLOADS)]
     pub requests: Option<Requests>,
     /// An application that alternates between writing at a rate and silence.
-    #[setting(table, rivals = WORKLOADS)]
+    #[setting(table, conflicts_with = WORKLOADS)]
     pub on_off: Option<OnOff>,
     /// Datagrams at a constant rate (UDP) instead of a connection.
-    #[setting(table, rivals = WORKLOADS)]
+    #[setting(table, conflicts_with = WORKLOADS)]
     pub datagrams: Option<Datagrams>,
     /// The group of connections to which it belongs, for the fairness between groups.
     #[setting(format = Name, example = "a")]

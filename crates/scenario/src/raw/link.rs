@@ -22,8 +22,8 @@ pub(crate) struct Link {
         values,
         format = Name,
         required,
-        least = 2,
-        most = 2,
+        min_items = 2,
+        max_items = 2,
         example = "[\"router\", \"mobile\"]"
     )]
     pub between: [String; 2],
@@ -43,7 +43,7 @@ pub(crate) struct Channel {
     pub states: Option<States>,
     /// Local retransmission (ARQ), in both directions, of frames that transmission errors and
     /// outages destroy; at most twice: the first is nearer to the hosts.
-    #[setting(list, most = 2)]
+    #[setting(list, max_items = 2)]
     pub arq: Vec<Arq>,
     /// The keys that differ in the direction from the first node to the second; of an access link,
     /// from the sender.
@@ -70,20 +70,24 @@ pub(crate) struct OneWay {
 #[derive(Debug, Settings)]
 pub(crate) struct Direction {
     /// The rate. Without it serialisation takes no time.
-    #[setting(example = "28.8 kbit/s", rivals(rate_trace))]
+    #[setting(example = "28.8 kbit/s", conflicts_with(rate_trace))]
     pub rate: Option<Rate>,
     /// Changes of the rate.
-    #[setting(list, example = "[{ at = \"5 s\", rate = \"9.6 kbit/s\" }]", rivals(rate_trace))]
+    #[setting(
+        list,
+        example = "[{ at = \"5 s\", rate = \"9.6 kbit/s\" }]",
+        conflicts_with(rate_trace)
+    )]
     pub rate_changes: Option<Vec<RateChange>>,
     /// A trace of mahimahi instead of a rate: a line for each packet of 1500 bytes that the link
     /// can send, the time in milliseconds. The path is relative to this file.
-    #[setting(example = "traces/cellular.up", rivals(rate, rate_changes))]
+    #[setting(example = "traces/cellular.up", conflicts_with(rate, rate_changes))]
     pub rate_trace: Option<String>,
     /// The propagation delay.
-    #[setting(example = "200 ms", unset = "0 s", rivals(delay_trace))]
+    #[setting(example = "200 ms", unset = "0 s", conflicts_with(delay_trace))]
     pub delay: Option<Duration>,
     /// Propagation delays over time, from a file, instead of a constant one.
-    #[setting(table, rivals(delay))]
+    #[setting(table, conflicts_with(delay))]
     pub delay_trace: Option<DelayTrace>,
     /// A random delay that is added to the propagation delay of each frame.
     #[setting(table, example = "{ exponential = \"3.5 s\" }")]
@@ -95,10 +99,10 @@ pub(crate) struct Direction {
     #[setting(example = "7 packets", unset = "unlimited")]
     pub queue: Option<Limit>,
     /// Random early detection. It needs a limited queue.
-    #[setting(table, rivals(codel))]
+    #[setting(table, conflicts_with(codel))]
     pub red: Option<Red>,
     /// Controlled delay in the queue (RFC 8289).
-    #[setting(table, rivals(red))]
+    #[setting(table, conflicts_with(red))]
     pub codel: Option<CoDel>,
     /// A source of higher priority, such as voice, that interrupts transmissions: it is silent in
     /// good spans and talks in bad ones.

@@ -34,7 +34,7 @@ pub(crate) struct Scenario {
     #[setting(table)]
     pub measure: Measure,
     /// The links, which name the nodes that they join.
-    #[setting(list, required, least = 1)]
+    #[setting(list, required, min_items = 1)]
     pub link: Vec<Link>,
     /// Routes. Without a route, packets take the path with the fewest links.
     #[setting(list)]
@@ -55,6 +55,6 @@ pub(crate) struct Scenario {
     #[setting(table)]
     pub emulation: EmulationConfig,
     /// The connections.
-    #[setting(list, required, least = 1)]
+    #[setting(list, required, min_items = 1)]
     pub flow: Vec<Flow>,
 }

@@ -1,7 +1,7 @@
 //! Routes, middleboxes and the measured part of a run, as written.
 
 use rtolab_link::Interval;
-use rtolab_settings::{Choice, PositiveCount, Settings};
+use rtolab_settings::{Choice, Positive, PositiveCount, Settings};
 use rtolab_time::{Duration, Instant};
 
 use crate::formats::Name;
@@ -20,7 +20,7 @@ pub(crate) struct Route {
         values,
         format = Name,
         required,
-        least = 1,
+        min_items = 1,
         example = "[\"radio\", \"wan\"]"
     )]
     pub links: Vec<String>,
@@ -47,12 +47,15 @@ pub(crate) struct Agent {
     /// For snoop: the largest number of segments that it caches per flow.
     #[setting(format = PositiveCount, default = 1_000, example = "100")]
     pub cache: u32,
-    /// For freeze: the disconnections that it foresees.
+    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link.
     #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
     pub disconnections: Option<Vec<Interval>>,
     /// For freeze: how long before a disconnection it closes the window.
     #[setting(default = Duration::from_secs(1), example = "500 ms")]
     pub warning: Duration,
+    /// For ebsn: the time between two notifications.
+    #[setting(format = Positive, default = Duration::from_millis(500), example = "200 ms")]
+    pub interval: Duration,
 }
 
 /// The kind of a middlebox.
@@ -65,15 +68,22 @@ pub(crate) enum Kind {
     Filter,
     /// Closes the window before and during disconnections, so that senders freeze (Freeze-TCP).
     Freeze,
+    /// Notifies senders during bad states of the link, so that they restart their retransmission
+    /// timers (explicit bad state notification).
+    Ebsn,
 }
 
 impl Kind {
-    /// The keys of this kind alone.
+    /// All kinds.
+    pub(crate) const ALL: [Self; 4] = [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn];
+
+    /// The keys of this kind.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Snoop => &["link", "dupthresh", "cache"],
             Self::Filter => &[],
             Self::Freeze => &["disconnections", "warning"],
+            Self::Ebsn => &["disconnections", "interval"],
         }
     }
 }

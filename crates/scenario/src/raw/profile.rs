@@ -1,6 +1,6 @@
 //! Systems, by the names of their profiles.
 
-use rtolab_settings::{Format, Found, Shape, Wrong};
+use rtolab_settings::{Format, InvalidValue, RawValue, Shape};
 use rtolab_tcp::profile::{PROFILES, Profile};
 
 /// The profile of a system that receives.
@@ -10,9 +10,9 @@ pub(crate) struct ReceivingProfile;
 impl Format for ReceivingProfile {
     type Value = &'static Profile;
 
-    fn read(found: &Found<'_>) -> Result<Self::Value, Wrong> {
-        let Found::Text(name) = found else { return Err(Wrong::Unexpected) };
-        Profile::find(name).ok_or(Wrong::Unexpected)
+    fn read(found: &RawValue<'_>) -> Result<Self::Value, InvalidValue> {
+        let RawValue::Text(name) = found else { return Err(InvalidValue::Unexpected) };
+        Profile::find(name).ok_or(InvalidValue::Unexpected)
     }
 
     fn show(value: &Self::Value) -> String {

@@ -1,6 +1,6 @@
 //! How the hosts behave. Most keys are declared where the engine has its settings.
 
-use rtolab_settings::{Mss, Settings, Whole};
+use rtolab_settings::{IntegerRange, Mss, Settings};
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{EchoRule, ReceiverConfig};
 use rtolab_tcp::profile::Profile;
@@ -43,7 +43,7 @@ pub(crate) struct Receiver {
     #[setting(format = Mss, example = "256 B", unset = "as tcp.mss")]
     pub mss: Option<u16>,
     /// The window scale that answers an offer.
-    #[setting(format = Whole<0, 14>, unset = "the smallest that announces the buffer")]
+    #[setting(format = IntegerRange<0, 14>, unset = "the smallest that announces the buffer")]
     pub window_scale: Option<u8>,
     #[setting(flatten)]
     pub config: ReceiverConfig,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rtolab_link::{
-    BadState, DelayTrace, DirectionConfig, Discipline, Limit, Opportunities, Outages, RateChange,
-    Staged,
+    BadState, DelayTrace, DirectionConfig, Discipline, Limit, NamedStage, Opportunities, Outages,
+    RateChange,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -21,7 +21,7 @@ pub(super) struct Layer<'a> {
     at: Key<'a>,
     opportunities: Option<Arc<Opportunities>>,
     delays: Option<Arc<DelayTrace>>,
-    stage: Option<Staged>,
+    stage: Option<NamedStage>,
 }
 
 impl<'a> Layer<'a> {
@@ -176,7 +176,7 @@ impl<'a> Layers<'a> {
         nearest.unwrap_or_default()
     }
 
-    fn stage(&self) -> Option<Staged> {
+    fn stage(&self) -> Option<NamedStage> {
         let layers = [self.own, self.link];
         let nearest = layers.into_iter().find(|layer| layer.keys.stage.is_some());
         nearest.and_then(|layer| layer.stage.clone())

@@ -92,7 +92,8 @@ pub(super) fn agents(
         let same = |other: &Agent| match (&kind, &other.kind) {
             (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. }) => link == other,
             (AgentKind::Filter, AgentKind::Filter)
-            | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. }) => true,
+            | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. })
+            | (AgentKind::Ebsn { .. }, AgentKind::Ebsn { .. }) => true,
             _ => false,
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
@@ -110,10 +111,12 @@ fn agent(
     at: &Key<'_>,
 ) -> Result<Agent> {
     let node = topology.node(&written.at, &at.key("at"))?;
+    reject_keys_of_others(written.kind, at)?;
     let kind = match written.kind {
         Kind::Snoop => snoop(written, node, topology, at)?,
-        Kind::Filter => filter(written, at)?,
+        Kind::Filter => AgentKind::Filter,
         Kind::Freeze => freeze(written, at)?,
+        Kind::Ebsn => ebsn(written, at)?,
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the way of a flow"));
@@ -143,7 +146,6 @@ fn snoop(
     topology: &Topology<'_>,
     at: &Key<'_>,
 ) -> Result<AgentKind> {
-    reject(written, Kind::Freeze, at)?;
     let raw::Agent { link, dupthresh, cache, .. } = written;
     let Some(link) = link else {
         let problem = "found a snoop without link; expected the link over which data leaves it";
@@ -153,14 +155,7 @@ fn snoop(
     Ok(AgentKind::Snoop { link, dupthresh: *dupthresh, cache: *cache })
 }
 
-fn filter(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    reject(written, Kind::Snoop, at)?;
-    reject(written, Kind::Freeze, at)?;
-    Ok(AgentKind::Filter)
-}
-
 fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    reject(written, Kind::Snoop, at)?;
     let raw::Agent { disconnections, warning, .. } = written;
     let Some(disconnections) = disconnections else {
         let problem = "found a freeze without disconnections; expected when it closes the window";
@@ -178,12 +173,25 @@ fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
     Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning: *warning })
 }
 
-/// Rejects the keys of another kind.
-fn reject(written: &raw::Agent, other: Kind, at: &Key<'_>) -> Result<()> {
-    let given = other.keys().iter().find(|key| at.key(key).exists());
+fn ebsn(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
+    let raw::Agent { disconnections, interval, .. } = written;
+    let Some(disconnections) = disconnections else {
+        let problem = "found an ebsn without disconnections; expected the bad states of the link";
+        return Err(at.error(problem));
+    };
+    Ok(AgentKind::Ebsn { disconnections: disconnections.as_slice().into(), interval: *interval })
+}
+
+/// Rejects the keys of other kinds.
+fn reject_keys_of_others(kind: Kind, at: &Key<'_>) -> Result<()> {
+    let mut keys = Kind::ALL.iter().flat_map(|other| other.keys());
+    let given = keys.find(|key| !kind.keys().contains(key) && at.key(key).exists());
     given.map_or(Ok(()), |key| {
-        let (kind, other) = (Kind::show(&written.kind), Kind::show(&other));
-        let problem = format!("found {key} of a {kind}; expected it with kind = \"{other}\" only");
+        let kinds = Kind::ALL.iter().filter(|other| other.keys().contains(key));
+        let kinds: Vec<_> = kinds.map(|other| format!("{:?}", Kind::show(other))).collect();
+        let (found, kinds) = (Kind::show(&kind), kinds.join(" or "));
+        let problem =
+            format!("found {key} with kind = {found:?}; expected it with kind = {kinds} only");
         Err(at.key(key).error(problem))
     })
 }

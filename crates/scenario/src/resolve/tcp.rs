@@ -1,7 +1,7 @@
 //! The configuration of the hosts: keys over defaults, and checks across keys.
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::{AckDelay, Arithmetic, PathFact, RtoConfig, RtoFloor, TimerClock};
+use rtolab_tcp::config::{AckDelay, Arithmetic, PathParameter, RtoConfig, RtoFloor, TimerClock};
 
 use super::key::Key;
 use crate::raw::{Flow, Receiver};
@@ -17,12 +17,12 @@ pub(super) fn sender(written: &Config, own: &Prototypes, at: &Key<'_>) -> Result
     }
     check_rto(&config.rto, &at.key("rto"))?;
     let model = at.key("dualrtt").key("model");
-    match config.dualrtt.lacks() {
-        Some(PathFact::Rate) => {
+    match config.dualrtt.missing_parameter() {
+        Some(PathParameter::Rate) => {
             Err(model
                 .found("path_rate beside it, the bandwidth of the path, such as \"50 kbit/s\""))
         }
-        Some(PathFact::Delay) => {
+        Some(PathParameter::Delay) => {
             Err(model
                 .found("path_delay beside it, the one-way delay of the path, such as \"200 ms\""))
         }

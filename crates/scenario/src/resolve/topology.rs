@@ -1,7 +1,7 @@
 //! The topology: nodes, links and routes.
 
 use rtolab_link::Direction;
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 
 use super::key::Key;
 use crate::{Link, Result, Route};
@@ -117,5 +117,5 @@ fn find<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     at: &Key<'_>,
 ) -> Result<usize> {
-    known.clone().position(|other| other == name).ok_or_else(|| at.found(&one_of(name, known)))
+    known.clone().position(|other| other == name).ok_or_else(|| at.found(&suggest(name, known)))
 }

@@ -1,4 +1,4 @@
-//! Traces, valid and invalid.
+//! Valid and invalid traces.
 
 use super::*;
 

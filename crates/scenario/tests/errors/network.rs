@@ -76,6 +76,10 @@ fn middleboxes_that_see_nothing() {
             (filter, &of_snoop),
             (filter, "kind = \"filter\"\nwarning = \"1 s\""),
             (filter, &freeze("disconnections = [{ at = \"10 s\", for = \"4 s\" }]\nwarning = 1")),
+            (filter, "kind = \"filter\"\ndisconnections = [{ at = \"10 s\", for = \"4 s\" }]"),
+            (filter, "kind = \"ebsn\""),
+            (filter, "kind = \"ebsn\"\nwarning = \"1 s\""),
+            (filter, "kind = \"ebsn\"\ninterval = \"0 s\""),
         ],
     );
     check("agents_that_see_nothing", &[said, frozen].join("\n"));

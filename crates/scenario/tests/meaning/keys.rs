@@ -40,6 +40,8 @@ const SCRIPT: &str = r#"[{ at = "28 s", for = "12 s" }]"#;
 const REQUESTS: &str = r#"{ request = "1 B", response = "1 kB", think = { exponential = "5 s" } }"#;
 const FREEZE: &str =
     r#"[{ at = "left", kind = "freeze", disconnections = [{ at = "28 s", for = "2 s" }] }]"#;
+const EBSN: &str =
+    r#"[{ at = "left", kind = "ebsn", disconnections = [{ at = "28 s", for = "2 s" }] }]"#;
 const ON_OFF: &str =
     r#"{ on = { constant = "5 s" }, off = { constant = "5 s" }, rate = "1 Mbit/s" }"#;
 
@@ -78,6 +80,7 @@ const COMPANIONS: &[(&str, Set)] = &[
     ("agent.", &[("flow.flow.requests", REQUESTS)]),
     ("agent.0.disconnections", &[("agent", FREEZE)]),
     ("agent.0.warning", &[("agent", FREEZE)]),
+    ("agent.0.interval", &[("agent", EBSN)]),
     ("receiver.heartbeat_phase", &[("receiver.ack_delay", "heartbeat")]),
     ("kernel.host.", &[("kernel.host", r#"[{ name = "left" }]"#)]),
     ("tcp.dualrtt.model", &[("tcp.dualrtt.path_rate", "50 kbit/s")]),
@@ -217,6 +220,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("agent.0.disconnections.0.at", "29 s"),
     ("agent.0.disconnections.0.for", "13 s"),
     ("agent.0.warning", "2 s"),
+    ("agent.0.interval", "200 ms"),
     ("tcp.sender", "newreno+frto"),
     ("tcp.mss", "256 B"),
     ("tcp.window_scale", "7"),

@@ -1,6 +1,6 @@
 //! Prototypes that do nothing, for scenarios that name them.
 
-use rtolab_link::{Direction, FrameAction, Rng, SentFrame, Stage, Staged};
+use rtolab_link::{Direction, FrameAction, NamedStage, Rng, SentFrame, Stage};
 use rtolab_scenario::Prototypes;
 use rtolab_tcp::response::{CustomResponse, Responder, ResponseAction, ResponseContext};
 use rtolab_tcp::specification;
@@ -31,6 +31,6 @@ pub fn prototypes() -> Prototypes {
             detectors: [keen].into(),
             responses: [CustomResponse::new("mine", Nothing)].into(),
         },
-        stages: [Staged::new("own", Nothing)].into(),
+        stages: [NamedStage::new("own", Nothing)].into(),
     }
 }

@@ -28,7 +28,7 @@ impl Sim {
                 self.transit.drop(slot);
                 return self.drain(index, place);
             }
-            Reply::Silence => {
+            Reply::NothingToTransmit => {
                 flow.in_network -= 1;
                 self.transit.drop(slot);
             }
@@ -42,7 +42,7 @@ impl Sim {
         self.counters.data_packets_delivered += u64::from(data);
         let flow = &self.flows[index];
         let Some(connection) = &flow.end(place).connection else { return };
-        if !connection.is_silent_on_fast_path() {
+        if !connection.has_nothing_to_transmit_on_fast_path() {
             return self.drain(index, place);
         }
         let timer = connection.next_timer_on_fast_path();
@@ -64,14 +64,14 @@ impl SimFlow {
         let (here, there) = pair(&mut self.ends, place);
         let Some(connection) = &mut here.connection else { return Reply::NotHandled };
         let (seq, len) = (packet.segment.seq, packet.segment.len);
-        let read = connection.receiver().nxt();
+        let read = connection.receiver().rcv_nxt();
         let answer = connection.answer(&mut packet.segment, at);
         if answer == Reply::NotHandled {
             return answer;
         }
         if len > 0 {
             there.copies.delivered(seq, packet.order);
-            here.count.read += connection.receiver().nxt().since(read);
+            here.count.read += connection.receiver().rcv_nxt().since(read);
             if packet.to_receiver {
                 self.tally.delay.count(at.since(packet.sent));
             }

@@ -65,7 +65,7 @@ impl Sim {
         let [sender, receiver] = &self.flows[packet.flow as usize].ends;
         let is_recovering = || sender.flight().is_some_and(|flight| flight.sacked() > 0);
         if !packet.to_receiver && is_recovering() {
-            receiver.newest_piece().into_iter().for_each(prefetch);
+            receiver.newest_out_of_order().into_iter().for_each(prefetch);
         }
     }
 
@@ -119,7 +119,7 @@ impl Sim {
             }
             Place::Receiver => {
                 sender.copies.last().into_iter().for_each(prefetch);
-                receiver.newest_piece().into_iter().for_each(prefetch);
+                receiver.newest_out_of_order().into_iter().for_each(prefetch);
             }
         }
     }

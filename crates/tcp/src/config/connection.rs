@@ -2,7 +2,9 @@
 
 use alloc::string::{String, ToString};
 
-use rtolab_settings::{Choice, Format, Found, Positive, PositiveCount, Settings, Shape, Wrong};
+use rtolab_settings::{
+    Choice, Format, InvalidValue, Positive, PositiveCount, RawValue, Settings, Shape,
+};
 use rtolab_time::Duration;
 
 /// How a connection is kept alive, given up and protected.
@@ -109,7 +111,7 @@ struct Retransmissions;
 impl Format for Retransmissions {
     type Value = GiveUp;
 
-    fn read(found: &Found<'_>) -> Result<GiveUp, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<GiveUp, InvalidValue> {
         PositiveCount::read(found).map(GiveUp::Retransmissions)
     }
 

@@ -1,6 +1,6 @@
 //! Knobs of the receiving side.
 
-use rtolab_settings::{Buffer, Choice, Positive, PositiveCount, Settings, Whole};
+use rtolab_settings::{Buffer, Choice, IntegerRange, Positive, PositiveCount, Settings};
 use rtolab_time::Duration;
 
 /// The receiving side.
@@ -32,7 +32,7 @@ pub struct ReceiverConfig {
     pub ack_counts: AckCounts,
     /// The number of acknowledgments that are sent at once before any is delayed: Linux's quickack,
     /// there at most 16 (`TCP_MAX_QUICKACKS`).
-    #[setting(format = Whole<0, { u32::MAX }>)]
+    #[setting(format = IntegerRange<0, { u32::MAX }>)]
     pub quick_acks: u32,
     /// Is a segment with PSH acknowledged at once? See [`Config::push`](crate::Config::push) for
     /// who sets it.
@@ -41,7 +41,7 @@ pub struct ReceiverConfig {
     pub gap_fill: GapFill,
     /// The most SACK blocks in a segment, D-SACK included (RFC 2018 section 3: four fit, three
     /// beside timestamps).
-    #[setting(format = Whole<1, 4>, default = 4)]
+    #[setting(format = IntegerRange<1, 4>, default = 4)]
     pub max_sack_blocks: u32,
     /// How long the third and later duplicate acknowledgments of a gap wait for the link to fill it
     /// (Vaidya et al. 2002). `None`: they are sent at once.

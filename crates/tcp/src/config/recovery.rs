@@ -1,6 +1,6 @@
 //! Knobs of loss recovery.
 
-use rtolab_settings::{Choice, PositiveCount, Settings, Whole};
+use rtolab_settings::{Choice, IntegerRange, PositiveCount, Settings};
 
 use super::RackConfig;
 
@@ -15,7 +15,7 @@ pub struct RecoveryConfig {
     pub dupthresh: u32,
     /// By how much each fast retransmit that is found spurious raises `dupthresh`, until the timer
     /// expires (Blanton and Allman 2002). Not with RACK, which adapts its reordering window.
-    #[setting(format = Whole<0, 1000>)]
+    #[setting(format = IntegerRange<0, 1000>)]
     pub dupthresh_increment: u32,
     /// Limited transmit (RFC 3042).
     #[setting(default = true)]

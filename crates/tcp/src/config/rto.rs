@@ -1,6 +1,8 @@
 //! Knobs of the retransmission timeout.
 
-use rtolab_settings::{Choice, Positive, PositiveCount, Setting, Settings, Whole, WrittenOption};
+use rtolab_settings::{
+    Choice, FormattedOption, IntegerRange, Positive, PositiveCount, Setting, Settings,
+};
 use rtolab_time::Duration;
 
 /// The retransmission timeout (RFC 6298).
@@ -13,7 +15,7 @@ pub struct RtoConfig {
     #[setting(format = PositiveCount, default = 4)]
     pub rttvar_gain: u32,
     /// K, the multiplier of RTTVAR in the timeout; zero leaves it out (RFC 6298: 4).
-    #[setting(format = Whole<0, { u32::MAX }>, default = 4)]
+    #[setting(format = IntegerRange<0, { u32::MAX }>, default = 4)]
     pub k: u32,
     /// G, the granularity of the clock; samples are whole ticks of it.
     #[setting(example = "10 ms")]
@@ -53,7 +55,10 @@ pub struct RtoConfig {
     /// After more than this number of back-offs in a row, the round trip is measured from scratch
     /// (RFC 6298 section 5.7 permits it). `None`: never, but after three with the arithmetic of
     /// ns-2 and BSD.
-    #[setting(format = Whole<0, 63>, unset = "never, but 3 with the arithmetic of ns2 and bsd")]
+    #[setting(
+        format = IntegerRange<0, 63>,
+        unset = "never, but 3 with the arithmetic of ns2 and bsd",
+    )]
     pub forget_after: Option<u32>,
     /// The precision of the timer.
     pub timer: TimerClock,
@@ -120,12 +125,12 @@ impl Settings for RtoFloor {
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
-        const RIVALS: [&str; 4] = [FLOORS[0].0, FLOORS[1].0, FLOORS[2].0, FLOORS[3].0];
+        const CONFLICTING_KEYS: [&str; 4] = [FLOORS[0].0, FLOORS[1].0, FLOORS[2].0, FLOORS[3].0];
         for (key, about, examples, floor) in FLOORS {
             let mut min = Some(self.duration()).filter(|min| *self == floor(*min));
-            let mut written = WrittenOption::<Positive, _>::new(&mut min);
+            let mut written = FormattedOption::<Positive, _>::new(&mut min);
             let setting = Setting::value(key, about, &mut written);
-            visit(Setting { examples, rivals: &RIVALS, ..setting });
+            visit(Setting { examples, conflicts_with: &CONFLICTING_KEYS, ..setting });
             *self = min.map_or(*self, floor);
         }
     }
@@ -159,7 +164,7 @@ pub enum Sampling {
     /// one of those was retransmitted; else by the first that is SACKed and was sent once; else by
     /// the echo of an acknowledgment of new data.
     #[choice(skip)]
-    EveryReport,
+    Linux,
     /// One segment at a time is timed, as in BSD; any retransmission discards the sample.
     OncePerWindow,
     /// Every segment is timed: an acknowledgment of several segments gives one sample for each,
@@ -238,7 +243,7 @@ pub enum TimerClock {
 pub enum Restarts {
     /// Nothing else, only the other keys apply.
     #[default]
-    AsSet,
+    NewAcks,
     /// As in Linux, which has one timer for timeout, probe and reordering (`tcp_rearm_rto`):
     ///
     /// - the retransmission of the oldest segment restarts it (`tcp_xmit_retransmit_queue`);

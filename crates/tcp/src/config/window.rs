@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use rtolab_settings::{
-    Choice, Format, Found, Segments, Settings, Shape, Whole, Wrong, checked, count, pattern,
-    quantity_pattern, text,
+    Choice, Format, IntegerRange, InvalidValue, RawValue, Segments, Settings, Shape, count,
+    parse_checked, pattern, quantity_pattern, text,
 };
 use rtolab_time::{Bytes, Dimension};
 
@@ -22,7 +22,7 @@ pub struct WindowConfig {
     #[setting(format = Segments, example = "20 segments")]
     pub initial_ssthresh: Option<u32>,
     /// The quantity that is halved for `ssthresh`.
-    pub halves: Halves,
+    pub halves: HalvedQuantity,
     /// The unit of the halved window.
     pub halving: Halving,
     /// The effect of a repeated timeout of one segment on `ssthresh`.
@@ -55,7 +55,7 @@ pub struct WindowConfig {
     pub validation: Validation,
     /// Segments sent beyond the advertised window: a fault that Gurtov (2001, section 5.3) saw in
     /// Windows 98 and NT. RFC 9293: 0.
-    #[setting(format = Whole<0, 1000>)]
+    #[setting(format = IntegerRange<0, 1000>)]
     pub overrun: u32,
 }
 
@@ -78,7 +78,7 @@ pub enum InitialWindow {
 impl Format for InitialWindow {
     type Value = Self;
 
-    fn read(found: &Found<'_>) -> Result<Self, Wrong> {
+    fn read(found: &RawValue<'_>) -> Result<Self, InvalidValue> {
         let expected = Self::expected();
         text(found, &expected, |text| match (text, count(text, "segments")) {
             ("rfc3390", _) => Ok(Self::Rfc3390),
@@ -87,7 +87,7 @@ impl Format for InitialWindow {
             (_, Some(segments)) => Ok(Self::Segments(segments)),
             _ => {
                 let fits = |size: &Bytes| (1..=65_535 << 14).contains(&size.get());
-                checked(text, &expected, fits).map(|size| Self::Bytes(size.get() as u32))
+                parse_checked(text, &expected, fits).map(|size| Self::Bytes(size.get() as u32))
             }
         })
     }
@@ -116,7 +116,7 @@ impl Format for InitialWindow {
 
 /// The quantity that is halved for `ssthresh`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
-pub enum Halves {
+pub enum HalvedQuantity {
     /// FlightSize (RFC 5681 equation 4).
     #[default]
     FlightSize,

@@ -12,13 +12,13 @@ impl Connection {
         self.fast_path = FastPath::None;
         match self.config.connection.after_close {
             AfterClose::Reads => self.finish_sending(),
-            AfterClose::Resets => self.hang_up(),
+            AfterClose::Resets => self.close_both(),
         }
     }
 
     /// Closes both directions: a FIN follows the data. Unread data, and data that still arrives,
     /// resets the connection (RFC 9293 section 3.6.1).
-    pub fn hang_up(&mut self) {
+    pub fn close_both(&mut self) {
         self.fast_path = FastPath::None;
         if self.readable() > 0 {
             self.abort();
@@ -62,7 +62,7 @@ impl Connection {
     /// May the application still write? The connection has no send buffer of limited size: see
     /// [`Connection::unacknowledged`].
     pub const fn is_writable(&self) -> bool {
-        self.state.takes_data() && !self.sender.is_closed()
+        self.state.can_write() && !self.sender.is_closed()
     }
 
     /// The number of written bytes that are not acknowledged, sent or not: the content of a send
@@ -73,7 +73,7 @@ impl Connection {
 
     /// Has the peer closed, and did the application read everything (end of file)?
     pub fn is_exhausted(&self) -> bool {
-        self.receiver.finished() && self.readable() == 0
+        self.receiver.has_received_fin() && self.readable() == 0
     }
 
     /// Why the connection ended, unless both ends closed it.

@@ -21,7 +21,7 @@ pub enum Reply {
     /// The segment was processed and its data read. Poll events, segments and timers.
     Handled,
     /// As [`Reply::Handled`], and nothing is sent.
-    Silence,
+    NothingToTransmit,
     /// As [`Reply::Handled`], and the segment is now the one to send. Others may follow.
     Segment,
 }
@@ -31,7 +31,7 @@ impl Connection {
     /// polled.
     #[inline]
     pub fn enter_fast_path(&mut self) {
-        let path = match (self.sender.has_sent_all(), self.receiver.pieces()) {
+        let path = match (self.sender.has_sent_all(), self.receiver.out_of_order_ranges()) {
             (false, _) => FastPath::Send,
             (true, 0) => FastPath::Receive,
             (true, _) => FastPath::ReceiveOutOfOrder,
@@ -68,7 +68,7 @@ impl Connection {
     /// Did all data arrive in order, and is the next segment not older than the last window update?
     fn is_in_order(&self) -> bool {
         self.receiver.is_in_order()
-            && self.snd_wl <= (self.receiver.nxt(), self.sender.flight().una())
+            && self.snd_wl <= (self.receiver.rcv_nxt(), self.sender.flight().una())
     }
 
     /// Processes `segment` on the fast path, reads its data, and replaces it by the segment to
@@ -88,7 +88,7 @@ impl Connection {
     /// Is this the next expected segment, and [plain](Self::is_plain)?
     #[inline(always)]
     fn is_next(&self, segment: &Segment, at: Instant) -> bool {
-        segment.seq == self.receiver.nxt() && self.is_plain(segment, at)
+        segment.seq == self.receiver.rcv_nxt() && self.is_plain(segment, at)
     }
 
     /// Has the segment only the ACK flag, no options but valid timestamps, and no ECN codepoint?
@@ -116,7 +116,7 @@ impl Connection {
     /// length and flags are set, while all data arrived in order.
     #[inline(always)]
     fn fill_in_ack(&mut self, segment: &mut Segment, at: Instant) {
-        segment.ack = self.receiver.nxt();
+        segment.ack = self.receiver.rcv_nxt();
         segment.window = representable_window(self.receiver.window(self.smss), self.window_shift());
         self.set_timestamps(segment, at);
         self.receiver.acknowledge_all(segment.window);
@@ -142,11 +142,11 @@ impl Connection {
         self.note_header(segment, at);
         self.sender.on_plain_pure_ack(segment.window, at);
         self.receiver.take_next(segment, at);
-        if self.receiver.reopens(self.smss) {
+        if self.receiver.has_reopened_window(self.smss) {
             self.receiver.ack_now();
         }
         if !self.receiver.is_ack_due_now() {
-            return Reply::Silence;
+            return Reply::NothingToTransmit;
         }
         (segment.seq, segment.len) = (max, 0);
         self.fill_in_ack(segment, at);
@@ -170,12 +170,12 @@ impl Connection {
         self.sender.on_plain_pure_ack(segment.window, at);
         self.receiver.take(segment, at);
         self.receiver.read(u64::MAX);
-        if self.receiver.reopens(self.smss) {
+        if self.receiver.has_reopened_window(self.smss) {
             self.receiver.ack_now();
         }
         let reply = match self.receiver.is_ack_due_now() {
             true => Reply::Segment,
-            false => Reply::Silence,
+            false => Reply::NothingToTransmit,
         };
         if reply == Reply::Segment {
             *segment = self.pure_ack(at);
@@ -196,7 +196,7 @@ impl Connection {
         self.note_header(segment, at);
         self.sender.on_fast_path_ack(segment, at);
         if self.sender.is_waiting() {
-            return Reply::Silence;
+            return Reply::NothingToTransmit;
         }
         let Some(len) = self.sender.next_len_on_fast_path(at) else { return Reply::Handled };
         // No data arrived since the last segment was sent: acknowledgment and window are the same.
@@ -208,7 +208,7 @@ impl Connection {
         Reply::Segment
     }
 
-    /// [`Connection::next_timer`] after a [`Reply::Silence`] or [`Reply::Segment`].
+    /// [`Connection::next_timer`] after a [`Reply::NothingToTransmit`] or [`Reply::Segment`].
     #[inline]
     pub fn next_timer_on_fast_path(&self) -> Option<Instant> {
         let next = match (self.fast_path, self.receiver.due()) {
@@ -222,7 +222,7 @@ impl Connection {
 
     /// After a [`Reply`]: is it certain that nothing more can be sent now?
     #[inline]
-    pub fn is_silent_on_fast_path(&self) -> bool {
+    pub fn has_nothing_to_transmit_on_fast_path(&self) -> bool {
         self.fast_path != FastPath::Send || self.sender.is_waiting()
     }
 }

@@ -22,7 +22,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn prediction(&self, segment: &Segment) -> Option<Prediction> {
         let plain = segment.flags == Flags::ACK && segment.has_timestamps_at_most();
-        let expected = self.state == State::Established && segment.seq == self.receiver.nxt();
+        let expected = self.state == State::Established && segment.seq == self.receiver.rcv_nxt();
         if !plain || !expected || !self.sender.is_on_fast_path() {
             return None;
         }
@@ -54,7 +54,7 @@ impl Connection {
                 self.sender.on_pure_ack(segment, at);
                 self.receiver.take(segment, at);
                 // An early FIN may have waited for it.
-                if self.receiver.finished() {
+                if self.receiver.has_received_fin() {
                     self.on_fin(at);
                 }
             }

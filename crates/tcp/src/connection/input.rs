@@ -157,7 +157,7 @@ impl Connection {
         let old = self.negotiated.timestamps && self.receiver.is_old(segment, at) && !reset;
         if old && !self.accepts_old_timestamp(segment) {
             if self.may_answer_unacceptable(segment, at) {
-                self.receiver.drop_old(segment);
+                self.receiver.drop_by_paws(segment);
             }
             return;
         }
@@ -183,16 +183,16 @@ impl Connection {
         if self.resets_for_data(segment) {
             return;
         }
-        if self.receiver.finished() {
+        if self.receiver.has_received_fin() {
             // The peer has closed.
-            self.receiver.ack_if_any(segment);
+            self.receiver.drop_unacceptable(segment);
             return;
         }
         if self.negotiated.ecn {
             self.receiver.note_congestion(segment);
         }
         self.receiver.take(segment, at);
-        if self.receiver.finished() {
+        if self.receiver.has_received_fin() {
             self.on_fin(at);
         }
     }
@@ -205,7 +205,7 @@ impl Connection {
             return;
         }
         // A zero window refuses data, but not the acknowledgment (RFC 9293 section 3.10.7.4).
-        let has_valid_ack = segment.seq == self.receiver.nxt() && segment.flags.has(Flags::ACK);
+        let has_valid_ack = segment.seq == self.receiver.rcv_nxt() && segment.flags.has(Flags::ACK);
         if has_valid_ack && !self.check_ack_field(segment, at) {
             return;
         }
@@ -222,7 +222,7 @@ impl Connection {
     fn on_retransmitted_syn(&mut self, segment: &Segment, at: Instant) {
         let flight = self.sender.flight();
         let (una, max) = (flight.una(), flight.max());
-        let known = segment.seq + 1 == self.receiver.nxt();
+        let known = segment.seq + 1 == self.receiver.rcv_nxt();
         if self.connected || !known {
             self.challenge(at);
         } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {

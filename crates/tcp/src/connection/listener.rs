@@ -7,7 +7,8 @@ use crate::config::Config;
 use crate::segment::{Flags, Segment};
 
 /// A host in LISTEN. It keeps no connections: the caller owns an accepted connection, and passes
-/// only segments that belong to no connection, or to one that [yields](Connection::yields_to).
+/// only segments that belong to no connection, or to one in TIME-WAIT that
+/// [can be reopened](Connection::can_be_reopened_by).
 #[derive(Clone, Debug)]
 pub struct Listener {
     config: Arc<Config>,

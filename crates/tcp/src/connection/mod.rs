@@ -109,7 +109,7 @@ impl Connection {
     pub const BYTES_FOR_ACKS: Range<usize> = 0..offset_of!(Self, cold);
 
     /// The bytes of the struct that [`Receiver::holds`] touches, for prefetching.
-    pub const BYTES_FOR_PIECES: Range<usize> = {
+    pub const BYTES_FOR_OUT_OF_ORDER: Range<usize> = {
         let first = offset_of!(Self, receiver);
         first..first + Receiver::PIECES_END
     };
@@ -191,7 +191,7 @@ impl Connection {
         self.fast_path = FastPath::None;
         self.receiver.read(bytes);
         let more = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        if more && self.receiver.reopens(self.smss) {
+        if more && self.receiver.has_reopened_window(self.smss) {
             self.receiver.ack_now();
         }
     }
@@ -211,6 +211,16 @@ impl Connection {
             self.events.reserve_exact(1);
         }
         self.events.push_back(event);
+    }
+
+    /// Processes an explicit bad state notification of a base station: restarts the retransmission
+    /// timer with the current timeout, if it runs (Bakshi, Krishna, Vaidya and Pradhan, "Improving
+    /// Performance of TCP over Wireless Networks", ICDCS 1997).
+    pub fn on_bad_state_notification(&mut self, at: Instant) {
+        self.fast_path = FastPath::None;
+        if self.sender.timers.get(Timer::Retransmission).is_some() {
+            self.sender.restart_retransmission_timer(at);
+        }
     }
 
     /// For counterfactuals: suppresses retransmissions until SND.UNA advances. The retransmission

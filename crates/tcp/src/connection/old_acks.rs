@@ -26,7 +26,7 @@ impl Connection {
         let offered = self.sender.wnd_edge().since(una);
         segment.sequence_length() == 0
             && segment.flags.has(Flags::ACK)
-            && segment.seq == self.receiver.nxt()
+            && segment.seq == self.receiver.rcv_nxt()
             && segment.ack == una
             && (1..=offered).contains(&u64::from(segment.window))
     }

@@ -43,7 +43,7 @@ impl Connection {
 
     /// Is it certain that [`Connection::poll_transmit`] returns `None` now?
     #[inline(always)]
-    pub fn is_silent(&self) -> bool {
+    pub fn has_nothing_to_transmit(&self) -> bool {
         !self.has_something_urgent()
             && !self.sender.timers.is_running(Timer::Persist)
             && !self.receiver.is_ack_due_now()
@@ -98,7 +98,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn window_probe(&mut self, at: Instant) -> Segment {
-        if let Some(chunk) = self.sender.next_chunk_however_small(at) {
+        if let Some(chunk) = self.sender.next_chunk_overriding_sws(at) {
             return self.send(chunk, at);
         }
         // The peer answers a segment below its window. It would drop a byte beyond its window,
@@ -191,9 +191,9 @@ impl Connection {
     #[inline(always)]
     fn with_ack(&mut self, mut segment: Segment, at: Instant) -> Segment {
         segment.flags |= Flags::ACK;
-        segment.ack = self.receiver.nxt();
+        segment.ack = self.receiver.rcv_nxt();
         segment.window = self.window_for(&segment);
-        let echoes = self.receiver.echoes();
+        let echoes = self.receiver.echo_flags();
         if echoes != Flags::NONE && !segment.flags.any(Flags::SYN | Flags::RST) {
             segment.flags |= echoes;
         }

@@ -27,8 +27,8 @@ impl Connection {
         if self.state == State::TimeWait && ignored {
             return;
         }
-        if segment.seq != self.receiver.nxt() {
-            if self.receiver.expects(segment.seq) {
+        if segment.seq != self.receiver.rcv_nxt() {
+            if self.receiver.is_in_window(segment.seq) {
                 self.challenge(at);
             }
             return;
@@ -68,8 +68,9 @@ impl Connection {
     /// Resets the connection if the segment has data that the application will not read (RFC 9293
     /// section 3.6.1). Returns whether it does.
     pub(super) fn resets_for_data(&mut self, segment: &Segment) -> bool {
-        let refuses =
-            self.rcv_shutdown && segment.len > 0 && segment.seq + segment.len > self.receiver.nxt();
+        let refuses = self.rcv_shutdown
+            && segment.len > 0
+            && segment.seq + segment.len > self.receiver.rcv_nxt();
         if refuses {
             self.reset = Some(Reset::Refuse(segment.ack));
             self.fail(Failure::Aborted);

@@ -32,7 +32,7 @@ pub enum State {
 
 impl State {
     /// May the application still write?
-    pub const fn takes_data(self) -> bool {
+    pub const fn can_write(self) -> bool {
         matches!(self, Self::SynSent | Self::SynReceived | Self::Established | Self::CloseWait)
     }
 }

@@ -40,12 +40,12 @@ impl Connection {
     /// 2)? Then the owner may drop this connection and pass the segment to a
     /// [`Listener`](crate::Listener). The initial sequence number of the new connection must lie
     /// above SND.MAX of this one; the clock of RFC 6528 ensures that.
-    pub fn yields_to(&self, syn: &Segment) -> bool {
+    pub fn can_be_reopened_by(&self, syn: &Segment) -> bool {
         let opens = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
         if self.state != State::TimeWait || !opens {
             return false;
         }
-        let later = syn.seq >= self.receiver.nxt();
+        let later = syn.seq >= self.receiver.rcv_nxt();
         let stamped = syn.timestamps().filter(|_| self.config.timestamps);
         match (self.receiver.recent().filter(|_| self.negotiated.timestamps), stamped) {
             (Some(recent), Some(new)) => match new.value.wrapping_sub(recent) as i32 {

@@ -39,11 +39,11 @@ pub struct Flight {
     lost: u64,
     retrans_out: u64,
     /// The sequence number after the highest one SACKed.
-    sacked_edge: Seq,
-    /// Where the highest run of SACKed segments begins, which ends at `sacked_edge`.
+    sacked_end: Seq,
+    /// Where the highest run of SACKed segments begins, which ends at `sacked_end`.
     sacked_top: Seq,
     /// Everything below that is not SACKed has been marked lost.
-    lost_edge: Seq,
+    lost_end: Seq,
     totals: Totals,
     /// Did this end offer SACK?
     offers_sack: bool,
@@ -79,9 +79,9 @@ impl Flight {
             sacked: 0,
             lost: 0,
             retrans_out: 0,
-            sacked_edge: seq,
+            sacked_end: seq,
             sacked_top: seq,
-            lost_edge: seq,
+            lost_end: seq,
             known: None,
             totals: Totals { acked_segments: 0, duplicates: 0 },
         }
@@ -168,13 +168,13 @@ impl Flight {
     }
 
     /// The sequence number after the highest one SACKed.
-    pub const fn sacked_edge(&self) -> Seq {
-        self.sacked_edge
+    pub const fn sacked_end(&self) -> Seq {
+        self.sacked_end
     }
 
     /// Everything below that is not SACKed is marked lost.
-    pub const fn lost_edge(&self) -> Seq {
-        self.lost_edge
+    pub const fn lost_end(&self) -> Seq {
+        self.lost_end
     }
 
     /// The index of the segment that spans `seq`; that after the last one if none does.
@@ -257,7 +257,7 @@ impl Flight {
     /// Processes an acknowledgment and returns what it means. Its acknowledgment number must not be
     /// beyond SND.MAX.
     #[inline]
-    pub fn acked(&mut self, segment: &Segment, at: Instant) -> AckFacts {
+    pub fn on_ack(&mut self, segment: &Segment, at: Instant) -> AckFacts {
         let mut facts = self.expected(segment, at);
         self.note_acked(segment, &mut facts, |_, _| {});
         facts

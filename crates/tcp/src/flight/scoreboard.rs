@@ -20,7 +20,7 @@ pub struct LossRule {
 impl Flight {
     /// Bytes selectively acknowledged below `edge`.
     pub fn sacked_below(&self, edge: Seq) -> u64 {
-        if edge >= self.sacked_edge {
+        if edge >= self.sacked_end {
             return self.sacked;
         }
         let below = self.segments.iter().take_while(|segment| segment.seq < edge);
@@ -67,23 +67,23 @@ impl Flight {
             segment.reported = true;
             // A segment that touches neither end of the highest run is a run of its own.
             let (joins, is_above) =
-                (segment.end() == self.sacked_top, segment.seq > self.sacked_edge);
+                (segment.end() == self.sacked_top, segment.seq > self.sacked_end);
             if self.sacked == 0 || joins || is_above {
                 self.sacked_top = segment.seq;
             }
             self.sacked += bytes;
-            self.sacked_edge = self.sacked_edge.max(segment.end());
+            self.sacked_end = self.sacked_end.max(segment.end());
         }
     }
 
     /// Marks as lost every segment that is not SACKed and lost by `rule` (RFC 6675 section 4,
     /// IsLost).
     pub fn mark_lost(&mut self, rule: LossRule) {
-        let edge = self.loss_edge_by(rule);
-        if edge <= self.lost_edge {
+        let edge = self.loss_end_by(rule);
+        if edge <= self.lost_end {
             return;
         }
-        let first = self.index_of(self.lost_edge);
+        let first = self.index_of(self.lost_end);
         for segment in self.segments.range_mut(first..) {
             if segment.seq >= edge {
                 break;
@@ -93,20 +93,20 @@ impl Flight {
                 self.lost += u64::from(segment.len);
             }
         }
-        self.lost_edge = edge;
+        self.lost_end = edge;
     }
 
     /// The end of the highest segment that is lost by `rule`.
-    fn loss_edge_by(&self, rule: LossRule) -> Seq {
-        let (top, edge) = (self.sacked_top, self.sacked_edge);
-        let nothing_new = top <= self.lost_edge.max(self.una);
+    fn loss_end_by(&self, rule: LossRule) -> Seq {
+        let (top, edge) = (self.sacked_top, self.sacked_end);
+        let nothing_new = top <= self.lost_end.max(self.una);
         if nothing_new || self.sacked < u64::from(rule.runs) {
-            return self.lost_edge;
+            return self.lost_end;
         }
         let above = self.index_of(top);
         let (mut bytes, mut runs, mut in_run) = (edge.since(top), 1, true);
         for segment in self.segments.range(..above).rev() {
-            if segment.end() <= self.lost_edge {
+            if segment.end() <= self.lost_end {
                 break;
             }
             if segment.sacked {
@@ -117,7 +117,7 @@ impl Flight {
             }
             in_run = segment.sacked;
         }
-        self.lost_edge
+        self.lost_end
     }
 
     /// Records that the segment at `seq` was retransmitted in the current recovery.
@@ -133,7 +133,7 @@ impl Flight {
 
     /// Clears which segments are lost and retransmitted: a recovery begins or ends.
     pub fn clear_losses(&mut self) {
-        if self.lost == 0 && self.retrans_out == 0 && self.lost_edge <= self.una {
+        if self.lost == 0 && self.retrans_out == 0 && self.lost_end <= self.una {
             return;
         }
         for segment in &mut self.segments {
@@ -142,7 +142,7 @@ impl Flight {
         }
         self.lost = 0;
         self.retrans_out = 0;
-        self.lost_edge = self.una;
+        self.lost_end = self.una;
     }
 
     /// Clears the scoreboard: a timeout may mean that the receiver reneged (RFC 2018 section 8).
@@ -152,7 +152,7 @@ impl Flight {
             segment.sacked = false;
         }
         self.sacked = 0;
-        (self.sacked_edge, self.sacked_top) = (self.una, self.una);
+        (self.sacked_end, self.sacked_top) = (self.una, self.una);
         self.forget_blocks();
     }
 

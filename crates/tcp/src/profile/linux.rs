@@ -7,8 +7,8 @@ use super::behaviour::{Behaviour, Profile, initial_segments, restarts_when_idle,
 use super::receivers::{NO_RXT, delayed, dsack, every_two_counted};
 use crate::config::{
     AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, EcnFallback, FullAck, Halves, Halving, Handshake, LossWindow, Nagle,
-    OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
+    CubicUndo, EchoRule, EcnFallback, FullAck, HalvedQuantity, Halving, Handshake, LossWindow,
+    Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
     RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit,
     Validation,
 };
@@ -74,7 +74,7 @@ const SENDS: &[Behaviour] = &[
         },
     ),
     sets("a loss reduces cwnd, not FlightSize, to whole segments", CUBIC, |c| {
-        c.window.halves = Halves::CongestionWindow;
+        c.window.halves = HalvedQuantity::CongestionWindow;
         c.window.halving = Halving::Segments;
     }),
     sets(
@@ -121,7 +121,7 @@ const SENDS: &[Behaviour] = &[
         c.rto.restarts = Restarts::Linux;
     }),
     sets("SACKs give round trips, too", "Linux 6, tcp_ack_update_rtt", |c| {
-        c.rto.sampling = Sampling::EveryReport;
+        c.rto.sampling = Sampling::Linux;
     }),
     sets(
         "F-RTO, and undoing by timestamps and D-SACK",

@@ -6,7 +6,7 @@ use super::behaviour::{Behaviour, Profile, floor, initial_segments, restarts_whe
 use super::receivers::{NO_RXT, at_once, delayed, dsack, every_two_counted, plain_sack};
 use crate::config::{
     AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, FullAck, Halves, Halving, History, InitialWindow, Nagle, PrrBound,
+    CubicUndo, EchoRule, FullAck, HalvedQuantity, Halving, History, InitialWindow, Nagle, PrrBound,
     RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, SackOnTimeout,
     SackRules, Sampling, SlowStart, SlowStartExit,
 };
@@ -52,7 +52,7 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
             c.congestion.cubic.undo = CubicUndo::Rfc9438;
             c.congestion.cubic.growth = CubicGrowth::Rfc9438;
             c.congestion.slow_start_exit = SlowStartExit::Loss;
-            c.window.halves = Halves::Window;
+            c.window.halves = HalvedQuantity::Window;
             c.window.full_ack = FullAck::FlightSize;
         },
     ),
@@ -137,7 +137,7 @@ const GVISOR_SENDS: &[Behaviour] = &[
         "gVisor, reno.go: reduceSlowStartThreshold",
         |c| {
             c.recovery.reduction = Reduction::AtOnce;
-            c.window.halves = Halves::FlightSize;
+            c.window.halves = HalvedQuantity::FlightSize;
             c.window.halving = Halving::Segments;
         },
     ),

@@ -51,7 +51,7 @@ pub(super) struct Falsified {
 pub(super) struct Misbehaviour {
     lie: Lie,
     /// RCV.NXT when the last acknowledgment was sent, and when that was.
-    nxt: Seq,
+    rcv_nxt: Seq,
     left: Instant,
     /// Was there a gap then?
     gap: bool,
@@ -67,7 +67,7 @@ impl Misbehaviour {
     pub(super) const fn new(lie: Lie) -> Self {
         Self {
             lie,
-            nxt: Seq::FIRST,
+            rcv_nxt: Seq::FIRST,
             left: Instant::START,
             gap: false,
             acked: Seq::FIRST,
@@ -92,7 +92,7 @@ impl Misbehaviour {
             Lie::SpoofedDuplicates => falsified.released = self.spoof_duplicates(state),
             Lie::Optimistic => self.acknowledge_ahead(segment, state),
         }
-        (self.nxt, self.left) = (state.nxt, state.at);
+        (self.rcv_nxt, self.left) = (state.nxt, state.at);
         (self.gap, self.acked) = (state.gap, segment.ack);
         falsified
     }
@@ -106,8 +106,8 @@ impl Misbehaviour {
 
     fn false_dsack(&self, state: &ReceiverState) -> Option<Range<Seq>> {
         let retransmitted = self.gap || state.at - self.left >= SILENCE;
-        let advanced = retransmitted && state.nxt > self.nxt;
-        advanced.then(|| self.nxt..state.nxt.min(self.nxt + state.smss))
+        let advanced = retransmitted && state.nxt > self.rcv_nxt;
+        advanced.then(|| self.rcv_nxt..state.nxt.min(self.rcv_nxt + state.smss))
     }
 
     fn divide(&mut self, segment: &mut Segment, state: &ReceiverState) -> u32 {
@@ -118,7 +118,7 @@ impl Misbehaviour {
             segment.ack = state.nxt;
             return 0;
         }
-        let divides = state.nxt > self.nxt && rest > 1;
+        let divides = state.nxt > self.rcv_nxt && rest > 1;
         if divides {
             self.following = PIECES.min(rest as u32) - 1;
         } else {
@@ -131,7 +131,7 @@ impl Misbehaviour {
     fn spoof_duplicates(&mut self, state: &ReceiverState) -> u32 {
         if self.following > 0 {
             self.following -= 1;
-        } else if state.gap && state.nxt == self.nxt {
+        } else if state.gap && state.nxt == self.rcv_nxt {
             self.following = REPEATED;
             return REPEATED;
         }
@@ -141,7 +141,7 @@ impl Misbehaviour {
     fn acknowledge_ahead(&self, segment: &mut Segment, state: &ReceiverState) {
         let all = state.nxt.since(Seq::FIRST);
         let ahead = u64::from(AHEAD * state.smss).min(all / PART) as u32;
-        segment.ack = match state.nxt > self.nxt && state.fin.is_none() {
+        segment.ack = match state.nxt > self.rcv_nxt && state.fin.is_none() {
             true => state.nxt + ahead,
             false => state.nxt,
         };

@@ -14,17 +14,17 @@ use crate::seq::Seq;
 impl Receiver {
     /// Does the receiver hold all of this range?
     pub fn holds(&self, range: &Range<Seq>) -> bool {
-        range.end <= self.nxt
+        range.end <= self.rcv_nxt
             || self
                 .queued
                 .iter()
-                .any(|block| block.start <= range.start.max(self.nxt) && range.end <= block.end)
+                .any(|block| block.start <= range.start.max(self.rcv_nxt) && range.end <= block.end)
     }
 
     /// The parts of this range that the receiver does not hold, in order.
     pub fn missing(&self, range: Range<Seq>) -> impl Iterator<Item = Range<Seq>> + '_ {
         let Range { start, end } = range;
-        let mut next = start.max(self.nxt);
+        let mut next = start.max(self.rcv_nxt);
         core::iter::from_fn(move || {
             while let Some(block) = self.queued.iter().find(|block| block.contains(&next)) {
                 next = block.end;
@@ -37,12 +37,12 @@ impl Receiver {
     }
 
     /// The number of disjoint ranges held above RCV.NXT. A buffer of their bytes may bound it.
-    pub fn pieces(&self) -> usize {
+    pub fn out_of_order_ranges(&self) -> usize {
         self.queued.len()
     }
 
     /// The most recent of them.
-    pub fn newest_piece(&self) -> Option<&Range<Seq>> {
+    pub fn newest_out_of_order(&self) -> Option<&Range<Seq>> {
         self.queued.first()
     }
 
@@ -58,10 +58,10 @@ impl Receiver {
             self.note_fin(&range);
         }
         self.delayed.arrived(segment, at, &self.config.receiver);
-        let fits = range.end <= self.edge;
+        let fits = range.end <= self.rcv_wnd_edge;
         // The common case: the next expected segment, with nothing queued.
-        if range.start == self.nxt && self.queued.is_empty() && fits {
-            self.nxt = range.end;
+        if range.start == self.rcv_nxt && self.queued.is_empty() && fits {
+            self.rcv_nxt = range.end;
             self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
             return;
         }
@@ -70,7 +70,7 @@ impl Receiver {
 
     /// Records the peer's FIN, if it lies in the window and is the first one.
     fn note_fin(&mut self, range: &Range<Seq>) {
-        if self.fin.is_none() && range.end > self.nxt && range.end <= self.edge {
+        if self.fin.is_none() && range.end > self.rcv_nxt && range.end <= self.rcv_wnd_edge {
             self.fin = Some(range.end - 1);
         }
     }
@@ -79,12 +79,12 @@ impl Receiver {
     #[inline(never)]
     fn take_out_of_order(&mut self, segment: &Segment, at: Instant) {
         let range = segment.seq..segment.end();
-        let fits = range.end <= self.edge;
-        let before = self.nxt;
+        let fits = range.end <= self.rcv_wnd_edge;
+        let before = self.rcv_nxt;
         self.duplicate = self.duplicate_part(&range);
         // Nothing follows a FIN.
-        let edge = self.fin.map_or(self.edge, |fin| self.edge.min(fin + 1));
-        let rest = range.start.max(self.nxt)..range.end.min(edge);
+        let edge = self.fin.map_or(self.rcv_wnd_edge, |fin| self.rcv_wnd_edge.min(fin + 1));
+        let rest = range.start.max(self.rcv_nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
         if queues {
             self.queue(rest);
@@ -94,7 +94,7 @@ impl Receiver {
             false if range.start > before && queues => self.schedule_dupack(at),
             false => self.due = AckDue::Now,
         }
-        if self.nxt > before {
+        if self.rcv_nxt > before {
             if let Some(dupacks) = &mut self.dupacks {
                 dupacks.filled();
             }
@@ -105,10 +105,10 @@ impl Receiver {
     fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
         let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
-            GapFill::WhereJoined => self.nxt > segment.end() || self.due != AckDue::No,
+            GapFill::WhereJoined => self.rcv_nxt > segment.end() || self.due != AckDue::No,
             GapFill::Delayed => false,
         };
-        self.due = match at_once || self.finished() {
+        self.due = match at_once || self.has_received_fin() {
             true => AckDue::Now,
             false => self.delayed.in_order(segment, at, self.due, &self.config.receiver),
         };
@@ -124,8 +124,8 @@ impl Receiver {
 
     /// The first part of `range` that was received before.
     pub(super) fn duplicate_part(&self, range: &Range<Seq>) -> Option<Range<Seq>> {
-        if range.start < self.nxt {
-            return Some(range.start..range.end.min(self.nxt));
+        if range.start < self.rcv_nxt {
+            return Some(range.start..range.end.min(self.rcv_nxt));
         }
         let overlap = |block: &Range<Seq>| range.start.max(block.start)..range.end.min(block.end);
         self.queued
@@ -144,8 +144,8 @@ impl Receiver {
             }
             !touches
         });
-        if range.start <= self.nxt {
-            self.nxt = range.end;
+        if range.start <= self.rcv_nxt {
+            self.rcv_nxt = range.end;
         } else {
             self.queued.insert(0, range);
         }

@@ -29,7 +29,7 @@ impl Script {
         Self::of(Config::default().receiver, echo)
     }
 
-    /// A receiver with one knob turned.
+    /// A receiver with a changed configuration.
     fn with(change: impl FnOnce(&mut ReceiverConfig)) -> Self {
         let mut config = Config::default().receiver;
         change(&mut config);
@@ -62,10 +62,11 @@ impl Script {
         self
     }
 
-    /// The acknowledgment that is made now: up to which segment, and its blocks as segments.
+    /// The acknowledgment that leaves now: the highest acknowledged segment, and its blocks as
+    /// segments.
     fn ack(&mut self) -> (u64, Vec<(u64, u64)>) {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
-        segment.ack = self.receiver.nxt();
+        segment.ack = self.receiver.rcv_nxt();
         segment.window = self.receiver.window(1000);
         if self.timestamps {
             segment.set_timestamps(Timestamps::default());
@@ -76,7 +77,7 @@ impl Script {
         (number_of(segment.ack), blocks.collect())
     }
 
-    /// It waits until then, in milliseconds.
+    /// Asserts that the acknowledgment waits until this time, in milliseconds.
     fn expect_wait(&mut self, until: u64) -> &mut Self {
         assert_eq!(self.receiver.ack_due(), AckDue::At(at(until)));
         self
@@ -194,9 +195,9 @@ fn t_dsack_3_only_the_duplicate_part() {
     s.ack();
     let overlapping = Segment::new(start_of(1) + 500, 1000, Flags::ACK);
     s.receiver.take(&overlapping, at(1));
-    assert_eq!(s.receiver.nxt(), start_of(2) + 500);
+    assert_eq!(s.receiver.rcv_nxt(), start_of(2) + 500);
     let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
-    ack.ack = s.receiver.nxt();
+    ack.ack = s.receiver.rcv_nxt();
     s.receiver.acknowledge(&mut ack, SackUse::WithDuplicates);
     assert!(ack.sack_blocks().eq([start_of(1) + 500..start_of(2)]));
 }
@@ -211,9 +212,9 @@ fn t_dsack_4_a_duplicate_is_reported_once() {
 #[test]
 fn the_window_is_never_shrunk() {
     let mut s = Script::new(EchoRule::Rfc7323);
-    let edge = s.receiver.nxt() + s.receiver.window(1000);
+    let edge = s.receiver.rcv_nxt() + s.receiver.window(1000);
     s.arrives(1, 0).arrives(2, 0);
-    assert_eq!(s.receiver.nxt() + s.receiver.window(1000), edge);
+    assert_eq!(s.receiver.rcv_nxt() + s.receiver.window(1000), edge);
     s.receiver.read(2000);
     assert_eq!(s.receiver.available(), 0);
     assert_eq!(s.receiver.window(1000), 65_535);

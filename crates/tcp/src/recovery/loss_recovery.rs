@@ -93,7 +93,7 @@ pub(crate) trait LossRecovery {
     }
 
     /// May the window grow for the acknowledgment that ends fast recovery?
-    fn may_grow_on_leaving(&self) -> bool {
+    fn can_grow_on_leaving(&self) -> bool {
         true
     }
 

@@ -86,7 +86,7 @@ dispatch! {
         fn restarts_timer(config: &RecoveryConfig) -> bool;
         fn times_retransmissions() -> bool;
         fn retransmits_sacked() -> bool;
-        fn may_grow_on_leaving() -> bool;
+        fn can_grow_on_leaving() -> bool;
         fn has_reordered_beyond(dupthresh: u32) -> bool;
         fn is_time_based() -> bool;
         fn may_probe() -> bool;

@@ -13,7 +13,7 @@ pub(crate) struct NewReno {
 
 impl LossRecovery for NewReno {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        if !recovery.is_fast() {
+        if !recovery.is_in_fast_recovery() {
             self.partial_acks = 0;
             return reno::count_dupacks(recovery, ack, cx);
         }

@@ -153,10 +153,11 @@ impl LossRecovery for Rack {
     /// The data neither SACKed nor lost, plus retransmissions. Without limited transmit SACKed data
     /// counts until recovery begins.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
-        let sacked = match recovery.is_fast() || self.timed_out || config.limited_transmit {
-            true => flight.sacked(),
-            false => 0,
-        };
+        let sacked =
+            match recovery.is_in_fast_recovery() || self.timed_out || config.limited_transmit {
+                true => flight.sacked(),
+                false => 0,
+            };
         Some(flight.size() - sacked - flight.lost() + flight.retrans_out())
     }
 
@@ -263,7 +264,7 @@ impl Rack {
         let enough = || counts && has_sacked_enough(cx.flight, &cx.config.recovery);
         // If not RACK.reordering_seen: RACK.reo_wnd = 0 in Fast or RTO recovery, or if
         // RACK.segs_sacked >= DupThresh.
-        if !self.reordering_seen && (recovery.is_fast() || self.timed_out || enough()) {
+        if !self.reordering_seen && (recovery.is_in_fast_recovery() || self.timed_out || enough()) {
             return Duration::ZERO;
         }
         let mult = match reordering_window {
@@ -306,7 +307,7 @@ impl Rack {
         cx: &Context<'_>,
     ) -> Step {
         let lost = losses.is_some() && cx.flight.lost() > 0;
-        let begins = lost && !self.timed_out && !recovery.is_fast();
+        let begins = lost && !self.timed_out && !recovery.is_in_fast_recovery();
         match begins && recovery.may_enter_by_scoreboard(cx) {
             true => self.enter(cx.flight, false),
             false => Step::None,
@@ -326,7 +327,7 @@ impl Rack {
     /// Ends fast recovery or the recovery from a timeout if the acknowledgment covers its end.
     /// Returns whether it does.
     fn leave_recovery(&mut self, recovery: &mut Recovery, ack: &AckFacts) -> bool {
-        let recovering = self.timed_out || recovery.is_fast();
+        let recovering = self.timed_out || recovery.is_in_fast_recovery();
         let ends = recovering && ack.ack >= recovery.recover;
         if ends {
             self.timed_out = false;
@@ -358,7 +359,7 @@ impl Rack {
     /// Resets the reordering if `dupthresh` segments are SACKed and no loss was detected: then it
     /// was overestimated (Linux: `tcp_enter_loss`).
     fn reset_reordering(&mut self, recovery: &Recovery, cx: &Context<'_>) {
-        let undetected = !recovery.is_fast() && !self.timed_out;
+        let undetected = !recovery.is_in_fast_recovery() && !self.timed_out;
         if undetected && has_sacked_enough(cx.flight, &cx.config.recovery) {
             self.reordering = 0;
         }

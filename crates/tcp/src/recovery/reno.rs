@@ -11,7 +11,7 @@ pub(crate) struct Reno;
 
 impl LossRecovery for Reno {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        if !recovery.is_fast() {
+        if !recovery.is_in_fast_recovery() {
             return count_dupacks(recovery, ack, cx);
         }
         if ack.duplicate {

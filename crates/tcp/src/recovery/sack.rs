@@ -16,7 +16,7 @@ pub(crate) struct Sack {
 
 impl LossRecovery for Sack {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        match recovery.is_fast() {
+        match recovery.is_in_fast_recovery() {
             true => recover(recovery, ack, cx),
             false => self.count_dupacks(recovery, ack, cx),
         }
@@ -25,20 +25,20 @@ impl LossRecovery for Sack {
     /// SetPipe (section 4), or all outstanding data that is not SACKed.
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         let unsacked = flight.size() - flight.sacked();
-        recovery.is_fast().then(|| match config.sack.outstanding {
+        recovery.is_in_fast_recovery().then(|| match config.sack.outstanding {
             Outstanding::Pipe => unsacked - flight.lost() + flight.retrans_out(),
             Outstanding::Classic => unsacked,
         })
     }
 
     fn has_next_seg(&self, recovery: &Recovery) -> bool {
-        recovery.is_fast()
+        recovery.is_in_fast_recovery()
     }
 
     /// NextSeg (section 4).
     fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         // (1) the first lost hole
-        if let Some(hole) = self.hole_below(cx.flight.lost_edge(), cx.flight) {
+        if let Some(hole) = self.hole_below(cx.flight.lost_end(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
         // (2) new data
@@ -46,7 +46,7 @@ impl LossRecovery for Sack {
             return Some(NextSeg::New);
         }
         // (3) the first hole below SACKed data
-        if let Some(hole) = self.hole_below(cx.flight.sacked_edge(), cx.flight) {
+        if let Some(hole) = self.hole_below(cx.flight.sacked_end(), cx.flight) {
             return Some(self.retransmit(hole, cx));
         }
         // (4) once, the last segment, as the rescue retransmission
@@ -78,7 +78,7 @@ impl Sack {
         }
         recovery.count_dupack(ack.newly_sacked > 0);
         let counted = recovery.dupacks >= dupthresh(recovery, cx);
-        let head_lost = !by_rfc3517 && cx.flight.lost_edge() > cx.flight.una();
+        let head_lost = !by_rfc3517 && cx.flight.lost_end() > cx.flight.una();
         if !(counted || head_lost) || !recovery.may_enter_by_scoreboard(cx) {
             return Step::None;
         }

@@ -23,18 +23,18 @@ pub(crate) struct Sack1 {
 
 impl LossRecovery for Sack1 {
     fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
-        match recovery.is_fast() {
+        match recovery.is_in_fast_recovery() {
             true => self.recover(recovery, ack, cx),
             false => self.count_dupacks(recovery, ack, cx),
         }
     }
 
     fn pipe(&self, recovery: &Recovery, _: &Flight, _: &RecoveryConfig) -> Option<u64> {
-        recovery.is_fast().then(|| u64::try_from(self.pipe).unwrap_or(0) * self.smss)
+        recovery.is_in_fast_recovery().then(|| u64::try_from(self.pipe).unwrap_or(0) * self.smss)
     }
 
     fn has_next_seg(&self, recovery: &Recovery) -> bool {
-        recovery.is_fast()
+        recovery.is_in_fast_recovery()
     }
 
     fn times_retransmissions(&self) -> bool {
@@ -46,14 +46,14 @@ impl LossRecovery for Sack1 {
         true
     }
 
-    fn may_grow_on_leaving(&self) -> bool {
+    fn can_grow_on_leaving(&self) -> bool {
         false
     }
 
     /// The next hole below SACKed data, then new data.
     fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
         let hole = cx.flight.unsacked_from(self.high_rxt.max(cx.flight.una())).copied();
-        let hole = hole.filter(|hole| hole.seq < cx.flight.sacked_edge());
+        let hole = hole.filter(|hole| hole.seq < cx.flight.sacked_end());
         self.pipe += i64::from(hole.is_some() || cx.can_send_new);
         match hole {
             Some(hole) => {

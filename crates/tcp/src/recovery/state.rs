@@ -59,7 +59,7 @@ impl Default for Recovery {
 
 impl Recovery {
     /// Is fast recovery under way?
-    pub const fn is_fast(&self) -> bool {
+    pub const fn is_in_fast_recovery(&self) -> bool {
         self.fast
     }
 

@@ -47,7 +47,7 @@ pub struct ResponseContext {
     /// Has an ECE flag arrived since the episode began?
     pub congestion_echoed: bool,
     /// Has cwnd grown to its value before the reduction again (CUBIC, RFC 9438 section 4.9.2)?
-    pub outgrown: bool,
+    pub cwnd_has_regrown: bool,
     /// Was the sender in fast recovery before the episode?
     pub was_recovering: bool,
     /// Was a loss recovery under way when the timer expired, about whose losses F-RTO gives no
@@ -114,9 +114,9 @@ pub enum ReductionOutcome {
 pub enum Growth {
     /// No.
     #[default]
-    Withheld,
+    None,
     /// As for any acknowledgment.
-    Usual,
+    Normal,
 }
 
 /// The `action` of a response that undoes the reduction, unless the reduction must stay: because
@@ -130,7 +130,7 @@ pub(crate) fn reversal(
         _ if context.losses_under_way => {
             ResponseAction { reduction: ReductionOutcome::SlowStart, ..ResponseAction::default() }
         }
-        _ if context.congestion_echoed || context.outgrown => ResponseAction::default(),
+        _ if context.congestion_echoed || context.cwnd_has_regrown => ResponseAction::default(),
         _ => ResponseAction { reduction: ReductionOutcome::Undone, ..action },
     })
 }

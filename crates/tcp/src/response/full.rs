@@ -1,7 +1,7 @@
 //! The response of the Eifel algorithm: Ludwig and Katz, "The Eifel Algorithm: Making TCP Robust
 //! Against Spurious Retransmissions", 2000.
 
-use super::{ResponseAction, ResponseContext, laboratory, reversal};
+use super::{ResponseAction, ResponseContext, baseline, reversal};
 
 /// Restores `cwnd` and `ssthresh`.
 pub(super) fn full(context: &ResponseContext) -> Option<ResponseAction> {
@@ -18,6 +18,6 @@ pub(super) fn scaled(context: &ResponseContext) -> Option<ResponseAction> {
             let half = context.before.cwnd / 2;
             reversal(context, ResponseAction::windows(half, half.max(2 * context.smss)))
         }
-        _ => laboratory::stop_gbn(context),
+        _ => baseline::stop_gbn(context),
     }
 }

@@ -5,5 +5,5 @@ use super::{Growth, ResponseAction, ResponseContext};
 /// Sets `cwnd` to the halved `ssthresh`.
 pub(super) fn half(context: &ResponseContext) -> Option<ResponseAction> {
     let cwnd = Some(context.now.ssthresh);
-    Some(ResponseAction { cwnd, growth: Growth::Usual, ..ResponseAction::default() })
+    Some(ResponseAction { cwnd, growth: Growth::Normal, ..ResponseAction::default() })
 }

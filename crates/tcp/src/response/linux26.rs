@@ -9,7 +9,7 @@ pub(super) fn ratehalving_spur_to_response(context: &ResponseContext) -> Option<
     Some(ResponseAction {
         cwnd: Some(context.flight_before_ack),
         reduction: ReductionOutcome::RateHalving,
-        growth: Growth::Usual,
+        growth: Growth::Normal,
         ..ResponseAction::default()
     })
 }
@@ -19,7 +19,7 @@ pub(super) fn conservative_spur_to_response(context: &ResponseContext) -> Option
     Some(ResponseAction {
         cwnd: Some(context.flight_before_ack.min(context.now.ssthresh)),
         moderates_cwnd: true,
-        growth: Growth::Usual,
+        growth: Growth::Normal,
         ..ResponseAction::default()
     })
 }
@@ -36,5 +36,5 @@ pub(super) fn undo_spur_to_response(context: &ResponseContext) -> Option<Respons
     let cwnd = context.flight_before_ack.max(now.ssthresh.saturating_mul(2));
     let windows = ResponseAction::windows(cwnd, now.ssthresh.max(prior_ssthresh));
     // The window grows for this acknowledgment, too.
-    reversal(context, ResponseAction { growth: Growth::Usual, ..windows })
+    reversal(context, ResponseAction { growth: Growth::Normal, ..windows })
 }

@@ -23,7 +23,7 @@ impl Rto {
     /// The RTO after `backoff` back-offs. Section 5.5, once for each: RTO <- RTO * 2. Before that
     /// it is not below `min_rto`, after it not below `least` nor above the maximum. The `slop` that
     /// it contains is not doubled.
-    pub fn backed_off(
+    pub fn with_backoff(
         self,
         backoff: u32,
         (min_rto, least, slop): (Duration, Duration, Duration),

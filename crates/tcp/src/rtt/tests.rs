@@ -29,7 +29,7 @@ fn t_rto_1_constant_samples() {
 }
 
 #[test]
-fn t_rto_2_a_burst_of_delay_after_a_long_calm() {
+fn t_rto_2_a_burst_of_delay_after_a_long_time_without_any() {
     // arq2002 figure 8: SRTT 1 s and RTTVAR 0.5 s, then samples of 0.1 s, then one of 1 s.
     for (k, after_burst) in [(1, 0.438), (2, 0.664), (4, 1.1145), (8, 2.016)] {
         let mut rtt = estimator(|config| config.k = k);
@@ -77,7 +77,7 @@ fn t_rto_7_the_floor_is_multiplied() {
 }
 
 #[test]
-fn t_rto_9_a_coarse_clock_never_measures_nothing() {
+fn t_rto_9_a_coarse_clock_never_measures_zero() {
     let mut rtt = estimator(|config| config.granularity = Duration::from_millis(500));
     let sample = rtt.measure(Instant::from_nanos(100), Instant::from_nanos(6_000_100));
     assert_eq!(sample, Duration::from_millis(500));
@@ -129,7 +129,7 @@ fn t_rto_12_round_trips_below_a_tick_take_three() {
 }
 
 #[test]
-fn a_long_back_off_has_ns_2_forget_what_it_measured() {
+fn a_long_back_off_clears_the_estimate_of_ns_2() {
     for (expiries, rto) in [(3, 73), (4, 87)] {
         let mut rtt = in_ticks(100);
         feed(&mut rtt, 2900);
@@ -140,7 +140,7 @@ fn a_long_back_off_has_ns_2_forget_what_it_measured() {
 }
 
 #[test]
-fn a_floor_on_what_is_backed_off_is_not_multiplied() {
+fn a_floor_on_the_backed_off_timeout_is_not_multiplied() {
     let floor = RtoFloor::BackedOff(Duration::from_secs(1));
     let mut rtt = estimator(|config| config.floor = floor);
     // 50 ms and twice as much for the variation: 150 ms, doubled.
@@ -152,7 +152,7 @@ fn a_floor_on_what_is_backed_off_is_not_multiplied() {
 }
 
 #[test]
-fn slop_is_on_top_and_not_backed_off() {
+fn slop_is_added_after_the_back_off() {
     let slop = |config: &mut RtoConfig| config.slop = Duration::from_millis(200);
     let floors = [RtoFloor::Total(Duration::from_millis(30)), RtoFloor::Total(Duration::ZERO)];
     for floor in floors {
@@ -172,7 +172,7 @@ fn slop_is_on_top_and_not_backed_off() {
         (0..20).for_each(|_| rtt.back_off());
         assert_eq!(rtt.rto(), Duration::from_secs(64));
     }
-    // What is short has the floor, and the slop on top of that.
+    // A short timeout is the floor plus the slop.
     let mut rtt = estimator(|config| {
         slop(config);
         config.floor = RtoFloor::Total(Duration::from_millis(30));
@@ -183,7 +183,7 @@ fn slop_is_on_top_and_not_backed_off() {
 }
 
 #[test]
-fn another_arithmetic_under_way_goes_on_from_the_estimate() {
+fn another_arithmetic_continues_from_the_estimate() {
     let mut rtt = estimator(|_| {});
     feed(&mut rtt, 2900);
     let config = RtoConfig {
@@ -235,7 +235,7 @@ fn the_fixed_point_of_freebsd_and_netbsd() {
 }
 
 #[test]
-fn bsd_measures_no_tick_where_there_was_none() {
+fn bsd_measures_zero_ticks_if_no_tick_has_passed() {
     let mut rtt = estimator(|config| {
         config.arithmetic = Arithmetic::Bsd;
         config.granularity = Duration::from_millis(10);
@@ -246,12 +246,12 @@ fn bsd_measures_no_tick_where_there_was_none() {
         rtt.sample(sample, Seq::FIRST, Seq::FIRST);
         assert!(rtt.rto() >= Duration::from_millis(20));
     }
-    // Two ticks more than none.
+    // Zero ticks, and two more.
     assert_eq!(rtt.rto(), Duration::from_millis(20));
 }
 
 #[test]
-fn many_back_offs_have_the_round_trip_measured_from_scratch_where_told() {
+fn many_back_offs_clear_the_estimate_if_configured() {
     for (after, rto) in [(None, 250), (Some(2), 250), (Some(1), 300)] {
         let mut rtt = estimator(|config| config.forget_after = after);
         feed(&mut rtt, 100);
@@ -263,7 +263,7 @@ fn many_back_offs_have_the_round_trip_measured_from_scratch_where_told() {
 }
 
 #[test]
-fn without_k_two_ticks_are_the_least() {
+fn without_k_the_minimum_is_two_ticks() {
     // arq2002 figure 9, "without rvtv", on a clock of 100 ms: SRTT and a tick; ns-2's arithmetic
     // has no tick to add, and two at least.
     for (arithmetic, rto) in [(Arithmetic::Exact, 200), (Arithmetic::Ns2, 200)] {
@@ -330,7 +330,7 @@ fn eifel_timer_scales_with_the_flight() {
 }
 
 #[test]
-fn eifel_timer_is_two_ticks_more_than_the_last_sample_at_least() {
+fn eifel_timer_is_at_least_two_ticks_above_the_last_sample() {
     let mut rtt = estimator(|config| {
         (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
         config.granularity = Duration::from_millis(10);
@@ -340,7 +340,7 @@ fn eifel_timer_is_two_ticks_more_than_the_last_sample_at_least() {
     assert_eq!(calm[59][0], 100_000);
     assert!(calm[59][1] < 50);
     assert_eq!(calm[59][2], 120_000);
-    // Where RFC 6298's rises when the round trip falls, this one sinks with SRTT.
+    // When the round trip falls, the timeout of RFC 6298 rises, and this one falls with SRTT.
     let mut standard = estimator(|_| {});
     let after = |rtt: &mut RttEstimator| {
         (0..60).for_each(|_| feed(rtt, 400));

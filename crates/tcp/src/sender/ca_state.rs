@@ -21,7 +21,7 @@ pub enum CaState {
 impl Sender {
     /// The state of loss recovery.
     pub fn ca_state(&self) -> CaState {
-        if self.recovery.is_fast() {
+        if self.recovery.is_in_fast_recovery() {
             CaState::Recovery
         } else if self.flight.una() < self.recovery.recover {
             CaState::Loss

@@ -169,7 +169,7 @@ impl Sender {
         facts: &AckFacts,
     ) -> DetectionOutcome {
         match advice {
-            Advice::Usual => {
+            Advice::Continue => {
                 self.permission = SendPermission::Windows;
                 return DetectionOutcome::None;
             }

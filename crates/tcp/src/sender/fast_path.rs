@@ -79,11 +79,9 @@ impl Sender {
     #[inline(always)]
     fn sample_on_fast_path(&mut self, clean: &CleanAck, at: Instant) {
         let sent = match (self.config.rto.sampling, clean.echo) {
-            (Sampling::EveryReport, Some(echo)) => {
-                clean.sent.or_else(|| Some(self.instant_of(echo, at)))
-            }
+            (Sampling::Linux, Some(echo)) => clean.sent.or_else(|| Some(self.instant_of(echo, at))),
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, at)),
-            (Sampling::EveryAck | Sampling::EveryReport, None) => clean.sent,
+            (Sampling::EveryAck | Sampling::Linux, None) => clean.sent,
             (Sampling::OncePerWindow | Sampling::EverySegment, _) => {
                 let timed = self.timed.take_if(|(seq, _)| *seq < self.flight.una());
                 timed.map(|(_, sent)| sent)

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{AfterSyn, Config, Halves, RtoFloor};
+use crate::config::{AfterSyn, Config, HalvedQuantity, RtoFloor};
 use crate::congestion::{Controller, Window};
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
@@ -348,12 +348,12 @@ impl Sender {
     /// ([`Halves`]); returns the half in bytes, not rounded.
     pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
         let whole = match self.config.window.halves {
-            Halves::FlightSize => flight_size,
-            Halves::Window => {
+            HalvedQuantity::FlightSize => flight_size,
+            HalvedQuantity::Window => {
                 let offered = self.wnd_edge.since(self.flight.una());
                 self.recovery.deflated(self.window.cwnd()).min(offered)
             }
-            Halves::CongestionWindow => self.recovery.deflated(self.window.cwnd()),
+            HalvedQuantity::CongestionWindow => self.recovery.deflated(self.window.cwnd()),
         };
         self.on_loss(whole)
     }
@@ -404,7 +404,7 @@ impl Sender {
     /// May the receiver delay the acknowledgment of the segment at SND.UNA? In fast recovery the
     /// sender assumes it of every segment (Psaras and Tsaoussidis 2007, section 4).
     fn head_may_wait(&self) -> bool {
-        self.recovery.is_fast()
+        self.recovery.is_in_fast_recovery()
             || self.flight.head().is_some_and(|head| {
                 self.delayed_acks.as_ref().is_some_and(|tracker| tracker.is_delayed(head.end()))
             })

@@ -29,7 +29,7 @@ impl Sender {
     fn needs_slow_path(&self, segment: &Segment) -> bool {
         self.flight.size() > 0
             || segment.sack_count() > 0
-            || self.recovery.is_fast()
+            || self.recovery.is_in_fast_recovery()
             || self.config.recovery.reduction == Reduction::RateHalving
             || self.spurious_dupacks.are_pending()
             || self.is_awaiting_verdict()
@@ -60,7 +60,7 @@ impl Sender {
         let phase = self.recover_on_ack(&ack, outcome);
         // Window reduction and growth (RFC 3168, reduction/, congestion/)
         let reducing = self.reduce_on_ack(segment, &ack);
-        if self.may_grow(&ack, (phase, outcome), reducing) {
+        if self.can_grow(&ack, (phase, outcome), reducing) {
             self.grow_window(&ack, credits);
         }
         if ack.is_new() {
@@ -131,7 +131,7 @@ impl Sender {
 
     /// May the acknowledgment increase cwnd? It may if it acknowledges new data outside of fast
     /// recovery, unless a response or a reduction has set cwnd.
-    fn may_grow(
+    fn can_grow(
         &mut self,
         ack: &AckFacts,
         (phase, outcome): (Phase, DetectionOutcome),
@@ -147,7 +147,7 @@ impl Sender {
             Phase::Left => {
                 let is_halved = self.config.window.full_ack == FullAck::Halved;
                 (is_halved || self.grows_after_recovery())
-                    && self.loss_recovery.may_grow_on_leaving()
+                    && self.loss_recovery.can_grow_on_leaving()
             }
         };
         let valid = self.validate_ack(ack);
@@ -169,7 +169,7 @@ impl Sender {
 
     fn sample_rtt(&mut self, ack: &AckFacts, timed: &[Instant]) {
         let is_sack_sample =
-            ack.sacked_sent.is_some() && self.config.rto.sampling == Sampling::EveryReport;
+            ack.sacked_sent.is_some() && self.config.rto.sampling == Sampling::Linux;
         if ack.is_new() || is_sack_sample {
             self.sample(ack, timed);
         }
@@ -188,7 +188,7 @@ impl Sender {
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
             (Sampling::EveryAck, None) if facts.acks_retransmission => None,
             (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
-            (Sampling::EveryReport, echo) => self.linux_sample(facts, echo),
+            (Sampling::Linux, echo) => self.linux_sample(facts, echo),
             (Sampling::OncePerWindow, _) => self
                 .timed
                 .filter(|(seq, _)| *seq < facts.ack)

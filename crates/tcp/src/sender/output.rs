@@ -61,7 +61,7 @@ impl Sender {
         self.flight.max() == self.write_seq
             && self.flight.size() == 0
             && !self.fin
-            && !self.recovery.is_fast()
+            && !self.recovery.is_in_fast_recovery()
             && self.retransmit_head.is_none()
             && self.permission == SendPermission::Windows
     }
@@ -220,7 +220,7 @@ impl Sender {
 
     /// As [`Sender::next_chunk`], but without silly window avoidance: the chunk may be as small as
     /// the advertised window (RFC 9293 section 3.8.6.2.1: the override timeout).
-    pub fn next_chunk_however_small(&mut self, at: Instant) -> Option<Chunk> {
+    pub fn next_chunk_overriding_sws(&mut self, at: Instant) -> Option<Chunk> {
         self.override_silly_window = true;
         let chunk = self.next_chunk(at);
         self.override_silly_window = false;

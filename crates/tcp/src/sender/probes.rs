@@ -32,7 +32,7 @@ impl Sender {
             && self.flight.una() > Seq::FIRST
             && self.flight.uses_sack()
             && self.flight.sacked() == 0
-            && !self.recovery.is_fast()
+            && !self.recovery.is_in_fast_recovery()
     }
 
     /// The probe timer expired: `TLP_send_probe` (section 7.3). The retransmission timer restarts.

@@ -44,9 +44,9 @@ impl Sender {
 
     /// Passes an acknowledgment to loss recovery, and returns the phase of fast recovery.
     pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, outcome: DetectionOutcome) -> Phase {
-        let before = self.recovery.is_fast();
+        let before = self.recovery.is_in_fast_recovery();
         self.recover_with_episode(ack, outcome);
-        match (before, self.recovery.is_fast()) {
+        match (before, self.recovery.is_in_fast_recovery()) {
             (false, false) => Phase::Outside,
             (false, true) => Phase::Entered,
             (true, true) => Phase::Stayed,
@@ -69,7 +69,7 @@ impl Sender {
             _ => {}
         }
         self.end_probe(ack);
-        let (recovering, losses) = (self.recovery.is_fast(), self.losses());
+        let (recovering, losses) = (self.recovery.is_in_fast_recovery(), self.losses());
         let (algorithm, recovery, mut cx) = self.recovery_context(ack.at);
         let step = algorithm.on_ack(recovery, ack, &mut cx);
         self.follow_recovery(step, ack.at);
@@ -78,7 +78,7 @@ impl Sender {
 
     /// The reordering timer expired.
     pub(super) fn on_reordering_timer(&mut self, at: Instant) {
-        let recovering = self.recovery.is_fast();
+        let recovering = self.recovery.is_in_fast_recovery();
         let (algorithm, recovery, mut cx) = self.recovery_context(at);
         let step = algorithm.on_reordering_timer(recovery, &mut cx);
         self.follow_recovery(step, at);
@@ -92,7 +92,7 @@ impl Sender {
     /// is reduced as by fast recovery (RFC 8985 section 7.4.2).
     fn end_probe(&mut self, ack: &AckFacts) {
         let repaired_loss = self.loss_recovery.probe().is_some_and(|probe| probe.on_ack(ack));
-        if repaired_loss && !self.recovery.is_fast() {
+        if repaired_loss && !self.recovery.is_in_fast_recovery() {
             self.halve_at_loss(ack.max.since(ack.una_before), ack.at);
             self.window.limit_cwnd(self.window.ssthresh());
         }
@@ -223,7 +223,7 @@ impl Sender {
             NextSeg::New => self.new_chunk(),
             NextSeg::NewAsUsual => self.choose_new(),
             NextSeg::Retransmission(seq) => {
-                let fast = self.recovery.is_fast();
+                let fast = self.recovery.is_in_fast_recovery();
                 self.chunk_at(seq, if fast { Cause::Recovery } else { Cause::GoBackN })
             }
         }

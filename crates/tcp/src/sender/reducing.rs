@@ -36,7 +36,7 @@ impl Sender {
     /// recovery before it. `before`: the counts before it.
     pub(crate) fn reduce(&mut self, facts: &AckFacts, recovering: bool, before: LossCounts) {
         match self.config.recovery.reduction {
-            Reduction::RateHalving if self.recovery.is_fast() => {
+            Reduction::RateHalving if self.recovery.is_in_fast_recovery() => {
                 self.reduce_rate(facts, !recovering);
             }
             Reduction::Prr(bound) if self.config.counts_delivered() => {
@@ -54,7 +54,7 @@ impl Sender {
     /// Reduces the window for an ECE flag: at most once per window of data, and not if a loss has
     /// reduced it (RFC 3168 section 6.1.2).
     pub(super) fn on_ece(&mut self, facts: &AckFacts) {
-        let recovering = self.recovery.is_fast() || facts.ack <= self.recovery.recover;
+        let recovering = self.recovery.is_in_fast_recovery() || facts.ack <= self.recovery.recover;
         if self.has_ece_reduction() || recovering {
             return;
         }
@@ -123,7 +123,7 @@ impl Sender {
             }
             return;
         }
-        if !self.recovery.is_fast() {
+        if !self.recovery.is_in_fast_recovery() {
             if self.reduction.end_prr() || recovering {
                 self.window.set_cwnd(self.window.ssthresh());
             }
@@ -153,14 +153,14 @@ impl Sender {
     /// Does PRR reduce the window outside fast recovery?
     pub(crate) fn is_in_prr_for_ece(&self) -> bool {
         matches!(self.reduction, WindowReduction::Prr(_))
-            && !self.recovery.is_fast()
+            && !self.recovery.is_in_fast_recovery()
             && self.has_ece_reduction()
     }
 
     /// Begins PRR if the reordering timer began fast recovery.
     pub(crate) fn reduce_at_timer(&mut self) {
         let Reduction::Prr(bound) = self.config.recovery.reduction else { return };
-        if self.config.counts_delivered() && self.recovery.is_fast() {
+        if self.config.counts_delivered() && self.recovery.is_in_fast_recovery() {
             let flight_size = self.flight.size();
             self.begin_prr(bound, flight_size, flight_size - self.flight.sacked());
             // Linux assumes one delivered segment (`tcp_rack_reo_timeout`).

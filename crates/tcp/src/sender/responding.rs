@@ -47,7 +47,7 @@ impl Detection {
     const fn losses_were_under_way(&self, saved: &Saved) -> bool {
         match self.resumption {
             Some(Resumption::FromOne) => true,
-            Some(Resumption::Halved) => saved.recovery.is_fast(),
+            Some(Resumption::Halved) => saved.recovery.is_in_fast_recovery(),
             Some(Resumption::TowardsPipe | Resumption::Undone | Resumption::Restored) | None => {
                 false
             }
@@ -112,8 +112,8 @@ impl Sender {
             initial_window: self.initial_window(),
             granularity: self.config.rto.granularity,
             congestion_echoed: saved.congestion_echoed,
-            outgrown: self.keeps_window(saved.state.cwnd),
-            was_recovering: saved.recovery.is_fast(),
+            cwnd_has_regrown: self.keeps_window(saved.state.cwnd),
+            was_recovering: saved.recovery.is_in_fast_recovery(),
             losses_under_way: detection.losses_were_under_way(saved),
         })
     }
@@ -135,8 +135,8 @@ impl Sender {
             self.recovery.raise_dupthresh(self.config.recovery.dupthresh_increment);
         }
         match action.growth {
-            Growth::Withheld => DetectionOutcome::Restored,
-            Growth::Usual => DetectionOutcome::Resumed,
+            Growth::None => DetectionOutcome::Restored,
+            Growth::Normal => DetectionOutcome::Resumed,
         }
     }
 
@@ -226,7 +226,7 @@ impl Sender {
             if let Some(loss_recovery) = loss_recovery {
                 self.loss_recovery = loss_recovery;
             }
-            if recovery.is_fast() {
+            if recovery.is_in_fast_recovery() {
                 self.reduction.resume(reduction);
             }
         }

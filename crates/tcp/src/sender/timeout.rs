@@ -29,7 +29,8 @@ impl Sender {
     /// Does a new acknowledgment restart the retransmission timer?
     #[inline(always)]
     fn ack_restarts_timer(&self) -> bool {
-        !self.recovery.is_fast() || self.loss_recovery.restarts_timer(&self.config.recovery)
+        !self.recovery.is_in_fast_recovery()
+            || self.loss_recovery.restarts_timer(&self.config.recovery)
     }
 
     /// The expiry of the timer if an acknowledgment at `at` restarts it.
@@ -69,7 +70,7 @@ impl Sender {
     pub(super) fn restart_timer_on_duplicate(&mut self, facts: &AckFacts) {
         let restarts = match self.config.rto.restart_on_duplicate {
             RestartOnDuplicate::Never => false,
-            RestartOnDuplicate::InRecovery => self.recovery.is_fast(),
+            RestartOnDuplicate::InRecovery => self.recovery.is_in_fast_recovery(),
             RestartOnDuplicate::Always => true,
         };
         let restarts = restarts && (facts.duplicate || facts.newly_sacked > 0);
@@ -151,7 +152,7 @@ impl Sender {
             una: head.seq,
             end: head.end(),
             max: self.flight.max(),
-            in_fast_recovery: self.recovery.is_fast(),
+            in_fast_recovery: self.recovery.is_in_fast_recovery(),
             sack: self.config.sack && self.flight.uses_sack(),
             timestamp: self.timestamp(at),
             probed: self.outstanding_probe().map(|sent| sent.seq),
@@ -175,7 +176,7 @@ impl Sender {
     /// Has fast recovery reduced the window already, where one reduction per window is configured?
     fn is_second_reduction_in_window(&self) -> bool {
         let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
-        once && self.recovery.is_fast()
+        once && self.recovery.is_in_fast_recovery()
     }
 
     /// Enters F-RTO, if configured, and sets cwnd to the loss window.

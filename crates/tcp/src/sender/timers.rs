@@ -55,7 +55,7 @@ impl Sender {
     /// Restarts the timers after an acknowledgment. `rack_timer_ran`: a timer of RACK-TLP was
     /// running before it.
     pub(super) fn restart_timers(&mut self, ack: &AckFacts, rack_timer_ran: bool) {
-        let counts = ack.is_new() && !self.recovery.is_fast();
+        let counts = ack.is_new() && !self.recovery.is_in_fast_recovery();
         self.track_delayed_acks(|tracker| tracker.begin_train(counts));
         match ack.is_new() {
             true => self.restart_timer(ack.at),

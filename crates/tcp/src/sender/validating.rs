@@ -38,7 +38,7 @@ impl Sender {
             rto: self.rto(),
             initial_window: self.initial_window(),
             is_new,
-            in_recovery: self.recovery.is_fast(),
+            in_recovery: self.recovery.is_in_fast_recovery(),
             has_more: self.flight.max() < self.write_seq,
         };
         match self.validation.as_deref_mut() {
@@ -62,9 +62,11 @@ impl Sender {
         match self.validation.as_deref() {
             None => return true,
             Some(WindowValidation::Rfc2861(validation)) => return validation.is_full,
-            Some(WindowValidation::Linux(usage)) => return usage.may_grow(&self.window),
+            Some(WindowValidation::Linux(usage)) => return usage.can_grow(&self.window),
             // RFC 7661 takes no sample in fast recovery.
-            Some(WindowValidation::Rfc7661(_)) if self.recovery.is_fast() => return true,
+            Some(WindowValidation::Rfc7661(_)) if self.recovery.is_in_fast_recovery() => {
+                return true;
+            }
             Some(WindowValidation::Rfc7661(_)) => {}
         }
         let AckFacts { at, ack: una, max, .. } = *facts;

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 
 use super::custom::Parts;
 use super::{CustomPolicies, Policy, Question, SpecificationError, policies, terms};
@@ -40,7 +40,7 @@ pub(super) fn parse<'a>(
             if let Err(error @ DetectorError::Threshold(_)) = found.parse::<DetectorId>() {
                 return SpecificationError::Detector { spec: spec(), error };
             }
-            let expected = one_of(&found, terms().chain(custom.names()));
+            let expected = suggest(&found, terms().chain(custom.names()));
             SpecificationError::Unknown { spec: spec(), found, expected }
         })?;
         let added = parsed.add(policies, profile).and_then(|()| parsed.add_own(parts));

@@ -1,6 +1,6 @@
 //! A policy, with its requirements and the policies that it excludes.
 
-use crate::config::{Config, PathFact, Reduction, Response};
+use crate::config::{Config, PathParameter, Reduction, Response};
 use crate::spurious::{DetectorId, DetectorKind, Family, Needs};
 
 /// A policy that a specification may name.
@@ -116,7 +116,7 @@ impl Policy {
     }
 
     /// The policy or setting that it needs and `config` lacks.
-    pub(super) fn lacks(&self, config: &Config) -> Option<&'static str> {
+    pub(super) fn missing_parameter(&self, config: &Config) -> Option<&'static str> {
         let needs = self.detector().and_then(|id| id.acting()?.needs);
         match self.question {
             Question::Response if detects_nothing(config) => Some(A_DETECTOR),
@@ -130,9 +130,9 @@ impl Policy {
                 Some("`sack`, because D-SACKs are SACK options")
             }
             Question::Spurious if self.family() == Some(Family::DualRtt) => {
-                config.dualrtt.lacks().map(|fact| match fact {
-                    PathFact::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
-                    PathFact::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
+                config.dualrtt.missing_parameter().map(|fact| match fact {
+                    PathParameter::Rate => "the path's bandwidth, as `tcp.dualrtt.path_rate`",
+                    PathParameter::Delay => "the path's one-way delay, as `tcp.dualrtt.path_delay`",
                 })
             }
             _ => None,

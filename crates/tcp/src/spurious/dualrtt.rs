@@ -12,7 +12,7 @@ use rtolab_time::{Duration, Instant};
 use super::{Detector, Episode, EpisodeKind, KnownPath, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 
-pub use config::{DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
+pub use config::{DualRttConfig, FirstAck, Logarithm, PathParameter, Threshold};
 use tau::Tau;
 
 /// The threshold while the path is not known (section V-B).
@@ -62,13 +62,13 @@ impl DualRtt {
     fn is_below_threshold(&self, nrtt: Duration, segment: u32, episode: &Episode) -> bool {
         let Some(min_rtt) = episode.min_rtt else { return false };
         let model = |path: KnownPath, logarithm| {
-            Some(Tau::of_model(logarithm, (path.rate?, path.delay?), segment))
+            Some(Tau::from_model(logarithm, (path.rate?, path.delay?), segment))
         };
         let tau = match self.config.threshold {
             Threshold::Physical => return is_within_spacing(nrtt, min_rtt, episode.spacing),
             Threshold::Fixed(thousandths) => Some(Tau::thousandths(thousandths)),
             Threshold::Paper(logarithm) => model(episode.known, logarithm),
-            Threshold::Table => episode.known.rate.map(Tau::of_table),
+            Threshold::Table => episode.known.rate.map(Tau::from_table),
             Threshold::Online => {
                 Some(model(episode.estimated, Logarithm::Natural).unwrap_or(UNKNOWN_PATH_TAU))
             }
@@ -95,7 +95,7 @@ impl Detector for DualRtt {
         if episode.min_rtt.is_none() {
             return Verdict::Inconclusive(Reason::NoRoundTrip);
         }
-        if self.config.threshold.lacks(episode.known).is_some() {
+        if self.config.threshold.missing_parameter(episode.known).is_some() {
             return Verdict::Inconclusive(Reason::PathUnknown);
         }
         if !ack.is_new() {

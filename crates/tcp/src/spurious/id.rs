@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 use thiserror::Error;
 
 use super::detectors::{Acting, Make};
@@ -183,7 +183,7 @@ impl DetectorError {
     /// The error for the unknown name `found`. `own` are the names of user-defined detectors.
     pub fn unknown<'a>(found: &str, own: impl IntoIterator<Item = &'a str>) -> Self {
         let known = (0..COUNT).map(|index| row(index).name).chain(["dualrtt:0.04"]);
-        Self::Unknown { found: found.to_string(), expected: one_of(found, known.chain(own)) }
+        Self::Unknown { found: found.to_string(), expected: suggest(found, known.chain(own)) }
     }
 }
 

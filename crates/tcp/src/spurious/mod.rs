@@ -36,7 +36,7 @@ pub use detectors::{COMPOSITE_DETECTORS, DETECTORS, DetectorKind, Family, Needs}
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;
-pub use dualrtt::{DualRtt, DualRttConfig, FirstAck, Logarithm, PathFact, Threshold};
+pub use dualrtt::{DualRtt, DualRttConfig, FirstAck, Logarithm, PathParameter, Threshold};
 pub use duplicates::{DuplicateCause, Duplicates};
 pub use eifel::Eifel;
 pub use eifel_rxt::EifelRxt;

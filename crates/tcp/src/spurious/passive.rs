@@ -5,10 +5,9 @@ use alloc::boxed::Box;
 
 use rtolab_time::Instant;
 
-use super::set::{Beginning, DetectorSet};
+use super::set::{Beginning, DetectorSet, made};
 use super::{
-    Detector, DetectorId, DetectorVerdict, DualRttConfig, Duplicates, EpisodeKind, KnownPath,
-    Reason, Verdict,
+    Detector, DetectorId, DetectorVerdict, Duplicates, EpisodeKind, KnownPath, Reason, Verdict,
 };
 use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
@@ -31,8 +30,13 @@ impl PassiveDetectors {
     /// These detectors of the registry, for a connection whose first segment begins at `seq`, which
     /// is [`Seq::FIRST`] for the SYN.
     pub fn new(detectors: impl IntoIterator<Item = DetectorId>, seq: Seq) -> Self {
-        let make = |id: DetectorId| Some((id, id.make(DualRttConfig::default())?));
-        Self::of(detectors.into_iter().filter_map(make), seq)
+        Self::of(made(detectors), seq)
+    }
+
+    /// All detectors of the registry, for a connection as in [`Self::new`]. They take memory from
+    /// the first episode on.
+    pub fn all(seq: Seq) -> Self {
+        Self::with(DetectorSet::deferred(), seq)
     }
 
     /// As [`Self::new`], with these detectors in their initial state.
@@ -40,7 +44,10 @@ impl PassiveDetectors {
         detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>,
         seq: Seq,
     ) -> Self {
-        let set = DetectorSet::of(detectors);
+        Self::with(DetectorSet::of(detectors), seq)
+    }
+
+    fn with(set: DetectorSet, seq: Seq) -> Self {
         Self { flight: Flight::starting_at(seq), set, retransmission_pending: false }
     }
 
@@ -93,12 +100,12 @@ impl PassiveDetectors {
 
     /// An acknowledgment reached the sender. Returns its facts, unless it is below SND.UNA or
     /// beyond SND.MAX.
-    pub fn acked(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
+    pub fn on_ack(&mut self, segment: &Segment, at: Instant) -> Option<AckFacts> {
         let known = self.flight.una()..=self.flight.max();
         if !segment.flags.has(Flags::ACK) || !known.contains(&segment.ack) {
             return None;
         }
-        let facts = self.flight.acked(segment, at);
+        let facts = self.flight.on_ack(segment, at);
         self.set.on_ack(&facts);
         Some(facts)
     }

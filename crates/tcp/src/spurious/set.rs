@@ -8,7 +8,7 @@ use rtolab_time::Instant;
 
 use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
-use super::{Detector, DetectorId, Episode, EpisodeKind, KnownPath, Verdict};
+use super::{Detector, DetectorId, DualRttConfig, Episode, EpisodeKind, KnownPath, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
 
@@ -35,6 +35,8 @@ pub(crate) struct DetectorSet {
     /// The measurements of the path, if there is a detector.
     path: Option<Box<Path>>,
     dsack_seen: bool,
+    /// Does it still lack the detectors of the registry, which the first episode adds?
+    is_deferred: bool,
     retransmissions: Retransmissions,
     duplicates: Duplicates,
     verdicts: VecDeque<DetectorVerdict>,
@@ -48,6 +50,18 @@ struct Slot {
     timeouts_only: bool,
     /// Has it decided in this episode?
     decided: bool,
+}
+
+fn slots(detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>) -> Vec<Slot> {
+    let slot = |(id, detector)| Slot { id, detector, timeouts_only: false, decided: false };
+    detectors.into_iter().map(slot).collect()
+}
+
+/// The detectors of the registry with these names.
+pub(super) fn made(
+    detectors: impl IntoIterator<Item = DetectorId>,
+) -> impl Iterator<Item = (DetectorId, Box<dyn Detector>)> {
+    detectors.into_iter().filter_map(|id| Some((id, id.make(DualRttConfig::default())?)))
 }
 
 /// The timeout or fast retransmit that begins an episode.
@@ -68,10 +82,15 @@ pub(crate) struct Beginning {
 impl DetectorSet {
     /// A set of these detectors, which run in this order.
     pub fn of(detectors: impl IntoIterator<Item = (DetectorId, Box<dyn Detector>)>) -> Self {
-        let slot = |(id, detector)| Slot { id, detector, timeouts_only: false, decided: false };
-        let slots: Vec<_> = detectors.into_iter().map(slot).collect();
+        let slots = slots(detectors);
         let path = (!slots.is_empty()).then(Box::default);
         Self { slots, path, ..Self::default() }
+    }
+
+    /// A set of all detectors of the registry. It makes them when the first episode begins: most
+    /// connections have none.
+    pub fn deferred() -> Self {
+        Self { path: Some(Box::default()), is_deferred: true, ..Self::default() }
     }
 
     /// A set of these detectors, on which a sender acts. F-RTO is not among them, because it also
@@ -105,7 +124,7 @@ impl DetectorSet {
 
     /// Is there no detector?
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.slots.is_empty() && !self.is_deferred
     }
 
     /// The current episode.
@@ -117,6 +136,9 @@ impl DetectorSet {
     /// of the same segment belongs to the current episode as long as no detector has decided.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
         let Beginning { kind, seq, max, sack, probe, at } = beginning;
+        if core::mem::take(&mut self.is_deferred) {
+            self.slots = slots(made(DetectorId::all()));
+        }
         let undecided = self.slots.iter().all(|slot| !slot.decided);
         if let (EpisodeKind::Timeout, Some(episode)) = (kind, &mut self.episode) {
             if episode.kind == kind && episode.seq == seq && undecided {

@@ -33,7 +33,7 @@ impl CwndUsage {
     }
 
     /// May the window grow? In slow start it suffices that more than half of it was used.
-    pub const fn may_grow(&self, window: &Window) -> bool {
+    pub const fn can_grow(&self, window: &Window) -> bool {
         let in_slow_start = window.cwnd() < window.ssthresh();
         self.is_cwnd_limited || (in_slow_start && window.cwnd() < 2 * self.max_packets_out)
     }

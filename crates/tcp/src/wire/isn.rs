@@ -14,7 +14,7 @@ const TICK: u64 = 4_000;
 
 impl Side {
     /// The source end of these addresses and ports, with the initial sequence number of RFC 6528 at
-    /// `at`. [`Numbering::agree`](super::Numbering::agree) sets its shift.
+    /// `at`. [`Numbering::negotiate`](super::Numbering::negotiate) sets its shift.
     pub fn chosen(secret: Secret, addresses: Addresses, ports: Ports, at: Instant) -> Self {
         let clock = (at.nanos() / TICK) as u32;
         let offset = offset(secret, addresses, ports) as u32;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn t_b_31_every_other_connection_begins_elsewhere() {
+    fn t_b_31_every_other_connection_begins_at_another_number() {
         let at = Instant::START + Duration::from_secs(1);
         let v6 = |last| Addresses::V6 {
             from: Ipv6Addr::LOCALHOST,

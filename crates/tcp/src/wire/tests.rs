@@ -15,7 +15,7 @@ const NUMBERING: Numbering = Numbering {
     from: Side { isn: 0xffff_fff0, shift: 7 },
     to: Side { isn: 0xffff_ffff, shift: 2 },
 };
-const START: Near = Near { seq: Seq::FIRST, ack: Seq::FIRST };
+const START: SeqReference = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
 
 fn emit(segment: &Segment) -> Header {
     WireSegment::narrow(segment, &NUMBERING, PORTS).emit(ADDRESSES, Payload::Zeros)
@@ -26,7 +26,7 @@ fn parse(header: &[u8], len: u32) -> WireSegment {
 }
 
 fn round_trip(segment: &Segment) -> Segment {
-    let near = Near { seq: segment.seq, ack: segment.ack };
+    let near = SeqReference { seq: segment.seq, ack: segment.ack };
     parse(&emit(segment), segment.len).widen(&NUMBERING, near)
 }
 
@@ -149,13 +149,13 @@ fn t_b_8_one_side_alone_does_not_scale() {
         (None, None, (0, 0)),
     ] {
         let mut numbering = NUMBERING;
-        numbering.agree(scale(from), scale(to));
+        numbering.negotiate(scale(from), scale(to));
         assert_eq!((numbering.from.shift, numbering.to.shift), shifts, "{from:?} {to:?}");
     }
 }
 
 #[test]
-fn t_b_9_a_shift_above_14_means_14() {
+fn t_b_9_a_shift_above_14_counts_as_14() {
     let received = with_options(&[1, 3, 3, 15]);
     assert_eq!(received.syn.window_scale, Some(15));
     let segment = received.widen(&NUMBERING, START);
@@ -165,7 +165,7 @@ fn t_b_9_a_shift_above_14_means_14() {
     assert_eq!(emit(&sent)[20..], [1, 3, 3, 14]);
 
     let mut numbering = NUMBERING;
-    numbering.agree(sent.syn_options(), received.syn);
+    numbering.negotiate(sent.syn_options(), received.syn);
     assert_eq!((numbering.from.shift, numbering.to.shift), (14, 14));
 }
 
@@ -205,8 +205,8 @@ fn t_b_29_a_wrong_option_length_ends_the_list() {
         [0, 1, 1, 1],   // the end
     ] {
         let segment = with_options(&[&mss[..], &wrong, &timestamps].concat());
-        assert_eq!(segment.syn.mss, Some(256), "{wrong:?}: an option before it");
-        assert_eq!(segment.timestamps, None, "{wrong:?}: an option after it");
+        assert_eq!(segment.syn.mss, Some(256), "{wrong:?}: the option before it counts");
+        assert_eq!(segment.timestamps, None, "{wrong:?}: the option after it is ignored");
         assert_eq!(segment.sack.len(), 0, "{wrong:?}");
     }
     let unknown = [77, 4, 0, 0];
@@ -223,7 +223,7 @@ fn t_b_29_more_sack_blocks_than_fit_end_the_list() {
 }
 
 #[test]
-fn t_b_30_a_sack_block_without_a_byte_is_ignored() {
+fn t_b_30_an_empty_sack_block_is_ignored() {
     let isn = NUMBERING.to.isn;
     let block = |start, end| SackBlock {
         start: (Seq::FIRST + start).narrow(isn),
@@ -269,7 +269,7 @@ fn a_reset_from_closed_has_no_connection_and_needs_none() {
 }
 
 #[test]
-fn bytes_that_are_no_segment_yield_the_reason() {
+fn bytes_that_are_no_segment_give_an_error_with_the_reason() {
     let header = emit(&ack(Seq::FIRST + 1));
     assert_eq!(WireSegment::parse(&header[..19], 20), Err(WireError::Short { found: 19 }));
     for (words, length) in [(4, 40), (0, 40), (6, 20)] {

@@ -170,11 +170,11 @@ fn t_ei_7_rfc_4015_is_not_for_fast_retransmits() {
     let spec = "newreno+eifel:rfc3522:rfc4015";
     let mut s = Script::sender(spec).cwnd(6).ssthresh(8).at_millis(10).sent(1..=6);
     s.at(20).echoing(9).ack(0).echoing(9).ack(0).echoing(9).ack(0).expect([1]);
-    // A partial acknowledgment like any.
+    // It acts like any partial acknowledgment.
     s.echoing(10).ack(4).verdict(SPURIOUS).ssthresh(3).expect([5, 7]).cwnd(3.0);
 }
 
-/// Six segments; the first comes after the fourth, and was retransmitted meanwhile.
+/// Six segments. The first arrives after the fourth, and has been retransmitted meanwhile.
 fn reordered(detector: &str) -> Script {
     let mut s = Script::sender(&format!("sack+{detector}")).cwnd(6).ssthresh(6).sent(1..=6);
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();

@@ -7,8 +7,8 @@ use crate::script::Script;
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 
-/// Eight segments; the first comes after the fourth, was retransmitted meanwhile, and a D-SACK
-/// says so. Then twelve are sent and four acknowledged.
+/// Eight segments. The first arrives after the fourth, has been retransmitted meanwhile, and a
+/// D-SACK reports that. Then twelve are sent and four acknowledged.
 fn one_spurious(sender: &str) -> Script {
     let mut s = Script::sender(sender).cwnd(8).ssthresh(8).sent(1..=8);
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
@@ -19,7 +19,7 @@ fn one_spurious(sender: &str) -> Script {
 }
 
 #[test]
-fn the_next_needs_a_dupack_more() {
+fn the_next_fast_retransmit_needs_one_more_dupack() {
     for recovery in ["sack", "sack:rfc3517"] {
         let mut s = one_spurious(&format!("{recovery}+dsack:linux+adaptive-dupthresh"));
         s.sacks(4, [6..=6]).sacks(4, [6..=7]).sacks(4, [6..=8]).expect_nothing();
@@ -35,7 +35,7 @@ fn without_the_policy_three_are_enough() {
 }
 
 #[test]
-fn it_rises_with_each_and_holds_between() {
+fn dupthresh_rises_with_each_and_holds_in_between() {
     let mut s = one_spurious("sack+dsack:linux+adaptive-dupthresh");
     s.sacks(4, [6..=6]).sacks(4, [6..=7]).sacks(4, [6..=8]).sacks(4, [6..=9]).expect([5]);
     s.ack(9).expect([13]);
@@ -46,7 +46,7 @@ fn it_rises_with_each_and_holds_between() {
 }
 
 #[test]
-fn a_timeout_resets_it() {
+fn a_timeout_resets_dupthresh() {
     let mut s = one_spurious("sack+dsack:linux+adaptive-dupthresh");
     s.timeout().expect([5]);
     s.ack(12).expect([13, 14]);
@@ -57,7 +57,7 @@ fn a_timeout_resets_it() {
 }
 
 #[test]
-fn a_loss_leaves_it_alone() {
+fn a_real_loss_leaves_dupthresh_alone() {
     let spec = "sack+dsack:linux+adaptive-dupthresh";
     let mut s = Script::sender(spec).cwnd(8).ssthresh(8).sent(1..=8);
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).sacks(0, [2..=4]).expect([1]);
@@ -67,7 +67,7 @@ fn a_loss_leaves_it_alone() {
 }
 
 #[test]
-fn reno_counts_more_too() {
+fn reno_needs_more_dupacks_too() {
     let spec = "reno+eifel:rfc3522+full+adaptive-dupthresh";
     let mut s = Script::sender(spec).cwnd(8).ssthresh(8).at_millis(10).sent(1..=8);
     s.at(20).echoing(9).ack(0).echoing(9).ack(0).echoing(9).ack(0).expect([1]);

@@ -1,7 +1,7 @@
-//! What holds for a sender whatever acknowledgments reach it, true ones or not.
+//! Invariants of a sender that receives arbitrary acknowledgments, valid or not.
 
 mod acks;
-use acks::{Fed, op};
+use acks::{TestedSender, op};
 use proptest::prelude::*;
 use rtolab_tcp::{Config, specification};
 
@@ -15,7 +15,7 @@ proptest! {
         config in any::sender(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
-        Fed::tell(config, &ops)?;
+        TestedSender::run(config, &ops)?;
     }
 
     #[test]
@@ -23,14 +23,14 @@ proptest! {
         config in any::sender_by_time(),
         ops in prop::collection::vec(op(), 1..120),
     ) {
-        Fed::tell(config, &ops)?;
+        TestedSender::run(config, &ops)?;
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// What chance may leave out: each sender hears each story.
+    /// Every sender receives every drawn sequence, so that chance leaves none out.
     #[test]
     fn every_specification_stays_within_its_bounds(
         options in any::options(),
@@ -38,7 +38,7 @@ proptest! {
     ) {
         let base = Config { ecn: true, ..options };
         for name in any::specs() {
-            Fed::tell(specification::sender(&name, &base).unwrap(), &ops)
+            TestedSender::run(specification::sender(&name, &base).unwrap(), &ops)
                 .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }
     }

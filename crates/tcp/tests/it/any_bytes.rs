@@ -1,8 +1,8 @@
-//! Whatever a channel does to the bytes of segments, the bytes of the stream arrive, each once, in
+//! Whatever a channel does to the bytes of segments, every byte of the stream arrives once, in
 //! order and unchanged, and both ends close.
 //!
-//! The engine moves numbers; here the payload goes with them. Every segment becomes the bytes of a
-//! header and payload, and what arrives is read from bytes again.
+//! The engine itself has no payload. Here every segment becomes the bytes of a header and its
+//! payload, and the other end parses these bytes.
 
 use crate::script::any;
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ prop_compose! {
     }
 }
 
-/// Runs to the end; bytes are compared as they are read.
+/// Runs a transfer to its end. The hosts compare the bytes that they read.
 fn delivers(configs: [Config; 2], plan: Plan) -> Result<(), TestCaseError> {
     let lengths = plan.lengths;
     let mut world = World::new(configs, plan);
@@ -87,7 +87,8 @@ proptest! {
         receiver in any::receiver(),
         plan in plan(),
     ) {
-        // PRR is not for the SACK recovery of ns-2, which a spec names where it is meant.
+        // PRR excludes the SACK recovery of ns-2. The specifications that mean that recovery name
+        // it.
         sender.recovery.sack.rules = SackRules::default();
         let sender = Config { push: receiver.push, ..specification::sender(&name, &sender).unwrap() };
         delivers([sender, receiver], plan)?;
@@ -97,7 +98,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 30, ..ProptestConfig::default() })]
 
-    /// What chance may leave out: each sender over each channel.
+    /// Every sender transfers over every drawn channel, so that chance leaves none out.
     #[test]
     fn every_specification_delivers_over_one_channel(
         receiver in any::receiver(),

@@ -1,4 +1,4 @@
-//! Whatever a channel loses, delays and reorders, a transfer finishes and both ends close.
+//! Whatever a channel loses, delays and reorders: a transfer finishes, and both ends close.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
             lost => Just(None),
         ]
     };
-    // Bursts, too: a channel as it was does for a while as it did.
+    // Bursts, too: several frames in a row have the same fate.
     let runs = (fate(8, 8), 1..12_usize).prop_map(|(fate, times)| vec![fate; times]);
     prop_oneof![
         prop::collection::vec(fate(4, 8), 0..300),
@@ -33,9 +33,9 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
 struct World {
     configs: [Arc<Config>; 2],
     ends: [Option<Connection>; 2],
-    /// How much each writes before it closes.
+    /// Bytes that each host writes before it closes.
     writes: [u64; 2],
-    /// How much of the other's each has read.
+    /// Bytes that each host has read.
     reads: [u64; 2],
     events: [Vec<Event>; 2],
     at: Instant,
@@ -47,7 +47,7 @@ struct World {
 impl World {
     fn new(configs: [Config; 2], writes: [u64; 2], fates: Vec<Fate>) -> Self {
         let configs = configs.map(|config| {
-            // Longer than any frame is under way, and than any end waits for the other.
+            // Longer than any frame is in flight, and than either end waits for the other.
             Arc::new(Config { msl: Duration::from_secs(36_000), ..config })
         });
         let mut opener = Connection::open(configs[0].clone());
@@ -109,7 +109,7 @@ impl World {
         };
         let timers = [timer(&self.ends[0]), timer(&self.ends[1])];
         let first = timers[0].min(timers[1]);
-        assert!(frame.min(first) < Instant::NEVER, "nothing will ever happen again");
+        assert!(frame.min(first) < Instant::NEVER, "neither a frame nor a timer is left");
         if frame <= first {
             let ((at, _), (to, segment)) = self.wire.pop_first().unwrap();
             self.at = at;
@@ -129,8 +129,8 @@ impl World {
     }
 }
 
-/// More events than a transfer has need of: five for every 1,000 bytes, and for every frame that is
-/// lost or later than others, and a hundred besides. None of 6,000 took half of that.
+/// More events than a transfer needs: five for every 1,000 bytes, five for every frame that is lost
+/// or late, and a hundred in addition. None of 6,000 transfers took half of that.
 fn most_events(world: &World) -> usize {
     let data = world.writes.iter().sum::<u64>() as usize / 1000;
     let harmed = world.fates.iter().filter(|fate| **fate != Some(50)).count();
@@ -155,11 +155,11 @@ fn finishes(mut world: World) -> Result<(), TestCaseError> {
     world.events.iter().try_for_each(|events| every_detector_decides_each_episode_once(events))
 }
 
-/// A sender's detector speaks of a timeout or fast retransmit once at most, and of nothing else;
-/// F-RTO of timeouts alone, and before the next.
+/// A sender's detector gives at most one verdict on each timeout or fast retransmit, and on nothing
+/// else. F-RTO judges timeouts only, and each before the next one.
 fn every_detector_decides_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
     let (mut timed_out, mut episodes) = (false, 0);
-    let mut spoken = BTreeMap::new();
+    let mut verdicts = BTreeMap::new();
     for event in events {
         match event {
             Event::Timeout(_) => (timed_out, episodes) = (true, episodes + 1),
@@ -167,13 +167,13 @@ fn every_detector_decides_each_episode_once(events: &[Event]) -> Result<(), Test
             Event::Verdict { detector, verdict, .. }
                 if detector.to_string().starts_with("frto") =>
             {
-                prop_assert!(timed_out, "{detector} says {verdict:?} of no timeout");
+                prop_assert!(timed_out, "{detector} says {verdict:?} without a timeout");
                 timed_out = false;
             }
             Event::Verdict { detector, verdict, .. } => {
-                let times = spoken.entry(detector.to_string()).or_insert(0);
+                let times = verdicts.entry(detector.to_string()).or_insert(0);
                 *times += 1;
-                prop_assert!(*times <= episodes, "{detector} says {verdict:?} of no episode");
+                prop_assert!(*times <= episodes, "{detector} says {verdict:?} without an episode");
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Whatever the knobs of a receiver, it acknowledges all that it has, and soon.
+//! Whatever its settings are, a receiver acknowledges all data that it has, in time.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use rtolab_time::{Duration, Instant};
 
 const SEGMENT: u32 = 100;
 
-/// A segment, by its distance from RCV.NXT in segments and whether it is pushed, and the
-/// milliseconds that pass before it.
+/// A segment: its distance from RCV.NXT in segments, whether it has PSH, and the milliseconds that
+/// pass before it.
 type Arrival = (i64, bool, u64);
 
 fn arrival() -> impl Strategy<Value = Arrival> {
@@ -23,9 +23,9 @@ struct Watched {
     config: Config,
     receiver: Receiver,
     at: Instant,
-    /// Since when there has been something to acknowledge.
+    /// The time since which data waits for an acknowledgment.
     since: Option<Instant>,
-    /// Segments since then that were the next one expected.
+    /// In-order segments since then.
     pending: u32,
 }
 
@@ -47,14 +47,14 @@ impl Watched {
             self.leaves()?;
         }
         self.at = end;
-        let before = self.receiver.nxt();
+        let before = self.receiver.rcv_nxt();
         let offset = distance * i64::from(SEGMENT);
         let start = before.value().saturating_add_signed(offset).max(Seq::FIRST.value() + 1);
         let flags = if pushed { Flags::ACK | Flags::PSH } else { Flags::ACK };
         self.receiver.take(&Segment::new(Seq::new(start), SEGMENT, flags), self.at);
         let available = self.receiver.available();
         self.receiver.read(available);
-        if self.receiver.nxt() > before {
+        if self.receiver.rcv_nxt() > before {
             self.since.get_or_insert(self.at);
             self.pending += 1;
         }
@@ -62,18 +62,18 @@ impl Watched {
         self.leaves()
     }
 
-    /// Nothing waits for longer than it may, and nothing is forgotten.
+    /// Checks that no acknowledgment is late and none is missing.
     fn check(&self) -> Result<(), TestCaseError> {
-        let knobs = &self.config.receiver;
+        let settings = &self.config.receiver;
         match (self.receiver.ack_due(), self.since) {
             (AckDue::No, since) => prop_assert_eq!(since, None),
             (AckDue::At(due), Some(since)) => {
-                prop_assert!(due > self.at || knobs.delayed_ack.is_zero(), "{due} has passed");
-                prop_assert!(due <= since + knobs.delayed_ack, "{due} is late for {since}");
-                prop_assert!(self.pending < knobs.ack_every, "{} segments", self.pending);
+                prop_assert!(due > self.at || settings.delayed_ack.is_zero(), "{due} has passed");
+                prop_assert!(due <= since + settings.delayed_ack, "{due} is late for {since}");
+                prop_assert!(self.pending < settings.ack_every, "{} segments", self.pending);
             }
             (AckDue::At(due), None) => {
-                let longest = knobs.delayed_dupacks.expect("only duplicates wait");
+                let longest = settings.delayed_dupacks.expect("only duplicates wait");
                 prop_assert!(due <= self.at + longest);
             }
             (AckDue::Now, _) => {}
@@ -81,17 +81,17 @@ impl Watched {
         Ok(())
     }
 
-    /// All acknowledgments that are due leave.
+    /// Sends all acknowledgments that are due.
     fn leaves(&mut self) -> Result<(), TestCaseError> {
         let mut left = 0;
         while self.receiver.ack_due() == AckDue::Now {
             let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
-            (ack.ack, ack.window) = (self.receiver.nxt(), self.receiver.window(SEGMENT));
+            (ack.ack, ack.window) = (self.receiver.rcv_nxt(), self.receiver.window(SEGMENT));
             self.receiver.acknowledge(&mut ack, SackUse::WithDuplicates);
             prop_assert!(ack.sack_count() <= self.config.receiver.max_sack_blocks as usize);
             (self.since, self.pending) = (None, 0);
             left += 1;
-            prop_assert!(left <= 1_000, "acknowledgments without end");
+            prop_assert!(left <= 1_000, "too many acknowledgments");
         }
         Ok(())
     }

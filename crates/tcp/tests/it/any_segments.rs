@@ -1,4 +1,5 @@
-//! What holds for a connection in any state whatever arrives, sent by its peer or by anybody.
+//! Invariants of a connection in any state that receives arbitrary segments, of its peer or of an
+//! attacker.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AfterClose, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, TimeWaitReset, WindowLimited,
 };
-use rtolab_tcp::wire::{Near, Numbering, Ports, SackBlock, Side, WireSegment};
+use rtolab_tcp::wire::{Numbering, Ports, SackBlock, SeqReference, Side, WireSegment};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, State, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -24,18 +25,18 @@ enum Start {
 enum Op {
     Arrives(Arrival),
     Timer,
-    /// Milliseconds pass, whatever timers there are.
+    /// Milliseconds pass, also beyond the next timer.
     Wait(u64),
     /// The clock is set back by this many milliseconds.
     SetBack(u64),
     Write(u32),
     Read(u32),
     Close,
-    HangUp,
+    CloseBoth,
     Abort,
 }
 
-/// A segment; its numbers by their distances from what would be expected.
+/// A segment. Its numbers are distances from the expected ones.
 #[derive(Clone, Debug)]
 struct Arrival {
     seq: i32,
@@ -98,13 +99,13 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (0..10_000_u32).prop_map(Op::Write),
         4 => any::<u32>().prop_map(Op::Read),
         2 => Just(Op::Close),
-        1 => Just(Op::HangUp),
+        1 => Just(Op::CloseBoth),
         1 => Just(Op::Abort),
     ]
 }
 
-/// The knobs that this is about.
-fn kept() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
+/// The settings that change how a connection ends and when it sends.
+fn connection_settings() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
     let limit = || {
         prop_oneof![
             Just(GiveUp::Never),
@@ -112,8 +113,8 @@ fn kept() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
             (0..20_u32).prop_map(GiveUp::Retransmissions),
         ]
     };
-    let keep_alive = prop::option::of((0..100_u64, 0..100_u64, 0..5_u32)).prop_map(|knobs| {
-        knobs.map(|(idle, interval, probes)| KeepAlive {
+    let keep_alive = prop::option::of((0..100_u64, 0..100_u64, 0..5_u32)).prop_map(|settings| {
+        settings.map(|(idle, interval, probes)| KeepAlive {
             idle: Duration::from_secs(idle),
             interval: Duration::from_secs(interval),
             probes,
@@ -127,7 +128,7 @@ fn kept() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
         .prop_map(|(r1, r2, r2_syn)| Limits { r1, r2, r2_syn });
     (keep_alive, limits, resets, close, nagle).prop_map(
         |(keep_alive, limits, time_wait_reset, (after_close, fin_timeout), nagle)| {
-            let knobs = ConnectionConfig {
+            let settings = ConnectionConfig {
                 keep_alive,
                 limits,
                 time_wait_reset,
@@ -135,13 +136,13 @@ fn kept() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
                 fin_timeout,
                 ..ConnectionConfig::default()
             };
-            (knobs, nagle)
+            (settings, nagle)
         },
     )
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let both = (any::sender(), any::receiver(), kept());
+    let both = (any::sender(), any::receiver(), connection_settings());
     both.prop_map(|(sender, receiver, (connection, nagle))| Config {
         receiver: receiver.receiver,
         connection,
@@ -150,21 +151,21 @@ fn config() -> impl Strategy<Value = Config> {
     })
 }
 
-/// A connection, and what it said before.
-struct Beset {
+/// A connection, and the bounds that its earlier segments set.
+struct TestedConnection {
     config: Config,
     connection: Connection,
     at: Instant,
     una: Seq,
     nxt: Seq,
-    /// The right edge of the largest window offered to it, and of the one that it offered.
+    /// The right edges of the largest windows that its peer and it have advertised.
     edge: Seq,
     offered: Seq,
     over: bool,
     ends: usize,
 }
 
-impl Beset {
+impl TestedConnection {
     fn new(config: Config, start: Start) -> Result<Self, TestCaseError> {
         let shared = Arc::new(config.clone());
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
@@ -178,7 +179,7 @@ impl Beset {
             Start::Accepts => Connection::accept(shared, &syn),
             Start::Opens | Start::Connected => Connection::open(shared),
         };
-        let mut beset = Self {
+        let mut tested = Self {
             config,
             connection,
             at: Instant::START + Duration::from_secs(10),
@@ -189,20 +190,20 @@ impl Beset {
             over: false,
             ends: 0,
         };
-        beset.drain()?;
+        tested.drain()?;
         if matches!(start, Start::Connected) {
             (syn.flags, syn.ack) = (Flags::SYN | Flags::ACK, Seq::FIRST + 1);
-            beset.takes(&syn);
-            beset.drain()?;
+            tested.receives(&syn);
+            tested.drain()?;
         }
-        Ok(beset)
+        Ok(tested)
     }
 
     fn apply(&mut self, op: &Op) {
         match op {
             Op::Arrives(arrival) => {
                 let segment = self.segment(arrival);
-                self.takes(&segment);
+                self.receives(&segment);
             }
             Op::Timer => {
                 if let Some(timer) = self.connection.next_timer() {
@@ -214,7 +215,7 @@ impl Beset {
                 self.at += Duration::from_millis(*millis);
                 self.connection.on_timer(self.at);
             }
-            // Debug assertions take it for the caller's error.
+            // Debug assertions would report it as the caller's error.
             Op::SetBack(_) if cfg!(debug_assertions) => {}
             Op::SetBack(millis) => {
                 let back = Duration::from_millis(*millis).nanos();
@@ -224,16 +225,16 @@ impl Beset {
             Op::Write(bytes) => self.connection.write(u64::from(*bytes)),
             Op::Read(bytes) => self.connection.read(u64::from(*bytes)),
             Op::Close => self.connection.close(),
-            Op::HangUp => self.connection.hang_up(),
+            Op::CloseBoth => self.connection.close_both(),
             Op::Abort => self.connection.abort(),
         }
     }
 
-    /// As a host makes it of what arrives: of numbers of 32 bits, and with scaled windows.
+    /// The segment, as a host reads it from 32-bit numbers and scaled windows.
     fn segment(&self, arrival: &Arrival) -> Segment {
         let connection = &self.connection;
         let flight = connection.sender().flight();
-        let near = Near { seq: connection.receiver().nxt(), ack: flight.max() };
+        let near = SeqReference { seq: connection.receiver().rcv_nxt(), ack: flight.max() };
         let side = |isn| Side { isn, shift: 3 };
         let numbering = Numbering { from: side(0xffff_f000), to: side(0x7fff_f000) };
         let far = |number: Seq, isn, by: i32| number.narrow(isn).wrapping_add(by as u32);
@@ -261,7 +262,7 @@ impl Beset {
         wire.widen(&numbering, near)
     }
 
-    fn takes(&mut self, segment: &Segment) {
+    fn receives(&mut self, segment: &Segment) {
         let flight = self.connection.sender().flight();
         if segment.flags.has(Flags::ACK) && segment.ack <= flight.max() {
             self.edge = self.edge.max(segment.ack + segment.window);
@@ -276,7 +277,7 @@ impl Beset {
                 prop_assert!(!self.connection.has_events() || self.note_events() > 0);
                 return self.check();
             };
-            self.look_at(&segment)?;
+            self.check_segment(&segment)?;
         }
         Err(TestCaseError::fail("it does not stop sending"))
     }
@@ -288,18 +289,18 @@ impl Beset {
         events.len()
     }
 
-    fn look_at(&mut self, segment: &Segment) -> Result<(), TestCaseError> {
+    fn check_segment(&mut self, segment: &Segment) -> Result<(), TestCaseError> {
         if segment.flags.has(Flags::RST) {
             prop_assert_eq!(segment.len, 0);
             return Ok(());
         }
-        prop_assert!(!self.over, "{:?} of what is over", segment);
+        prop_assert!(!self.over, "{:?} after the connection has ended", segment);
         let one = u32::from(self.config.frto_window_limited == WindowLimited::OneByte);
         let edge = self.edge + one;
         prop_assert!(segment.sequence_length() == 0 || segment.end() <= edge, "{:?}", segment);
         if segment.flags.has(Flags::ACK) {
-            prop_assert_eq!(segment.ack, self.connection.receiver().nxt());
-            // What a shift cuts off is taken back, and no more.
+            prop_assert_eq!(segment.ack, self.connection.receiver().rcv_nxt());
+            // The advertised window may shrink by what the window scale rounds off, and by no more.
             let offered = segment.ack + segment.window;
             let rounded = (1 << self.connection.window_shift()) - 1;
             if !segment.flags.has(Flags::SYN) {
@@ -313,7 +314,7 @@ impl Beset {
     fn check(&mut self) -> Result<(), TestCaseError> {
         let connection = &self.connection;
         let flight = connection.sender().flight();
-        let (una, nxt) = (flight.una(), connection.receiver().nxt());
+        let (una, nxt) = (flight.una(), connection.receiver().rcv_nxt());
         prop_assert!(una >= self.una && una <= flight.max(), "SND.UNA");
         prop_assert!(nxt >= self.nxt, "RCV.NXT goes back");
         prop_assert!(connection.readable() <= u64::from(self.config.receiver.buffer));
@@ -341,10 +342,10 @@ proptest! {
         start in select(vec![Start::Opens, Start::Accepts, Start::Connected]),
         ops in prop::collection::vec(op(), 1..80),
     ) {
-        let mut beset = Beset::new(config, start)?;
+        let mut tested = TestedConnection::new(config, start)?;
         for op in &ops {
-            beset.apply(op);
-            beset.drain()?;
+            tested.apply(op);
+            tested.drain()?;
         }
     }
 }

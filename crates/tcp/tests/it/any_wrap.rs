@@ -1,8 +1,8 @@
-//! From whatever numbers two ends begin, they do the same: the trace of a transfer is that of the
-//! same transfer from 0, but for the offset. For every specification, over channels that lose,
-//! delay, repeat and reorder.
+//! The initial sequence numbers change nothing: the trace of a transfer is that of the same
+//! transfer from 0, except for the offset. This holds for every specification, over channels that
+//! lose, delay, duplicate and reorder.
 //!
-//! Where sequence numbers may wrap, and what looks there:
+//! Where sequence numbers may wrap, and which test covers it:
 //!
 //! | place                                       | by itself, in `wrap.rs`            | here |
 //! |---------------------------------------------|------------------------------------|------|
@@ -14,7 +14,7 @@
 //! | `recover`, above it, and SND.UNA, below     | `t_nr_5_...`                       | yes  |
 //! | a timeout between the two, for F-RTO, Eifel | `t_fr_16_...`, `t_ei_8_...`        | yes  |
 //! | a FIN on the last number, or on 0           |                                    | yes  |
-//! | the edge of the window offered              |                                    | yes  |
+//! | the right edge of the advertised window     |                                    | yes  |
 //! | half of all numbers away: 2³¹               | `seq.rs`                           | yes  |
 //! | timestamps                                  | `t_ei_8_..._wrap_of_timestamps`    | -    |
 
@@ -60,7 +60,7 @@ fn line((at, from, bytes): &(Instant, usize, Vec<u8>), isns: [u32; 2]) -> Line {
     }
 }
 
-/// The transfer to its end.
+/// Runs the transfer to its end.
 fn trace(configs: [Config; 2], plan: Plan) -> Result<World, TestCaseError> {
     let mut world = World::new(configs, plan);
     for _ in 0..20_000 {
@@ -72,7 +72,7 @@ fn trace(configs: [Config; 2], plan: Plan) -> Result<World, TestCaseError> {
     Err(TestCaseError::fail("no end"))
 }
 
-/// Which places of the table a transfer came to.
+/// The places of the table that a transfer covered.
 fn places(world: &World) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     let spans = |start: u32, end: u32| end < start && end > 0;
@@ -117,7 +117,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
     prop::collection::vec(fate, 20..80)
 }
 
-/// Numbers that wrap at once, within the transfer, with its last byte, or pass the half.
+/// Initial numbers that wrap at once, within the transfer or with its last byte, or that pass 2³¹.
 fn isn(length: u32) -> impl Strategy<Value = u32> {
     let last = 0_u32.wrapping_sub(length);
     prop_oneof![

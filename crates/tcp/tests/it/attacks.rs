@@ -1,4 +1,4 @@
-//! What somebody sends who does not see the connection: RFC 5961.
+//! Segments of an attacker who does not see the connection: RFC 5961.
 
 use crate::script;
 use crate::script::base;
@@ -16,34 +16,36 @@ fn reset(seq: Seq) -> Segment {
     Segment::new(seq, 0, Flags::RST)
 }
 
-/// Exactly one pure acknowledgment of what is expected.
+/// Asserts that the only answer is a challenge ACK: a pure acknowledgment of RCV.NXT.
 fn is_challenge(answers: &[Segment], end: &End) {
     assert_eq!(answers.len(), 1, "{answers:?}");
     let challenge = answers[0];
     assert_eq!((challenge.flags, challenge.len), (Flags::ACK, 0));
-    assert_eq!((challenge.seq, challenge.ack), (end.una(), end.nxt()));
+    assert_eq!((challenge.seq, challenge.ack), (end.una(), end.rcv_nxt()));
 }
 
 #[test]
 fn t_b_12_a_reset_elsewhere_in_the_window_gets_a_challenge_ack() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     for distance in [1, 1000, 65_534] {
-        let answers = b.answers(&reset(b.nxt() + distance), 0);
+        let answers = b.answers(&reset(b.rcv_nxt() + distance), 0);
         is_challenge(&answers, &b);
-        // The true peer has its connection, and takes that for what it is.
+        // The true peer has its connection and ignores the challenge.
         assert_eq!(a.answers(&answers[0], 0), []);
     }
-    for outside in [b.nxt() - 1, b.nxt() - 70_000, b.nxt() + 65_535, b.nxt() + 1_000_000] {
+    for outside in
+        [b.rcv_nxt() - 1, b.rcv_nxt() - 70_000, b.rcv_nxt() + 65_535, b.rcv_nxt() + 1_000_000]
+    {
         assert_eq!(b.answers(&reset(outside), 0), [], "{outside}");
     }
     assert_eq!(
         (a.connection.state(), b.connection.state()),
         (State::Established, State::Established)
     );
-    // A peer without a connection answers where it is expected.
-    let challenge = b.answers(&reset(b.nxt() + 1), 0)[0];
+    // A peer without a connection answers with a reset at the expected number.
+    let challenge = b.answers(&reset(b.rcv_nxt() + 1), 0)[0];
     let answer = refuse(&challenge).unwrap();
-    assert_eq!(answer.seq, b.nxt());
+    assert_eq!(answer.seq, b.rcv_nxt());
     assert_eq!(b.answers(&answer, 0), []);
     assert_eq!(b.connection.failure(), Some(Failure::Reset));
     assert_eq!(b.events, [Event::Connected, Event::Reset]);
@@ -55,12 +57,12 @@ fn t_b_12_a_reset_after_lost_data_ends_the_connection() {
     a.connection.write(3000);
     assert_eq!(a.sends(0).len(), 3);
     a.connection.abort();
-    // Its reset is behind what never arrived.
+    // Its reset comes after data that never arrived.
     let reset = a.sends_one(0);
     let challenge = b.answers(&reset, 10);
     is_challenge(&challenge, &b);
     let answer = a.answers(&challenge[0], 20);
-    assert_eq!((answer[0].seq, answer[0].flags), (b.nxt(), Flags::RST));
+    assert_eq!((answer[0].seq, answer[0].flags), (b.rcv_nxt(), Flags::RST));
     b.gets(&answer[0], 30);
     assert_eq!(b.connection.failure(), Some(Failure::Reset));
     assert_eq!(a.connection.failure(), Some(Failure::Aborted));
@@ -69,13 +71,19 @@ fn t_b_12_a_reset_after_lost_data_ends_the_connection() {
 #[test]
 fn t_b_13_any_syn_gets_a_challenge_ack() {
     let (_, mut b) = connected(&base(), &base(), 0);
-    for seq in [b.nxt(), b.nxt() + 100, b.nxt() - 1, b.nxt() - 100_000, b.nxt() + 100_000] {
+    for seq in [
+        b.rcv_nxt(),
+        b.rcv_nxt() + 100,
+        b.rcv_nxt() - 1,
+        b.rcv_nxt() - 100_000,
+        b.rcv_nxt() + 100_000,
+    ] {
         for flags in [Flags::SYN, Flags::SYN | Flags::ACK] {
             let answers = b.answers(&segment(seq, flags), 0);
             is_challenge(&answers, &b);
         }
         assert_eq!(b.connection.state(), State::Established);
-        assert_eq!(b.nxt(), Seq::FIRST + 1);
+        assert_eq!(b.rcv_nxt(), Seq::FIRST + 1);
         b.connection.on_timer(script::pair::at(6_000));
         b = connected(&base(), &base(), 0).1;
     }
@@ -84,12 +92,12 @@ fn t_b_13_any_syn_gets_a_challenge_ack() {
 #[test]
 fn t_b_16_ten_challenge_acks_in_five_seconds() {
     let (_, mut b) = connected(&base(), &base(), 0);
-    let mut beyond = segment(b.nxt(), Flags::ACK);
+    let mut beyond = segment(b.rcv_nxt(), Flags::ACK);
     beyond.ack = Seq::FIRST + 5000;
     let doubtful = [
-        reset(b.nxt() + 1),
-        segment(b.nxt(), Flags::SYN),
-        segment(b.nxt() - 5, Flags::SYN),
+        reset(b.rcv_nxt() + 1),
+        segment(b.rcv_nxt(), Flags::SYN),
+        segment(b.rcv_nxt() - 5, Flags::SYN),
         beyond,
     ];
     let mut answered = 0;
@@ -103,7 +111,7 @@ fn t_b_16_ten_challenge_acks_in_five_seconds() {
         assert_eq!(b.answers(&doubtful[0], 5_000).len(), 1);
     }
     assert_eq!(b.answers(&doubtful[0], 9_999), []);
-    // Other connections have budgets of their own: nobody can count these.
+    // Every connection has its own budget, so that no other connection can measure this one.
     assert_eq!(connected(&base(), &base(), 0).1.answers(&doubtful[0], 5_000).len(), 1);
 }
 
@@ -114,7 +122,7 @@ fn t_b_16_the_limit_is_a_setting() {
         ChallengeConfig { limit: 1, period: rtolab_time::Duration::from_millis(500) };
     let (_, mut b) = connected(&base(), &config, 0);
     let answered = [0, 100, 499, 500, 900, 1000, 1499, 1500]
-        .map(|millis| b.answers(&reset(b.nxt() + 1), millis).len());
+        .map(|millis| b.answers(&reset(b.rcv_nxt() + 1), millis).len());
     assert_eq!(answered, [1, 0, 0, 1, 0, 1, 0, 1]);
 }
 
@@ -122,7 +130,7 @@ fn t_b_16_the_limit_is_a_setting() {
 fn t_b_15_an_ack_older_than_one_window_is_dropped() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     b.connection.read(0);
-    // More than a window of data goes through.
+    // The peer transfers more than one window of data.
     a.connection.write(70_000);
     for round in 0..100 {
         for data in a.sends(round) {
@@ -153,12 +161,12 @@ fn a_forged_segment_does_not_move_the_timestamp() {
         segment.set_timestamps(rtolab_tcp::Timestamps { value, echo: 0 });
         segment
     };
-    let mut beyond = segment(b.nxt(), Flags::ACK);
+    let mut beyond = segment(b.rcv_nxt(), Flags::ACK);
     beyond.ack = Seq::FIRST + 9_000;
     b.answers(&stamped(beyond, 1_000_000), 0);
-    b.answers(&stamped(reset(b.nxt() + 1), 1_000_000), 0);
+    b.answers(&stamped(reset(b.rcv_nxt() + 1), 1_000_000), 0);
     // The true peer's segment is not too old.
-    let mut data = Segment::new(b.nxt(), 100, Flags::ACK);
+    let mut data = Segment::new(b.rcv_nxt(), 100, Flags::ACK);
     (data.ack, data.window) = (Seq::FIRST + 1, 60_000);
     b.answers(&stamped(data, 5), 0);
     assert_eq!(b.connection.readable(), 100);
@@ -167,7 +175,7 @@ fn a_forged_segment_does_not_move_the_timestamp() {
 /// The number of segments of each kind, spread evenly over all 2^32 numbers.
 const BLIND: u32 = 50_000;
 
-/// The n-th of them; none is the right one.
+/// The n-th of them. None of them equals `right`.
 fn aimed(right: Seq, nth: u32) -> Seq {
     let distance = (u64::from(nth) << 32) / u64::from(BLIND);
     right + (distance as u32 >> 1) + 1 - if nth % 2 == 0 { 0 } else { 1 << 31 }
@@ -179,12 +187,12 @@ fn fifty_thousand_blind_resets_and_syns_do_not_end_a_connection() {
         let (_, mut b) = connected(&base(), &base(), 0);
         let mut answered = 0;
         for nth in 0..BLIND {
-            let forged = segment(aimed(b.nxt(), nth), flags);
+            let forged = segment(aimed(b.rcv_nxt(), nth), flags);
             answered += b.answers(&forged, u64::from(nth / 50)).len();
         }
         assert_eq!(b.connection.state(), State::Established, "{flags:?}");
-        assert_eq!(b.nxt(), Seq::FIRST + 1);
-        // Within one second there is one budget of challenges.
+        assert_eq!(b.rcv_nxt(), Seq::FIRST + 1);
+        // All of them arrive within one second, which has one budget of challenge ACKs.
         assert!(answered <= 10, "{answered}");
     }
 }
@@ -193,19 +201,19 @@ fn fifty_thousand_blind_resets_and_syns_do_not_end_a_connection() {
 fn resets_at_other_numbers_of_the_window_do_not_end_a_connection() {
     let (_, mut b) = connected(&base(), &base(), 0);
     for distance in 1..65_535 {
-        b.answers(&reset(b.nxt() + distance), 0);
+        b.answers(&reset(b.rcv_nxt() + distance), 0);
     }
     assert_eq!(b.connection.state(), State::Established);
 }
 
 #[test]
 fn at_most_one_of_fifty_thousand_blind_data_segments_is_accepted() {
-    // Even who knows what is expected has to guess what was acknowledged, RFC 5961 section 5: one
-    // number in 2^32 / 65,536 is near enough.
+    // An attacker who knows RCV.NXT must also guess SND.UNA (RFC 5961 section 5): one window of
+    // 65,536 in 2^32 numbers is accepted.
     let mut taken = 0;
     for nth in 0..BLIND {
         let (_, mut b) = connected(&base(), &base(), 0);
-        let mut data = Segment::new(b.nxt(), 100, Flags::ACK);
+        let mut data = Segment::new(b.rcv_nxt(), 100, Flags::ACK);
         (data.ack, data.window) = (aimed(b.una(), nth), 60_000);
         b.answers(&data, 0);
         taken += u32::from(b.connection.readable() > 0);

@@ -51,11 +51,17 @@ fn t_b_17_a_fin_waits_for_the_data_before_it() {
     a.connection.close();
     let sent = a.sends(0);
     assert_eq!(sent.len(), 3);
-    assert!(sent[2].flags.has(Flags::FIN) && sent[2].len == 1000, "it goes with the last byte");
+    assert!(
+        sent[2].flags.has(Flags::FIN) && sent[2].len == 1000,
+        "the last segment carries the FIN"
+    );
     b.answers(&sent[0], 0);
     let duplicate = b.answers(&sent[2], 0);
     assert_eq!(duplicate[0].ack, sent[0].end());
-    assert!(duplicate[0].sack_blocks().eq([sent[2].seq..sent[2].end()]), "with its number");
+    assert!(
+        duplicate[0].sack_blocks().eq([sent[2].seq..sent[2].end()]),
+        "the block ends after the FIN"
+    );
     assert_eq!((b.connection.state(), b.events.len()), (State::Established, 1));
     assert_eq!(b.answers(&sent[1], 0)[0].ack, sent[2].end());
     assert_eq!(b.connection.receiver().available(), 3000);
@@ -83,7 +89,7 @@ fn t_b_18_a_fin_that_acknowledges_the_fin() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     let fin = closes(&mut a, 0);
     b.gets(&fin, 0);
-    // The acknowledgment rides on the FIN: FIN-WAIT-1 to TIME-WAIT in one step.
+    // The FIN carries the acknowledgment: from FIN-WAIT-1 to TIME-WAIT in one step.
     let both = closes(&mut b, 0);
     assert_eq!(both.ack, fin.end());
     a.gets(&both, 0);
@@ -94,7 +100,7 @@ fn t_b_18_a_fin_that_acknowledges_the_fin() {
 fn t_b_19_a_fin_in_time_wait_is_acknowledged_and_restarts_it() {
     let (mut a, mut b, fin) = closed_in_turn(10);
     assert_eq!(a.sends_one(10).ack, fin.end());
-    // That acknowledgment is lost; the FIN comes again.
+    // That acknowledgment is lost, so the FIN is retransmitted.
     let at = b.timer();
     assert_eq!(at, 1010);
     let again = b.sends_one(at);

@@ -6,15 +6,15 @@ use rtolab_tcp::spurious::Verdict;
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 
-/// A hundred segments outstanding, in congestion avoidance: that of segment 1 is late.
+/// A hundred segments outstanding, in congestion avoidance.
 fn hundred(spec: &str, undo: CubicUndo) -> Script {
     let setup = Script::sender(spec).cwnd(100).ssthresh(100).offered(300);
     let setup = setup.set(|config| config.congestion.cubic.undo = undo);
     setup.handshake_takes(100).sent(1..=100)
 }
 
-/// Segment 1 is overtaken by three others, and its loss believed.
-fn overtaken(s: &mut Script) -> &mut Script {
+/// Three others overtake segment 1, which is marked lost and retransmitted.
+fn overtake_segment_1(s: &mut Script) -> &mut Script {
     s.sacks(0, [2..=2]).expect_nothing();
     s.sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).cwnd(70.0).ssthresh(70)
@@ -23,7 +23,7 @@ fn overtaken(s: &mut Script) -> &mut Script {
 #[test]
 fn a_fast_retransmit_reduces_cwnd_to_seven_tenths() {
     let mut s = hundred("sack+cubic", CubicUndo::Rfc9438);
-    overtaken(&mut s);
+    overtake_segment_1(&mut s);
     s.ack(100).expect(101..=170).cwnd(70.0);
 }
 
@@ -38,14 +38,14 @@ fn a_timeout_sets_ssthresh_to_seven_tenths_and_cwnd_to_one_segment() {
 fn t_cu_1_a_spurious_fast_retransmit_is_undone() {
     for undo in [CubicUndo::Rfc9438, CubicUndo::Linux] {
         let mut s = hundred("sack+cubic+dsack:linux", undo);
-        overtaken(&mut s);
+        overtake_segment_1(&mut s);
         s.sacks(4, [1..=1]).verdict(SPURIOUS).cwnd(100.0).ssthresh(100).take();
     }
 }
 
 #[test]
 fn t_cu_2_an_outgrown_reduction_is_not_undone() {
-    // RFC 9438 section 4.9.2 leaves all as it is; Linux lowers nothing either, but raises ssthresh.
+    // RFC 9438 section 4.9.2 changes nothing; Linux keeps cwnd as well, but raises ssthresh.
     for (undo, restores) in [(CubicUndo::Rfc9438, false), (CubicUndo::Linux, true)] {
         let setup = Script::sender("sack+cubic+dsack:linux").cwnd(2);
         let mut s = setup.set(|config| config.congestion.cubic.undo = undo).sent(1..=2);
@@ -63,15 +63,16 @@ fn t_cu_2_an_outgrown_reduction_is_not_undone() {
 
 #[test]
 fn an_undone_reduction_continues_the_old_curve() {
-    // The first loss is real. The window comes back along its curve; then a cut that is undone
-    // leaves it there, but Linux takes the window of the cut for a new maximum, and begins anew.
-    let grown = |undo, cut: bool| {
+    // The first loss is real, and the window grows back along its curve. A reduction that is then
+    // undone leaves it on that curve. Linux takes the window at the reduction as a new maximum, and
+    // begins a new curve.
+    let grown = |undo, reduced: bool| {
         let mut s = hundred("sack+cubic+dsack:linux", undo);
-        overtaken(&mut s);
+        overtake_segment_1(&mut s);
         s.ack(100).expect(101..=170);
         s.at(1_000).ack(101).take();
         s.at(2_000).ack(102).take();
-        if cut {
+        if reduced {
             for top in 104..=106 {
                 s.sacks(102, [104..=top]).take();
             }

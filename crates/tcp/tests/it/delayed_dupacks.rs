@@ -6,8 +6,8 @@ use crate::script::{SEGMENT, base, end_of, start_of};
 use rtolab_tcp::{Event, Segment};
 use rtolab_time::Duration;
 
-/// Segment 2 of eight is lost; the others arrive every 10 ms from 100 ms on. What the receiver
-/// answered and when, and the ends.
+/// Segment 2 of eight is lost; the others arrive every 10 ms from 100 ms on. Returns both ends, and
+/// the receiver's answers with their times.
 fn after_a_loss(delay: u64) -> (End, End, Vec<(u64, Segment)>, Segment) {
     let mut receiver = base();
     receiver.receiver.delayed_dupacks = Some(Duration::from_millis(delay));

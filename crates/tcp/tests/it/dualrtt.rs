@@ -12,20 +12,22 @@ use rtolab_time::{Duration, Instant, Rate};
 
 const SPURIOUS: Verdict = Verdict::Spurious;
 
-/// On the path of [`told`]: the thresholds in milliseconds, each just above τ times 100 ms.
-/// Packets have 1040 bytes: ln gives τ = 0.2621, log10 0.1147; Table V 0.2; nothing measured 0.1.
+/// On the path of [`know_the_path`]: the thresholds in milliseconds, each just above τ times 100
+/// ms. Packets have 1040 bytes: ln gives τ = 0.2621, log10 0.1147; Table V 0.2; nothing measured
+/// 0.1.
 const THRESHOLDS: [(&str, u64); 4] =
     [("paper-ln", 27), ("paper-log10", 12), ("table", 20), ("online", 10)];
 
 /// The sender knows that its path has 50 kbit/s and 50 ms.
-fn told(config: &mut Config) {
+fn know_the_path(config: &mut Config) {
     config.dualrtt.path.rate = Rate::from_bits_per_second(50_000);
     config.dualrtt.path.delay = Some(Duration::from_millis(50));
 }
 
 /// Its smallest round trip is 100 ms: segments 1 to 4 leave at 0.1 s and time out at 1.1 s.
 fn held(form: &str, first: FirstAck) -> Script {
-    let setup = Script::sender(&format!("newreno+dualrtt:{form}")).cwnd(4).ssthresh(4).set(told);
+    let setup =
+        Script::sender(&format!("newreno+dualrtt:{form}")).cwnd(4).ssthresh(4).set(know_the_path);
     let setup = setup.set(|config| {
         config.rto.sample_handshake = false;
         config.dualrtt.first = first;
@@ -115,7 +117,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// It knows the path of the paper's example: 50 kbit/s and 1.4 s.
+    /// The detectors know the path of the paper's example: 50 kbit/s and 1.4 s.
     fn new() -> Self {
         let mut path = Config::default().dualrtt.path;
         path.rate = Rate::from_bits_per_second(50_000);
@@ -137,7 +139,7 @@ impl Watched {
     fn ack(&mut self, number: u32) {
         let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
         (segment.ack, segment.window) = (script::end_of(number), 60_000);
-        self.passive.acked(&segment, self.instant());
+        self.passive.on_ack(&segment, self.instant());
         while let Some(said) = self.passive.poll() {
             let at = said.at.since(Instant::START).nanos() / 1_000_000;
             self.said.insert((said.episode, said.detector.to_string()), (said.verdict, at));
@@ -159,9 +161,9 @@ impl Watched {
         self
     }
 
-    /// The paper's example: twenty segments held up, the first of which times out twice. It is
-    /// acknowledged 762 ms after its last retransmission, and the next within `answer` of its own.
-    /// Who found that spurious then?
+    /// The paper's example: twenty segments are held, and the first of them times out twice. Its
+    /// acknowledgment comes 762 ms after its last retransmission, and the next one within `answer`
+    /// ms of the next retransmission. Returns the detectors that then call it spurious.
     fn hiccup(&mut self, answer: u64) -> Vec<String> {
         let (began, first) = (self.now, self.next);
         self.next += 20;
@@ -182,7 +184,10 @@ impl Watched {
         let early = |said: &(Verdict, u64)| said.0 == SPURIOUS && said.1 <= self.now;
         let dualrtt = |name: &str| name.starts_with("dualrtt");
         let of = |key: &(u32, String)| key.0 == episode && dualrtt(&key.1);
-        assert!(!self.said.iter().any(|(key, said)| of(key) && early(said)), "762 ms are no proof");
+        assert!(
+            !self.said.iter().any(|(key, said)| of(key) && early(said)),
+            "a verdict after 762 ms"
+        );
         self.now += answer;
         self.ack(first + 1);
         let at = self.now;
@@ -196,7 +201,7 @@ impl Watched {
         found
     }
 
-    /// The largest answer, in milliseconds, that the online form takes for too soon next.
+    /// The current threshold of the online form, in milliseconds.
     fn bound(&self) -> Option<u64> {
         (1..762).rev().find(|answer| {
             let mut copy = Self { passive: self.passive.clone(), said: BTreeMap::new(), ..*self };
@@ -209,7 +214,7 @@ impl Watched {
 fn t_dr_1_the_papers_example_by_every_threshold() {
     let mut path = Watched::new();
     path.transfer(9, 2800);
-    // log10 gives 0.0307 of 2.8 s, 86 ms: it misses the very example.
+    // log10 gives 0.0307 of 2.8 s, 86 ms: it misses the paper's own example.
     let found = ["dualrtt", "dualrtt:online", "dualrtt:paper-ln", "dualrtt:physical"];
     let found = [&found[..], &["dualrtt:table"]].concat();
     assert_eq!(path.hiccup(92), found);

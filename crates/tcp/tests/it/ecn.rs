@@ -6,7 +6,7 @@ use rtolab_tcp::config::{EcnFallback, FullAck, PrrBound, Reduction};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Codepoint, Config, Flags, Segment};
 
-/// Beside ECE, what asks for ECN.
+/// The flag that asks for ECN, together with ECE.
 const SETUP: Flags = Flags::CWR;
 
 fn capable() -> Config {
@@ -94,7 +94,7 @@ fn ece_is_set_until_cwr_arrives() {
     assert!(passive.sends_one(0).flags.has(Flags::ECE));
     sent[3].flags |= Flags::CWR;
     assert!(!echoes(&mut passive, &sent[3]));
-    // One that is marked again when it says so begins anew.
+    // If the segment with CWR is itself marked, ECE is set again.
     sent[4].flags |= Flags::CWR;
     sent[4].set_codepoint(Codepoint::Ce);
     assert!(echoes(&mut passive, &sent[4]) && echoes(&mut passive, &sent[5]));
@@ -126,8 +126,8 @@ fn ece_halves_the_window_once_per_window() {
     s.echoes_mark(2).echoes_mark(3).echoes_mark(4).expect_nothing().cwnd(4.0);
     s.echoes_mark(5).expect([9]).cwnd(4.0);
     s.echoes_mark(8).expect(10..=12).cwnd(4.0).ssthresh(4);
-    // Beyond what was outstanding then it is a new one, to which the peer has not been told of the
-    // cut.
+    // An ACK beyond the data that was outstanding then is of a new window, for which the peer has
+    // not received CWR yet.
     s.echoes_mark(9).expect_nothing().cwnd(2.0).ssthresh(2);
     s.ack(10).cwnd(2.5).expect_nothing();
 }
@@ -137,16 +137,17 @@ fn the_first_new_segment_has_cwr() {
     let (mut active, mut passive, mut sent) = sending(30);
     assert!(sent.iter().all(|segment| !segment.flags.has(Flags::CWR)));
     sent[0].set_codepoint(Codepoint::Ce);
-    let mut told = Vec::new();
+    let mut new_segments = Vec::new();
     for segment in &sent {
         for ack in passive.answers(segment, 0) {
-            told.extend(active.answers(&ack, 0));
+            new_segments.extend(active.answers(&ack, 0));
         }
     }
-    let cwr: Vec<_> = told.iter().map(|segment| segment.flags.has(Flags::CWR)).collect();
+    let cwr: Vec<_> = new_segments.iter().map(|segment| segment.flags.has(Flags::CWR)).collect();
     assert!(cwr[0] && !cwr[1..].contains(&true), "{cwr:?}");
-    // Then the peer falls silent.
-    let acks: Vec<_> = told.iter().flat_map(|segment| passive.answers(segment, 0)).collect();
+    // Then no more acknowledgments arrive.
+    let acks: Vec<_> =
+        new_segments.iter().flat_map(|segment| passive.answers(segment, 0)).collect();
     assert!(!acks.is_empty() && acks.iter().all(|ack| !ack.flags.has(Flags::ECE)));
 }
 
@@ -187,7 +188,7 @@ fn the_window_is_at_least_one_segment_and_ssthresh_two() {
 
 #[test]
 fn nothing_is_undone_after_ece_arrives() {
-    // The timeout comes while the cut is answered: it cuts no further, and restores nothing.
+    // The timeout comes before CWR is acknowledged: it reduces no further, and nothing is restored.
     let mut s = Script::sender("sack+ecn+eifel").cwnd(8).ssthresh(20);
     s = s.handshake_takes(100).at_millis(10);
     let mut s = s.sent(1..=8);
@@ -227,7 +228,7 @@ fn ece_without_outstanding_data_changes_nothing() {
     s.write(2).expect([2, 3]);
 }
 
-/// `tcp_enter_cwr`: marks bring the window down in proportion, as losses do.
+/// `tcp_enter_cwr`: marks reduce the window proportionally, as losses do.
 #[test]
 fn ece_with_linux_reduces_proportionally() {
     let setup = Script::sender("rack+ecn").cwnd(10).ssthresh(20).handshake_takes(100);
@@ -235,15 +236,15 @@ fn ece_with_linux_reduces_proportionally() {
     let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
     s.echoes_mark(1).ssthresh(5).expect([11]);
     let left = (2..=11).map(|number| s.ack(number).ssthresh(5).take().len()).sum::<usize>();
-    // Half as much as is acknowledged, but for what lets the first out at once.
+    // One segment leaves for two acknowledged ones, and the first leaves at once.
     assert_eq!(left, 5);
-    // Segment 11 is beyond what was outstanding then.
+    // Segment 11 was not outstanding at the mark.
     s.cwnd(5.2);
 }
 
 #[test]
 fn a_rate_halving_sender_keeps_a_segment() {
-    // A single byte is outstanding as a mark is echoed.
+    // A single byte is outstanding when ECE arrives.
     let mut config = capable();
     config.recovery.reduction = Reduction::RateHalving;
     let (mut active, mut passive) = connected(&config, &capable(), 0);
@@ -260,7 +261,8 @@ fn a_rate_halving_sender_keeps_a_segment() {
 
 #[test]
 fn a_proportional_reduction_sends_no_more_than_is_acknowledged() {
-    // After a spurious timeout, whose window stays one segment for the echo, ten are outstanding.
+    // After a spurious timeout ten segments are outstanding, and the window stays one segment
+    // because of the ECE.
     let setup = Script::sender("rack+frto:linux+ecn").cwnd(10).handshake_takes(100);
     let linux = Reduction::Prr(PrrBound::Linux);
     let mut s = setup.set(|config| config.recovery.reduction = linux).sent(1..=10);
@@ -289,7 +291,7 @@ fn without_an_ecn_setup_syn_nothing_is_ecn_capable() {
         active.connection.write(500);
         let mut data = active.sends_one(at + 10);
         assert_eq!(data.codepoint(), codepoint);
-        // Marks are echoed all the same.
+        // Marks are echoed nevertheless.
         (data.seq, data.ack) = (data.ack, data.seq);
         data.set_codepoint(Codepoint::Ce);
         assert!(active.answers(&data, at + 20).iter().any(|ack| ack.flags.has(Flags::ECE)));
@@ -299,7 +301,7 @@ fn without_an_ecn_setup_syn_nothing_is_ecn_capable() {
 #[test]
 fn a_timeout_after_ece_sets_cwr_too() {
     let (mut active, _, sent) = sending(100);
-    let told = |sent: &[Segment]| sent.iter().any(|segment| segment.flags.has(Flags::CWR));
+    let has_cwr = |sent: &[Segment]| sent.iter().any(|segment| segment.flags.has(Flags::CWR));
     let mut echo = Segment::new(sent[0].ack, 0, Flags::ACK | Flags::ECE);
     echo.window = 60_000;
     let mut after = Vec::new();
@@ -307,11 +309,11 @@ fn a_timeout_after_ece_sets_cwr_too() {
         echo.ack = segment.end();
         after.extend(active.answers(&echo, 100));
     }
-    assert!(told(&after));
-    // What was outstanding at the first echo is not all acknowledged: `ssthresh` stays.
+    assert!(has_cwr(&after));
+    // The data that was outstanding at the first ECE is not all acknowledged: `ssthresh` stays.
     let at = active.timer();
-    assert!(!told(&active.sends(at)));
+    assert!(!has_cwr(&active.sends(at)));
     let mut ack = Segment::new(sent[0].ack, 0, Flags::ACK);
     (ack.ack, ack.window) = (after[after.len() - 1].end(), 60_000);
-    assert!(told(&active.answers(&ack, at + 100)));
+    assert!(has_cwr(&active.answers(&ack, at + 100)));
 }

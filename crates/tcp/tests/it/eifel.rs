@@ -1,8 +1,8 @@
 //! Eifel detection by timestamps with its full response: Ludwig and Katz 2000, in the form of
 //! report C-2002-07 section 5, for timeouts.
 //!
-//! The timestamp clock ticks in milliseconds. T-EI-7, a spurious fast retransmit, is not of this
-//! form. What RFC 3522 would decide otherwise is said at the case.
+//! The timestamp clock ticks in milliseconds. T-EI-7, a spurious fast retransmit, does not apply to
+//! this form. A comment says where RFC 3522 decides otherwise.
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, base, end_of, number_of};
@@ -57,7 +57,7 @@ fn without_timestamps_it_is_inconclusive() {
     eifel.on_timeout(50);
     let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
     ack.ack = Seq::FIRST + 1000;
-    let facts = flight.acked(&ack, Instant::START);
+    let facts = flight.on_ack(&ack, Instant::START);
     assert_eq!(eifel.on_ack(&facts), Verdict::Inconclusive(Reason::NoTimestamps));
 }
 
@@ -71,9 +71,9 @@ fn a_duplicate_does_not_decide() {
 
 #[test]
 fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
-    // RFC 3522 section 3.2 stops here unless the receiver is known to report duplicates, for the
-    // acknowledgment covers all. The form of 2000 has no such step, and the restored window leaves
-    // in one burst.
+    // The acknowledgment covers everything, so RFC 3522 section 3.2 stops here unless the receiver
+    // is known to report duplicates. The form of 2000 has no such step, and the restored window
+    // leaves in one burst.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.echoing(10).ack(6).expect(7..=12).verdict(Verdict::Spurious).cwnd(6.0);
@@ -143,7 +143,7 @@ fn numbers(segments: &[Segment]) -> Vec<u32> {
 }
 
 impl Chain {
-    /// Segments arrive in order; what the receiver acknowledges for each.
+    /// The segments arrive in order. Returns the receiver's acknowledgments.
     fn delivered(&mut self, segments: &[Segment]) -> Vec<Segment> {
         let acks = segments.iter().flat_map(|segment| self.receiver.answers(segment, self.millis));
         acks.collect()
@@ -155,8 +155,8 @@ impl Chain {
         assert_eq!(numbers(&self.left), expected);
     }
 
-    /// All that left last arrives, and so do the acknowledgments for it, 100 ms later; what each
-    /// of them lets out.
+    /// The last segments sent arrive, and 100 ms later their acknowledgments. Returns the segments
+    /// that each acknowledgment releases.
     fn round_trip(&mut self) -> Vec<(u32, Vec<u32>)> {
         self.millis += 100;
         let left = std::mem::take(&mut self.left);
@@ -181,7 +181,7 @@ fn t_ei_chain_the_ack_of_a_duplicate_looks_like_that_of_the_original() {
     // The receiver had segment 1: A3 echoes segment 3. Five are outstanding, eight allowed.
     assert_eq!(c.round_trip(), [(3, vec![9, 10, 11])]);
     assert_eq!(c.cwnd(), 8);
-    // Three duplicates later the truth is out. All of 4 to 8 is lost, so the pipe is empty.
+    // After three duplicates all of 4 to 8 is marked lost, so the pipe is empty.
     assert_eq!(c.round_trip(), [(3, vec![]), (3, vec![]), (3, vec![4, 5, 6, 7])]);
     assert_eq!(c.cwnd(), 4);
 }
@@ -206,8 +206,8 @@ fn t_ei_chain_newreno_retransmits_one_hole_per_round_trip() {
     let mut c = chain("newreno+eifel", |_| {});
     assert_eq!(c.round_trip(), [(3, vec![9, 10, 11])]);
     assert_eq!(c.round_trip(), [(3, vec![]), (3, vec![]), (3, vec![4])]);
-    // What a partial acknowledgment covers is retransmitted no more and leaves room for new data:
-    // the window of seven stays.
+    // The data that a partial acknowledgment covers makes room for new data: the window of seven
+    // stays.
     assert_eq!(c.round_trip(), [(4, vec![5])]);
     assert_eq!(c.round_trip(), [(5, vec![6, 12])]);
     assert_eq!(c.round_trip(), [(6, vec![7, 13]), (6, vec![14])]);

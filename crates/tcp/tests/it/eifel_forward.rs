@@ -13,7 +13,7 @@ fn setup() -> Setup {
     Script::sender("newreno+eifel:forward").cwnd(6).ssthresh(8).rto_of(40).at_millis(10)
 }
 
-/// And the first of them retransmitted at 50 ms.
+/// The first of them is retransmitted at 50 ms.
 fn timed_out() -> Script {
     let mut s = setup().sent(1..=6);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
@@ -128,8 +128,8 @@ fn t_ei_chain_the_second_acknowledgment_reveals_the_duplicate() {
     let numbers = |left: &[Segment]| left.iter().map(|s| number_of(s.seq)).collect::<Vec<_>>();
     let (.., left) = after_the_chain("sack:rfc3517+eifel");
     assert_eq!(numbers(&left), [9, 10, 11]);
-    // Two instead, of which the first brings a duplicate: the lost segment is retransmitted at
-    // once, and no third timeout is needed.
+    // Two new segments leave instead. The answer to the first is a duplicate, so the lost segment
+    // is retransmitted at once, and no third timeout is needed.
     let (mut sender, mut receiver, left) = after_the_chain("sack:rfc3517+eifel:forward");
     assert_eq!(numbers(&left), [9, 10]);
     let duplicate = receiver.answers(&left[0], 4000)[0];

@@ -1,5 +1,5 @@
-//! How a connection ends otherwise than by two FINs in turn: limits, keep-alive, TIME-WAIT and what
-//! nobody reads (RFC 9293 sections 3.6.1, 3.8.3 and 3.8.4, RFC 1337, RFC 6191).
+//! How a connection ends other than by two FINs in turn: limits, keep-alive, TIME-WAIT and unread
+//! data (RFC 9293 sections 3.6.1, 3.8.3 and 3.8.4, RFC 1337, RFC 6191).
 
 use crate::script;
 use crate::script::base;
@@ -33,18 +33,18 @@ fn syn(seq: Seq, stamp: Option<u32>) -> Segment {
 fn t_b_32_a_later_syn_takes_over_from_time_wait() {
     let a = waiting(&base());
     for (distance, yields) in [(0_i64, true), (1, true), (1_000_000, true), (-1, false)] {
-        let seq = Seq::new(a.nxt().value().saturating_add_signed(distance));
-        assert_eq!(a.connection.yields_to(&syn(seq, None)), yields, "{distance}");
+        let seq = Seq::new(a.rcv_nxt().value().saturating_add_signed(distance));
+        assert_eq!(a.connection.can_be_reopened_by(&syn(seq, None)), yields, "{distance}");
     }
-    // Nothing else does.
+    // No other SYN does.
     for flags in [Flags::SYN | Flags::ACK, Flags::ACK, Flags::SYN | Flags::RST] {
-        assert!(!a.connection.yields_to(&Segment::new(a.nxt() + 5, 0, flags)));
+        assert!(!a.connection.can_be_reopened_by(&Segment::new(a.rcv_nxt() + 5, 0, flags)));
     }
     let (other, _) = connected(&base(), &base(), 0);
-    assert!(!other.connection.yields_to(&syn(other.nxt() + 5, None)));
-    // What does not take over is asked about.
+    assert!(!other.connection.can_be_reopened_by(&syn(other.rcv_nxt() + 5, None)));
+    // A SYN that does not take over gets a challenge ACK.
     let mut a = a;
-    let old = syn(a.nxt() - 10, None);
+    let old = syn(a.rcv_nxt() - 10, None);
     assert_eq!(a.answers(&old, 100)[0].flags, Flags::ACK);
     assert_eq!(a.connection.state(), State::TimeWait);
 }
@@ -55,7 +55,7 @@ fn t_b_32_a_later_timestamp_counts_more_than_the_number() {
     let stamped = Config { timestamps: true, ..base() };
     let a = waiting(&stamped);
     let recent = a.connection.receiver().recent().unwrap();
-    let (above, below) = (a.nxt() + 9, a.nxt() - 9);
+    let (above, below) = (a.rcv_nxt() + 9, a.rcv_nxt() - 9);
     for (seq, stamp, yields) in [
         (below, Some(recent + 1), true),
         (above, Some(recent), true),
@@ -64,19 +64,19 @@ fn t_b_32_a_later_timestamp_counts_more_than_the_number() {
         (above, None, true),
         (below, None, false),
     ] {
-        assert_eq!(a.connection.yields_to(&syn(seq, stamp)), yields, "{stamp:?}");
+        assert_eq!(a.connection.can_be_reopened_by(&syn(seq, stamp)), yields, "{stamp:?}");
     }
 }
 
 #[test]
 fn a_reset_in_time_wait_ends_it_or_does_not() {
-    for (knob, state) in
+    for (reaction, state) in
         [(TimeWaitReset::Ends, State::Closed), (TimeWaitReset::Ignored, State::TimeWait)]
     {
         let mut config = base();
-        config.connection.time_wait_reset = knob;
+        config.connection.time_wait_reset = reaction;
         let mut a = waiting(&config);
-        assert_eq!(a.answers(&Segment::new(a.nxt(), 0, Flags::RST), 50), []);
+        assert_eq!(a.answers(&Segment::new(a.rcv_nxt(), 0, Flags::RST), 50), []);
         assert_eq!(a.connection.state(), state);
         assert_eq!(a.connection.failure(), None);
     }
@@ -119,7 +119,7 @@ fn unacknowledged_data_is_reported_and_then_given_up() {
     let problems = a.events.iter().filter(|event| matches!(event, Event::DeliveryProblem { .. }));
     assert_eq!(problems.count(), 1);
     assert_eq!(a.connection.failure(), Some(Failure::TimedOut));
-    // Who comes back finds nothing.
+    // A peer that returns later gets a reset.
     b.connection.write(10);
     let reset = a.answers(&b.sends_one(130_000), 130_000);
     assert_eq!(reset[0].flags, Flags::RST);
@@ -162,16 +162,17 @@ fn silence_ends_a_connection_and_a_closed_window_does_not() {
 #[test]
 fn t_b_27_a_silent_peer_gets_keep_alives() {
     let mut config = base();
-    let knobs =
+    let keep_alive =
         KeepAlive { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 3 };
-    config.connection.keep_alive = Some(knobs);
+    config.connection.keep_alive = Some(keep_alive);
     let (mut a, mut b) = connected(&config, &base(), 0);
     a.connection.write(100);
     let data = a.sends_one(1000);
     b.gets(&data, 1000);
     b.connection.on_timer(script::pair::at(1200));
     a.gets(&b.sends_one(1200), 1200);
-    // The timer was set as the connection began, and looks back.
+    // The timer was set when the connection began; at its expiry it is set for the rest of the idle
+    // time.
     assert_eq!(a.timer(), 7_200_000);
     a.sends_nothing(7_200_000);
     assert_eq!(a.timer(), 7_201_200);
@@ -180,7 +181,8 @@ fn t_b_27_a_silent_peer_gets_keep_alives() {
     let answer = b.answers(&probe, 7_201_200);
     assert_eq!(answer.len(), 1);
     assert_eq!(a.answers(&answer[0], 7_201_300), []);
-    // It lives. Then it does not: one question proves nothing, three do.
+    // The peer answers one probe. Then it is silent: the connection ends after three probes, not
+    // after one.
     assert_eq!(a.timer(), 7_276_200);
     a.sends_nothing(7_276_200);
     for expected in [14_401_300, 14_476_300, 14_551_300] {
@@ -225,12 +227,12 @@ fn shutting_down_writes_leaves_reads_open() {
 
 #[test]
 fn data_after_shutting_down_reads_is_reset() {
-    let mut knob = base();
-    knob.connection.after_close = AfterClose::Resets;
-    for (config, hangs_up) in [(knob, false), (base(), true)] {
+    let mut resetting = base();
+    resetting.connection.after_close = AfterClose::Resets;
+    for (config, hangs_up) in [(resetting, false), (base(), true)] {
         let (mut a, mut b) = connected(&config, &base(), 0);
         match hangs_up {
-            true => a.connection.hang_up(),
+            true => a.connection.close_both(),
             false => a.connection.close(),
         }
         let fin = a.sends_one(0);
@@ -250,7 +252,7 @@ fn data_after_shutting_down_reads_is_reset() {
 #[test]
 fn shutting_down_reads_does_not_change_closing() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
-    a.connection.hang_up();
+    a.connection.close_both();
     let fin = a.sends_one(0);
     a.gets(&b.answers(&fin, 0)[0], 0);
     b.connection.close();
@@ -260,7 +262,7 @@ fn shutting_down_reads_does_not_change_closing() {
     assert_eq!((b.connection.state(), b.connection.failure()), (State::Closed, None));
 }
 
-/// An end of Linux that has closed, and whose FIN is acknowledged; the other end.
+/// A Linux end that has closed and whose FIN is acknowledged, and the other end.
 fn half_closed(config: &Config) -> (End, End) {
     let (mut a, mut b) = connected(config, &base(), 0);
     a.connection.close();
@@ -284,12 +286,12 @@ fn fin_wait_2_ends_after_a_minute() {
     a.sends_nothing(60_000);
     assert_eq!((a.connection.state(), a.connection.failure()), (State::Closed, None));
     assert_eq!(a.events.last(), Some(&Event::Closed));
-    // What comes then finds no connection, as ever.
+    // A segment that arrives later gets a reset.
     b.connection.close();
     let fin = b.sends_one(60_001);
     let reset = a.answers(&fin, 60_001);
     assert!(reset.is_empty() || reset[0].flags.has(Flags::RST), "{reset:?}");
-    // Who still reads waits for as long as it takes, and so does who has no such limit.
+    // An end that still reads waits without limit, and so does an end without this setting.
     let (a, _) = half_closed(&limited(AfterClose::Reads));
     assert_eq!(a.connection.next_timer(), None);
     let mut endless = base();
@@ -324,7 +326,7 @@ fn closing_with_unread_data_sends_a_reset() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     b.connection.write(300);
     a.gets(&b.sends_one(0), 0);
-    a.connection.hang_up();
+    a.connection.close_both();
     let reset = a.sends_one(0);
     assert!(reset.flags.has(Flags::RST));
     b.gets(&reset, 0);
@@ -348,7 +350,7 @@ fn data_after_a_fin_is_ignored() {
     b.answers(&fin, 0);
     assert_eq!(b.connection.state(), State::CloseWait);
     for flags in [Flags::ACK, Flags::ACK | Flags::FIN] {
-        let mut more = Segment::new(b.nxt(), 500, flags);
+        let mut more = Segment::new(b.rcv_nxt(), 500, flags);
         (more.ack, more.window) = (Seq::FIRST + 1, 60_000);
         assert_eq!(b.answers(&more, 0)[0].ack, fin.end());
         assert_eq!((b.connection.readable(), b.connection.state()), (100, State::CloseWait));

@@ -1,4 +1,4 @@
-//! What forks of a run ask of a sender: to suppress retransmissions, or to be another one.
+//! Senders in forks of a run: without retransmissions, or with another configuration.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn a_suppressed_sender_waits_for_the_acknowledgment() {
     for _ in 0..8 {
         s.at(5000).ack(0).expect_nothing().fast_retransmits(0).cwnd(6.0);
     }
-    // An acknowledgment comes after all, and everything is as usual.
+    // An acknowledgment arrives, and the sender continues as usual.
     s.at(9000).ack(1).expect([7, 8]).cwnd(7.0);
     let timer = s.connection.next_timer();
     assert!(timer.is_some());
@@ -56,13 +56,14 @@ fn reconfigures(s: &mut Script, spec: &str) -> Result<(), ReconfigureError> {
 
 #[test]
 fn another_sender_continues_with_the_segments_in_flight() {
-    // The timeout is the same; what it does is F-RTO's.
+    // The timer expires at the same time, and the sender then performs F-RTO.
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
     assert_eq!(reconfigures(&mut s, "newreno+frto"), Ok(()));
     s.timeout().expect([1]).cwnd(6.0).ssthresh(3);
     s.ack(1).expect([7, 8]).cwnd(3.0);
 
-    // And back before F-RTO is done: the timeout has rolled SND.NXT back, and the windows rule.
+    // The first configuration returns before F-RTO has ended: the timeout has rolled SND.NXT back,
+    // and the windows limit the sender.
     assert_eq!(reconfigures(&mut s, "newreno"), Ok(()));
     s.ack(2).expect([3, 4, 5]).undecided().cwnd(3.33);
 }
@@ -74,7 +75,7 @@ fn another_recovery_ends_the_current_one() {
     s.sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).ssthresh(4).cwnd(4.0);
     assert_eq!(reconfigures(&mut s, "reno:no-bugfix"), Ok(()));
-    // A sender without SACK does not hear of blocks: three duplicates more, and inflation.
+    // A sender without SACK ignores blocks: it takes three more duplicates, and window inflation.
     s.sacks(0, [2..=5]).expect_nothing();
     s.sacks(0, [2..=6]).expect_nothing().outstanding(8);
     s.sacks(0, [2..=7]).expect([1]).fast_retransmits(2).cwnd(7.0);
@@ -99,7 +100,7 @@ fn an_option_that_was_not_negotiated_cannot_be_used() {
     assert!(wants.to_string().contains("timestamps, which were not negotiated"));
     assert_eq!(reconfigures(&mut s, "newreno+eifel:forward"), Err(ReconfigureError::NoTimestamps));
     assert_eq!(reconfigures(&mut s, "sack"), Err(ReconfigureError::NoSack));
-    // It goes on as before.
+    // The sender continues unchanged.
     s.timeout().expect([1]).cwnd(1.0);
 
     let initial = InitialWindow::Segments(6);

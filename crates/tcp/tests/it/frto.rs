@@ -1,8 +1,7 @@
 //! F-RTO as in report C-2002-07 section 3: six segments outstanding, plenty of new data.
 //!
-//! T-FR-12 to T-FR-14 belong to other forms of F-RTO. T-FR-16, with wrapping sequence numbers, is
-//! in
-//! `wrap.rs`, because only the wire has them.
+//! T-FR-12 to T-FR-14 belong to other forms of F-RTO. T-FR-16 is in `wrap.rs`, because sequence
+//! numbers wrap on the wire only.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::config::RecoverOnUndo;
@@ -51,7 +50,7 @@ fn t_fr_3_a_duplicate_second_starts_go_back_n_with_three_segments() {
     s.timeout().expect([1]);
     s.ack(1).expect([7, 8]).cwnd(3.0);
     s.ack(1).expect([2, 3, 4]).verdict(Verdict::Genuine).cwnd(3.0);
-    // The duplicate of segment 8, and any number more, start no fast retransmit below send_high.
+    // The duplicate of segment 8, and any further ones, start no fast retransmit below send_high.
     for _ in 0..4 {
         s.ack(1).expect_nothing().fast_retransmits(0);
     }
@@ -65,8 +64,8 @@ fn t_fr_3_a_duplicate_second_starts_go_back_n_with_three_segments() {
 
 #[test]
 fn t_fr_4_an_acknowledgment_of_everything_counts_as_the_first() {
-    // Segment 1 was lost and the retransmission arrived. RFC 4138 and RFC 5682 would go back to
-    // slow start here (step 2 a); the report has no such test, and goes on at half the window.
+    // Segment 1 was lost and the retransmission arrived. RFC 4138 and RFC 5682 would fall back to
+    // slow start here (step 2 a); the report has no such test, and continues with half the window.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.ack(6).expect([7, 8]).cwnd(3.0).undecided();
@@ -75,9 +74,9 @@ fn t_fr_4_an_acknowledgment_of_everything_counts_as_the_first() {
 
 #[test]
 fn t_fr_4_the_lost_window_needs_no_more_retransmissions() {
-    // Step 3 ii has the unacknowledged segments retransmitted "similarly to the conventional
-    // recovery", for one of the last window must be lost. Here none of it is outstanding, only the
-    // two new segments are, and a conventional sender would not send those again for a duplicate.
+    // Step 3 ii retransmits the unacknowledged segments "similarly to the conventional recovery",
+    // because one of the last window must be lost. Here none of it is outstanding, only the two new
+    // segments are, and a conventional sender would not retransmit those for a duplicate.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     s.ack(6).expect([7, 8]).cwnd(3.0);
@@ -171,8 +170,8 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment() {
     let mut s = six_outstanding();
     s.timeout().expect([1]).ssthresh(3);
     s.ack(1).expect([7, 8]);
-    // Seven are outstanding now, 2 to 8: half of them, rounded down. RFC 5682 would not begin
-    // again here; the report enters F-RTO at every timeout.
+    // Seven are outstanding now, 2 to 8: half of them, rounded down. RFC 5682 would not restart
+    // F-RTO here; the report enters it at every timeout.
     s.timeout().expect([2]).ssthresh(3).cwnd(3.0);
     s.ack(2).expect([9, 10]).undecided().cwnd(3.0);
     s.ack(3).expect_nothing().verdict(Verdict::Spurious);
@@ -180,7 +179,7 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment() {
 
 #[test]
 fn t_fr_11_an_ack_of_part_of_the_segment_counts() {
-    // RFC 4138 and RFC 5682 ask for the whole retransmission; the report does not.
+    // RFC 4138 and RFC 5682 require an ACK of the whole retransmission; the report does not.
     let mut s = six_outstanding();
     s.timeout().expect([1]);
     let half = s.pure_ack(start_of(1) + 500);

@@ -1,5 +1,5 @@
-//! F-RTO where it has no new segments to send: what RFC 5682 appendix A lists beside conventional
-//! recovery (which `frto.rs` and `frto_variants.rs` have as T-FR-5), for every form of F-RTO.
+//! F-RTO without new segments to send: the alternatives of RFC 5682 appendix A, for every form of
+//! F-RTO. Conventional recovery is T-FR-5 in `frto.rs` and `frto_variants.rs`.
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, end_of, number_of, start_of};
@@ -9,8 +9,8 @@ use rtolab_tcp::{Event, Flags, Segment, specification};
 
 const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 
-/// Every form and the window with which it goes back once the second acknowledgment has brought
-/// nothing: what Linux has then is that of a conventional sender.
+/// Every form, and its window in go-back-N if the second acknowledgment is no evidence. Linux then
+/// has the window of a conventional sender.
 const FORMS: [(&str, u32); 9] = [
     ("newreno+frto", 3),
     ("newreno+frto:rfc4138", 3),
@@ -28,7 +28,7 @@ fn sender(spec: &str, limited: WindowLimited) -> Setup {
 }
 
 /// Six segments outstanding and no more data; the first was retransmitted. A passive detector sees
-/// that the sender does not what F-RTO would.
+/// that the sender deviates from F-RTO.
 fn without_data(spec: &str, limited: WindowLimited) -> Script {
     let mut s = sender(spec, limited).segments(6).sent(1..=6);
     s.allow_disagreement().timeout().expect([1]);
@@ -36,7 +36,7 @@ fn without_data(spec: &str, limited: WindowLimited) -> Script {
     s
 }
 
-/// Six segments outstanding, and the offered window has no room for more.
+/// Six segments outstanding, and the advertised window has no room for more.
 fn without_room(spec: &str, limited: WindowLimited) -> Script {
     let mut s = sender(spec, limited).offered(6).sent(1..=6);
     s.timeout().expect([1]);
@@ -129,8 +129,8 @@ fn a_reserve_keeps_room_for_the_new_segments() {
         s.echoing(0).offering(7).ack(1).expect([7, 8]).undecided();
         s.echoing(0).offering(6).ack(2).expect_nothing().verdict(Verdict::Spurious);
     }
-    // With the window of before the timeout only the reserve, which is free again, keeps more from
-    // leaving.
+    // The window is again the one from before the timeout: only the reserve, which is free again,
+    // limits the sender.
     for spec in ["sack+frto:linux", "newreno+eifel:forward"] {
         let mut s = sender(spec, WindowLimited::Reserve(2)).offered(8).sent(1..=6);
         s.timeout().expect([1]);
@@ -163,8 +163,8 @@ fn a_reserve_leaves_room_for_one_segment_and_only_f_rto_uses_it() {
     reserve("newreno").offered(6).sent(1..=6);
 }
 
-/// Both ends after the timeout of the first of six segments, all that there are, which arrives
-/// late: what the sender then sends.
+/// Both ends after the timeout of the first of six segments, which arrive late; there is no more
+/// data. Returns the segments and the probe that the sender then sends.
 fn probed(spec: &str) -> (End, End, Vec<Segment>, Segment) {
     let mut config = base();
     config.window.initial = rtolab_tcp::config::InitialWindow::Segments(6);
@@ -197,7 +197,7 @@ fn after_a_spurious_timeout_a_probe_arrives_after_the_originals() {
         let answer = receiver.answers(&probe, 1100)[0];
         assert_eq!(sender.answers(&second, 1110), [], "{spec}");
         assert_eq!(verdict(&sender), Some(Verdict::Spurious), "{spec}");
-        // Its answer is one duplicate, which starts nothing.
+        // Its answer is a single duplicate, which starts no fast retransmit.
         assert_eq!((answer.ack, answer.len), (end_of(2), 0));
         assert_eq!(sender.answers(&answer, 1110), [], "{spec}");
     }

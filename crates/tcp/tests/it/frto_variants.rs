@@ -1,5 +1,5 @@
-//! F-RTO by the RFCs, Linux and ns-2, where it differs from the report's of `frto.rs`: six segments
-//! outstanding, plenty of new data. A passive detector of the same form has to agree.
+//! F-RTO of the RFCs, of Linux and of ns-2, where it differs from the report's in `frto.rs`: six
+//! segments outstanding, plenty of new data. A passive detector of the same form must agree.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::spurious::{Reason, Verdict};
@@ -15,7 +15,7 @@ const LINUX_SACK: &str = "sack+frto:linux";
 const NS2: &str = "newreno+frto:ns2";
 const NS2_SACK: &str = "sack+frto:ns2";
 
-/// All of them, two with and without SACK.
+/// All forms, two of them with and without SACK.
 const ALL: [&str; 7] = [RFC4138, RFC5682, SACK, LINUX, LINUX_SACK, NS2, NS2_SACK];
 
 /// Six segments outstanding, in congestion avoidance.
@@ -23,14 +23,14 @@ fn six(spec: &str) -> Script {
     Script::sender(spec).cwnd(6).ssthresh(6).sent(1..=6)
 }
 
-/// And the first of them retransmitted by a timeout.
+/// The first of them is retransmitted after a timeout.
 fn timed_out(spec: &str) -> Script {
     let mut s = six(spec);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s
 }
 
-/// And acknowledged: two new segments are under way.
+/// The retransmission is acknowledged, and two new segments are in flight.
 fn two_new_sent(spec: &str) -> Script {
     let mut s = timed_out(spec);
     s.ack(1).expect([7, 8]).cwnd(2.0).undecided();
@@ -39,7 +39,7 @@ fn two_new_sent(spec: &str) -> Script {
 
 #[test]
 fn t_fr_1_a_spurious_timeout_costs_one_retransmission() {
-    // The windows: half, slow start from half up to the former one, and the former one.
+    // The windows afterwards: half; slow start from half to the former one; the former one.
     let halved: &[(f64, &[u32])] = &[(3.33, &[]), (3.63, &[]), (3.91, &[]), (4.16, &[9])];
     let towards_pipe: &[(f64, &[u32])] = &[(3.0, &[]), (4.0, &[]), (5.0, &[9]), (6.0, &[10, 11])];
     let undone: &[(f64, &[u32])] = &[(6.0, &[]), (6.17, &[9]), (6.33, &[10]), (6.49, &[11])];
@@ -86,9 +86,9 @@ fn t_fr_3_a_duplicate_second_falls_back_to_go_back_n() {
     for (spec, cwnd, left) in [
         (RFC4138, 3.0, 2..=4),
         (RFC5682, 3.0, 2..=4),
-        // Two, where the report and the RFCs have three.
+        // Two segments leave; in the report and the RFCs it is three.
         (NS2, 2.0, 2..=3),
-        // The window that a conventional sender has.
+        // This is the window of a conventional sender.
         (LINUX, 2.0, 2..=3),
     ] {
         let mut s = two_new_sent(spec);
@@ -140,7 +140,7 @@ fn t_fr_4_linux_ignores_what_was_sacked_before_the_timeout() {
         .expect([4, 5])
         .verdict(Verdict::Genuine)
         .passive_verdict("originals", Verdict::Genuine);
-    // Without a report, it attributes the acknowledgment to an original.
+    // Without a SACK report, Linux attributes the acknowledgment to an original.
     let mut s = timed_out(LINUX_SACK);
     s.ack(6).expect([7, 8, 9, 10, 11, 12]).verdict(Verdict::Spurious).cwnd(6.0);
 }
@@ -188,7 +188,7 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 
 #[test]
 fn t_fr_6_only_retransmitted_data_counts() {
-    // As in the report's form, also where Linux itself counts segment 8.
+    // As in the report's form, although Linux itself counts segment 8.
     for (spec, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
         let mut s = two_new_sent(spec);
         s.sacks(1, [7..=7]).expect(2..2 + cwnd).outstanding(cwnd).cwnd(f64::from(cwnd));
@@ -227,7 +227,7 @@ fn t_fr_9_another_timeout_before_the_first_acknowledgment() {
 
 #[test]
 fn t_fr_9_the_windows_that_remain_after_the_second_timeout() {
-    // ns-2 remembers the windows anew; Linux undoes to those before the first.
+    // ns-2 saves the windows again; Linux restores those from before the first timeout.
     for (spec, cwnd, ssthresh) in [(NS2, 3.0, 3), (LINUX, 6.0, 6)] {
         let mut s = timed_out(spec);
         s.timeout().expect([1]);
@@ -248,12 +248,12 @@ fn t_fr_10_another_timeout_before_the_second_acknowledgment_begins_again() {
 
 #[test]
 fn t_fr_9_linux_undoes_another_timeout_of_the_same_segment() {
-    // A block shows that the first was spurious, and SND.UNA stays where it is.
+    // A SACK block shows that the first timeout was spurious, and SND.UNA stays.
     let mut s = timed_out(LINUX_SACK);
     s.sacks(0, [2..=2]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.sacks(0, [2..=3]).expect_nothing().verdict(Verdict::Spurious).cwnd(6.0).ssthresh(6);
-    // What was reported before proves nothing of the next one.
+    // An earlier report is no evidence about the next timeout.
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.sacks(0, [2..=3]).expect_nothing().undecided().cwnd(1.0);
     s.ack(3).expect([7, 8]).undecided().cwnd(2.0);
@@ -265,7 +265,7 @@ fn t_fr_10_or_it_belongs_to_the_current_recovery() {
         let mut s = two_new_sent(spec);
         s.timeout().expect([2]).ssthresh(3).cwnd(1.0);
         s.ack(2).expect([3, 4]).verdict(RECOVERING).cwnd(2.0);
-        // When all that was outstanding is acknowledged, the next timeout is one like any.
+        // Once all data of that window is acknowledged, the next timeout enters F-RTO as usual.
         s.ack(8).expect([9, 10, 11]).cwnd(3.0);
         s.timeout().expect([9]);
         s.ack(9).expect([12, 13]).undecided();
@@ -311,13 +311,14 @@ fn t_fr_11_linux_starts_go_back_n_and_still_waits_for_an_original() {
 
 #[test]
 fn t_fr_12_a_loss_and_a_delay() {
-    // Segment 1 was lost, and the retransmission comes behind the rest, which was late.
+    // Segment 1 was lost, and the retransmission arrives after the other segments, which were late.
     for spec in [RFC4138, RFC5682, NS2] {
         let mut s = timed_out(spec);
         s.ack(0).expect_nothing().verdict(Verdict::Genuine);
     }
-    // With SACK the duplicates say nothing yet. It comes before the last three: they were not lost,
-    // so that nothing else has to be retransmitted, though the timeout was needed.
+    // With SACK the duplicates decide nothing yet. The retransmission arrives before the last three
+    // segments: these were not lost, so nothing else is retransmitted, although the timeout was
+    // needed.
     let mut s = timed_out(SACK);
     s.sacks(0, [2..=2]).expect_nothing().undecided();
     s.sacks(0, [2..=3]).expect_nothing().undecided();
@@ -334,7 +335,7 @@ fn t_fr_13_sack_distinguishes_reordering() {
     s.sacks(0, [3..=3]).expect_nothing().undecided();
     s.ack(3).expect([7, 8]).undecided().cwnd(2.0);
     s.sacks(3, [5..=5]).expect_nothing().verdict(Verdict::Spurious).cwnd(3.0);
-    // The hole at 4 is one like any.
+    // The hole at 4 is treated like any other.
     s.sacks(3, [5..=6]).expect_nothing().fast_retransmits(0);
     s.sacks(3, [5..=7]).expect([4]).fast_retransmits(1);
 
@@ -342,7 +343,7 @@ fn t_fr_13_sack_distinguishes_reordering() {
     s.ack(3).expect([7, 8]);
     s.sacks(3, [5..=5]).verdict(Verdict::Spurious).cwnd(3.0).expect_nothing();
 
-    // Without, the first duplicate ends it.
+    // Without SACK, the first duplicate ends F-RTO.
     let mut s = timed_out(RFC5682);
     s.ack(0).expect_nothing().verdict(Verdict::Genuine);
 }
@@ -353,13 +354,13 @@ fn t_fr_13_a_block_above_the_recovery_point_is_a_new_segment() {
     s.ack(3).expect([7, 8]);
     // Segment 8 left after the timeout, like segment 7, and is not retransmitted.
     s.sacks(3, [5..=5, 7..=7]).expect([4, 6]).verdict(Verdict::Genuine).cwnd(3.0);
-    // And one without news below it may be of the retransmission.
+    // A block that reports nothing new below it may be due to the retransmission.
     let mut s = two_new_sent(SACK);
     s.ack(1).expect([2, 3, 4]).verdict(Verdict::Genuine).cwnd(3.0);
 }
 
 #[test]
-fn t_fr_14_a_receiver_that_withholds_gains_nothing() {
+fn t_fr_14_a_receiver_that_withholds_acks_gains_nothing() {
     // Segment 1 was lost and so was its fast retransmission; the receiver has all the rest, and
     // acknowledges it one by one.
     for spec in [RFC4138, RFC5682] {
@@ -395,8 +396,8 @@ fn t_fr_14_linux_enters_if_a_timeout_in_fast_recovery_repeats() {
     s.sacks(0, [2..=4]).expect([1]);
     s.timeout().expect([1]);
     s.timeout().expect([1]);
-    // Segments 2 to 4 were reported before, 5 was not. The windows are again as before the timeout,
-    // and so as fast recovery had left them.
+    // Segments 2 to 4 were SACKed before, 5 was not. The windows are those from before the timeout,
+    // as fast recovery had left them.
     s.ack(4).expect([7, 8]).undecided();
     s.ack(5).expect_nothing().verdict(Verdict::Spurious).cwnd(3.0).ssthresh(3);
 }
@@ -407,10 +408,10 @@ fn t_fr_15_a_receiver_that_delays_acknowledgments() {
         let mut s = timed_out(spec);
         s.ack(2).expect([7, 8]).undecided().cwnd(2.0);
         s.ack(4).verdict(Verdict::Spurious);
-        // What leaves is a matter of the window.
+        // The window decides what leaves.
         s.expect(if spec == LINUX { vec![9, 10] } else { vec![] });
     }
-    // With SACK Linux knows at the first, for segment 2 was sent once.
+    // With SACK Linux decides at the first ACK, because segment 2 was sent once.
     let mut s = timed_out(LINUX_SACK);
     s.ack(2).expect([7, 8]).verdict(Verdict::Spurious).cwnd(6.0);
 }
@@ -430,7 +431,7 @@ fn t_fr_17_three_timeouts_of_one_segment() {
         s.ack(6).expect_nothing();
         s.ack(6).expect([7, 10, 11]).fast_retransmits(1).ssthresh(2).cwnd(5.0);
     }
-    // With SACK they bring no news, and start nothing.
+    // With SACK they report nothing new, and start no fast retransmit.
     let mut s = timed_out(SACK);
     s.timeout().expect([1]);
     s.timeout().expect([1]);

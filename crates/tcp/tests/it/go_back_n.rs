@@ -1,4 +1,4 @@
-//! Go-back-N after a timeout: RFC 5681 section 3.1, RFC 6298 section 5.4 and on.
+//! Go-back-N after a timeout: RFC 5681 section 3.1, RFC 6298 sections 5.4 to 5.7.
 
 use crate::script::Script;
 

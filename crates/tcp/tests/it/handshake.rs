@@ -32,7 +32,7 @@ fn t_b_1_both_ends_are_connected() {
     passive.sends_nothing(30);
     for end in [&active, &passive] {
         assert_eq!(end.connection.state(), State::Established);
-        assert_eq!((end.una(), end.nxt()), (Seq::FIRST + 1, Seq::FIRST + 1));
+        assert_eq!((end.una(), end.rcv_nxt()), (Seq::FIRST + 1, Seq::FIRST + 1));
         assert_eq!(end.events, [Event::Connected]);
         assert_eq!(end.connection.next_timer(), None);
     }
@@ -52,7 +52,8 @@ fn t_b_1_data_may_come_with_the_last_acknowledgment() {
 
 #[test]
 fn t_b_2_a_syn_ack_for_an_old_syn_is_reset() {
-    // The peer answered an old duplicate, nine numbers below; its half-open connection goes.
+    // The peer answered an old duplicate, nine numbers below. A reset removes its half-open
+    // connection.
     let mut active = End::open(&base());
     let mut old = active.sends_one(0);
     let syn = old;
@@ -65,7 +66,7 @@ fn t_b_2_a_syn_ack_for_an_old_syn_is_reset() {
     passive.gets(&reset[0], 0);
     passive.sends_nothing(0);
     assert_eq!(passive.connection.state(), State::Closed);
-    // The host listens on, and takes the real one.
+    // The host still listens, and accepts the real SYN.
     let mut passive = End::accept(&base(), &syn);
     active.gets(&passive.sends_one(0), 0);
     assert_eq!(active.connection.state(), State::Established);
@@ -103,7 +104,7 @@ fn t_b_4_a_wrong_acknowledgment_in_syn_received_is_reset() {
         assert_eq!(reset.len(), 1, "{wrong:?}");
         assert_eq!((reset[0].seq, reset[0].flags), (ack, RST));
         assert_eq!(passive.connection.state(), State::SynReceived);
-        assert_eq!(passive.nxt(), Seq::FIRST + 1);
+        assert_eq!(passive.rcv_nxt(), Seq::FIRST + 1);
     }
 }
 
@@ -153,7 +154,7 @@ fn t_b_8_the_window_of_a_syn_is_never_scaled() {
     let syn_ack = passive.sends_one(0);
     assert_eq!((syn.window, syn_ack.window), (65_535, 65_535));
     active.gets(&syn_ack, 0);
-    // 16 bits and a shift of seven say whole multiples of 128.
+    // With a shift of seven, a window is a multiple of 128.
     assert_eq!(active.sends_one(0).window, 1_000_000 / 128 * 128);
 }
 

@@ -11,7 +11,8 @@ fn t_lt_1_the_first_two_duplicates_send_new_segments() {
     let mut s = limited("newreno").sent(1..=3);
     s.ack(0).expect([4]).cwnd(3.0);
     s.ack(0).expect([5]).cwnd(3.0);
-    // Three were outstanding without what limited transmit sent; the floor is two segments.
+    // Three were outstanding, without the segments of limited transmit; the minimum is two
+    // segments.
     s.ack(0).expect([1]).ssthresh(2).cwnd(5.0);
 }
 
@@ -29,7 +30,7 @@ fn t_lt_1_with_sack_only_new_information_counts() {
         s.sacks(0, [2..=2]);
         assert_eq!(s.connection.sender().flight().sacked(), 1000);
         match spec {
-            // The third duplicate as RFC 2581 counts them.
+            // This is the third duplicate as RFC 2581 counts them.
             "sack:rfc3517" => s.expect([1]),
             _ => s.expect_nothing(),
         };

@@ -1,4 +1,4 @@
-//! Rules of Linux that are small and decide much: each beside what the RFC has, or what would be
+//! Small rules of Linux with a large effect, each beside the RFC's rule or beside the behaviour
 //! without it.
 
 use crate::script;
@@ -35,7 +35,7 @@ fn a_hole_that_is_filled_late_shows_reordering() {
     for rules in BOTH {
         let ten_sent = || {
             let setup = rack(rules).segments(10).set(|config| {
-                (config.timestamps, config.rto.sampling) = (true, Sampling::EveryReport);
+                (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
             });
             setup.sent(1..=10)
         };
@@ -48,20 +48,21 @@ fn a_hole_that_is_filled_late_shows_reordering() {
             RackRules::Linux => s.expect_nothing().deadline(220 + 25),
             RackRules::Rfc8985 => s.expect([5]),
         };
-        // Where the retransmission filled it, what left before that is given no time.
+        // If the retransmission filled the hole, data that left before it gets no reordering
+        // window.
         let mut s = ten_sent();
         s.at(200).sacks(0, [2..=4]).expect([1]);
         s.at(300).ack(4).expect([5, 6, 7]);
     }
 }
 
-/// `tcp_dsack_seen`: a segment that came twice was delivered, so that something may leave for it.
+/// `tcp_dsack_seen`: a segment that arrived twice counts as delivered, so PRR may send for it.
 #[test]
 fn a_dsack_lets_a_proportional_reduction_send_a_segment() {
     for (rules, left) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 0)] {
         let mut s = in_proportion(rules).segments(20).sent(1..=20);
         s.at(200).sacks(0, [2..=4]).expect([1]);
-        // Half of the four that were delivered may have left, and one has.
+        // PRR allows half of the four delivered segments, and one has left.
         s.at(201).sacks(0, [2..=5]).expect_nothing();
         s.write(20).take();
         s.at(202).sacks(0, [3..=3, 2..=5]);
@@ -97,13 +98,13 @@ fn a_dsack_alone_leaves_the_timeout_undecided() {
     let mut s = two_new_sent();
     s.sacks(1, [1..=1]).undecided().take();
     s.sacks(1, [4..=4]).verdict(Verdict::Spurious).take();
-    // A duplicate without one says that the loss was real.
+    // A duplicate without a D-SACK shows that the loss was real.
     let mut s = two_new_sent();
     s.ack(1).verdict(Verdict::Genuine).take();
 }
 
-/// `cubictcp_acked`: for a second after CUBIC begins no round trip counts. The first was of six
-/// seconds, and until another counts the curve is looked at as far ahead.
+/// `cubictcp_acked`: for a second after CUBIC begins, no RTT sample counts. The first sample was
+/// six seconds, and until another one counts, the target is the curve six seconds ahead.
 #[test]
 fn cubic_ignores_round_trips_in_its_first_second() {
     let setup = Script::sender("sack").cwnd(20).ssthresh(20).offered(1000).handshake_takes(3000);
@@ -128,8 +129,8 @@ fn cubic_ignores_round_trips_in_its_first_second() {
         let grown = s.connection.sender().window().cwnd() - before;
         (grown as f64 / 1000.0) / f64::from(acked)
     };
-    // What was outstanding from the beginning; then by one for every second segment, as fast as
-    // CUBIC ever is, and a second later not any more.
+    // First the initial flight is acknowledged. Then the window grows by one for every second
+    // segment, which is CUBIC's fastest growth, and after a second it stops.
     grown_by(1..2, &mut s);
     let first = grown_by(2..4, &mut s);
     let then = grown_by(12..14, &mut s);
@@ -137,8 +138,8 @@ fn cubic_ignores_round_trips_in_its_first_second() {
     assert!(then < 0.1, "{then}");
 }
 
-/// `tcp_slow_start` says what of an acknowledgment is more than slow start needs, and congestion
-/// avoidance goes on with that: with four of the eleven segments that the window grows by one for.
+/// `tcp_slow_start` returns the part of an acknowledgment that slow start does not need. Congestion
+/// avoidance counts it: here four of the eleven segments for which the window grows by one.
 #[test]
 fn the_rest_after_slow_start_counts_in_congestion_avoidance() {
     for (slow_start, cwnd) in [(SlowStart::Delivered, 12.0), (SlowStart::OneSegment, 11.0)] {
@@ -164,11 +165,11 @@ fn a_timeout_resets_the_degree_of_reordering() {
             config.recovery.rack.threshold = RackThreshold::TimeOnly;
             config.recovery.rack.tail_loss_probe = false;
             config.window.slow_start = SlowStart::Delivered;
-            config.rto.restarts = Restarts::AsSet;
+            config.rto.restarts = Restarts::NewAcks;
         });
         let mut s = setup.cwnd(12).sent(1..=12);
         s.allow_disagreement();
-        // Segment 2 is overtaken by six.
+        // Segment 2 arrives after segment 9.
         s.at(390).sacks(0, [9..=9]).expect_nothing();
         s.at(391).sacks(0, [2..=2, 9..=9]).expect_nothing();
         s.at(392).sacks(0, [2..=3, 9..=9]).take();

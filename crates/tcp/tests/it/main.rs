@@ -1,5 +1,4 @@
-//! Packet scripts, property tests and walk-throughs of the engine, in one binary so that they build
-//! fast.
+//! Packet scripts and property tests of the engine, in one binary so that they build fast.
 
 mod acting;
 mod adaptive_dupthresh;

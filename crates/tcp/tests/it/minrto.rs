@@ -46,8 +46,8 @@ impl Pairs {
         }
     }
 
-    /// A lone segment, whose acknowledgment the receiver delays by 200 ms; when its timer expires,
-    /// counted from its sending.
+    /// Sends a lone segment, whose acknowledgment the receiver delays by 200 ms. Returns the time
+    /// from its sending to the expiry of its timer.
     fn lone(&mut self) -> u64 {
         let Self { script, at, last } = self;
         *last += 1;
@@ -83,7 +83,7 @@ fn t_mr_3_the_rto_of_a_lone_segment_covers_the_delayed_ack() {
 fn t_mr_3_a_pair_has_no_floor() {
     let mut pairs = Pairs::of("sack+minrto");
     let (at, last) = (pairs.at, pairs.last);
-    // SRTT of four ticks and one tick for what is left of the variation.
+    // SRTT is four ticks, and the variation has decayed to one tick.
     pairs.script.at(at).write(2).expect([last + 1, last + 2]).deadline(at + 50);
 }
 
@@ -111,8 +111,8 @@ fn t_mr_5_in_fast_recovery_every_segment_has_the_floor_and_then_parity_begins_an
     s.ack(0).expect_nothing();
     s.ack(0).expect([8]);
     s.ack(0).expect([9]);
-    // It ends: segment 8 has no floor. Seven were sent before, an odd number; were that to count,
-    // segment 10 would be the second of a pair.
+    // Fast recovery ends: segment 8 has no floor. Seven segments were sent before. If that odd
+    // number counted, segment 10 would be the second of a pair.
     s.ack(7).expect([10]).cwnd(3.0).deadline(150);
     s.ack(9).expect([11, 12]).deadline(550);
 }
@@ -122,7 +122,7 @@ fn t_mr_5_after_a_timeout_too() {
     let mut s = setup("newreno+minrto").cwnd(2).sent(1..=2);
     // The floor comes before the back-off.
     s.deadline(500).timeout().expect([1]).deadline(500 + 1000);
-    // Segment 1 counts as no train: two make an even one, of which neither has a floor.
+    // Segment 1 is not a train. The next two are an even train, so neither has a floor.
     s.at(510).ack(1).expect([2, 3]).deadline(510 + 200);
 }
 
@@ -133,7 +133,8 @@ fn t_mr_7_a_delayed_ack_by_timer_leaves_the_parity_wrong() {
         assert_eq!(pairs.lone(), 500, "{spec}");
         pairs.delayed();
         pairs.send(60);
-        // The receiver counts from its delayed acknowledgment; the sender of the paper goes on.
+        // The receiver counts from its delayed acknowledgment; the paper's sender does not start
+        // anew.
         assert_eq!(pairs.lone(), second, "{spec}");
         let lone = pairs.last;
         match second {

@@ -1,4 +1,4 @@
-//! What a receiver says that is not so, and what its peer makes of it.
+//! False claims of a receiver, and how its peer reacts to them.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use rtolab_tcp::{Event, Segment, Seq, specification};
 
 const SEGMENT: u64 = 1000;
 
-/// A sender, which has sent four segments, and a receiver that tells this lie.
+/// A sender that has sent four segments, and a receiver that makes this false claim.
 fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
     let mut config = base();
     config.timestamps = true;
@@ -25,8 +25,8 @@ fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
     (a, b, sent)
 }
 
-/// The bytes that each of a liar's answers acknowledges.
-fn told(answers: &[Segment]) -> Vec<u64> {
+/// The bytes that each answer acknowledges.
+fn acknowledged_bytes(answers: &[Segment]) -> Vec<u64> {
     answers.iter().map(|ack| ack.ack.since(Seq::FIRST + 1)).collect()
 }
 
@@ -61,27 +61,27 @@ fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict
 fn divided_acknowledgments_add_up() {
     let (_, mut b, sent) = facing(Lie::AckDivision, "sack");
     let answers = b.answers(&sent[0], 20);
-    assert_eq!(told(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
-    assert_eq!(told(&b.answers(&sent[1], 30)).last(), Some(&2000));
+    assert_eq!(acknowledged_bytes(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 30)).last(), Some(&2000));
     b.sends_nothing(30);
 }
 
 #[test]
 fn duplicates_are_repeated_while_a_segment_is_missing() {
     let (_, mut b, sent) = facing(Lie::SpoofedDuplicates, "sack");
-    assert_eq!(told(&b.answers(&sent[0], 20)), [1000]);
-    assert_eq!(told(&b.answers(&sent[2], 20)), [1000; 4]);
-    assert_eq!(told(&b.answers(&sent[3], 20)), [1000; 4]);
-    assert_eq!(told(&b.answers(&sent[1], 20)), [4000]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1000]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[2], 20)), [1000; 4]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [1000; 4]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 20)), [4000]);
 }
 
 #[test]
 fn an_optimistic_ack_covers_lost_data() {
     let (_, mut b, sent) = facing(Lie::Optimistic, "sack");
-    assert_eq!(told(&b.answers(&sent[0], 20)), [1250]);
-    assert_eq!(told(&b.answers(&sent[3], 20)), [5000]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1250]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [5000]);
     // A retransmission is acknowledged truthfully, so that neither end waits for ever.
-    assert_eq!(told(&b.answers(&sent[1], 30)), [4000]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 30)), [4000]);
     assert_eq!(b.connection.receiver().available(), 4000);
 }
 
@@ -92,7 +92,7 @@ fn a_false_dsack_names_the_needed_retransmission() {
     b.answers(&sent[2], 20);
     let answer = b.answers(&sent[1], 30)[0];
     assert!(answer.sack_blocks().eq([sent[1].seq..sent[1].end()]), "{answer:?}");
-    // In order, and soon, it has nothing to gain.
+    // Data that arrives in order and without a pause gets no false D-SACK.
     assert_eq!(b.answers(&sent[3], 30)[0].sack_blocks().count(), 0);
 }
 

@@ -12,7 +12,8 @@ fn t_nr_1_three_losses_of_eight() {
     s.ack(0).expect([1]).ssthresh(4).cwnd(7.0);
     s.ack(0).expect_nothing().cwnd(8.0);
     s.ack(0).expect([9]).cwnd(9.0);
-    // R1 brings a partial acknowledgment: the next hole, and one segment for the deflated window.
+    // R1 causes a partial acknowledgment, which releases the next hole and, after window deflation,
+    // one new segment.
     s.ack(2).expect([3, 10]).cwnd(8.0);
     s.ack(2).expect([11]).cwnd(9.0);
     s.ack(4).expect([5, 12]).cwnd(8.0);
@@ -32,8 +33,8 @@ fn t_cc_7_divided_acknowledgments_gain_nothing() {
     }
 }
 
-/// A spurious timeout: the acknowledgments of six originals clock out six retransmissions, and
-/// four new segments.
+/// A spurious timeout: the acknowledgments of six originals release six retransmissions and four
+/// new segments.
 fn gone_back_n(spec: &str) -> Script {
     going_back_n(Script::sender(spec))
 }
@@ -67,7 +68,7 @@ fn t_gl_1_careful_ignores_the_duplicates_of_the_oldest_segment_too() {
         s.ack(0).expect_nothing();
     }
     s.fast_retransmits(0);
-    // As T-NR-2: they are ignored until what was sent before the timeout is passed.
+    // As in T-NR-2, they are ignored until all data sent before the timeout is acknowledged.
     let mut s = gone_back_n("newreno:careful");
     for _ in 0..6 {
         s.ack(6).expect_nothing();
@@ -113,7 +114,7 @@ fn t_nr_2_only_without_bugfix_is_it_retransmitted() {
 
 #[test]
 fn t_nr_3_careful_waits_for_the_timer_if_the_loss_is_real() {
-    // 7 is lost; 8, 9 and 10 bring duplicates.
+    // 7 is lost; 8, 9 and 10 cause duplicates.
     for (spec, resent) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
         let mut s = gone_back_n(spec);
         s.ack(6).expect_nothing();
@@ -125,8 +126,8 @@ fn t_nr_3_careful_waits_for_the_timer_if_the_loss_is_real() {
     }
 }
 
-/// Segments 1 to 8 of 16 are lost, there is nothing more to send, and a round trip takes 200 ms:
-/// after the acknowledgment of the fifth retransmission.
+/// Segments 1 to 8 of 16 are lost, there is no more data, and a round trip takes 200 ms. Returns
+/// the sender after the acknowledgment of the fifth retransmission.
 fn eight_losses(spec: &str) -> Script {
     let mut s = Script::sender(spec).cwnd(16).segments(16).sent(1..=16);
     s.at(200).ack(0).expect_nothing();
@@ -160,7 +161,7 @@ fn t_nr_4_slow_but_steady_it_does_not() {
 
 #[test]
 fn t_nr_5_an_acknowledgment_number_that_wrapped_is_beyond_recover() {
-    // Inside the engine numbers do not wrap; the border of the wire widens them.
+    // Inside the engine numbers do not wrap: the wire format is widened on arrival.
     for first in [0xffff_0000, 0xffff_fff0] {
         let recover = Seq::widen(0xffff_fff0, first, Seq::FIRST);
         let ack = Seq::widen(0x10, first, recover);
@@ -208,7 +209,7 @@ fn t_nr_3_the_timestamp_heuristic_shows_which_transmission_was_answered() {
     s.ack(6).expect_nothing();
     s.ack(6).expect([7, 11]).fast_retransmits(1);
 
-    // The originals of 0 s are.
+    // It is for the originals of 0 s.
     let mut s = timestamps().cwnd(6).sent(1..=6);
     s.timeout().expect([1]);
     for number in 1..=6 {
@@ -231,13 +232,13 @@ fn a_partial_ack_can_be_set_to_retransmit_the_hole_alone() {
     s.ack(0).expect_nothing();
     s.ack(0).expect([9]).cwnd(9.0);
     s.ack(2).expect([3]).cwnd(8.0);
-    // What the window allows leaves with the next acknowledgment.
+    // The next acknowledgment releases the segments that the window allows.
     s.ack(2).expect([10, 11]).cwnd(9.0);
 }
 
 #[test]
 fn rate_halving_sends_a_segment_for_every_second_acknowledgment() {
-    // Two are outstanding at the end: NewReno takes one more than that for its window.
+    // Two are outstanding at the end, and NewReno sets its window to one more.
     for (spec, cwnd) in [("reno", 4), ("newreno", 3)] {
         let setup = Script::sender(spec).cwnd(8);
         let mut s =

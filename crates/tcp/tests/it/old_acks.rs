@@ -6,8 +6,8 @@ use crate::script::pair::connected;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::OldAcks;
 
-/// How many answers each of three old acknowledgments has: one that repeats the last one, and two
-/// that acknowledge less.
+/// The number of answers to each of three old acknowledgments: one that duplicates the last one,
+/// and two that acknowledge less.
 fn answers(old_acks: OldAcks) -> [usize; 3] {
     let mut config = Config { timestamps: true, sack: true, ..base() };
     config.connection.old_acks = old_acks;
@@ -31,6 +31,6 @@ fn an_old_acknowledgment_is_dropped_and_answered() {
 
 /// `tcp_disordered_ack_check`, `tcp_oow_rate_limited`.
 #[test]
-fn linux_accepts_a_repeated_one_and_limits_its_answers() {
+fn linux_accepts_a_duplicate_one_and_limits_its_answers() {
     assert_eq!(answers(OldAcks::Linux), [0, 1, 0]);
 }

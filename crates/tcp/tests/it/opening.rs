@@ -1,4 +1,4 @@
-//! How a connection begins when not one end alone opens it: LISTEN, CLOSED, and both at once (RFC
+//! How a connection begins at a listener, at a closed port, and when both ends open at once (RFC
 //! 9293 sections 3.5 and 3.10.7).
 
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use rtolab_tcp::{Answer, Config, Event, Failure, Flags, Listener, Segment, Seq, 
 fn established(ends: [&End; 2]) {
     for end in ends {
         assert_eq!(end.connection.state(), State::Established);
-        assert_eq!((end.una(), end.nxt()), (Seq::FIRST + 1, Seq::FIRST + 1));
+        assert_eq!((end.una(), end.rcv_nxt()), (Seq::FIRST + 1, Seq::FIRST + 1));
         let times = end.events.iter().filter(|event| **event == Event::Connected).count();
         assert_eq!((times, end.connection.failure()), (1, None));
     }
 }
 
-/// What listens makes of a segment.
+/// A listener's answer to a segment.
 fn listens(config: &Config, segment: &Segment) -> Answer {
     Listener::new(Arc::new(config.clone())).on_segment(segment)
 }
@@ -77,7 +77,7 @@ fn t_b_3_simultaneous_open_with_a_lost_syn_ack() {
     let (answer_a, _) = (a.answers(&syn_b, 10), b.answers(&syn_a, 10));
     b.answers(&answer_a[0], 20);
     assert_eq!(b.connection.state(), State::Established);
-    // The timer of A resends its answer, to which B, who has it, says so.
+    // A's timer retransmits its answer. B already has it, and acknowledges it again.
     let at = a.timer();
     let again = a.sends_one(at);
     assert_eq!(again.flags, Flags::SYN | Flags::ACK);
@@ -107,7 +107,7 @@ fn t_b_3_options_that_both_offer_are_used() {
     assert_eq!((a.connection.window_shift(), b.connection.window_shift()), (7, 3));
     a.connection.write(5000);
     assert!(a.sends(30)[0].timestamps().is_some());
-    // One offers nothing.
+    // One end offers no options.
     let (mut a, mut b) = (End::open(&with(Some(7), true)), End::open(&with(None, false)));
     let (_, syn_b) = (a.sends_one(0), b.sends_one(0));
     let answer = a.answers(&syn_b, 10)[0];
@@ -142,7 +142,7 @@ fn t_b_6_a_peer_without_the_connection_resets_it() {
     let (mut a, _) = connected(&base(), &base(), 0);
     a.connection.write(1000);
     let reset = refuse(&a.sends_one(0)).unwrap();
-    assert_eq!((reset.seq, reset.flags), (a.nxt(), Flags::RST));
+    assert_eq!((reset.seq, reset.flags), (a.rcv_nxt(), Flags::RST));
     assert_eq!(a.answers(&reset, 10), []);
     assert_eq!(a.connection.failure(), Some(Failure::Reset));
     assert_eq!(a.connection.next_timer(), None);
@@ -151,17 +151,17 @@ fn t_b_6_a_peer_without_the_connection_resets_it() {
 
 #[test]
 fn t_b_6_a_half_open_connection_is_found_by_a_new_syn() {
-    // RFC 9293 section 3.5.1, figure 9: the half-open end challenges the SYN; by the answer to that
-    // it learns of the crash, and the retransmitted SYN is for the listener.
+    // RFC 9293 section 3.5.1, figure 9: the half-open end challenges the SYN. The reset in answer
+    // shows it that the peer has crashed, and the retransmitted SYN reaches the listener.
     let (_, mut b) = connected(&base(), &base(), 0);
     let mut a = End::open(&base());
     let mut syn = a.sends_one(100);
-    // Its numbers are others than before.
+    // It uses other sequence numbers than before.
     syn.seq += 5000;
     let challenge = b.answers(&syn, 100);
     assert_eq!(challenge.len(), 1);
     assert_eq!((challenge[0].flags, challenge[0].ack), (Flags::ACK, Seq::FIRST + 1));
-    // In the new connection's numbers that acknowledges what was never sent.
+    // For the new connection that acknowledges data that was never sent.
     let mut seen = challenge[0];
     seen.ack = Seq::FIRST - 4999;
     let mut reset = a.answers(&seen, 110)[0];

@@ -1,4 +1,4 @@
-//! How Linux opens: SYNs that are repeated evenly, and what is left of the initial window.
+//! How Linux opens: SYNs at equal intervals, and the initial window after SYN timeouts.
 
 use crate::script::base;
 use crate::script::pair::End;
@@ -13,7 +13,7 @@ fn linux() -> Config {
     config
 }
 
-/// The SYN leaves, and its timer expires so often.
+/// The SYN leaves, and its timer expires this many times.
 fn repeated(config: &Config, times: u32) -> (End, Vec<(u64, Segment)>) {
     let mut active = End::open(config);
     let mut sent = vec![(0, active.sends_one(0))];
@@ -38,7 +38,7 @@ fn the_first_syns_are_retransmitted_evenly() {
     }
 }
 
-/// The window after this many timeouts of a SYN, of which the one numbered `answered` arrived.
+/// The initial window after this many timeouts of a SYN, if the SYN numbered `answered` arrived.
 fn window_after(timeouts: u32, answered: usize) -> u64 {
     let mut config = linux();
     config.connection.syn_linear_timeouts = 4;
@@ -55,11 +55,11 @@ fn one_syn_timeout_or_a_spurious_one_keeps_the_initial_window() {
     assert_eq!(window_after(0, 0), 10);
     assert_eq!(window_after(1, 1), 10);
     assert_eq!(window_after(2, 2), 1);
-    // The echo tells that it is the first one that is answered.
+    // The echo shows that the SYN-ACK answers the first SYN.
     assert_eq!(window_after(2, 0), 10);
 }
 
-/// `tcp_check_req`: what arrived first is echoed.
+/// `tcp_check_req`: the SYN-ACK echoes the SYN that arrived first.
 #[test]
 fn a_retransmitted_syn_is_answered_with_the_first_timestamp() {
     let (_, sent) = repeated(&linux(), 1);

@@ -295,7 +295,7 @@ proptest! {
                     if let Some((start, count)) = block {
                         ack.push_sack(start_of(start)..start_of(start + count));
                     }
-                    observed.detectors.acked(&ack, instant(millis));
+                    observed.detectors.on_ack(&ack, instant(millis));
                 }
                 _ => {}
             }

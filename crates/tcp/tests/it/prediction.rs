@@ -1,4 +1,4 @@
-//! A segment that was to be expected goes straight through, with the same result as any other.
+//! The fast path (header prediction) has the same result as the slow path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use rtolab_time::{Duration, Instant};
 /// What becomes of a frame: its delay in milliseconds, or `None` if it is lost.
 type Fate = Option<u64>;
 
-/// What a frame looks like where it arrives.
+/// How a frame is passed to the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrives {
     AsItWas,
-    /// With PSH, which nobody here asks for: no such segment is predicted.
+    /// With PSH, which neither end sends here, so that every segment takes the slow path.
     Pushed,
-    /// As it was, and it is answered where it lies if that is possible.
+    /// Unchanged, and the answer replaces it in place if possible.
     ToBeAnswered,
 }
 
@@ -30,9 +30,9 @@ struct World {
     wire: BTreeMap<(Instant, usize), (usize, Segment)>,
     fates: Vec<Fate>,
     sent: Vec<(Instant, Segment)>,
-    /// How many segments became the answer where they lay, at either end.
+    /// Segments that became their own answer in place, by end.
     answered: [u32; 2],
-    /// What the one that accepts writes.
+    /// Bytes that the accepting end writes.
     answer: u64,
 }
 
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// All that either end sends.
+    /// All segments that both ends send.
     fn transcript(mut self, arrives: Arrives) -> Vec<(Instant, Segment)> {
         self.run(arrives);
         self.sent
@@ -108,17 +108,16 @@ impl World {
         self.drain(to);
     }
 
-    /// Has it answered where it lies, if it is one of those; only what may have more to do is
-    /// drained.
+    /// Was the segment answered in place? Drains the end only if more may be left to do.
     fn answer(&mut self, to: usize, segment: &mut Segment) -> bool {
         let Some(end) = &mut self.ends[to] else { return false };
         match end.answer(segment, self.at) {
             Reply::NotHandled => return false,
             Reply::Handled => self.drain(to),
-            Reply::Silence => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Reply::NothingToTransmit => assert_eq!(end.clone().poll_transmit(self.at), None),
             Reply::Segment => {
                 self.answered[to] += 1;
-                let silent = end.is_silent_on_fast_path();
+                let silent = end.has_nothing_to_transmit_on_fast_path();
                 assert!(!silent || end.clone().poll_transmit(self.at).is_none());
                 self.send(to, *segment);
                 if !silent {
@@ -204,8 +203,7 @@ fn data_after_a_gap_takes_the_fast_path_too() {
     let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
     let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
     assert!(behind > 10, "{behind} of {}", world.sent.len());
-    // What arrives behind a gap is acknowledged with SACK blocks: nearly none of it goes the long
-    // way.
+    // Data after a gap is acknowledged with SACK blocks; nearly all of it takes the fast path.
     let (lost, answered) = (4, world.answered[1] as usize);
-    assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} behind gaps");
+    assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} after gaps");
 }

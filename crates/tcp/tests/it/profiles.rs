@@ -1,4 +1,4 @@
-//! Senders of systems, as Gurtov saw them ("Effect of Delays on TCP Performance", 2001, section 5).
+//! The systems that Gurtov measured ("Effect of Delays on TCP Performance", 2001, section 5).
 
 use crate::script::{Script, base, pair};
 use rtolab_tcp::{Config, specification};
@@ -35,8 +35,8 @@ fn t_os_3_freebsd_sends_a_whole_window_at_once() {
     assert!(sent.iter().all(|segment| segment.len == 256));
 }
 
-/// A spurious timeout with eighteen segments outstanding, after which ten new ones are: how often
-/// segments that were sent after it are retransmitted.
+/// A spurious timeout with eighteen segments outstanding, after which ten new ones are outstanding.
+/// Returns how many segments sent after the timeout are retransmitted.
 fn unneeded_after_a_spurious_timeout(profile: &str) -> usize {
     let mut s = Script::sender(profile).sent(1..=2);
     for number in 1..=16 {

@@ -1,4 +1,4 @@
-//! Systems of today: `profile/` of the crate.
+//! Profiles of current systems: `profile/` of the crate.
 
 use crate::script::Script;
 use rtolab_tcp::Config;
@@ -156,7 +156,7 @@ fn a_third_duplicate_ack_acts_like_a_timeout_in_smoltcp() {
     for _ in 0..4 {
         s.ack(0).expect_nothing();
     }
-    // Nothing keeps it from doing so again once the window has moved.
+    // It may do so again as soon as SND.UNA has advanced.
     s.ack(2).expect([9, 10]);
     s.ack(2).expect_nothing();
     s.ack(2).expect_nothing();
@@ -172,7 +172,7 @@ fn smoltcp_resets_its_rtt_estimate_after_three_timeouts() {
         s.timeout().expect(1..=8).rto(rto);
     }
     s.ack(8).expect(9..=12).rto(8000);
-    // What is measured next is the first sample again: the handshake took no time.
+    // The next sample counts as the first one: the handshake took no time.
     let later = s.millis() + 600;
     s.at(later).ack(12).rto(600 + 4 * 300);
 }

@@ -21,7 +21,8 @@ fn t_prr_1_one_loss_of_twenty() {
         let (mut out, mut pipe, mut next) = (1, 19, 23);
         for delivered in 2..=19_u32 {
             pipe -= 1;
-            // In whole segments, as long as more than ssthresh is outstanding; then what fills up.
+            // PRR sends whole segments in proportion while more than ssthresh is outstanding, and
+            // then fills up to ssthresh.
             let due = match pipe {
                 11.. => (delivered * 10_000).div_ceil(flight).saturating_sub(out * 1000) / 1000,
                 _ => 10 - pipe,
@@ -29,7 +30,7 @@ fn t_prr_1_one_loss_of_twenty() {
             s.sacks(0, [2..=delivered + 3]).expect(next..next + due);
             (out, pipe, next) = (out + due, pipe + due, next + due);
         }
-        // About as many as half of what was outstanding, evenly.
+        // About half as many segments as were outstanding leave, evenly spaced.
         assert_eq!((next - 21, pipe), (11, 10), "{spec}");
         s.ack(22).expect([32]).cwnd(10.0);
     }
@@ -45,7 +46,7 @@ fn fifteen_lost(spec: &str) -> Script {
 
 #[test]
 fn t_prr_2_fifteen_losses_of_twenty() {
-    // RFC 6675 fills the window at once: ssthresh is 10 and four segments are under way.
+    // RFC 6675 fills the window at once: ssthresh is 10 and four segments are in flight.
     let mut s = fifteen_lost("sack:rfc6675");
     s.sacks(0, [16..=18]).expect(1..=6).ssthresh(10).outstanding(10);
 
@@ -61,7 +62,7 @@ fn t_prr_2_fifteen_losses_of_twenty() {
     s.sacks(0, [16..=19]).expect([3, 4]);
     s.sacks(0, [16..=20]).expect([5, 6]);
 
-    // By RFC 9937 what is lost does not let more out than arrives, until SND.UNA advances.
+    // By RFC 9937 no more leaves than arrives until SND.UNA advances, whatever is lost.
     let mut s = fifteen_lost("sack+prr");
     s.sacks(0, [16..=18]).expect([1]).outstanding(5);
     s.sacks(0, [16..=19]).expect([2]);
@@ -104,7 +105,7 @@ fn prr_requires_sack() {
     assert_eq!(bound("rack"), Some(PrrBound::Rfc9937));
     assert_eq!(bound("rack+prr:crb"), Some(PrrBound::Crb));
     assert_eq!((bound("rack+at-once"), bound("sack")), (None, None));
-    // Where a scenario sets it, others are as before.
+    // If the configuration sets PRR, recoveries without SACK stay as they are.
     let mut prr = base.clone();
     prr.recovery.reduction = Reduction::Prr(PrrBound::Ssrb);
     for name in ["reno", "newreno", "sack:ns2"] {

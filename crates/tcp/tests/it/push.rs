@@ -32,7 +32,7 @@ fn a_retransmission_keeps_psh() {
     let (mut sender, _) = sending(true);
     sender.connection.write(u64::from(SEGMENT));
     assert_eq!(pushed(&sender.sends(0)), [true]);
-    // More is written, which does not make it another segment.
+    // More data is written, which does not change the retransmission.
     sender.connection.write(u64::from(SEGMENT));
     assert_eq!(pushed(&sender.sends(0)), [true]);
     let at = sender.timer();

@@ -36,7 +36,7 @@ fn t_rk_1_a_late_segment_shows_reordering() {
     let mut s = a_millisecond_apart("rack", 8);
     s.at(201).sacks(0, [2..=2]).expect_nothing().deadline(225);
     s.at(210).ack(2).expect_nothing().fast_retransmits(0);
-    // From now on three SACKed segments are no sign of loss, only time is.
+    // From now on three SACKed segments do not mark a loss; only time does.
     s.at(211).sacks(2, [4..=6]).expect_nothing().fast_retransmits(0);
     s.early_timer().expect([3]).fast_retransmits(1);
     // Segment 6 left at 105 ms and took 106; the smallest round trip is 100 ms.
@@ -97,12 +97,14 @@ fn dupthresh_can_be_disabled() {
 fn t_rk_2_a_lost_retransmission_is_retransmitted_without_a_timeout() {
     let mut s = setup("rack").sent(1..=10);
     s.at(200).sacks(0, [2..=4]).expect([1]).outstanding(7);
-    // Half a segment for each that arrives until five are outstanding; segment 11 leaves after R1.
+    // PRR sends half a segment for each that arrives until five are outstanding; segment 11 leaves
+    // after R1.
     for (last, new) in [(5, Some(11)), (6, None), (7, None), (8, Some(12)), (9, Some(13))] {
         s.at(200 + u64::from(last)).sacks(0, [2..=last]).expect(new);
     }
     s.at(210).sacks(0, [2..=10]).expect([14]).outstanding(5);
-    // It is SACKed a round trip later, and R1 is not acknowledged: it left before.
+    // Segment 11 is SACKed a round trip later. R1 left before it and is not acknowledged, so it is
+    // lost.
     s.at(310).sacks(0, [2..=11]).expect([1, 15]).outstanding(5);
 }
 
@@ -110,7 +112,7 @@ fn t_rk_2_a_lost_retransmission_is_retransmitted_without_a_timeout() {
 fn t_rk_3_two_dsacks_of_one_round_count_once() {
     let mut s = a_millisecond_apart("rack", 8);
     s.allow_disagreement();
-    // Reordering is seen, and then a D-SACK of what was received twice.
+    // Reordering is seen, and then a D-SACK.
     s.at(202).sacks(0, [2..=2]).expect_nothing();
     s.at(203).sacks(2, []).expect_nothing();
     s.at(204).sacks(3, [1..=1]).expect_nothing();
@@ -164,7 +166,8 @@ fn t_rk_7_a_segment_sent_just_before_a_timeout_is_not_lost() {
     s.at(1099).write(1).expect([5]);
     s.timeout().expect([1]);
     assert_eq!(s.millis(), 1100);
-    // All but the last are lost, and repaired as slow start permits, beside the last.
+    // All but the last are lost, and are retransmitted as slow start permits while the last is in
+    // flight.
     s.at(1160).ack(1).expect([2]).cwnd(2.0).outstanding(2);
     s.at(1260).ack(2).expect([3, 4]);
     s.at(1360).ack(5).expect_nothing().fast_retransmits(0);
@@ -173,7 +176,7 @@ fn t_rk_7_a_segment_sent_just_before_a_timeout_is_not_lost() {
 #[test]
 fn after_a_timeout_with_sack_only_holes_are_retransmitted() {
     let mut s = setup("rack:no-tlp").rto_of(1000).segments(8).sent(1..=8);
-    // R1 is lost, and so is the acknowledgment of all behind the hole at 5.
+    // R1 is lost, and so is the acknowledgment of everything after the hole at 5.
     s.at(200).sacks(0, [2..=4]).expect([1]);
     s.at(201).sacks(0, [6..=8, 2..=4]).expect([5]);
     s.timeout().expect([1]);
@@ -190,19 +193,19 @@ fn a_head_that_was_sacked_shows_that_the_receiver_reneged() {
 }
 
 #[test]
-fn new_data_lost_in_recovery_begins_another() {
+fn new_data_lost_in_recovery_begins_another_recovery() {
     let mut s = setup("rack").sent(1..=10);
     s.at(200).sacks(0, [2..=10]).expect([1, 11, 12, 13, 14]).fast_retransmits(1);
-    // Segment 11 is lost: that is of another window.
+    // Segment 11 of the next window is lost.
     s.at(300).sacks(10, [12..=14]).expect([11, 15]).fast_retransmits(2);
 }
 
 #[test]
 fn after_an_undo_real_losses_are_detected_again() {
-    // A timeout in a delay, in which segment 3 is lost.
+    // A timeout during a delay, in which segment 3 is lost as well.
     let mut s = setup("rack:no-tlp+eifel").rto_of(300).segments(8).sent(1..=8);
     s.timeout().expect([1]).cwnd(1.0);
-    // The original, by its timestamp: all is as before, and nothing is lost any more.
+    // The timestamp shows the original: the timeout is undone, and nothing stays marked lost.
     s.at(500).echoing(100).ack(1).verdict(Verdict::Spurious).cwnd(10.0).expect_nothing();
     assert_eq!(s.connection.sender().flight().lost(), 0);
     s.at(501).echoing(100).ack(2).expect_nothing();
@@ -213,13 +216,13 @@ fn after_an_undo_real_losses_are_detected_again() {
 #[test]
 fn rack_and_other_recoveries_can_replace_each_other() {
     let rack = |spec: &str| Arc::new(specification::sender(spec, &script::base()).unwrap());
-    // Go-back-N has sent 2 and 3 again; the rest is lost by time, too.
+    // Go-back-N has retransmitted 2 and 3; RACK marks the others lost by time, too.
     let mut s = setup("sack").rto_of(1000).segments(8).sent(1..=8);
     s.timeout().expect([1]);
     s.at(1200).ack(1).expect([2, 3]);
     s.connection.reconfigure(rack("rack")).unwrap();
     s.allow_disagreement().at(1300).ack(3).expect([4, 5, 6]);
-    // And back.
+    // The first recovery replaces it again.
     s.connection.reconfigure(rack("newreno")).unwrap();
     s.at(1400).ack(6).expect([7, 8]);
     s.at(1500).ack(8).expect_nothing().deadline(None);

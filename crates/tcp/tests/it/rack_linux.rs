@@ -1,5 +1,5 @@
-//! Where Linux's RACK, its timers and its proportional rate reduction differ from the RFCs: each
-//! case beside what RFC 8985 has.
+//! Linux's RACK, timers and proportional rate reduction where they differ from the RFCs, each
+//! beside the rule of RFC 8985.
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{
@@ -22,13 +22,13 @@ fn restarting(restarts: Restarts) -> Setup {
     setup(RackRules::Linux).set(|config| config.rto.restarts = restarts)
 }
 
-/// `tcp_sacktag_one` asks `tcp_rack_advance` without a look at the echo, which is that of the last
-/// segment in order.
+/// `tcp_sacktag_one` calls `tcp_rack_advance` without regard to the timestamp echo, which is that
+/// of the last in-order segment.
 #[test]
 fn a_sack_of_a_probe_shows_a_loss_with_any_timestamp() {
     for (rules, repaired) in [(RackRules::Linux, Some(2)), (RackRules::Rfc8985, None)] {
         let setup = setup(rules).segments(3).set(|config| {
-            (config.timestamps, config.rto.sampling) = (true, Sampling::EveryReport);
+            (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
         });
         let mut s = setup.sent(1..=3);
         let echo = s.clock();
@@ -38,7 +38,7 @@ fn a_sack_of_a_probe_shows_a_loss_with_any_timestamp() {
     }
 }
 
-/// `FLAG_LOST_RETRANS`: `tcp_fastretrans_alert` goes on from `TCP_CA_Loss` to recovery.
+/// `FLAG_LOST_RETRANS`: `tcp_fastretrans_alert` changes from `TCP_CA_Loss` to recovery.
 #[test]
 fn a_retransmission_that_is_lost_again_after_a_timeout_begins_recovery() {
     for (rules, recoveries) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 0)] {
@@ -47,13 +47,13 @@ fn a_retransmission_that_is_lost_again_after_a_timeout_begins_recovery() {
         s.timeout().expect([1]);
         let at = s.millis();
         s.at(at + 100).ack(1).expect([2, 3]);
-        // Of what left together the second arrives.
+        // Of the two segments that left together, the second arrives.
         s.at(at + 200).sacks(1, [3..=3]).fast_retransmits(recoveries);
         assert_eq!(s.take()[0], 2, "{rules:?}");
     }
 }
 
-/// `tcp_enter_loss`: the window is a segment more than what is in flight.
+/// `tcp_enter_loss`: the window is one segment more than the data in flight.
 #[test]
 fn the_window_of_a_timeout_counts_what_is_in_flight() {
     for (loss_window, cwnd) in [(LossWindow::BeyondPipe, 2.0), (LossWindow::OneSegment, 1.0)] {
@@ -64,17 +64,17 @@ fn the_window_of_a_timeout_counts_what_is_in_flight() {
         });
         let mut s = setup.sent(1..=4);
         s.at(395).write(3).expect_nothing();
-        // A segment more leaves in recovery, and is 4 ms old as the timer expires.
+        // One more segment leaves in recovery, and is 4 ms old when the timer expires.
         s.at(396).sacks(0, [2..=4]).expect([1, 5]);
         s.timeout().expect([1]).cwnd(cwnd);
     }
 }
 
-/// `tcp_rto_delta_us`: where new data leave, a probe waits no longer than the oldest segment's
-/// timeout, since that segment left.
+/// `tcp_rto_delta_us`: after new data has left, a probe waits no longer than until the oldest
+/// segment times out, counted from its sending.
 #[test]
 fn a_probe_leaves_as_the_oldest_segment_times_out() {
-    for (restarts, probe) in [(Restarts::Linux, 700), (Restarts::AsSet, 800)] {
+    for (restarts, probe) in [(Restarts::Linux, 700), (Restarts::NewAcks, 800)] {
         let setup = restarting(restarts).handshake_takes(200).rto_of(350).cwnd(2);
         let mut s = setup.sent(1..=2);
         // SRTT is 200 ms, and the timeout 500; segment 2 left at 200 ms.
@@ -85,17 +85,17 @@ fn a_probe_leaves_as_the_oldest_segment_times_out() {
 /// `tcp_xmit_retransmit_queue`: the timer begins anew with the oldest segment.
 #[test]
 fn the_retransmission_of_the_oldest_segment_restarts_the_timer() {
-    for (restarts, due) in [(Restarts::Linux, 1200), (Restarts::AsSet, 1100)] {
+    for (restarts, due) in [(Restarts::Linux, 1200), (Restarts::NewAcks, 1100)] {
         let mut s = restarting(restarts).segments(8).sent(1..=8);
         s.at(200).sacks(0, [2..=4]).expect([1]).deadline(due);
     }
 }
 
-/// `tcp_clean_rtx_queue`: what is SACKed left before the oldest segment left last, so that this one
-/// cannot be expected yet; but for what left after it the timer is not put off.
+/// `tcp_clean_rtx_queue`: the SACKed data left before the last transmission of the oldest segment,
+/// whose ACK cannot be expected yet. A SACK of data that left after it does not restart the timer.
 #[test]
 fn a_sack_of_data_sent_before_the_oldest_segment_restarts_the_timer() {
-    for (restarts, due) in [(Restarts::Linux, 1250), (Restarts::AsSet, 1100)] {
+    for (restarts, due) in [(Restarts::Linux, 1250), (Restarts::NewAcks, 1100)] {
         let mut s = restarting(restarts).segments(8).sent(1..=8);
         s.at(200).sacks(0, [2..=4]).expect([1]);
         s.at(250).sacks(0, [2..=5]).expect_nothing().deadline(due);
@@ -107,10 +107,10 @@ fn a_sack_of_data_sent_before_the_oldest_segment_restarts_the_timer() {
     s.deadline(1300);
 }
 
-/// `tcp_ack_update_rtt`: a SACK of what was sent once is a sample, and ends a back-off.
+/// `tcp_ack_update_rtt`: a SACK of data that was sent once gives a sample, and ends a back-off.
 #[test]
 fn sacked_data_gives_an_rtt_sample() {
-    for (sampling, srtt) in [(Sampling::EveryReport, 106_250), (Sampling::EveryAck, 100_000)] {
+    for (sampling, srtt) in [(Sampling::Linux, 106_250), (Sampling::EveryAck, 100_000)] {
         let setup = setup(RackRules::Linux).set(|config| config.rto.sampling = sampling);
         let mut s = setup.segments(8).sent(1..=8);
         s.at(250).sacks(0, [2..=2]).take();
@@ -119,7 +119,7 @@ fn sacked_data_gives_an_rtt_sample() {
     }
 }
 
-/// `tcp_cwnd_reduction`: `prior_cwnd`, whatever of it was in use.
+/// `tcp_cwnd_reduction` uses `prior_cwnd`, even if less was in flight.
 #[test]
 fn linux_prr_divides_by_cwnd_instead_of_the_flight_size() {
     let sent = |bound| {
@@ -138,7 +138,8 @@ fn linux_prr_divides_by_cwnd_instead_of_the_flight_size() {
     assert!(sent(PrrBound::Linux) < sent(PrrBound::Rfc9937));
 }
 
-/// `tcp_cong_control` comes after `tcp_fastretrans_alert`: what ends a recovery finds it over.
+/// `tcp_cong_control` runs after `tcp_fastretrans_alert`: for the ACK that ends a recovery, the
+/// recovery is over.
 #[test]
 fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
     for (slow_start, cwnd) in [(SlowStart::Delivered, 5.2), (SlowStart::OneSegment, 5.0)] {
@@ -151,8 +152,7 @@ fn the_window_grows_for_the_acknowledgment_that_ends_a_recovery() {
     }
 }
 
-/// Segment 1 was retransmitted as a probe. Segments 2 to 9 left a millisecond apart, and 3 was
-/// overtaken by none but 2.
+/// Segment 1 was retransmitted as a probe. Segments 2 to 9 left a millisecond apart.
 fn reordered(rules: RackRules) -> Script {
     let mut s = setup(rules).segments(1).sent(1..=1);
     s.early_timer().expect([1]);
@@ -166,7 +166,8 @@ fn reordered(rules: RackRules) -> Script {
     s
 }
 
-/// `tcp_rack_mark_lost` and `tcp_rack_update_reo_wnd`: what delivers nothing changes nothing yet.
+/// `tcp_rack_mark_lost` and `tcp_rack_update_reo_wnd`: an ACK that delivers nothing changes nothing
+/// yet.
 #[test]
 fn a_dsack_widens_reo_wnd_with_the_next_delivery() {
     for (rules, due) in [(RackRules::Linux, 25), (RackRules::Rfc8985, 50)] {
@@ -189,26 +190,27 @@ fn with_much_reordering_the_window_grows_on_sacks() {
         s.at(201).sacks(0, [2..=2, 9..=10]).expect_nothing();
         s.at(202).sacks(0, [2..=3, 9..=10]).expect_nothing().cwnd(grown);
     }
-    // By three it is not enough.
+    // Three are not enough.
     let setup = setup(RackRules::Linux).segments(10);
     let mut s = setup.set(|config| config.window.slow_start = SlowStart::Delivered).sent(1..=10);
     s.at(200).sacks(0, [4..=4]).expect_nothing();
     s.at(201).sacks(0, [2..=2, 4..=4]).expect_nothing().cwnd(10.0);
 }
 
-/// `cubictcp_acked`: `HyStart` looks at what SACKs tell, though the window does not grow for them.
+/// `cubictcp_acked`: `HyStart` takes the RTT samples of SACKs, although the window does not grow
+/// for them.
 #[test]
 fn hystart_uses_rtt_samples_of_sacked_data() {
     let setup = setup(RackRules::Linux).cwnd(20).segments(20).set(|config| {
         config.congestion.slow_start_exit = SlowStartExit::HyStart;
         config.window.slow_start = SlowStart::Delivered;
         config.recovery.rack.threshold = RackThreshold::TimeOnly;
-        config.rto.sampling = Sampling::EveryReport;
+        config.rto.sampling = Sampling::Linux;
     });
     let mut s = setup.sent(1..=20);
     s.at(200).ack(20).cwnd(40.0);
     s.write(30).take();
-    // A round trip of 130 ms, and eight of a few more: what is looked at next is too long.
+    // A round trip of 130 ms, and eight slightly longer ones: the next sample is too long.
     s.at(330).ack(21).cwnd(41.0);
     for last in 23..=29 {
         s.at(308 + u64::from(last)).sacks(21, [23..=last]);

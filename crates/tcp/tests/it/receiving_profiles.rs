@@ -1,4 +1,4 @@
-//! Receivers of systems: what their profiles set, and what they then do.
+//! The receivers of historical systems: the settings of their profiles, and their behaviour.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ fn receiving(profile: &str, base: Config) -> Config {
     config
 }
 
-/// A sender that offers all, and a receiver of that system, connected at 0 ms.
+/// A sender that offers all options and a receiver of that system, connected at 0 ms.
 fn hosts(receiver: &Config) -> (End, End) {
     let sender = Config { timestamps: true, sack: true, ..base() };
     connected(&sender, receiver, 0)
 }
 
-/// When each of the segments that arrive then is acknowledged, in milliseconds.
+/// The times at which segments with these arrival times are acknowledged, in milliseconds.
 fn acknowledged(receiver: &Config, arrivals: &[u64]) -> Vec<u64> {
     let (mut sender, mut receiver) = hosts(receiver);
-    let mut told = Vec::new();
+    let mut times = Vec::new();
     for arrival in arrivals {
         sender.connection.write(u64::from(SEGMENT));
         let segment = sender.sends_one(*arrival);
@@ -37,9 +37,9 @@ fn acknowledged(receiver: &Config, arrivals: &[u64]) -> Vec<u64> {
         }
         assert_eq!(acks.len(), 1);
         sender.gets(&acks[0], when);
-        told.push(when);
+        times.push(when);
     }
-    told
+    times
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn linux_acknowledges_the_first_segments_at_once() {
     assert_eq!(waits("linux-2.2"), [[0; 1].as_slice(), &[40; 17]].concat());
 }
 
-/// SACK, D-SACK and timestamps in what answers the SYN and the first gap.
+/// SACK, D-SACK and timestamps in the answers to the SYN and to the first gap.
 #[test]
 fn the_options_are_those_of_the_system() {
     for (name, sack, timestamps) in [
@@ -183,8 +183,8 @@ fn ns_2_reports_three_blocks() {
     assert_eq!([blocks("ns2-2001"), blocks("ns2-2006"), blocks("linux-2.2")], [3, 3, 4]);
 }
 
-/// Which timestamp is echoed when the first of two segments arrives again, all acknowledged, and
-/// when then one arrives above a gap: that of the second segment is 2.
+/// The echoed timestamps when the first of two acknowledged segments arrives again, and when then a
+/// segment arrives above a gap. The second segment has timestamp 2.
 fn echoes(rule: EchoRule) -> [Option<u32>; 2] {
     let mut config = base();
     config.timestamp.echo = rule;

@@ -1,7 +1,7 @@
 //! Reno: RFC 5681 section 3.2, with the "bugfix" variants of RFC 2582 section 3.
 
 use crate::script::Script;
-use rtolab_tcp::config::{FullAck, Halves, RepeatedTimeout};
+use rtolab_tcp::config::{FullAck, HalvedQuantity, RepeatedTimeout};
 
 /// Segment 1 of 8 is lost, and six duplicates arrive.
 fn six_duplicates(spec: &str) -> Script {
@@ -27,7 +27,7 @@ fn t_cc_4_one_loss_of_eight() {
 /// Segments 1 and 3 of 8 are lost: the retransmission of 1 has ended fast recovery.
 fn two_losses(spec: &str) -> Script {
     let mut s = six_duplicates(spec);
-    // A new acknowledgment, though a hole is left: six are outstanding, four allowed.
+    // A new acknowledgment, although a hole is left: six are outstanding, four allowed.
     s.ack(2).expect_nothing().cwnd(4.0);
     s
 }
@@ -35,7 +35,7 @@ fn two_losses(spec: &str) -> Script {
 #[test]
 fn t_cc_6_the_second_loss_takes_three_more_duplicates() {
     let mut s = two_losses("reno:no-bugfix");
-    // Segments 9 and 10 bring two of them, and no third comes: the timer.
+    // Segments 9 and 10 cause two duplicates. No third one comes, so the timer expires.
     s.ack(2).expect_nothing();
     s.ack(2).expect_nothing().fast_retransmits(1);
     s.timeout().expect([3]).cwnd(1.0).ssthresh(4);
@@ -61,7 +61,7 @@ fn t_cc_6_with_bugfix_it_needs_the_timer() {
 fn t_cc_3_a_second_timeout_keeps_ssthresh_by_default() {
     for (rule, ssthresh) in [(RepeatedTimeout::Keeps, 5), (RepeatedTimeout::Halves, 2)] {
         let setup = Script::sender("reno").cwnd(10).set(|config| {
-            config.window.halves = Halves::Window;
+            config.window.halves = HalvedQuantity::Window;
             config.window.repeated_timeout = rule;
         });
         let mut s = setup.sent(1..=10);
@@ -72,17 +72,17 @@ fn t_cc_3_a_second_timeout_keeps_ssthresh_by_default() {
 
 #[test]
 fn the_smaller_of_cwnd_and_flight_can_be_halved() {
-    // Ten allowed and twenty offered, but the application has given five.
+    // cwnd allows ten and the peer twenty, but the application has written five.
     let halved = |halves, offered| {
         let setup = Script::sender("reno").cwnd(10).offered(offered).segments(5);
         let mut s = setup.set(|config| config.window.halves = halves).sent(1..=5);
         s.timeout().expect([1]);
         s.connection.sender().window().ssthresh() / 1000
     };
-    assert_eq!(halved(Halves::FlightSize, 20), 2);
-    assert_eq!(halved(Halves::Window, 20), 5);
-    assert_eq!(halved(Halves::Window, 6), 3);
-    assert_eq!(halved(Halves::CongestionWindow, 6), 5);
+    assert_eq!(halved(HalvedQuantity::FlightSize, 20), 2);
+    assert_eq!(halved(HalvedQuantity::Window, 20), 5);
+    assert_eq!(halved(HalvedQuantity::Window, 6), 3);
+    assert_eq!(halved(HalvedQuantity::CongestionWindow, 6), 5);
 }
 
 #[test]

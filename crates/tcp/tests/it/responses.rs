@@ -15,7 +15,7 @@ pub fn ten_outstanding(sender: &str) -> Script {
     Script::sender(sender).cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
 }
 
-/// They time out, and the original of the first is acknowledged.
+/// They time out, and the original of the first is acknowledged: the timeout is found spurious.
 pub fn found_at_the_first(response: &str) -> Script {
     let mut s = ten_outstanding(&format!("newreno+eifel+{response}"));
     s.timeout().expect([1]).cwnd(1.0).ssthresh(5);
@@ -50,7 +50,8 @@ fn full_restores_the_windows() {
 
 #[test]
 fn ns2_full_restores_the_flight_size() {
-    // FlightSize before the acknowledgment and a segment; the larger of window and ssthresh.
+    // cwnd is FlightSize before the acknowledgment plus a segment; ssthresh is the larger of window
+    // and ssthresh.
     found_at_the_first("ns2:full").expect([11, 12]).cwnd(11.0).ssthresh(20);
     let mut s = ten_outstanding("newreno+eifel:ns2:full");
     s.timeout().expect([1]);
@@ -103,7 +104,7 @@ fn t_er4_3_a_reduction_for_ece_is_kept() {
         let mut ack = s.echoing(10).pure_ack(end_of(1));
         ack.flags |= Flags::ECE;
         s.arrives(&ack).expect_nothing().verdict(SPURIOUS).cwnd(1.0).ssthresh(5);
-        // Nothing is retransmitted all the same.
+        // Nevertheless nothing is retransmitted.
         s.echoing(10).ack(10).expect([11, 12]);
     }
 }
@@ -116,7 +117,8 @@ fn t_er4_4_a_shorter_round_trip_does_not_reduce_the_rto_at_once() {
     let before = s.connection.sender().rtt().estimate().unwrap();
     assert_eq!(before.srtt, Duration::from_millis(1200));
     s.timeout().expect([2]);
-    // The original's answer is a sample as any, and so is that of what was sent before the timeout.
+    // The ACK of the original gives a normal sample, and so do those of data sent before the
+    // timeout.
     s.at(6000).echoing(0).ack(2).verdict(SPURIOUS).expect([4]);
     s.at(6100).echoing(1200).ack(3).expect([5]);
     assert!(s.connection.sender().rtt().estimate().unwrap().srtt > before.srtt);
@@ -125,7 +127,7 @@ fn t_er4_4_a_shorter_round_trip_does_not_reduce_the_rto_at_once() {
     let adapted = s.connection.sender().rtt().estimate().unwrap();
     assert_eq!((adapted.srtt, adapted.rttvar), (before.srtt, before.rttvar));
     s.rto(3600);
-    // From then on round trips are smoothed as ever.
+    // From then on round trips are smoothed as usual.
     s.at(6400).echoing(6100).ack(5).expect([7, 8]);
     assert!(s.connection.sender().rtt().estimate().unwrap().srtt < before.srtt);
 }
@@ -151,7 +153,7 @@ fn only_ns2_half_saves_state_at_the_second_timeout() {
 
 #[test]
 fn f_rto_of_a_timeout_in_fast_recovery_restores_nothing() {
-    // RFC 5682 section 6, also with a response that would.
+    // RFC 5682 section 6, also with a response that restores.
     for response in ["", ":full", ":rfc4015", "+linux"] {
         let mut s = ten_outstanding(&format!("newreno+frto:rfc5682{response}"));
         s.ack(0).ack(0).ack(0).expect([1]).fast_retransmits(1);
@@ -168,7 +170,7 @@ fn bsd_continues_the_interrupted_recovery() {
     s.ack(1).ack(1).expect_nothing();
     s.ack(1).expect([2]).fast_retransmits(1).ssthresh(4).cwnd(7.0);
     s.timeout().expect([2]).cwnd(1.0);
-    // Within half a round trip; a partial acknowledgment, which is now one of go-back-N's.
+    // Within half a round trip. The partial acknowledgment now belongs to go-back-N.
     s.ack(3).verdict(SPURIOUS).cwnd(7.0).ssthresh(4).expect([10]);
     // In fast recovery again: the next partial acknowledgment sends the next hole.
     s.ack(4).expect([5, 11]).fast_retransmits(1);
@@ -335,7 +337,7 @@ fn the_window_is_never_less_than_a_segment() {
         let spec = format!("newreno+eifel+{response}");
         let setup = Script::sender(&spec).cwnd(1).segments(1).rto_of(40).at_millis(10);
         let mut s = setup.sent(1..=1);
-        // All but one byte, and then that.
+        // Everything but one byte is acknowledged, and then this byte.
         let ack = s.echoing(10).pure_ack(start_of(1) + 999);
         s.arrives(&ack).expect_nothing();
         s.timeout().expect([1]);

@@ -21,8 +21,7 @@ fn rate_halving_sends_a_segment_for_every_second_acknowledgment() {
     ] {
         s.echoing(10).ack(number).expect(sent).cwnd(cwnd).ssthresh(5);
     }
-    // More than the outstanding data is acknowledged: rate halving ends, and the window grows
-    // again.
+    // SND.UNA passes the data that was outstanding: rate halving ends, and the window grows again.
     s.ack(11).expect([16]).cwnd(5.0);
     s.ack(12).expect([17]).cwnd(5.2);
 }
@@ -40,7 +39,7 @@ fn rate_halving_begins_at_the_flight_of_f_rto() {
 fn rate_halving_stops_at_half_of_ssthresh() {
     let mut s = found_at_the_first("linux2.6:halving");
     s.expect([11]);
-    // Little is outstanding: the window is that and one segment.
+    // Little is outstanding: the window is the outstanding data and one segment.
     s.echoing(10).ack(9).expect([12]).cwnd(3.0);
     s.echoing(10).ack(10).expect([13]).cwnd(3.0);
     s.ack(11).expect([14]).cwnd(3.0);
@@ -92,7 +91,7 @@ fn undo_keeps_three_quarters_of_the_window_in_ssthresh() {
 }
 
 #[test]
-fn undo_halves_by_rate_where_congestion_is_echoed() {
+fn undo_uses_rate_halving_if_ece_arrives() {
     let mut s = ten_outstanding("newreno+eifel+linux2.6:undo");
     s.timeout().expect([1]);
     let mut ack = s.echoing(10).pure_ack(end_of(1));
@@ -103,7 +102,7 @@ fn undo_halves_by_rate_where_congestion_is_echoed() {
 
 #[test]
 fn full_scaled_restores_less_after_more_timeouts() {
-    // Timeouts; window and ssthresh after the first acknowledgment, and what it releases.
+    // Timeouts; window and ssthresh after the first acknowledgment; the segments that it releases.
     for (timeouts, cwnd, ssthresh, released) in
         [(1, 10.0, 20, Some(11)), (2, 5.0, 5, None), (3, 2.0, 5, None), (4, 2.0, 5, None)]
     {
@@ -112,7 +111,7 @@ fn full_scaled_restores_less_after_more_timeouts() {
             s.timeout().expect([1]);
         }
         s.echoing(10).ack(1).expect(released).verdict(SPURIOUS).cwnd(cwnd).ssthresh(ssthresh);
-        // Whatever the window, nothing is retransmitted.
+        // In no case is anything retransmitted.
         s.echoing(10).ack(9);
         assert!(s.take().iter().all(|number| *number > 10), "{timeouts}");
     }

@@ -9,7 +9,7 @@ use rtolab_tcp::config::{
 };
 use rtolab_time::Duration;
 
-/// The timeout is 1 s whatever is measured.
+/// The timeout is 1 s whatever the samples are.
 fn held_at_one_second(setup: Setup) -> Setup {
     setup.set(|config| config.rto.max = Duration::from_secs(1))
 }
@@ -97,7 +97,7 @@ fn timing_one_segment_at_a_time() {
     // Segment 3 is, from now on; segment 2 is not.
     s.at(900).ack(2).expect([4]);
     assert_eq!(srtt(&s), Duration::from_millis(100));
-    // A retransmission gives the sample up.
+    // A retransmission discards the sample.
     s.timeout().expect([3]);
     s.ack(3);
     s.expect([4, 5]);
@@ -123,8 +123,8 @@ fn t_rto_8_a_duplicate_can_restart_the_timer() {
     }
 }
 
-/// Fast recovery at 0.9 s, and then a duplicate every 100 ms; how many of twenty arrive before the
-/// timer expires.
+/// Fast recovery at 0.9 s, and then a duplicate every 100 ms. Returns how many of twenty arrive
+/// before the timer expires.
 fn duplicates_before_the_timer(rule: RestartOnDuplicate) -> u64 {
     let setup = Script::sender("reno").cwnd(24).segments(24);
     let setup = setup.set(|config| config.rto.restart_on_duplicate = rule);
@@ -256,6 +256,22 @@ fn an_expired_timer_restarts_at_the_acknowledgment() {
     let setup = Script::sender("newreno+eifel").cwnd(4).ssthresh(4).rto_of(40).at_millis(10);
     let mut s = setup.set(oldest).set(|config| config.rto.k = 0).sent(1..=4);
     s.timeout().expect([1]);
-    // 2 left 100 ms ago, and the timeout is 40 ms again: SRTT is an eighth of that.
+    // 2 left 100 ms ago, and the timeout is 40 ms again: SRTT is an eighth of the sample.
     s.at(110).echoing(10).ack(1).expect([5]).rto(40).deadline(150);
+}
+
+#[test]
+fn an_explicit_bad_state_notification_restarts_the_running_timer() {
+    let mut s = held_at_one_second(Script::sender("newreno").cwnd(2)).sent(1..=2);
+    s.at(900).notified().expect_nothing().rto(1000).deadline(1900);
+    s.at(1800).notified().expect_nothing().deadline(2800);
+    // The back-off stays.
+    let mut s = Script::sender("newreno").cwnd(1).sent(1..=1);
+    s.timeout().expect([1]).rto(2000).at(1500).notified().rto(2000).deadline(3500);
+}
+
+#[test]
+fn an_explicit_bad_state_notification_starts_no_timer() {
+    let mut s = Script::sender("newreno").cwnd(1).segments(1).sent(1..=1);
+    s.at(100).ack(1).deadline(None).at(200).notified().expect_nothing().deadline(None);
 }

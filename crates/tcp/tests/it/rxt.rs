@@ -48,7 +48,7 @@ impl Timeout {
         })
     }
 
-    /// The sender gets `ack` and then sends exactly these segments.
+    /// The sender receives `ack` and then sends exactly these segments.
     fn acks(&mut self, ack: &Segment, millis: u64, sent: &[u32], flags: Flags) {
         let left = self.sender.answers(ack, millis);
         assert_eq!(left.iter().map(|segment| number_of(segment.seq)).collect::<Vec<_>>(), sent);

@@ -1,7 +1,5 @@
-//! How a receiver answers segments that say that they are retransmissions: at once
-//! (draft-ludwig-tsvwg-tcp-rxt-flag-03), or in the acknowledgment that comes anyway (Ludwig and
-//! Katz
-//! 2000).
+//! How a receiver answers segments that are marked as retransmissions: at once
+//! (draft-ludwig-tsvwg-tcp-rxt-flag-03), or in the next acknowledgment (Ludwig and Katz 2000).
 
 use crate::script::pair::{End, connected};
 use crate::script::{SEGMENT, base, end_of, start_of};
@@ -81,7 +79,7 @@ fn the_next_acknowledgment_may_be_delayed() {
     assert_eq!(end.timer(), 200);
     let answer = end.sends_one(200);
     assert_eq!((answer.ack, answer.flags), (end_of(1), Flags::ACK | Flags::RXT_ECHO));
-    // One echoes it, and the next no more.
+    // One acknowledgment echoes the mark, the next one does not.
     end.gets(&data(2, Flags::NONE), 210);
     end.gets(&data(3, Flags::NONE), 210);
     assert_eq!(end.sends_one(210).flags, Flags::ACK);

@@ -49,14 +49,14 @@ fn t_sk_2_three_losses_of_ten() {
         let mut s = ten_outstanding(spec);
         s.sacks(0, [3..=3]).expect_nothing();
         s.sacks(0, [3..=4]).expect_nothing();
-        // 1 and 2 have three SACKed above them and are lost; 5 has one.
+        // 1 and 2 have three SACKed segments above them and are lost; 5 has one.
         s.sacks(0, [6..=6, 3..=4]).expect([1]).cwnd(5.0).outstanding(6);
         s.sacks(0, [6..=7, 3..=4]).expect_nothing().outstanding(5);
         // Now 5 is lost too, and the pipe has room for two.
         s.sacks(0, [6..=8, 3..=4]).expect([2, 5]).outstanding(5);
         s.sacks(0, [6..=9, 3..=4]).expect([11]).outstanding(5);
         s.sacks(0, [6..=10, 3..=4]).expect([12]);
-        // Partial acknowledgments, of R1 and R2: what they cover leaves the pipe.
+        // Partial acknowledgments of R1 and R2 remove the data that they cover from the pipe.
         s.sacks(1, [6..=10, 3..=4]).expect([13]).outstanding(5);
         s.sacks(4, [6..=10]).expect([14]);
         s.sacks(10, []).expect([15]).cwnd(5.0).fast_retransmits(1);
@@ -71,11 +71,13 @@ fn t_sk_3_one_duplicate_with_three_runs_is_enough_for_rfc_6675() {
     let mut s = ten_outstanding("sack:rfc3517");
     s.sacks(0, [6..=6, 4..=4, 2..=2]).expect_nothing().fast_retransmits(0);
     s.sacks(0, [6..=7, 4..=4, 2..=2]).expect_nothing();
-    // The third one: 1, 3 and 5 all have three segments SACKed above them, 9 and 10 are under way.
+    // The third duplicate: 1, 3 and 5 all have three SACKed segments above them, 9 and 10 are in
+    // flight.
     s.sacks(0, [6..=8, 4..=4, 2..=2]).expect([1, 3, 5]).fast_retransmits(1).outstanding(5);
 }
 
-/// Segments 1, 9 and 10 of ten are lost, and there is nothing more to send: after R1 arrived.
+/// Segments 1, 9 and 10 of ten are lost, and there is no more data. Returns the sender after R1 has
+/// arrived.
 fn tail_lost(spec: &str) -> Script {
     let mut s = Script::sender(spec).cwnd(10).segments(10).sent(1..=10);
     s.sacks(0, [2..=2]).expect_nothing();
@@ -93,7 +95,7 @@ fn t_sk_4_the_tail_is_rescued_once() {
     let mut s = tail_lost("sack:rfc6675");
     s.expect([10]);
     s.ack(8).expect_nothing();
-    // The rescue shows that 9 is missing.
+    // The SACK of the rescue retransmission shows that 9 is missing.
     s.sacks(8, [10..=10]).expect([9]);
     s.ack(10).expect_nothing().deadline(None).cwnd(5.0);
 }
@@ -123,8 +125,8 @@ fn t_sk_5_a_lost_retransmission_waits_for_the_timer() {
 
 #[test]
 fn t_sk_6_a_timeout_forgets_the_scoreboard() {
-    // The receiver acknowledges selectively what it does not acknowledge cumulatively: it reneged
-    // (RFC 2018 section 8). The engine forgets at every timeout.
+    // The receiver had SACKed the first unacknowledged segment, so it has reneged (RFC 2018 section
+    // 8). The engine clears the scoreboard at every timeout.
     let mut s = Script::sender("sack").cwnd(6).sent(1..=6);
     s.sacks(0, [1..=3]).expect_nothing();
     assert_eq!(s.connection.sender().flight().sacked(), 3000);
@@ -175,7 +177,7 @@ fn t_sk_6_a_timeout_can_keep_the_scoreboard_unless_the_receiver_reneged() {
     s.timeout().expect([1]);
     s.ack(1).expect([2, 5]).outstanding(2);
 
-    // Segment 1 was SACKed, and is the first that is not acknowledged all the same.
+    // Segment 1 was SACKed, and is nevertheless the first unacknowledged one.
     let mut s = keeps().sent(1..=6);
     s.sacks(0, [1..=1, 3..=3]).expect_nothing();
     s.timeout().expect([1]);

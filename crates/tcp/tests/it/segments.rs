@@ -6,7 +6,7 @@ use crate::script::{Script, base, end_of, start_of};
 use rtolab_tcp::config::EchoRule;
 use rtolab_tcp::{Config, Event, Flags, Segment, Seq, Timestamps};
 
-/// The receiving end of a connection, and how its peer's segments look.
+/// The receiving end of a connection.
 fn receiving(config: &Config) -> End {
     connected(&base(), config, 0).1
 }
@@ -33,7 +33,8 @@ fn t_b_14_an_ack_of_data_never_sent_is_answered_and_changes_nothing() {
 
 #[test]
 fn t_b_15_an_old_acknowledgment_changes_nothing_but_its_data_counts() {
-    // RFC 793's rule. RFC 5961 section 5 would drop one that is older than the largest window.
+    // This is RFC 793's rule. RFC 5961 section 5 drops an ACK that is older than the largest
+    // window.
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
     s.ack(3).expect([7, 8, 9, 10]).cwnd(7.0);
     let mut old = data(Seq::FIRST + 1, 500);
@@ -56,7 +57,8 @@ fn t_b_15_an_old_acknowledgment_changes_nothing_but_its_data_counts() {
 #[test]
 fn t_b_22_a_window_that_shrinks() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
-    // It ends at segment 3 now; what is outstanding beyond may be retransmitted, nothing is new.
+    // It ends at segment 3 now. Outstanding data beyond it may be retransmitted; no new data
+    // leaves.
     s.offering(2).ack(1).expect_nothing();
     s.timeout().expect([2]);
     s.ack(2).expect([3, 4]);
@@ -72,11 +74,11 @@ fn a_retransmission_that_acknowledges_more_updates_the_window() {
     let mut overtaking = data(Seq::FIRST + 501, 500);
     (overtaking.ack, overtaking.window) = (Seq::FIRST + 1, 6000);
     s.arrives(&overtaking).expect_nothing();
-    // What it overtook comes again, and with it the only acknowledgment of all.
+    // The data that it overtook is retransmitted, and carries the only ACK of everything.
     let mut again = data(Seq::FIRST + 1, 500);
     (again.ack, again.window) = (end_of(6), 6000);
     s.arrives(&again).expect([7]);
-    // One that acknowledges no more is as old as its sequence number says.
+    // A segment with the same ACK number is as old as its sequence number indicates.
     let mut old = data(Seq::FIRST + 901, 200);
     (old.ack, old.window) = (end_of(6), 0);
     s.write(1).expect([8]);
@@ -95,7 +97,7 @@ fn t_b_24_overlapping_data_is_trimmed() {
     assert_eq!(ack[0].ack, start_of(2) + 500);
     assert!(ack[0].sack_blocks().eq([start_of(1) + 500..start_of(2)]));
     assert_eq!(end.connection.receiver().available(), 1500);
-    // On both sides of something queued.
+    // It overlaps queued data on both sides.
     end.answers(&data(start_of(4), 1000), 0);
     let ack = end.answers(&data(start_of(3), 3000), 0);
     assert_eq!(ack[0].ack, start_of(2) + 500);
@@ -121,7 +123,7 @@ fn t_b_25_data_and_fin_beyond_the_window_are_cut_off() {
     fin.flags |= Flags::FIN;
     assert_eq!(end.answers(&fin, 0)[0].ack, end_of(2));
     assert_eq!(end.events, [Event::Connected]);
-    // The application reads, and the rest arrives, whose end is elsewhere.
+    // The application reads, and the remaining data arrives with the FIN.
     end.connection.read(2000);
     end.sends(0);
     let mut rest = data(start_of(3), 500);
@@ -132,7 +134,7 @@ fn t_b_25_data_and_fin_beyond_the_window_are_cut_off() {
 
 #[test]
 fn a_window_that_opens_again_is_announced() {
-    // RFC 9293 section 3.8.6.2.2: the sender waits for it, and is not to wait for a probe.
+    // RFC 9293 section 3.8.6.2.2: the sender waits for the window, and must not depend on a probe.
     let mut config = base();
     config.receiver.buffer = 4000;
     let mut end = receiving(&config);
@@ -178,7 +180,7 @@ fn t_b_30_invalid_sack_blocks_are_ignored() {
             assert_eq!(s.connection.sender().flight().sacked(), 0, "{block:?}");
         }
     }
-    // Part of a segment is not the segment.
+    // A block that covers a part of a segment does not SACK it.
     let mut ack = s.pure_ack(end_of(2));
     ack.push_sack(start_of(5) + 1..end_of(6));
     s.arrives(&ack).expect_nothing();
@@ -199,7 +201,8 @@ fn receiving_timestamps() -> End {
 
 #[test]
 fn t_ts_3_which_timestamp_answers_a_wholly_duplicate_segment() {
-    // What is echoed when segment 1 comes again, after segments 1 and 2, and after 1 alone.
+    // The echo when segment 1 is retransmitted after segments 1 and 2 have arrived, and after 1
+    // alone.
     for (rule, echoes) in [
         (EchoRule::Rfc1323, [2, 1]),
         (EchoRule::Rfc7323, [2, 1]),
@@ -228,7 +231,7 @@ fn t_ts_4_an_older_timestamp_is_answered_and_dropped() {
     assert_eq!(end.answers(&stamped(1, 20), 0)[0].ack, end_of(1));
     let answer = end.answers(&stamped(2, 19), 0);
     assert_eq!((answer[0].ack, answer[0].timestamps().unwrap().echo), (end_of(1), 20));
-    assert_eq!(end.nxt(), end_of(1));
+    assert_eq!(end.rcv_nxt(), end_of(1));
     assert_eq!(end.answers(&stamped(2, 20), 0)[0].ack, end_of(2));
 }
 
@@ -265,7 +268,7 @@ fn t_b_26_a_duplicate_that_paws_drops_gets_a_dsack() {
         let answer = end.answers(&stamped(1, 19), 0)[0];
         assert_eq!(answer.ack, end_of(1));
         assert!(answer.sack_blocks().eq(dsack_old.then_some(start_of(1)..end_of(1))));
-        // What is new is no duplicate, and is not taken either.
+        // New data is no duplicate, and is dropped as well.
         let answer = end.answers(&stamped(2, 19), 0)[0];
         assert_eq!((answer.ack, answer.sack_count()), (end_of(1), 0));
     }

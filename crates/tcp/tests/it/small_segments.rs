@@ -1,5 +1,4 @@
-//! Which small segments leave: Nagle's algorithm and the avoidance of silly windows (RFC 9293
-//! sections
+//! Which small segments leave: Nagle's algorithm and silly window avoidance (RFC 9293 sections
 //! 3.7.4 and 3.8.6.2).
 
 use crate::script::pair::{End, connected};

@@ -9,7 +9,7 @@ fn t_cc_5_one_loss_of_eight() {
         s.ack(0).expect_nothing();
         s.ack(0).expect_nothing();
         s.ack(0).expect([1]).ssthresh(4).cwnd(1.0);
-        // Those that follow do nothing.
+        // Further duplicates change nothing.
         for _ in 0..4 {
             s.ack(0).expect_nothing().cwnd(1.0);
         }
@@ -19,7 +19,7 @@ fn t_cc_5_one_loss_of_eight() {
 
 #[test]
 fn after_a_filled_hole_transmission_continues() {
-    // 1 and 3 are lost: go-back-N comes to 3 by itself, and the receiver has 4 to 8.
+    // 1 and 3 are lost. Go-back-N retransmits 3 as well, and the receiver has 4 to 8.
     let mut s = Script::sender("tahoe").cwnd(8).sent(1..=8);
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();

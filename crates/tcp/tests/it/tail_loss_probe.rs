@@ -15,7 +15,7 @@ fn setup(spec: &str) -> Setup {
 #[test]
 fn t_rk_5_a_probe_for_a_lost_tail_reduces_the_window_once() {
     let mut s = setup("rack").segments(2).sent(1..=2);
-    // Two round trips, and what a delayed acknowledgment may take; the timeout would come at 1.2 s.
+    // The probe waits two round trips and the maximum ACK delay; the timeout would come at 1.2 s.
     s.at(200).ack(1).deadline(200 + 200 + 200).cwnd(11.0);
     s.early_timer().expect([2]).probes(1).cwnd(11.0).deadline(600 + 1000);
     s.at(700).ack(2).expect_nothing().deadline(None).cwnd(12.0);
@@ -64,7 +64,7 @@ fn a_sacked_probe_shows_that_earlier_segments_are_lost() {
 fn there_is_one_probe_at_a_time() {
     let mut s = setup("rack").cwnd(2).rto_of(3000).sent(1..=2);
     s.early_timer().expect([3]);
-    // Nothing else is heard but that the window opens: the timer of retransmission is next.
+    // Only a window update arrives: the retransmission timer is next.
     assert_eq!(s.millis(), 300);
     s.deadline(3300).timeout().expect([1]);
 }
@@ -78,14 +78,14 @@ fn a_probe_waits_for_another_round_trip_sample() {
     s.at(700).ack(1).expect_nothing();
     s.at(800).sacks(1, [1..=1]);
     s.at(900).write(1).expect([2]).deadline(1300);
-    // Without it the timer of retransmission begins anew (section 7.3).
+    // Without a sample the retransmission timer is armed instead (section 7.3).
     s.early_timer().expect_nothing().probes(1).deadline(1300 + 2000);
 }
 
 #[test]
 fn without_any_sample_no_probe_leaves() {
-    // The timer of probes waits for a second (section 7.2), and then no sample was taken since the
-    // connection began (section 7.3). Linux sends its probe.
+    // The probe timer waits for a second (section 7.2). By then the connection has no sample yet,
+    // so no probe leaves (section 7.3). Linux sends its probe.
     for (rules, sent) in [(RackRules::Rfc8985, None), (RackRules::Linux, Some(2))] {
         let setup = setup("rack").segments(2).rto_of(3000);
         let setup = setup.set(|config| {
@@ -103,7 +103,7 @@ fn two_small_segments_do_not_count_as_one() {
     let syn = a.sends_one(0);
     a.gets(&End::accept(&base(), &syn).sends_one(0), 100);
     a.sends(100);
-    // Only the acknowledgment of one may be delayed.
+    // The acknowledgment of a single segment only may be delayed.
     for wait in [200 + 200, 200] {
         a.connection.write(300);
         a.sends_one(100);
@@ -158,7 +158,7 @@ fn an_unneeded_probe_does_not_count_as_a_network_duplicate() {
 #[test]
 fn an_undo_by_dsack_waits_for_the_probe_too() {
     for form in ["dsack:linux", "dsack"] {
-        // A delay: a probe, and then a timeout.
+        // During a delay, a probe leaves and then the timer expires.
         let mut s = setup(&format!("rack+{form}")).segments(3).sent(1..=3);
         s.early_timer().expect([3]);
         s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
@@ -180,7 +180,7 @@ fn a_retransmitted_probe_is_no_evidence_for_f_rto() {
             s.at(1400).ack(1).expect([5, 6]);
             s
         };
-        // The SACK is of segment 4, or of the probe.
+        // The SACK may be of segment 4 or of the probe.
         let mut s = probed();
         s.at(1450).sacks(1, [4..=4]).not_spurious();
         let left = s.take();
@@ -194,7 +194,7 @@ fn a_retransmitted_probe_is_no_evidence_for_f_rto() {
 #[test]
 fn a_late_wakeup_runs_the_timers_in_order() {
     let mut s = setup("rack").segments(3).sent(1..=3);
-    // The probe was due at 300 ms, and the timeout a second behind it.
+    // The probe was due at 300 ms, and the timeout a second later.
     let late = Instant::START + Duration::from_millis(1299);
     let mut once = s.connection.clone();
     once.on_timer(late);
@@ -206,7 +206,7 @@ fn a_late_wakeup_runs_the_timers_in_order() {
     once.on_timer(late + Duration::from_millis(1));
     let events: Vec<_> = std::iter::from_fn(|| once.poll_event()).collect();
     assert!(matches!(events[..], [.., Event::Probe(_), Event::Timeout(_)]), "{events:?}");
-    // The probe was not sent yet: the timeout retransmits in its place.
+    // The probe has not been sent: the timeout retransmits instead.
     let at = late + Duration::from_millis(1);
     let left: Vec<_> = std::iter::from_fn(|| once.poll_transmit(at)).collect();
     assert_eq!(left.iter().map(|left| left.seq).collect::<Vec<_>>(), [start_of(1)]);

@@ -1,8 +1,9 @@
-//! A window of eight segments is held until 5.0 s; the timer expires at 2.5 s. What each sender
-//! then does, event by event, worked out by hand.
+//! A window of eight segments is held until 5.0 s; the timer expires at 2.5 s. These tests list
+//! what each sender then does, event by event, as worked out by hand.
 //!
-//! The link serves a segment in 0.1 s once it is open and takes 0.5 s each way; every segment is
-//! acknowledged at once and nothing is lost. 40 segments in all, no limited transmit.
+//! Once it is open, the link transmits a segment in 0.1 s, and the delay is 0.5 s each way. Every
+//! segment is acknowledged at once and nothing is lost. There are 40 segments and no limited
+//! transmit.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use rtolab_time::{Duration, Instant};
 const SEGMENT: u32 = 1000;
 const TENTH: u64 = 100_000_000;
 
-/// The SYN took what a segment takes once the link is open. Times are counted from its answer.
+/// The round trip of the SYN equals that of a segment once the link is open. Times are counted from
+/// the SYN-ACK.
 const ROUND_TRIP: u64 = 11 * TENTH;
 
-/// The event at a time in tenths of a second: what arrived, and the segments that left for it.
+/// An event: its time in tenths of a second, what arrived, and the segments that it released.
 #[derive(Debug, PartialEq)]
 struct Step {
     tenths: u64,
@@ -31,7 +33,7 @@ enum Arrived {
     Ack(u32),
 }
 
-/// One sender over the link, with all that happened to it.
+/// One sender over the link, and its events.
 struct Run {
     steps: Vec<Step>,
     windows: Vec<(u64, f64, f64)>,
@@ -160,7 +162,7 @@ fn run_by(config: Arc<Config>) -> Run {
 }
 
 impl Run {
-    /// What arrived from 2.5 s on and what left for it, in the order of the table.
+    /// Compares the events from 2.5 s on with the table.
     fn expect(&self, expected: &[(u64, Arrived, &[u32])]) {
         for (step, (tenths, arrived, left)) in self.steps.iter().zip(expected) {
             let left = left.to_vec();

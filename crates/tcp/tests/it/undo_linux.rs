@@ -25,7 +25,7 @@ fn plain(spec: &str, cwnd: u32) -> Script {
     setup(spec, cwnd).sent(1..=cwnd)
 }
 
-/// Segment 1 is reordered behind three others and retransmitted after 40 ms.
+/// Three others overtake segment 1, which is retransmitted after 40 ms.
 fn reordered(s: &mut Script) -> &mut Script {
     s.at(50).echoing(10).sacks(0, [2..=2]).expect_nothing();
     s.echoing(10).sacks(0, [2..=3]).expect_nothing();
@@ -34,7 +34,7 @@ fn reordered(s: &mut Script) -> &mut Script {
 
 #[test]
 fn t_ds_1_a_fast_retransmit_for_reordering_is_undone_by_its_report() {
-    // In Recovery, and behind its end.
+    // The report comes in Recovery, or after its end.
     let mut s = plain(KERNEL, 6);
     reordered(&mut s);
     s.ack(4).expect([7]).undecided();
@@ -129,8 +129,8 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
 
 #[test]
 fn in_loss_every_advance_checks_the_echo() {
-    // The first acknowledgment is the retransmission's, the next that of an original. Eifel has
-    // decided by then.
+    // The first ACK answers the retransmission, the next one an original. By then Eifel has already
+    // decided.
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]).ssthresh(3);
     s.ack(1).undecided().expect([2, 3]);
@@ -168,7 +168,7 @@ fn during_recovery_an_older_echo_undoes_if_no_retransmission_is_in_flight() {
     s.echoing(10).sacks(0, [2..=4]).expect([1]).ssthresh(5);
     s.echoing(10).ack(4).verdict(SPURIOUS).cwnd(10.0).ssthresh(10).take();
     // Two holes are retransmitted; the original of the first arrives while the retransmission of
-    // the second is out.
+    // the second is in flight.
     let mut s = stamped(KERNEL, 10);
     s.at(50).echoing(10).sacks(0, [3..=3]).echoing(10).sacks(0, [3..=4]).expect_nothing();
     s.echoing(10).sacks(0, [3..=5]).expect([1]).ssthresh(5);
@@ -191,19 +191,20 @@ fn an_echo_of_the_retransmission_or_of_zero_undoes_nothing() {
 
 #[test]
 fn a_timeout_in_recovery_keeps_the_undo_state() {
-    // `tcp_enter_loss`: ssthresh is cut once, and an undo restores what was before Recovery.
+    // `tcp_enter_loss`: ssthresh is reduced once, and an undo restores the windows from before
+    // Recovery.
     let mut s = stamped(WITHOUT_FRTO, 6);
     reordered(&mut s);
     s.timeout().expect([1]).cwnd(1.0).ssthresh(3);
     s.echoing(10).ack(1).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
-    // Each of the two is to be reported.
+    // Both retransmissions must be reported.
     let mut s = plain(WITHOUT_FRTO, 6);
     reordered(&mut s);
     s.timeout().expect([1]).ssthresh(3);
     s.ack(6).undecided().take();
     s.sacks(6, [1..=1]).undecided().ssthresh(3).take();
     s.sacks(6, [1..=1]).verdict(SPURIOUS).ssthresh(6).take();
-    // By RFC 5681 a timeout cuts again.
+    // By RFC 5681 a timeout reduces again.
     let mut s = Script::sender("sack").cwnd(8).ssthresh(8).sent(1..=8);
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
     s.sacks(0, [2..=4]).expect([1]).ssthresh(4);

@@ -1,4 +1,4 @@
-//! Congestion window validation: what becomes of a window that is not used.
+//! Congestion window validation: RFC 2861 and RFC 7661.
 
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{Response, RestartOnDuplicate, Validation};
@@ -30,7 +30,7 @@ fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
     {
         let mut s = a_window_filled_once(Validation::Rfc2861);
         s.at(millis).write(20).expect(sent).cwnd(cwnd);
-        // Three quarters of it are remembered.
+        // ssthresh keeps three quarters of it.
         let ssthresh = s.connection.sender().window().ssthresh();
         assert_eq!(ssthresh, if millis < 1_000 { 4_000 } else { 6_093 });
     }
@@ -46,9 +46,9 @@ fn rfc2861_leaves_at_least_a_segment() {
 fn rfc2861_halves_the_distance_to_the_used_window() {
     let mut s = a_window_filled_once(Validation::Rfc2861);
     s.at(600).write(2).expect([9, 10]).cwnd(8.13);
-    // It was not full: it does not grow.
+    // The window was not full, so it does not grow.
     s.at(700).ack(10).expect_nothing().cwnd(8.13);
-    // A timeout ago it was full last; two segments were the most since.
+    // The window was last full one timeout ago; since then at most two segments were in flight.
     s.at(1_100).write(2).expect([11, 12]).cwnd(5.06);
     assert_eq!(s.connection.sender().window().ssthresh(), 6_093);
     // The next timeout counts from there.
@@ -72,7 +72,7 @@ fn rfc2861_does_not_reduce_in_recovery() {
     let mut s = setup.set(|config| config.rto.restart_on_duplicate = always).sent(1..=8);
     s.at(500).ack(0).ack(0).ack(0).expect([1]).fast_retransmits(1).ssthresh(4).cwnd(7.0);
     s.at(1_400).ack(0).ack(0).ack(0).expect_nothing().cwnd(10.0);
-    // Neither idle for more than a timeout, nor not full for one.
+    // Neither an idle time nor an application-limited time of a timeout reduces it.
     s.at(1_600).write(1).expect([9]).ssthresh(4).cwnd(10.0);
 }
 
@@ -116,7 +116,7 @@ fn rfc4015_step_10_does_not_count_a_timeout_as_application_limited() {
     s.at(290).echoing(280).ack(11).expect_nothing();
     s.at(300).write(1).expect([12]).cwnd(10.0);
     s.at(310).echoing(300).ack(12).expect_nothing();
-    // A timeout after the response it has not been full since, but for seven segments.
+    // A timeout after the response it has not been full again: seven segments were the maximum.
     s.at(321).write(1).expect([13]).cwnd(8.5);
 }
 
@@ -127,7 +127,7 @@ fn rfc7661_keeps_a_window_but_does_not_let_it_grow() {
     s.at(1_500).write(2).expect([9, 10]);
     s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
     s.at(200_000).write(8).expect(11..=18).cwnd(8.13);
-    // Full, it grows by what is acknowledged.
+    // A full window grows by the acknowledged data.
     s.at(200_100).ack(11).expect_nothing().cwnd(8.25);
 }
 
@@ -184,7 +184,7 @@ fn rfc7661_counts_once_what_was_retransmitted_twice() {
     s.at(300).write(4).expect(7..=10);
     s.at(400).sacks(6, [8..=10]).expect([7]);
     s.at(410).write(1).expect([11]);
-    // What left later has arrived, the retransmission has not.
+    // Data that left later has arrived, the retransmission has not.
     s.at(511).sacks(6, [8..=11]).expect([7]);
     s.at(611).ack(11).expect_nothing().cwnd(2.5);
 }
@@ -212,7 +212,7 @@ fn rfc7661_forgets_pipe_ack_after_a_timeout() {
     s.at(1_600).ack(10).expect_nothing().cwnd(8.13);
     s.at(1_700).write(2).expect([11, 12]);
     s.timeout().expect([11]).cwnd(1.0);
-    // Slow start, though less than half of what was the window was used.
+    // Slow start continues, although less than half of the former window was used.
     s.ack(11).expect([12]).cwnd(2.0);
     s.ack(12).expect_nothing().cwnd(2.5);
 }

@@ -1,9 +1,9 @@
 //! Sequence numbers and timestamps that wrap between a timeout and the acknowledgments that decide
-//! about it, for every form of F-RTO and Eifel, and about `recover`: two ends, and between them the
-//! bytes of headers.
+//! about it, for every form of F-RTO and Eifel and for `recover`. Two ends exchange the bytes of
+//! headers.
 //!
-//! The engine's sequence numbers are offsets of 64 bits, so that only the border of the wire knows
-//! of wrapping; its timestamps are those of the wire.
+//! The engine's sequence numbers are 64-bit offsets, so only the wire format wraps. Its timestamps
+//! are those of the wire.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{SEGMENT, base, number_of, start_of};
 use rtolab_tcp::config::InitialWindow;
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::wire::{Addresses, Near, Numbering, Payload, Ports, Side, WireSegment};
+use rtolab_tcp::wire::{Addresses, Numbering, Payload, Ports, SeqReference, Side, WireSegment};
 use rtolab_tcp::{Event, Flags, Segment, Seq, specification};
 
 const ADDRESSES: Addresses =
@@ -40,9 +40,9 @@ const MARKS: [&str; 2] = ["newreno+eifel:rxt", "newreno+eifel:two-bits"];
 struct Wire {
     sender: End,
     receiver: End,
-    /// The acknowledgment numbers that have travelled.
+    /// The acknowledgment numbers that the sender has received.
     acks: Vec<u32>,
-    /// Of the way to the receiver.
+    /// The numbering towards the receiver.
     numbering: Numbering,
 }
 
@@ -60,16 +60,17 @@ impl Wire {
         Self { sender, receiver, acks: Vec::new(), numbering }
     }
 
-    /// The segment in bytes and back.
+    /// Converts the segment to bytes and back.
     fn travels(segment: &Segment, numbering: &Numbering, to: &End) -> (WireSegment, Segment) {
         let header = WireSegment::narrow(segment, numbering, PORTS).emit(ADDRESSES, Payload::Zeros);
         let length = header.len() + segment.len as usize;
         let read = WireSegment::parse(&header, length).expect("a whole header");
-        let widened = read.widen(numbering, Near { seq: to.nxt(), ack: to.una() });
+        let widened = read.widen(numbering, SeqReference { seq: to.rcv_nxt(), ack: to.una() });
         (read, widened)
     }
 
-    /// A segment reaches the receiver, whose answer reaches the sender 10 ms later: what it sends.
+    /// A segment reaches the receiver, whose answer reaches the sender 10 ms later. Returns the
+    /// segments that the sender then sends.
     fn round_trip(&mut self, segment: &Segment, millis: u64) -> Vec<u32> {
         let (_, data) = Self::travels(segment, &self.numbering, &self.receiver);
         let answer = self.receiver.answers(&data, millis)[0];
@@ -79,7 +80,8 @@ impl Wire {
         left.iter().map(|segment| number_of(segment.seq)).collect()
     }
 
-    /// A pure acknowledgment of all below `end` reaches the sender: what it sends.
+    /// A pure acknowledgment of all data below `end` reaches the sender. Returns the segments that
+    /// it then sends.
     fn acknowledged(&mut self, end: Seq, millis: u64) -> Vec<u32> {
         let mut segment = Segment::new(self.receiver.una(), 0, Flags::ACK);
         (segment.ack, segment.window) = (end, 60_000);
@@ -89,8 +91,8 @@ impl Wire {
         left.iter().map(|segment| number_of(segment.seq)).collect()
     }
 
-    /// Six segments leave, and the timer of the first expires `times` times: the originals and the
-    /// last retransmission.
+    /// Six segments leave, and the timer of the first expires `times` times. Returns the originals,
+    /// the last retransmission and its time.
     fn times_out(&mut self, millis: u64, times: u32) -> (Vec<Segment>, Segment, u64) {
         self.sender.connection.write(100_000);
         let originals = self.sender.sends(millis);
@@ -111,7 +113,7 @@ impl Wire {
         })
     }
 
-    /// The first two acknowledgments have different sides of the wrap.
+    /// Are the first two acknowledgments on different sides of the wrap?
     fn wrapped(&self) -> bool {
         self.acks[0] > 0xffff_0000 && self.acks[1..].iter().all(|ack| *ack < 0x1_0000)
     }
@@ -139,7 +141,7 @@ fn t_fr_16_a_spurious_timeout_across_the_wrap() {
     for spec in FRTO.iter().chain(&EIFEL).chain(&MARKS) {
         let (wire, left) = late(spec, 10);
         assert_eq!(wire.verdict(), Some(Verdict::Spurious), "{spec}");
-        // Nothing but new segments leaves.
+        // Only new segments leave.
         let left: Vec<u32> = left.into_iter().flatten().collect();
         assert!(!left.is_empty() && left[0] == 7 && left.is_sorted(), "{spec}: {left:?}");
         let sender = wire.sender.connection.sender();
@@ -168,7 +170,7 @@ fn t_fr_16_blocks_that_span_the_wrap() {
     // Segment 2 arrives, 1 is late.
     let mut wire = Wire::connected("sack+frto:linux", 10);
     let (originals, _, at) = wire.times_out(10, 1);
-    assert_eq!(wire.round_trip(&originals[1], at + 20), []);
+    assert!(wire.round_trip(&originals[1], at + 20).is_empty());
     assert_eq!(wire.verdict(), Some(Verdict::Spurious));
     assert_eq!(wire.acks, [ISN.wrapping_add(1)]);
 }
@@ -188,8 +190,8 @@ fn t_fr_16_a_timeout_in_a_recovery_that_began_below_the_wrap() {
 
 #[test]
 fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
-    // Six segments, of which 0xfffffff0 is the last number, time out and are all acknowledged.
-    // Duplicates for that start nothing; those for the 31 bytes behind them, number 0x10, do.
+    // Six segments, whose last number is 0xfffffff0, time out and are all acknowledged. Duplicates
+    // of that ACK start nothing; those of the ACK of the next 31 bytes, number 0x10, do.
     for (more, number, fast_retransmits) in [(0, 0xffff_fff1, 0), (31, 0x10, 1)] {
         let mut wire = Wire::connected("newreno:careful", 10);
         wire.numbering.from.isn = 0xffff_fff0 - 6 * SEGMENT;
@@ -211,8 +213,8 @@ fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
 
 #[test]
 fn t_ei_8_a_spurious_timeout_across_the_wrap_of_timestamps() {
-    // The originals carry 0xfffffff0 and the retransmission, a second later, 984; the sequence
-    // numbers wrap besides.
+    // The originals carry 0xfffffff0, and the retransmission, a second later, 984. The sequence
+    // numbers wrap as well.
     for spec in EIFEL {
         let before = (1 << 32) - 16;
         let mut wire = Wire::connected(spec, before);
@@ -243,6 +245,6 @@ fn t_ei_8_a_needed_timeout_across_the_wrap_of_timestamps() {
 /// A segment of data of the sender's.
 fn data(number: u32, wire: &Wire) -> Segment {
     let mut segment = Segment::new(start_of(number), 1000, Flags::ACK);
-    (segment.ack, segment.window) = (wire.sender.nxt(), 60_000);
+    (segment.ack, segment.window) = (wire.sender.rcv_nxt(), 60_000);
     segment
 }

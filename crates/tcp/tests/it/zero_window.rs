@@ -4,8 +4,8 @@ use crate::script::pair::{End, connected};
 use crate::script::{SEGMENT, base, end_of, start_of};
 use rtolab_tcp::{Config, Event};
 
-/// The sender has `segments` to send, the receiver room for `buffer` bytes and no reader. All that
-/// goes through has gone at 100 ms.
+/// The sender has `segments` to send; the receiver has a buffer of `buffer` bytes that nobody
+/// reads. By 100 ms the buffer is full.
 fn filled(segments: u32, buffer: u32) -> (End, End) {
     let mut config = base();
     config.receiver.buffer = buffer;
@@ -33,7 +33,7 @@ fn t_b_21_a_closed_window_is_probed_at_growing_intervals_until_it_opens() {
         assert_eq!((answers.len(), answers[0].window), (1, 0));
         assert_eq!(sender.answers(&answers[0], expected), []);
     }
-    // The news of the window is lost; the next probe brings it.
+    // The window update is lost; the answer to the next probe repeats it.
     receiver.connection.read(u64::from(4 * SEGMENT));
     receiver.sends_one(8_000);
     assert_eq!(sender.timer(), 15_100);
@@ -44,7 +44,7 @@ fn t_b_21_a_closed_window_is_probed_at_growing_intervals_until_it_opens() {
     assert_eq!(sent, [start_of(5), start_of(6)]);
     assert_eq!(sender.connection.sender().window().cwnd(), cwnd);
     assert!(!sender.events.iter().any(|event| matches!(event, Event::Timeout(_))));
-    // Something is outstanding: the retransmission timer runs, and no other.
+    // Data is outstanding, so only the retransmission timer runs.
     assert_eq!(sender.connection.next_timer(), sender.connection.sender().deadline());
 }
 
@@ -98,7 +98,7 @@ fn without_data_to_send_nothing_is_probed() {
         }
     }
     assert_eq!(sender.connection.next_timer(), None);
-    // What the application writes now has to wait.
+    // Data that the application writes now has to wait.
     sender.connection.write(1);
     sender.sends_nothing(500);
     assert_eq!(sender.timer(), 1_500);

@@ -25,16 +25,16 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 
 
-def goodput_change(measured: Measured, delay: int, metric: Metric) -> float:
+def goodput_change(measured: ExperimentRuns, delay: int, metric: Metric) -> float:
     """The change of effective goodput by local retransmission at a PER of 1 %, in percent."""
     pair = on(1.0, delay)
     return 100 * (ratio_of(measured, pair("arq"), pair("drop"), metric).value - 1)
 
 
-def spread(measured: Measured, local: Local) -> float:
+def spread(measured: ExperimentRuns, local: Local) -> float:
     """The range of effective goodput over delays at a PER of 1 %, in percent."""
     values = [mean(measured, on(1.0, delay)(local), GOODPUT) for delay in DELAYS]
     return 100 * (max(values) / min(values) - 1)
@@ -114,18 +114,18 @@ FIG5 = experiment(
 )
 
 
-def delay_of(measured: Measured, local: Local, delay: int, per: float) -> float:
+def delay_of(measured: ExperimentRuns, local: Local, delay: int, per: float) -> float:
     """The average packet delay, in s."""
     return mean(measured, on(per, delay)(local), MEAN_DELAY)
 
 
-def longer(measured: Measured, local: Local, delays: tuple[int, int], per: float) -> float:
+def longer(measured: ExperimentRuns, local: Local, delays: tuple[int, int], per: float) -> float:
     """The average packet delay of the longer link minus that of the shorter one, in s."""
     short, long = delays
     return delay_of(measured, local, long, per) - delay_of(measured, local, short, per)
 
 
-def reversal(measured: Measured, local: Local, delays: tuple[int, int]) -> float | None:
+def reversal(measured: ExperimentRuns, local: Local, delays: tuple[int, int]) -> float | None:
     """The PER in percent from which the longer link has the longer average packet delay."""
     return crossing(PERS, [longer(measured, local, delays, per) for per in PERS], 0.0)
 
@@ -146,7 +146,7 @@ def reverses(local: Local, delays: tuple[int, int]) -> list[Check]:
     ]
 
 
-def worst(measured: Measured, metric: Metric) -> float:
+def worst(measured: ExperimentRuns, metric: Metric) -> float:
     """The maximum delay with local retransmission over a delay without, at 100 ms and 1 %."""
     pair = on(1.0, 100)
     return mean(measured, pair("arq"), MAX_DELAY) / mean(measured, pair("drop"), metric)

@@ -30,7 +30,7 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.variants import FAST, RATE_CHOSEN
 from rtolab.experiments.base import Bounds, Check, Value, fitted
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 FIG7_PERS = (0.1, 0.3, 1.0, 3.0, 5.0, 10.0)
@@ -42,17 +42,17 @@ def fast(per: float) -> Pair:
     return on(per, rate=FAST)
 
 
-def window_ratio(measured: Measured, per: float) -> Estimate:
+def window_ratio(measured: ExperimentRuns, per: float) -> Estimate:
     """The window with local retransmission over that without."""
     return ratio_of(measured, fast(per)("arq"), fast(per)("drop"), WINDOW)
 
 
-def dupacks_of(measured: Measured, per: float) -> Estimate | None:
+def dupacks_of(measured: ExperimentRuns, per: float) -> Estimate | None:
     """Fast retransmits with local retransmission over those without."""
     return dupack_ratio(measured, fast(per)("arq"), fast(per)("drop"))
 
 
-def slightly_more(measured: Measured) -> Estimate:
+def slightly_more(measured: ExperimentRuns) -> Estimate:
     """The mean of that ratio over the PERs at which timeouts do not cut dupacks short."""
     ratios = [dupacks_of(measured, per) for per in SLIGHTLY_PERS]
     return average([ratio for ratio in ratios if ratio])
@@ -171,13 +171,13 @@ def dupack_ratios() -> list[Check]:
     return checks
 
 
-def slope(measured: Measured, delay: int) -> float:
+def slope(measured: ExperimentRuns, delay: int) -> float:
     """The increase of fast retransmits per 100 segments and percent of errors, 0.3 to 5 %."""
     low, high = (mean(measured, on(per, delay)("arq"), DUPACKS_100) for per in (0.3, 5.0))
     return (high - low) / (5.0 - 0.3)
 
 
-def more_dupacks(measured: Measured, longer: int, shorter: int) -> list[Estimate]:
+def more_dupacks(measured: ExperimentRuns, longer: int, shorter: int) -> list[Estimate]:
     """The ratio of fast retransmits on the longer and the shorter link, at PERs from 1 % on."""
     ratios = [
         dupack_ratio(measured, on(per, longer)("arq"), on(per, shorter)("arq"))
@@ -283,7 +283,7 @@ FIG10_DELAYS = experiment(
 CLAIM_PERS = (1.0, 3.0, 10.0)
 
 
-def rare(measured: Measured, per: float) -> float:
+def rare(measured: ExperimentRuns, per: float) -> float:
     """The least excess, over delays, of fast retransmits over ten times the timeouts, per 100."""
     return min(
         mean(measured, on(per, delay)("arq"), DUPACKS_100)

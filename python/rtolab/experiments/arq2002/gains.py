@@ -36,7 +36,7 @@ from rtolab.experiments.base import (
     Check,
     Value,
 )
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 Pair = Callable[[Local], Case]
@@ -59,7 +59,7 @@ def both(pairs: Iterable[Pair]) -> tuple[Case, ...]:
     return tuple(pair(local) for pair in pairs for local in ("arq", "drop"))
 
 
-def gain_of(measured: Measured, pair: Pair) -> Estimate:
+def gain_of(measured: ExperimentRuns, pair: Pair) -> Estimate:
     """The gain of a pair, in percent."""
     return gain(measured, pair("arq"), pair("drop"))
 
@@ -88,7 +88,7 @@ def smaller(name: str, less: Pair, more: Pair, explained: str = "") -> Check:
     )
 
 
-def difference(measured: Measured, minuend: Pair, subtrahend: Pair) -> Estimate:
+def difference(measured: ExperimentRuns, minuend: Pair, subtrahend: Pair) -> Estimate:
     """The difference of two gains, in percent; their errors count as independent."""
     one, other = gain_of(measured, minuend), gain_of(measured, subtrahend)
     value = one.value - other.value
@@ -108,12 +108,12 @@ def average(estimates: Sequence[Estimate]) -> Estimate:
 
 def gain_value(
     name: str, pair: Pair, published: float | None = None
-) -> Callable[[Measured], Value]:
+) -> Callable[[ExperimentRuns], Value]:
     """A gain for a table."""
     return lambda measured: Value(name, name, gain_of(measured, pair), published, "%", 1)
 
 
-def where_gain_is(measured: Measured, level: float) -> float | None:
+def where_gain_is(measured: ExperimentRuns, level: float) -> float | None:
     """The PER in percent at which the gain at 10 ms is `level`."""
     gains = [gain_of(measured, on(per)).value for per in PERS]
     return crossing(PERS, gains, level)
@@ -288,7 +288,7 @@ def under(sender: Sender, delay: int) -> Pair:
     return lambda local: sender.on(Setting(1.0, local, delay))
 
 
-def gains_under(measured: Measured, sender: Sender) -> list[Value]:
+def gains_under(measured: ExperimentRuns, sender: Sender) -> list[Value]:
     """At 10 and at 100 ms."""
     return [
         gain_value(f"{sender.label}: gain at {delay} ms", under(sender, delay), published)(measured)

@@ -32,7 +32,7 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, our_own
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 ROUTES = {WAN: "(a) wired WAN", LAN: "(b) wired LAN", LINK: "single link"}
@@ -51,7 +51,7 @@ def alike(estimate: Estimate) -> bool:
     return estimate.low <= 0 <= estimate.high
 
 
-def on_average(measured: Measured, name: str, other: str) -> Estimate:
+def on_average(measured: ExperimentRuns, name: str, other: str) -> Estimate:
     """The mean excess of one route's gain over another's, in percentage points."""
     return average(
         [
@@ -61,7 +61,7 @@ def on_average(measured: Measured, name: str, other: str) -> Estimate:
     )
 
 
-def points(measured: Measured, name: str) -> float:
+def points(measured: ExperimentRuns, name: str) -> float:
     """The mean increase of normalized throughput over a route, in points."""
     places = [route(name, *place) for place in ROUTE_PLACES]
     rises = [

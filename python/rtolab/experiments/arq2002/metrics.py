@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rtolab import measures
 from rtolab.experiments.arq2002.network import HEADER, Case
 from rtolab.experiments.base import Curves, Metric, Point, Variant
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.stats import Estimate, mean_of, ratio_of_means
 
 Floats = NDArray[np.float64]
@@ -105,36 +105,36 @@ def _window(runs: Runs) -> pl.Series:
 WINDOW = Metric("cwnd", "Congestion window", "segments", _window, digits=1)
 
 
-def normalized(measured: Measured, case: Variant) -> Floats:
+def normalized(measured: ExperimentRuns, case: Variant) -> Floats:
     """Normalized throughput of each run, shape (n,), ordered by seed."""
     assert isinstance(case, Case)
     return measured.values(case.key, ACKED) / case.available_bps()
 
 
-def mean(measured: Measured, case: Variant, metric: Metric) -> float:
+def mean(measured: ExperimentRuns, case: Variant, metric: Metric) -> float:
     """The mean of a metric over the runs."""
     return float(np.mean(measured.values(case.key, metric)))
 
 
-def throughput(measured: Measured, case: Variant) -> float:
+def throughput(measured: ExperimentRuns, case: Variant) -> float:
     """The mean normalized throughput."""
     return float(np.mean(normalized(measured, case)))
 
 
-def gain(measured: Measured, arq: Variant, drop: Variant) -> Estimate:
+def gain(measured: ExperimentRuns, arq: Variant, drop: Variant) -> Estimate:
     """The increase of mean normalized throughput by local retransmission, in percent."""
     ratio = ratio_of_means(normalized(measured, arq), normalized(measured, drop))
     return Estimate(*(PERCENT * (end - 1.0) for end in (ratio.value, ratio.low, ratio.high)))
 
 
 def ratio_of(
-    measured: Measured, above: Variant, below: Variant, metric: Metric = ACKED
+    measured: ExperimentRuns, above: Variant, below: Variant, metric: Metric = ACKED
 ) -> Estimate:
     """The ratio of the means of a metric of two variants."""
     return ratio_of_means(measured.values(above.key, metric), measured.values(below.key, metric))
 
 
-def dupack_ratio(measured: Measured, above: Variant, below: Variant) -> Estimate | None:
+def dupack_ratio(measured: ExperimentRuns, above: Variant, below: Variant) -> Estimate | None:
     """The same of fast retransmits per 100 acknowledged; `None` where the second has none."""
     return (
         ratio_of(measured, above, below, DUPACKS_100)
@@ -154,11 +154,11 @@ def crossing(xs: Sequence[float], ys: Sequence[float], level: float) -> float | 
 
 
 def means_of(
-    values: Callable[[Measured, Case], Floats],
+    values: Callable[[ExperimentRuns, Case], Floats],
     *,
     line: Callable[[Case], str] = lambda case: case.series,
     only: Callable[[Case], bool] = lambda _: True,
-) -> Callable[[Measured], list[Point]]:
+) -> Callable[[ExperimentRuns], list[Point]]:
     """The points of a figure: means over runs with 95 % intervals, over the error rate.
 
     Args:
@@ -167,7 +167,7 @@ def means_of(
         only: which variants are drawn.
     """
 
-    def points(measured: Measured) -> list[Point]:
+    def points(measured: ExperimentRuns) -> list[Point]:
         cases = [case for case in measured.experiment.variants if isinstance(case, Case)]
         return [
             Point(line(case), case.setting.per, mean.value, mean.low, mean.high)
@@ -179,7 +179,7 @@ def means_of(
     return points
 
 
-def values_of(metric: Metric) -> Callable[[Measured, Case], Floats]:
+def values_of(metric: Metric) -> Callable[[ExperimentRuns, Case], Floats]:
     """The values of a metric, for a figure."""
     return lambda measured, case: measured.values(case.key, metric)
 
@@ -190,8 +190,8 @@ def by_delay(case: Case) -> str:
 
 
 def together(
-    parts: Iterable[Callable[[Measured], list[Point]]],
-) -> Callable[[Measured], list[Point]]:
+    parts: Iterable[Callable[[ExperimentRuns], list[Point]]],
+) -> Callable[[ExperimentRuns], list[Point]]:
     """Several figures in one."""
     several = list(parts)
     return lambda measured: [point for part in several for point in part(measured)]

@@ -25,7 +25,7 @@ from rtolab.experiments.arq2002.network import (
     experiment,
 )
 from rtolab.experiments.base import Bounds, Check
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 
 OVERHEAD = 0.15
 """Section 4: the share of the raw rate that segmentation takes."""
@@ -67,7 +67,7 @@ def clean(local: Local) -> Case:
     )
 
 
-def rise(measured: Measured, pair: Pair) -> float:
+def rise(measured: ExperimentRuns, pair: Pair) -> float:
     """The increase of normalized throughput, in points."""
     return 100 * (throughput(measured, pair("arq")) - throughput(measured, pair("drop")))
 
@@ -79,7 +79,7 @@ PLACES = (10, 50, 100)
 def less_with_losses(delay: int) -> Check:
     """The increase of normalized throughput falls as the WAN loses more."""
 
-    def measure(measured: Measured) -> float:
+    def measure(measured: ExperimentRuns) -> float:
         rises = [rise(measured, wan(loss, delay)) for loss in WIRED]
         return max(more - less for less, more in pairwise(rises))
 

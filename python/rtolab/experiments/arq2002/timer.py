@@ -37,24 +37,24 @@ from rtolab.experiments.base import (
     Value,
     from_paper,
 )
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 
 G1, G2 = Fraction(1, 8), Fraction(1, 4)
 """Section 5.1: TCP's gains of the smoothed round trip and of its variance."""
 
 
 @dataclass(frozen=True)
-class Smoothed:
+class RttEstimate:
     """The smoothed round trip and its variance, in s."""
 
     srtt: Fraction
     rttvar: Fraction
 
-    def after(self, rtt: Fraction, g1: Fraction = G1, g2: Fraction = G2) -> Smoothed:
+    def after(self, rtt: Fraction, g1: Fraction = G1, g2: Fraction = G2) -> RttEstimate:
         """The state after another sample."""
         error = rtt - self.srtt
         rttvar = self.rttvar + g2 * (abs(error) - self.rttvar)
-        return Smoothed(self.srtt + g1 * error, rttvar)
+        return RttEstimate(self.srtt + g1 * error, rttvar)
 
     def rto(self, g3: Fraction | int) -> Fraction:
         """The timeout."""
@@ -64,7 +64,7 @@ class Smoothed:
 SMALL, BURST = Fraction(1, 10), 10
 """Figure 8: t in s, and b."""
 
-START = Smoothed(Fraction(1), Fraction(1, 2))
+START = RttEstimate(Fraction(1), Fraction(1, 2))
 """Figure 8: the initial srtt is 1 s, rvtv half of it."""
 
 SAMPLES = [SMALL] * 59 + [SMALL * BURST] * 2 + [SMALL] * 19
@@ -77,7 +77,7 @@ WEIGHTS = (1, 2, 4, 8)
 """Section 5.1: the values of g3 that are compared."""
 
 
-def states() -> list[Smoothed]:
+def states() -> list[RttEstimate]:
     """The states before each sample, and after the last one."""
     found = [START]
     for sample in SAMPLES:
@@ -90,7 +90,7 @@ def rto_before(sample: int, g3: int = 4) -> float:
     return float(states()[sample - 1].rto(g3))
 
 
-def numeric_points(_: Measured) -> list[Point]:
+def numeric_points(_: ExperimentRuns) -> list[Point]:
     """Figure 8: the round trips, and the timeout before each."""
     drawn = [Point("rtt", float(n), float(rtt)) for n, rtt in enumerate(SAMPLES, 1)]
     for g3 in WEIGHTS:
@@ -102,7 +102,7 @@ AFTER_BURST = {1: 0.438, 2: 0.664, 4: 1.1145, 8: 2.016}
 """The timeout after the first burst in s, computed independently of this code."""
 
 
-def fig8_values(_: Measured) -> list[Value]:
+def fig8_values(_: ExperimentRuns) -> list[Value]:
     """The timeouts of Figure 8."""
     values = [
         Value(f"after the burst, g3 = {g3}", f"RTO after the first burst, g3 = {g3}", rto, unit="s")
@@ -118,7 +118,7 @@ def fig8_values(_: Measured) -> list[Value]:
 
 def survives(g1: Fraction, g2: Fraction, g3: Fraction, burst: Fraction | int) -> bool:
     """Does the timeout exceed a second burst, after many small samples and a first burst?"""
-    calm = Smoothed(Fraction(1), Fraction(0))
+    calm = RttEstimate(Fraction(1), Fraction(0))
     return calm.after(Fraction(burst), g1, g2).rto(g3) > burst
 
 
@@ -229,18 +229,18 @@ def weighted(g3: int, local: Local, per: float, tick: str = "10 ms") -> Case:
     return sender.on(Setting(per, local, 100))
 
 
-def timeouts(measured: Measured, case: Case) -> float:
+def timeouts(measured: ExperimentRuns, case: Case) -> float:
     """Per 100 acknowledged."""
     return mean(measured, case, TIMEOUTS_100)
 
 
-def timeouts_over(measured: Measured, above: Case, below: Case) -> float | None:
+def timeouts_over(measured: ExperimentRuns, above: Case, below: Case) -> float | None:
     """The ratio of timeouts; `None` if there are none to compare with."""
     usual = timeouts(measured, below)
     return timeouts(measured, above) / usual if usual else None
 
 
-def weights_at(measured: Measured, tick: str) -> list[Value]:
+def weights_at(measured: ExperimentRuns, tick: str) -> list[Value]:
     """The ratio of timeouts to those with g3 = 4, at a PER of 5 %."""
     usual = weighted(4, "arq", 5.0, tick)
     return [
@@ -344,7 +344,7 @@ def ticking(tick: int, delay: int, local: Local) -> Case:
     return Sender(f"clock of {tick} ms", "reno", keys).on(Setting(1.0, local, delay))
 
 
-def most(measured: Measured, cases: Sequence[Case]) -> float:
+def most(measured: ExperimentRuns, cases: Sequence[Case]) -> float:
     """The most timeouts per 100 acknowledged segments among the cases."""
     return max(timeouts(measured, case) for case in cases)
 

@@ -30,7 +30,7 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.variants import SACK
 from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 REPORTS = {"receiver.dsack": "true"}
@@ -149,7 +149,7 @@ FIG11 = experiment(
 )
 
 
-def caused(measured: Measured, case: Case) -> dict[str, int]:
+def caused(measured: ExperimentRuns, case: Case) -> dict[str, int]:
     """Dupacks of a traced run, by what caused them."""
     runs = measured.of[case.key]
     here = runs.result.duplicates.filter(
@@ -159,7 +159,7 @@ def caused(measured: Measured, case: Case) -> dict[str, int]:
     return {cause: counts.get(cause, 0) for cause in ("reordering", "loss", "retransmission")}
 
 
-def by_reordering(measured: Measured, case: Case) -> float | None:
+def by_reordering(measured: ExperimentRuns, case: Case) -> float | None:
     """The share (%) of dupacks that reordering causes."""
     counts = caused(measured, case)
     total = sum(counts.values())
@@ -216,7 +216,7 @@ def other(name: str, local: str) -> Case:
     return OTHERS_SENDERS[name].on(Setting(1.0, local, 100))  # type: ignore[arg-type]
 
 
-def other_ratio(measured: Measured, name: str, local: str) -> Estimate:
+def other_ratio(measured: ExperimentRuns, name: str, local: str) -> Estimate:
     """Its throughput over plain Reno's."""
     return ratio_of(measured, other(name, local), other("plain", local))
 

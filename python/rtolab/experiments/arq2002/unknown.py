@@ -1,7 +1,7 @@
 """What the paper leaves open, for `reproduce --search`."""
 
 from rtolab.experiments.arq2002.network import CLEAN_UPLINK, Setting, packets
-from rtolab.experiments.base import Unstated
+from rtolab.experiments.base import UnstatedAssumption
 
 
 def link(delay: int, rate: int) -> dict[str, str]:
@@ -15,9 +15,11 @@ def clock(tick: int) -> dict[str, str]:
     return {"tcp.rto.granularity": f"{tick} ms", "tcp.rto.min": f"{2 * tick} ms"}
 
 
-PACKET = Unstated("the packet", {f"{payload + 40} B": packets(payload) for payload in (128, 1000)})
-UPLINK = Unstated("the uplink", {"no errors": CLEAN_UPLINK.set})
-WINDOW = Unstated(
+PACKET = UnstatedAssumption(
+    "the packet", {f"{payload + 40} B": packets(payload) for payload in (128, 1000)}
+)
+UPLINK = UnstatedAssumption("the uplink", {"no errors": CLEAN_UPLINK.set})
+WINDOW = UnstatedAssumption(
     "the window",
     {f"{count} packets of 512 B": packets(512, count) for count in (10, 50)},
 )
@@ -26,16 +28,18 @@ OF_VARIANTS = (
     PACKET,
     WINDOW,
     UPLINK,
-    Unstated("the rate", {"384 kbit/s": link(10, 384)}),
-    Unstated("the rules of SACK", {"RFC 6675": {"tcp.sack_recovery.rules": "rfc6675"}}),
-    Unstated("the timer of NewReno", {"slow but steady": {"tcp.newreno.timer": "slow-but-steady"}}),
-    Unstated("the bugfix", {"none": {"tcp.recovery.bugfix": "none"}}),
+    UnstatedAssumption("the rate", {"384 kbit/s": link(10, 384)}),
+    UnstatedAssumption("the rules of SACK", {"RFC 6675": {"tcp.sack_recovery.rules": "rfc6675"}}),
+    UnstatedAssumption(
+        "the timer of NewReno", {"slow but steady": {"tcp.newreno.timer": "slow-but-steady"}}
+    ),
+    UnstatedAssumption("the bugfix", {"none": {"tcp.recovery.bugfix": "none"}}),
 )
 """Of Figure 3's TCPs."""
 
 OF_WEIGHTS = (
-    Unstated("the clock", {f"{tick} ms": clock(tick) for tick in (1, 2, 5, 20, 100)}),
-    Unstated(
+    UnstatedAssumption("the clock", {f"{tick} ms": clock(tick) for tick in (1, 2, 5, 20, 100)}),
+    UnstatedAssumption(
         "the link",
         {
             "10 ms, 1920 kbit/s": link(10, 1920),
@@ -45,9 +49,9 @@ OF_WEIGHTS = (
     ),
     PACKET,
     UPLINK,
-    Unstated("the arithmetic", {"exact": {"tcp.rto.arithmetic": "exact"}}),
-    Unstated("the samples", {"of every ACK": {"tcp.rto.sampling": "every-ack"}}),
-    Unstated(
+    UnstatedAssumption("the arithmetic", {"exact": {"tcp.rto.arithmetic": "exact"}}),
+    UnstatedAssumption("the samples", {"of every ACK": {"tcp.rto.sampling": "every-ack"}}),
+    UnstatedAssumption(
         "the bad state",
         {
             "10 ms on average": {

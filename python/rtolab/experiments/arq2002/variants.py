@@ -36,7 +36,7 @@ from rtolab.experiments.base import (
     fitted,
     from_paper,
 )
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 TAHOE, NEWRENO, SACK = (
@@ -68,7 +68,9 @@ def at(sender: Sender, local: Local, per: float, delay: int = 10, *, rate: int =
     return sender.on(Setting(per, local, delay, rate))
 
 
-def worst_ratio(better: Iterable[Case], worse: Iterable[Case], *, measured: Measured) -> float:
+def worst_ratio(
+    better: Iterable[Case], worse: Iterable[Case], *, measured: ExperimentRuns
+) -> float:
     """The smallest throughput of `better` over the largest of `worse`."""
     lowest = min(throughput(measured, case) for case in better)
     return lowest / max(throughput(measured, case) for case in worse)
@@ -85,7 +87,7 @@ def over_pers(
     """Without local retransmission, `better` outperform `worse` at each of these PERs."""
     rates = tuple(pers)
 
-    def measure(measured: Measured) -> float:
+    def measure(measured: ExperimentRuns) -> float:
         return min(
             worst_ratio(
                 [at(sender, "drop", per) for sender in better],
@@ -100,7 +102,7 @@ def over_pers(
     )
 
 
-def over(measured: Measured, sender: Sender, other: Sender, per: float) -> Estimate:
+def over(measured: ExperimentRuns, sender: Sender, other: Sender, per: float) -> Estimate:
     """The ratio of two senders' throughputs with local retransmission."""
     return ratio_of(measured, at(sender, "arq", per), at(other, "arq", per))
 
@@ -119,7 +121,7 @@ def below(sender: Sender, other: Sender, pers: tuple[float, ...], explained: str
     )
 
 
-def effective_loss(measured: Measured, pers: Iterable[float]) -> float:
+def effective_loss(measured: ExperimentRuns, pers: Iterable[float]) -> float:
     """The largest loss rate after local retransmission, in percent of the packets."""
     return max(
         sum(mean(measured, at(sender, "arq", per), LOSS) for sender in SENDERS) / len(SENDERS)
@@ -127,7 +129,7 @@ def effective_loss(measured: Measured, pers: Iterable[float]) -> float:
     )
 
 
-def most_timeouts(measured: Measured) -> float:
+def most_timeouts(measured: ExperimentRuns) -> float:
     """With local retransmission, at a PER of 1 % at most, per 100 acknowledged."""
     return max(
         mean(measured, at(sender, "arq", per), TIMEOUTS_100) for sender in SENDERS for per in LOW
@@ -262,7 +264,7 @@ CLAIM_2_PERS = (3.0, 5.0, 10.0)
 SLOW = 384
 
 
-def _sack_to_newreno(measured: Measured) -> float:
+def _sack_to_newreno(measured: ExperimentRuns) -> float:
     return max(
         ratio_of(
             measured, at(SACK, "arq", per, FAR, rate=SLOW), at(NEWRENO, "arq", per, FAR, rate=SLOW)

@@ -21,7 +21,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After, Count, unneeded_from
 from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
 from rtolab.experiments.delays2001.unknown import DOWNLOAD, WIN_98, constant
-from rtolab.experiments.measured import Measured, Runs, median
+from rtolab.experiments.measured import ExperimentRuns, Runs, median
 from rtolab.experiments.trace import Timeout, Trace
 
 DELAY_AT, DELAY_FOR = 20.0, 13.0
@@ -115,13 +115,13 @@ USUAL = Metric("usual", "Median round trip", "s", usual, digits=2)
 SPIKES = Metric("spikes", "Of 10 s and more", "", spikes)
 
 
-def series(measured: Measured) -> Sequence[Point]:
+def series(measured: ExperimentRuns) -> Sequence[Point]:
     """Round trips over time."""
     rows = round_trips(measured.of[PING.key]).drop_nulls().iter_rows()
     return [Point("ping", begun, took) for begun, took in rows]
 
 
-def longest(measured: Measured) -> list[Value]:
+def longest(measured: ExperimentRuns) -> list[Value]:
     """The longest round trip."""
     took = round_trips(measured.of[PING.key])["took_s"].max()
     value = float(took) if isinstance(took, float) else None

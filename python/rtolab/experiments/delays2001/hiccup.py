@@ -26,7 +26,7 @@ from rtolab.experiments.delays2001.set_up import (
     pause_of_new_data,
     resent_before_fast,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, derived, derived_difference
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, derived, derived_difference
 from rtolab.experiments.trace import Timeout, Trace
 
 HOLD_AT, HOLD_FOR = 31.5, 13.0
@@ -85,7 +85,7 @@ def fast_at(trace: Trace, timeout: Timeout) -> float | None:
     return fast[0].at if fast else None
 
 
-def derive(measured: Measured) -> list[Value]:
+def derive(measured: ExperimentRuns) -> list[Value]:
     """The extra retransmissions of NewReno, and the rule that predicts them."""
     both = [measured.traces[variant.key] for variant in (RENO, NEWRENO)]
     reno, newreno = (unneeded_from(t, t.timeouts_from(HOLD_AT)[0]) for t in both)

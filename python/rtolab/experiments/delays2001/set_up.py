@@ -28,7 +28,7 @@ from rtolab.experiments.delays2001.unknown import (
     WIN_NT,
     held,
 )
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.experiments.trace import Timeout, Trace
 
 HOLD_AT, HOLD_FOR = 5.0, 10.0
@@ -93,7 +93,7 @@ hold_experiment = partial(Experiment, scenario="delays2001-hold", metrics=METRIC
 """An experiment with the held link."""
 
 
-def into_the_hold(measured: Measured, variant: Variant) -> float | None:
+def into_the_hold(measured: ExperimentRuns, variant: Variant) -> float | None:
     """The first expiry of the timer, in s after the begin of the hold."""
     script = measured.experiment.variant(variant.key).set.get(UPLOAD_HOLD, "")
     found = BEGIN.search(script)

@@ -10,7 +10,7 @@ from rtolab.experiments.base import (
     Experiment,
     Mark,
     Parts,
-    Unstated,
+    UnstatedAssumption,
     Value,
     Variant,
     our_own,
@@ -53,7 +53,14 @@ from rtolab.experiments.delays2001.unknown import (
     WINDOWS_RECOVERY,
     WINDOWS_TIMER,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, derived, difference, median, ratio
+from rtolab.experiments.measured import (
+    ALL_COMPLETE,
+    ExperimentRuns,
+    derived,
+    difference,
+    median,
+    ratio,
+)
 from rtolab.experiments.trace import Timeout, Trace
 
 SOURCE = "Gurtov 2001, section 5"
@@ -100,7 +107,7 @@ def trace_figure(
     says: str,
     checks: tuple[Check, ...],
     *others: Variant,
-    unstated: tuple[Unstated, ...] = (),
+    unstated: tuple[UnstatedAssumption, ...] = (),
 ) -> Experiment:
     """One system's transfer beside Linux 2.4's."""
     return hold_experiment(
@@ -177,7 +184,7 @@ def of_its_window(trace: Trace, timeout: Timeout) -> float:
 def sent_over_needed(variant: Variant, **parts: Unpack[Parts]) -> Check:
     """Segments sent over segments of the transfer."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         sent = measured.median(variant.key, SENT)
         return None if sent is None else sent / 400
 
@@ -242,7 +249,7 @@ def common() -> Experiment:
     )
 
 
-def conclusion_derived(measured: Measured) -> list[Value]:
+def conclusion_derived(measured: ExperimentRuns) -> list[Value]:
     """The increase of NewReno's retransmissions."""
     traces = [measured.traces[variant.key] for variant in (LINUX_22, LINUX_24)]
     more, less = (unneeded_from(trace, trace.timeouts_from(HOLD_AT)[0]) for trace in traces)
@@ -286,7 +293,7 @@ def fault(
     )
 
 
-def shorter_timeout(measured: Measured) -> float | None:
+def shorter_timeout(measured: ExperimentRuns) -> float | None:
     """Windows 98's first timeout over that of RFC 2988 with the same samples."""
     firsts = [trace.timeouts_from(HOLD_AT) for trace in measured.traces.values()]
     return firsts[0][0].rto / firsts[1][0].rto if all(firsts) else None

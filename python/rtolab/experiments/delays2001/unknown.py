@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from rtolab.experiments.base import Composed, Unstated
+from rtolab.experiments.base import SenderComposition, UnstatedAssumption
 
-BSD = Composed(
+BSD = SenderComposition(
     "reno:no-bugfix",
     {
         "tcp.rto.max": "64 s",
@@ -32,16 +32,16 @@ WINDOWS = {
     "tcp.window.overrun": "2",
     "tcp.window.initial": "2 segments",
 }
-WIN_98 = Composed(
+WIN_98 = SenderComposition(
     "newreno:no-bugfix",
     WINDOWS | {"tcp.recovery.dupthresh": "2", "tcp.recovery.bugfix": "none"},
 )
 """The profile `windows-98`."""
 
-WIN_NT = Composed("reno:no-bugfix", WINDOWS | {"tcp.recovery.dupthresh": "1"})
+WIN_NT = SenderComposition("reno:no-bugfix", WINDOWS | {"tcp.recovery.dupthresh": "1"})
 """The profile `windows-nt`."""
 
-LINUX_2_2 = Composed(
+LINUX_2_2 = SenderComposition(
     "newreno:less-careful",
     {
         "tcp.window.initial": "2 segments",
@@ -56,7 +56,7 @@ LINUX_2_2 = Composed(
 )
 """The profile `linux-2.2`."""
 
-LINUX_2_4 = Composed(
+LINUX_2_4 = SenderComposition(
     "newreno:careful",
     {
         "tcp.window.initial": "2 segments",
@@ -87,7 +87,7 @@ def constant(seconds: str) -> Mapping[str, str]:
     return {f"tcp.rto.{name}": f"{seconds} s" for name in ("initial", "min", "max")}
 
 
-def timer_of(system: str, sender: str, *constants: str) -> Unstated:
+def timer_of(system: str, sender: str, *constants: str) -> UnstatedAssumption:
     """What is not known of a system's timer; `constants` are timeouts in s."""
     values = {
         "K of 4": {"tcp.rto.k": "4"},
@@ -97,20 +97,20 @@ def timer_of(system: str, sender: str, *constants: str) -> Unstated:
         "duplicates restart it": {"tcp.rto.restart_on_duplicate": "always"},
         **{f"always {seconds} s": constant(seconds) for seconds in constants},
     }
-    return Unstated(f"the timer of {system}", values, sender)
+    return UnstatedAssumption(f"the timer of {system}", values, sender)
 
 
 SET_UP = (
-    Unstated(
+    UnstatedAssumption(
         "the propagation delay",
         {
             "150 ms each way": {"link.wireless.delay": "150 ms"},
             "600 ms each way": {"link.wireless.delay": "600 ms"},
         },
     ),
-    Unstated("ACKs", {"every segment": {"receiver.ack_every": "1"}}),
-    Unstated("the delayed ACK", {"500 ms": {"receiver.delayed_ack": "500 ms"}}),
-    Unstated(
+    UnstatedAssumption("ACKs", {"every segment": {"receiver.ack_every": "1"}}),
+    UnstatedAssumption("the delayed ACK", {"500 ms": {"receiver.delayed_ack": "500 ms"}}),
+    UnstatedAssumption(
         "the hold",
         {
             "5 s after the handshake": {UPLOAD_HOLD: held("5.65 s")},
@@ -122,7 +122,7 @@ SET_UP = (
 
 FREEBSD = "freebsd-4.1"
 FREEBSD_TIMER = (
-    Unstated(
+    UnstatedAssumption(
         "the samples of FreeBSD",
         {
             "not of the handshake": {"tcp.rto.sample_handshake": "false"},
@@ -130,19 +130,19 @@ FREEBSD_TIMER = (
         },
         FREEBSD,
     ),
-    Unstated(
+    UnstatedAssumption(
         "the smallest timeout of FreeBSD",
         {f"{seconds} s": {"tcp.rto.min": f"{seconds} s"} for seconds in ("3", "4", "4.4")},
         FREEBSD,
     ),
-    Unstated(
+    UnstatedAssumption(
         "the largest timeout of FreeBSD",
         {f"{seconds} s": {"tcp.rto.max": f"{seconds} s"} for seconds in ("5", "6", "8", "10")},
         FREEBSD,
     ),
 )
 WINDOWS_TIMER = timer_of("Windows 98", "windows-98", "4", "4.2", "4.4", "4.6", "5")
-FREEBSD_RECOVERY = Unstated(
+FREEBSD_RECOVERY = UnstatedAssumption(
     "the recovery of FreeBSD",
     {
         "duplicates send nothing more": {"tcp.recovery.go_back_n_on_duplicates": "false"},
@@ -150,7 +150,7 @@ FREEBSD_RECOVERY = Unstated(
     },
     FREEBSD,
 )
-WINDOWS_RECOVERY = Unstated(
+WINDOWS_RECOVERY = UnstatedAssumption(
     "the recovery of Windows 98",
     {
         "duplicates send more": {"tcp.recovery.go_back_n_on_duplicates": "true"},
@@ -161,7 +161,7 @@ WINDOWS_RECOVERY = Unstated(
     },
     "windows-98",
 )
-LINUX_RECOVERY = Unstated(
+LINUX_RECOVERY = UnstatedAssumption(
     "the recovery of Linux 2.2",
     {
         "partial ACKs send nothing new": {"tcp.newreno.partial_ack": "retransmission-only"},
@@ -178,7 +178,7 @@ LINUX_RECOVERY = Unstated(
 
 NT = "windows-nt"
 DOWNLOAD = (
-    Unstated(
+    UnstatedAssumption(
         "the rate",
         {
             "one slot, 13.4 kbit/s": {"link.gprs.rate": "13.4 kbit/s"},
@@ -187,21 +187,21 @@ DOWNLOAD = (
             "three slots, 40.2 kbit/s": {"link.gprs.rate": "40.2 kbit/s"},
         },
     ),
-    Unstated(
+    UnstatedAssumption(
         "the window",
         {size: {"receiver.buffer": size} for size in ("4 KiB", "16 KiB", "32 KiB")},
     ),
-    Unstated("the segment", {size: {"tcp.mss": size} for size in ("256 B", "1460 B")}),
-    Unstated(
+    UnstatedAssumption("the segment", {size: {"tcp.mss": size} for size in ("256 B", "1460 B")}),
+    UnstatedAssumption(
         "the overrun",
         {
             "none": {"tcp.window.overrun": "0"},
             "one segment": {"tcp.window.overrun": "1"},
         },
     ),
-    Unstated("ACKs", {"every segment": {"receiver.ack_every": "1"}}),
+    UnstatedAssumption("ACKs", {"every segment": {"receiver.ack_every": "1"}}),
     timer_of("Windows 98", "windows-98", "3", "4", "5"),
     timer_of("Windows NT", NT, "3", "4", "5"),
-    Unstated("the fast retransmit of NT", {"third": {"tcp.recovery.dupthresh": "3"}}, NT),
+    UnstatedAssumption("the fast retransmit of NT", {"third": {"tcp.recovery.dupthresh": "3"}}, NT),
 )
 """What is not known of Figure 3's download."""

@@ -21,7 +21,7 @@ from rtolab.experiments.detectors.carriers import (
 )
 from rtolab.experiments.dualrtt2004.model import GRID
 from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.judging import WEIGHT_OF_TMS
 from rtolab.result import Result
 from rtolab.stats import Estimate, ratio_of_means, wilson
@@ -59,12 +59,12 @@ def digest(result: Result) -> pl.DataFrame:
     return every.filter(pl.col("spike") > 0)
 
 
-def scored(measured: Measured) -> pl.DataFrame:
+def scored(measured: ExperimentRuns) -> pl.DataFrame:
     """The digests of all configurations, with `bandwidth`, `delay` and `size`."""
     return measured.once(_scored)
 
 
-def _scored(measured: Measured) -> pl.DataFrame:
+def _scored(measured: ExperimentRuns) -> pl.DataFrame:
     digest = measured.digest
     places = [
         (variant.key, *where) for where in GRID for variant in (carrier(where), *forward(where))
@@ -157,12 +157,12 @@ class Score:
         return {value: (smt, tms) for value, smt, tms in parts.iter_rows()}
 
 
-def scores(measured: Measured) -> dict[str, Score]:
+def scores(measured: ExperimentRuns) -> dict[str, Score]:
     """Every detector, and DualRTT with every threshold, by name."""
     return measured.once(_scores)
 
 
-def _scores(measured: Measured) -> dict[str, Score]:
+def _scores(measured: ExperimentRuns) -> dict[str, Score]:
     every = scored(measured)
     parts = every.partition_by("detector", as_dict=True)
     by_name = {str(name): Score(str(name), rows) for (name,), rows in parts.items()}

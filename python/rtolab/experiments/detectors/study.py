@@ -27,7 +27,7 @@ from rtolab.experiments.detectors.thresholds import fit_values
 from rtolab.experiments.dualrtt2004.errors import BY_BANDWIDTH_ALONE
 from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
 from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 FEWER_SPIKES = 60
@@ -49,7 +49,7 @@ PRINTED_SMT, PRINTED_TMS = 0.113, 0.0012
 """Section V-C's errors of the printed model."""
 
 
-def study_values(measured: Measured) -> list[Value]:
+def study_values(measured: ExperimentRuns) -> list[Value]:
     """The number of episodes, both errors of each detector, and the thresholds."""
     found = judges(measured)
     carrier = [measured.of[v.key] for v in VARIANTS if v.sender == CARRIER]
@@ -73,17 +73,17 @@ def study_values(measured: Measured) -> list[Value]:
     return [*values, *fit_values(measured)]
 
 
-def spikes_each(measured: Measured) -> float:
+def spikes_each(measured: ExperimentRuns) -> float:
     """The number of spikes per configuration."""
     return float(spikes_of(measured.of[VARIANTS[0].key]) / measured.runs)
 
 
-def many_spikes(measured: Measured) -> bool:
+def many_spikes(measured: ExperimentRuns) -> bool:
     """Are there enough spikes to estimate SMT?"""
     return spikes_each(measured) >= ENOUGH_SPIKES
 
 
-def many_genuine(measured: Measured) -> bool:
+def many_genuine(measured: ExperimentRuns) -> bool:
     """Are there enough genuine timeouts to estimate TMS?"""
     return scores(measured)["eifel"].genuine.height >= ENOUGH_GENUINE
 
@@ -103,7 +103,7 @@ def at_most(error: Error, detector: str, most: float, explained: str = "") -> Co
 def better(error: Error, first: str, second: str) -> CountedCheck:
     """The first detector makes the error less often, in every draw of the spikes."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         fewer, more = (error_of(measured, error, name) for name in (first, second))
         return more.low - fewer.high if fewer and more else None
 
@@ -116,7 +116,7 @@ def better(error: Error, first: str, second: str) -> CountedCheck:
     )
 
 
-def error_of(measured: Measured, error: Error, detector: str) -> Estimate | None:
+def error_of(measured: ExperimentRuns, error: Error, detector: str) -> Estimate | None:
     """SMT or TMS of a detector."""
     score = scores(measured)[detector]
     return score.smt if error == "SMT" else score.tms

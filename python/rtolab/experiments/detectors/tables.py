@@ -8,7 +8,7 @@ from rtolab.experiments.detectors.carriers import DETECTORS, FORWARD, PART_OF, T
 from rtolab.experiments.detectors.scores import Score, scores
 from rtolab.experiments.dualrtt2004.model import AXES, DELAYS, SIZES
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, said
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 HEADS = {
@@ -24,13 +24,13 @@ ERRORS: tuple[Error, ...] = get_args(Error)
 VALUES = dict(zip(HEADS, (values for _, _, values in AXES), strict=True))
 
 
-def judges(measured: Measured) -> list[Score]:
+def judges(measured: ExperimentRuns) -> list[Score]:
     """The score of every detector that judged a chain, in the order of `rtolab list detectors`."""
     by_name = scores(measured)
     return [by_name[name] for name in DETECTORS if not by_name[name].rows.is_empty()]
 
 
-def tables(measured: Measured) -> list[Table]:
+def tables(measured: ExperimentRuns) -> list[Table]:
     """By detector, by detector and configuration, and by threshold."""
     found = judges(measured)
     lossy = any(score.genuine.height for score in found)
@@ -88,7 +88,7 @@ def along(axis: str, error: Error, score: Score) -> tuple[float | None, ...]:
     return tuple(both.get(value, (None, None))[ERRORS.index(error)] for value in VALUES[axis])
 
 
-def ladder(measured: Measured) -> Table:
+def ladder(measured: ExperimentRuns) -> Table:
     """DualRTT with each threshold."""
     by_name = scores(measured)
     rows = [
@@ -104,10 +104,10 @@ def ladder(measured: Measured) -> Table:
     return Table(caption, head, tuple(rows), digits=2)
 
 
-def lines(error: Error) -> Callable[[Measured], list[Point]]:
+def lines(error: Error) -> Callable[[ExperimentRuns], list[Point]]:
     """An error over the bandwidth, a line per detector; equal detectors share one."""
 
-    def points(measured: Measured) -> list[Point]:
+    def points(measured: ExperimentRuns) -> list[Point]:
         alike: dict[tuple[float | None, ...], list[str]] = {}
         for score in judges(measured):
             alike.setdefault(along("bandwidth", error, score), []).append(score.detector)
@@ -126,7 +126,7 @@ def together(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def by_threshold(measured: Measured) -> list[Point]:
+def by_threshold(measured: ExperimentRuns) -> list[Point]:
     """SMT over the threshold, a line a bandwidth."""
     by_name = scores(measured)
     return [
@@ -137,7 +137,7 @@ def by_threshold(measured: Measured) -> list[Point]:
     ]
 
 
-def both_by_threshold(measured: Measured) -> list[Point]:
+def both_by_threshold(measured: ExperimentRuns) -> list[Point]:
     """SMT and TMS over the threshold, of all configurations."""
     by_name = scores(measured)
     return [
@@ -148,7 +148,7 @@ def both_by_threshold(measured: Measured) -> list[Point]:
     ]
 
 
-def both(measured: Measured) -> list[Point]:
+def both(measured: ExperimentRuns) -> list[Point]:
     """SMT over TMS, a point per detector; equal detectors share one."""
     alike: dict[tuple[Estimate, Estimate], list[str]] = {}
     for score in judges(measured):

@@ -11,7 +11,7 @@ from rtolab.experiments.detectors.carriers import THRESHOLDS, at
 from rtolab.experiments.detectors.scores import FOUND, NAMES, scored, share
 from rtolab.experiments.dualrtt2004.model import NOTICED, PRINTED, Combination, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, OPTIMA, said
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.judging import WEIGHT_OF_TMS
 
 NEAR = 0.1 * (1 - WEIGHT_OF_TMS)
@@ -20,7 +20,7 @@ NEAR = 0.1 * (1 - WEIGHT_OF_TMS)
 PLACE = ("bandwidth", "delay", "size")
 
 
-def at_thresholds(measured: Measured) -> pl.DataFrame:
+def at_thresholds(measured: ExperimentRuns) -> pl.DataFrame:
     """What DualRTT said with each threshold, which is `tau`."""
     taus = pl.DataFrame(
         {"detector": [at(tau) for tau in THRESHOLDS], "tau": THRESHOLDS},
@@ -29,7 +29,7 @@ def at_thresholds(measured: Measured) -> pl.DataFrame:
     return scored(measured).join(taus, on="detector")
 
 
-def best(measured: Measured) -> dict[Combination, float]:
+def best(measured: ExperimentRuns) -> dict[Combination, float]:
     """The smallest threshold that is as good as the best, by configuration.
 
     There is none if every threshold finds fewer chains than NOTICED.
@@ -70,7 +70,7 @@ def fit(optima: Mapping[Combination, float]) -> tuple[list[float], dict[Combinat
     return coefficients, {where: modelled(where) for where in optima}
 
 
-def with_thresholds(measured: Measured, taus: Mapping[Combination, float]) -> pl.DataFrame:
+def with_thresholds(measured: ExperimentRuns, taus: Mapping[Combination, float]) -> pl.DataFrame:
     """What DualRTT said with these thresholds."""
     rows = [(*where, tau) for where, tau in taus.items()]
     chosen = pl.DataFrame(rows, schema=(*PLACE, "tau"), orient="row")
@@ -83,7 +83,7 @@ def means(optima: Mapping[Combination, float]) -> list[float]:
     return [float(np.exp(np.mean(np.log(taus)))) if taus else np.nan for taus in by_bandwidth]
 
 
-def fit_values(measured: Measured) -> list[Value]:
+def fit_values(measured: ExperimentRuns) -> list[Value]:
     """The thresholds, the fit, and the errors of each way to choose a threshold."""
     optima = best(measured)
     mean = means(optima)

@@ -14,7 +14,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.lot import LOT, TLT, point
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 from rtolab.stats import wilson
 
 SENDER = "reno:careful"
@@ -45,7 +45,7 @@ UNCONGESTED = tuple(sessions(bottleneck, congested=False) for bottleneck in BOTT
 
 
 def called(
-    measured: Measured, variants: tuple[Variant, ...], detector: str, *, spurious: bool
+    measured: ExperimentRuns, variants: tuple[Variant, ...], detector: str, *, spurious: bool
 ) -> tuple[int, int]:
     """How many of the spurious, or of the genuine timeouts it calls spurious; and of how many."""
     mine = (
@@ -62,7 +62,7 @@ def called(
 PLACES = {"congested": CONGESTED, "uncongested": UNCONGESTED}
 
 
-def values(measured: Measured) -> list[Value]:
+def values(measured: ExperimentRuns) -> list[Value]:
     """Shares of the spurious and of the genuine timeouts that each calls spurious."""
     found = []
     for place, variants in PLACES.items():
@@ -76,7 +76,7 @@ def values(measured: Measured) -> list[Value]:
     return found
 
 
-def false_verdicts(measured: Measured, place: str) -> int:
+def false_verdicts(measured: ExperimentRuns, place: str) -> int:
     """By how many DualRTT calls more genuine timeouts spurious than Eifel."""
     dualrtt, eifel = (
         called(measured, PLACES[place], detector, spurious=False)[0]

@@ -34,7 +34,7 @@ from rtolab.experiments.dualrtt2004.set_b import (
     SET_B,
     STAMPED,
 )
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.trace import Timeout, Trace
 
 KEPT = Variant("reno:careful+dualrtt", "DualRTT", "recover kept", KEEP)
@@ -146,7 +146,7 @@ def order_checks() -> tuple[Check, ...]:
     """Section VI and Table VI."""
     eifel, dualrtt = After(EIFEL, HOLD_AT), After(KEPT, HOLD_AT)
 
-    def later(measured: Measured) -> float | None:
+    def later(measured: ExperimentRuns) -> float | None:
         times = []
         for variant in (EIFEL, KEPT):
             trace = measured.traces[variant.key]

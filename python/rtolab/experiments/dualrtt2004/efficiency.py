@@ -13,7 +13,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.dualrtt2004.figures import SHOWN
 from rtolab.experiments.dualrtt2004.set_b import KEEP, OTHER_CHOICES, SET_B, STAMPS_OF_12, eifel
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, Runs, derived
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, Runs, derived
 from rtolab.measures import efficiency, transport_layer_efficiency
 
 PLAIN, STAMPS = 20, 32
@@ -38,7 +38,7 @@ def gain(payload: float) -> float:
     return 100 * (efficiency(payload, PLAIN) / efficiency(payload, STAMPS) - 1)
 
 
-def table9_values(_measured: Measured) -> list[Value]:
+def table9_values(_measured: ExperimentRuns) -> list[Value]:
     """The table by our definition."""
     rows = [
         value

@@ -8,7 +8,7 @@ from rtolab.experiments.base import Bounds, Check, Experiment, Value, from_paper
 from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 
 LOGARITHMS = {"ln": np.log, "log10": np.log10}
 """The paper does not say which."""
@@ -40,7 +40,7 @@ def table_by_model(log: Callable[[Floats], Floats], size: int = 576) -> list[flo
     return [model((bandwidth, DELAY, size), log) for bandwidth in BANDWIDTHS]
 
 
-def equation6_values(_measured: Measured) -> list[Value]:
+def equation6_values(_measured: ExperimentRuns) -> list[Value]:
     """The printed model against Table V, and what a fit gives."""
     constant = error([float(np.mean(OPTIMA))] * len(OPTIMA))
     values = [Value("constant", "Error of a constant, Table V", constant, digits=3)]

@@ -29,7 +29,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     timetable,
 )
 from rtolab.experiments.dualrtt2004.tables import share
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 
 SPIKES_EACH = 30
 """Spikes of a combination: a tenth of the paper's."""
@@ -76,7 +76,7 @@ def trial(where: Combination, by: Model) -> Variant:
     return by_dualrtt(f"{named(where)}, {name}", change, round(threshold(where), 4))
 
 
-def missed(measured: Measured, by: Model) -> float:
+def missed(measured: ExperimentRuns, by: Model) -> float:
     """SMT: the share of Eifel's detections that DualRTT misses, where it finds fewer."""
     least = sum(
         min(found(measured, [truth(where).key]), found(measured, [trial(where, by).key]))
@@ -85,7 +85,7 @@ def missed(measured: Measured, by: Model) -> float:
     return 1 - least / found(measured, [truth(where).key for where in GRID])
 
 
-def beyond(measured: Measured, by: Model) -> float:
+def beyond(measured: ExperimentRuns, by: Model) -> float:
     """DualRTT's detections beyond Eifel's, as a share of these, where it finds more."""
     more = sum(
         max(0.0, found(measured, [trial(where, by).key]) - found(measured, [truth(where).key]))
@@ -94,7 +94,7 @@ def beyond(measured: Measured, by: Model) -> float:
     return more / found(measured, [truth(where).key for where in GRID])
 
 
-def error_values(measured: Measured) -> list[Value]:
+def error_values(measured: ExperimentRuns) -> list[Value]:
     """The study's sums."""
     keys = [truth(where).key for where in GRID]
     spikes = float(sum(spikes_of(measured.of[key]) for key in keys))
@@ -132,14 +132,14 @@ LOSSY = tuple(
 )
 
 
-def timeouts(measured: Measured) -> pl.DataFrame:
+def timeouts(measured: ExperimentRuns) -> pl.DataFrame:
     """Every timeout of every combination, with its truth and what DualRTT says of it."""
     frames = [measured.of[variant.key].result.verdicts for variant in LOSSY]
     mine = (pl.col("end") == "sender") & (pl.col("kind") == "timeout")
     return pl.concat(frames).filter(mine & (pl.col("detector") == "dualrtt"))
 
 
-def lossy_values(measured: Measured) -> list[Value]:
+def lossy_values(measured: ExperimentRuns) -> list[Value]:
     """How many timeouts of each truth DualRTT calls spurious."""
     judged = timeouts(measured)
     values = []

@@ -21,7 +21,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.counts import After, Count, timeouts, unneeded_fast_retransmits
 from rtolab.experiments.dualrtt2004.set_b import CLOCK, FIGURE_2, OTHER_CHOICES, SET_B, UNSTATED
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.trace import Ack, Timeout, Trace
 
 METRICS = (REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
@@ -179,7 +179,7 @@ def figure3_checks() -> tuple[Check, ...]:
     )
 
 
-def _fast_careful(measured: Measured) -> float:
+def _fast_careful(measured: ExperimentRuns) -> float:
     return len(measured.traces[CAREFUL.key].fast_retransmits_from(HOLD_AT))
 
 

@@ -15,7 +15,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HOSTS, KEEP, PAYLOAD, RESET, eifel
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.measures import transport_layer_throughput
 from rtolab.stats import Estimate, ratio_of_means
 
@@ -84,13 +84,15 @@ def swept(bottleneck: float, queue: int) -> tuple[Variant, ...]:
     return tuple(point(name, rate, bottleneck, queue) for name in names for rate in WIRELESS)
 
 
-def of(measured: Measured, name: str, wireless: float, where: tuple[float, int]) -> np.ndarray:
+def of(
+    measured: ExperimentRuns, name: str, wireless: float, where: tuple[float, int]
+) -> np.ndarray:
     """The TLTs of the runs of a point, ordered by seed."""
     return measured.values(point(name, wireless, *where).key, TLT)
 
 
 def compared(
-    measured: Measured, names: tuple[str, str], wireless: float, where: tuple[float, int]
+    measured: ExperimentRuns, names: tuple[str, str], wireless: float, where: tuple[float, int]
 ) -> Estimate:
     """One protocol's mean over another's on the same seeds."""
     above, below = (of(measured, name, wireless, where) for name in names)

@@ -30,7 +30,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     spikes_of,
     timetable,
 )
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ def cell(combination: Combination, tau: float) -> Variant:
     return by_dualrtt(f"{named(combination)}, tau {tau:g}", change, tau)
 
 
-def optimum(measured: Measured, combination: Combination) -> float | None:
+def optimum(measured: ExperimentRuns, combination: Combination) -> float | None:
     """The smallest threshold that finds nine tenths of the most that any finds.
 
     Without losses there is no TMS. None if hardly any spike is found, because the window waits
@@ -82,7 +82,7 @@ def optimum(measured: Measured, combination: Combination) -> float | None:
     return next(tau for tau, count in enough if count >= 0.9 * max(counts))
 
 
-def optima(measured: Measured) -> dict[Combination, float]:
+def optima(measured: ExperimentRuns) -> dict[Combination, float]:
     """The optima by combination; combinations without one are left out."""
     all_found = {combination: optimum(measured, combination) for combination in GRID}
     return {combination: tau for combination, tau in all_found.items() if tau is not None}
@@ -127,7 +127,7 @@ def steeper(x: Sequence[float], y: list[float]) -> float:
     return float(sum(b < a for a, b in pairwise(slopes)))
 
 
-def grid_values(measured: Measured) -> list[Value]:
+def grid_values(measured: ExperimentRuns) -> list[Value]:
     """What the three figures show."""
     best = optima(measured)
     bandwidth, delay, size = (averages(best, axis, values) for _, axis, values in AXES)
@@ -159,11 +159,13 @@ def grid_values(measured: Measured) -> list[Value]:
     ]
 
 
-def drawn(axis: int, values: tuple[float, ...], scale: float) -> Callable[[Measured], list[Point]]:
+def drawn(
+    axis: int, values: tuple[float, ...], scale: float
+) -> Callable[[ExperimentRuns], list[Point]]:
     """The mean over all combinations, and the lines of four."""
     name, others = AXES[axis][0], [other for other in range(3) if other != axis]
 
-    def points(measured: Measured) -> list[Point]:
+    def points(measured: ExperimentRuns) -> list[Point]:
         best = optima(measured)
         mean = averages(best, axis, values)
         lines = [Point("mean of all", scale * x, y) for x, y in zip(values, mean, strict=True)]

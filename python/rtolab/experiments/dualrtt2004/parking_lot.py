@@ -31,22 +31,22 @@ from rtolab.experiments.dualrtt2004.lot import (
     point,
     swept,
 )
-from rtolab.experiments.measured import Measured, derived, derived_low
+from rtolab.experiments.measured import ExperimentRuns, derived, derived_low
 from rtolab.stats import mean_of, ratio_of_means
 
 
-def fall(measured: Measured, name: str, where: tuple[float, int]) -> float:
+def fall(measured: ExperimentRuns, name: str, where: tuple[float, int]) -> float:
     """The fall from the largest mean to that of the fastest wireless link, as a share."""
     means = [float(np.mean(of(measured, name, rate, where))) for rate in WIRELESS]
     return 1 - means[-1] / max(means)
 
 
-def peak(measured: Measured, name: str, where: tuple[float, int]) -> float:
+def peak(measured: ExperimentRuns, name: str, where: tuple[float, int]) -> float:
     """The wireless rate with the largest mean, in kbit/s."""
     return max(WIRELESS, key=lambda rate: float(np.mean(of(measured, name, rate, where))))
 
 
-def figure13_values(measured: Measured) -> list[Value]:
+def figure13_values(measured: ExperimentRuns) -> list[Value]:
     """What rises and falls."""
     values = []
     for name in (*PROTOCOLS, FORGETFUL):
@@ -104,7 +104,7 @@ def figure13_checks() -> tuple[Check, ...]:
 QUEUE = "the bottleneck's queue of 20 packets and the bounds: with 25 packets nothing falls"
 
 
-def figure14_values(measured: Measured) -> list[Value]:
+def figure14_values(measured: ExperimentRuns) -> list[Value]:
     """Saturation, and who gains what."""
     values = [
         Value("limit", "20 x 576 x 8 / 2.8 s", 20 * 576 * 8 / ROUND_TRIP / 1e3, 32.9, "kbit/s", 3),
@@ -223,13 +223,13 @@ def where(bottleneck: float) -> tuple[float, int]:
     return FIG13 if bottleneck == FIG13[0] else (bottleneck, FIG14[1])
 
 
-def averaged(measured: Measured, name: str, bottleneck: float) -> np.ndarray:
+def averaged(measured: ExperimentRuns, name: str, bottleneck: float) -> np.ndarray:
     """A run's TLT, averaged over the wireless rates on the same seed."""
     rows = [of(measured, name, rate, where(bottleneck)) for rate in AVERAGED]
     return np.asarray(np.mean(rows, axis=0), dtype=np.float64)
 
 
-def figure15_values(measured: Measured) -> list[Value]:
+def figure15_values(measured: ExperimentRuns) -> list[Value]:
     """By bottleneck: means, and DualRTT's gains on the same seeds."""
     values = []
     for bottleneck in BOTTLENECKS:

@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.dualrtt2004.set_b import HOSTS, PAYLOAD
 from rtolab.experiments.dualrtt2004.spikes import session, spikes_experiment
-from rtolab.experiments.measured import Measured
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.trace import Data, Trace
 from rtolab.stats import Estimate, wilson
 
@@ -92,17 +92,17 @@ def replies(trace: Trace) -> list[Reply]:
 LINK = Variant("reno:careful", "Reno")
 
 
-def share(measured: Measured, tau: float, reference: str, *, needed: bool) -> Estimate | None:
+def share(measured: ExperimentRuns, tau: float, reference: str, *, needed: bool) -> Estimate | None:
     """How many genuine (or spurious) timeouts are called spurious."""
     of = [r for r in measured.once(_replies) if r.needed == needed]
     return wilson(sum(r.is_called(tau, reference) for r in of), len(of)) if of else None
 
 
-def _replies(measured: Measured) -> list[Reply]:
+def _replies(measured: ExperimentRuns) -> list[Reply]:
     return replies(measured.traces[LINK.key])
 
 
-def tables(measured: Measured) -> list[Table]:
+def tables(measured: ExperimentRuns) -> list[Table]:
     """By threshold and reference."""
     rows = [
         (
@@ -118,13 +118,13 @@ def tables(measured: Measured) -> list[Table]:
     return [Table("Timeouts called spurious", head, tuple(rows))]
 
 
-def low_end(measured: Measured, tau: float) -> float | None:
+def low_end(measured: ExperimentRuns, tau: float) -> float | None:
     """Of the genuine timeouts called spurious, by the last round trip."""
     found = share(measured, tau, "last", needed=True)
     return found.low if found else None
 
 
-def count(measured: Measured, tau: float) -> float:
+def count(measured: ExperimentRuns, tau: float) -> float:
     """Of the genuine timeouts called spurious, by the smallest round trip."""
     return float(sum(r.needed and r.is_called(tau, "smallest") for r in measured.once(_replies)))
 

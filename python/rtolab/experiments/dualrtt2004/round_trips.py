@@ -14,7 +14,7 @@ from rtolab.experiments.dualrtt2004.set_b import (
     CLOCK,
     SET_B,
 )
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 from rtolab.experiments.trace import Data, Trace
 
 RENO = Variant("reno:careful", "Reno, careful bugfix")
@@ -91,7 +91,7 @@ def last_sample(trace: Trace, at: float) -> float | None:
     return round(float(before + 8 * (smoothed - before)), 6)
 
 
-def table2_values(measured: Measured) -> list[Value]:
+def table2_values(measured: ExperimentRuns) -> list[Value]:
     """Its columns."""
     trace = measured.traces[RENO.key]
     rtos = [
@@ -194,7 +194,7 @@ def serialisation(trace: Trace) -> float | None:
     return None if first is None or second is None else second - first
 
 
-def table3_values(measured: Measured) -> list[Value]:
+def table3_values(measured: ExperimentRuns) -> list[Value]:
     """NRTT by row; of the first row also what the paper seems to have measured."""
     trace = measured.traces[LOW.key]
     first = sendings(trace, 0)

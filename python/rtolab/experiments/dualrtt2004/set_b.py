@@ -7,7 +7,7 @@ its times are those of 50 kbit/s: there ns-2.35 sends segment 131 at 28.986 s, a
 34.537 and 42.137 s.
 """
 
-from rtolab.experiments.base import Alternative, Unstated, Variant, assumed, stated, taken
+from rtolab.experiments.base import Alternative, UnstatedAssumption, Variant, assumed, stated, taken
 
 CLOCK = 2.9
 """How far our clock is ahead of the paper's, in s: room for the handshake that Figures 2 and 4 do
@@ -157,29 +157,31 @@ NO_LIMITED_TRANSMIT = Alternative(
 RATES = ("46 kbit/s", "46.8 kbit/s", "48 kbit/s", "50 kbit/s")
 
 UNSTATED = (
-    Unstated("the rate", {rate: {"link.path.rate": rate} for rate in RATES}),
-    Unstated(
+    UnstatedAssumption("the rate", {rate: {"link.path.rate": rate} for rate in RATES}),
+    UnstatedAssumption(
         "the first window",
         {size: {"tcp.window.initial": size} for size in ("1 segment", "2 segments")},
     ),
-    Unstated(
+    UnstatedAssumption(
         "the handshake",
         {
             "not timed": {"tcp.rto.sample_handshake": "false"},
             "timed": {"tcp.rto.sample_handshake": "true"},
         },
     ),
-    Unstated(
+    UnstatedAssumption(
         "the start",
         {
             "6.84 ms earlier": {"flow.transfer.start": "2.9 s"},
             "6.84 ms later": {"flow.transfer.start": "2.91368 s"},
         },
     ),
-    Unstated("limited transmit", {"none": {"tcp.recovery.limited_transmit": "false"}}),
-    Unstated("the smallest timeout", {"200 ms": {"tcp.rto.min": "200 ms"}}),
-    Unstated("ssthresh at a repeated timeout", {"stays": {"tcp.window.repeated_timeout": "keeps"}}),
-    Unstated("growth in avoidance", {"RFC 5681": {"tcp.window.avoidance": "formula"}}),
+    UnstatedAssumption("limited transmit", {"none": {"tcp.recovery.limited_transmit": "false"}}),
+    UnstatedAssumption("the smallest timeout", {"200 ms": {"tcp.rto.min": "200 ms"}}),
+    UnstatedAssumption(
+        "ssthresh at a repeated timeout", {"stays": {"tcp.window.repeated_timeout": "keeps"}}
+    ),
+    UnstatedAssumption("growth in avoidance", {"RFC 5681": {"tcp.window.avoidance": "formula"}}),
 )
 """What is not known of the runs with the one long hold."""
 

@@ -22,7 +22,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HEADERS, HOSTS, KEEP, WINDOW, eifel
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 
 BANDWIDTHS = (31_200, 62_400, 130_000, 360_000, 1_000_000, 1_500_000)
 """B of Tables IV and V, in bit/s."""
@@ -132,7 +132,7 @@ def by_dualrtt(condition: str, change: Mapping[str, str], tau: float) -> Variant
     return Variant("reno:careful+dualrtt", "DualRTT", condition, {**change, **threshold})
 
 
-def found(measured: Measured, keys: Sequence[str]) -> float:
+def found(measured: ExperimentRuns, keys: Sequence[str]) -> float:
     """Timeouts found spurious, by all runs of these variants."""
     return float(sum(_found(measured.of[key]) for key in keys))
 
@@ -148,7 +148,7 @@ def spikes_of(runs: Runs) -> int:
     return sum(end + AFTER < end_of_run + 1 for end_of_run in lasted for end in ends)
 
 
-def of_300(measured: Measured, key: str) -> float:
+def of_300(measured: ExperimentRuns, key: str) -> float:
     """Timeouts found spurious, in as many spikes as the paper had."""
     return SPIKES * found(measured, [key]) / spikes_of(measured.of[key])
 

@@ -11,7 +11,7 @@ from rtolab.experiments.base import (
     Experiment,
     Parts,
     Point,
-    Unstated,
+    UnstatedAssumption,
     Value,
     assumed,
     fitted,
@@ -44,7 +44,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     spikes_experiment,
     stamped,
 )
-from rtolab.experiments.measured import Measured, derived
+from rtolab.experiments.measured import ExperimentRuns, derived
 
 SIZES = (556, 576, 1500)
 """Packets of Table IV: Table V's, that of equation 5, and that of the heading."""
@@ -75,7 +75,7 @@ TABLE4 = tuple(
 )
 
 
-def table4_values(measured: Measured) -> list[Value]:
+def table4_values(measured: ExperimentRuns) -> list[Value]:
     """Of 300 spikes, found by Eifel."""
     return [
         Value(
@@ -138,14 +138,16 @@ IN_SESSIONS = tuple(
 
 
 UNSTATED = (
-    Unstated("the packet", {f"{size} B": stamped(size) | ONCE for size in (556, 600, 650)}),
-    Unstated("the session", {"150 s": {"duration": "150 s"}}),
-    Unstated("`recover`", {"forgotten": {"tcp.recover_on_undo": "reset"}}),
+    UnstatedAssumption(
+        "the packet", {f"{size} B": stamped(size) | ONCE for size in (556, 600, 650)}
+    ),
+    UnstatedAssumption("the session", {"150 s": {"duration": "150 s"}}),
+    UnstatedAssumption("`recover`", {"forgotten": {"tcp.recover_on_undo": "reset"}}),
 )
 """What is not known of Table IV's sessions."""
 
 
-def session_values(measured: Measured) -> list[Value]:
+def session_values(measured: ExperimentRuns) -> list[Value]:
     """Of 300 that Eifel finds on the fastest link of the same sessions."""
     values = []
     for size in SESSION_SIZES:
@@ -195,7 +197,7 @@ TABLE5 = tuple(
 )
 
 
-def counts(measured: Measured, bandwidth: int) -> list[float]:
+def counts(measured: ExperimentRuns, bandwidth: int) -> list[float]:
     """A row of Table V."""
     cells = (f"reno:careful+dualrtt @ {key(bandwidth, tau)}" for tau in THRESHOLDS)
     return [of_300(measured, cell) for cell in cells]
@@ -207,7 +209,7 @@ def step(row: list[float]) -> float | None:
     return next(enough, None) if row[-1] else None
 
 
-def table5_values(measured: Measured) -> list[Value]:
+def table5_values(measured: ExperimentRuns) -> list[Value]:
     """Where each row steps up, and its counts."""
     rows = [counts(measured, bandwidth) for bandwidth in BANDWIDTHS]
     steps = [
@@ -296,7 +298,7 @@ def step_checks() -> tuple[Check, ...]:
     )
 
 
-def table5_points(measured: Measured) -> list[Point]:
+def table5_points(measured: ExperimentRuns) -> list[Point]:
     """A line a bandwidth."""
     return [
         Point(said(bandwidth), tau, count)
@@ -322,7 +324,7 @@ def rows_explained(size: int) -> float:
     return float(sum(smallest_above(share(b, DELAY, size)) == tau for b, tau in rows))
 
 
-def physics(_measured: Measured) -> list[Value]:
+def physics(_measured: ExperimentRuns) -> list[Value]:
     """By packet size."""
     sizes = (516, 536, 556, 568, 576, 1500)
     return [

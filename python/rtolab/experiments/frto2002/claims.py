@@ -20,7 +20,7 @@ from rtolab.experiments.frto2002.figures import BURST, BURST_AT, FRTO, METRICS, 
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
-    Measured,
+    ExperimentRuns,
     Runs,
     derived_low,
     mean,
@@ -96,7 +96,7 @@ def unneeded_fast(runs: Runs) -> pl.Series:
 SPURIOUS_FAST = Metric("spurious_fast", "Spurious fast rx", "", unneeded_fast)
 
 
-def claim_d_derived(measured: Measured) -> list[Value]:
+def claim_d_derived(measured: ExperimentRuns) -> list[Value]:
     """The extra unneeded copies of NewReno."""
     newreno = measured.values(FRTO_NEWRENO.key, UNNEEDED)
     sack = measured.values(FRTO_SACK.key, UNNEEDED)

@@ -19,7 +19,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
 from rtolab.experiments.frto2002.tables import RECOVERIES
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, ratio
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, ratio
 from rtolab.measures import average_task_completion_time
 
 MANY = 300
@@ -85,12 +85,12 @@ def in_segments(sender: str, label: str, size: int, scenario: str) -> Variant:
 def overhead(size: int) -> Check:
     """Packets that timestamps add to a transfer, retransmissions aside."""
 
-    def first_copies(measured: Measured, sender: str) -> float | None:
+    def first_copies(measured: ExperimentRuns, sender: str) -> float | None:
         key = f"{sender} @ {size} B, {LOSSY}"
         both = measured.median(key, SEGMENTS), measured.median(key, REXMITS)
         return None if None in both else both[0] - both[1]  # type: ignore[operator]
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         plain, stamped = (first_copies(measured, sender) for sender in ("sack", "sack+eifel"))
         return 100 * (stamped / plain - 1) if plain and stamped else None
 

@@ -38,7 +38,7 @@ from rtolab.experiments.counts import (
     window_over_threshold,
 )
 from rtolab.experiments.frto2002.set_r import SET_R
-from rtolab.experiments.measured import ALL_COMPLETE, Measured
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns
 
 METRICS = (TIME, LOST, REXMITS, UNNEEDED, TIMEOUTS, FAST_RETRANSMITS)
 
@@ -99,7 +99,7 @@ BURST = assumed(
 )
 
 
-def finish_apart(measured: Measured) -> float | None:
+def finish_apart(measured: ExperimentRuns) -> float | None:
     """The difference between the ends of both variants, in round trips."""
     regular, frto = measured.traces[SACK.key], measured.traces[FRTO.key]
     window = regular.window_at(BURST_AT)

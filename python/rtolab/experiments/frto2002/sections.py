@@ -24,7 +24,7 @@ from rtolab.experiments.counts import After, found_spurious, left_by_first_ack, 
 from rtolab.experiments.frto2002.bursts import FALSE
 from rtolab.experiments.frto2002.figures import NO_DELAYS, STALL_AT, STALL_FOR, START
 from rtolab.experiments.frto2002.set_r import DELAYS, OUTAGES, SET_R
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, Runs, mean, ratio
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, Runs, mean, ratio
 
 MANY = 300
 
@@ -283,11 +283,11 @@ def future_work() -> Experiment:
         Variant(sender, label, BURSTY, outages, "frto2002-outages") for sender, label in RESPONSES
     )
 
-    def change(measured: Measured, sender: str, metric: Metric) -> float | None:
+    def change(measured: ExperimentRuns, sender: str, metric: Metric) -> float | None:
         after, before = (measured.median(key, metric) for key in (sender, "sack+frto"))
         return None if after is None or before is None else after - before
 
-    def derive(measured: Measured) -> list[Value]:
+    def derive(measured: ExperimentRuns) -> list[Value]:
         return [
             Value(
                 f"{metric.name} {sender}",

@@ -31,7 +31,7 @@ from rtolab.experiments.frto2002.set_r import (
 )
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
-    Measured,
+    ExperimentRuns,
     against_published,
     difference,
     median,
@@ -68,7 +68,7 @@ def published(*rows: tuple[float, float, float]) -> dict[tuple[str, str], float]
 def among_medians(metric: Metric, variant: Variant) -> Check:
     """The published median, of 30 transfers, lies where 95 % of the medians of 30 of ours lie."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         values = measured.values(variant.key, metric)
         if not values.size:
             return None

@@ -12,6 +12,13 @@ from rtolab.experiments.minrto2007.setup import WRONG
 DELAYED, LATE = "delayed ACK", "longer path"
 """Why a timeout was spurious."""
 
+SECOND_LOST = "second packet lost"
+"""Why an ACK was delayed: the packet after the one that timed out was lost, so that the receiver
+waited for it."""
+
+LOST = ("queue", "error")
+"""The fates of packets that are lost in these networks."""
+
 
 @dataclass
 class Acks:
@@ -28,25 +35,43 @@ class Acks:
 
 @dataclass
 class Connection:
-    """The packets of one connection from which causes follow."""
+    """The packets of one connection from which causes follow, by first sequence number.
+
+    Attributes:
+        arrivals: when each first arrived (s).
+        ends: the sequence number after each.
+        lost: when the first lost copy of each was sent (s).
+        sent: the ACKs that the receiver sent.
+        received: the ACKs that the sender received.
+    """
 
     arrivals: dict[int, float] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+    lost: dict[int, float] = field(default_factory=dict)
     sent: Acks = field(default_factory=Acks)
     received: Acks = field(default_factory=Acks)
+
+    def has_lost_after(self, seq: int, at: float) -> bool:
+        """Had the packet after `seq` been lost by then?"""
+        return self.lost.get(self.ends.get(seq, seq), at) < at
 
 
 def causes(runs: Runs) -> Counter[str]:
     """The causes of the spurious timeouts of traced runs, counted.
 
     The cause is the delayed ACK if the ACK would have been in time without its delay at the
-    receiver, after as long a way to the sender as the ACK that was sent.
+    receiver, after as long a way to the sender as the ACK that was sent. `SECOND_LOST` counts those
+    of these that are due to a loss.
     """
     packets = _connections(runs)
-    wrong = runs.timeouts.filter(WRONG)
-    return Counter(
-        _cause(packets[row["run"], row["flow"]], row["at_s"], row["seq"])
-        for row in wrong.iter_rows(named=True)
-    )
+    found: Counter[str] = Counter()
+    for row in runs.timeouts.filter(WRONG).iter_rows(named=True):
+        mine, expired, seq = packets[row["run"], row["flow"]], row["at_s"], row["seq"]
+        cause = _cause(mine, expired, seq)
+        found[cause] += 1
+        if cause == DELAYED and mine.has_lost_after(seq, expired):
+            found[SECOND_LOST] += 1
+    return found
 
 
 def _cause(packets: Connection, expired: float, seq: int) -> str:
@@ -62,10 +87,14 @@ def _connections(runs: Runs) -> defaultdict[tuple[int, str], Connection]:
     found: defaultdict[tuple[int, str], Connection] = defaultdict(Connection)
     mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
     kept = runs.result.segments.filter(mine).select(
-        "run", "flow", "at_s", "place", "event", "seq", "len", "ack"
+        "run", "flow", "at_s", "place", "event", "seq", "len", "ack", "fate"
     )
-    for run, flow, at, place, event, seq, length, ack in kept.sort("at_s").iter_rows():
+    for run, flow, at, place, event, seq, length, ack, fate in kept.sort("at_s").iter_rows():
         here = found[run, flow]
+        if (place, event) == ("sender", "sent") and length > 0:
+            here.ends[seq] = seq + length
+            if fate in LOST:
+                here.lost.setdefault(seq, at)
         if (place, event) == ("receiver", "received") and length > 0:
             here.arrivals.setdefault(seq, at)
         elif ack is not None and (place, event) in {("receiver", "sent"), ("sender", "received")}:

@@ -21,7 +21,7 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
-from rtolab.experiments.measured import Measured, derived, derived_difference, median
+from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, median
 from rtolab.experiments.minrto2007.network import QUIET
 from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER, SACK, SPURIOUS
 from rtolab.measures import minimum_rto_cost_bound
@@ -33,13 +33,13 @@ NS2 = Variant(SACK, "ns-2's arithmetic")
 EXACT = Variant(SACK, "RFC 2988 in exact numbers", "exact", {"tcp.rto.arithmetic": "exact"})
 
 
-def smallest(measured: Measured, variant: Variant) -> float | None:
+def smallest(measured: ExperimentRuns, variant: Variant) -> float | None:
     """The smallest timeout of a variant once a round trip was measured, in s."""
     known = measured.of[variant.key].windows.filter(pl.col("srtt_s").is_not_null())
     return float(known["rto_s"].min()) if known.height else None  # type: ignore[arg-type]
 
 
-def settled(measured: Measured, variant: Variant) -> float | None:
+def settled(measured: ExperimentRuns, variant: Variant) -> float | None:
     """The last timeout of a variant, in s."""
     known = measured.of[variant.key].windows
     return float(known["rto_s"][-1]) if known.height else None
@@ -50,7 +50,7 @@ def cost(timeout: float | None) -> float | None:
     return None if timeout is None else FLOOR_S / timeout
 
 
-def series(measured: Measured) -> list[Point]:
+def series(measured: ExperimentRuns) -> list[Point]:
     """The timeout of each variant over time, and the floor, as the paper drew them."""
     points = []
     for variant in measured.experiment.variants:
@@ -66,7 +66,7 @@ def series(measured: Measured) -> list[Point]:
     return points + [Point("Minimum RTO", x, FLOOR_S) for x in (min(ends), max(ends))] * bool(ends)
 
 
-def derive(measured: Measured) -> list[Value]:
+def derive(measured: ExperimentRuns) -> list[Value]:
     """The smallest and the last timeout of each variant, and what the floor costs."""
     return [
         value
@@ -252,7 +252,7 @@ FIG1_II = clock_experiment(
 RCG_S, RTPD_S = 0.010, 0.006
 
 
-def until_acked(measured: Measured, variant: Variant) -> float | None:
+def until_acked(measured: ExperimentRuns, variant: Variant) -> float | None:
     """The mean time from a segment to the ACK that covers it, in s: T(ACK Arr) of equation 3."""
     at_sender = measured.of[variant.key].result.segments.filter(pl.col("place") == "sender")
     sent = (
@@ -272,7 +272,7 @@ def until_acked(measured: Measured, variant: Variant) -> float | None:
     return float(mean) if mean is not None else None  # type: ignore[arg-type]
 
 
-def derive2(measured: Measured) -> list[Value]:
+def derive2(measured: ExperimentRuns) -> list[Value]:
     """What was measured, and what equation 3 says."""
     bound = minimum_rto_cost_bound(FLOOR_S, granularity_s=RCG_S, propagation_s=RTPD_S)
     arrival = until_acked(measured, NS2)
@@ -345,7 +345,7 @@ FLOORS_S = {"Linux": 0.2, "Solaris": 0.4, "IETF": 1.0}
 PLAIN = Variant(SACK, "No floor")
 
 
-def timeouts_side_by_side(measured: Measured) -> pl.DataFrame:
+def timeouts_side_by_side(measured: ExperimentRuns) -> pl.DataFrame:
     """At each ACK: the timeout in force with the mechanism, and without any floor."""
     timed = [
         measured.of[variant.key]
@@ -357,7 +357,7 @@ def timeouts_side_by_side(measured: Measured) -> pl.DataFrame:
     return timed[0].join(timed[1], on="at_s", suffix="_plain", maintain_order="left")
 
 
-def derive_cost(measured: Measured) -> list[Value]:
+def derive_cost(measured: ExperimentRuns) -> list[Value]:
     """C(f) of the mechanism and of the floors, over the timeouts in force at all ACKs."""
     both = timeouts_side_by_side(measured)
     costs = both["rto_s"] / both["rto_s_plain"]

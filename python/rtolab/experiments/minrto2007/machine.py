@@ -15,7 +15,7 @@ from rtolab.experiments.base import (
     our_own,
     taken,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, Measured
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns
 from rtolab.experiments.minrto2007.network import QUIET, ROUND_TRIP
 from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER
 from rtolab.experiments.minrto2007.steps import Train, disagreements, observed, trains
@@ -35,27 +35,27 @@ SMOOTH = (
 """One long transfer without loss over a round trip of 42 ms."""
 
 
-def followed(measured: Measured) -> list[Train]:
+def followed(measured: ExperimentRuns) -> list[Train]:
     """The mechanism's trains."""
     return trains(measured.of[MECHANISM.key])
 
 
-def exactly(name: str, value: float, count: Callable[[Measured], float | None]) -> Check:
+def exactly(name: str, value: float, count: Callable[[ExperimentRuns], float | None]) -> Check:
     """A count of the mechanism's trace."""
     return Check(name, "exact", count, {1: Bounds(value, value)})
 
 
-def at_odds(measured: Measured) -> float:
+def at_odds(measured: ExperimentRuns) -> float:
     """Packets whose timeout is not what the steps say."""
     return disagreements(measured.of[MECHANISM.key])
 
 
-def seen(measured: Measured) -> float:
+def seen(measured: ExperimentRuns) -> float:
     """Packets that the timer ran for."""
     return len(observed(measured.of[MECHANISM.key]))
 
 
-def steps_seen(measured: Measured) -> list[Value]:
+def steps_seen(measured: ExperimentRuns) -> list[Value]:
     """How often each step was taken, and how many timeouts were looked at."""
     counts = Counter(train.step for train in followed(measured))
     names = {2: "D even, state 1", 3: "D odd, to state 2", 4: "D even, state 2", 5: "D odd, back"}
@@ -66,7 +66,7 @@ def steps_seen(measured: Measured) -> list[Value]:
     return [*steps, Value("timeouts seen", "Packets timed", seen(measured), digits=0)]
 
 
-def rarest(measured: Measured) -> float:
+def rarest(measured: ExperimentRuns) -> float:
     """How often the rarest of steps 2 to 5 was taken."""
     counts = Counter(train.step for train in followed(measured))
     return min(counts[step] for step in (2, 3, 4, 5))
@@ -117,7 +117,7 @@ FIG3 = Experiment(
 )
 
 
-def around_three(measured: Measured) -> list[Train]:
+def around_three(measured: ExperimentRuns) -> list[Train]:
     """Five trains before the first of three packets after slow start, that one, five after it."""
     every = followed(measured)
     steady = next((i for i in range(len(every)) if _twos(every[i : i + 5])), len(every))
@@ -129,7 +129,7 @@ def _twos(some: list[Train]) -> bool:
     return len(some) == 5 and all(len(train.seqs) == 2 for train in some)
 
 
-def lengths(measured: Measured) -> float | None:
+def lengths(measured: ExperimentRuns) -> float | None:
     """1 if these are trains of two, one of three in state 1, and trains of two."""
     some = around_three(measured)
     if len(some) != 11:
@@ -138,7 +138,7 @@ def lengths(measured: Measured) -> float | None:
     return float(twos and some[4].state == 1)
 
 
-def as_printed(measured: Measured) -> float:
+def as_printed(measured: ExperimentRuns) -> float:
     """Packets of those trains whose timeout is not as Figure 4 draws it."""
     some = around_three(measured)
     drawn = {train.seqs[-1] for train in some[5:]}
@@ -147,13 +147,13 @@ def as_printed(measured: Measured) -> float:
     return sum((seq in drawn) != timed[seq] for seq in here if seq in timed)
 
 
-def timed_here(measured: Measured) -> float:
+def timed_here(measured: ExperimentRuns) -> float:
     """How many packets of those trains the timer ran for."""
     timed = observed(measured.of[MECHANISM.key])
     return sum(seq in timed for train in around_three(measured) for seq in train.seqs)
 
 
-def first_extended(measured: Measured) -> list[Value]:
+def first_extended(measured: ExperimentRuns) -> list[Value]:
     """The number of that packet here; in the paper's run it is 1480."""
     some = around_three(measured)
     last = some[5].seqs[-1] if some else None

@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
-    Measured,
+    ExperimentRuns,
     Runs,
     derived,
     derived_difference,
@@ -103,7 +103,7 @@ PUBLISHED = {"mechanism over Linux": 7.8}
 """The mean of the three that are printed."""
 
 
-def derive(measured: Measured) -> list[Value]:
+def derive(measured: ExperimentRuns) -> list[Value]:
     """The differences, the table's own arithmetic, and how far single runs scatter."""
     rounded = [100.0 * (linux - ours) / linux for linux, ours, _ in PRINTED]
     mean_printed = sum(difference for _, _, difference in PRINTED) / len(PRINTED)
@@ -130,7 +130,7 @@ def derive(measured: Measured) -> list[Value]:
     ]
 
 
-def losing(measured: Measured) -> float | None:
+def losing(measured: ExperimentRuns) -> float | None:
     """How many of all flows are slower with the mechanism than with Linux' floor, in per cent."""
     pairs = [
         (measured.values(MECHANISM.key, flow), measured.values(LINUX.key, flow)) for flow in FLOWS
@@ -139,7 +139,7 @@ def losing(measured: Measured) -> float | None:
     return 100.0 * sum(slower) / len(slower) if slower else None
 
 
-def spurious_ratio(name: str, measured: Measured, pair: tuple[Variant, Variant]) -> Value:
+def spurious_ratio(name: str, measured: ExperimentRuns, pair: tuple[Variant, Variant]) -> Value:
     """Spurious timeouts of one sender over those of another."""
     ours, others = (measured.values(variant.key, SPURIOUS) for variant in pair)
     found = ratio_of_medians(ours, others) if others.size and others.any() else None
@@ -159,7 +159,7 @@ def larger(than: str, name: str) -> Check:
     return derived_difference(said, "order", (name, than), bounds, basis="paper", fitted=CHOSEN)
 
 
-def at_least_printed(measured: Measured) -> float | None:
+def at_least_printed(measured: ExperimentRuns) -> float | None:
     """How many of 100 runs of 60 tasks save at least the printed 7.8 % over Linux' floor."""
     ours, linux = (measured.values(variant.key, ATCT) for variant in (MECHANISM, LINUX))
     if not ours.size or ours.size != linux.size:
@@ -167,7 +167,7 @@ def at_least_printed(measured: Measured) -> float | None:
     return float(100 * np.mean(1 - ours / linux >= PUBLISHED["mechanism over Linux"] / 100))
 
 
-def possible(_measured: Measured) -> float:
+def possible(_measured: ExperimentRuns) -> float:
     """1 if every printed difference is one that unrounded times may have."""
     return float(all(_may_be(*row) for row in PRINTED))
 

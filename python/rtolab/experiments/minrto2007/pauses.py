@@ -15,7 +15,7 @@ from rtolab.experiments.base import (
     from_paper,
     our_own,
 )
-from rtolab.experiments.measured import ALL_COMPLETE, Measured, median
+from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, median
 from rtolab.experiments.minrto2007.network import ALONE, ROUND_TRIP
 from rtolab.experiments.minrto2007.setup import (
     HOSTS,
@@ -46,7 +46,7 @@ lone_packet_experiment = partial(
 """An experiment about the fate of packet 601."""
 
 
-def lone_timeout(measured: Measured, variant: Variant) -> dict[str, float] | None:
+def lone_timeout(measured: ExperimentRuns, variant: Variant) -> dict[str, float] | None:
     """The first timeout of a variant: which packet (from 1), and when its ACK came (s later)."""
     trace = measured.traces[variant.key]
     timeouts = trace.timeouts_from(0.0)
@@ -67,7 +67,7 @@ def exactly(name: str, variant: Variant, metric: Metric, value: float) -> Check:
 def of_lone(name: str, variant: Variant, part: str, bounds: Bounds) -> Check:
     """What is seen of the first timeout."""
 
-    def measure(measured: Measured) -> float | None:
+    def measure(measured: ExperimentRuns) -> float | None:
         found = lone_timeout(measured, variant)
         return None if found is None else found[part]
 
@@ -253,7 +253,7 @@ MATRIX = tuple(
 )
 
 
-def cells(measured: Measured) -> list[Value]:
+def cells(measured: ExperimentRuns) -> list[Value]:
     """The matrix: a delayed ACK's timeouts by server and client."""
     return [
         Value(

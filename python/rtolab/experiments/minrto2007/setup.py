@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rtolab.experiments.base import Alternative, Metric, Value, Variant, assumed, stated
-from rtolab.experiments.measured import Measured, Runs
+from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.stats import Estimate, mean_of
 
 PAPER = "The TCP Minimum RTO Revisited"
@@ -123,7 +123,7 @@ def among(
 
 
 def gain(
-    measured: Measured, pair: tuple[Variant, Variant], metric: Metric, *, saved: bool = False
+    measured: ExperimentRuns, pair: tuple[Variant, Variant], metric: Metric, *, saved: bool = False
 ) -> Estimate | None:
     """How much larger a metric is than another sender's on the same seed, as a share of that.
 

@@ -14,7 +14,7 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
-from rtolab.experiments.measured import Measured, derived, derived_difference, derived_low
+from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, derived_low
 from rtolab.experiments.minrto2007.network import LONG, PRODUCT, buffer, buffers
 from rtolab.experiments.minrto2007.setup import (
     CHOSEN,
@@ -51,7 +51,7 @@ def swept(settings: Iterable[tuple[float, Setting]]) -> tuple[Variant, ...]:
     return tuple(v for x, setting in settings for v in under(SPREAD, setting, x))
 
 
-def sweep_gains(measured: Measured, settings: Iterable[Setting]) -> list[Value]:
+def sweep_gains(measured: ExperimentRuns, settings: Iterable[Setting]) -> list[Value]:
     """The gains of each step of a sweep."""
     return [
         per_cent(f"{name}, {setting[0]}", found)
@@ -84,11 +84,11 @@ def increases(name: str, where: Setting) -> Check:
 
 def drawn(
     settings: Iterable[tuple[float, Setting]],
-) -> Callable[[Measured], list[Point]]:
+) -> Callable[[ExperimentRuns], list[Point]]:
     """The gains over what is swept, with their intervals."""
     steps = tuple(settings)
 
-    def points(measured: Measured) -> list[Point]:
+    def points(measured: ExperimentRuns) -> list[Point]:
         return [
             Point(name, x, 100 * found.value, 100 * found.low, 100 * found.high)
             for x, setting in steps

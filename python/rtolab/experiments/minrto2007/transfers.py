@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
     total,
 )
 from rtolab.experiments.measured import (
-    Measured,
+    ExperimentRuns,
     Runs,
     derived,
     derived_difference,
@@ -95,7 +95,7 @@ def both(pair: tuple[Variant, Variant], setting: Setting) -> tuple[Variant, Vari
 
 
 def gains(
-    measured: Measured, setting: Setting, wanted: Iterable[str]
+    measured: ExperimentRuns, setting: Setting, wanted: Iterable[str]
 ) -> dict[str, Estimate | None]:
     """Those gains under a condition."""
     return {name: gain(measured, both(GAINS[name], setting), GOODPUT) for name in wanted}
@@ -129,7 +129,7 @@ ERRORS = (0, 1, 2, 4, 6)
 FAR_GAINS = ("mechanism over Linux", "no floor over Linux", "mechanism over IETF")
 
 
-def derive_7a(measured: Measured) -> list[Value]:
+def derive_7a(measured: ExperimentRuns) -> list[Value]:
     """The gains by error rate, those at 4 % beside what is printed, and at other round trips."""
     bound = gain(measured, both((RESTARTED, LINUX), AT_4), GOODPUT)
     return [

@@ -41,7 +41,7 @@ function number(value) {
 
 function connection(one, place) {
   const cut = one.drawn < one.packets ? ` The first ${one.drawn} of ${one.packets} packets are drawn.` : "";
-  const episodes = one.episodes.map(({ at_s, frame, story }) => h("li", {}, `At ${seconds(at_s)} s, frame ${frame}: ${story}`));
+  const episodes = one.episodes.map(({ at_s, frame, description }) => h("li", {}, `At ${seconds(at_s)} s, frame ${frame}: ${description}`));
   const findings = one.findings.map((finding) => h("li", {}, finding));
   const drawing = h("div", { class: "picture" });
   const rows = one.retransmissions.map((row) => [

@@ -19,8 +19,8 @@ const SENDERS = [
   ...["sack+dualrtt", "sack+dsack", "rack+prr", "linux", "freebsd-14"],
 ];
 
-/** What can be dragged. `keys` are the scenario's; the stall's two knobs share one. */
-const KNOBS = [
+/** What can be dragged. `keys` are the scenario's; the stall's two share one. */
+const PARAMETERS = [
   { id: "stall-at", label: "Stall begins", unit: time, scale: power(60, 2), digits: 2 },
   { id: "stall-for", label: "Stall lasts", unit: time, scale: power(30, 2), digits: 2 },
   { id: "rate", label: "Rate", unit: rate, scale: log(9600, 1e8), keys: (link) => [`link.${link?.name}.${link?.keys.rate}`] },
@@ -37,8 +37,8 @@ export class Controls {
   constructor(index, changed, say, check) {
     Object.assign(this, { index, changed, say, check });
     this.written = { links: [], rto_min: null };
-    this.knobs = KNOBS.map((knob) => this.#knob(knob));
-    byId("knobs").replaceChildren(...this.knobs.map((knob) => knob.row));
+    this.parameters = PARAMETERS.map((parameter) => this.#parameter(parameter));
+    byId("parameters").replaceChildren(...this.parameters.map((parameter) => parameter.row));
     this.#scenarios();
     this.#senders();
     byId("link").addEventListener("change", (event) => this.#change(() => (this.state.link = event.target.value)));
@@ -109,7 +109,7 @@ export class Controls {
     byId("link").value = this.link?.name ?? "";
     byId("link-row").hidden = links.length < 2;
     this.#chips();
-    for (const knob of this.knobs) knob.show();
+    for (const parameter of this.parameters) parameter.show();
   }
 
   #chips() {
@@ -137,64 +137,64 @@ export class Controls {
     byId("flow-row").hidden = names.length < 2;
   }
 
-  #knob(knob) {
-    const slider = h("input", { type: "range", id: knob.id, min: "0", max: String(STEPS), step: "1", value: "0" });
-    const text = h("input", { type: "text", id: `${knob.id}-text`, "aria-label": `${knob.label}, as text`, autocomplete: "off", spellcheck: "false" });
-    const back = h("button", { type: "button", class: "back", "aria-label": `${knob.label}: restore the scenario's value`, title: "restore the scenario's value" }, "↺");
+  #parameter(parameter) {
+    const slider = h("input", { type: "range", id: parameter.id, min: "0", max: String(STEPS), step: "1", value: "0" });
+    const text = h("input", { type: "text", id: `${parameter.id}-text`, "aria-label": `${parameter.label}, as text`, autocomplete: "off", spellcheck: "false" });
+    const back = h("button", { type: "button", class: "back", "aria-label": `${parameter.label}: restore the scenario's value`, title: "restore the scenario's value" }, "↺");
     const fault = h("p", { class: "fault", hidden: true });
-    const row = h("div", { class: "knob" }, h("label", { for: knob.id }, knob.label), text, back, slider, fault);
+    const row = h("div", { class: "parameter" }, h("label", { for: parameter.id }, parameter.label), text, back, slider, fault);
     const show = () => {
-      const value = this.#value(knob);
-      const number = knob.unit.parse(value);
-      slider.disabled = this.link === null && knob.id !== "rto";
+      const value = this.#value(parameter);
+      const number = parameter.unit.parse(value);
+      slider.disabled = this.link === null && parameter.id !== "rto";
       if (document.activeElement !== text) text.value = value ?? "";
-      text.placeholder = knob.id === "rto" || knob.id === "delay" ? "default" : "none";
+      text.placeholder = parameter.id === "rto" || parameter.id === "delay" ? "default" : "none";
       if (value === null) slider.value = "0";
-      if (number !== null) slider.value = String(Math.round(STEPS * knob.scale.from(number)));
+      if (number !== null) slider.value = String(Math.round(STEPS * parameter.scale.from(number)));
       slider.setAttribute("aria-valuetext", value ?? "none");
       row.classList.toggle("unset", value === null);
-      back.hidden = !this.#isSet(knob);
+      back.hidden = !this.#isSet(parameter);
     };
     slider.addEventListener("input", () => {
-      this.#put(knob, knob.unit.format(round(knob.scale.to(Number(slider.value) / STEPS), knob)));
-      text.value = this.#value(knob);
+      this.#put(parameter, parameter.unit.format(round(parameter.scale.to(Number(slider.value) / STEPS), parameter)));
+      text.value = this.#value(parameter);
     });
     text.addEventListener("input", () => {
-      if (text.value.trim()) this.#put(knob, text.value.trim());
+      if (text.value.trim()) this.#put(parameter, text.value.trim());
     });
     text.addEventListener("blur", show);
-    back.addEventListener("click", () => this.#change(() => this.#clear(knob)));
-    return { ...knob, row, show, fault };
+    back.addEventListener("click", () => this.#change(() => this.#clear(parameter)));
+    return { ...parameter, row, show, fault };
   }
 
-  #keys(knob) {
-    return knob.keys ? knob.keys(this.link) : [this.stallKey];
+  #keys(parameter) {
+    return parameter.keys ? parameter.keys(this.link) : [this.stallKey];
   }
 
   get stallKey() {
     return `link.${this.link?.name}.${this.link?.keys.stalls}.scripted`;
   }
 
-  #isSet(knob) {
-    return this.#keys(knob)[0] in this.state.set;
+  #isSet(parameter) {
+    return this.#keys(parameter)[0] in this.state.set;
   }
 
-  /** What a knob stands at, as text: as set, else as the scenario writes it. */
-  #value(knob) {
-    if (!knob.keys) return this.stall?.[knob.id === "stall-at" ? "at" : "for"] ?? null;
-    if (this.#isSet(knob)) return this.state.set[this.#keys(knob)[0]];
-    return knob.id === "rto" ? this.written.rto_min : (this.link?.[knob.id] ?? null);
+  /** What a parameter stands at, as text: as set, else as the scenario writes it. */
+  #value(parameter) {
+    if (!parameter.keys) return this.stall?.[parameter.id === "stall-at" ? "at" : "for"] ?? null;
+    if (this.#isSet(parameter)) return this.state.set[this.#keys(parameter)[0]];
+    return parameter.id === "rto" ? this.written.rto_min : (this.link?.[parameter.id] ?? null);
   }
 
-  #put(knob, value) {
+  #put(parameter, value) {
     this.#change(() => {
-      if (knob.keys) for (const key of this.#keys(knob)) this.state.set[key] = value;
-      else this.#putStall({ ...(this.stall ?? { at: "1 s", for: "2 s" }), [knob.id === "stall-at" ? "at" : "for"]: value });
+      if (parameter.keys) for (const key of this.#keys(parameter)) this.state.set[key] = value;
+      else this.#putStall({ ...(this.stall ?? { at: "1 s", for: "2 s" }), [parameter.id === "stall-at" ? "at" : "for"]: value });
     });
   }
 
-  #clear(knob) {
-    for (const key of this.#keys(knob)) delete this.state.set[key];
+  #clear(parameter) {
+    for (const key of this.#keys(parameter)) delete this.state.set[key];
   }
 
   /** The first stall, as set or as written. */
@@ -220,13 +220,13 @@ export class Controls {
     this.#change(() => this.#putStall({ at: time.format(round(from, { digits: 3 })), for: time.format(round(length, { digits: 3 })) }));
   }
 
-  /** Shows what is wrong with a knob's value; says whether a knob has that key. */
+  /** Shows what is wrong with a parameter's value; says whether a parameter has that key. */
   blame(fault) {
     let found = false;
-    for (const knob of this.knobs) {
-      const own = fault?.where === "set" && this.#keys(knob).includes(fault.key) && !found;
-      knob.fault.hidden = !own;
-      knob.fault.textContent = own ? fault.message : "";
+    for (const parameter of this.parameters) {
+      const own = fault?.where === "set" && this.#keys(parameter).includes(fault.key) && !found;
+      parameter.fault.hidden = !own;
+      parameter.fault.textContent = own ? fault.message : "";
       found ||= own;
     }
     return found;

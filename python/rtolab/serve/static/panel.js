@@ -11,7 +11,7 @@ const BOTTOM = 20;
 
 /**
  * What every panel has. Subclasses say `range()` and `paint(context, palette)`, and of what may be
- * `chosen`: `nearest(x, y)`, `step(by)`, `timeOf(chosen)`, `place(chosen)` and `story()`.
+ * `chosen`: `nearest(x, y)`, `step(by)`, `timeOf(chosen)`, `place(chosen)` and `describe()`.
  */
 export class Panel {
   constructor(canvas, axis, { height, labelled = false, label = "", inBytes = true }) {

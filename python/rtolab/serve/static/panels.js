@@ -3,7 +3,7 @@
 import { lowerBound } from "./axis.js";
 import { cross, mark } from "./looks.js";
 import { Panel } from "./panel.js";
-import { story } from "./story.js";
+import { describePacket } from "./description.js";
 import { bytes, seconds } from "./units.js";
 
 const NEAR = 14;
@@ -109,8 +109,8 @@ export class Sequence extends Panel {
     return this.sender.packets.at_s[i];
   }
 
-  story() {
-    return story(this.sender, this.chosen);
+  describe() {
+    return describePacket(this.sender, this.chosen);
   }
 
   #shown(times) {
@@ -184,7 +184,7 @@ export class Lines extends Panel {
   }
 
   /** What every sender has in mind at that time. */
-  story() {
+  describe() {
     const of = ({ windows }) => {
       const i = lowerBound(windows.at_s, this.chosen + 1e-9) - 1;
       const values = this.columns.map(({ name, label }) => `${label} ${this.#text(i < 0 ? NaN : windows[name][i])}`);

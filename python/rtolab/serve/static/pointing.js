@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { Sequence } from "./panels.js";
-import { story, storyLines } from "./story.js";
+import { descriptionList } from "./description.js";
 
 const GRIP = 9;
 /** A finger that moves less than so many px has not moved. */
@@ -133,7 +133,7 @@ export class Pointing {
     if (at < from || at > to) this.axis.show([at - (to - from) / 2, at + (to - from) / 2]);
     this.#choose(panel, next);
     this.#tell(panel);
-    this.live.textContent = panel.story().map(([name, text]) => `${name}: ${text}`).join(". ");
+    this.live.textContent = panel.describe().map(([name, text]) => `${name}: ${text}`).join(". ");
   }
 
   #choose(panel, chosen) {
@@ -164,7 +164,7 @@ export class Pointing {
     const [x, y] = panel.place(panel.chosen);
     const box = panel.canvas.getBoundingClientRect();
     const own = this.picture.place.getBoundingClientRect();
-    this.tip.replaceChildren(storyLines(panel.story()));
+    this.tip.replaceChildren(descriptionList(panel.describe()));
     this.tip.hidden = false;
     const width = this.tip.offsetWidth;
     const left = Math.min(Math.max(box.left - own.left + x - width / 2, 0), own.width - width);

@@ -3,8 +3,8 @@
 use rtolab_tcp::Event;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 
-use super::packet::DropReason;
 use crate::gateway::counts::Counts;
+use crate::linux::segment::DropReason;
 
 impl Counts {
     /// Counts a dropped packet.

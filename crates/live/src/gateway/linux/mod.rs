@@ -4,7 +4,6 @@ mod configs;
 mod counting;
 mod device;
 mod memory;
-mod packet;
 mod proxied;
 mod relay;
 mod socket;

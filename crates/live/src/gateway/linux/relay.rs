@@ -18,7 +18,6 @@ use tun_rs::SyncDevice;
 use super::configs::Configs;
 use super::device;
 use super::memory::Memory;
-use super::packet::ReceivedSegment;
 use super::proxied::Proxied;
 use super::table::{Id, Table};
 use super::timers::Timers;
@@ -27,6 +26,7 @@ use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
 use crate::gateway::settings::{AddressFamilies, Gateway};
 use crate::linux::forwarder::timespec;
+use crate::linux::segment::ReceivedSegment;
 
 /// The interval at which `interrupted` is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);

@@ -8,11 +8,11 @@ use rtolab_tcp::wire::WireSegment;
 use rtolab_tcp::{Config, Flags, Segment};
 use rtolab_time::Instant;
 
-use super::packet::{self, ReceivedSegment};
+use crate::linux::segment::{self, ReceivedSegment};
 
 /// The maximum number of out-of-order ranges. Each costs time at every segment, and a client can
 /// make one of every other byte.
-pub(crate) const MAX_PIECES: usize = 1_000;
+pub(crate) const MAX_OUT_OF_ORDER: usize = 1_000;
 
 /// A socket of the engine that is connected to a client.
 pub(crate) struct TcpSide {
@@ -40,11 +40,14 @@ impl TcpSide {
         Self { socket, path, mtu, remainder: None, consumed: 0, retransmitted: 0 }
     }
 
-    /// Processes a segment. Returns false if it was dropped at [`MAX_PIECES`].
+    /// Processes a segment. Returns false if it was dropped at [`MAX_OUT_OF_ORDER`].
     pub(crate) fn on_segment(&mut self, arrived: &ReceivedSegment<'_>, at: Instant) -> bool {
         let segment = self.socket.widen(&arrived.segment, arrived.codepoint);
         let receiver = self.socket.connection.receiver();
-        if receiver.pieces() >= MAX_PIECES && segment.seq > receiver.nxt() && segment.len > 0 {
+        if receiver.out_of_order_ranges() >= MAX_OUT_OF_ORDER
+            && segment.seq > receiver.rcv_nxt()
+            && segment.len > 0
+        {
             return false;
         }
         self.socket.on_segment(&segment, arrived.payload, at);
@@ -75,7 +78,7 @@ impl TcpSide {
         packet.resize(self.path.ip_header() + segment.header_bytes() as usize, 0);
         self.socket.copy_payload(&segment, packet);
         let wire = self.socket.narrow(&segment, self.path.ports);
-        packet::complete(packet, &self.path, (&wire, segment.codepoint()));
+        segment::complete(packet, &self.path, (&wire, segment.codepoint()));
         true
     }
 

@@ -13,12 +13,12 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Failure, Flags, State, SynOptions, specification};
 use rtolab_time::{Duration, Instant};
 
-use super::tcp_side::{MAX_PIECES, TcpSide};
+use super::tcp_side::{MAX_OUT_OF_ORDER, TcpSide};
 use rtolab_packet::Path;
 
-use super::packet::ReceivedSegment;
 use super::socket::Pipe;
 use super::socket_side::{Disposition, SocketSide};
+use crate::linux::segment::ReceivedSegment;
 use crate::linux::sockets::IoResult;
 
 /// The fate of a packet, with delays in milliseconds.
@@ -305,7 +305,11 @@ fn forge(packet: &[u8]) -> Vec<u8> {
     let mut forged = packet.to_vec();
     let payload = packet.len() - arrived.payload.len();
     forged[payload..].iter_mut().for_each(|byte| *byte = !*byte);
-    super::packet::complete(&mut forged, &arrived.path, (&arrived.segment, arrived.codepoint));
+    crate::linux::segment::complete(
+        &mut forged,
+        &arrived.path,
+        (&arrived.segment, arrived.codepoint),
+    );
     forged
 }
 
@@ -398,21 +402,21 @@ fn out_of_order_ranges_are_limited() {
         };
         let mut packet = vec![0; 40];
         packet.push(byte);
-        super::packet::complete(&mut packet, &PATH, (&wire, Codepoint::NotEct));
+        crate::linux::segment::complete(&mut packet, &PATH, (&wire, Codepoint::NotEct));
         packet
     };
     let mut take = |offset, byte| {
         let packet = piece(offset, byte);
         tcp_side.on_segment(&ReceivedSegment::read(&packet).unwrap(), Instant::START)
     };
-    for number in 0..MAX_PIECES as u32 {
+    for number in 0..MAX_OUT_OF_ORDER as u32 {
         assert!(take(2 * number + 1, 1));
     }
-    assert!(!take(2 * MAX_PIECES as u32 + 1, 1));
+    assert!(!take(2 * MAX_OUT_OF_ORDER as u32 + 1, 1));
     // The next bytes in order are still accepted, and join the ranges.
     assert!(take(0, 2));
     assert_eq!(tcp_side.socket.readable(), [2, 1]);
-    assert_eq!(tcp_side.socket.connection.receiver().pieces(), MAX_PIECES - 1);
+    assert_eq!(tcp_side.socket.connection.receiver().out_of_order_ranges(), MAX_OUT_OF_ORDER - 1);
 }
 
 /// A server whose connection failed.

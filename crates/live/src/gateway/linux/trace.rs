@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rtolab_capture::{CapturedPacket, Interface, WriteError, Writer};
 use rtolab_time::{Duration, Instant};
 
-use super::packet::ReceivedSegment;
 use crate::gateway::error::GatewayError;
+use crate::linux::segment::ReceivedSegment;
 
 /// The number of bytes recorded per packet, enough for all headers.
 const SNAPLEN: u32 = 128;

@@ -7,11 +7,12 @@ use rtolab_scenario::Scenario;
 use rtolab_time::Instant;
 
 use super::super::host::address;
-use super::super::packet::port;
+use super::super::packet::{Packet, port};
 use super::super::session::Session;
 use super::super::settings;
 use super::super::sockets::Protocol;
 use super::agent::{Report, Request};
+use super::engine::EngineEnd;
 use super::machine::CLOCK;
 use super::remote::RemoteSockets;
 use super::samples::TimedSample;
@@ -36,6 +37,11 @@ impl<'a> Flows<'a> {
     pub(super) fn new(scenario: &'a Scenario, sessions: Vec<Session<RemoteSockets>>) -> Self {
         let samples = scenario.flows.iter().map(|_| Vec::new()).collect();
         Self { scenario, sessions, samples, effective: Vec::new(), changed: true }
+    }
+
+    /// Is this end of a flow a guest?
+    fn is_guest(&mut self, flow: usize, place: Place) -> bool {
+        self.sessions[flow].sockets().engines[place.index()].is_none()
     }
 
     fn ends(&self, flow: usize) -> [usize; 2] {
@@ -66,6 +72,9 @@ impl<'a> Flows<'a> {
         for (flow, named) in self.scenario.flows.iter().enumerate() {
             let udp = self.sessions[flow].protocol() == Protocol::Udp;
             for place in [Place::Receiver, Place::Sender] {
+                if self.sessions[flow].sockets().engines[place.index()].is_some() {
+                    continue;
+                }
                 let at = |place: Place| {
                     let host = [named.from, named.to][place.index()];
                     std::net::SocketAddrV4::new(address(host), port(flow, place))
@@ -87,6 +96,9 @@ impl<'a> Flows<'a> {
     ) -> Result<(), Error> {
         for flow in 0..self.sessions.len() {
             for place in Place::BOTH {
+                if !self.is_guest(flow, place) {
+                    continue;
+                }
                 self.call((flow, place), &Request::Report { flow, place }, (world, links))?;
             }
         }
@@ -124,7 +136,50 @@ impl Actors for Flows<'_> {
         }
     }
 
+    fn on_packet(&mut self, packet: &Packet, at: Instant) {
+        let Some((flow, from)) = packet.flow else { return };
+        let engines = self.sessions.get_mut(flow).map(|session| &mut session.sockets().engines);
+        if let Some(engine) = engines.and_then(|ends| ends[from.other().index()].as_mut()) {
+            engine.on_packet(packet, at);
+            self.changed = true;
+        }
+    }
+
     fn proceed(
+        &mut self,
+        world: &mut World<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<(), Error> {
+        self.proceed_sessions(world, links)?;
+        let now = links.zero.instant(world.now());
+        for session in &mut self.sessions {
+            for engine in session.sockets().engines.iter_mut().flatten() {
+                engine.proceed(links.carrier, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn next_timer(&self, now: u64, zero: Zero) -> Option<u64> {
+        let of_engine = |session: &Session<RemoteSockets>| {
+            session.sockets_ref().engines.iter().flatten().filter_map(EngineEnd::next_timer).min()
+        };
+        let timers = self.sessions.iter().flat_map(|it| [it.next_timer(), of_engine(it)]);
+        let next = timers.flatten().filter(|at| *at > zero.instant(now)).min();
+        next.map(|at| zero.nanos(Some(at)))
+    }
+
+    fn progress(&self) -> Progress {
+        match self.sessions.iter().all(Session::is_over) {
+            true => Progress::Completed,
+            false => Progress::Continues,
+        }
+    }
+}
+
+impl Flows<'_> {
+    /// Lets the sessions process what has changed or is due.
+    fn proceed_sessions(
         &mut self,
         world: &mut World<'_>,
         links: &mut CarrierLinks<'_, '_>,
@@ -136,7 +191,9 @@ impl Actors for Flows<'_> {
             if !changed && session.next_timer().is_none_or(|at| at > now) {
                 continue;
             }
-            if let Some(info) = session.proceed(now, &mut [])? {
+            let connected = session.proceed(now, &mut [])?;
+            let between_guests = session.sockets().engines.iter().all(Option::is_none);
+            if let Some(info) = connected.filter(|_| between_guests) {
                 let congestion = session.sockets().congestion().to_string();
                 let named = &self.scenario.flows[flow];
                 let kernels =
@@ -151,18 +208,5 @@ impl Actors for Flows<'_> {
             }
         }
         Ok(())
-    }
-
-    fn next_timer(&self, now: u64, zero: Zero) -> Option<u64> {
-        let timers = self.sessions.iter().filter_map(Session::next_timer);
-        let next = timers.filter(|at| *at > zero.instant(now)).min();
-        next.map(|at| zero.nanos(Some(at)))
-    }
-
-    fn progress(&self) -> Progress {
-        match self.sessions.iter().all(Session::is_over) {
-            true => Progress::Completed,
-            false => Progress::Continues,
-        }
     }
 }

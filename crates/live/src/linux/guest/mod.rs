@@ -3,6 +3,7 @@
 
 mod agent;
 mod device;
+mod engine;
 mod flows;
 mod machine;
 mod memory;
@@ -22,8 +23,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use rtolab_link::Stream;
-use rtolab_record::Run;
-use rtolab_scenario::Begin;
+use rtolab_record::{Place, Run, Truth};
+use rtolab_scenario::{Begin, Scenario};
+use rtolab_settings::names::suggest;
 use rtolab_time::{Duration, Instant};
 
 use super::argv;
@@ -33,16 +35,24 @@ use super::host::address;
 use super::lateness::LatenessMeter;
 use super::log::Log;
 use super::needs;
+use super::packet::port;
+use super::reading;
 use super::recording::{self, Ending, FlowInfo};
 use super::routes::Routes;
 use super::session::Session;
 use super::sockets::Protocol;
+use super::truth;
+use super::watch::Observations;
+use super::withheld::Withheld;
 use super::workload;
 use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
-use crate::guest_kernel::GuestKernel;
+use crate::guest_kernel::{GuestKernel, VirtualHosts};
 use crate::programs::{OnOutput, Programs};
-use crate::report::{Counts, EndReason, HostReport, Lateness};
+use crate::report::{
+    Counts, EffectiveSettings, EndReason, HostReport, Lateness, WithheldRetransmission,
+};
+use engine::EngineEnd;
 use flows::Flows;
 use machine::CLOCK;
 use programs::Running;
@@ -58,28 +68,133 @@ const BEGIN: Duration = Duration::from_secs(1);
 /// Flows.
 pub(crate) fn run(
     emulation: &Emulator<'_>,
-    kernel: &GuestKernel,
+    hosts: &VirtualHosts<'_>,
     run: Run,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
+    let routes = checked(emulation)?;
+    let mut finished = run_flows(emulation, (hosts, &routes), None, interrupted)?;
+    let withheld = match hosts.withhold {
+        true => withhold(emulation, (hosts, &routes), &mut finished, interrupted)?,
+        false => Vec::new(),
+    };
+    let mut result = finished.result((emulation, &routes), run);
+    result.report.withheld = withheld;
+    Ok(result)
+}
+
+/// Sets the truth about each retransmission from a repeated run without it. Returns the truths,
+/// compared with those of the packets' fates.
+fn withhold<'a>(
+    emulation: &Emulator<'a>,
+    (hosts, routes): (&VirtualHosts<'_>, &'a Routes),
+    finished: &mut FinishedRun<'_>,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Vec<WithheldRetransmission>, Error> {
+    let flows = emulation.scenario.flows.len();
+    let seen = reading::all(&finished.carrier.log, flows);
+    let mut compared = Vec::new();
+    for (flow, observed) in finished.observations.iter_mut().enumerate() {
+        let Some((episodes, _)) = observed else { continue };
+        for episode in episodes {
+            let Some(withheld) = Withheld::new(episode.copy, &finished.carrier.log) else {
+                continue;
+            };
+            let known = seen[flow].binary_search_by_key(&episode.copy, |one| one.copy);
+            let Ok(index) = known else { continue };
+            let again = run_flows(emulation, (hosts, routes), Some(withheld), interrupted)?;
+            if again.ended == EndReason::Interrupted {
+                finished.ended = EndReason::Interrupted;
+                break;
+            }
+            let name = &emulation.scenario.flows[flow].name;
+            let truth = again.withheld_truth(flows).ok_or_else(|| Error::NotRepeated {
+                flow: name.clone(),
+                at: episode.at.since(Instant::START),
+            })?;
+            episode.truth = Some(truth);
+            compared.push(WithheldRetransmission {
+                flow: name.clone(),
+                at: episode.at,
+                kind: episode.kind,
+                by_fates: truth::truth(&seen[flow], index),
+                by_withholding: truth,
+            });
+        }
+    }
+    Ok(compared)
+}
+
+/// The routes of a scenario whose flows guests can run.
+fn checked(emulation: &Emulator<'_>) -> Result<Routes, Error> {
+    workload::check(emulation.scenario)?;
+    workload::check_hosts(emulation.scenario)?;
+    Routes::new(emulation.scenario)
+}
+
+/// A run of flows after its end.
+struct FinishedRun<'a> {
+    carrier: Carrier<'a>,
+    /// The properties of each flow that its packets do not show.
+    known: Vec<FlowInfo>,
+    observations: Vec<Option<Observations>>,
+    effective: Vec<(String, EffectiveSettings)>,
+    ended: EndReason,
+    ending: Ending,
+    hosts: Vec<HostReport>,
+}
+
+impl FinishedRun<'_> {
+    fn result(
+        mut self,
+        (emulation, routes): (&Emulator<'_>, &Routes),
+        run: Run,
+    ) -> EmulationResult {
+        let at = self.ending.at;
+        let outcome = (self.ended, self.effective, self.hosts);
+        let report = recording::report((emulation, routes), &self.carrier, &self.ending, outcome);
+        let all = (self.known.as_slice(), self.observations.as_slice());
+        let recording =
+            recording::recording((emulation.scenario, routes), run, (&mut self.carrier, at), all);
+        EmulationResult { recording, report }
+    }
+
+    /// The truth about the retransmission that was withheld; `None` if this run differs from the
+    /// one with it.
+    fn withheld_truth(&self, flows: usize) -> Option<Truth> {
+        let withheld = self.carrier.withheld.as_ref()?;
+        withheld.truth(&reading::all(&self.carrier.log, flows)[withheld.flow()])
+    }
+}
+
+/// Runs the flows of a scenario. The run ends early if the truth about a withheld retransmission is
+/// known.
+fn run_flows<'a>(
+    emulation: &Emulator<'a>,
+    (virtual_hosts, routes): (&VirtualHosts<'_>, &'a Routes),
+    withheld: Option<Withheld>,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<FinishedRun<'a>, Error> {
     let scenario = emulation.scenario;
-    workload::check(scenario)?;
-    workload::check_hosts(scenario)?;
-    let routes = Routes::new(scenario)?;
     let stream = Stream::new(emulation.seed);
     let interrupted = RefCell::new(interrupted);
     let mut is_interrupted = || (interrupted.borrow_mut())();
-    let (world, mut hosts) = start(emulation, (kernel, false), &mut is_interrupted)?;
-    let sessions = scenario.flows.iter().enumerate().map(|(number, flow)| {
-        let sockets = RemoteSockets::new(number, Protocol::of(&flow.workload));
-        Session::new(sockets, flow, stream)
-    });
-    let flows = Flows::new(scenario, sessions.collect());
-    let size = (&routes, scenario.nodes.len(), scenario.flows.len());
+    let engines = engine_hosts(scenario, virtual_hosts)?;
+    let mut sessions = Vec::new();
+    for (number, flow) in scenario.flows.iter().enumerate() {
+        let mut sockets = RemoteSockets::new(number, Protocol::of(&flow.workload));
+        sockets.engines = engine_ends(emulation, (virtual_hosts.sender, &engines), number)?;
+        sessions.push(Session::new(sockets, flow, stream));
+    }
+    let kernel = virtual_hosts.kernel;
+    let (world, mut hosts) = start(emulation, (kernel, &engines, false), &mut is_interrupted)?;
+    let flows = Flows::new(scenario, sessions);
+    let size = (routes, scenario.nodes.len(), scenario.flows.len());
     let draws = (emulation.seed, scenario.measured);
-    let carrier = Carrier::new(size, draws, Log::new(MAX_PACKETS));
+    let mut carrier = Carrier::new(size, draws, Log::new(MAX_PACKETS));
+    carrier.withheld = withheld;
     let end = Instant::START + scenario.duration;
-    let mut guest_run = guest_run(world, carrier, flows, Some(end));
+    let mut guest_run = guest_run((world, scenario.nodes.len()), carrier, flows, Some(end));
     let zero = guest_run.world.now().next_multiple_of(BEGIN.nanos());
     guest_run.zero = Zero(Some(zero));
     guest_run.act(Flows::open)?;
@@ -93,17 +208,18 @@ pub(crate) fn run(
     guest_run.actors.finish(now)?;
     count(&mut guest_run.world, &mut hosts)?;
     let ending = ending(&guest_run, at);
-    let GuestRun { mut carrier, actors: Flows { sessions, samples, effective, .. }, .. } =
-        guest_run;
-    let outcome = (ended, effective, hosts);
-    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
-    let known =
-        sessions.iter().enumerate().map(|(flow, session)| FlowInfo::of(scenario, flow, session));
-    let known: Vec<_> = known.collect();
-    let observations = samples::replay(&carrier.log, &samples);
-    let all = (known.as_slice(), observations.as_slice());
-    let recording = recording::recording((scenario, &routes), run, (&mut carrier, at), all);
-    Ok(EmulationResult { recording, report })
+    let GuestRun { carrier, actors: Flows { sessions, samples, effective, .. }, .. } = guest_run;
+    let mut known = Vec::new();
+    let mut observations = samples::replay(&carrier.log, &samples);
+    for (flow, session) in sessions.iter().enumerate() {
+        let mut info = FlowInfo::of(scenario, flow, session);
+        if let Some(engine) = &session.sockets_ref().engines[Place::Sender.index()] {
+            info.sender = scenario.flows[flow].sender_name(Some(virtual_hosts.sender)).into();
+            observations[flow] = Some(engine.observations());
+        }
+        known.push(info);
+    }
+    Ok(FinishedRun { carrier, known, observations, effective, ended, ending, hosts })
 }
 
 /// Runs programs on guest kernels.
@@ -114,19 +230,22 @@ pub(crate) fn run_programs(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
-    workload::check(scenario)?;
+    workload::check_for_command(scenario)?;
     needs::check_command(&argv::substitute(scenario, programs.client))?;
     let routes = Routes::new(scenario)?;
     let interrupted = RefCell::new(interrupted);
     let mut is_interrupted = || (interrupted.borrow_mut())();
-    let (world, mut hosts) = start(emulation, (kernel, true), &mut is_interrupted)?;
+    let all_guests = vec![false; scenario.nodes.len()];
+    let start_of = (kernel, all_guests.as_slice(), true);
+    let (world, mut hosts) = start(emulation, start_of, &mut is_interrupted)?;
     let log = Log::new(match programs.logging {
         PacketLogging::Off => 0,
         PacketLogging::Headers => MAX_PACKETS,
     });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
     let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
-    let mut guest_run = guest_run(world, carrier, Running::new(scenario, programs, output), None);
+    let running = Running::new((scenario, kernel.clock_library()), programs, output);
+    let mut guest_run = guest_run((world, scenario.nodes.len()), carrier, running, None);
     let begin = guest_run.world.now().next_multiple_of(BEGIN.nanos());
     guest_run.wait(begin)?;
     guest_run.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
@@ -147,35 +266,90 @@ pub(crate) fn run_programs(
     Ok(EmulationResult { recording, report })
 }
 
-/// Starts a guest for each host, and sets it up.
+/// Which hosts of the scenario are the engine.
+fn engine_hosts(scenario: &Scenario, hosts: &VirtualHosts<'_>) -> Result<Vec<bool>, Error> {
+    let names = || scenario.nodes.iter().map(String::as_str);
+    if let Some(unknown) = hosts.engine.iter().find(|name| !scenario.nodes.contains(name)) {
+        return Err(Error::NoHost { found: unknown.clone(), expected: suggest(unknown, names()) });
+    }
+    let engines: Vec<_> = names().map(|name| hosts.engine.iter().any(|one| one == name)).collect();
+    match engines.iter().all(|engine| *engine) {
+        true => Err(Error::NoGuest),
+        false => Ok(engines),
+    }
+}
+
+/// The ends of a flow at hosts that are the engine.
+fn engine_ends(
+    emulation: &Emulator<'_>,
+    (sender, engines): (&str, &[bool]),
+    number: usize,
+) -> Result<[Option<EngineEnd>; 2], Error> {
+    let flow = &emulation.scenario.flows[number];
+    let unsupported =
+        |found: String, expected: &'static str| Error::Unsupported { found, expected };
+    let stream = Stream::new(emulation.seed).child("engine").child(&flow.name);
+    let hosts = [flow.from, flow.to];
+    let socket_address = |place: Place| (address(hosts[place.index()]), port(number, place));
+    let end = |place: Place| {
+        let host = hosts[place.index()];
+        if !engines[host] {
+            return Ok(None);
+        }
+        if Protocol::of(&flow.workload) == Protocol::Udp {
+            let found = format!("flow `{}` sends datagrams to or from the engine", flow.name);
+            return Err(unsupported(found, "TCP at hosts that are the engine"));
+        }
+        let config = match place {
+            Place::Sender => flow
+                .sender_config(Some(sender))
+                .map_err(|error| unsupported(error.to_string(), "a sender of the engine"))?,
+            Place::Receiver => flow.receiver.clone(),
+        };
+        let isn = stream.child(place.name()).rng().bits() as u32;
+        let ends = (socket_address(place), socket_address(place.other()));
+        Ok(Some(EngineEnd::new((config, isn), host, ends)))
+    };
+    let [sender, receiver] = Place::BOTH.map(end);
+    Ok([sender?, receiver?])
+}
+
+/// Starts a guest for each host that is not the engine, and sets it up.
 fn start<'a>(
     emulation: &Emulator<'_>,
-    (kernel, programs): (&GuestKernel, bool),
+    (kernel, engines, programs): (&GuestKernel, &[bool], bool),
     interrupted: &'a mut dyn FnMut() -> bool,
 ) -> Result<(World<'a>, Vec<HostReport>), Error> {
     let scenario = emulation.scenario;
     let stream = Stream::new(emulation.seed);
-    let guests = scenario.nodes.iter().enumerate().map(|(host, name)| {
+    let nodes = scenario.nodes.iter().enumerate().filter(|(host, _)| !engines[*host]);
+    let guests = nodes.map(|(host, name)| {
         let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
         let seed = stream.child("guest").child(name).rng().bits();
-        GuestSpec { name, sockets: sockets.count(), programs, seed }
+        GuestSpec { host, name, sockets: sockets.count(), programs, seed }
     });
     let guests: Vec<_> = guests.collect();
     let clock = if programs { clock()? } else { CLOCK };
     let mut world = World::new(&vec![kernel; guests.len()], (&guests, clock), interrupted)?;
     let mut hosts = Vec::new();
-    for (guest, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
-        if programs {
-            setup::show_files(&mut world, guest, kernel)?;
-        }
-        hosts.push(HostReport {
+    for (host, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
+        let mut report = HostReport {
             name: name.clone(),
-            address: address(guest),
-            kernel: Some(kernel.title.clone()),
-            effective: setup::set_up(&mut world, (guest, name), settings)?,
-            before: setup::counts(&mut world, guest)?,
+            address: address(host),
+            kernel: None,
+            effective: EffectiveSettings::new(),
+            before: Counts::new(),
             after: Counts::new(),
-        });
+        };
+        if !engines[host] {
+            if programs {
+                setup::show_files(&mut world, host, kernel)?;
+            }
+            report.kernel = Some(kernel.title.clone());
+            report.effective = setup::set_up(&mut world, (host, name), settings)?;
+            report.before = setup::counts(&mut world, host)?;
+        }
+        hosts.push(report);
     }
     Ok((world, hosts))
 }
@@ -195,18 +369,18 @@ fn clock() -> Result<u64, Error> {
 }
 
 fn guest_run<'a, 'b, A: Actors>(
-    world: World<'b>,
+    (world, hosts): (World<'b>, usize),
     carrier: Carrier<'a>,
     actors: A,
     end: Option<Instant>,
 ) -> GuestRun<'a, 'b, A> {
-    let waiting = vec![VecDeque::new(); world.number()];
+    let waiting = vec![VecDeque::new(); hosts];
     GuestRun { world, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
 }
 
 fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
-    for (guest, host) in hosts.iter_mut().enumerate() {
-        host.after = setup::counts(world, guest)?;
+    for (number, host) in hosts.iter_mut().enumerate().filter(|(_, host)| host.kernel.is_some()) {
+        host.after = setup::counts(world, number)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use rtolab_scenario::Scenario;
@@ -27,6 +28,10 @@ const LISTEN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 const READY: Duration = Duration::from_millis(200);
 /// The interval at which to check for packets and reports.
 const DAY: Duration = Duration::from_secs(86_400);
+/// The variable with the server's address.
+const PEER: &str = "RTOLAB_PEER";
+/// The variable with libraries that are loaded into programs (ld.so(8)).
+const LIBRARIES: &str = "LD_PRELOAD";
 /// The maximum number of bytes of words in a request.
 const PART: usize = 1400;
 /// The files that list sockets, with the state of those that listen, and of datagram sockets that
@@ -56,6 +61,8 @@ enum Phase {
 /// The programs of a run.
 pub(super) struct Running<'a> {
     scenario: &'a Scenario,
+    /// The library that is loaded into programs.
+    library: PathBuf,
     programs: &'a Programs<'a>,
     output: &'a mut OnOutput<'a>,
     phase: Phase,
@@ -69,12 +76,13 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     pub(super) fn new(
-        scenario: &'a Scenario,
+        (scenario, library): (&'a Scenario, PathBuf),
         programs: &'a Programs<'a>,
         output: &'a mut OnOutput<'a>,
     ) -> Self {
         Self {
             scenario,
+            library,
             programs,
             output,
             phase: Phase::Begins,
@@ -94,7 +102,7 @@ impl<'a> Running<'a> {
         let (here, peer) = ends(self.scenario);
         let guest = if program == CLIENT { here } else { peer };
         let argv = substitute(self.scenario, command);
-        let words = words(&argv, &address(peer).to_string())?;
+        let words = words(&argv, &address(peer).to_string(), &self.library)?;
         for (number, part) in words.chunks(PART).enumerate() {
             let offset = (number * PART) as u32;
             let request = Request::Words { offset, bytes: part.to_vec() };
@@ -250,7 +258,7 @@ impl Actors for Running<'_> {
 }
 
 /// The folder, the arguments and the environment of a program, with a zero byte after each.
-fn words(argv: &[String], peer: &str) -> Result<Vec<u8>, Error> {
+fn words(argv: &[String], peer: &str, library: &Path) -> Result<Vec<u8>, Error> {
     let folder = std::env::current_dir().map_err(Error::system("find the working folder"))?;
     let mut words = folder.into_os_string().into_vec();
     words.push(0);
@@ -258,9 +266,14 @@ fn words(argv: &[String], peer: &str) -> Result<Vec<u8>, Error> {
         words.extend(word.bytes());
         words.push(0);
     }
-    let own = ("RTOLAB_PEER".into(), peer.into());
-    let others = std::env::vars_os().filter(|(name, _)| name != "RTOLAB_PEER");
-    for (name, value) in others.chain([own]) {
+    let mut libraries = std::env::var_os(LIBRARIES).unwrap_or_default();
+    if !libraries.is_empty() {
+        libraries.push(":");
+    }
+    libraries.push(library);
+    let own = [(PEER.into(), peer.into()), (LIBRARIES.into(), libraries)];
+    let others = std::env::vars_os().filter(|(name, _)| name != PEER && name != LIBRARIES);
+    for (name, value) in others.chain(own) {
         words.extend(name.into_vec());
         words.push(b'=');
         words.extend(value.into_vec());

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use rtolab_record::{Fate, Place};
 use rtolab_time::{Duration, Instant};
 
-use super::super::forwarder::sequence;
 use super::super::log::Log;
+use super::super::packet::sequence;
 use super::super::sys::TcpInfo;
 use super::super::watch::{Observations, SenderObserver, Source, UNDONE};
 use super::agent::COUNTERS;

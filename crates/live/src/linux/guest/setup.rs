@@ -3,7 +3,7 @@
 use std::io;
 
 use rtolab_scenario::Kernel;
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 
 use super::super::counters;
 use super::super::host::address;
@@ -39,7 +39,7 @@ pub(super) fn set_up(
     if !known.split_whitespace().any(|known| known == kernel.congestion) {
         return Err(Error::Congestion {
             found: kernel.congestion.clone(),
-            expected: one_of(&kernel.congestion, known.split_whitespace()),
+            expected: suggest(&kernel.congestion, known.split_whitespace()),
         });
     }
     let given = settings::controls(kernel);

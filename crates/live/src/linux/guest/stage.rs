@@ -49,8 +49,8 @@ pub(super) struct CarrierLinks<'a, 'b> {
 }
 
 impl Links for CarrierLinks<'_, '_> {
-    fn enter(&mut self, guest: usize, packet: &[u8], at: u64) -> u64 {
-        if self.carrier.enter(guest, packet, self.zero.instant(at)).is_some() {
+    fn enter(&mut self, host: usize, packet: &[u8], at: u64) -> u64 {
+        if self.carrier.enter(host, packet, self.zero.instant(at)).is_some() {
             self.zero.0.get_or_insert(at);
         }
         self.zero.nanos(self.carrier.due())
@@ -70,6 +70,9 @@ pub(super) enum Progress {
 pub(super) trait Actors {
     /// Processes a guest's report.
     fn on_report(&mut self, report: Report, zero: Zero);
+
+    /// Processes a packet that reached a host that is no guest.
+    fn on_packet(&mut self, _: &Packet, _: Instant) {}
 
     /// Processes what is due.
     fn proceed(
@@ -92,7 +95,7 @@ pub(super) struct GuestRun<'a, 'b, A> {
     pub zero: Zero,
     /// The latest end of the run.
     pub end: Option<Instant>,
-    /// Due packets by guest.
+    /// Due packets by host.
     pub waiting: Vec<VecDeque<(Packet, Instant)>>,
     pub late: LatenessMeter,
 }
@@ -140,6 +143,9 @@ impl<A: Actors> GuestRun<'_, '_, A> {
                 Progress::Completed => over = over.or(Some(now + GRACE)),
                 Progress::Ended(ended) => return Ok(ended),
             }
+            if self.carrier.withheld.as_ref().is_some_and(|withheld| withheld.is_over(now)) {
+                return Ok(EndReason::FlowsCompleted);
+            }
             let due = self.carrier.due();
             let waits = self.waiting.iter().any(|packets| !packets.is_empty());
             match over {
@@ -171,8 +177,8 @@ impl<A: Actors> GuestRun<'_, '_, A> {
             }
             self.world.set_now(limit);
             let now = self.now();
-            while let Some((guest, packet, due)) = self.carrier.arrival(now) {
-                self.waiting[guest].push_back((packet, due));
+            while let Some((host, packet, due)) = self.carrier.arrival(now) {
+                self.waiting[host].push_back((packet, due));
             }
         }
     }
@@ -181,17 +187,19 @@ impl<A: Actors> GuestRun<'_, '_, A> {
     /// the same time are processed one after the other. Returns whether there was one.
     fn deliver(&mut self) -> Result<bool, Error> {
         let now = self.now();
-        let ready = (0..self.waiting.len()).find(|guest| {
-            let due = self.waiting[*guest].front().map(|(_, due)| *due);
-            due.is_some_and(|due| !self.world.is_busy(*guest, BUSY) || now >= due + LATEST)
+        let ready = (0..self.waiting.len()).find(|host| {
+            let due = self.waiting[*host].front().map(|(_, due)| *due);
+            due.is_some_and(|due| !self.world.is_busy(*host, BUSY) || now >= due + LATEST)
         });
-        let Some(guest) = ready else { return Ok(false) };
-        let Some((packet, due)) = self.waiting[guest].pop_front() else { return Ok(false) };
-        if !self.world.arrive(guest, &packet.bytes)? {
+        let Some(host) = ready else { return Ok(false) };
+        let Some((packet, due)) = self.waiting[host].pop_front() else { return Ok(false) };
+        if !self.world.has(host) {
+            self.actors.on_packet(&packet, now);
+        } else if !self.world.arrive(host, &packet.bytes)? {
             self.world.refused += 1;
         }
         self.late.record(now.since(due));
-        self.carrier.log.on_arrival(&packet, now);
+        self.carrier.on_arrival(&packet, now);
         self.carrier.recycle(packet);
         Ok(true)
     }

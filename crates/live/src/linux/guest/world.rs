@@ -38,8 +38,8 @@ const SLEEP: u64 = 5_000;
 
 /// The links of guests.
 pub(super) trait Links {
-    /// Processes an IPv4 packet of a guest. Returns the time of the links' next event.
-    fn enter(&mut self, guest: usize, packet: &[u8], at: u64) -> u64;
+    /// Processes an IPv4 packet of a host. Returns the time of the links' next event.
+    fn enter(&mut self, host: usize, packet: &[u8], at: u64) -> u64;
 }
 
 /// Links that drop all packets.
@@ -53,6 +53,8 @@ impl Links for NoLinks {
 
 /// A guest kernel.
 struct Guest {
+    /// The number of its host in the scenario.
+    host: usize,
     machine: Machine,
     /// The socket for messages about time.
     clock: OwnedFd,
@@ -90,6 +92,8 @@ pub(super) struct World<'a> {
 
 /// A guest to start.
 pub(super) struct GuestSpec<'a> {
+    /// The number of its host in the scenario.
+    pub host: usize,
     pub name: &'a str,
     /// The number of its sockets.
     pub sockets: usize,
@@ -113,7 +117,7 @@ impl<'a> World<'a> {
         let mut machines = Vec::new();
         for (number, (wanted, kernel)) in wanted.iter().zip(kernels).enumerate() {
             let card = self::listener(&folder.join(format!("card{number}")))?;
-            let GuestSpec { name, sockets, programs, seed } = *wanted;
+            let GuestSpec { name, sockets, programs, seed, .. } = *wanted;
             let memory_mb = match programs {
                 true => MEMORY_FOR_PROGRAMS_MB,
                 false => MEMORY_MB + 16 * sockets as u64,
@@ -138,10 +142,14 @@ impl<'a> World<'a> {
             _processor: processor,
         };
         let clocks = world.connect(&listener, &mut machines)?;
-        for ((machine, listener), (clock, _)) in machines.into_iter().zip(&clocks) {
+        let hosts = wanted.iter().map(|spec| spec.host);
+        for (((machine, listener), (clock, _)), host) in
+            machines.into_iter().zip(&clocks).zip(hosts)
+        {
             let clock = clock.try_clone().map_err(Error::system("start the guest kernel"))?;
             let busy = (Span::ZERO, 0);
-            let guest = Guest { machine, clock, listener, card: None, completion: false, busy };
+            let guest =
+                Guest { host, machine, clock, listener, card: None, completion: false, busy };
             world.guests.push(guest);
         }
         for (number, (_, seq)) in clocks.iter().enumerate() {
@@ -212,9 +220,14 @@ impl<'a> World<'a> {
         self.serve(number, Until::Waits, &mut NoLinks)
     }
 
-    /// How many kernels there are.
-    pub(super) fn number(&self) -> usize {
-        self.guests.len()
+    /// The guest that is this host of the scenario.
+    fn guest(&self, host: usize) -> Option<usize> {
+        self.guests.iter().position(|guest| guest.host == host)
+    }
+
+    /// Is this host of the scenario a guest?
+    pub(super) fn has(&self, host: usize) -> bool {
+        self.guest(host).is_some()
     }
 
     /// The virtual time, in nanoseconds since the kernels' start.
@@ -243,8 +256,12 @@ impl<'a> World<'a> {
         requests.min().filter(|(at, _)| *at < NEVER)
     }
 
-    /// Does a guest request to run within this time?
-    pub(super) fn is_busy(&self, guest: usize, within: u64) -> bool {
+    /// Does a host request to run within this time?
+    pub(super) fn is_busy(&self, host: usize, within: u64) -> bool {
+        self.guest(host).is_some_and(|guest| self.requests_within(guest, within))
+    }
+
+    fn requests_within(&self, guest: usize, within: u64) -> bool {
         self.schedule.request(guest + 1).is_some_and(|at| at <= self.now + within)
     }
 
@@ -288,7 +305,7 @@ impl<'a> World<'a> {
         let granted = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
         self.granted = self.granted.max(granted.unwrap_or(0));
         self.schedule.set_running(0);
-        if !self.is_busy(guest, SLEEP) {
+        if !self.requests_within(guest, SLEEP) {
             self.guests[guest].busy = (Span::ZERO, self.now);
         }
         Ok(true)
@@ -335,9 +352,14 @@ impl<'a> World<'a> {
             let Some(ready) = readable(self.interrupted, (&sockets, begin), left)? else {
                 return Err(self.spins(guest));
             };
-            let failed = Error::system("communicate with a guest kernel");
             let goes_on = match ready {
-                1 => self.on_card(guest, links).map_err(failed)?,
+                1 => match self.on_card(guest, links) {
+                    Ok(goes_on) => goes_on,
+                    Err(error) if is_closed(&error) => false,
+                    Err(error) => {
+                        return Err(Error::system("communicate with a guest kernel")(error));
+                    }
+                },
                 0 => match self.on_clock(guest)? {
                     Clock::Waits if until == Until::Waits => return Ok(()),
                     Clock::Acknowledges if until == Until::Acknowledges => return Ok(()),
@@ -364,7 +386,7 @@ impl<'a> World<'a> {
         let message = match read_message(clock) {
             Ok(Some(message)) => message,
             Ok(None) => return Ok(Clock::End),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(Clock::End),
+            Err(error) if is_closed(&error) => return Ok(Clock::End),
             Err(error) => return Err(Error::system("read a guest kernel's time")(error)),
         };
         let client = guest + 1;
@@ -406,6 +428,7 @@ impl<'a> World<'a> {
 
     fn take_packets(&mut self, guest: usize, links: &mut impl Links) {
         self.now = self.now.max(self.schedule.time());
+        let host = self.guests[guest].host;
         let Some(card) = &mut self.guests[guest].card else { return };
         let (mut next, mut some) = (NEVER, false);
         while card.receive(&mut self.buffer).is_some() {
@@ -421,7 +444,7 @@ impl<'a> World<'a> {
             }
             offload::finish_checksum(header, frame);
             if frame.get(12..14) == Some(&[8, 0]) {
-                next = next.min(links.enter(guest, &frame[14..], self.now));
+                next = next.min(links.enter(host, &frame[14..], self.now));
             }
         }
         self.guests[guest].completion |= some && card.wants_completion();
@@ -431,8 +454,9 @@ impl<'a> World<'a> {
         self.schedule.set_free_until(self.schedule.free_until().min(next));
     }
 
-    /// Delivers an IPv4 packet to a guest now. Returns false if the guest has no buffer for it.
-    pub(super) fn arrive(&mut self, guest: usize, packet: &[u8]) -> Result<bool, Error> {
+    /// Delivers an IPv4 packet to a host now. Returns false if it has no buffer for it.
+    pub(super) fn arrive(&mut self, host: usize, packet: &[u8]) -> Result<bool, Error> {
+        let Some(guest) = self.guest(host) else { return Ok(false) };
         let mut frame = vec![0; 12];
         frame.extend([8, 0]);
         frame.extend_from_slice(packet);
@@ -456,29 +480,29 @@ impl<'a> World<'a> {
         match card.interrupt(to_guest) {
             Ok(true) => self.serve(guest, Until::Answers, &mut NoLinks),
             Ok(false) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Err(self.guests[guest].machine.ended())
-            }
+            Err(error) if is_closed(&error) => Err(self.guests[guest].machine.ended()),
             Err(error) => Err(Error::system("interrupt a guest kernel")(error)),
         }
     }
 
-    /// Sends a request. Returns its sequence number, which the answer repeats.
-    pub(super) fn send_request(&mut self, guest: usize, request: &Request) -> u32 {
+    /// Sends a request to a host. Returns its sequence number, which the answer repeats.
+    pub(super) fn send_request(&mut self, host: usize, request: &Request) -> u32 {
         self.sequence += 1;
-        self.frames.push_back((guest, request.frame(self.sequence)));
+        if let Some(guest) = self.guest(host) {
+            self.frames.push_back((guest, request.frame(self.sequence)));
+        }
         self.sequence
     }
 
-    /// Sends a request and waits for its answer. Returns an error number or 0, and the bytes of the
-    /// answer. Other reports stay in the queue.
+    /// Sends a request to a host that is a guest, and waits for its answer. Returns an error number
+    /// or 0, and the bytes of the answer. Other reports stay in the queue.
     pub(super) fn call(
         &mut self,
-        guest: usize,
+        host: usize,
         request: &Request,
         links: &mut impl Links,
     ) -> Result<(i32, Vec<u8>), Error> {
-        let wanted = self.send_request(guest, request);
+        let wanted = self.send_request(host, request);
         loop {
             let answer = self.reports.iter().position(
                 |(_, report)| matches!(report, Report::Reply { seq, .. } if *seq == wanted),
@@ -489,6 +513,7 @@ impl<'a> World<'a> {
                 return Ok((error, bytes));
             }
             if !self.step((NEVER, NEVER), links)? {
+                let guest = self.guest(host).unwrap_or(0);
                 return Err(self.guests[guest].machine.ended());
             }
         }
@@ -541,6 +566,11 @@ fn readable(
             return Ok(None);
         }
     }
+}
+
+/// Has the other end closed the socket? It is a reset if it had not read all messages.
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }
 
 fn listener(path: &Path) -> Result<OwnedFd, Error> {

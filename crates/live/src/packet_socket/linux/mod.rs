@@ -6,7 +6,7 @@ mod sys;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rtolab_settings::names::one_of;
+use rtolab_settings::names::suggest;
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -164,6 +164,6 @@ fn unknown(found: &str) -> PacketSocketError {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = text.lines().filter_map(|line| line.split_once(':'));
     let known: Vec<&str> = names.map(|(name, _)| name.trim()).chain([ANY]).collect();
-    let expected = one_of(found, known.iter().copied());
+    let expected = suggest(found, known.iter().copied());
     PacketSocketError::NoInterface { found: found.to_string(), expected }
 }

@@ -11,7 +11,8 @@ fn script() -> Script {
         length: Duration::from_secs(length),
     };
     let disconnections = Arc::from([span(10, 2), span(20, 1)]);
-    Script::new(Middlebox::Freeze(Freeze::new(disconnections, Duration::from_millis(500))))
+    let schedule = FreezeSchedule::new(disconnections, Duration::from_millis(500));
+    Script::new(Middlebox::Freeze(Freeze::new(schedule)))
 }
 
 #[test]

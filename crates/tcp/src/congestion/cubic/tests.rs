@@ -22,8 +22,8 @@ fn after(millis: u64, srtt: u64) -> Acked {
     Acked { at, bytes: SMSS, srtt, una, max, oldest_sent: None }
 }
 
-/// A window of 100 segments was cut to 70: the next acknowledgment begins congestion avoidance.
-fn cut(config: CubicConfig) -> (Cubic, Window) {
+/// A window of 100 segments was reduced to 70: the next acknowledgment begins congestion avoidance.
+fn reduced(config: CubicConfig) -> (Cubic, Window) {
     let mut cubic = Cubic::new(config);
     cubic.save();
     assert_eq!(cubic.on_loss(100 * SMSS, 100 * SMSS, &window(100)), 70 * SMSS);
@@ -34,14 +34,14 @@ fn cut(config: CubicConfig) -> (Cubic, Window) {
 fn the_target_is_the_window_of_a_round_trip_later() {
     // K is the cube root of 30 / 0.4, 4.21716 s. W_cubic(1 s) = 0.4 * (1 - K)^3 + 100 = 86.6807,
     // and (86.6807 - 70) / 70 of a segment are 238 bytes.
-    let (mut cubic, mut window) = cut(pure());
+    let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 1000));
     assert_eq!(window.cwnd(), 70_238);
 }
 
 #[test]
 fn the_curve_is_flat_at_the_last_maximum_and_steep_beyond() {
-    let (mut cubic, mut window) = cut(pure());
+    let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd(), 70_000);
     window.set_cwnd(100_000);
@@ -57,18 +57,18 @@ fn the_curve_is_flat_at_the_last_maximum_and_steep_beyond() {
 
 #[test]
 fn no_target_is_above_one_and_a_half_windows() {
-    let (mut cubic, mut window) = cut(pure());
+    let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.congestion_avoidance(&mut window, &after(60_000, 0));
     assert_eq!(window.cwnd(), 70_500);
 }
 
 #[test]
-fn a_lower_maximum_gives_way() {
+fn fast_convergence_lowers_the_next_maximum() {
     // 80 is below 100: the next maximum is 80 * 1.7 / 2 = 68, K the cube root of 12 / 0.4, 3.10723
     // s.
     let reduced = |config| {
-        let mut cubic = cut(config).0;
+        let mut cubic = reduced(config).0;
         cubic.on_loss(0, 80 * SMSS, &window(80));
         (cubic, window(56))
     };
@@ -76,7 +76,7 @@ fn a_lower_maximum_gives_way() {
     cubic.congestion_avoidance(&mut window, &after(0, 3_107));
     // (68 - 56) / 56 of a segment.
     assert_eq!(window.cwnd(), 56_214);
-    // Without, the maximum is 80.
+    // Without fast convergence, the maximum is 80.
     let (mut cubic, mut window) = reduced(CubicConfig { fast_convergence: false, ..pure() });
     cubic.congestion_avoidance(&mut window, &after(0, 60_000));
     cubic.congestion_avoidance(&mut window, &after(3_915, 0));
@@ -87,7 +87,7 @@ fn a_lower_maximum_gives_way() {
 fn reno_is_a_lower_bound() {
     // 3 * (1 - 0.7) / (1 + 0.7) = 0.52941 segments a window: 7.563 bytes for the first
     // acknowledgment, 7.562 for the second.
-    let (mut cubic, mut window) = cut(CubicConfig::default());
+    let (mut cubic, mut window) = reduced(CubicConfig::default());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd(), 70_007);
     cubic.congestion_avoidance(&mut window, &after(0, 0));
@@ -96,15 +96,15 @@ fn reno_is_a_lower_bound() {
 
 #[test]
 fn above_the_last_window_reno_grows_as_reno() {
-    let (mut cubic, _) = cut(CubicConfig::default());
+    let (mut cubic, _) = reduced(CubicConfig::default());
     let mut window = window(100);
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd(), 100_010);
 }
 
 #[test]
-fn a_timeout_forgets_the_maximum() {
-    let (mut cubic, mut window) = cut(pure());
+fn a_timeout_clears_the_maximum() {
+    let (mut cubic, mut window) = reduced(pure());
     cubic.on_timeout();
     // K is 0, the maximum the window at the start: a second later 0.4 segments are due.
     cubic.congestion_avoidance(&mut window, &after(0, 0));
@@ -114,7 +114,7 @@ fn a_timeout_forgets_the_maximum() {
 
 #[test]
 fn idle_time_does_not_count() {
-    let (mut cubic, mut window) = cut(pure());
+    let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.after_idle(Duration::from_secs(10));
     // W_cubic(1 s) is 86.6807, as above.
@@ -123,8 +123,8 @@ fn idle_time_does_not_count() {
 }
 
 #[test]
-fn t_cu_1_an_undone_cut_leaves_the_curve_as_it_was() {
-    let (mut cubic, mut window) = cut(pure());
+fn t_cu_1_an_undone_reduction_leaves_the_curve_unchanged() {
+    let (mut cubic, mut window) = reduced(pure());
     cubic.congestion_avoidance(&mut window, &after(0, 1000));
     let before = cubic.curve;
     for (undo, restored) in [(CubicUndo::Rfc9438, true), (CubicUndo::Linux, false)] {
@@ -138,23 +138,23 @@ fn t_cu_1_an_undone_cut_leaves_the_curve_as_it_was() {
 }
 
 #[test]
-fn t_cu_2_a_window_that_keeps_window_the_cut_stays() {
-    let (mut cubic, _) = cut(pure());
+fn t_cu_2_a_window_that_has_outgrown_the_reduction_stays() {
+    let (mut cubic, _) = reduced(pure());
     assert!(cubic.keeps_window(100_000, 105_000) && cubic.keeps_window(100_000, 100_000));
     assert!(!cubic.keeps_window(100_000, 99_000));
     cubic.config.undo = CubicUndo::Linux;
     assert!(!cubic.keeps_window(100_000, 105_000));
 }
 
-/// Linux's growth after cuts from these windows, each to seven tenths in whole segments: after how
-/// many acknowledgments the window is larger.
-fn linux_grows_after(cuts: &[u64]) -> u64 {
+/// Linux reduces from each of these windows to seven tenths, in whole segments. Returns the number
+/// of acknowledgments until the window has grown.
+fn linux_grows_after(reductions: &[u64]) -> u64 {
     let config = CubicConfig { growth: CubicGrowth::Linux, ..CubicConfig::default() };
     let mut cubic = LinuxCubic::new(config);
     let mut left = window(10);
-    for &cut in cuts {
-        cubic.on_loss(0, cut * SMSS, &left);
-        left = window(cut * 7 / 10);
+    for &reduced in reductions {
+        cubic.on_loss(0, reduced * SMSS, &left);
+        left = window(reduced * 7 / 10);
     }
     cubic.on_rtt(Duration::from_millis(400));
     let before = left.cwnd();

@@ -63,7 +63,7 @@ fn equal_round_trips_double_the_window() {
 }
 
 #[test]
-fn the_eighth_round_trip_that_has_risen_slows_it_down() {
+fn the_eighth_longer_round_trip_starts_conservative_slow_start() {
     // An eighth of 100 ms are 12.5 ms.
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0).acks(8, 113, 0).cwnd(28_000);
@@ -102,10 +102,10 @@ fn a_rise_is_four_to_sixteen_milliseconds() {
 }
 
 #[test]
-fn five_rounds_of_it_end_slow_start() {
+fn five_rounds_of_conservative_slow_start_end_slow_start() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0).acks(8, 120, 0).cwnd(28_000);
-    // The round under way counts, and each of the four after it adds about a quarter.
+    // The current round counts, and each of the four after it adds about a quarter.
     slow_start.acks(12, 120, 0).cwnd(31_000);
     slow_start.acks(31, 120, 0).cwnd(38_750);
     slow_start.acks(39, 120, 0).cwnd(48_500);
@@ -117,7 +117,7 @@ fn five_rounds_of_it_end_slow_start() {
 }
 
 #[test]
-fn a_passing_rise_is_forgiven() {
+fn slow_start_resumes_after_a_temporary_rise() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0).acks(20, 120, 0).cwnd(31_000);
     // The round ended with the 18 segments that were outstanding when it began: two of the next
@@ -126,7 +126,7 @@ fn a_passing_rise_is_forgiven() {
 }
 
 #[test]
-fn it_is_for_the_first_slow_start() {
+fn only_the_first_slow_start_uses_hystart() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStartPlusPlus, 10);
     slow_start.acks(10, 100, 0);
     slow_start.hystart.on_loss();
@@ -134,7 +134,7 @@ fn it_is_for_the_first_slow_start() {
 }
 
 #[test]
-fn linux_ends_slow_start_at_the_ninth_round_trip_that_has_risen() {
+fn linux_ends_slow_start_at_the_ninth_longer_round_trip() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 16);
     slow_start.acks(16, 100, 5_000).cwnd(32_000);
     slow_start.acks(8, 113, 5_000);
@@ -144,13 +144,13 @@ fn linux_ends_slow_start_at_the_ninth_round_trip_that_has_risen() {
 }
 
 #[test]
-fn linux_looks_at_windows_of_sixteen_segments_at_least() {
+fn linux_uses_hystart_only_from_a_window_of_sixteen_segments() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 2);
     slow_start.acks(1, 100, 5_000).acks(12, 200, 5_000).cwnd(15_000);
 }
 
 #[test]
-fn linux_ends_slow_start_at_a_train_of_half_a_round_trip() {
+fn linux_ends_slow_start_at_an_ack_train_of_half_a_round_trip() {
     // 51 intervals of 1 ms and round trips of 100 ms.
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
     slow_start.acks(51, 100, 1_000);
@@ -163,7 +163,7 @@ fn linux_ends_slow_start_at_a_train_of_half_a_round_trip() {
 }
 
 #[test]
-fn linux_watches_again_after_a_timeout() {
+fn linux_restarts_hystart_after_a_timeout() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
     slow_start.acks(60, 100, 1_000);
     assert!(slow_start.is_over());
@@ -176,16 +176,16 @@ fn linux_watches_again_after_a_timeout() {
 }
 
 #[test]
-fn linux_tells_rounds_from_the_first_on() {
-    // The first round is that of the initial window, though nothing is looked at below 16 segments:
-    // the second begins behind it, and its ninth round trip is that of segment 19.
+fn linux_counts_rounds_from_the_first_one_on() {
+    // The first round is that of the initial window, although HyStart ignores windows below 16
+    // segments. The second round begins after it, and its ninth round trip is that of segment 19.
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 10);
     slow_start.acks(6, 100, 5_000).acks(30, 113, 5_000).cwnd(28_000);
     assert!(slow_start.is_over());
 }
 
 #[test]
-fn a_timeout_lets_linux_forget_round_trips() {
+fn a_timeout_clears_the_round_trips_of_linux() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
     slow_start.acks(20, 100, 1_000);
     slow_start.hystart.on_timeout();

@@ -1,4 +1,4 @@
-//! When acknowledgments leave, and how many blocks they carry: the knobs.
+//! The settings that decide when acknowledgments leave and how many blocks they carry.
 
 use super::*;
 use crate::config::{AckCounts, AckDelay, GapFill};
@@ -15,7 +15,7 @@ fn t_dack_6_a_pushed_segment_waits_unless_pushes_are_acknowledged_at_once() {
 }
 
 #[test]
-fn a_heartbeat_ends_whatever_waits_at_its_next_beat() {
+fn a_heartbeat_sends_the_waiting_acknowledgment_at_its_next_beat() {
     let mut s = Script::with(|config| {
         config.ack_delay = AckDelay::Heartbeat;
         config.heartbeat_phase = Duration::from_millis(50);
@@ -63,7 +63,7 @@ fn an_adaptive_delay_stays_between_40_ms_and_the_longest() {
         s.arrives(2, 25).expect_wait(25 + expected);
     }
     let mut s = Script::with(|config| config.ack_delay = AckDelay::Adaptive);
-    // Back to back, 40/2 + 20 = 40 ms for ever.
+    // Back to back, the estimate stays at 40/2 + 20 = 40 ms.
     for segment in 1..=20 {
         s.arrives(segment, 0).expect_wait(40).ack();
     }
@@ -73,7 +73,7 @@ fn an_adaptive_delay_stays_between_40_ms_and_the_longest() {
 fn the_first_acknowledgments_are_quick() {
     let mut s = Script::with(|config| config.quick_acks = 2);
     s.arrives(1, 0).expect_ack(1, &[]);
-    // What acknowledges nothing new does not count.
+    // An ACK of no new data does not count.
     s.ack();
     s.arrives(2, 0).expect_ack(2, &[]);
     s.arrives(3, 0).expect_wait(200).arrives(4, 0).expect_ack(4, &[]);
@@ -94,7 +94,7 @@ fn small_segments_count_as_segments_or_by_their_bytes() {
 }
 
 #[test]
-fn what_fills_a_gap_is_acknowledged_by_one_of_three_rules() {
+fn data_that_fills_a_gap_is_acknowledged_by_one_of_three_rules() {
     let (now, waits) = (AckDue::Now, AckDue::At(at(210)));
     for (rule, part, whole) in [
         (GapFill::AtOnce, now, now),
@@ -113,13 +113,13 @@ fn what_fills_a_gap_is_acknowledged_by_one_of_three_rules() {
 }
 
 #[test]
-fn a_fin_behind_a_gap_is_acknowledged_at_once_when_it_is_filled() {
+fn a_fin_after_a_gap_is_acknowledged_at_once_when_the_gap_is_filled() {
     let mut s = Script::with(|config| config.gap_fill = GapFill::Delayed);
     s.receiver.take(&Segment::new(start_of(2), 1000, Flags::ACK | Flags::FIN), at(0));
     s.ack();
     s.arrives(1, 10);
     assert_eq!(s.receiver.ack_due(), AckDue::Now);
-    assert!(s.receiver.finished());
+    assert!(s.receiver.has_received_fin());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn fewer_blocks_than_fit() {
         s.arrives(segment, 0);
     }
     s.expect_ack(0, &[(6, 6), (4, 4)]);
-    // A duplicate and what it lies in are two.
+    // A D-SACK and the block that encloses it are two blocks.
     s.arrives(2, 0).expect_ack(0, &[(2, 2), (2, 2)]);
 }
 
@@ -138,7 +138,7 @@ fn holding(millis: u64) -> Script {
 }
 
 #[test]
-fn held_duplicates_leave_together_and_later_ones_at_once() {
+fn delayed_duplicates_leave_together_and_later_ones_at_once() {
     let mut s = holding(100);
     s.arrives(2, 0).expect_ack(0, &[(2, 2)]);
     s.arrives(3, 10).expect_ack(0, &[(2, 3)]);
@@ -150,7 +150,7 @@ fn held_duplicates_leave_together_and_later_ones_at_once() {
 }
 
 #[test]
-fn the_next_gap_is_waited_for_anew() {
+fn the_delay_of_duplicates_starts_anew_with_the_next_gap() {
     let mut s = holding(100);
     for segment in [2, 3, 4] {
         s.arrives(segment, 0);

@@ -1,13 +1,13 @@
-//! Which timestamp is echoed (RFC 7323 section 4.3 and its rivals), and which is too old.
+//! Which timestamp is echoed (RFC 7323 section 4.3 and other rules), and which is too old.
 
 use super::*;
 
-/// All rules but that which echoes whatever came.
+/// All rules except the one that echoes every timestamp.
 const RULES: [EchoRule; 5] =
     [EchoRule::Rfc1323, EchoRule::Rfc7323, EchoRule::Linux, EchoRule::Bsd, EchoRule::Ns2bis];
 
-/// The timestamp echoed after segments (number, timestamp) arrived; `acked` of them were
-/// acknowledged each at once.
+/// The timestamp that is echoed after these segments (number, timestamp) have arrived. The first
+/// `acked` of them were acknowledged at once.
 fn echo_after(rule: EchoRule, arrivals: &[(u32, u32)], acked: usize) -> Vec<u32> {
     let mut s = Script::new(rule);
     s.timestamps = true;
@@ -58,9 +58,10 @@ fn t_ts_3_a_wholly_duplicate_segment() {
 }
 
 #[test]
-fn t_ts_3_a_duplicate_of_what_is_still_to_be_acknowledged() {
-    // Segment 2 waits for its acknowledgment, and comes again. Linux drops what ends before the
-    // last acknowledgment sent; BSD trims the segment first, so that it begins behind that.
+fn t_ts_3_a_duplicate_of_unacknowledged_data() {
+    // Segment 2 waits for its acknowledgment, and arrives again. Linux drops segments that end
+    // before the last acknowledgment sent; BSD trims the segment first, so that it begins after
+    // that.
     for (rule, echo) in [
         (EchoRule::Rfc1323, 9),
         (EchoRule::Rfc7323, 1),
@@ -91,7 +92,7 @@ fn a_pure_acknowledgment_is_echoed_but_not_by_rfc_1323() {
 }
 
 #[test]
-fn a_probe_below_the_window_is_echoed_by_those_that_echo_any_duplicate() {
+fn a_probe_below_the_window_is_echoed_by_the_rules_that_echo_any_duplicate() {
     for (rule, echo) in RULES.into_iter().zip([1, 1, 1, 1, 7]) {
         let mut s = Script::new(rule);
         s.timestamps = true;

@@ -65,7 +65,7 @@ impl LossRecovery for LinuxRack {
         }
         // In fast recovery, a late original that fills a hole shows reordering
         // (`tcp_try_undo_partial`).
-        let partial = recovery.is_fast() && ack.ack < recovery.recover;
+        let partial = recovery.is_in_fast_recovery() && ack.ack < recovery.recover;
         let filled = sent.was_retransmitted() && sent.seq < rack.delivery.fack;
         if partial && filled && echoes_earlier(echo, sent) {
             rack.delivery.note_reordered(ack.una_before);

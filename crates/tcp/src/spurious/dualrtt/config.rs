@@ -1,6 +1,6 @@
 //! Knobs of DualRTT (Fu and Atiquzzaman 2004).
 
-use rtolab_settings::{Choice, Setting, Settings, Thousandths, WrittenOption};
+use rtolab_settings::{Choice, FormattedOption, Setting, Settings, Thousandths};
 
 use crate::episode::KnownPath;
 
@@ -19,14 +19,14 @@ pub struct DualRttConfig {
 
 impl DualRttConfig {
     /// The path parameter that the threshold needs and the configuration lacks, if any.
-    pub const fn lacks(&self) -> Option<PathFact> {
-        self.threshold.lacks(self.path)
+    pub const fn missing_parameter(&self) -> Option<PathParameter> {
+        self.threshold.missing_parameter(self.path)
     }
 }
 
 /// A parameter of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathFact {
+pub enum PathParameter {
     /// [`KnownPath::rate`].
     Rate,
     /// [`KnownPath::delay`].
@@ -66,10 +66,10 @@ pub enum Threshold {
 
 impl Threshold {
     /// The path parameter that it needs and that is not known, if any.
-    pub const fn lacks(self, path: KnownPath) -> Option<PathFact> {
+    pub const fn missing_parameter(self, path: KnownPath) -> Option<PathParameter> {
         match (self, path.rate, path.delay) {
-            (Self::Paper(_) | Self::Table, None, _) => Some(PathFact::Rate),
-            (Self::Paper(_), _, None) => Some(PathFact::Delay),
+            (Self::Paper(_) | Self::Table, None, _) => Some(PathParameter::Rate),
+            (Self::Paper(_), _, None) => Some(PathParameter::Delay),
             (Self::Fixed(_) | Self::Physical | Self::Paper(_) | Self::Table | Self::Online, ..) => {
                 None
             }
@@ -99,20 +99,26 @@ impl Settings for Threshold {
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>)) {
-        const RIVALS: [&str; 2] = ["threshold", "model"];
+        const CONFLICTING_KEYS: [&str; 2] = ["threshold", "model"];
         let about =
             "An acknowledgment is too soon within this fraction of the smallest round trip.";
         let mut fixed = match self {
             Self::Fixed(thousandths) => Some(*thousandths),
             _ => None,
         };
-        let mut written = WrittenOption::<Thousandths, _>::new(&mut fixed);
-        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[0], about, &mut written) });
+        let mut written = FormattedOption::<Thousandths, _>::new(&mut fixed);
+        visit(Setting {
+            conflicts_with: &CONFLICTING_KEYS,
+            ..Setting::value(CONFLICTING_KEYS[0], about, &mut written)
+        });
         *self = fixed.map_or(*self, Self::Fixed);
         let about = "Instead of `threshold`: the model that gives the fraction.";
         let mut model = Some(*self).filter(|model| !matches!(model, Self::Fixed(_)));
-        let mut written = WrittenOption::<Self, _>::new(&mut model);
-        visit(Setting { rivals: &RIVALS, ..Setting::value(RIVALS[1], about, &mut written) });
+        let mut written = FormattedOption::<Self, _>::new(&mut model);
+        visit(Setting {
+            conflicts_with: &CONFLICTING_KEYS,
+            ..Setting::value(CONFLICTING_KEYS[1], about, &mut written)
+        });
         *self = model.unwrap_or(*self);
     }
 }

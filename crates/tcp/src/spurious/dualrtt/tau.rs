@@ -33,7 +33,7 @@ impl Tau {
     /// The threshold of equation 3 for a `segment` in bytes, limited to 0 to 1. Below 0, on paths
     /// of several seconds, no ACK would be too soon. Above 1, even the ACK after a genuine loss
     /// would be.
-    pub fn of_model(logarithm: Logarithm, path: (Rate, Duration), segment: u32) -> Self {
+    pub fn from_model(logarithm: Logarithm, path: (Rate, Duration), segment: u32) -> Self {
         let (rate, delay) = path;
         // Zero has no logarithm; the resolution of the clock is a nanosecond.
         let delay = delay.max(Duration::from_nanos(1)).secs_f64();
@@ -49,7 +49,7 @@ impl Tau {
 
     /// The optimum of Table V for the bandwidth whose ratio to `rate` is closest to 1; the higher
     /// bandwidth if two are equally close.
-    pub fn of_table(rate: Rate) -> Self {
+    pub fn from_table(rate: Rate) -> Self {
         let square = u128::from(rate.bits_per_second()).pow(2);
         let below = |pair: &[(u64, u32)]| square < u128::from(pair[0].0) * u128::from(pair[1].0);
         let row = OPTIMA.windows(2).position(below).unwrap_or(OPTIMA.len() - 1);
@@ -76,7 +76,7 @@ mod tests {
     /// The thresholds of the model in thousandths, for a delay of 200 ms and packets of 1500 bytes.
     fn of_table_iv(logarithm: Logarithm) -> Vec<u32> {
         let path = |rate| (bits(rate), Duration::from_millis(200));
-        let taus = OPTIMA.map(|(rate, _)| Tau::of_model(logarithm, path(rate), 1460).0);
+        let taus = OPTIMA.map(|(rate, _)| Tau::from_model(logarithm, path(rate), 1460).0);
         taus.iter().map(|tau| (tau + 500) / 1000).collect()
     }
 
@@ -90,7 +90,7 @@ mod tests {
     fn the_model_stays_between_0_and_1() {
         let tau = |rate, nanos| {
             let path = (bits(rate), Duration::from_nanos(nanos));
-            Tau::of_model(Logarithm::Natural, path, 536)
+            Tau::from_model(Logarithm::Natural, path, 536)
         };
         assert_eq!(tau(9600, 60_000_000_000), Tau(0));
         assert_eq!(tau(u64::MAX, 0), Tau(MILLIONTHS));
@@ -99,13 +99,13 @@ mod tests {
 
     #[test]
     fn a_bandwidth_of_the_table_has_its_optimum() {
-        let rows = OPTIMA.map(|(rate, _)| Tau::of_table(bits(rate)).0 / 1000);
+        let rows = OPTIMA.map(|(rate, _)| Tau::from_table(bits(rate)).0 / 1000);
         assert_eq!(rows, [600, 200, 80, 40, 25, 10]);
     }
 
     #[test]
     fn between_two_rows_the_nearer_by_ratio_counts() {
-        let row = |rate| Tau::of_table(bits(rate)).0 / 1000;
+        let row = |rate| Tau::from_table(bits(rate)).0 / 1000;
         assert_eq!((row(1), row(u64::MAX)), (600, 10));
         // The square root of 130,000 times 360,000 is 216,333; half their sum is 245,000.
         assert_eq!((row(216_333), row(216_334), row(245_000)), (80, 40, 40));

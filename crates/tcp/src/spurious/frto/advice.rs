@@ -78,8 +78,8 @@ pub enum Entry {
 /// The action that F-RTO requires of the sender. A passive detector ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// Continue as without F-RTO, with the current window.
-    Usual,
+    /// Act as without F-RTO, with the current window.
+    Continue,
     /// Send nothing.
     Hold,
     /// Send two new segments, and set cwnd.

@@ -54,6 +54,6 @@ impl EifelForward {
 
     /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
-        Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
+        Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
     }
 }

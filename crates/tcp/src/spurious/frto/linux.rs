@@ -67,7 +67,7 @@ impl Linux {
             return Self::given_up(Verdict::Genuine);
         }
         // The retransmission was acknowledged in part: an original may still be acknowledged.
-        Outcome { next: Step::AwaitingOriginal, advice: Advice::Usual, verdict: Verdict::Open }
+        Outcome { next: Step::AwaitingOriginal, advice: Advice::Continue, verdict: Verdict::Open }
     }
 
     /// Is an original acknowledged (`FLAG_ORIG_SACK_ACKED`)?
@@ -83,6 +83,6 @@ impl Linux {
 
     /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
-        Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
+        Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
     }
 }

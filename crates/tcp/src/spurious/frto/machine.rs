@@ -91,10 +91,10 @@ impl Frto {
         fallback: Option<Fallback>,
     ) -> (Advice, Verdict) {
         let outcome = match self.step {
-            Step::Idle => return (Advice::Usual, Verdict::Open),
+            Step::Idle => return (Advice::Continue, Verdict::Open),
             Step::NotEntered => {
                 let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
-                Outcome { next: Step::Idle, advice: Advice::Usual, verdict }
+                Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
             }
             // The ACK is neither new nor a duplicate, such as a window update.
             Step::AwaitingFirst | Step::AwaitingSecond if !self.reports_arrival(ack) => {

@@ -78,7 +78,7 @@ proptest! {
 
         let read = WireSegment::parse(&header, whole.len()).expect("emitted");
         prop_assert_eq!(&read, &wire);
-        let near = Near {
+        let near = SeqReference {
             seq: Seq::new(segment.seq.value().wrapping_add_signed(off_seq)),
             ack: Seq::new(segment.ack.value().wrapping_add_signed(off_ack)),
         };
@@ -93,7 +93,7 @@ proptest! {
         near in (any::<u64>(), any::<u64>()),
     ) {
         if let Ok(segment) = WireSegment::parse(&bytes, length) {
-            let near = Near { seq: Seq::new(near.0), ack: Seq::new(near.1) };
+            let near = SeqReference { seq: Seq::new(near.0), ack: Seq::new(near.1) };
             segment.widen(&numbering, near);
             let header = segment.emit(ADDRESSES, Payload::Zeros);
             let again = WireSegment::parse(&header, header.len() + segment.len as usize);

@@ -27,7 +27,7 @@ pub struct Host {
     config: Arc<Config>,
     socket: Option<Socket>,
     isn: u32,
-    /// What it sends.
+    /// The bytes that it sends.
     stream: Vec<u8>,
     read: usize,
     reader: Reader,
@@ -83,9 +83,9 @@ impl Host {
         [timer, self.reads_at].into_iter().flatten().min().unwrap_or(Instant::NEVER)
     }
 
-    /// It is `next_wake`; `other` is the stream that the other host sends.
+    /// The time is `next_wake`. `other` is the stream that the other host sends.
     pub fn wakes(&mut self, other: &[u8], at: Instant) {
-        let socket = self.socket.as_mut().expect("only a connection has timers");
+        let socket = self.socket.as_mut().expect("a wakeup without a connection");
         if socket.connection.next_timer().is_some_and(|timer| timer <= at) {
             socket.connection.on_timer(at);
         }
@@ -119,7 +119,7 @@ impl Host {
         }
     }
 
-    /// The application reads up to `most` bytes: they are those of the `other` stream.
+    /// The application reads up to `most` bytes, which must be the next ones of the `other` stream.
     fn take(&mut self, most: u64, other: &[u8]) {
         let Some(socket) = &mut self.socket else { return };
         let bytes = socket.read(usize::try_from(most).unwrap_or(usize::MAX));
@@ -128,7 +128,7 @@ impl Host {
         self.read = range.end;
     }
 
-    /// The application comes back, if there is something to read.
+    /// Schedules the application's next read, if there is something to read.
     fn read_later(&mut self, at: Instant) {
         let available = self.socket.as_ref().map_or(0, |socket| socket.connection.readable());
         if let (1.., None, Reader::Slow { every, .. }) = (available, self.reads_at, self.reader) {
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// All that leaves now, as bytes.
+    /// The segments that leave now, as bytes.
     pub fn sends(&mut self, at: Instant) -> Vec<Vec<u8>> {
         let mut sent = Vec::new();
         let Some(socket) = &mut self.socket else { return sent };
@@ -160,7 +160,8 @@ impl Host {
     }
 }
 
-/// A byte of the stream that this initial sequence number goes with; no two stretches are alike.
+/// A byte of the stream of the host with this initial sequence number. The bytes are mixed, so that
+/// a wrong offset shows.
 fn byte(isn: u32, index: usize) -> u8 {
     let mixed = (u64::from(isn) << 32 | index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9).to_be_bytes()[0]

@@ -17,7 +17,7 @@ pub enum Fate {
     Arrives(u64),
     Twice(u64, u64),
     Lost,
-    /// One byte is not what it was: which one, modulo the length, and which of its bits.
+    /// One byte is damaged: its index, modulo the length, and the bits that flip.
     Damaged(u32, u8),
 }
 
@@ -29,16 +29,16 @@ pub struct Plan {
     /// How many bytes each sends.
     pub lengths: [usize; 2],
     pub readers: [Reader; 2],
-    /// What becomes of the first frames; those behind arrive.
+    /// The fates of the first frames; all later ones arrive.
     pub fates: Vec<Fate>,
 }
 
-/// No frame is under way for longer, and no end waits longer for the other.
+/// No frame is in flight for longer, and neither end waits longer for the other.
 const MSL: Duration = Duration::from_secs(36_000);
 
 pub struct World {
     hosts: [Host; 2],
-    /// What is under way, by its arrival: to whom, and its bytes.
+    /// The frames in flight by arrival time: the receiving host and the bytes.
     wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
     fates: Vec<Fate>,
     sent: usize,
@@ -48,8 +48,8 @@ pub struct World {
 }
 
 impl World {
-    /// The first host opens, the second one answers; each writes its stream and closes, the second
-    /// one after the first.
+    /// The first host opens the connection. Each host writes its stream and closes, the second one
+    /// after the first.
     pub fn new(configs: [Config; 2], plan: Plan) -> Self {
         let [first, second] = configs.map(|config| Config { msl: MSL, ..config });
         let Plan { isns, lengths, readers, fates } = plan;
@@ -99,7 +99,11 @@ impl World {
         let frame = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
         let wakes = [self.hosts[0].next_wake(), self.hosts[1].next_wake()];
         let first = wakes[0].min(wakes[1]);
-        assert!(frame.min(first) < Instant::NEVER, "nothing will ever happen: {:?}", self.states());
+        assert!(
+            frame.min(first) < Instant::NEVER,
+            "neither a frame nor a timer is left: {:?}",
+            self.states()
+        );
         let who = if frame <= first {
             let ((at, _), (to, bytes)) = self.wire.pop_first().unwrap();
             self.at = at;

@@ -6,7 +6,7 @@ use Verdict::{Genuine, Inconclusive, Open, Spurious};
 
 use super::observed::{ObservedSender, gone_back_n};
 
-/// Four segments; the first comes last, and is retransmitted meanwhile.
+/// Four segments. The first arrives last, and is retransmitted meanwhile.
 fn reordered() -> ObservedSender {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=4).sacks(100, 0, [2..=2]).sacks(101, 0, [2..=3]).sacks(102, 0, [2..=4]);
@@ -54,19 +54,20 @@ fn t_ds_4_one_of_two_was_lost() {
 }
 
 #[test]
-fn t_ds_5_a_duplicate_that_was_never_sent_again_ends_its_use() {
+fn t_ds_5_a_duplicate_that_was_never_retransmitted_ends_its_use() {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=6).timeout(1000, 1);
     observed.ack(1100, 1).ack(1104, 5).sacks(1105, 5, [4..=4]);
     assert_eq!(observed.decision("dsack"), Some((Inconclusive(Reason::NetworkDuplicates), 1105)));
-    // For good: in the next episode all would be reported.
+    // This is permanent: in the next episode every retransmission is reported, and it still does
+    // not decide.
     observed.timeout(2000, 6);
     observed.ack(2100, 6);
     assert_eq!(observed.decision("dsack"), Some((Inconclusive(Reason::NetworkDuplicates), 2100)));
 }
 
 #[test]
-fn t_ds_6_a_segment_sent_three_times_tells_nothing() {
+fn t_ds_6_a_segment_retransmitted_twice_decides_nothing() {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=2).timeout(1000, 1);
     observed.timeout(3000, 1);
@@ -93,10 +94,10 @@ fn without_d_sack_the_detector_is_inconclusive() {
 }
 
 #[test]
-fn a_report_that_comes_an_episode_late_is_no_duplicate_of_the_network() {
+fn a_report_one_episode_late_does_not_count_as_a_network_duplicate() {
     let mut observed = gone_back_n();
     observed.timeout(2000, 7);
     observed.sacks(2100, 6, [1..=1]).ack(2101, 7).sacks(2102, 7, [7..=7]);
-    // The first is of the episode before; the second is all of this one.
+    // The first report is of the episode before; the second is the only one of this episode.
     assert_eq!(observed.decision("dsack"), Some((Spurious, 2102)));
 }

@@ -20,7 +20,7 @@ fn t_fr_1_where_the_sender_does_what_f_rto_would() {
 #[test]
 fn t_fr_1_go_back_n_makes_the_detector_inconclusive() {
     assert_eq!(gone_back_n().decision("frto"), Some((Inconclusive(Reason::SenderDeviated), 1101)));
-    // As does one that sends nothing.
+    // So does a sender that sends nothing.
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=6).timeout(1000, 1);
     observed.ack(1100, 1).ack(1101, 2);
@@ -41,13 +41,13 @@ fn t_fr_2_and_3_a_duplicate_means_a_loss() {
 }
 
 #[test]
-fn t_fr_8_what_is_neither_new_nor_a_duplicate_tells_nothing() {
+fn t_fr_8_an_ack_that_is_neither_new_nor_a_duplicate_decides_nothing() {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=6).timeout(1000, 1);
     observed.ack(1100, 1).sends(1100, 7..=8);
     let mut update = Segment::new(Seq::FIRST, 0, Flags::ACK);
     (update.ack, update.window) = (start_of(2), 50_000);
-    observed.detectors.acked(&update, instant(1150));
+    observed.detectors.on_ack(&update, instant(1150));
     observed.ack(1200, 2);
     assert_eq!(observed.decision("frto"), Some((Spurious, 1200)));
 }
@@ -100,7 +100,7 @@ fn t_fr_10_forms_of_f_rto_differ_on_a_timeout_while_one_recovers() {
 }
 
 #[test]
-fn a_sender_that_goes_back_leaves_each_form_of_f_rto_blind() {
+fn each_form_of_f_rto_is_inconclusive_on_a_sender_with_go_back_n() {
     let mut observed = gone_back_n();
     for form in FORMS {
         assert_eq!(
@@ -109,7 +109,7 @@ fn a_sender_that_goes_back_leaves_each_form_of_f_rto_blind() {
             "{form}"
         );
     }
-    // The recovery that it began is one under way when the timer expires again.
+    // The recovery that it started is still in progress when the timer expires again.
     observed.sends(1200, 8..=9).timeout(3000, 7);
     observed.ack(3100, 7).sends(3100, 10..=11).ack(3101, 8);
     assert_eq!(

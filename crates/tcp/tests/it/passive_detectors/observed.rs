@@ -97,7 +97,7 @@ impl ObservedSender {
         for block in blocks {
             segment.push_sack(start_of(*block.start())..start_of(block.end() + 1));
         }
-        self.detectors.acked(&segment, instant(millis));
+        self.detectors.on_ack(&segment, instant(millis));
         self.collect_verdicts();
         self
     }
@@ -112,7 +112,7 @@ impl ObservedSender {
             let spoken = before.is_some_and(|(episode, ..)| episode == decisions.episode);
             assert!(
                 !spoken,
-                "{} speaks twice of episode {}",
+                "{} has two verdicts on episode {}",
                 decisions.detector, decisions.episode
             );
         }
@@ -128,8 +128,8 @@ impl ObservedSender {
     }
 }
 
-/// The example of the DualRTT paper: the smallest round trip is 2.8 s, twenty segments are held up
-/// and the first of them, here the second, times out twice.
+/// The example of the DualRTT paper: the smallest round trip is 2.8 s, twenty segments are held,
+/// and the first of them, here segment 2, times out twice.
 pub fn hiccup(detectors: impl IntoIterator<Item = DetectorId>) -> ObservedSender {
     let mut observed = ObservedSender::of(detectors);
     observed.sends(0, 1..=1).ack(2800, 1);
@@ -140,7 +140,7 @@ pub fn hiccup(detectors: impl IntoIterator<Item = DetectorId>) -> ObservedSender
     observed
 }
 
-/// Afterwards the sender goes back.
+/// Afterwards the sender performs go-back-N.
 pub fn goes_back(observed: &mut ObservedSender) {
     observed.ack(42_899, 2).sends(42_899, 3..=4);
     observed.ack(42_991, 3).sends(42_991, 5..=6);

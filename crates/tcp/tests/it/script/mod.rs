@@ -25,7 +25,7 @@ pub fn start_of(number: u32) -> Seq {
     Seq::FIRST + 1 + SEGMENT * (number - 1)
 }
 
-/// The sequence number behind a segment.
+/// The sequence number after a segment.
 pub fn end_of(number: u32) -> Seq {
     start_of(number + 1)
 }
@@ -155,7 +155,7 @@ impl Setup {
             syn_ack.set_timestamps(Timestamps { value: echo, echo });
         }
         script.connection.write(u64::from(self.segments * SEGMENT));
-        script.passive.acked(&syn_ack, script.at);
+        script.passive.on_ack(&syn_ack, script.at);
         script.connection.on_segment(&syn_ack, script.at);
         script.drain().expect(expected);
         script
@@ -166,7 +166,7 @@ impl Setup {
 pub struct Script {
     pub connection: Connection,
     at: Instant,
-    /// The window that acknowledgments offer, in bytes.
+    /// The window that acknowledgments advertise, in bytes.
     window: u32,
     timestamps: bool,
     /// The timestamp that the next acknowledgment echoes; without one, the time of its arrival.
@@ -204,7 +204,7 @@ impl Script {
         }
     }
 
-    /// Every segment sent has to be expected before the next event.
+    /// Panics if segments were sent that the script has not expected yet.
     fn begin(&mut self) {
         assert!(self.expected || self.sent.is_empty(), "unexpected segments {:?}", self.sent);
         self.sent.clear();
@@ -279,14 +279,14 @@ impl Script {
 
     pub fn arrives(&mut self, segment: &Segment) -> &mut Self {
         self.begin();
-        self.passive.acked(segment, self.at);
+        self.passive.on_ack(segment, self.at);
         self.connection.on_segment(segment, self.at);
         self.drain()
     }
 
     /// The pure acknowledgment of everything up to `ack`.
     pub fn pure_ack(&mut self, ack: Seq) -> Segment {
-        let mut segment = Segment::new(self.connection.receiver().nxt(), 0, Flags::ACK);
+        let mut segment = Segment::new(self.connection.receiver().rcv_nxt(), 0, Flags::ACK);
         (segment.ack, segment.window) = (ack, self.window);
         if self.timestamps {
             let value = self.clock();
@@ -314,7 +314,7 @@ impl Script {
         self.arrives(&segment)
     }
 
-    /// As `ack`, with the echo of a mark (RFC 3168).
+    /// As `ack`, with ECE set (RFC 3168).
     pub fn echoes_mark(&mut self, number: u32) -> &mut Self {
         let mut segment = self.pure_ack(end_of(number));
         segment.flags |= Flags::ECE;
@@ -327,19 +327,26 @@ impl Script {
         self.at = self.connection.next_timer().expect("no timer is armed");
         self.connection.on_timer(self.at);
         self.drain();
-        assert_eq!(self.timeouts, timeouts + 1, "the timer of something else");
+        assert_eq!(self.timeouts, timeouts + 1, "this was not the retransmission timer");
         self
     }
 
-    /// The next timer expires, which is not that of retransmission.
+    /// The next timer expires, and it is not the retransmission timer.
     pub fn early_timer(&mut self) -> &mut Self {
         self.begin();
         let timeouts = self.timeouts;
         self.at = self.connection.next_timer().expect("no timer is armed");
         self.connection.on_timer(self.at);
         self.drain();
-        assert_eq!(self.timeouts, timeouts, "the retransmission timer");
+        assert_eq!(self.timeouts, timeouts, "this was the retransmission timer");
         self
+    }
+
+    /// A base station notifies the sender of a bad state.
+    pub fn notified(&mut self) -> &mut Self {
+        self.begin();
+        self.connection.on_bad_state_notification(self.at);
+        self.drain()
     }
 
     pub fn write(&mut self, segments: u32) -> &mut Self {

@@ -65,8 +65,8 @@ impl End {
         self.connection.sender().flight().una()
     }
 
-    pub fn nxt(&self) -> Seq {
-        self.connection.receiver().nxt()
+    pub fn rcv_nxt(&self) -> Seq {
+        self.connection.receiver().rcv_nxt()
     }
 }
 

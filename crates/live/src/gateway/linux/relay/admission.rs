@@ -7,12 +7,12 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::Relay;
 use crate::gateway::error::GatewayError;
-use crate::gateway::linux::packet::{self, ReceivedSegment};
 use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
 use crate::gateway::linux::socket::Socket;
 use crate::gateway::linux::table::Id;
 use crate::gateway::linux::tcp_side::TcpSide;
 use crate::gateway::settings::{Refusal, SynAnswer};
+use crate::linux::segment::{self, ReceivedSegment};
 
 impl Relay<'_> {
     /// Processes a segment from the device.
@@ -35,7 +35,7 @@ impl Relay<'_> {
                 self.counts.stray += 1;
                 Ok(())
             }
-            Some(tcp_side) if opens && tcp_side.socket.yields_to(&arrived.segment) => {
+            Some(tcp_side) if opens && tcp_side.socket.can_be_reopened_by(&arrived.segment) => {
                 let isn = tcp_side.socket.next_isn();
                 self.remove(id);
                 self.on_unknown_segment(arrived, Some(isn), now)
@@ -105,7 +105,7 @@ impl Relay<'_> {
     ) -> Result<(), GatewayError> {
         match arrived.segment.refuse() {
             Some(reset) => {
-                self.send(&packet::without_payload(&arrived.path.reversed(), &reset), now)
+                self.send(&segment::without_payload(&arrived.path.reversed(), &reset), now)
             }
             None => Ok(()),
         }
@@ -183,6 +183,6 @@ impl Relay<'_> {
             return Ok(());
         };
         self.remove(id);
-        self.send(&packet::without_payload(&path, &reset), now)
+        self.send(&segment::without_payload(&path, &reset), now)
     }
 }

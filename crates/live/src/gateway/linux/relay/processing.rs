@@ -8,10 +8,10 @@ use rustix::event::epoll::EventFlags;
 use super::Relay;
 use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
-use crate::gateway::linux::packet::ReceivedSegment;
 use crate::gateway::linux::proxied::{Client, Proxied, Server, Stage};
 use crate::gateway::linux::socket_side::{Disposition, SocketSide};
 use crate::gateway::linux::table::Id;
+use crate::linux::segment::ReceivedSegment;
 
 impl Relay<'_> {
     /// Processes a segment of a connection.

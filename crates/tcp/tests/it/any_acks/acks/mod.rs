@@ -1,4 +1,4 @@
-//! A sender that is fed acknowledgments, true ones or not, and what holds for it.
+//! A sender that receives arbitrary acknowledgments, and its invariants.
 
 mod reversals;
 
@@ -33,7 +33,7 @@ pub struct Ack {
     age: u32,
     /// How many bytes of the peer's it carries.
     len: u32,
-    /// Does it echo congestion?
+    /// Does it have ECE?
     echo: bool,
 }
 
@@ -72,17 +72,17 @@ pub fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A sender, and what it has been told.
-pub struct Fed {
+/// A sender, and the bounds that follow from the acknowledgments it has received.
+pub struct TestedSender {
     config: Arc<Config>,
     connection: Connection,
     at: Instant,
-    /// The right edge of the largest window offered.
+    /// The right edge of the largest advertised window.
     edge: Seq,
     una: Seq,
     max: Seq,
     pub reversals: Reversals,
-    /// Has a timer expired, and nothing new left since?
+    /// Has a timer expired, and no new data left since?
     expired: bool,
 }
 
@@ -90,19 +90,19 @@ fn shifted(seq: Seq, by: i32) -> Seq {
     Seq::new(seq.value().wrapping_add_signed(by.into()))
 }
 
-impl Fed {
-    /// Tells a sender all that, and looks at it after each.
-    pub fn tell(config: Config, ops: &[Op]) -> Result<Self, TestCaseError> {
-        let mut fed = Self::connected(config);
-        fed.connection.write(60_000);
-        fed.drain()?;
-        fed.check()?;
+impl TestedSender {
+    /// Applies all operations to a sender, and checks its invariants after each.
+    pub fn run(config: Config, ops: &[Op]) -> Result<Self, TestCaseError> {
+        let mut tested = Self::connected(config);
+        tested.connection.write(60_000);
+        tested.drain()?;
+        tested.check()?;
         for op in ops {
-            fed.apply(op)?;
-            fed.drain()?;
-            fed.check()?;
+            tested.apply(op)?;
+            tested.drain()?;
+            tested.check()?;
         }
-        Ok(fed)
+        Ok(tested)
     }
 
     fn connected(config: Config) -> Self {
@@ -149,7 +149,7 @@ impl Fed {
     }
 
     fn acknowledge(&mut self, ack: &Ack) -> Result<(), TestCaseError> {
-        let mut segment = Segment::new(self.connection.receiver().nxt(), ack.len, Flags::ACK);
+        let mut segment = Segment::new(self.connection.receiver().rcv_nxt(), ack.len, Flags::ACK);
         (segment.ack, segment.window) = (shifted(self.una, ack.number), ack.window);
         if self.config.timestamps {
             let clock = self.connection.sender().timestamp(self.at);
@@ -177,23 +177,23 @@ impl Fed {
         std::iter::from_fn(|| self.connection.poll_event()).collect()
     }
 
-    /// All that leaves now, each segment looked at.
+    /// Checks every segment that leaves now.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..2000 {
             let before = *self.connection.sender().window();
             let Some(segment) = self.connection.poll_transmit(self.at) else {
                 let events = self.events();
-                self.reversals.hear(&self.connection, &events);
+                self.reversals.on_events(&self.connection, &events);
                 return Ok(());
             };
             if segment.sequence_length() > 0 {
-                self.look_at(&segment, before)?;
+                self.check_segment(&segment, before)?;
             }
         }
         Err(TestCaseError::fail("it does not stop sending"))
     }
 
-    fn look_at(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
+    fn check_segment(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
         let sender = self.connection.sender();
         let beyond = self.config.frto_window_limited == WindowLimited::OneByte;
         let edge = self.edge + u32::from(beyond);
@@ -203,18 +203,18 @@ impl Fed {
         let new = segment.end() > self.max;
         prop_assert!(!new || segment.seq == self.max, "{segment:?} straddles {}", self.max);
         self.max = self.max.max(segment.end());
-        // A tail loss probe leaves whatever the window, and whatever is outstanding.
+        // A tail loss probe leaves whatever the window and the outstanding data are.
         let by_time = self.config.recovery.algorithm == Algorithm::Rack;
         let probe = new && std::mem::take(&mut self.expired) && by_time;
         if new && !probe && self.config.frto.is_none() {
-            // F-RTO's two segments leave whatever the window; a FIN takes no room in it.
+            // F-RTO's two segments leave whatever the window is; a FIN takes no room in it.
             let window = match self.config.window.validation {
                 Validation::Off => *sender.window(),
-                // What has left may have taken the window down, for what leaves next.
+                // Sending this segment may have reduced the window for the next one.
                 Validation::Rfc2861 | Validation::Rfc7661 | Validation::Linux => before,
             };
             let beyond = if self.config.recovery.limited_transmit { 2 * window.smss() } else { 0 };
-            // What left as a probe may have been taken for more than it was: a short segment.
+            // A probe that was a short segment may have counted as a whole one.
             let beyond = beyond + if by_time { window.smss() } else { 0 };
             let room = window.cwnd().max(window.smss()) + beyond + 1;
             let rounded = if self.config.sack { window.smss() - 1 } else { 0 };
@@ -227,7 +227,7 @@ impl Fed {
         let sender = self.connection.sender();
         let flight = sender.flight();
         prop_assert!(flight.una() >= self.una, "SND.UNA goes back");
-        prop_assert_eq!(flight.max(), self.max, "SND.MAX is behind what was sent last");
+        prop_assert_eq!(flight.max(), self.max, "SND.MAX is not the highest number sent");
         self.una = flight.una();
         let window = sender.window();
         let least = self.config.window.initial_ssthresh.map_or(2, |segments| segments.min(2));
@@ -245,7 +245,7 @@ impl Fed {
             lost += bytes(segment.is_lost());
             retrans_out += bytes(segment.is_retrans_out());
             prop_assert!(!segment.is_sacked() || !(segment.is_lost() || segment.is_retrans_out()));
-            // By time a retransmission counts as long as it is not lost in turn.
+            // With RACK a retransmission counts until it is marked lost in turn.
             prop_assert!(!by_time || !segment.is_retrans_out() || segment.is_lost());
             next = segment.end();
         }

@@ -1,5 +1,5 @@
-//! What a verdict of Spurious gives back of the windows: once an episode at most, nothing after an
-//! echo of congestion, and never more than there was.
+//! A verdict of Spurious restores the windows at most once per episode, restores nothing after an
+//! ECE, and never more than the window before the episode.
 
 use proptest::prelude::*;
 use rtolab_tcp::config::{RepeatedTimeout, Response};
@@ -7,28 +7,28 @@ use rtolab_tcp::congestion::Window;
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Config, Connection, Event, Seq};
 
-/// An episode, as events tell of it.
+/// An episode, as its events describe it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reversals {
     response: Option<Response>,
-    /// Does a timeout not cut the window that a fast retransmit has cut?
+    /// Does a timeout leave the window alone if a fast retransmit has just reduced it?
     once: bool,
-    /// SND.MAX when one did so.
+    /// SND.MAX at that fast retransmit.
     recovers: Option<Seq>,
-    /// The segment that has timed out, while nothing is acknowledged and no verdict is known.
+    /// The segment that has timed out, until something is acknowledged or a verdict is known.
     timed_out: Option<Seq>,
-    /// The larger of the congestion window before it and what was outstanding (which `rfc4015` and
-    /// those of Linux 2.6 go by).
+    /// The larger of the congestion window and the outstanding data before it (`rfc4015` and the
+    /// responses of Linux 2.6 restore the latter).
     before: u64,
     /// Bytes acknowledged in it.
     acked: u64,
-    /// The threshold before what happened last.
+    /// `ssthresh` before the last event.
     ssthresh: u64,
     echoed: bool,
     reversed: bool,
-    /// How often a verdict gave something back.
+    /// How often a verdict restored something.
     pub count: usize,
-    /// How often one could not, for congestion was echoed.
+    /// How often a verdict restored nothing because of an ECE.
     pub withheld: usize,
 }
 
@@ -54,8 +54,8 @@ impl Reversals {
         Self { response: config.response, once, ..Self::default() }
     }
 
-    /// The timer expired.
-    pub fn hear(&mut self, connection: &Connection, events: &[Event]) {
+    /// Updates the episode from the events.
+    pub fn on_events(&mut self, connection: &Connection, events: &[Event]) {
         let flight = connection.sender().flight();
         for event in events {
             let (Event::Timeout(again) | Event::FastRetransmit(again)) = event else { continue };
@@ -63,12 +63,12 @@ impl Reversals {
                 Event::Timeout(_) => self.timed_out == Some(again.seq),
                 _ => self.timed_out.is_some(),
             };
-            // The state that is noted may be that of before the recovery.
+            // The saved state may be the one from before the recovery.
             let recovers = self.recovers.is_some_and(|recover| again.seq <= recover);
             if !goes_on {
                 let least = match (recovers, self.response) {
                     (true, _) => self.before.saturating_add(self.acked),
-                    // A recovery that the acknowledgment completes ends at its threshold.
+                    // A recovery that the acknowledgment completes ends at `ssthresh`.
                     (false, Some(Response::Bsd)) => self.ssthresh,
                     _ => 0,
                 };
@@ -86,7 +86,7 @@ impl Reversals {
         self.ssthresh = connection.sender().window().ssthresh();
     }
 
-    /// An acknowledgment came, with an echo of congestion or without.
+    /// An acknowledgment arrived, with ECE or without.
     pub fn acknowledged(
         &mut self,
         connection: &Connection,
@@ -104,12 +104,12 @@ impl Reversals {
             |e: &Event| matches!(e, Event::Verdict { verdict: Verdict::Spurious, .. });
         let begins = |e: &Event| matches!(e, Event::FastRetransmit(_));
         if events.iter().any(is_spurious) && !events.iter().any(begins) {
-            // The echo itself cuts the threshold to a part of what was outstanding, which may be
-            // more.
+            // The ECE itself sets `ssthresh` to a part of the outstanding data, which may be more
+            // than the old `ssthresh`.
             let cut = if echo { before.outstanding } else { 0 };
             self.judged((before.window, now.window), (acked, cut))?;
         }
-        self.hear(connection, events);
+        self.on_events(connection, events);
         Ok(())
     }
 
@@ -120,7 +120,7 @@ impl Reversals {
     ) -> Result<(), TestCaseError> {
         let ssthresh = before.ssthresh().max(cut);
         (self.timed_out, self.recovers) = (None, None);
-        // More than an acknowledgment adds in slow start.
+        // An upper bound on the growth of slow start for one acknowledgment.
         let growth = acked + 3 * after.smss();
         // A sender that continues in congestion avoidance starts from ssthresh; with rate halving
         // it starts from the outstanding data.

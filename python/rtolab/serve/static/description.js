@@ -33,8 +33,8 @@ const KINDS = {
   unknown: "unknown: the capture does not show whether it was needed",
 };
 
-/** The story of packet `i` of a sender: pairs of a heading and what there is to say. */
-export function story(sender, i) {
+/** The description of packet `i` of a sender: pairs of a heading and what there is to say. */
+export function describePacket(sender, i) {
   const { packets, names } = sender;
   const [kind, cause, fate] = ["kind", "cause", "fate"].map((name) => names[name][packets[name][i]]);
   const [seq, length] = [packets.seq[i], packets.len[i]];
@@ -50,8 +50,8 @@ export function story(sender, i) {
   return lines;
 }
 
-/** A story as a list: pairs, with the number of the sender where they are of one. */
-export function storyLines(lines) {
+/** A description as a list: pairs, with the number of the sender where they are of one. */
+export function descriptionList(lines) {
   const swatch = (number) => (number ? h("span", { class: `swatch sender-${number}` }) : null);
   return h("dl", {}, lines.map(([name, text, number]) => [h("dt", {}, swatch(number), name), h("dd", {}, text)]));
 }

@@ -1,11 +1,11 @@
-//! The description of an episode in two or three sentences.
+//! The rows of episodes, with their costs and their descriptions in two or three sentences.
 
 use std::fmt::Write;
 
 use rtolab_time::{Duration, Instant};
 
 use super::rows::{Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
-use crate::class::Class;
+use crate::class::TimeoutClass;
 use crate::episode::Episode;
 use crate::evidence::Necessity;
 use crate::half_connection::HalfConnection;
@@ -15,10 +15,10 @@ use crate::trigger::Trigger;
 const NO_TIME: f64 = 0.001;
 
 /// The retransmissions and the timeouts of a direction.
-type Found<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
+type Rows<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 
-/// What the description of an episode needs.
-struct Told<'a> {
+/// The data for the description of an episode.
+struct Description<'a> {
     from: &'static str,
     episode: &'a Episode,
     resent: &'a [RetransmissionReport],
@@ -29,7 +29,7 @@ struct Told<'a> {
 /// The episodes of a direction, with their costs.
 pub(crate) fn episodes(
     sending: &HalfConnection,
-    (retransmissions, timeouts): Found<'_>,
+    (retransmissions, timeouts): Rows<'_>,
     from: &'static str,
 ) -> Vec<EpisodeReport> {
     // Packets sorted by time, of several interfaces, may not be in the order of frames.
@@ -44,30 +44,30 @@ pub(crate) fn episodes(
             ..retransmissions.partition_point(|one| one.frame < next)];
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
             ..timeouts.partition_point(|one| one.frame < next)];
-        let cost = cost(episode, resent, sending.trips.least);
-        let told = Told { from, episode, resent, timeouts, cost };
+        let cost = cost(episode, resent, sending.rtt.min);
+        let description = Description { from, episode, resent, timeouts, cost };
         let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
         reports.push(EpisodeReport {
             from,
             start: episode.start.secs_f64(),
             end: episode.end.map(Instant::secs_f64),
             frames: [episode.frames.0, episode.frames.1],
-            class: told.class(),
+            class: description.class(),
             stalled: episode.stalled_to.map(stalled),
             hold: episode.hold().map(Duration::secs_f64),
-            story: told.story(),
+            description: description.text(),
             cost,
         });
     }
     reports
 }
 
-fn cost(episode: &Episode, resent: &[RetransmissionReport], least: Option<Duration>) -> Cost {
+fn cost(episode: &Episode, resent: &[RetransmissionReport], min_rtt: Option<Duration>) -> Cost {
     let unneeded = resent.iter().filter(|resent| resent.verdict == Necessity::Unneeded);
     let fast = unneeded.clone().filter(|resent| resent.trigger == Trigger::Fast);
     Cost {
         stall: episode.stall().map(Duration::secs_f64),
-        time_lost: episode.time_lost(least).map(Duration::secs_f64),
+        time_lost: episode.time_lost(min_rtt).map(Duration::secs_f64),
         unneeded_bytes: unneeded.map(|resent| u64::from(resent.len)).sum(),
         timeouts: episode.timeouts,
         spurious_fast_retransmits: fast.count() as u32,
@@ -75,14 +75,9 @@ fn cost(episode: &Episode, resent: &[RetransmissionReport], least: Option<Durati
     }
 }
 
-impl Told<'_> {
-    fn story(&self) -> String {
-        let mut story = self.stall();
-        story.push(' ');
-        story.push_str(&self.waste());
-        story.push(' ');
-        story.push_str(&self.outcome());
-        story
+impl Description<'_> {
+    fn text(&self) -> String {
+        [self.stall(), self.waste(), self.outcome()].join(" ")
     }
 
     /// The stall and its length.
@@ -100,8 +95,10 @@ impl Told<'_> {
         if is_syn {
             let syn = if self.from == "client" { "SYN" } else { "SYN-ACK" };
             return match self.cost.stall {
-                Some(_) => format!("The {syn} was not answered {waited} and repeated {times}."),
-                None => format!("The {syn} was never answered and repeated {times}."),
+                Some(_) => {
+                    format!("The {syn} was not answered {waited} and was retransmitted {times}.")
+                }
+                None => format!("The {syn} was never answered and was retransmitted {times}."),
             };
         }
         let bytes = self.cost.flight[0];
@@ -137,7 +134,7 @@ impl Told<'_> {
         };
         match (unneeded, needed, unknown) {
             (0, 0, _) => {
-                format!("Whether {} needed, the capture does not tell.", needed_whether(all))
+                format!("The capture does not show whether {} needed.", needed_whether(all))
             }
             (_, 0, 0) => format!("{subject} {verb} unneeded{bytes}."),
             (0, _, 0) => format!("{subject} {verb} needed."),
@@ -149,35 +146,35 @@ impl Told<'_> {
                 if needed > 0 {
                     parts.push(format!("{needed} needed"));
                 }
-                let mut told =
+                let mut text =
                     format!("Of {all} retransmissions {}", were(&parts, unneeded, needed));
                 if unknown > 0 {
                     let were = if unknown == 1 { "was" } else { "were" };
-                    let _ = write!(told, "; whether {unknown} {were} needed is not known");
+                    let _ = write!(text, "; whether {unknown} {were} needed is not known");
                 }
-                told.push('.');
-                told
+                text.push('.');
+                text
             }
         }
     }
 
     /// The class of the timeouts, if all whose class is known have the same.
-    fn class(&self) -> Class {
+    fn class(&self) -> TimeoutClass {
         let is = |class| self.timeouts.iter().any(|timeout| timeout.class == class);
-        match (is(Class::Spurious), is(Class::AckLost), is(Class::Genuine)) {
-            (true, false, false) => Class::Spurious,
-            (false, true, false) => Class::AckLost,
-            (false, false, true) => Class::Genuine,
-            _ => Class::Unknown,
+        match (is(TimeoutClass::Spurious), is(TimeoutClass::AckLost), is(TimeoutClass::Genuine)) {
+            (true, false, false) => TimeoutClass::Spurious,
+            (false, true, false) => TimeoutClass::AckLost,
+            (false, false, true) => TimeoutClass::Genuine,
+            _ => TimeoutClass::Unknown,
         }
     }
 
     fn why(&self) -> &'static str {
         match self.class() {
-            Class::Spurious => ", though acknowledgments were only late",
-            Class::AckLost => ", for acknowledgments had been lost",
-            Class::Genuine => ", for data had been lost",
-            Class::Unknown => "",
+            TimeoutClass::Spurious => ", though acknowledgments were only late",
+            TimeoutClass::AckLost => ", because acknowledgments had been lost",
+            TimeoutClass::Genuine => ", because data had been lost",
+            TimeoutClass::Unknown => "",
         }
     }
 
@@ -188,26 +185,26 @@ impl Told<'_> {
             return "It is not acknowledged in what the capture shows.".into();
         };
         let what = if self.episode.is_syn { "It was answered" } else { "All was acknowledged" };
-        let mut story = format!("{what} at {:.3} s", end.secs_f64());
+        let mut text = format!("{what} at {:.3} s", end.secs_f64());
         match self.cost.time_lost {
             Some(lost) if lost >= NO_TIME => {
-                let _ = write!(story, ", {lost:.3} s later than is usual on this path");
+                let _ = write!(text, ", {lost:.3} s later than is usual on this path");
             }
-            Some(_) => story.push_str(", no later than is usual on this path"),
+            Some(_) => text.push_str(", no later than is usual on this path"),
             None => {}
         }
         if !self.episode.is_syn && before > 0 && after > 0 {
-            let _ = write!(story, "; then {} were outstanding", counted(after, "byte"));
+            let _ = write!(text, "; then {} were outstanding", counted(after, "byte"));
         }
         match self.cost.spurious_fast_retransmits {
             0 => {}
-            1 => story.push_str("; a fast retransmit in its wake was unneeded"),
+            1 => text.push_str("; a fast retransmit that followed was unneeded"),
             count => {
-                let _ = write!(story, "; {count} fast retransmits in its wake were unneeded");
+                let _ = write!(text, "; {count} fast retransmits that followed were unneeded");
             }
         }
-        story.push('.');
-        story
+        text.push('.');
+        text
     }
 }
 

@@ -131,10 +131,10 @@ fn each_key_has_an_effect() {
     // Trace files are relative to this folder.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenario")).unwrap();
     let starts = ["tcp.", "receiver.", "link.link."];
-    let knobs = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
-    let knobs = knobs.filter(|(key, _)| !EXCLUDED.contains(key));
+    let tested = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
+    let tested = tested.filter(|(key, _)| !EXCLUDED.contains(key));
     let mut known = Without::new();
     let mut idle = |key: &&Key| !WORLDS.iter().any(|world| differs(&mut known, world, **key));
-    let idle: Vec<_> = knobs.filter(|key| idle(key)).collect();
+    let idle: Vec<_> = tested.filter(|key| idle(key)).collect();
     assert!(idle.is_empty(), "without effect in any test network: {idle:#?}");
 }

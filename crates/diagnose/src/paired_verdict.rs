@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 
-use crate::class::Class;
-use crate::evidence::{Necessity, Weighed};
-use crate::history::{Bound, Kind, Sign};
+use crate::class::TimeoutClass;
+use crate::evidence::{Assessment, Necessity};
+use crate::history::{Bound, Evidence, Kind};
 
 /// What is known of a retransmission from both captures.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fate {
+pub(crate) struct PairedVerdict {
     pub verdict: Necessity,
     /// The class of the timeout, if it was one.
-    pub class: Class,
+    pub class: TimeoutClass,
 }
 
-impl Fate {
+impl PairedVerdict {
     /// The verdict, which is certain.
-    pub fn weighed(self, frame: u64) -> Weighed {
+    pub fn assessment(self, frame: u64) -> Assessment {
         let bound = Bound::AtMost(0);
-        let evidence = vec![Sign { kind: &BOTH_CAPTURES, bound, frame }];
-        Weighed { verdict: self.verdict, confidence: 1.0, evidence, against: Vec::new() }
+        let evidence = vec![Evidence { kind: &BOTH_CAPTURES, bound, frame }];
+        Assessment { verdict: self.verdict, confidence: 1.0, evidence, against: Vec::new() }
     }
 }
 
@@ -27,4 +27,4 @@ impl Fate {
 static BOTH_CAPTURES: Kind = Kind::new("both-captures", 1.0);
 
 /// What both captures say of the retransmissions of the first one, by frame.
-pub(crate) type Fates = HashMap<u64, Fate>;
+pub(crate) type PairedVerdicts = HashMap<u64, PairedVerdict>;

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::history::{Bound, Sign};
+use crate::history::{Bound, Evidence};
 
 /// The verdict of one piece of evidence on the copy with index `copy`.
-const fn verdict(sign: &Sign, copy: usize) -> Necessity {
-    match sign.bound {
+const fn verdict(piece: &Evidence, copy: usize) -> Necessity {
+    match piece.bound {
         Bound::AtMost(first) if first < copy => Necessity::Unneeded,
         Bound::AtLeast(first) if first >= copy => Necessity::Needed,
         Bound::AtMost(_) | Bound::AtLeast(_) => Necessity::Unknown,
@@ -38,28 +38,32 @@ impl Necessity {
 
 /// A verdict with its confidence and its evidence.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Weighed {
+pub(crate) struct Assessment {
     pub verdict: Necessity,
     /// The probability that the verdict is right, between 0 and 1; 0 if it is unknown.
     pub confidence: f64,
     /// The evidence for the verdict, the strongest first.
-    pub evidence: Vec<Sign>,
+    pub evidence: Vec<Evidence>,
     /// The evidence against the verdict, likewise.
-    pub against: Vec<Sign>,
+    pub against: Vec<Evidence>,
 }
 
 /// The verdict on the copy with index `copy` of a range. The strongest piece of evidence decides.
 /// Contradicting evidence reduces the confidence.
-pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
-    let of = |verdict| -> Vec<Sign> {
-        let mut found: Vec<Sign> =
-            signs.iter().filter(|sign| self::verdict(sign, copy) == verdict).copied().collect();
+pub(crate) fn assess(evidence: &[Evidence], copy: usize) -> Assessment {
+    let of = |verdict| -> Vec<Evidence> {
+        let mut found: Vec<Evidence> = evidence
+            .iter()
+            .filter(|piece| self::verdict(piece, copy) == verdict)
+            .copied()
+            .collect();
         found.sort_by(|a, b| b.kind.confidence.total_cmp(&a.kind.confidence));
         found.dedup_by(|a, b| a.kind == b.kind);
         found
     };
     let (unneeded, needed) = (of(Necessity::Unneeded), of(Necessity::Needed));
-    let strength = |signs: &[Sign]| signs.first().map_or(0.0, |sign| sign.kind.confidence);
+    let strength =
+        |evidence: &[Evidence]| evidence.first().map_or(0.0, |piece| piece.kind.confidence);
     let (own, other) = (strength(&unneeded), strength(&needed));
     let verdict = match own >= other {
         true if own == 0.0 => Necessity::Unknown,
@@ -68,5 +72,5 @@ pub(crate) fn weigh(signs: &[Sign], copy: usize) -> Weighed {
     };
     let confidence = own.max(other) * (1.0 - own.min(other) / 2.0);
     let (evidence, against) = if own >= other { (unneeded, needed) } else { (needed, unneeded) };
-    Weighed { verdict, confidence, evidence, against }
+    Assessment { verdict, confidence, evidence, against }
 }

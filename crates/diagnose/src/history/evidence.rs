@@ -54,14 +54,14 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// Evidence of this kind.
-    pub const fn of(self, kind: &'static Kind) -> Sign {
-        Sign { kind, bound: self.bound, frame: self.frame }
+    pub const fn of(self, kind: &'static Kind) -> Evidence {
+        Evidence { kind, bound: self.bound, frame: self.frame }
     }
 }
 
 /// A piece of evidence about a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sign {
+pub(crate) struct Evidence {
     pub kind: &'static Kind,
     pub bound: Bound,
     /// The frame that shows it.

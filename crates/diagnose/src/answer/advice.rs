@@ -1,0 +1,169 @@
+//! The sentences of the answer that say what to change.
+
+use serde_json::json;
+
+use super::sentence::{NO_TIME, OUTAGE, Sentence};
+use super::words::{bytes, counted, rate, seconds};
+use crate::report::ConnectionReport;
+use crate::totals::CaptureTotals;
+
+/// Fewer losses say nothing about their cause.
+const SOME_LOSSES: u64 = 10;
+/// Shorter transfers than this, in seconds, have no meaningful rate.
+const MIN_TRANSFER: f64 = 0.5;
+/// The payload of fewer bytes says nothing about a rate.
+const MIN_BYTES: u64 = 100_000;
+
+/// What to change, about one connection or about all.
+pub(super) fn advice(
+    totals: &CaptureTotals,
+    report: Option<&ConnectionReport>,
+) -> impl Iterator<Item = Sentence> + use<> {
+    let of_network = match totals.is_listen_queue_full() {
+        true => [Some(listen_queue(totals)), None],
+        false => [loss(totals), hold(totals)],
+    };
+    of_network
+        .into_iter()
+        .chain([idle(totals), one_way(totals), settings(totals, report)])
+        .flatten()
+}
+
+/// Do most retransmissions lack a verdict? Then nothing can be recommended.
+fn is_undecided(totals: &CaptureTotals) -> bool {
+    totals.unexplained() > totals.needed + totals.unneeded
+}
+
+fn listen_queue(totals: &CaptureTotals) -> Sentence {
+    let text = "Let the server accept connections faster or lengthen its queue: the `backlog` of \
+                its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
+                TcpExtListenOverflows` there counts what it discarded.";
+    Sentence::new(text, "", &[("lost_openings", json!(totals.lost_openings))])
+}
+
+/// What to change on a path that loses packets.
+fn loss(totals: &CaptureTotals) -> Option<Sentence> {
+    let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
+    if totals.lost + totals.ack_lost == 0 || is_undecided(totals) {
+        return None;
+    }
+    let text = match totals.queue() {
+        _ if totals.lost == 0 => {
+            "Acknowledgments were lost: look at the drop and error counters of the path's devices \
+             in that direction."
+        }
+        Some(1..) => {
+            "That is how TCP finds the speed of a full link, and no fault: only a faster link \
+             makes the transfer faster. If the full queue delays others, set a queue discipline \
+             such as `fq_codel` on the device before the link."
+        }
+        _ if totals.longest_outage >= OUTAGE => {
+            "At times nothing got through: look for an outage of the path."
+        }
+        Some(0) if totals.lost >= SOME_LOSSES => {
+            "Round trips were no longer than usual when packets were lost, so no queue was full: \
+             look for a bad cable, bad radio or a rate limiter on the path."
+        }
+        _ => {
+            "These losses are too few to tell their cause: look at the drop and error counters of \
+             the path's devices."
+        }
+    };
+    Some(Sentence::new(text, "", &figures))
+}
+
+/// What to change on a path that holds packets.
+fn hold(totals: &CaptureTotals) -> Option<Sentence> {
+    let held = totals.spurious + totals.held.count + totals.late.count;
+    if held == 0 || is_undecided(totals) {
+        return None;
+    }
+    let text = "Look for what holds packets on the path: a handover, a radio that sleeps or \
+                retransmits, a paused virtual machine.";
+    Some(Sentence::new(text, "", &[("held", json!(held))]))
+}
+
+/// What to change if a device on the path forgets idle connections.
+fn idle(totals: &CaptureTotals) -> Option<Sentence> {
+    if totals.idle_timeouts == 0 {
+        return None;
+    }
+    let idle = seconds(totals.shortest_idle_timeout);
+    let text = format!(
+        "Send something more often than every {idle}, from the application or by TCP keep-alives: \
+         `SO_KEEPALIVE` and `TCP_KEEPIDLE` on the socket. The path may forget sooner than that. \
+         (`sysctl net.ipv4.tcp_keepalive_time` is 7200 s by default, and only sockets with \
+         `SO_KEEPALIVE` use it.) The cost elsewhere: each probe is a packet, and wakes a radio \
+         that sleeps."
+    );
+    let figures = [("shortest_idle_timeout", json!(totals.shortest_idle_timeout))];
+    // Only shorter silences than that say which interval is short enough.
+    let survived = Some(totals.longest_idle).filter(|idle| *idle < totals.shortest_idle_timeout);
+    let basis = survived.filter(|idle| *idle > 0.0).map_or(String::new(), |idle| {
+        format!("after silences of up to {} connections went on", seconds(idle))
+    });
+    Some(Sentence::new(text, basis, &figures))
+}
+
+fn one_way(totals: &CaptureTotals) -> Option<Sentence> {
+    let text = "Capture again where both directions pass, such as on one of the two hosts.";
+    let sentence = || Sentence::new(text, "", &[("one_way", json!(totals.one_way))]);
+    (totals.one_way > 0).then(sentence)
+}
+
+/// What to change in the settings of TCP.
+fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sentence> {
+    let nothing = totals.connections == 0 || totals.segments == 0;
+    if nothing || is_undecided(totals) || totals.is_listen_queue_full() {
+        return None;
+    }
+    let timeouts = totals.spurious + totals.ack_lost;
+    let basis = match totals.unneeded {
+        0 => "no unneeded retransmission".to_string(),
+        count => {
+            let bytes = bytes(totals.unneeded_bytes);
+            format!("{} unneeded, {bytes}", counted(count, "retransmission"))
+        }
+    };
+    let text = match totals.retransmissions {
+        _ if timeouts > 0 && totals.go_back_n > 2 * timeouts => {
+            "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
+             `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
+             runs Linux; `--what-if` says what they would save."
+        }
+        0 if totals.late.count + totals.idle_timeouts == 0 => {
+            return Some(healthy(report, basis, totals));
+        }
+        _ if totals.lost == 0 && totals.time_lost_by_sender < NO_TIME => {
+            "Other settings of TCP's retransmission would save nothing."
+        }
+        _ if totals.lost == 0 || totals.queue().is_some_and(|queue| queue > 0) => {
+            "`--what-if` says whether other settings of TCP would save time."
+        }
+        _ => {
+            "Each loss also makes the sender slow down: `--what-if` says what that cost, and \
+             whether other settings of TCP would save time."
+        }
+    };
+    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+/// What to look at if the network is not the reason.
+fn healthy(report: Option<&ConnectionReport>, basis: String, totals: &CaptureTotals) -> Sentence {
+    let mut figures = vec![("unneeded", json!(totals.unneeded)), ("bytes", json!(totals.bytes))];
+    let took = report.map(|report| report.end - report.start);
+    let Some(took) = took.filter(|took| *took >= MIN_TRANSFER && totals.bytes >= MIN_BYTES) else {
+        let text = "If it is slow, losses and delays are not the reason: look at the application.";
+        return Sentence::new(text, basis, &figures);
+    };
+    figures.push(("duration", json!(took)));
+    let speed = rate(totals.bytes as f64 / took);
+    let text = format!(
+        "Losses and delays did not slow the transfer down: it ran at {speed} on average, its start \
+         included. If the link is clearly faster, twice as fast for example, look at the \
+         application and its socket buffers."
+    );
+    let basis = format!("{} in {}; {basis}", bytes(totals.bytes), seconds(took));
+    Sentence::new(text, basis, &figures)
+}

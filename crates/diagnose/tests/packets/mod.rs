@@ -1,0 +1,44 @@
+//! Packets of many connections, and the memory that they take.
+
+use std::net::Ipv4Addr;
+
+use arrayvec::ArrayVec;
+use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Flags, SynOptions};
+use rtolab_time::Duration;
+
+/// The time between two packets, in microseconds.
+const BETWEEN: u64 = 10;
+
+/// The packet with this number, which a client sends to a server.
+pub fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Captured {
+    let from = Ipv4Addr::from(0x0a00_0000 + client);
+    let segment = WireSegment {
+        ports: Ports { from: 1000, to: 80 },
+        seq,
+        ack: 1,
+        len,
+        window: 1000,
+        flags,
+        syn: SynOptions::default(),
+        timestamps: None,
+        sack: ArrayVec::new(),
+    };
+    let packet = CapturedPacket {
+        at: RUN_START + Duration::from_micros(number * BETWEEN),
+        addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
+        identification: number as u16,
+        codepoint: Codepoint::default(),
+        segment,
+        comment: None,
+    };
+    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
+}
+
+/// The resident memory of the process in kB; `None` if the system does not report it.
+pub fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

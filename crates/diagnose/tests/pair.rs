@@ -1,0 +1,99 @@
+//! Tests of two captures of one transfer, in which network cards split and merged segments.
+
+use std::convert::Infallible;
+use std::net::Ipv4Addr;
+
+use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
+use rtolab_diagnose::{Pair, diagnose_pair};
+use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
+use rtolab_tcp::{Codepoint, Flags, SynOptions};
+use rtolab_time::Duration;
+
+const LEN: u32 = 1000;
+
+/// A packet: when it passes, whether the client sends it, its flags, SEQ, ACK and payload length.
+type Event = (u64, bool, Flags, u32, u32, u32);
+
+fn capture(events: &[Event]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a writer");
+    let addresses =
+        Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
+    let ports = Ports { from: 1000, to: 80 };
+    for &(millis, forward, flags, seq, ack, len) in events {
+        let segment = WireSegment {
+            ports: if forward { ports } else { ports.reversed() },
+            seq,
+            ack,
+            len,
+            window: 60_000,
+            flags,
+            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: true },
+            timestamps: None,
+            sack: Vec::new().into_iter().collect(),
+        };
+        let packet = CapturedPacket {
+            at: RUN_START + Duration::from_millis(millis),
+            addresses: if forward { addresses } else { addresses.reversed() },
+            // Identifications go on by one for each part of a split segment.
+            identification: (seq.wrapping_sub(u32::MAX - 20_000) / LEN) as u16,
+            segment,
+            comment: None,
+            codepoint: Codepoint::default(),
+        };
+        writer.packet(&packet).expect("a packet");
+    }
+    writer.finish().expect("a capture")
+}
+
+/// Both captures' comparison, if the data are captured as these ranges at the client and at the
+/// server.
+fn compare(isn: u32, sent: &[(u32, u32)], received: &[(u32, u32)]) -> Pair {
+    let end = isn.wrapping_add(1 + 4 * LEN);
+    let at = |far: bool, data: &[(u32, u32)]| {
+        // The path takes 10 ms.
+        let of = |forward: bool| if far == forward { 10 } else { 0 };
+        let (client, server) = (of(true), of(false));
+        let first = isn.wrapping_add(1);
+        let mut events = vec![
+            (client, true, Flags::SYN, isn, 0, 0),
+            (20 + server, false, Flags::SYN | Flags::ACK, 7, first, 0),
+            (40 + client, true, Flags::ACK, first, 8, 0),
+        ];
+        for &(offset, len) in data {
+            events.push((50 + client, true, Flags::ACK, first.wrapping_add(offset), 8, len));
+        }
+        events.push((70 + server, false, Flags::ACK, 8, end, 0));
+        events.push((90 + client, true, Flags::ACK, end, 8, 0));
+        capture(&events)
+    };
+    let captures = [at(false, sent), at(true, received)];
+    let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
+    let Ok(document) = found;
+    document.and_then(|document| document.pair).expect("a pair")
+}
+
+/// The initial sequence numbers: the data wrap around in none, in the second segment, or in the
+/// last one.
+const ISNS: [u32; 3] = [u32::MAX - 15_000, u32::MAX - 1500, u32::MAX - 3500];
+
+#[test]
+fn the_parts_of_a_split_segment_arrive() {
+    let parts = [0, 1, 2, 3].map(|n| (n * LEN, LEN));
+    for isn in ISNS {
+        let pair = compare(isn, &[(0, 4 * LEN)], &parts);
+        let out = &pair.directions[0];
+        assert_eq!((out.packets, out.lost), (4, 0), "{isn}");
+    }
+}
+
+#[test]
+fn merged_segments_arrive() {
+    let parts = [0, 1, 2, 3].map(|n| (n * LEN, LEN));
+    for isn in ISNS {
+        let pair = compare(isn, &parts, &[(0, 4 * LEN)]);
+        let out = &pair.directions[0];
+        assert_eq!((out.packets, out.lost), (7, 0), "{isn}");
+        let pair = compare(isn, &parts, &[(0, 2 * LEN)]);
+        assert_eq!(pair.directions[0].lost, 2, "{isn}");
+    }
+}

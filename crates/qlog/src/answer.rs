@@ -1,0 +1,208 @@
+//! The answer in words: whether the path loses or delays packets, and what the sender's loss
+//! detection cost. Each sentence has the figures on which it is based.
+
+use std::fmt::Write;
+
+use rtolab_diagnose::words::{bytes, counted, percent, seconds};
+use rtolab_diagnose::{LossRate, NetworkVerdict, Sentence};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::report::LogReport;
+use crate::totals::{LogSummary, LogTotals};
+
+/// The answer about a log.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogAnswer {
+    /// The verdict on the network.
+    pub network: NetworkVerdict,
+    /// The share of the packets that were lost, of those that ask for an acknowledgment.
+    pub loss: Option<LossRate>,
+    /// The answer.
+    pub sentences: Vec<Sentence>,
+}
+
+impl LogAnswer {
+    /// The answer about a log with these totals and these connections.
+    pub(crate) fn of(summary: &LogSummary, connections: &[LogReport]) -> Self {
+        let totals = &summary.totals;
+        let loss = LossRate::of([totals.lost, totals.unknown], totals.segments, 1.0);
+        if totals.segments == 0 {
+            let text = "This log holds no packets that a peer has to acknowledge.";
+            let figures = [("events", json!(summary.events))];
+            let basis = counted(summary.events, "event");
+            let sentences = vec![Sentence::new(text, basis, &figures)];
+            return Self { network: NetworkVerdict::Unknown, loss: None, sentences };
+        }
+        let sentences = [
+            without_acks(totals, connections),
+            Some(of_losses(totals, loss)),
+            of_recovery(totals, connections),
+            of_timeouts(totals),
+            of_bytes(totals),
+        ];
+        Self {
+            network: network(totals),
+            loss: loss.filter(|_| totals.unknown < totals.losses || totals.losses == 0),
+            sentences: sentences.into_iter().flatten().collect(),
+        }
+    }
+}
+
+fn network(totals: &LogTotals) -> NetworkVerdict {
+    let is_late = totals.spurious_losses > 0 || totals.spurious > 0;
+    match (totals.lost > 0 || totals.genuine > 0, is_late) {
+        (true, true) => NetworkVerdict::LosesAndLate,
+        (true, false) => NetworkVerdict::Loses,
+        (false, true) => NetworkVerdict::Late,
+        (false, false) if totals.unknown + totals.unknown_timeouts > 0 => NetworkVerdict::Unknown,
+        (false, false) => NetworkVerdict::Healthy,
+    }
+}
+
+fn without_acks(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence> {
+    if totals.one_way == 0 {
+        return None;
+    }
+    let mut names = connections.iter().filter(|one| !one.has_acks);
+    let name = names.find_map(|one| one.implementation.as_deref()).unwrap_or("its writer");
+    let text = "The log lacks the acknowledgments that this end received, so one log alone shows \
+                no fate: add the other end's log with `--pair`.";
+    let basis = format!("{}; {name}", counted(totals.one_way, "connection"));
+    Some(Sentence::new(text, basis, &[("one_way", json!(totals.one_way))]))
+}
+
+fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
+    let figures = [
+        ("losses", json!(totals.losses)),
+        ("spurious_losses", json!(totals.spurious_losses)),
+        ("lost", json!(totals.lost)),
+        ("unknown", json!(totals.unknown)),
+    ];
+    let text = match (totals.losses, totals.spurious_losses, totals.lost) {
+        (0, ..) => "The sender declared no packet lost.".to_string(),
+        (all, 0, 0) => format!("Of {} nothing is known.", counted(all, "declared loss")),
+        (all, false_ones, 0) if all == false_ones => format!(
+            "Nothing was lost: {} arrived after all, only late.",
+            match all {
+                1 => "the one packet that the sender declared lost".into(),
+                all => format!("all {all} packets that the sender declared lost"),
+            }
+        ),
+        (_, 0, lost) => format!("The path lost {}.", counted(lost, "packet")),
+        (all, false_ones, lost) => format!(
+            "Of {} that the sender declared lost, {false_ones} arrived after all, and {lost} \
+             {} lost.",
+            counted(all, "packet"),
+            if lost == 1 { "was" } else { "were" }
+        ),
+    };
+    let mut basis = format!("{} sent", counted(totals.segments, "packet"));
+    if let Some(LossRate { share, low, high }) = loss.filter(|_| totals.lost > 0) {
+        let _ = write!(
+            basis,
+            ", {} lost; with 95 % confidence between {} and {}",
+            percent(share),
+            percent(low),
+            percent(high)
+        );
+    }
+    if totals.unknown > 0 {
+        let _ = write!(basis, "; unknown of {}", totals.unknown);
+    }
+    Sentence::new(text, basis, &figures)
+}
+
+fn of_recovery(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence> {
+    if totals.spurious_episodes == 0 {
+        return None;
+    }
+    let all = connections.iter().flat_map(|one| &one.episodes);
+    let spurious = all.filter(|episode| episode.class == rtolab_diagnose::TimeoutClass::Spurious);
+    let cuts: Vec<[f64; 2]> = spurious
+        .filter_map(|episode| Some([episode.cwnd[0]?, episode.cwnd[1]?]))
+        .filter(|[before, after]| after < before)
+        .collect();
+    let text = format!(
+        "The sender reduced its window for nothing {}, and spent {} in these recoveries.",
+        match totals.spurious_episodes {
+            1 => "once".into(),
+            2 => "twice".into(),
+            count => format!("{count} times"),
+        },
+        seconds(totals.time_in_spurious_recovery)
+    );
+    let mut basis = format!(
+        "{} of {}; {} of {} in recovery",
+        totals.spurious_episodes,
+        counted(totals.episodes, "recovery episode"),
+        seconds(totals.time_in_spurious_recovery),
+        seconds(totals.time_in_recovery)
+    );
+    if let Some([before, after]) =
+        cuts.iter().copied().max_by(|one, two| (one[0] - one[1]).total_cmp(&(two[0] - two[1])))
+    {
+        let (before, after) = (before as u64, after as u64);
+        let _ = write!(basis, "; cwnd at worst from {} to {}", bytes(before), bytes(after));
+    }
+    let figures = [
+        ("spurious_episodes", json!(totals.spurious_episodes)),
+        ("episodes", json!(totals.episodes)),
+        ("time_in_spurious_recovery", json!(totals.time_in_spurious_recovery)),
+        ("time_in_recovery", json!(totals.time_in_recovery)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+fn of_timeouts(totals: &LogTotals) -> Option<Sentence> {
+    if totals.timeouts == 0 {
+        return None;
+    }
+    let parts = [
+        (totals.spurious, "spurious"),
+        (totals.ack_lost, "caused by lost acknowledgments"),
+        (totals.genuine, "genuine"),
+        (totals.unknown_timeouts, "unknown"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    let text = format!(
+        "The probe timer expired {}, and {} were lost to that.",
+        match totals.timeouts {
+            1 => "once".into(),
+            2 => "twice".into(),
+            count => format!("{count} times"),
+        },
+        seconds(totals.time_lost)
+    );
+    let figures = [
+        ("timeouts", json!(totals.timeouts)),
+        ("spurious", json!(totals.spurious)),
+        ("time_lost", json!(totals.time_lost)),
+    ];
+    Some(Sentence::new(text, parts.join(", "), &figures))
+}
+
+fn of_bytes(totals: &LogTotals) -> Option<Sentence> {
+    if totals.retransmissions == 0 {
+        return None;
+    }
+    let text = match totals.unneeded {
+        0 => format!("The sender retransmitted {} of streams.", bytes(totals.retransmissions)),
+        unneeded => format!(
+            "The sender retransmitted {} of streams, of which {} had arrived.",
+            bytes(totals.retransmissions),
+            bytes(unneeded)
+        ),
+    };
+    let share = totals.retransmissions as f64 / totals.stream_bytes.max(1) as f64;
+    let basis = format!("{} of {}", percent(share), bytes(totals.stream_bytes));
+    let figures = [
+        ("retransmitted_bytes", json!(totals.retransmissions)),
+        ("unneeded_bytes", json!(totals.unneeded)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}

@@ -1,0 +1,330 @@
+//! A connection as one end's log shows it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rtolab_diagnose::TimeoutClass;
+
+use crate::event::{Ack, Event, Kind, Level, Metrics, Packet, Space};
+use crate::probes::{Acked, Probes, Timeout};
+use crate::recovery::Recovery;
+use crate::rtt::Rtt;
+use crate::streams::{Cause, Streams};
+
+/// The most packets of a space that count as in flight. Beyond, the oldest are forgotten.
+const MAX_IN_FLIGHT: usize = 1 << 16;
+
+/// A packet in flight.
+#[derive(Clone, Debug)]
+struct Sent {
+    at: f64,
+    event: u64,
+    size: u64,
+    streams: Vec<crate::event::StreamPart>,
+}
+
+/// A packet that was declared lost.
+#[derive(Clone, Debug)]
+pub(crate) struct Loss {
+    pub event: u64,
+    pub at: f64,
+    /// When it was sent; `None` if the log lacks that.
+    pub sent_at: Option<f64>,
+    pub space: Space,
+    pub number: u64,
+    pub size: u64,
+    pub trigger: Option<String>,
+    /// The event in which its acknowledgment arrived, and the time.
+    pub acked: Option<(u64, f64)>,
+    /// The event in which the sender itself found that it was none.
+    pub noticed: Option<u64>,
+    /// The stream bytes that were retransmitted because of it.
+    pub retransmitted: u64,
+}
+
+/// The sender's side of a packet number space.
+#[derive(Debug, Default)]
+struct Sending {
+    in_flight: BTreeMap<u64, Sent>,
+    /// The losses by packet number, until they are acknowledged.
+    lost: BTreeMap<u64, usize>,
+    largest: u64,
+    last_ack: Option<(u64, f64)>,
+}
+
+/// What a log shows of the packets that its end received, for the diagnosis of the other end.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The event of the first arrival of each packet.
+    pub arrivals: HashMap<Space, BTreeMap<u64, u64>>,
+    /// The packets with an ACK frame that were sent: the event, the space that the frame
+    /// acknowledges, and the packet's own space and number.
+    pub acks: Vec<(u64, Space, Space, u64)>,
+}
+
+/// A connection.
+#[derive(Debug, Default)]
+pub(crate) struct Connection {
+    pub number: u64,
+    pub group: Option<String>,
+    /// `client` or `server`, if the log says so.
+    pub vantage: Option<&'static str>,
+    pub implementation: Option<String>,
+    /// The times of the first and the last event, in seconds.
+    pub span: Option<(f64, f64)>,
+    pub events: u64,
+    pub sent: u64,
+    pub received: u64,
+    pub bytes_sent: u64,
+    pub ack_eliciting: u64,
+    /// Do its packets list frames?
+    pub has_frames: bool,
+    pub has_acks: bool,
+    pub losses: Vec<Loss>,
+    pub rtt: Rtt,
+    pub probes: Probes,
+    pub recovery: Recovery,
+    pub streams: Streams,
+    /// Kept only for two logs of one connection.
+    pub seen: Option<Seen>,
+    /// Do the ends of its ranges name the packet after the last (noq 1.4)?
+    has_open_ranges: bool,
+    sending: BTreeMap<Space, Sending>,
+    last_eliciting: Option<f64>,
+}
+
+impl Connection {
+    /// An empty connection with this number in its log.
+    pub fn new(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    /// The last acknowledgment in this space: its event and its time.
+    pub fn last_ack(&self, space: Space) -> Option<(u64, f64)> {
+        self.sending.get(&space)?.last_ack
+    }
+
+    /// Processes an event at this time in seconds.
+    pub fn on_event(&mut self, event: Event, number: u64, at: f64) {
+        self.events += 1;
+        let (first, last) = self.span.unwrap_or((at, at));
+        self.span = Some((first, last.max(at)));
+        match event.kind {
+            Kind::Sent(packet) => self.on_sent(packet, number, at),
+            Kind::Received(packet) => self.on_received(&packet, number, at),
+            Kind::Lost { space, number: lost, trigger } => {
+                self.on_lost((space, lost), trigger, number, at);
+            }
+            Kind::SpuriousLoss { space, number: lost } => {
+                let index = self.sending.get(&space).and_then(|sending| sending.lost.get(&lost));
+                if let Some(loss) = index.and_then(|index| self.losses.get_mut(*index)) {
+                    loss.noticed = Some(number);
+                }
+            }
+            Kind::Metrics(metrics) => self.on_metrics(&metrics, number, at),
+            Kind::ProbeTimeout(space) => self.on_probe_timeout(space, number, at, true),
+            Kind::Other => {}
+        }
+    }
+
+    fn on_sent(&mut self, packet: Packet, event: u64, at: f64) {
+        if self.vantage.is_none() && packet.space.level == Level::Initial && packet.number == 0 {
+            self.vantage = Some(if self.received == 0 { "client" } else { "server" });
+        }
+        self.sent += 1;
+        self.bytes_sent += packet.size;
+        self.has_frames |= packet.has_frames;
+        if let Some(seen) = &mut self.seen {
+            let (space, number) = (packet.space, packet.number);
+            seen.acks.extend(packet.acks.iter().map(|ack| (event, ack.space, space, number)));
+        }
+        let sending = self.sending.entry(packet.space).or_default();
+        sending.largest = sending.largest.max(packet.number);
+        if !packet.is_ack_eliciting {
+            return;
+        }
+        self.ack_eliciting += 1;
+        if packet.is_probe && !self.probes.has_timers {
+            self.on_probe_timeout(Some(packet.space), event, at, false);
+        } else {
+            self.infer_probe_timeout(packet.space, event, at);
+        }
+        self.probes.on_sent(packet.space, packet.number, at);
+        self.last_eliciting = Some(at);
+        for part in &packet.streams {
+            for (cause, bytes) in self.streams.on_sent(*part) {
+                match cause {
+                    Cause::Loss(index) => self.losses[index].retransmitted += bytes,
+                    Cause::Timeout(index) => self.probes.rows[index].retransmitted += bytes,
+                }
+            }
+        }
+        let Some(sending) = self.sending.get_mut(&packet.space) else { return };
+        let sent = Sent { at, event, size: packet.size, streams: packet.streams };
+        sending.in_flight.insert(packet.number, sent);
+        if sending.in_flight.len() > MAX_IN_FLIGHT {
+            sending.in_flight.pop_first();
+        }
+    }
+
+    fn on_received(&mut self, packet: &Packet, event: u64, at: f64) {
+        if self.vantage.is_none() && self.sent == 0 && packet.space.level == Level::Initial {
+            self.vantage = Some("server");
+        }
+        self.received += 1;
+        self.has_frames |= packet.has_frames;
+        if let Some(seen) = &mut self.seen {
+            seen.arrivals.entry(packet.space).or_default().entry(packet.number).or_insert(event);
+        }
+        for ack in &packet.acks {
+            self.on_ack(ack, event, at);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, event: u64, at: f64) {
+        self.has_acks = true;
+        let Some(sending) = self.sending.get_mut(&ack.space) else { return };
+        sending.last_ack = Some((event, at));
+        let mut newly = Acked::default();
+        let mut largest: Option<(u64, f64)> = None;
+        // A peer never acknowledges what was not sent: then the ends of ranges are not included.
+        self.has_open_ranges |= ack.ranges.iter().any(|(_, last)| *last == sending.largest + 1);
+        for &(first, last) in &ack.ranges {
+            let last = last - u64::from(self.has_open_ranges && last > 0);
+            if first > last {
+                continue;
+            }
+            while let Some((&number, _)) = sending.in_flight.range(first..=last).next_back() {
+                let Some(sent) = sending.in_flight.remove(&number) else { break };
+                newly.add(sent.event);
+                if largest.is_none_or(|(known, _)| number > known) {
+                    largest = Some((number, sent.at));
+                }
+            }
+            while let Some((&number, &index)) = sending.lost.range(first..=last).next() {
+                sending.lost.remove(&number);
+                let loss = &mut self.losses[index];
+                loss.acked = Some((event, at));
+                newly.add(self.recovery.sent_event(index));
+            }
+        }
+        if newly.is_empty() {
+            return;
+        }
+        if let Some((number, sent_at)) = largest {
+            self.rtt.on_sample(at - sent_at);
+            self.recovery.on_acked(ack.space, number, at);
+        }
+        let usual = self.rtt.smoothed.unwrap_or(0.0);
+        let min = self.rtt.min.unwrap_or(0.0);
+        self.probes.on_ack(ack.space, &newly, (event, at), (usual, min));
+    }
+
+    fn on_lost(&mut self, of: (Space, u64), trigger: Option<String>, event: u64, at: f64) {
+        let (space, number) = of;
+        let sending = self.sending.entry(space).or_default();
+        let sent = sending.in_flight.remove(&number);
+        let index = self.losses.len();
+        if sending.lost.contains_key(&number) {
+            // It was declared lost before.
+            return;
+        }
+        sending.lost.insert(number, index);
+        if let Some(sent) = &sent {
+            for part in &sent.streams {
+                self.streams.expect(*part, Cause::Loss(index));
+            }
+        }
+        let sent_event = sent.as_ref().map_or(0, |sent| sent.event);
+        self.recovery.on_lost(space, (number, sending.largest), (event, at), sent_event);
+        self.losses.push(Loss {
+            event,
+            at,
+            sent_at: sent.as_ref().map(|sent| sent.at),
+            space,
+            number,
+            size: sent.as_ref().map_or(0, |sent| sent.size),
+            trigger,
+            acked: None,
+            noticed: None,
+            retransmitted: 0,
+        });
+    }
+
+    fn on_metrics(&mut self, metrics: &Metrics, event: u64, at: f64) {
+        if let Some(cwnd) = metrics.cwnd {
+            self.recovery.on_cwnd(cwnd, at);
+        }
+        if let Some(count) = metrics.pto_count {
+            self.probes.has_timers = true;
+            if count > self.probes.count {
+                self.on_probe_timeout(None, event, at, true);
+            }
+            self.probes.count = count;
+        }
+    }
+
+    /// A sender whose log has no timers sent a packet after a time in which a timer expired.
+    fn infer_probe_timeout(&mut self, space: Space, event: u64, at: f64) {
+        if self.probes.has_timers || !self.has_frames {
+            return;
+        }
+        let Some(sending) = self.sending.get(&space) else { return };
+        let Some(since) = self.last_eliciting else { return };
+        let since = sending.last_ack.map_or(since, |(_, acked)| since.max(acked));
+        let is_waiting = !sending.in_flight.is_empty()
+            || sending
+                .lost
+                .values()
+                .next_back()
+                .is_some_and(|index| self.losses[*index].at >= since);
+        let timeout = self.rtt.probe_timeout() * f64::from(1 << self.probes.backoff().min(16));
+        if is_waiting && at - since >= timeout {
+            self.on_probe_timeout(Some(space), event, at, false);
+        }
+    }
+
+    fn on_probe_timeout(&mut self, space: Option<Space>, event: u64, at: f64, is_logged: bool) {
+        self.probes.has_timers |= is_logged;
+        let since = self.last_eliciting.unwrap_or(at);
+        let mut outstanding = Vec::new();
+        if self.seen.is_some() {
+            let of = self.sending.iter().filter(|(one, _)| space.is_none_or(|it| it == **one));
+            outstanding.extend(of.flat_map(|(space, sending)| {
+                let numbers = sending.in_flight.keys().chain(sending.lost.keys());
+                numbers.map(|number| (*space, *number))
+            }));
+        }
+        let timeout = Timeout { event, at, space, since, outstanding, ..Timeout::default() };
+        let Some(index) = self.probes.on_timeout(timeout) else { return };
+        // Probes may carry copies of what is in flight.
+        for (_, sending) in
+            self.sending.iter().filter(|(one, _)| space.is_none_or(|it| it == **one))
+        {
+            for sent in sending.in_flight.values() {
+                for part in &sent.streams {
+                    self.streams.expect(*part, Cause::Timeout(index));
+                }
+            }
+        }
+    }
+
+    /// The class of a loss, with its confidence, the kind of evidence and the event that shows it.
+    pub fn verdict(&self, loss: &Loss) -> (TimeoutClass, f64, Option<(&'static str, u64)>) {
+        if let Some((event, _)) = loss.acked {
+            return (TimeoutClass::Spurious, 0.99, Some(("acknowledged-later", event)));
+        }
+        if let Some(event) = loss.noticed {
+            return (TimeoutClass::Spurious, 0.95, Some(("sender-noticed", event)));
+        }
+        let usual = self.rtt.smoothed.unwrap_or(0.0);
+        match self.last_ack(loss.space) {
+            Some((event, at)) if at >= loss.at + 3.0 * usual => {
+                (TimeoutClass::Genuine, 0.99, Some(("never-acknowledged", event)))
+            }
+            Some((event, at)) if at >= loss.at + usual => {
+                (TimeoutClass::Genuine, 0.9, Some(("never-acknowledged", event)))
+            }
+            _ => (TimeoutClass::Unknown, 0.0, None),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod answer;
+mod connection;
+mod event;
+mod lenient;
+mod log;
+mod pair;
+mod probes;
+mod reader;
+mod recovery;
+mod report;
+mod rtt;
+mod run;
+mod streams;
+pub mod tables;
+mod totals;
+
+pub use answer::LogAnswer;
+pub use reader::{LogItem, LogReadError, LogReader};
+pub use report::{LogReport, LossReport, ProbeReport, RecoveryReport};
+pub use run::{LogDocument, diagnose, diagnose_pair, is_log};
+pub use totals::{LogSummary, LogTotals};

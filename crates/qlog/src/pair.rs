@@ -1,0 +1,77 @@
+//! Two logs of one connection: the other end's log shows which packets arrived.
+
+use std::collections::BTreeMap;
+
+use rtolab_diagnose::TimeoutClass;
+
+use crate::connection::{Connection, Loss, Seen};
+use crate::event::Space;
+use crate::probes::Timeout;
+
+/// The kind of evidence.
+const BOTH_LOGS: &str = "both-logs";
+
+/// A verdict with its confidence, the kind of evidence and the event that shows it.
+type Known = (TimeoutClass, f64, Option<(&'static str, u64)>);
+
+/// What the logs of both ends show of one end's packets.
+pub(crate) struct Peer<'a> {
+    /// The log of the end that sent them.
+    own: &'a Seen,
+    /// The other end's log.
+    other: &'a Seen,
+}
+
+impl<'a> Peer<'a> {
+    /// The two logs; `None` if they are not of the same connection: the other end received few of
+    /// the packets that this end declared lost or had acknowledged.
+    pub fn new(sender: &'a Connection, receiver: &'a Connection) -> Option<Self> {
+        let (own, other) = (sender.seen.as_ref()?, receiver.seen.as_ref()?);
+        let groups = (sender.group.as_ref(), receiver.group.as_ref());
+        let has_same_end = sender.vantage.is_some() && sender.vantage == receiver.vantage;
+        let differ = matches!(groups, (Some(one), Some(two)) if one != two);
+        let has_sent = receiver.received > 0 && receiver.received <= sender.sent + sender.sent / 4;
+        (!has_same_end && !differ && has_sent).then_some(Self { own, other })
+    }
+
+    /// The fate of a packet that was declared lost; `None` if the other log ends before.
+    pub fn fate(&self, loss: &Loss) -> Option<Known> {
+        let arrivals = self.other.arrivals.get(&loss.space)?;
+        if let Some(event) = arrivals.get(&loss.number) {
+            return Some((TimeoutClass::Spurious, 1.0, Some((BOTH_LOGS, *event))));
+        }
+        let later = arrivals.range(loss.number..).next()?;
+        Some((TimeoutClass::Genuine, 1.0, Some((BOTH_LOGS, *later.1))))
+    }
+
+    /// The class of a probe timeout; `None` if the other log does not show it.
+    pub fn class(&self, timeout: &Timeout) -> Option<Known> {
+        let space = timeout.space?;
+        let arrivals = self.other.arrivals.get(&space)?;
+        let (number, _) = timeout.probe?;
+        // A later packet is as good as the probe: its acknowledgment answers it.
+        let probe = arrivals.range(number..).map(|(_, event)| *event).min();
+        let outstanding = timeout.outstanding.iter().filter(|(one, _)| *one == space);
+        let arrived = outstanding.filter_map(|(_, number)| arrivals.get(number)).copied().min();
+        let known = |class, event| Some((class, 1.0, Some((BOTH_LOGS, event))));
+        match (arrived, probe) {
+            (Some(arrived), Some(probe)) if arrived < probe => {
+                let sent: Vec<&(u64, Space, Space, u64)> = self
+                    .other
+                    .acks
+                    .iter()
+                    .filter(|(event, of, ..)| *of == space && (arrived..probe).contains(event))
+                    .collect();
+                let came = |(_, _, in_space, number): &(u64, Space, Space, u64)| {
+                    let own: Option<&BTreeMap<u64, u64>> = self.own.arrivals.get(in_space);
+                    own.and_then(|own| own.get(number)).is_some_and(|at| *at > timeout.event)
+                };
+                let is_lost = !sent.is_empty() && !sent.iter().any(|ack| came(ack));
+                known(if is_lost { TimeoutClass::AckLost } else { TimeoutClass::Spurious }, arrived)
+            }
+            (Some(arrived), _) => known(TimeoutClass::Spurious, arrived),
+            (None, Some(probe)) => known(TimeoutClass::Genuine, probe),
+            (None, None) => None,
+        }
+    }
+}

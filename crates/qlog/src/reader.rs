@@ -1,0 +1,445 @@
+//! Reading of qlog as a stream: JSON, JSON-SEQ (RFC 7464) and JSON lines.
+
+use std::io::{self, ErrorKind, Read};
+
+use thiserror::Error;
+
+/// The number of bytes read at once.
+const CHUNK: usize = 1 << 18;
+/// The largest event, in bytes.
+const MAX_VALUE: usize = 1 << 24;
+/// The deepest nesting of a value.
+const MAX_DEPTH: usize = 128;
+
+/// The reason why a log could not be read to its end.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum LogReadError {
+    #[error("cannot read at byte {offset}: {source}")]
+    Io { offset: u64, source: io::Error },
+    #[error("the log ends at byte {offset}, inside {inside}")]
+    Truncated { offset: u64, inside: &'static str },
+    #[error("damaged at byte {offset}: {found}, where {needed} should be")]
+    Damaged { offset: u64, found: String, needed: &'static str },
+    #[error("no qlog: {found}, where a JSON object with `qlog_version` or `file_schema` should be")]
+    NoLog { found: String },
+    #[error("the value at byte {offset} is larger than 16 MiB or nested more than 128 deep")]
+    TooLarge { offset: u64 },
+}
+
+/// A part of a log.
+#[derive(Debug)]
+pub enum LogItem<'a> {
+    /// A trace begins.
+    Trace,
+    /// A member of the trace, other than its events: its name and its JSON.
+    Member(&'a [u8], &'a [u8]),
+    /// An event as JSON.
+    Event(&'a [u8]),
+}
+
+/// The place of the reader in the log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Start,
+    /// Between records.
+    Records,
+    /// Inside the outermost object.
+    File,
+    /// Inside the list of traces.
+    Traces,
+    /// Inside a trace: is it the only one, without a list?
+    InTrace(bool),
+    Events(Parent),
+    End,
+}
+
+/// What a list of events is in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Parent {
+    File,
+    Trace(bool),
+}
+
+/// A reader of a log.
+#[derive(Debug)]
+pub struct LogReader<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// The unread bytes of the buffer begin here.
+    at: usize,
+    /// The number of bytes before the buffer.
+    before: u64,
+    is_over: bool,
+    place: Place,
+    /// The bytes of the last name and the last value, from `at` before it moved.
+    value: std::ops::Range<usize>,
+    name: Vec<u8>,
+    has_trace: bool,
+}
+
+impl<R: Read> LogReader<R> {
+    /// A reader of this log.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: Vec::new(),
+            at: 0,
+            before: 0,
+            is_over: false,
+            place: Place::Start,
+            value: 0..0,
+            name: Vec::new(),
+            has_trace: false,
+        }
+    }
+
+    /// The number of bytes read so far.
+    pub fn offset(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// The number of bytes before the last item.
+    pub fn item_offset(&self) -> u64 {
+        self.before + self.value.start as u64
+    }
+
+    /// The next part of the log; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`LogReadError`] with the byte at which the log ends or is damaged.
+    pub fn next_item(&mut self) -> Result<Option<LogItem<'_>>, LogReadError> {
+        loop {
+            match self.place {
+                Place::Start => self.start()?,
+                Place::Records => return self.record(),
+                Place::File => {
+                    let Some(()) = self.member()? else {
+                        self.place = Place::End;
+                        continue;
+                    };
+                    match &*self.name {
+                        b"traces" => self.open(b'[', Place::Traces, "the list of traces")?,
+                        // A file with one trace, whose members are the file's.
+                        b"events" => {
+                            self.open(b'[', Place::Events(Parent::File), "the list of events")?;
+                        }
+                        b"trace" => self.open(b'{', Place::InTrace(true), "a trace")?,
+                        _ => {
+                            self.take_value()?;
+                            return Ok(Some(self.as_member()));
+                        }
+                    }
+                }
+                Place::Traces => {
+                    if self.item(b']')? {
+                        self.open(b'{', Place::InTrace(false), "a trace")?;
+                        self.has_trace = true;
+                        return Ok(Some(LogItem::Trace));
+                    }
+                    self.place = Place::File;
+                }
+                Place::InTrace(alone) => {
+                    let Some(()) = self.member()? else {
+                        self.place = if alone { Place::File } else { Place::Traces };
+                        continue;
+                    };
+                    if self.name == b"events" && self.peek("the events")? == b'[' {
+                        self.at += 1;
+                        self.place = Place::Events(Parent::Trace(alone));
+                        continue;
+                    }
+                    self.take_value()?;
+                    return Ok(Some(self.as_member()));
+                }
+                Place::Events(parent) => {
+                    if self.item(b']')? {
+                        self.take_value()?;
+                        return Ok(Some(LogItem::Event(&self.buffer[self.value.clone()])));
+                    }
+                    self.place = match parent {
+                        Parent::File => Place::File,
+                        Parent::Trace(alone) => Place::InTrace(alone),
+                    };
+                }
+                Place::End => return Ok(None),
+            }
+        }
+    }
+
+    /// Decides which form the log has.
+    fn start(&mut self) -> Result<(), LogReadError> {
+        if !self.fill_to(1)? {
+            return Err(LogReadError::NoLog { found: "an empty file".into() });
+        }
+        if self.buffer.starts_with(&[0xef, 0xbb, 0xbf]) {
+            self.at = 3;
+        }
+        if self.buffer[self.at] == RECORD_SEPARATOR {
+            self.at += 1;
+            self.place = Place::Records;
+            return self.header();
+        }
+        self.skip_space()?;
+        if self.rest().first() != Some(&b'{') {
+            let start = &self.rest()[..self.rest().len().min(16)];
+            let found = format!("`{}`", start.escape_ascii());
+            return Err(LogReadError::NoLog { found });
+        }
+        // An object that another one follows is the first of JSON lines.
+        match self.scan() {
+            Ok(length) if self.is_followed_by_object(length)? => {
+                self.place = Place::Records;
+                self.header()
+            }
+            _ => {
+                self.at += 1;
+                self.place = Place::File;
+                Ok(())
+            }
+        }
+    }
+
+    /// Is there a second object after the first one, which has this length?
+    fn is_followed_by_object(&mut self, length: usize) -> Result<bool, LogReadError> {
+        self.fill_to(length + 3)?;
+        let rest = &self.rest()[length..];
+        Ok(rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{'))
+    }
+
+    /// Checks that the first record is the header of a log; it stays unread.
+    fn header(&mut self) -> Result<(), LogReadError> {
+        self.skip_space()?;
+        let length = self.scan()?;
+        let header = &self.rest()[..length];
+        let keys: [&[u8]; 3] = [b"\"qlog_version\"", b"\"file_schema\"", b"\"qlog_format\""];
+        if keys.iter().any(|key| header.windows(key.len()).any(|part| part == *key)) {
+            return Ok(());
+        }
+        let found = format!("`{}`", header[..header.len().min(40)].escape_ascii());
+        Err(LogReadError::NoLog { found })
+    }
+
+    fn record(&mut self) -> Result<Option<LogItem<'_>>, LogReadError> {
+        loop {
+            self.skip_space()?;
+            match self.rest().first() {
+                None => return Ok(None),
+                Some(&byte) if byte == RECORD_SEPARATOR => self.at += 1,
+                Some(b'{' | b'[') => break,
+                Some(_) => return Err(self.damaged("a record")),
+            }
+        }
+        self.take_value()?;
+        if self.has_trace {
+            Ok(Some(LogItem::Event(&self.buffer[self.value.clone()])))
+        } else {
+            self.has_trace = true;
+            Ok(Some(LogItem::Member(b"header", &self.buffer[self.value.clone()])))
+        }
+    }
+
+    fn as_member(&self) -> LogItem<'_> {
+        LogItem::Member(&self.name, &self.buffer[self.value.clone()])
+    }
+
+    /// Reads the name of the next member and the colon; `None` at the end of the object.
+    fn member(&mut self) -> Result<Option<()>, LogReadError> {
+        if !self.item(b'}')? {
+            return Ok(None);
+        }
+        if self.peek("an object")? != b'"' {
+            return Err(self.damaged("the name of a member"));
+        }
+        self.take_value()?;
+        self.name.clear();
+        self.name.extend(&self.buffer[self.value.start + 1..self.value.end - 1]);
+        if self.peek("an object")? != b':' {
+            return Err(self.damaged("a colon"));
+        }
+        self.at += 1;
+        Ok(Some(()))
+    }
+
+    /// Goes to the next item of a list or an object; false if it ends.
+    fn item(&mut self, end: u8) -> Result<bool, LogReadError> {
+        let inside = if end == b']' { "a list" } else { "an object" };
+        let mut byte = self.peek(inside)?;
+        if byte == b',' {
+            self.at += 1;
+            byte = self.peek(inside)?;
+        }
+        if byte == end {
+            self.at += 1;
+        }
+        Ok(byte != end)
+    }
+
+    fn open(&mut self, by: u8, then: Place, needed: &'static str) -> Result<(), LogReadError> {
+        if self.peek(needed)? != by {
+            return Err(self.damaged(needed));
+        }
+        self.at += 1;
+        self.place = then;
+        Ok(())
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self, inside: &'static str) -> Result<u8, LogReadError> {
+        self.skip_space()?;
+        let offset = self.offset();
+        self.rest().first().copied().ok_or(LogReadError::Truncated { offset, inside })
+    }
+
+    /// Moves past the next value, and notes where it is.
+    fn take_value(&mut self) -> Result<(), LogReadError> {
+        self.skip_space()?;
+        let length = self.scan()?;
+        self.value = self.at..self.at + length;
+        self.at += length;
+        Ok(())
+    }
+
+    /// The length of the value that begins at the reader's place; reads until all of it is there.
+    fn scan(&mut self) -> Result<usize, LogReadError> {
+        let mut scan = Scan::default();
+        let mut seen = 0;
+        loop {
+            let rest = &self.buffer[self.at..];
+            if let Some(length) = scan.on(&rest[seen..]) {
+                return Ok(seen + length);
+            }
+            seen = rest.len();
+            if seen > MAX_VALUE || scan.depth > MAX_DEPTH {
+                return Err(LogReadError::TooLarge { offset: self.offset() });
+            }
+            if !self.fill_to(seen + 1)? {
+                let offset = self.before + self.buffer.len() as u64;
+                return match seen {
+                    // A number ends with the file.
+                    1.. if scan.is_scalar() => Ok(seen),
+                    _ => Err(LogReadError::Truncated { offset, inside: "a value" }),
+                };
+            }
+        }
+    }
+
+    fn skip_space(&mut self) -> Result<(), LogReadError> {
+        loop {
+            let space = self.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.at += space;
+            if self.at < self.buffer.len() || !self.fill_to(1)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.at..]
+    }
+
+    /// Reads until `count` bytes are unread; false if the log ends before.
+    fn fill_to(&mut self, count: usize) -> Result<bool, LogReadError> {
+        while self.buffer.len() - self.at < count {
+            if self.is_over {
+                return Ok(false);
+            }
+            if self.at > 0 {
+                self.before += self.at as u64;
+                self.buffer.drain(..self.at);
+                self.at = 0;
+            }
+            let filled = self.buffer.len();
+            self.buffer.resize(filled + CHUNK, 0);
+            let read = match self.input.read(&mut self.buffer[filled..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(source) => {
+                    self.buffer.truncate(filled);
+                    return Err(LogReadError::Io { offset: self.before + filled as u64, source });
+                }
+                Ok(read) => read,
+            };
+            self.buffer.truncate(filled + read);
+            self.is_over = read == 0;
+        }
+        Ok(true)
+    }
+
+    fn damaged(&self, needed: &'static str) -> LogReadError {
+        let rest = self.rest();
+        let found = format!("`{}`", rest[..rest.len().min(16)].escape_ascii());
+        LogReadError::Damaged { offset: self.offset(), found, needed }
+    }
+}
+
+/// The byte before each record of JSON-SEQ (RFC 7464 section 2.2).
+const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// The search for the end of a value.
+#[derive(Debug, Default)]
+struct Scan {
+    depth: usize,
+    is_begun: bool,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Scan {
+    fn is_scalar(&self) -> bool {
+        self.depth == 0 && !self.in_string
+    }
+
+    /// The number of these bytes that belong to the value, once its end is among them.
+    fn on(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (at, &byte) in bytes.iter().enumerate() {
+            if self.in_string {
+                match byte {
+                    _ if self.is_escaped => self.is_escaped = false,
+                    b'\\' => self.is_escaped = true,
+                    b'"' => {
+                        self.in_string = false;
+                        if self.depth == 0 {
+                            return Some(at + 1);
+                        }
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' | b',' if self.depth == 0 => return Some(at),
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                RECORD_SEPARATOR => return Some(at),
+                byte if self.depth == 0 && self.is_begun && byte.is_ascii_whitespace() => {
+                    return Some(at);
+                }
+                _ => {}
+            }
+            self.is_begun = true;
+        }
+        None
+    }
+}
+
+/// The items of a JSON list as JSON.
+pub(crate) fn items(list: &[u8]) -> Vec<&[u8]> {
+    let mut rest = list.strip_prefix(b"[").unwrap_or(list);
+    let mut items = Vec::new();
+    loop {
+        rest = rest.trim_ascii_start();
+        let Some(length) = Scan::default().on(rest).filter(|length| *length > 0) else {
+            return items;
+        };
+        items.push(rest[..length].trim_ascii_end());
+        rest = rest[length..].trim_ascii_start();
+        rest = rest.strip_prefix(b",").unwrap_or(rest);
+    }
+}

@@ -1,0 +1,87 @@
+//! Recovery episodes: from the first loss until a packet sent later is acknowledged (RFC 9002
+//! section 7.3.2), with the congestion window before and after.
+
+use crate::event::Space;
+
+/// Times closer than this are the same, in seconds: logs may write a cause after its effect.
+const SAME: f64 = 0.001;
+
+/// A recovery episode.
+#[derive(Clone, Debug)]
+pub(crate) struct Episode {
+    pub event: u64,
+    pub start: f64,
+    /// `None` if the log ends before.
+    pub end: Option<f64>,
+    /// The indexes of its first loss and of the loss after its last.
+    pub losses: [usize; 2],
+    /// The congestion window before and its smallest value within, in bytes.
+    pub cwnd: [Option<f64>; 2],
+    space: Space,
+    /// The largest packet number sent when it began.
+    largest: u64,
+}
+
+/// The recovery of one end.
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    pub episodes: Vec<Episode>,
+    /// The window, and the one before its last change with the time of that change.
+    cwnd: Option<f64>,
+    previous: Option<(f64, f64)>,
+    /// The event in which each lost packet was sent.
+    sent_events: Vec<u64>,
+}
+
+impl Recovery {
+    /// The event in which the packet of this loss was sent.
+    pub fn sent_event(&self, loss: usize) -> u64 {
+        self.sent_events.get(loss).copied().unwrap_or(0)
+    }
+
+    /// A packet was declared lost: its number, the largest one sent, the event and the time.
+    pub fn on_lost(&mut self, space: Space, of: (u64, u64), event: (u64, f64), sent_event: u64) {
+        let ((number, largest), (event, at)) = (of, event);
+        self.sent_events.push(sent_event);
+        let losses = self.sent_events.len();
+        if let Some(last) = self.episodes.last_mut() {
+            if last.space == space && number <= last.largest {
+                last.losses[1] = losses;
+                return;
+            }
+        }
+        let before = match self.previous {
+            Some((before, changed)) if at - changed <= SAME && Some(before) > self.cwnd => {
+                Some(before)
+            }
+            _ => self.cwnd,
+        };
+        let cwnd = [before, self.cwnd];
+        let losses = [losses - 1, losses];
+        self.episodes.push(Episode { event, start: at, end: None, losses, cwnd, space, largest });
+    }
+
+    /// The largest packet that an acknowledgment newly covers.
+    pub fn on_acked(&mut self, space: Space, number: u64, at: f64) {
+        if let Some(last) = self.episodes.last_mut() {
+            if last.end.is_none() && last.space == space && number > last.largest {
+                last.end = Some(at);
+            }
+        }
+    }
+
+    /// The congestion window in bytes.
+    #[expect(clippy::float_cmp, reason = "the log repeats the value")]
+    pub fn on_cwnd(&mut self, cwnd: f64, at: f64) {
+        if let Some(known) = self.cwnd.filter(|known| *known != cwnd) {
+            self.previous = Some((known, at));
+        }
+        self.cwnd = Some(cwnd);
+        if let Some(last) = self.episodes.last_mut() {
+            if last.end.is_none_or(|end| at - end <= SAME) {
+                last.cwnd[1] = Some(last.cwnd[1].map_or(cwnd, |least| least.min(cwnd)));
+                last.cwnd[0] = last.cwnd[0].or(Some(cwnd));
+            }
+        }
+    }
+}

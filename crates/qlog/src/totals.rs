@@ -1,0 +1,98 @@
+//! Totals of a log.
+
+use rtolab_diagnose::TimeoutClass;
+use serde::Serialize;
+
+use crate::report::LogReport;
+
+/// Totals of a log.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct LogSummary {
+    /// The version of qlog, as the log gives it.
+    pub qlog_version: Option<String>,
+    /// When the first event happened, in seconds since 1970-01-01 00:00 UTC; 0 if it is unknown.
+    pub began: f64,
+    /// When the last event happened, likewise.
+    pub ended: f64,
+    pub events: u64,
+    /// Packets that were sent and received.
+    pub packets: u64,
+    pub connections: u64,
+    /// Events that matter and are malformed.
+    pub malformed: u64,
+    /// The first of them.
+    pub first_malformed: Option<String>,
+    pub totals: LogTotals,
+}
+
+/// Totals over connections. The keys are those of captures where they mean the same; segments are
+/// packets that ask for an acknowledgment, retransmissions are stream bytes.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct LogTotals {
+    /// Packets that ask for an acknowledgment.
+    pub segments: u64,
+    /// Packets that were declared lost.
+    pub losses: u64,
+    /// Of these, packets that arrived.
+    pub spurious_losses: u64,
+    /// Of these, packets that were lost.
+    pub lost: u64,
+    /// Declared losses without a verdict.
+    pub unknown: u64,
+    /// Connections whose log lacks acknowledgments.
+    pub one_way: u64,
+    /// Probe timeouts.
+    pub timeouts: u64,
+    pub spurious: u64,
+    pub ack_lost: u64,
+    pub genuine: u64,
+    pub unknown_timeouts: u64,
+    pub episodes: u64,
+    /// Recovery episodes whose losses were all spurious.
+    pub spurious_episodes: u64,
+    pub stream_bytes: u64,
+    /// Stream bytes that were retransmitted.
+    pub retransmissions: u64,
+    /// Of these, bytes whose earlier copy arrived.
+    pub unneeded: u64,
+    /// Of these, bytes whose earlier copy was lost.
+    pub needed: u64,
+    /// In seconds.
+    pub time_in_recovery: f64,
+    /// The part of it in episodes whose losses were all spurious.
+    pub time_in_spurious_recovery: f64,
+    /// The time lost to probe timeouts, in seconds.
+    pub time_lost: f64,
+}
+
+impl LogTotals {
+    pub(crate) fn add(&mut self, one: &LogReport) {
+        let losses =
+            |verdict| one.losses.iter().filter(|row| row.verdict == verdict).count() as u64;
+        let timeouts = |class| one.timeouts.iter().filter(|row| row.class == class).count() as u64;
+        self.segments += one.ack_eliciting;
+        self.losses += one.losses.len() as u64;
+        self.spurious_losses += losses(TimeoutClass::Spurious);
+        self.lost += losses(TimeoutClass::Genuine);
+        self.unknown += losses(TimeoutClass::Unknown);
+        self.one_way += u64::from(!one.has_acks);
+        self.timeouts += one.timeouts.len() as u64;
+        self.spurious += timeouts(TimeoutClass::Spurious);
+        self.ack_lost += timeouts(TimeoutClass::AckLost);
+        self.genuine += timeouts(TimeoutClass::Genuine);
+        self.unknown_timeouts += timeouts(TimeoutClass::Unknown);
+        self.episodes += one.episodes.len() as u64;
+        let spurious =
+            one.episodes.iter().filter(|episode| episode.class == TimeoutClass::Spurious);
+        self.spurious_episodes += spurious.count() as u64;
+        self.stream_bytes += one.stream_bytes;
+        self.retransmissions += one.retransmitted_bytes;
+        self.unneeded += one.unneeded_bytes;
+        self.needed += one.needed_bytes;
+        self.time_in_recovery += one.time_in_recovery;
+        self.time_in_spurious_recovery += one.time_in_spurious_recovery;
+        self.time_lost += one.time_lost;
+    }
+}

@@ -1,0 +1,239 @@
+//! Logs of every form, whole and damaged, and the verdicts on them.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+
+use rtolab_diagnose::{NetworkVerdict, TimeoutClass};
+use rtolab_qlog::{LogDocument, diagnose, diagnose_pair, is_log};
+
+const SEQ: &str = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"server"},"common_fields":{"ODCID":"ab"}}}"#;
+
+fn judged(log: &str) -> LogDocument {
+    diagnose(log.as_bytes(), |_| Ok::<(), Infallible>(())).unwrap()
+}
+
+fn sent(ms: u32, number: u64) -> String {
+    let offset = number * 1000;
+    format!(
+        r#"{{"time":{ms},"name":"transport:packet_sent","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"raw":{{"length":1040}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":{offset},"length":1000}}]}}}}"#
+    )
+}
+
+fn acked(ms: u32, number: u64, ranges: &str) -> String {
+    format!(
+        r#"{{"time":{ms},"name":"transport:packet_received","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"frames":[{{"frame_type":"ack","acked_ranges":{ranges}}}]}}}}"#
+    )
+}
+
+fn lost(ms: u32, number: u64) -> String {
+    format!(
+        r#"{{"time":{ms},"name":"recovery:packet_lost","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"trigger":"reordering_threshold"}}}}"#
+    )
+}
+
+fn cwnd(ms: u32, bytes: u32) -> String {
+    format!(
+        r#"{{"time":{ms},"name":"recovery:metrics_updated","data":{{"congestion_window":{bytes}}}}}"#
+    )
+}
+
+fn expired(ms: u32) -> String {
+    format!(
+        r#"{{"time":{ms},"name":"recovery:loss_timer_updated","data":{{"event_type":"expired","timer_type":"pto","packet_number_space":"application_data"}}}}"#
+    )
+}
+
+fn lines(events: &[String]) -> String {
+    let mut log = format!("\u{1e}{SEQ}\n");
+    for event in events {
+        let _ = writeln!(log, "\u{1e}{event}");
+    }
+    log
+}
+
+/// Packet 1 comes late: it is declared lost, and acknowledged 10 ms later. Packet 2 is lost.
+fn reordered() -> Vec<String> {
+    let mut events: Vec<String> = (0..8).map(|number| sent(number as u32, number)).collect();
+    events.extend([cwnd(9, 12_000), acked(50, 0, "[[0],[3,5]]"), lost(50, 1), lost(50, 2)]);
+    events.extend([cwnd(50, 6000), acked(60, 1, "[[0,1],[3,7]]"), sent(61, 8)]);
+    events.extend([acked(120, 2, "[[0,1],[3,8]]"), acked(400, 3, "[[0,1],[3,8]]")]);
+    events
+}
+
+#[test]
+fn an_acknowledgment_counts_for_the_first_declaration_of_a_loss() {
+    let mut events: Vec<String> = (0..8).map(|number| sent(number as u32, number)).collect();
+    events.extend([acked(50, 0, "[[0],[3,5]]"), lost(50, 1), lost(50, 2), lost(51, 1)]);
+    events.extend([acked(60, 1, "[[0,1],[3,7]]"), sent(61, 8), acked(120, 2, "[[0,1],[3,8]]")]);
+    events.push(acked(400, 3, "[[0,1],[3,8]]"));
+    let found = judged(&lines(&events));
+    let losses = &found.connections[0].losses;
+    let verdicts: Vec<(u64, TimeoutClass)> =
+        losses.iter().map(|loss| (loss.packet_number, loss.verdict)).collect();
+    assert_eq!(verdicts, [(1, TimeoutClass::Spurious), (2, TimeoutClass::Genuine)]);
+}
+
+#[test]
+fn a_loss_that_is_acknowledged_later_is_spurious_and_the_other_genuine() {
+    let found = judged(&lines(&reordered()));
+    assert!(found.error.is_none(), "{:?}", found.error);
+    let [one] = &found.connections[..] else { panic!("{}", found.connections.len()) };
+    let verdicts: Vec<(u64, TimeoutClass)> =
+        one.losses.iter().map(|loss| (loss.packet_number, loss.verdict)).collect();
+    assert_eq!(verdicts, [(1, TimeoutClass::Spurious), (2, TimeoutClass::Genuine)]);
+    assert_eq!(one.losses[0].evidence[0].kind, "acknowledged-later");
+    assert!((one.losses[0].late.unwrap() - 0.010).abs() < 1e-9);
+    assert_eq!(found.answer.network, NetworkVerdict::LosesAndLate);
+    let [episode] = &one.episodes[..] else { panic!("{:?}", one.episodes) };
+    assert_eq!(episode.cwnd, [Some(12_000.0), Some(6000.0)]);
+    assert_eq!((episode.start, episode.end), (0.05, Some(0.12)));
+    assert_eq!((one.vantage, one.group.as_deref()), ("server", Some("ab")));
+}
+
+#[test]
+fn a_loss_at_the_end_of_a_log_is_unknown() {
+    let events = &reordered()[..11];
+    let found = judged(&lines(events));
+    assert_eq!(found.summary.totals.unknown, 1);
+    assert_eq!(found.connections[0].losses[0].verdict, TimeoutClass::Unknown);
+}
+
+#[test]
+fn retransmitted_bytes_count_by_the_fate_of_the_first_copy() {
+    let mut events = reordered();
+    for number in [1, 2] {
+        let copy = sent(70, 20 + number).replace(
+            &format!("\"offset\":{}", 20_000 + number * 1000),
+            &format!("\"offset\":{}", number * 1000),
+        );
+        events.insert(15, copy);
+    }
+    let one = &judged(&lines(&events)).connections[0];
+    assert_eq!((one.retransmitted_bytes, one.unneeded_bytes, one.needed_bytes), (2000, 1000, 1000));
+}
+
+#[test]
+fn a_probe_timeout_is_spurious_if_the_next_acknowledgment_is_of_originals_alone() {
+    let start = [sent(0, 0), acked(50, 0, "[[0]]"), sent(50, 1), sent(51, 2), expired(200)];
+    let classes = |rest: &[String]| {
+        let found = judged(&lines(&[&start, rest].concat()));
+        let rows = &found.connections[0].timeouts;
+        rows.iter().map(|row| (row.class, row.evidence[0].kind)).collect::<Vec<_>>()
+    };
+    let spurious = [sent(200, 3), acked(210, 1, "[[0,2]]")];
+    assert_eq!(classes(&spurious), [(TimeoutClass::Spurious, "originals-alone")]);
+    let genuine = [sent(200, 3), acked(251, 1, "[[0],[3]]")];
+    assert_eq!(classes(&genuine), [(TimeoutClass::Genuine, "probe-alone")]);
+    let ack_lost = [sent(200, 3), acked(251, 1, "[[0,3]]")];
+    assert_eq!(classes(&ack_lost), [(TimeoutClass::AckLost, "probe-answered")]);
+    let held = [sent(200, 3), acked(900, 1, "[[0,3]]")];
+    assert_eq!(classes(&held), [(TimeoutClass::Unknown, "late-together")]);
+}
+
+/// The same events as one JSON document, as JSON lines, and as lists of draft 01 in microseconds
+/// and with deltas.
+#[test]
+fn every_form_of_a_log_has_the_same_verdicts() {
+    let expected = [TimeoutClass::Spurious, TimeoutClass::Genuine];
+    let verdicts = |log: &str| {
+        let found = judged(log);
+        assert!(found.error.is_none(), "{:?} of {log}", found.error);
+        let losses = &found.connections[0].losses;
+        losses.iter().map(|loss| loss.verdict).collect::<Vec<_>>()
+    };
+    let events = reordered();
+    let json = format!(
+        r#"{{"qlog_version":"0.3","traces":[{{"events":[{}],"vantage_point":{{"type":"server"}}}}]}}"#,
+        events.join(",")
+    );
+    assert_eq!(verdicts(&json), expected);
+    assert_eq!(verdicts(&json.replace("transport:", "quic:").replace(",\"", ",\n \"")), expected);
+    let by_line = format!("{SEQ}\n{}\n", events.join("\n"));
+    assert_eq!(verdicts(&by_line), expected);
+    // Draft 01: [time, category, event, data].
+    let mut before = 0;
+    let mut lists: [Vec<String>; 2] = [vec![], vec![]];
+    for event in &events {
+        let event: serde_json::Value = serde_json::from_str(event).unwrap();
+        let (category, name) = event["name"].as_str().unwrap().split_once(':').unwrap();
+        let time = event["time"].as_u64().unwrap();
+        let data =
+            event["data"].to_string().replace("\"packet_number\":1}", "\"packet_number\":\"1\"}");
+        lists[0].push(format!(r#"["{}","{category}","{name}",{data}]"#, time * 1000));
+        lists[1].push(format!(r#"[{},"{category}","{name}",{data}]"#, (time - before) * 1000));
+        before = time;
+    }
+    for (list, field) in lists.iter().zip(["relative_time", "delta_time"]) {
+        let log = format!(
+            r#"{{"qlog_version":"draft-01","traces":[{{"configuration":{{"time_units":"us"}},"event_fields":["{field}","category","event","data"],"events":[{}]}}]}}"#,
+            list.join(",")
+        );
+        assert_eq!(verdicts(&log), expected, "{field}");
+        assert!((judged(&log).summary.ended - 0.4).abs() < 1e-9, "{field}");
+    }
+}
+
+#[test]
+fn what_was_read_before_the_damage_is_judged() {
+    let whole = lines(&reordered());
+    let cut = &whole[..whole.len() - 30];
+    let found = judged(cut);
+    let error = found.error.unwrap();
+    assert_eq!(error, format!("the log ends at byte {}, inside a value", cut.len()));
+    assert_eq!(found.summary.totals.spurious_losses, 1);
+    let damaged = format!("{whole}oops\n");
+    let error = judged(&damaged).error.unwrap();
+    let at = whole.len();
+    assert_eq!(error, format!("damaged at byte {at}: `oops\\n`, where a record should be"));
+}
+
+#[test]
+fn a_malformed_event_is_skipped_and_counted() {
+    let mut events = reordered();
+    events.insert(3, r#"{"time":2,"name":"transport:packet_sent","data":{"frames":7}}"#.into());
+    events.insert(4, r#"{"time":2,"name":"http:frame_created","data":{"frames":7}}"#.into());
+    let found = judged(&lines(&events));
+    assert_eq!(found.summary.malformed, 1);
+    assert!(found.summary.first_malformed.unwrap().starts_with("event 4 at byte "));
+    assert_eq!(found.summary.totals.spurious_losses, 1);
+}
+
+#[test]
+fn ranges_may_name_the_packet_after_the_last() {
+    let mut events = vec![sent(0, 0), acked(40, 0, "[[0,1]]")];
+    events.extend((1..8).map(|number| sent(41, number)));
+    events.extend([acked(90, 1, "[[0,1],[3,6]]"), lost(90, 1), lost(90, 2)]);
+    events.extend([acked(100, 2, "[[0,2],[3,8]]"), acked(900, 3, "[[0,2],[3,8]]")]);
+    let losses = &judged(&lines(&events)).connections[0].losses;
+    assert_eq!(
+        losses.iter().map(|loss| loss.verdict).collect::<Vec<_>>(),
+        [TimeoutClass::Spurious, TimeoutClass::Genuine]
+    );
+}
+
+#[test]
+fn other_files_are_no_logs() {
+    assert!(is_log(b"{}") && is_log(b"\x1e{") && is_log(b" \n{"));
+    assert!(!is_log(b"\x0a\x0d\x0d\x0a") && !is_log(b"\xd4\xc3\xb2\xa1") && !is_log(b""));
+    let error = judged("\u{1e}{\"a\":1}\n").error.unwrap();
+    assert!(error.starts_with("no qlog: `{\\\"a\\\":1}`"), "{error}");
+}
+
+/// The client's log: it receives packet 2, which the server declared lost, after the server's log
+/// has ended, and never packet 1.
+#[test]
+fn the_other_log_knows_each_fate() {
+    let events = &reordered()[..11];
+    let received = |number: u64| sent(1, number).replace("packet_sent", "packet_received");
+    let client = lines(&[0, 3, 4, 5, 2, 6, 7].map(received)).replace("server", "client");
+    let inputs = [client.as_bytes().to_vec(), lines(events).into_bytes()];
+    let pair = |inputs: [&[u8]; 2]| diagnose_pair(inputs, |_| Ok::<(), Infallible>(())).unwrap();
+    let found = pair([&inputs[0], &inputs[1]]).unwrap();
+    assert_eq!(found.sender_capture, Some(1));
+    let [loss] = &found.connections[0].losses[..] else { panic!() };
+    assert_eq!((loss.verdict, loss.evidence[0].kind), (TimeoutClass::Genuine, "both-logs"));
+    let client = client.replace(r#""packet_number":2}"#, r#""packet_number":1}"#);
+    let found = pair([client.as_bytes(), &inputs[1]]).unwrap();
+    assert_eq!(found.connections[0].losses[0].verdict, TimeoutClass::Spurious);
+    assert!(pair([&inputs[1], &inputs[1]]).is_none(), "two logs of the server");
+}

@@ -1,0 +1,132 @@
+"""`rtolab run`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rtolab import _rtolab
+from rtolab.cli.options import AsJson, Jobs, Runs, Scenario, Seed, Set
+from rtolab.cli.terminal import name_files, pairs, print_json, progressing, stdout
+from rtolab.run import as_toml, find_scenario
+from rtolab.run import run as run_scenario
+
+
+class Export(StrEnum):
+    """The formats to which a run can be exported."""
+
+    PACKETDRILL = "packetdrill"
+
+
+def run(  # noqa: PLR0913  (all but the first are options)
+    scenario: Scenario,
+    *,
+    sender: Annotated[
+        list[str] | None,
+        typer.Option("--sender", "-s", help="A sender such as newreno+frto; again for another."),
+    ] = None,
+    runs: Runs = 1,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    set_: Set = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="A passive detector, scored against the ground truth; or all."),
+    ] = None,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SENDER", help="Also continue with this sender from each timeout."),
+    ] = None,
+    prototype: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py:CLASS",
+            help="Your own detector, response or stage, for --judge, --sender and --set.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for tables, captures and figures of one run.")
+    ] = None,
+    export: Annotated[
+        Export | None,
+        typer.Option(help="Also write the first flow of every run as a script, here or to --out."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run one scenario, with one or more senders, on one or more seeds."""
+    from rtolab import judging  # noqa: PLC0415
+    from rtolab.prototype import made  # noqa: PLC0415
+    from rtolab.prototype.source import load  # noqa: PLC0415
+
+    senders = sender or []
+    pictured = out is not None and runs == 1
+    trace = pictured or export is not None
+    given = pairs(set_, "--set")
+    prototypes = [load(place) for place in prototype or ()]
+    if senders and given:
+        set_keys = [(key, as_toml(value)) for key, value in given.items()]
+        _rtolab.check(find_scenario(scenario), set_keys, senders, made(prototypes))
+    with progressing(f"running {scenario}") as progress:
+        result = run_scenario(
+            scenario,
+            sender=senders,
+            seed=seed,
+            runs=runs,
+            set=given,
+            trace=trace,
+            windows=pictured,
+            judge=judge or (),
+            what_if=what_if or (),
+            prototypes=prototypes,
+            jobs=jobs,
+            progress=progress,
+        )
+    files = result.write(out) if out else []
+    if out and pictured:
+        files += _draw(result, out)
+    if export:
+        files += result.write_scripts(out or Path())
+    judges = judging.confusions(result) if judge else []
+    differences = list(judging.differences(result)) if what_if else []
+    if as_json:
+        document: dict[str, Any] = {
+            "scenario": scenario,
+            "seed": seed,
+            "runs": runs,
+            **result.effort,
+            "connections": result.connections.to_dicts(),
+        }
+        if result.tasks.height:
+            document["tasks"] = result.tasks.to_dicts()
+        if judge:
+            document["judges"] = [asdict(one) for one in judges]
+        if what_if:
+            document["what_if"] = [asdict(one) for one in differences]
+        print_json(document | {"files": [str(path) for path in files]})
+        return
+    from rtolab import tables  # noqa: PLC0415
+
+    console = stdout()
+    console.print(tables.runs(result))
+    if judge:
+        console.print(tables.judges(judges))
+    if what_if:
+        console.print(tables.what_if(differences))
+    name_files(files)
+
+
+def _draw(result: Any, out: Path) -> list[Path]:
+    """Write figures of the first traced run of each sender."""
+    from rtolab.plot import save  # noqa: PLC0415
+    from rtolab.result import PLACES, file_name  # noqa: PLC0415
+
+    files = []
+    for run_ in range(result.runs):
+        for place in PLACES:
+            stem = out / f"{file_name(result.sender(run_))}-{place}"
+            files += save(result.plot.time_sequence(run_, place), stem)
+    return files
