@@ -84,14 +84,14 @@ def test_there_are_fifty_scenarios_that_repeat_by_seed() -> None:
 
 
 @pytest.mark.parametrize("which", [Suite.FIFTY, Suite.TODAY])
-def test_every_scenario_and_every_twin_can_be_run(which: Suite, tmp_path: Path) -> None:
-    twins = set()
+def test_every_scenario_and_every_reference_run_can_be_run(which: Suite, tmp_path: Path) -> None:
+    references = set()
     for one in suite(which):
         again = sum(at + length for at, length in one.spans[-1:])
-        for number, each in enumerate((one, one.twin)):
-            if each.id in twins:
+        for number, each in enumerate((one, one.reference)):
+            if each.id in references:
                 continue
-            twins |= {each.id} if number else set()
+            references |= {each.id} if number else set()
             path = tmp_path / f"{one.id}-{number}.toml"
             each.write(path, 90, (14, 15) if each.tail else ())
             result = rtolab.run(path, sender="linux", seed=each.seed)
@@ -116,7 +116,7 @@ FILES = {
 def test_another_file_makes_another_version(which: Suite, tmp_path: Path) -> None:
     file, digest = tmp_path / "scenario.toml", sha256()
     for one in suite(which):
-        for each in (one, one.twin):
+        for each in (one, one.reference):
             each.write(file, 60)
             trace = file.with_suffix(".delays")
             words = [f"{each.id} {each.seed} {each.tail}", file.read_text()]
@@ -154,10 +154,10 @@ def test_a_path_may_change_its_delay(tmp_path: Path) -> None:
 
 def test_an_incast_shares_a_short_queue_and_fetches_at_once(tmp_path: Path) -> None:
     (incast,) = [one for one in suite(Suite.TODAY) if one.id == "dc-incast-8"]
-    found, twin = written(incast, tmp_path), written(incast.twin, tmp_path)
+    found, reference = written(incast, tmp_path), written(incast.reference, tmp_path)
     assert found["link"][0]["backward"] == {"queue": "128000 B"}
-    assert "backward" not in twin["link"][0]
-    assert found["flow"][0]["count"] == twin["flow"][0]["count"] == 8
+    assert "backward" not in reference["link"][0]
+    assert found["flow"][0]["count"] == reference["flow"][0]["count"] == 8
     # 125 kB are under way, and the queue has 128 kB.
     assert incast.capacity == 253_000
     # A late millisecond would be ten round trips.
@@ -231,7 +231,7 @@ def test_a_disturbance_that_is_missed_is_doubted() -> None:
     )
 
 
-def test_without_tcp_bytes_are_compared_with_the_twins() -> None:
+def test_without_tcp_bytes_are_compared_with_the_reference_runs() -> None:
     assert scored(measured(unneeded=None)).unneeded_bytes == 0
     assert scored(measured(unneeded=None, arrived=1_230_000)).unneeded_bytes == 30_000
     assert scored(measured(unneeded=None, arrived=1_190_000)).unneeded_bytes == 0
@@ -259,7 +259,7 @@ def test_scattered_scores_are_doubted() -> None:
     hung = measured(ended=TransferOutcome.HUNG)
     (doubt,) = score(CLEAN, [measured(), hung, measured()], TWIN).doubts
     assert doubt == "3 runs on the same seed had scores of 0 to 100"
-    # The twin's own scatter matters as far as it makes another score.
+    # The reference runs' own scatter matters as far as it makes another score.
     unsteady = replace(TWIN, spread_s=(4.5, 6.0))
     (doubt,) = score(CLEAN, [measured(took_s=6.0)], unsteady).doubts
     assert "undisturbed the transfer took 4.50 to 6.00 s (quartiles)" in doubt
@@ -302,7 +302,7 @@ def test_datagrams_are_judged_by_their_fates() -> None:
     assert (run.ended, run.tail, run.unneeded_bytes) == (TransferOutcome.HUNG, 4, 1228)
 
 
-def test_twins_are_medians_and_must_end() -> None:
+def test_reference_runs_are_medians_and_must_end() -> None:
     runs = [measured(took_s=took_s) for took_s in (5.0, 9.0, 6.0)]
     assert (UndisturbedTransfer.of(runs).took_s, UndisturbedTransfer.of(runs).spread_s) == (
         6.0,
@@ -461,7 +461,7 @@ def test_a_dead_server_and_a_failing_client_have_different_errors() -> None:
     assert str(raised.value).endswith("the server ended with exit code 3: no certificate")
     with pytest.raises(rtolab.Error) as raised:
         conform(Stack("there", {}, "exec sleep 60", client, 0.5), [hold])
-    assert str(raised.value).endswith("what was said last: nobody answers")
+    assert str(raised.value).endswith("its last line: nobody answers")
 
 
 @pytest.mark.usefixtures("hosts")

@@ -1,4 +1,4 @@
-"""Programs in guests on a virtual clock: with a stand-in, and with a kernel where one is built."""
+"""Programs in guests on a virtual clock: with a fake kernel, and with one that was built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from guests import require_kernel, stand_in
+from guests import fake_kernel, require_kernel
 from prerequisites import require_tool
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
@@ -50,9 +50,9 @@ def ran(
     return report
 
 
-def test_words_output_and_status_pass_through_a_stand_in(tmp_path: Path) -> None:
+def test_words_output_and_status_pass_through_a_fake_kernel(tmp_path: Path) -> None:
     """The server starts first, addresses replace names, and the client's status counts."""
-    fake, log = stand_in(tmp_path / "kernel"), tmp_path / "log"
+    fake, log = fake_kernel(tmp_path / "kernel"), tmp_path / "log"
     report = ran(fake, ["false", "{peer}", "{near}", "x" * 3000], log, server="serve")
     assert report["returncode"] == 3
     assert log.read_text() == f"false 10.83.0.2 10.83.0.1 {'x' * 3000}\n"
@@ -61,14 +61,14 @@ def test_words_output_and_status_pass_through_a_stand_in(tmp_path: Path) -> None
 
 def test_a_client_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:
     """As `timeout` does, in virtual time."""
-    fake = stand_in(tmp_path / "kernel", "waits")
+    fake = fake_kernel(tmp_path / "kernel", "waits")
     assert ran(fake, ["true"], tmp_path / "log", limit_s=60)["returncode"] == 124
 
 
 def test_a_connected_udp_socket_does_not_count_as_listening(tmp_path: Path) -> None:
     """The client waits for another socket, ten virtual seconds at most."""
     for words, least_s in [((), 0.2), (("asks",), 10)]:
-        fake = stand_in(tmp_path / f"kernel{least_s}", *words)
+        fake = fake_kernel(tmp_path / f"kernel{least_s}", *words)
         report = ran(fake, ["true"], tmp_path / "log", server="serve")
         assert least_s <= report["elapsed_s"] < least_s + 0.5
 
@@ -82,7 +82,7 @@ def test_a_kernel_of_another_version_needs_a_compiler(
     folder.mkdir(parents=True)
     known = {"release": "6.12.4", "hz": 1000, "source": "a test"}
     (folder / "kernel.json").write_text(json.dumps(known), encoding="utf-8")
-    (folder / "own").write_text("an earlier version\n", encoding="utf-8")
+    (folder / "programs.sha256").write_text("an earlier version\n", encoding="utf-8")
     with monkeypatch.context() as without:
         without.setattr("shutil.which", lambda _: None)
         with pytest.raises(Error, match=r"another version of rtolab: .*`apt install gcc`"):
@@ -159,7 +159,7 @@ def test_a_program_that_looks_at_the_clock_again_and_again_sleeps(tmp_path: Path
 )
 def test_errors_inside_a_guest_are_reported(words: list[str], message: str, tmp_path: Path) -> None:
     """The message says what would be right, or quotes the last lines of the kernel."""
-    fake = stand_in(tmp_path / "kernel", *words)
+    fake = fake_kernel(tmp_path / "kernel", *words)
     with pytest.raises(EmulationError) as raised:
         ran(fake, ["true"], tmp_path / "log", patience_s=5)
     assert message.split(" .* ", maxsplit=1)[0] in str(raised.value)

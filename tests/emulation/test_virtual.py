@@ -1,4 +1,4 @@
-"""Guest kernels on a virtual clock: a stand-in, and a kernel where one is built."""
+"""Guest kernels on a virtual clock: a fake one, and one that was built."""
 
 import json
 import os
@@ -12,29 +12,29 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from guests import require_kernel, stand_in
+from guests import fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.emulation import Engine, emulate
 
 
-def test_a_stand_in_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
+def test_a_fake_kernel_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
     """Clock, card, queues, requests and answers work: the refusal of a setting comes through."""
-    fake = stand_in(tmp_path / "kernel", "refuses")
+    fake = fake_kernel(tmp_path / "kernel", "refuses")
     with pytest.raises(EmulationError, match=r"ipv4\.tcp_frto of near cannot be set to 2"):
         emulate("kernel-stall", kernel=fake)
 
 
 def test_a_congestion_control_that_a_guest_lacks_is_named(tmp_path: Path) -> None:
     """The guest's own list says what there is."""
-    fake = stand_in(tmp_path / "kernel")
+    fake = fake_kernel(tmp_path / "kernel")
     with pytest.raises(EmulationError, match=r'found "bbr".*expected.*cubic'):
         emulate("kernel-stall", kernel=fake, set={"kernel.congestion": "bbr"})
 
 
 def test_a_guest_that_is_killed_within_a_message_is_named(tmp_path: Path) -> None:
     """Its card's socket is reset before the process has ended."""
-    fake = stand_in(tmp_path / "kernel", "killed")
+    fake = fake_kernel(tmp_path / "kernel", "killed")
     with pytest.raises(EmulationError, match=r"exited early \(signal: 9 \(SIGKILL\)\)"):
         emulate("kernel-stall", kernel=fake)
 
@@ -86,8 +86,8 @@ def test_a_kernel_that_cannot_be_built_is_reported_at_once(
 ) -> None:
     """Nothing is left in the cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(kernel, "NEEDED", {})
-    monkeypatch.setattr(kernel, "FOR_DEBIAN", {})
+    monkeypatch.setattr(kernel, "BUILD_PROGRAMS", {})
+    monkeypatch.setattr(kernel, "DEBIAN_PROGRAMS", {})
     with pytest.raises(Error, match=message):
         kernel.build(**given)  # type: ignore[arg-type]
     assert not list(tmp_path.rglob("*.json"))
@@ -95,10 +95,31 @@ def test_a_kernel_that_cannot_be_built_is_reported_at_once(
 
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """One command installs them all."""
-    monkeypatch.setattr(kernel, "NEEDED", {"no-such-flex": "flex", "no-such-bison": "bison"})
-    monkeypatch.setattr(kernel, "FOR_DEBIAN", {})
+    monkeypatch.setattr(
+        kernel, "BUILD_PROGRAMS", {"no-such-flex": "flex", "no-such-bison": "bison"}
+    )
+    monkeypatch.setattr(kernel, "DEBIAN_PROGRAMS", {})
     with pytest.raises(Error, match="needs bison, flex: `apt install bison flex`"):
         kernel.build(source=Path("/nowhere"))
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a build that goes on has made stays."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel, "BUILD_PROGRAMS", {})
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    for process in (ended.pid, os.getpid()):
+        (kernel.cache() / f".building-{process}-abc" / "objects").mkdir(parents=True)
+    tree = tmp_path / "linux"
+    (tree / "arch" / "um").mkdir(parents=True)
+    (tree / "arch" / "um" / "Kconfig").touch()
+    with pytest.raises(OSError, match="Kconfig"):
+        kernel.build(source=tree)
+    left = [path.name for path in kernel.cache().iterdir()]
+    assert left == [f".building-{os.getpid()}-abc"]
 
 
 def test_two_runs_of_a_guest_are_equal_and_exact() -> None:
@@ -128,10 +149,10 @@ def test_withholding_needs_guests() -> None:
 
 def test_the_engine_is_a_host_beside_a_guest(tmp_path: Path) -> None:
     """Its packets take the links to the guest, at the times of the engine's timers."""
-    fake = stand_in(tmp_path / "kernel")
+    fake = fake_kernel(tmp_path / "kernel")
     result = emulate("kernel-stall", kernel=fake, engine=Engine(["near"]), set={"duration": "12 s"})
     sent = result.segments.filter(pl.col("event") == "sent")
-    assert set(sent["flags"]) == {"S"}, "the stand-in answers no SYN"
+    assert set(sent["flags"]) == {"S"}, "the fake kernel answers no SYN"
     assert sent["at_s"].to_list() == [0, 1, 2, 3, 4, 5, 7, 11]
     assert [host["kernel"] for host in result.reports[0]["hosts"]] == [None, fake.title]
 
@@ -145,7 +166,7 @@ def test_the_engine_is_a_host_beside_a_guest(tmp_path: Path) -> None:
 )
 def test_wrong_engine_hosts_are_named(hosts: list[str], message: str, tmp_path: Path) -> None:
     """Before a kernel starts."""
-    fake = stand_in(tmp_path / "kernel")
+    fake = fake_kernel(tmp_path / "kernel")
     with pytest.raises(EmulationError, match=message):
         emulate("kernel-stall", kernel=fake, engine=Engine(hosts))
 

@@ -1,4 +1,4 @@
-"""Kernels for tests of guests: a stand-in, and the newest that is built."""
+"""Kernels for tests of guests: a fake one, and the newest that is built."""
 
 import shlex
 import stat
@@ -8,7 +8,7 @@ from pathlib import Path
 from prerequisites import lack
 from rtolab import kernel
 
-STAND_IN = Path(__file__).parents[1] / "emulation" / "stand_in.py"
+FAKE_KERNEL = Path(__file__).parents[1] / "emulation" / "fake_kernel.py"
 
 
 def shell_kernel(folder: Path, script: str) -> kernel.Kernel:
@@ -17,12 +17,12 @@ def shell_kernel(folder: Path, script: str) -> kernel.Kernel:
     program = folder / "linux"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return kernel.Kernel("stand-in", "0.0", 1000, "a test", folder)
+    return kernel.Kernel("fake", "0.0", 1000, "a test", folder)
 
 
-def stand_in(folder: Path, *words: str) -> kernel.Kernel:
+def fake_kernel(folder: Path, *words: str) -> kernel.Kernel:
     """A kernel that answers requests, and behaves as these words say."""
-    command = shlex.join([sys.executable, str(STAND_IN), *words])
+    command = shlex.join([sys.executable, str(FAKE_KERNEL), *words])
     return shell_kernel(folder, f'exec {command} "$@" < /dev/null')
 
 

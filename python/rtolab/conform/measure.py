@@ -31,7 +31,7 @@ class TransferMeasurement:
         sent_bytes: bytes that entered the link in the data direction, with all headers.
         arrived_bytes: those of them that left the link.
         unneeded_bytes: unneeded retransmissions; `None` for encrypted transports such as QUIC,
-            where only the comparison with the twin shows them.
+            where only the comparison with the reference run shows them.
         tail: the number of the last packet with data in its direction, from 1.
         doubts: reasons why this machine, rather than the stack, may have changed the result.
         said: the last output line of a failed command.

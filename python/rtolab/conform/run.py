@@ -31,7 +31,7 @@ Progress = Callable[[int, int], object]
 Item = TypeVar("Item")
 
 TWINS = 5
-"""The number of undisturbed transfers whose median is the twin."""
+"""The number of undisturbed transfers whose median is the reference."""
 ASK_S = 0.1
 """How often a thread checks whether to continue, in seconds."""
 GRACE_S = 60.0
@@ -90,8 +90,8 @@ def conform(
 ) -> list[Score]:
     """Score a stack on each scenario, in order.
 
-    The undisturbed twins run first. They determine how long a transfer takes and where its tail is.
-    Then the scenarios run, each on hosts of its own.
+    First the reference runs: they determine how long a transfer takes and where its tail is. Then
+    the scenarios, each on hosts of its own.
 
     Args:
         stack: the stack.
@@ -105,42 +105,44 @@ def conform(
         EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         Error: an undisturbed transfer does not end, or a key or value is wrong.
     """
-    twins = list({one.twin.id: one.twin for one in scenarios}.values())
+    references = list({one.reference.id: one.reference for one in scenarios}.values())
     # On a virtual clock all runs of a seed are equal.
     alike = 1 if stack.kernel else TWINS
     if stack.kernel:
         # A guest waits for nothing but a processor.
         parallel = min(parallel, processors())
-    total = alike * len(twins) + repeat * len(scenarios)
+    total = alike * len(references) + repeat * len(scenarios)
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
         runner = _Runner(stack, Path(folder), limit_s)
         runner.provide({one.bytes for one in scenarios})
         with _Pool(parallel, runner.stopped, total, progress) as pool:
-            repetitions = [(twin, number) for twin in twins for number in range(alike)]
+            repetitions = [
+                (reference, number) for reference in references for number in range(alike)
+            ]
             done = pool.map(lambda one: runner.run(*one), repetitions)
-            for (twin, _), run in zip(repetitions, done, strict=True):
-                _check(twin, run)
+            for (reference, _), run in zip(repetitions, done, strict=True):
+                _check(reference, run)
             found = {
-                twin.id: UndisturbedTransfer.of(done[alike * place : alike * (place + 1)])
-                for place, twin in enumerate(twins)
+                reference.id: UndisturbedTransfer.of(done[alike * place : alike * (place + 1)])
+                for place, reference in enumerate(references)
             }
             # Interleave the scenarios, so that a busy period of this machine affects each once.
             each = [(one, number) for number in range(repeat) for one in scenarios]
-            runs = pool.map(lambda one: runner.run(*one, found[one[0].twin.id].tail), each)
+            runs = pool.map(lambda one: runner.run(*one, found[one[0].reference.id].tail), each)
     return [
-        score(one, runs[place :: len(scenarios)], found[one.twin.id])
+        score(one, runs[place :: len(scenarios)], found[one.reference.id])
         for place, one in enumerate(scenarios)
     ]
 
 
-def _check(twin: Scenario, run: TransferMeasurement) -> None:
+def _check(reference: Scenario, run: TransferMeasurement) -> None:
     if run.ended is not TransferOutcome.RECOVERED:
-        said = f"; what was said last: {run.said}" if run.said else ""
+        said = f"; its last line: {run.said}" if run.said else ""
         raise Error(
-            f"a transfer of {twin.bytes} B that nothing disturbs {run.ended}: there is nothing to "
-            f"compare with. The client must end with 0 when it has all{said}"
+            f"a transfer of {reference.bytes} B that nothing disturbs {run.ended}: there is "
+            f"nothing to compare with. The client must end with 0 when it has all{said}"
         )
-    every = twin.bytes * twin.flows
+    every = reference.bytes * reference.flows
     if run.arrived_bytes < every:
         raise Error(
             f"of {every} B that the client was to fetch {run.arrived_bytes} B passed the "
@@ -148,7 +150,7 @@ def _check(twin: Scenario, run: TransferMeasurement) -> None:
         )
 
 
-def _last_said(log: str) -> str:
+def _last_line_of(log: str) -> str:
     """The last line of a log, or that the server has ended and why."""
     lines = [line.strip() for line in log.strip().splitlines()] or [""]
     for before, line in zip(["", *lines], lines, strict=False):
@@ -243,7 +245,7 @@ class _Runner:
             goes_on=self._go_on,
         )
         found = measure.command(EmulationResult(str(path), outcome, [report]), report["returncode"])
-        said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
+        said = _last_line_of(log.read_text(encoding="utf-8", errors="replace"))
         return found if found.ended is TransferOutcome.RECOVERED else replace(found, said=said)
 
     def _command(self, scenario: Scenario, path: Path) -> TransferMeasurement:
@@ -266,7 +268,7 @@ class _Runner:
             ) as process,
         ):
             self._wait(process, self.limit_s + scenario.extra_s)
-        said = _last_said(log.read_text(encoding="utf-8", errors="replace"))
+        said = _last_line_of(log.read_text(encoding="utf-8", errors="replace"))
         if not found.exists():
             _, missing, what = said.partition("rtolab.EmulationError: ")
             if missing:

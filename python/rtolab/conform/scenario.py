@@ -77,7 +77,7 @@ class Scenario:
         rates: (begin in seconds, bit/s), both ways.
         round_trips: (begin in seconds, round-trip time in seconds) after the path's own.
         queue: a shorter queue in the data direction, in bytes; 0 for that of the path.
-        tail: the number of lost data packets at the end, counted in the undisturbed twin.
+        tail: the number of lost data packets at the end, counted in the reference run.
         extra_s: what a transfer may take beyond the usual limit, in seconds.
         seed: of the random processes of the link.
     """
@@ -100,8 +100,9 @@ class Scenario:
     seed: int = 1
 
     @property
-    def twin(self) -> Scenario:
+    def reference(self) -> Scenario:
         """The same transfers over the same path without disturbances."""
+        # The suites of version 1 name their files so.
         words = ["twin", self.path.name, f"{self.bytes // 1000}-kB"]
         words += [f"x{self.flows}"] if self.flows > 1 else []
         return Scenario(
@@ -124,16 +125,16 @@ class Scenario:
         product = round(self.path.rate_bps / 8 * self.path.round_trip_s)
         return product + (self.queue or self.path.queue)
 
-    def slower_s(self, twin_s: float) -> float:
+    def slower_s(self, reference_s: float) -> float:
         """The extra time that the link needs at its later rates for the rest of the transfers.
 
         Args:
-            twin_s: the time of the undisturbed twin. Its link is idle for one round trip at the
+            reference_s: the time of the reference run. Its link is idle for one round trip at the
                 end, and for at most three at the start; the client takes the rest to exit.
         """
         round_trip_s, first_bps = self.path.round_trip_s, self.path.rate_bps
         least_s = self.bytes * self.flows * HEADERS * 8 / first_bps
-        busy_s = min(twin_s - round_trip_s, least_s + 3 * round_trip_s)
+        busy_s = min(reference_s - round_trip_s, least_s + 3 * round_trip_s)
         left, now, rate = busy_s * first_bps, 0.0, first_bps
         for begin, later in self.rates:
             at = max(begin, now)

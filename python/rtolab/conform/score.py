@@ -56,7 +56,7 @@ class Score:
         ended: recovered, hung or failed.
         score: 0 to 100; see `worth`.
         took_s: the time of the transfer, in seconds.
-        lost_s: the excess over the undisturbed twin, in seconds.
+        lost_s: the excess over the reference run, in seconds.
         link_s: the part of the excess that the link causes: it holds or loses all, or is slower.
         sent_bytes: bytes in the data direction, with all headers.
         unneeded_bytes: unneeded retransmissions, in bytes.
@@ -80,32 +80,32 @@ class Score:
 
 
 def score(
-    scenario: Scenario, runs: Sequence[TransferMeasurement], twin: UndisturbedTransfer
+    scenario: Scenario, runs: Sequence[TransferMeasurement], reference: UndisturbedTransfer
 ) -> Score:
-    """The score of a scenario against its twin: the median of the runs without doubts."""
-    scored = sorted((_scored(scenario, run, twin) for run in runs), key=lambda one: one.score)
+    """The score of a scenario against its reference run: the median of the runs without doubts."""
+    scored = sorted((_scored(scenario, run, reference) for run in runs), key=lambda one: one.score)
     good = [one for one in scored if not one.doubts] or scored
     chosen = good[(len(good) - 1) // 2]
-    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(scenario, chosen, twin))
+    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(scenario, chosen, reference))
     return replace(chosen, runs=tuple(one.score for one in scored), doubts=doubts)
 
 
-def _scored(scenario: Scenario, run: TransferMeasurement, twin: UndisturbedTransfer) -> Score:
+def _scored(scenario: Scenario, run: TransferMeasurement, reference: UndisturbedTransfer) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
         # Data beyond that of the undisturbed transfer had arrived before.
-        unneeded = max(run.arrived_bytes - twin.arrived_bytes, 0)
-    link_s = run.held_s + scenario.slower_s(twin.took_s)
+        unneeded = max(run.arrived_bytes - reference.arrived_bytes, 0)
+    link_s = run.held_s + scenario.slower_s(reference.took_s)
     value = 0.0
     if run.ended is TransferOutcome.RECOVERED:
-        value = worth((run.took_s, link_s), twin.took_s, (unneeded, scenario.capacity))
+        value = worth((run.took_s, link_s), reference.took_s, (unneeded, scenario.capacity))
     return Score(
         id=scenario.id,
         says=scenario.says,
         ended=run.ended.value,
         score=value,
         took_s=run.took_s,
-        lost_s=run.took_s - twin.took_s,
+        lost_s=run.took_s - reference.took_s,
         link_s=link_s,
         sent_bytes=run.sent_bytes,
         unneeded_bytes=unneeded,
@@ -131,33 +131,33 @@ def _scattered(scores: Sequence[Score]) -> tuple[str, ...]:
     return (f"{len(scores)} runs on the same seed had scores of {least:.0f} to {most:.0f}",)
 
 
-def _unsteady(scenario: Scenario, one: Score, twin: UndisturbedTransfer) -> tuple[str, ...]:
-    """A doubt if the score depends on the chosen run of the twin."""
+def _unsteady(scenario: Scenario, one: Score, reference: UndisturbedTransfer) -> tuple[str, ...]:
+    """A doubt if the score depends on which reference run is the median."""
     if one.ended != TransferOutcome.RECOVERED:
         return ()
     times_s, sizes = (one.took_s, one.link_s), (one.unneeded_bytes, scenario.capacity)
-    least, most = (worth(times_s, twin_s, sizes) for twin_s in twin.spread_s)
+    least, most = (worth(times_s, reference_s, sizes) for reference_s in reference.spread_s)
     if most - least <= SCATTER:
         return ()
-    low, high = twin.spread_s
-    twins = f"undisturbed the transfer took {low:.2f} to {high:.2f} s (quartiles)"
-    return (f"{twins}, which makes scores of {least:.0f} to {most:.0f}",)
+    low, high = reference.spread_s
+    spread = f"undisturbed the transfer took {low:.2f} to {high:.2f} s (quartiles)"
+    return (f"{spread}, which makes scores of {least:.0f} to {most:.0f}",)
 
 
-def worth(times_s: tuple[float, float], twin_s: float, sizes: tuple[int, int]) -> float:
+def worth(times_s: tuple[float, float], reference_s: float, sizes: tuple[int, int]) -> float:
     """The score: 100 for a stack as fast as the link allows, without unneeded retransmissions.
 
-    It is the product of two shares: the twin's time over the run's time without the link's part,
-    and the capacity of the path over that capacity plus the unneeded bytes. A stack whose unneeded
-    retransmissions fill the path once scores half.
+    It is the product of two shares: the time of the reference run over this run's time without the
+    link's part, and the capacity of the path over that capacity plus the unneeded bytes. A stack
+    whose unneeded retransmissions fill the path once scores half.
 
     Args:
         times_s: the time of the run, and the part of it that the link caused.
-        twin_s: the time of the twin.
+        reference_s: the time of the reference run.
         sizes: unneeded bytes, and the capacity of the path in bytes.
     """
     (took_s, link_s), (unneeded, capacity) = times_s, sizes
-    return 100 * twin_s / max(took_s - link_s, twin_s) * capacity / (capacity + unneeded)
+    return 100 * reference_s / max(took_s - link_s, reference_s) * capacity / (capacity + unneeded)
 
 
 def overall(scores: Sequence[Score]) -> float:

@@ -18,7 +18,7 @@ ACCESS = Path("access", 50_000_000, 0.03, 250_000, 400_000)
 LOCAL = Path("local", 1_000_000_000, 0.001, 250_000, 350_000)
 """A local network, or a virtual machine beside its database."""
 DATA_CENTRE = Path("dc", 10_000_000_000, 0.0001, 16_000_000, 4_000_000)
-"""Two racks of a data centre; the queue of the undisturbed twins never overflows."""
+"""Two racks of a data centre; the queue of the reference runs never overflows."""
 LONG = Path("long", 100_000_000, 0.2, 2_500_000, 4_500_000)
 """A long fat pipe between continents; its queue holds the bandwidth-delay product."""
 SATELLITE = Path("starlink", 20_000_000, 0.04, 150_000, 200_000)

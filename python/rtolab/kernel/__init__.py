@@ -23,7 +23,7 @@ from rtolab.process import processors
 
 HZ = 1000
 """Timer interrupts a second, as on many desktops; the architecture's own value is 100."""
-NEEDED = {
+BUILD_PROGRAMS = {
     "make": "make",
     "cc": "gcc",
     "ld": "binutils",
@@ -33,7 +33,7 @@ NEEDED = {
     "perl": "perl",
 }
 """Programs that a build needs, and Debian's packages with them."""
-FOR_DEBIAN = {"apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils"}
+DEBIAN_PROGRAMS = {"apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils"}
 """Programs that Debian's source package needs besides."""
 VERSION = "6.12"
 """The version that is built unless another is asked for."""
@@ -41,7 +41,7 @@ DISK_MB = {True: 2500, False: 500}
 """The disk space of a build in megabytes, with and without unpacking sources."""
 CPU_MINUTES = 6
 """The processor time of a build, in minutes."""
-LINES = 20
+FAILURE_LINES = 20
 """The last lines of a failed build that its error shows."""
 
 Say = Callable[[str], object]
@@ -169,22 +169,23 @@ def build(
     if source is not None and not (source / "arch" / "um" / "Kconfig").is_file():
         raise Error(f"--source {source}: expected a tree of Linux's sources, with arch/um")
     cache().mkdir(parents=True, exist_ok=True)
+    _remove_abandoned_builds()
     free_mb = shutil.disk_usage(cache()).free // 10**6
     needed_mb = DISK_MB[source is None]
     if free_mb < needed_mb:
         raise Error(f"{cache()} has {free_mb} MB of free space; a build needs {needed_mb} MB")
     say(f"needs {needed_mb} MB while it builds and {CPU_MINUTES} minutes of one processor")
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=cache()) as work:
+    with tempfile.TemporaryDirectory(prefix=f"{_BUILDING}{os.getpid()}-", dir=cache()) as work:
         tree = source.resolve() if source else _debian_source(version, Path(work), say)
         objects, made = Path(work) / "objects", Path(work) / "made"
         release = _compile(tree, objects, (hz, jobs or processors()), say)
         made.mkdir()
         shutil.copy2(objects / "linux", made / "linux")
         _run(["strip", str(made / "linux")], made)
-        _compile_own(made)
+        _compile_programs(made)
         origin = str(tree) if source else f"Debian's linux-source-{version}"
         kernel = Kernel(name, release, hz, origin, cache() / name)
-        known = {key: value for key, value in asdict(kernel).items() if key in _WRITTEN}
+        known = {key: value for key, value in asdict(kernel).items() if key in _RECORDED}
         (made / "kernel.json").write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
         if kernel.folder.exists():
             kernel.folder.rename(Path(work) / "replaced")
@@ -192,31 +193,50 @@ def build(
     return kernel
 
 
-_WRITTEN = ("release", "hz", "source")
+_BUILDING = ".building-"
+_RECORDED = ("release", "hz", "source")
 _SOURCES = ("agent.h", "clock.c", "init.c", "program.c", "shim.c")
 _LIBRARIES = ("clock", "shim")
 
 
-def _own_version() -> str:
+def _remove_abandoned_builds() -> None:
+    """Remove the folders of builds whose process was killed."""
+    for folder in cache().glob(f"{_BUILDING}*"):
+        process = folder.name.removeprefix(_BUILDING).partition("-")[0]
+        if not (process.isdigit() and _is_running(int(process))):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _programs_version() -> str:
     """The version of the programs of rtolab in a kernel's folder."""
-    texts = (_own(name).read_bytes() for name in _SOURCES)
+    texts = (_package_file(name).read_bytes() for name in _SOURCES)
     return sha256(b"".join(texts)).hexdigest()
 
 
-def _compile_own(folder: Path) -> None:
+def _compile_programs(folder: Path) -> None:
     """Compile the first process of guests, and the libraries for their kernels and programs."""
     for name in ("proc", "host", "scratch"):
         (folder / "root" / name).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
         compiler = ["cc", "-O2", "-Wall", "-o"]
-        parts = [str(_own(name)) for name in ("init.c", "program.c")]
+        parts = [str(_package_file(name)) for name in ("init.c", "program.c")]
         _run([*compiler, "init", "-static", *parts], Path(work))
         (Path(work) / "init").rename(folder / "root" / "init")
         for name in _LIBRARIES:
-            library, source = f"{name}.so", str(_own(f"{name}.c"))
+            library, source = f"{name}.so", str(_package_file(f"{name}.c"))
             _run([*compiler, library, "-shared", "-fPIC", source], Path(work))
             (Path(work) / library).rename(folder / library)
-    (folder / "own").write_text(_own_version() + "\n", encoding="utf-8")
+    (folder / "programs.sha256").write_text(_programs_version() + "\n", encoding="utf-8")
 
 
 def _bring_up_to_date(kernel: Kernel) -> Kernel:
@@ -225,23 +245,23 @@ def _bring_up_to_date(kernel: Kernel) -> Kernel:
     Raises:
         Error: there is no compiler.
     """
-    known = kernel.folder / "own"
-    if not known.is_file() or known.read_text(encoding="utf-8").strip() != _own_version():
+    known = kernel.folder / "programs.sha256"
+    if not known.is_file() or known.read_text(encoding="utf-8").strip() != _programs_version():
         if not shutil.which("cc"):
             raise Error(
                 f"the kernel {kernel.name} was built by another version of rtolab: bringing it up "
                 "to date needs `apt install gcc`"
             )
-        _compile_own(kernel.folder)
+        _compile_programs(kernel.folder)
     return kernel
 
 
-def _own(name: str) -> Path:
+def _package_file(name: str) -> Path:
     return Path(str(files("rtolab.kernel") / name))
 
 
 def _check_programs(*, debian: bool) -> None:
-    wanted = NEEDED | (FOR_DEBIAN if debian else {})
+    wanted = BUILD_PROGRAMS | (DEBIAN_PROGRAMS if debian else {})
     missing = {package for program, package in wanted.items() if not shutil.which(program)}
     if missing:
         raise Error(
@@ -280,7 +300,7 @@ def _compile(tree: Path, objects: Path, settings: tuple[int, int], say: Say) -> 
     lines.insert(title + 1, f"\nconfig HZ\n\tint\n\tdefault {hz}\n\n")
     kconfig.write_text("".join(lines), encoding="utf-8")
     make = ["make", "-s", "-C", str(tree), f"O={objects}", "ARCH=um", f"KBUILD_KCONFIG={kconfig}"]
-    wanted = _own("kernel.config")
+    wanted = _package_file("kernel.config")
     _run([*make, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"], objects)
     config = (objects / ".config").read_text(encoding="utf-8").splitlines()
     needed = ["UML_TIME_TRAVEL_SUPPORT=y", "VIRTIO_UML=y", "VIRTIO_NET=y", "HOSTFS=y", f"HZ={hz}"]
@@ -297,6 +317,6 @@ def _run(command: Sequence[str], folder: Path) -> str:
         command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
-        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-LINES:])
-        raise Error(f"`{' '.join(command)}` failed:\n{said}")
+        last_lines = "\n".join((done.stdout + done.stderr).strip().splitlines()[-FAILURE_LINES:])
+        raise Error(f"`{' '.join(command)}` failed:\n{last_lines}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""A stand-in for a guest kernel: it exchanges time and packets as User Mode Linux does.
+"""A fake guest kernel: it exchanges time and packets as User Mode Linux does.
 
 It answers requests as python/rtolab/kernel/init.c does, and stores the values of system controls.
 It has no TCP. A program only prints its arguments, and ends with status 3 if it is `false`,
