@@ -109,11 +109,21 @@ impl Machine {
         let mut text = Vec::new();
         let read = self.console.seek(SeekFrom::Start(0));
         let _: io::Result<usize> = read.and_then(|_| self.console.read_to_end(&mut text));
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<_> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
-        match lines.split_at(lines.len().saturating_sub(LINES)).1 {
-            [] => "it printed nothing".to_string(),
-            last => format!("its last lines:\n  {}", last.join("\n  ")),
+        last_lines(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// The last lines of a console, with the reason of a kernel panic, which registers and a stack
+/// follow.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+    let (earlier, last) = lines.split_at(lines.len().saturating_sub(LINES));
+    let panic = earlier.iter().rfind(|line| line.contains("Kernel panic"));
+    match last {
+        [] => "it printed nothing".to_string(),
+        last => {
+            let shown: Vec<_> = panic.into_iter().chain(last).copied().collect();
+            format!("its last lines:\n  {}", shown.join("\n  "))
         }
     }
 }
@@ -125,5 +135,20 @@ impl Drop for Machine {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_panic_is_shown_with_the_last_lines() {
+        assert_eq!(last_lines(" \n"), "it printed nothing");
+        assert_eq!(last_lines("one\n\ntwo  \n"), "its last lines:\n  one\n  two");
+        let registers = "RAX: 0000000000000000\n".repeat(2 * LINES);
+        let shown = last_lines(&format!("booted\nKernel panic - not syncing: why\n{registers}"));
+        assert_eq!(shown.lines().count(), 1 + 1 + LINES);
+        assert!(shown.starts_with("its last lines:\n  Kernel panic - not syncing: why\n  RAX"));
     }
 }
