@@ -94,7 +94,7 @@ impl Packet {
 
     /// Is it a UDP datagram? The `segment` of a datagram has no flags, while every TCP segment has
     /// at least one of SYN, ACK and RST. Its sequence number counts the payload sent before. In a
-    /// flow of TCP a datagram is an [explicit notification](crate::middlebox::bad_state).
+    /// flow of TCP a datagram is an [EBSN](crate::middlebox::ebsn).
     pub fn is_datagram(&self) -> bool {
         self.segment.flags == Flags::NONE
     }

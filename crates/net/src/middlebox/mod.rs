@@ -1,7 +1,7 @@
 //! Middleboxes. A middlebox sees each packet that passes its node. It may forward, change, drop or
 //! cache the packet, and it may send packets of its own.
 
-pub mod bad_state;
+pub mod ebsn;
 pub mod freeze;
 mod outgoing;
 pub mod snoop;
@@ -11,7 +11,7 @@ use rtolab_scenario::AgentKind;
 use rtolab_time::Instant;
 
 use crate::packet::Packet;
-use bad_state::BadStateNotifier;
+use ebsn::Ebsn;
 use freeze::{Freeze, FreezeSchedule};
 pub use outgoing::OutgoingPacket;
 use snoop::Snoop;
@@ -26,8 +26,8 @@ pub enum Middlebox {
     Filter(SpuriousFilter),
     /// Freeze-TCP: a closed window during disconnections.
     Freeze(Freeze),
-    /// Explicit bad state notification: senders restart their timers.
-    BadState(BadStateNotifier),
+    /// Explicit bad state notification (EBSN): senders restart their retransmission timers.
+    Ebsn(Ebsn),
 }
 
 impl Middlebox {
@@ -42,7 +42,7 @@ impl Middlebox {
                 Self::Freeze(Freeze::new(FreezeSchedule::new(disconnections, warning)))
             }
             AgentKind::Ebsn { disconnections, interval } => {
-                Self::BadState(BadStateNotifier::new(disconnections, interval))
+                Self::Ebsn(Ebsn::new(disconnections, interval))
             }
         }
     }
@@ -54,7 +54,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.on_packet(packet, at, outgoing),
             Self::Filter(filter) => filter.on_packet(packet, outgoing),
             Self::Freeze(freeze) => freeze.on_packet(packet, outgoing),
-            Self::BadState(notifier) => notifier.on_packet(packet, outgoing),
+            Self::Ebsn(ebsn) => ebsn.on_packet(packet, outgoing),
         }
     }
 
@@ -64,7 +64,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
             Self::Filter(_) => {}
             Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
-            Self::BadState(notifier) => notifier.on_timer(at, outgoing),
+            Self::Ebsn(ebsn) => ebsn.on_timer(at, outgoing),
         }
     }
 
@@ -75,7 +75,7 @@ impl Middlebox {
             Self::Snoop(snoop) => snoop.next_timer(),
             Self::Filter(_) => None,
             Self::Freeze(freeze) => freeze.next_timer(),
-            Self::BadState(notifier) => notifier.next_timer(),
+            Self::Ebsn(ebsn) => ebsn.next_timer(),
         }
     }
 }

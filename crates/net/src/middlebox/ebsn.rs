@@ -5,7 +5,8 @@
 //! there. After each unsuccessful attempt it notifies the sender, which restarts its retransmission
 //! timer with the current timeout. So the timer does not expire, although no ACK arrives.
 //!
-//! This middlebox is such a base station. It notifies in an interval instead of after each attempt.
+//! This middlebox is such a base station, but it notifies at a fixed interval instead of after each
+//! attempt.
 
 use std::sync::Arc;
 
@@ -20,21 +21,22 @@ use crate::packet::Packet;
 /// delayed packet with its first 8 bytes (RFC 792).
 const NOTIFICATION_BYTES: u32 = 56;
 
-/// Notifies the senders of all flows during bad states of the link.
+/// A base station that notifies the senders of all flows during bad states of the link.
 #[derive(Clone, Debug)]
-pub struct BadStateNotifier {
+pub struct Ebsn {
     bad_states: Arc<[Interval]>,
     interval: Duration,
-    /// The newest packet of each flow towards its sender, which has the route of notifications.
+    /// The newest packet of each flow towards its sender. Notifications take the same route.
     newest: Vec<Option<Packet>>,
     /// The index of the current or next bad state.
     bad_state: usize,
-    /// The number of notifications since its beginning.
+    /// The number of notifications since the beginning of this bad state.
     sent: u64,
 }
 
-impl BadStateNotifier {
-    /// A middlebox that notifies senders every `interval` during bad states, which are in order.
+impl Ebsn {
+    /// A middlebox that notifies senders every `interval` during `bad_states`, which must be in
+    /// the order of time.
     pub const fn new(bad_states: Arc<[Interval]>, interval: Duration) -> Self {
         Self { bad_states, interval, newest: Vec::new(), bad_state: 0, sent: 0 }
     }

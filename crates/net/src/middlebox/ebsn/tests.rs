@@ -1,4 +1,4 @@
-//! Packet scripts of explicit bad state notification.
+//! Packet scripts of explicit bad state notification (EBSN).
 
 use super::super::Middlebox;
 use super::super::script::{Script, ack, data};
@@ -11,8 +11,8 @@ fn script() -> Script {
         length: Duration::from_millis(length),
     };
     let bad_states = Arc::from([span(10, 2000), span(20, 400)]);
-    let notifier = BadStateNotifier::new(bad_states, Duration::from_millis(500));
-    Script::new(Middlebox::BadState(notifier))
+    let ebsn = Ebsn::new(bad_states, Duration::from_millis(500));
+    Script::new(Middlebox::Ebsn(ebsn))
 }
 
 #[test]
