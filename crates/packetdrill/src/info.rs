@@ -1,7 +1,7 @@
 //! The result of `getsockopt(TCP_INFO)`: a declaration of Linux's structure.
 
+use rtolab_tcp::Connection;
 use rtolab_tcp::sender::CaState;
-use rtolab_tcp::{Connection, State};
 
 use crate::flow::LinuxConnection;
 
@@ -89,22 +89,6 @@ tcp_info! {
 /// Linux's value of an infinite slow start threshold (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Linux's number of a state.
-const fn state_number(state: State) -> u8 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
-    }
-}
-
 /// Linux's number of a congestion avoidance state (`TCP_CA_*`).
 const fn ca_state_number(state: CaState) -> u8 {
     match state {
@@ -126,7 +110,7 @@ impl TcpInfo {
         let micros = |nanos: u64| (nanos / 1000) as u32;
         let estimate = sender.rtt().estimate();
         Self {
-            state: state_number(connection.state()),
+            state: connection.state().linux_number(),
             ca_state: ca_state_number(sender.ca_state()),
             backoff: sender.rtt().backoff() as u8,
             rto: micros(sender.rto().nanos()),

@@ -35,6 +35,23 @@ impl State {
     pub const fn can_write(self) -> bool {
         matches!(self, Self::SynSent | Self::SynReceived | Self::Established | Self::CloseWait)
     }
+
+    /// Linux's number of this state (`TCP_ESTABLISHED` to `TCP_CLOSING` in
+    /// `include/net/tcp_states.h`), as in `tcpi_state` of `struct tcp_info`.
+    pub const fn linux_number(self) -> u8 {
+        match self {
+            Self::Established => 1,
+            Self::SynSent => 2,
+            Self::SynReceived => 3,
+            Self::FinWait1 => 4,
+            Self::FinWait2 => 5,
+            Self::TimeWait => 6,
+            Self::Closed => 7,
+            Self::CloseWait => 8,
+            Self::LastAck => 9,
+            Self::Closing => 11,
+        }
+    }
 }
 
 impl fmt::Display for State {

@@ -110,7 +110,7 @@ impl EngineEnd {
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let acked = sender.flight().una().since(rtolab_tcp::Seq::FIRST);
         Some(TcpInfo {
-            state: state(connection.state()),
+            state: connection.state().linux_number(),
             rto: sender.rto(),
             snd_mss: 1,
             unacked: bytes(sender.flight().size()),
@@ -217,21 +217,5 @@ impl EngineEnd {
     /// Its timeouts and windows.
     pub(super) fn observations(&self) -> Observations {
         self.observations.clone()
-    }
-}
-
-/// The number of a state in Linux (include/net/tcp_states.h).
-const fn state(state: State) -> u8 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
     }
 }
