@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::time::Instant as Wall;
+use std::time::Instant as StdInstant;
 
 use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
@@ -11,14 +11,14 @@ use rtolab_time::{Duration, Instant};
 /// The time of the links: the wall clock since time 0. It stands at time 0 until it starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    begin: Option<Wall>,
+    begin: Option<StdInstant>,
 }
 
 impl Clock {
     /// A clock that runs already, or that waits for [`start`](Self::start).
     pub(crate) fn new(begin: Begin) -> Self {
         let begin = match begin {
-            Begin::AtOnce => Some(Wall::now()),
+            Begin::AtOnce => Some(StdInstant::now()),
             Begin::FirstPacket => None,
         };
         Self { begin }
@@ -26,7 +26,7 @@ impl Clock {
 
     /// Starts the clock unless it runs.
     pub(crate) fn start(&mut self) {
-        self.begin.get_or_insert_with(Wall::now);
+        self.begin.get_or_insert_with(StdInstant::now);
     }
 
     pub(crate) fn now(&self) -> Instant {

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration as Span, Instant as Wall};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use rtolab_record::Fate;
 use rtolab_scenario::{Begin, Scenario};
@@ -50,9 +50,9 @@ fn socket(hosts: &[Host]) -> UdpSocket {
 }
 
 /// Sends datagrams of this size, headers included, at the interval `pace`, until `end`.
-fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) {
+fn send(socket: &UdpSocket, bytes: usize, pace: Option<StdDuration>, end: &AtomicBool) {
     let payload = vec![0; bytes - 28];
-    let begin = Wall::now();
+    let begin = StdInstant::now();
     for number in 0.. {
         if end.load(Ordering::Relaxed) {
             return;
@@ -68,8 +68,8 @@ fn send(socket: &UdpSocket, bytes: usize, pace: Option<Span>, end: &AtomicBool) 
 /// Forwards over the link while a sender sends. `read` then evaluates the forwarder.
 fn forward_for<T>(
     keys: &str,
-    span: Span,
-    (bytes, pace): (usize, Option<Span>),
+    span: StdDuration,
+    (bytes, pace): (usize, Option<StdDuration>),
     read: impl FnOnce(&Forwarder<'_>) -> T,
 ) -> T {
     let scenario = scenario(keys);
@@ -92,7 +92,7 @@ fn forward_for<T>(
 }
 
 /// Packets per second from one TUN device to another without a link.
-fn bare_rate(span: Span) -> f64 {
+fn bare_rate(span: StdDuration) -> f64 {
     let scenario = scenario("");
     let hosts = hosts(&scenario).unwrap();
     let socket = socket(&hosts);
@@ -106,9 +106,9 @@ fn bare_rate(span: Span) -> f64 {
     copied as f64 / span.as_secs_f64()
 }
 
-fn copy_for(hosts: &[Host], span: Span) -> u64 {
+fn copy_for(hosts: &[Host], span: StdDuration) -> u64 {
     let _ = real_time();
-    let (mut buffer, mut copied, begin) = (vec![0; 65_535], 0, Wall::now());
+    let (mut buffer, mut copied, begin) = (vec![0; 65_535], 0, StdInstant::now());
     while begin.elapsed() < span {
         if let Ok(length) = hosts[0].device.recv(&mut buffer) {
             copied += u64::from(hosts[1].device.send(&buffer[..length]).is_ok());
@@ -126,9 +126,9 @@ fn copy_for(hosts: &[Host], span: Span) -> u64 {
 fn at_100_mbit_s_the_99th_percentile_of_lateness_is_at_most_200_us() {
     // 80 Mbit/s of packets of 1,500 B do not fill the link.
     let keys = "rate = '100 Mbit/s'\ndelay = '10 ms'";
-    let pace = Span::from_micros(150);
+    let pace = StdDuration::from_micros(150);
     let (late, real_time) =
-        forward_for(keys, Span::from_secs(10), (1500, Some(pace)), |forwarder| {
+        forward_for(keys, StdDuration::from_secs(10), (1500, Some(pace)), |forwarder| {
             (forwarder.late.read(), forwarder.real_time)
         });
     println!("{late:?}, in real time: {real_time}");
@@ -142,8 +142,8 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_0_1_percent() {
     const UDP: u8 = 17;
     // Twice the link's rate, so that it is never idle; the queue is 20 s long.
     let keys = "rate = '28.8 kbit/s'\ndelay = '200 ms'\nqueue = '72 kB'";
-    let pace = Span::from_millis(80);
-    let rate = forward_for(keys, Span::from_secs(62), (576, Some(pace)), |forwarder| {
+    let pace = StdDuration::from_millis(80);
+    let rate = forward_for(keys, StdDuration::from_secs(62), (576, Some(pace)), |forwarder| {
         // ICMP errors of the other host have the same length.
         let ours = forwarder.carrier.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
         let arrived = ours.filter(|sent| sent.fate == Fate::Delivered);
@@ -161,7 +161,7 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_0_1_percent() {
 #[test]
 #[ignore = "needs an idle machine"]
 fn without_a_rate_it_forwards_at_least_60_percent_of_a_bare_loop() {
-    let span = Span::from_secs(2);
+    let span = StdDuration::from_secs(2);
     let ours = || {
         forward_for("", span, (1000, None), |forwarder| {
             forwarder.carrier.of_link(0)[0].0.delivered as f64 / span.as_secs_f64()

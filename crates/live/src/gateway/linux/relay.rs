@@ -6,7 +6,7 @@ mod processing;
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
-use std::time::Instant as Wall;
+use std::time::Instant as StdInstant;
 
 use rtolab_tcp::config::Secret;
 use rtolab_time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub(crate) fn run(
 /// The state of a gateway.
 struct Relay<'a> {
     gateway: &'a Gateway,
-    begin: Wall,
+    begin: StdInstant,
     device: SyncDevice,
     epoll: std::os::fd::OwnedFd,
     configs: Configs,
@@ -96,7 +96,7 @@ impl<'a> Relay<'a> {
         let trace = pcap.map(|path| Trace::create(path, &gateway.device.name)).transpose()?;
         let relay = Self {
             gateway,
-            begin: Wall::now(),
+            begin: StdInstant::now(),
             device,
             epoll,
             configs,

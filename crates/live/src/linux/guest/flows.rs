@@ -13,11 +13,11 @@ use super::super::settings;
 use super::super::sockets::Protocol;
 use super::agent::{Report, Request};
 use super::engine::EngineEnd;
+use super::guests::Guests;
 use super::machine::CLOCK;
 use super::remote::RemoteSockets;
 use super::samples::TimedSample;
 use super::stage::{Actors, CarrierLinks, Progress, Zero};
-use super::world::World;
 use crate::error::Error;
 use crate::report::EffectiveSettings;
 
@@ -52,9 +52,9 @@ impl<'a> Flows<'a> {
         &self,
         (flow, place): (usize, Place),
         request: &Request,
-        (world, links): (&mut World<'_>, &mut CarrierLinks<'_, '_>),
+        (guests, links): (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
-        match world.call(self.ends(flow)[place.index()], request, links)? {
+        match guests.call(self.ends(flow)[place.index()], request, links)? {
             (0, _) => Ok(()),
             (error, _) => Err(Error::System {
                 action: "make a socket in a guest",
@@ -66,7 +66,7 @@ impl<'a> Flows<'a> {
     /// Makes the sockets of all flows. Those of receivers listen.
     pub(super) fn open(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
         for (flow, named) in self.scenario.flows.iter().enumerate() {
@@ -82,7 +82,7 @@ impl<'a> Flows<'a> {
                 let reports = !udp && self.sessions[flow].has_application();
                 let (at, to) = (at(place), at(place.other()));
                 let open = Request::Open { flow, place, udp, reports, at, to };
-                self.call((flow, place), &open, (world, links))?;
+                self.call((flow, place), &open, (guests, links))?;
             }
         }
         Ok(())
@@ -91,7 +91,7 @@ impl<'a> Flows<'a> {
     /// Requests the final state of all sockets.
     pub(super) fn request_reports(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
         for flow in 0..self.sessions.len() {
@@ -99,7 +99,7 @@ impl<'a> Flows<'a> {
                 if !self.is_guest(flow, place) {
                     continue;
                 }
-                self.call((flow, place), &Request::Report { flow, place }, (world, links))?;
+                self.call((flow, place), &Request::Report { flow, place }, (guests, links))?;
             }
         }
         Ok(())
@@ -147,11 +147,11 @@ impl Actors for Flows<'_> {
 
     fn proceed(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
-        self.proceed_sessions(world, links)?;
-        let now = links.zero.instant(world.now());
+        self.proceed_sessions(guests, links)?;
+        let now = links.zero.instant(guests.now());
         for session in &mut self.sessions {
             for engine in session.sockets().engines.iter_mut().flatten() {
                 engine.proceed(links.carrier, now);
@@ -181,10 +181,10 @@ impl Flows<'_> {
     /// Lets the sessions process what has changed or is due.
     fn proceed_sessions(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
-        let (now, changed) = (links.zero.instant(world.now()), self.changed);
+        let (now, changed) = (links.zero.instant(guests.now()), self.changed);
         self.changed = false;
         for flow in 0..self.sessions.len() {
             let session = &mut self.sessions[flow];
@@ -204,7 +204,7 @@ impl Flows<'_> {
             let requests = std::mem::take(&mut self.sessions[flow].sockets().outbox);
             for (place, request) in requests {
                 let guest = self.ends(flow)[place.index()];
-                world.send_request(guest, &request);
+                guests.send_request(guest, &request);
             }
         }
         Ok(())

@@ -1,11 +1,11 @@
-//! Guest kernels with one virtual clock. At any time either one of them runs or this process does.
+//! Guest kernels with one virtual clock. At any time, either one of them or this process runs.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::time::{Duration as Span, Instant as Wall};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -24,17 +24,17 @@ use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 
 /// The interval at which a kernel that has not connected is checked for its exit.
-const EXIT_CHECK_INTERVAL: Span = Span::from_millis(200);
+const EXIT_CHECK_INTERVAL: StdDuration = StdDuration::from_millis(200);
 /// The maximum real time until a kernel connects to the clock.
-const CONNECT_TIMEOUT: Span = Span::from_secs(20);
+const CONNECT_TIMEOUT: StdDuration = StdDuration::from_secs(20);
 /// The interval at which `interrupted` is called.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// The memory of a kernel without sockets, in megabytes.
 const MEMORY_MB: u64 = 128;
 /// The memory of a kernel with programs, in megabytes; it takes only what they use.
 const MEMORY_FOR_PROGRAMS_MB: u64 = 2048;
-/// A guest that does not want to run within this time sleeps, in nanoseconds.
-const SLEEP: u64 = 5_000;
+/// A guest sleeps if it does not request to run within this virtual time, in nanoseconds.
+const MIN_SLEEP: u64 = 5_000;
 
 /// The links of guests.
 pub(super) trait Links {
@@ -62,29 +62,32 @@ struct Guest {
     listener: OwnedFd,
     card: Option<Device>,
     /// Is an interrupt about sent packets due?
-    completion: bool,
-    /// The real time for which it has computed since it slept, and the virtual time then.
-    busy: (Span, u64),
+    completion_due: bool,
+    /// The real time for which it has run since it last slept, and the virtual time when it woke
+    /// up, in nanoseconds.
+    busy: (StdDuration, u64),
 }
 
-/// All guest kernels.
-pub(super) struct World<'a> {
+/// All guest kernels of a run.
+pub(super) struct Guests<'a> {
     schedule: Schedule,
-    /// The real-time clock of all at their start, in nanoseconds.
+    /// The real-time clock of all guests at their start, in nanoseconds since 1970.
     clock: u64,
     guests: Vec<Guest>,
+    /// The virtual time, in nanoseconds since the guests' start.
     now: u64,
-    /// The latest time that a guest may have reached.
-    granted: u64,
+    /// The latest virtual time up to which a guest was free to run, in nanoseconds.
+    free_until: u64,
     /// The reports of guests, in order.
     pub reports: VecDeque<(usize, Report)>,
     /// Frames for guests.
     frames: VecDeque<(usize, Vec<u8>)>,
     interrupted: &'a mut dyn FnMut() -> bool,
+    /// The sequence number of the last request.
     sequence: u32,
     buffer: Vec<u8>,
-    /// The real time for which a kernel may compute without sleeping.
-    time_limit: Span,
+    /// The real time for which a kernel may run without sleeping.
+    time_limit: StdDuration,
     /// The number of packets for which a guest had no buffer.
     pub refused: u64,
     _processor: Option<OneProcessor>,
@@ -102,7 +105,7 @@ pub(super) struct GuestSpec<'a> {
     pub seed: u64,
 }
 
-impl<'a> World<'a> {
+impl<'a> Guests<'a> {
     /// Starts the kernels. Returns when all have set up their devices and are idle.
     pub(super) fn new(
         kernels: &[&GuestKernel],
@@ -126,12 +129,12 @@ impl<'a> World<'a> {
             machines.push((Machine::start(&start)?, card));
         }
         let schedule = Schedule::new(wanted.len());
-        let mut world = Self {
+        let mut guests = Self {
             schedule: schedule.map_err(Error::system("share memory with guest kernels"))?,
             clock,
             guests: Vec::new(),
             now: 0,
-            granted: 0,
+            free_until: 0,
             reports: VecDeque::new(),
             frames: VecDeque::new(),
             interrupted,
@@ -141,30 +144,30 @@ impl<'a> World<'a> {
             refused: 0,
             _processor: processor,
         };
-        let clocks = world.connect(&listener, &mut machines)?;
+        let clocks = guests.connect(&listener, &mut machines)?;
         let hosts = wanted.iter().map(|spec| spec.host);
         for (((machine, listener), (clock, _)), host) in
             machines.into_iter().zip(&clocks).zip(hosts)
         {
             let clock = clock.try_clone().map_err(Error::system("start the guest kernel"))?;
-            let busy = (Span::ZERO, 0);
+            let busy = (StdDuration::ZERO, 0);
             let guest =
-                Guest { host, machine, clock, listener, card: None, completion: false, busy };
-            world.guests.push(guest);
+                Guest { host, machine, clock, listener, card: None, completion_due: false, busy };
+            guests.guests.push(guest);
         }
         for (number, (_, seq)) in clocks.iter().enumerate() {
-            world.begin(number, *seq)?;
+            guests.begin(number, *seq)?;
         }
         let ready = |report: &(usize, Report)| matches!(report.1, Report::Hello);
-        while world.reports.iter().filter(|report| ready(report)).count() < wanted.len() {
-            if !world.step((NEVER, NEVER), &mut NoLinks)? {
+        while guests.reports.iter().filter(|report| ready(report)).count() < wanted.len() {
+            if !guests.step((NEVER, NEVER), &mut NoLinks)? {
                 let silent = (0..wanted.len())
-                    .find(|guest| !world.reports.iter().any(|report| report.0 == *guest));
-                return Err(world.guests[silent.unwrap_or(0)].machine.ended());
+                    .find(|guest| !guests.reports.iter().any(|report| report.0 == *guest));
+                return Err(guests.guests[silent.unwrap_or(0)].machine.ended());
             }
         }
-        world.reports.clear();
-        Ok(world)
+        guests.reports.clear();
+        Ok(guests)
     }
 
     /// Waits until all kernels have connected to the clock. Returns their sockets and the sequence
@@ -175,10 +178,14 @@ impl<'a> World<'a> {
         machines: &mut [(Machine, OwnedFd)],
     ) -> Result<Vec<(OwnedFd, u32)>, Error> {
         let mut clocks: Vec<Option<(OwnedFd, u32)>> = machines.iter().map(|_| None).collect();
-        let begin = Wall::now();
+        let begin = StdInstant::now();
         while let Some(late) = clocks.iter().position(Option::is_none) {
-            if readable(self.interrupted, (&[Some(listener)], Wall::now()), EXIT_CHECK_INTERVAL)?
-                .is_none()
+            if readable(
+                self.interrupted,
+                (&[Some(listener)], StdInstant::now()),
+                EXIT_CHECK_INTERVAL,
+            )?
+            .is_none()
             {
                 let machine = &mut machines[late].0;
                 if machine.has_ended() {
@@ -217,7 +224,7 @@ impl<'a> World<'a> {
         let clock = &self.guests[number].clock;
         let sent = sendmsg(clock, &[IoSlice::new(&ack)], &mut control, SendFlags::NOSIGNAL);
         sent.map_err(Error::system("start the guest kernel"))?;
-        self.serve(number, Until::Waits, &mut NoLinks)
+        self.handle_messages(number, Until::Waits, &mut NoLinks)
     }
 
     /// The guest that is this host of the scenario.
@@ -226,7 +233,7 @@ impl<'a> World<'a> {
     }
 
     /// Is this host of the scenario a guest?
-    pub(super) fn has(&self, host: usize) -> bool {
+    pub(super) fn is_guest(&self, host: usize) -> bool {
         self.guest(host).is_some()
     }
 
@@ -241,14 +248,14 @@ impl<'a> World<'a> {
         self.schedule.set_time(self.now);
     }
 
-    /// Sets the time to the latest that a guest may have reached.
+    /// Sets the time to the latest up to which a guest was free to run.
     pub(super) fn catch_up(&mut self) {
-        self.set_now(self.granted);
+        self.set_now(self.free_until);
     }
 
     /// The next time at which a guest requests to run, and the guest; `usize::MAX` for a delivery.
     pub(super) fn next(&self) -> Option<(u64, usize)> {
-        if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion) {
+        if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion_due) {
             return Some((self.now, usize::MAX));
         }
         let requests = (0..self.guests.len())
@@ -276,8 +283,8 @@ impl<'a> World<'a> {
             self.deliver(guest, &frame)?;
             return Ok(true);
         }
-        if let Some(guest) = self.guests.iter().position(|guest| guest.completion) {
-            self.guests[guest].completion = false;
+        if let Some(guest) = self.guests.iter().position(|guest| guest.completion_due) {
+            self.guests[guest].completion_due = false;
             self.interrupt(guest, false)?;
             return Ok(true);
         }
@@ -298,21 +305,21 @@ impl<'a> World<'a> {
             return Err(self.guests[guest].machine.ended());
         }
         if !shares {
-            self.serve(guest, Until::Acknowledges, links)?;
+            self.handle_messages(guest, Until::Acknowledges, links)?;
         }
-        self.serve(guest, Until::Waits, links)?;
+        self.handle_messages(guest, Until::Waits, links)?;
         self.now = self.now.max(self.schedule.time());
-        let granted = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
-        self.granted = self.granted.max(granted.unwrap_or(0));
+        let free_until = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
+        self.free_until = self.free_until.max(free_until.unwrap_or(0));
         self.schedule.set_running(0);
-        if !self.requests_within(guest, SLEEP) {
-            self.guests[guest].busy = (Span::ZERO, self.now);
+        if !self.requests_within(guest, MIN_SLEEP) {
+            self.guests[guest].busy = (StdDuration::ZERO, self.now);
         }
         Ok(true)
     }
 
     /// The error of a guest that exceeds the time limit.
-    fn spins(&mut self, guest: usize) -> Error {
+    fn spin_error(&mut self, guest: usize) -> Error {
         let Guest { machine, busy: (_, since), .. } = &mut self.guests[guest];
         Error::GuestSpins {
             host: machine.name.clone(),
@@ -333,13 +340,18 @@ impl<'a> World<'a> {
     }
 
     /// Handles the messages of a guest until it sends the expected one.
-    fn serve(&mut self, guest: usize, until: Until, links: &mut impl Links) -> Result<(), Error> {
-        let begin = Wall::now();
+    fn handle_messages(
+        &mut self,
+        guest: usize,
+        until: Until,
+        links: &mut impl Links,
+    ) -> Result<(), Error> {
+        let begin = StdInstant::now();
         let before = self.guests[guest].busy.0;
         loop {
             self.guests[guest].busy.0 = before + begin.elapsed();
             if self.guests[guest].busy.0 >= self.time_limit {
-                return Err(self.spins(guest));
+                return Err(self.spin_error(guest));
             }
             let one = &self.guests[guest];
             let answers = one.card.as_ref().and_then(Device::requests);
@@ -350,20 +362,20 @@ impl<'a> World<'a> {
             ];
             let left = self.time_limit.saturating_sub(before);
             let Some(ready) = readable(self.interrupted, (&sockets, begin), left)? else {
-                return Err(self.spins(guest));
+                return Err(self.spin_error(guest));
             };
-            let goes_on = match ready {
+            let is_alive = match ready {
                 1 => match self.on_card(guest, links) {
-                    Ok(goes_on) => goes_on,
+                    Ok(is_alive) => is_alive,
                     Err(error) if is_closed(&error) => false,
                     Err(error) => {
                         return Err(Error::system("communicate with a guest kernel")(error));
                     }
                 },
                 0 => match self.on_clock(guest)? {
-                    Clock::Waits if until == Until::Waits => return Ok(()),
-                    Clock::Acknowledges if until == Until::Acknowledges => return Ok(()),
-                    Clock::End => false,
+                    ClockMessage::Waits if until == Until::Waits => return Ok(()),
+                    ClockMessage::Acknowledges if until == Until::Acknowledges => return Ok(()),
+                    ClockMessage::End => false,
                     _ => true,
                 },
                 _ => {
@@ -374,27 +386,27 @@ impl<'a> World<'a> {
                     false
                 }
             };
-            if !goes_on {
+            if !is_alive {
                 return Err(self.guests[guest].machine.ended());
             }
         }
     }
 
     /// Handles a message about time.
-    fn on_clock(&mut self, guest: usize) -> Result<Clock, Error> {
+    fn on_clock(&mut self, guest: usize) -> Result<ClockMessage, Error> {
         let clock = &self.guests[guest].clock;
         let message = match read_message(clock) {
             Ok(Some(message)) => message,
-            Ok(None) => return Ok(Clock::End),
-            Err(error) if is_closed(&error) => return Ok(Clock::End),
+            Ok(None) => return Ok(ClockMessage::End),
+            Err(error) if is_closed(&error) => return Ok(ClockMessage::End),
             Err(error) => return Err(Error::system("read a guest kernel's time")(error)),
         };
         let client = guest + 1;
         let shares = self.schedule.shares(client);
         let mut time = 0;
         match message.op {
-            Message::ACK => return Ok(Clock::Acknowledges),
-            Message::WAIT if shares => return Ok(Clock::Waits),
+            Message::ACK => return Ok(ClockMessage::Acknowledges),
+            Message::WAIT if shares => return Ok(ClockMessage::Waits),
             Message::REQUEST => self.schedule.set_request(client, Some(message.time)),
             Message::UPDATE => self.schedule.set_time(message.time),
             Message::GET => time = self.schedule.time(),
@@ -402,7 +414,7 @@ impl<'a> World<'a> {
             _ => {}
         }
         self.send_message(guest, Message { op: Message::ACK, seq: message.seq, time })?;
-        Ok(if message.op == Message::WAIT { Clock::Waits } else { Clock::Continues })
+        Ok(if message.op == Message::WAIT { ClockMessage::Waits } else { ClockMessage::Continues })
     }
 
     /// Handles a message of a guest's network card. Returns false if the guest has exited.
@@ -417,7 +429,7 @@ impl<'a> World<'a> {
             CardMessage::Other => Ok(true),
             CardMessage::End => Ok(false),
             CardMessage::Kick { answer } => {
-                self.take_packets(guest, links);
+                self.receive_packets(guest, links);
                 match &self.guests[guest].card {
                     Some(card) if answer => card.answer_kick().map(|()| true),
                     _ => Ok(true),
@@ -426,13 +438,14 @@ impl<'a> World<'a> {
         }
     }
 
-    fn take_packets(&mut self, guest: usize, links: &mut impl Links) {
+    /// Receives the packets of a guest: reports stay here, and other packets enter the links.
+    fn receive_packets(&mut self, guest: usize, links: &mut impl Links) {
         self.now = self.now.max(self.schedule.time());
         let host = self.guests[guest].host;
         let Some(card) = &mut self.guests[guest].card else { return };
-        let (mut next, mut some) = (NEVER, false);
+        let (mut next, mut has_received) = (NEVER, false);
         while card.receive(&mut self.buffer).is_some() {
-            some = true;
+            has_received = true;
             let Some((header, frame)) = self.buffer.split_at_mut_checked(PACKET_HEADER) else {
                 continue;
             };
@@ -447,8 +460,8 @@ impl<'a> World<'a> {
                 next = next.min(links.enter(host, &frame[14..], self.now));
             }
         }
-        self.guests[guest].completion |= some && card.wants_completion();
-        if self.guests[guest].completion {
+        self.guests[guest].completion_due |= has_received && card.wants_completion();
+        if self.guests[guest].completion_due {
             next = self.now;
         }
         self.schedule.set_free_until(self.schedule.free_until().min(next));
@@ -478,7 +491,7 @@ impl<'a> World<'a> {
         self.schedule.set_time(self.now);
         let Some(card) = &self.guests[guest].card else { return Ok(()) };
         match card.interrupt(to_guest) {
-            Ok(true) => self.serve(guest, Until::Answers, &mut NoLinks),
+            Ok(true) => self.handle_messages(guest, Until::Answers, &mut NoLinks),
             Ok(false) => Ok(()),
             Err(error) if is_closed(&error) => Err(self.guests[guest].machine.ended()),
             Err(error) => Err(Error::system("interrupt a guest kernel")(error)),
@@ -520,7 +533,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// The message of a guest that [`World::serve`] expects.
+/// The message of a guest that [`Guests::handle_messages`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// The guest waits for its next time.
@@ -533,7 +546,7 @@ enum Until {
 
 /// The meaning of a message about time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Clock {
+enum ClockMessage {
     Waits,
     Acknowledges,
     Continues,
@@ -544,8 +557,8 @@ enum Clock {
 /// after `begin`.
 fn readable(
     interrupted: &mut dyn FnMut() -> bool,
-    (sockets, begin): (&[Option<&OwnedFd>], Wall),
-    time_limit: Span,
+    (sockets, begin): (&[Option<&OwnedFd>], StdInstant),
+    time_limit: StdDuration,
 ) -> Result<Option<usize>, Error> {
     let places = sockets.iter().enumerate().filter_map(|(place, socket)| Some((place, (*socket)?)));
     let (places, mut fds): (Vec<_>, Vec<_>) =

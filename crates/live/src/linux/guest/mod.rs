@@ -5,6 +5,7 @@ mod agent;
 mod device;
 mod engine;
 mod flows;
+mod guests;
 mod machine;
 mod memory;
 mod netlink;
@@ -17,7 +18,6 @@ mod samples;
 mod schedule;
 mod setup;
 mod stage;
-mod world;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -54,11 +54,11 @@ use crate::report::{
 };
 use engine::EngineEnd;
 use flows::Flows;
+use guests::{GuestSpec, Guests};
 use machine::CLOCK;
 use programs::Running;
 use remote::RemoteSockets;
 use stage::{Actors, GuestRun, Zero};
-use world::{GuestSpec, World};
 
 /// The maximum number of packets recorded.
 const MAX_PACKETS: usize = 20_000_000;
@@ -187,26 +187,26 @@ fn run_flows<'a>(
         sessions.push(Session::new(sockets, flow, stream));
     }
     let kernel = virtual_hosts.kernel;
-    let (world, mut hosts) = start(emulation, (kernel, &engines, false), &mut is_interrupted)?;
+    let (guests, mut hosts) = start(emulation, (kernel, &engines, false), &mut is_interrupted)?;
     let flows = Flows::new(scenario, sessions);
     let size = (routes, scenario.nodes.len(), scenario.flows.len());
     let draws = (emulation.seed, scenario.measured);
     let mut carrier = Carrier::new(size, draws, Log::new(MAX_PACKETS));
     carrier.withheld = withheld;
     let end = Instant::START + scenario.duration;
-    let mut guest_run = guest_run((world, scenario.nodes.len()), carrier, flows, Some(end));
-    let zero = guest_run.world.now().next_multiple_of(BEGIN.nanos());
+    let mut guest_run = guest_run((guests, scenario.nodes.len()), carrier, flows, Some(end));
+    let zero = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
     guest_run.zero = Zero(Some(zero));
     guest_run.act(Flows::open)?;
     guest_run.wait(zero)?;
     let ended = guest_run.run(&|| (interrupted.borrow_mut())())?;
     let at = guest_run.now();
-    guest_run.world.catch_up();
+    guest_run.guests.catch_up();
     guest_run.act(Flows::request_reports)?;
     guest_run.take_reports();
     let now = guest_run.now();
     guest_run.actors.finish(now)?;
-    count(&mut guest_run.world, &mut hosts)?;
+    count(&mut guest_run.guests, &mut hosts)?;
     let ending = ending(&guest_run, at);
     let GuestRun { carrier, actors: Flows { sessions, samples, effective, .. }, .. } = guest_run;
     let mut known = Vec::new();
@@ -237,7 +237,7 @@ pub(crate) fn run_programs(
     let mut is_interrupted = || (interrupted.borrow_mut())();
     let all_guests = vec![false; scenario.nodes.len()];
     let start_of = (kernel, all_guests.as_slice(), true);
-    let (world, mut hosts) = start(emulation, start_of, &mut is_interrupted)?;
+    let (guests, mut hosts) = start(emulation, start_of, &mut is_interrupted)?;
     let log = Log::new(match programs.logging {
         PacketLogging::Off => 0,
         PacketLogging::Headers => MAX_PACKETS,
@@ -245,15 +245,15 @@ pub(crate) fn run_programs(
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
     let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
     let running = Running::new((scenario, kernel.clock_library()), programs, output);
-    let mut guest_run = guest_run((world, scenario.nodes.len()), carrier, running, None);
-    let begin = guest_run.world.now().next_multiple_of(BEGIN.nanos());
+    let mut guest_run = guest_run((guests, scenario.nodes.len()), carrier, running, None);
+    let begin = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
     guest_run.wait(begin)?;
     guest_run.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
     let ended = guest_run.run(&|| (interrupted.borrow_mut())())?;
     let at = guest_run.now();
     if ended != EndReason::Interrupted {
-        guest_run.world.catch_up();
-        count(&mut guest_run.world, &mut hosts)?;
+        guest_run.guests.catch_up();
+        count(&mut guest_run.guests, &mut hosts)?;
     }
     let ending = ending(&guest_run, at);
     let GuestRun { mut carrier, .. } = guest_run;
@@ -319,18 +319,18 @@ fn start<'a>(
     emulation: &Emulator<'_>,
     (kernel, engines, programs): (&GuestKernel, &[bool], bool),
     interrupted: &'a mut dyn FnMut() -> bool,
-) -> Result<(World<'a>, Vec<HostReport>), Error> {
+) -> Result<(Guests<'a>, Vec<HostReport>), Error> {
     let scenario = emulation.scenario;
     let stream = Stream::new(emulation.seed);
     let nodes = scenario.nodes.iter().enumerate().filter(|(host, _)| !engines[*host]);
-    let guests = nodes.map(|(host, name)| {
+    let specs = nodes.map(|(host, name)| {
         let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
         let seed = stream.child("guest").child(name).rng().bits();
         GuestSpec { host, name, sockets: sockets.count(), programs, seed }
     });
-    let guests: Vec<_> = guests.collect();
+    let specs: Vec<_> = specs.collect();
     let clock = if programs { clock()? } else { CLOCK };
-    let mut world = World::new(&vec![kernel; guests.len()], (&guests, clock), interrupted)?;
+    let mut guests = Guests::new(&vec![kernel; specs.len()], (&specs, clock), interrupted)?;
     let mut hosts = Vec::new();
     for (host, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
         let mut report = HostReport {
@@ -343,15 +343,15 @@ fn start<'a>(
         };
         if !engines[host] {
             if programs {
-                setup::show_files(&mut world, host, kernel)?;
+                setup::show_files(&mut guests, host, kernel)?;
             }
             report.kernel = Some(kernel.title.clone());
-            report.effective = setup::set_up(&mut world, (host, name), settings)?;
-            report.before = setup::counts(&mut world, host)?;
+            report.effective = setup::set_up(&mut guests, (host, name), settings)?;
+            report.before = setup::counts(&mut guests, host)?;
         }
         hosts.push(report);
     }
-    Ok((world, hosts))
+    Ok((guests, hosts))
 }
 
 /// The real-time clock of guests with programs: that of `SOURCE_DATE_EPOCH`, as in reproducible
@@ -369,18 +369,18 @@ fn clock() -> Result<u64, Error> {
 }
 
 fn guest_run<'a, 'b, A: Actors>(
-    (world, hosts): (World<'b>, usize),
+    (guests, hosts): (Guests<'b>, usize),
     carrier: Carrier<'a>,
     actors: A,
     end: Option<Instant>,
 ) -> GuestRun<'a, 'b, A> {
     let waiting = vec![VecDeque::new(); hosts];
-    GuestRun { world, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
+    GuestRun { guests, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
 }
 
-fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
+fn count(guests: &mut Guests<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
     for (number, host) in hosts.iter_mut().enumerate().filter(|(_, host)| host.kernel.is_some()) {
-        host.after = setup::counts(world, number)?;
+        host.after = setup::counts(guests, number)?;
     }
     Ok(())
 }
@@ -388,7 +388,7 @@ fn count(world: &mut World<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
 fn ending<A>(guest_run: &GuestRun<'_, '_, A>, at: Instant) -> Ending {
     Ending {
         at,
-        refused: guest_run.world.refused,
+        refused: guest_run.guests.refused,
         lateness: guest_run.late.read(),
         waited: Lateness::default(),
         real_time: true,

@@ -12,9 +12,9 @@ use rtolab_time::Duration;
 use super::super::argv::{ends, substitute};
 use super::super::host::address;
 use super::agent::{Report, Request};
+use super::guests::Guests;
 use super::setup;
 use super::stage::{Actors, CarrierLinks, Progress, Zero};
-use super::world::World;
 use crate::error::Error;
 use crate::programs::{OnOutput, Output, Programs};
 use crate::report::EndReason;
@@ -97,7 +97,7 @@ impl<'a> Running<'a> {
         &self,
         program: usize,
         command: &[String],
-        (world, links): (&mut World<'_>, &mut CarrierLinks<'_, '_>),
+        (guests, links): (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         let (here, peer) = ends(self.scenario);
         let guest = if program == CLIENT { here } else { peer };
@@ -106,7 +106,7 @@ impl<'a> Running<'a> {
         for (number, part) in words.chunks(PART).enumerate() {
             let offset = (number * PART) as u32;
             let request = Request::Words { offset, bytes: part.to_vec() };
-            self.check((guest, &argv), world.call(guest, &request, links)?.0)?;
+            self.check((guest, &argv), guests.call(guest, &request, links)?.0)?;
         }
         let request = Request::Start {
             program,
@@ -115,7 +115,7 @@ impl<'a> Running<'a> {
             group: rustix::process::getegid().as_raw(),
             groups: groups()?,
         };
-        self.check((guest, &argv), world.call(guest, &request, links)?.0)
+        self.check((guest, &argv), guests.call(guest, &request, links)?.0)
     }
 
     /// The error of a program that could not be started.
@@ -138,7 +138,7 @@ impl<'a> Running<'a> {
     fn start_client(
         &mut self,
         now: u64,
-        guests: (&mut World<'_>, &mut CarrierLinks<'_, '_>),
+        guests: (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         self.start(CLIENT, self.programs.client, guests)?;
         self.phase = Phase::Runs(self.programs.limit.map(|limit| now + limit.nanos()));
@@ -148,24 +148,24 @@ impl<'a> Running<'a> {
     /// Does the server listen, or has a program opened the TUN device?
     fn is_listening(
         &self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<bool, Error> {
         let (_, guest) = ends(self.scenario);
         for (path, sign) in SOCKETS {
-            let (_, text) = setup::file(world, (guest, path), links)?;
+            let (_, text) = setup::file(guests, (guest, path), links)?;
             if text.lines().skip(1).any(|line| line.contains(sign)) {
                 return Ok(true);
             }
         }
         let carrier = (guest, "/host/sys/class/net/stack0/carrier");
-        Ok(setup::file(world, carrier, links)?.1.trim() == "1")
+        Ok(setup::file(guests, carrier, links)?.1.trim() == "1")
     }
 
     fn begin(
         &mut self,
         now: u64,
-        guests: (&mut World<'_>, &mut CarrierLinks<'_, '_>),
+        guests: (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         let Some(server) = self.programs.server else {
             return self.start_client(now, guests);
@@ -217,22 +217,22 @@ impl Actors for Running<'_> {
 
     fn proceed(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error> {
-        let now = world.now();
+        let now = guests.now();
         match self.phase {
-            Phase::Begins => self.begin(now, (world, links))?,
+            Phase::Begins => self.begin(now, (guests, links))?,
             Phase::Listens { next, last } if now >= next => {
                 self.phase = if self.ended[SERVER].is_some() || now >= last {
                     Phase::Starts(now)
-                } else if self.is_listening(world, links)? {
+                } else if self.is_listening(guests, links)? {
                     Phase::Starts(now + READY.nanos())
                 } else {
                     Phase::Listens { next: now + LISTEN_CHECK_INTERVAL.nanos(), last }
                 };
             }
-            Phase::Starts(at) if now >= at => self.start_client(now, (world, links))?,
+            Phase::Starts(at) if now >= at => self.start_client(now, (guests, links))?,
             Phase::Runs(Some(until)) => self.limited = now >= until,
             _ => {}
         }

@@ -9,8 +9,8 @@ use super::super::counters;
 use super::super::host::address;
 use super::super::settings;
 use super::agent::Request;
+use super::guests::{Guests, Links, NoLinks};
 use super::netlink;
-use super::world::{Links, NoLinks, World};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 use crate::report::{Counts, EffectiveSettings};
@@ -31,11 +31,11 @@ const INVALID: i32 = 22;
 
 /// Applies the settings to a guest, and reads them back.
 pub(super) fn set_up(
-    world: &mut World<'_>,
+    guests: &mut Guests<'_>,
     (guest, name): (usize, &str),
     kernel: &Kernel,
 ) -> Result<EffectiveSettings, Error> {
-    let known = read(world, guest, CONGESTION_CONTROLS)?;
+    let known = read(guests, guest, CONGESTION_CONTROLS)?;
     if !known.split_whitespace().any(|known| known == kernel.congestion) {
         return Err(Error::Congestion {
             found: kernel.congestion.clone(),
@@ -50,18 +50,18 @@ pub(super) fn set_up(
         let path = format!("/proc/sys/net/{control}");
         let setting = control.replace('/', ".");
         let request = Request::WriteFile { path: path.clone(), value: wanted.clone() };
-        let (error, _) = world.call(guest, &request, &mut NoLinks)?;
+        let (error, _) = guests.call(guest, &request, &mut NoLinks)?;
         if error != 0 {
             let source = io::Error::from_raw_os_error(error);
             let problem = format!("cannot be set to {wanted}: {source}");
             return Err(Error::Setting { host: name.to_string(), setting, problem });
         }
-        let found = read(world, guest, &path)?;
+        let found = read(guests, guest, &path)?;
         settings::agree(name, &setting, (&wanted, found.trim()))?;
         effective.push((control.replace("ipv4/", ""), found.trim().replace('\t', " ")));
     }
     if kernel.tun {
-        let (error, _) = world.call(guest, &Request::MakeTun, &mut NoLinks)?;
+        let (error, _) = guests.call(guest, &Request::MakeTun, &mut NoLinks)?;
         if error != 0 {
             return Err(Error::System {
                 action: "make a TUN device in a guest",
@@ -71,7 +71,7 @@ pub(super) fn set_up(
     }
     let rto_min = settings::millis(kernel.rto_min);
     for message in netlink::set_up(kernel, (address(guest), rto_min)) {
-        let (error, _) = world.call(guest, &Request::Netlink(message), &mut NoLinks)?;
+        let (error, _) = guests.call(guest, &Request::Netlink(message), &mut NoLinks)?;
         if error != 0 {
             return Err(Error::System {
                 action: "set up a guest's device and routes",
@@ -86,8 +86,8 @@ pub(super) fn set_up(
 }
 
 /// A file of a guest.
-fn read(world: &mut World<'_>, guest: usize, path: &str) -> Result<String, Error> {
-    match file(world, (guest, path), &mut NoLinks)? {
+fn read(guests: &mut Guests<'_>, guest: usize, path: &str) -> Result<String, Error> {
+    match file(guests, (guest, path), &mut NoLinks)? {
         (0, text) => Ok(text),
         (error, _) => Err(Error::System {
             action: "read a guest's settings",
@@ -98,14 +98,14 @@ fn read(world: &mut World<'_>, guest: usize, path: &str) -> Result<String, Error
 
 /// A file of a guest: an error number or 0, and its text.
 pub(super) fn file(
-    world: &mut World<'_>,
+    guests: &mut Guests<'_>,
     (guest, path): (usize, &str),
     links: &mut impl Links,
 ) -> Result<(i32, String), Error> {
     let mut text = Vec::new();
     loop {
         let request = Request::ReadFile { path: path.to_string(), offset: text.len() as u32 };
-        let (error, bytes) = world.call(guest, &request, links)?;
+        let (error, bytes) = guests.call(guest, &request, links)?;
         // Some sysctls cannot be read from an offset.
         let at_end = error == INVALID && !text.is_empty();
         if bytes.is_empty() || (error != 0 && !at_end) {
@@ -118,11 +118,11 @@ pub(super) fn file(
 
 /// Shows this machine's files to programs, and gives the guest the name that these know.
 pub(super) fn show_files(
-    world: &mut World<'_>,
+    guests: &mut Guests<'_>,
     guest: usize,
     kernel: &GuestKernel,
 ) -> Result<(), Error> {
-    let (error, _) = world.call(guest, &Request::ShowFiles, &mut NoLinks)?;
+    let (error, _) = guests.call(guest, &Request::ShowFiles, &mut NoLinks)?;
     if error != 0 {
         let source = io::Error::from_raw_os_error(error);
         let problem = format!("cannot show this machine's files to programs ({source})");
@@ -133,16 +133,16 @@ pub(super) fn show_files(
     for (path, value) in FOR_PROGRAMS.into_iter().chain([("kernel/hostname", &*name)]) {
         let path = format!("/proc/sys/{path}");
         let request = Request::WriteFile { path, value: value.to_string() };
-        world.call(guest, &request, &mut NoLinks)?;
+        guests.call(guest, &request, &mut NoLinks)?;
     }
     Ok(())
 }
 
 /// The counters of a guest's TCP.
-pub(super) fn counts(world: &mut World<'_>, guest: usize) -> Result<Counts, Error> {
+pub(super) fn counts(guests: &mut Guests<'_>, guest: usize) -> Result<Counts, Error> {
     let mut counts = Counts::new();
     for file in ["snmp", "netstat"] {
-        counters::parse(&read(world, guest, &format!("/proc/net/{file}"))?, &mut counts);
+        counters::parse(&read(guests, guest, &format!("/proc/net/{file}"))?, &mut counts);
     }
     Ok(counts)
 }

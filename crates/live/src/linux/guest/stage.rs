@@ -1,7 +1,7 @@
 //! The guests and links of a run on one clock, with the flows or programs at the hosts.
 
 use std::collections::VecDeque;
-use std::time::{Duration as Span, Instant as Wall};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use rtolab_time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use super::super::carrier::Carrier;
 use super::super::lateness::LatenessMeter;
 use super::super::packet::Packet;
 use super::agent::Report;
+use super::guests::{Guests, Links};
 use super::schedule::NEVER;
-use super::world::{Links, World};
 use crate::error::Error;
 use crate::report::EndReason;
 
@@ -22,7 +22,7 @@ const BUSY: u64 = 5_000;
 /// The longest time for which a packet waits for a busy guest.
 const LATEST: Duration = Duration::from_micros(100);
 /// The interval at which `interrupted` is called.
-const POLL_INTERVAL: Span = Span::from_millis(100);
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(100);
 
 /// Time 0 of the links, in the guests' time; `None` if it is that of the first packet.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub(super) trait Actors {
     /// Processes what is due.
     fn proceed(
         &mut self,
-        world: &mut World<'_>,
+        guests: &mut Guests<'_>,
         links: &mut CarrierLinks<'_, '_>,
     ) -> Result<(), Error>;
 
@@ -89,7 +89,7 @@ pub(super) trait Actors {
 
 /// The guests, links and actors of a run.
 pub(super) struct GuestRun<'a, 'b, A> {
-    pub world: World<'b>,
+    pub guests: Guests<'b>,
     pub carrier: Carrier<'a>,
     pub actors: A,
     pub zero: Zero,
@@ -102,40 +102,40 @@ pub(super) struct GuestRun<'a, 'b, A> {
 
 impl<A: Actors> GuestRun<'_, '_, A> {
     pub(super) fn now(&self) -> Instant {
-        self.zero.instant(self.world.now())
+        self.zero.instant(self.guests.now())
     }
 
     /// Calls `act` with the actors, the guests and the links.
     pub(super) fn act<T>(
         &mut self,
-        act: impl FnOnce(&mut A, &mut World<'_>, &mut CarrierLinks<'_, '_>) -> Result<T, Error>,
+        act: impl FnOnce(&mut A, &mut Guests<'_>, &mut CarrierLinks<'_, '_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
-        act(&mut self.actors, &mut self.world, &mut links)
+        act(&mut self.actors, &mut self.guests, &mut links)
     }
 
     fn step(&mut self, (limit, free): (u64, u64)) -> Result<bool, Error> {
         let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
-        self.world.step((limit, free), &mut links)
+        self.guests.step((limit, free), &mut links)
     }
 
-    /// Runs the guests until then.
+    /// Runs the guests until this time.
     pub(super) fn wait(&mut self, until: u64) -> Result<(), Error> {
         while self.step((until, until))? {}
-        self.world.set_now(until);
+        self.guests.set_now(until);
         Ok(())
     }
 
     /// Runs guests and actors to their end.
     pub(super) fn run(&mut self, interrupted: &dyn Fn() -> bool) -> Result<EndReason, Error> {
-        let (mut over, mut polled) = (None, Wall::now());
+        let (mut over, mut polled) = (None, StdInstant::now());
         loop {
             let now = self.now();
             self.carrier.mark(now);
             self.take_reports();
             self.act(A::proceed)?;
             // No time may pass before the reports are processed.
-            if !self.world.reports.is_empty() {
+            if !self.guests.reports.is_empty() {
                 continue;
             }
             match self.actors.progress() {
@@ -156,7 +156,7 @@ impl<A: Actors> GuestRun<'_, '_, A> {
                 _ => {}
             }
             if polled.elapsed() >= POLL_INTERVAL {
-                polled = Wall::now();
+                polled = StdInstant::now();
                 if interrupted() {
                     return Ok(EndReason::Interrupted);
                 }
@@ -165,17 +165,17 @@ impl<A: Actors> GuestRun<'_, '_, A> {
                 continue;
             }
             let limit = [due, over.or(self.end)].into_iter().flatten().min();
-            let timer = self.actors.next_timer(self.world.now(), self.zero);
-            let limit = self.zero.nanos(limit).min(timer.unwrap_or(NEVER)).max(self.world.now());
+            let timer = self.actors.next_timer(self.guests.now(), self.zero);
+            let limit = self.zero.nanos(limit).min(timer.unwrap_or(NEVER)).max(self.guests.now());
             // The next packet is delivered as soon as its guest is idle.
             let (limit, free) = match waits {
-                true => (limit.min(self.world.now() + BUSY), 0),
+                true => (limit.min(self.guests.now() + BUSY), 0),
                 false => (limit, limit),
             };
             if self.step((limit, free))? {
                 continue;
             }
-            self.world.set_now(limit);
+            self.guests.set_now(limit);
             let now = self.now();
             while let Some((host, packet, due)) = self.carrier.arrival(now) {
                 self.waiting[host].push_back((packet, due));
@@ -189,14 +189,14 @@ impl<A: Actors> GuestRun<'_, '_, A> {
         let now = self.now();
         let ready = (0..self.waiting.len()).find(|host| {
             let due = self.waiting[*host].front().map(|(_, due)| *due);
-            due.is_some_and(|due| !self.world.is_busy(*host, BUSY) || now >= due + LATEST)
+            due.is_some_and(|due| !self.guests.is_busy(*host, BUSY) || now >= due + LATEST)
         });
         let Some(host) = ready else { return Ok(false) };
         let Some((packet, due)) = self.waiting[host].pop_front() else { return Ok(false) };
-        if !self.world.has(host) {
+        if !self.guests.is_guest(host) {
             self.actors.on_packet(&packet, now);
-        } else if !self.world.arrive(host, &packet.bytes)? {
-            self.world.refused += 1;
+        } else if !self.guests.arrive(host, &packet.bytes)? {
+            self.guests.refused += 1;
         }
         self.late.record(now.since(due));
         self.carrier.on_arrival(&packet, now);
@@ -206,7 +206,7 @@ impl<A: Actors> GuestRun<'_, '_, A> {
 
     /// Passes the guests' reports to the actors.
     pub(super) fn take_reports(&mut self) {
-        while let Some((_, report)) = self.world.reports.pop_front() {
+        while let Some((_, report)) = self.guests.reports.pop_front() {
             self.actors.on_report(report, self.zero);
         }
     }
