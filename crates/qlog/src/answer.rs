@@ -8,6 +8,7 @@ use rtolab_diagnose::{LossRate, NetworkVerdict, Sentence};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::loss_class::LossClass;
 use crate::report::LogReport;
 use crate::totals::{LogSummary, LogTotals};
 
@@ -118,7 +119,7 @@ fn of_recovery(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence
         return None;
     }
     let all = connections.iter().flat_map(|one| &one.episodes);
-    let spurious = all.filter(|episode| episode.class == rtolab_diagnose::TimeoutClass::Spurious);
+    let spurious = all.filter(|episode| episode.class == LossClass::Spurious);
     let cuts: Vec<[f64; 2]> = spurious
         .filter_map(|episode| Some([episode.cwnd[0]?, episode.cwnd[1]?]))
         .filter(|[before, after]| after < before)

@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rtolab_diagnose::TimeoutClass;
-
-use crate::event::{Ack, Event, Kind, Level, Metrics, Packet, Space};
+use crate::event::{Ack, Event, EventKind, Level, Metrics, Packet, Space};
+use crate::loss_class::{Classification, LossClass};
 use crate::probes::{Acked, Probes, Timeout};
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::streams::{Cause, Streams};
 
-/// The most packets of a space that count as in flight. Beyond, the oldest are forgotten.
+/// The maximum number of packets in flight per space. Beyond it, the oldest are forgotten.
 const MAX_IN_FLIGHT: usize = 1 << 16;
 
 /// A packet in flight.
 #[derive(Clone, Debug)]
-struct Sent {
+struct SentPacket {
     at: f64,
     event: u64,
     size: u64,
@@ -35,25 +34,28 @@ pub(crate) struct Loss {
     pub trigger: Option<String>,
     /// The event in which its acknowledgment arrived, and the time.
     pub acked: Option<(u64, f64)>,
-    /// The event in which the sender itself found that it was none.
+    /// The event in which the sender itself found that the loss was spurious.
     pub noticed: Option<u64>,
     /// The stream bytes that were retransmitted because of it.
     pub retransmitted: u64,
 }
 
-/// The sender's side of a packet number space.
+/// The packets that were sent in a packet number space.
 #[derive(Debug, Default)]
-struct Sending {
-    in_flight: BTreeMap<u64, Sent>,
+struct SentPackets {
+    in_flight: BTreeMap<u64, SentPacket>,
     /// The losses by packet number, until they are acknowledged.
     lost: BTreeMap<u64, usize>,
+    /// The largest packet number sent.
     largest: u64,
+    /// The event of the last acknowledgment, and its time in seconds.
     last_ack: Option<(u64, f64)>,
 }
 
-/// What a log shows of the packets that its end received, for the diagnosis of the other end.
+/// The receiver's side of a connection: the packets that arrived, and the ACK frames that were
+/// sent. It shows which of the other end's packets were lost.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReceiverSide {
     /// The event of the first arrival of each packet.
     pub arrivals: HashMap<Space, BTreeMap<u64, u64>>,
     /// The packets with an ACK frame that were sent: the event, the space that the frame
@@ -84,11 +86,11 @@ pub(crate) struct Connection {
     pub probes: Probes,
     pub recovery: Recovery,
     pub streams: Streams,
-    /// Kept only for two logs of one connection.
-    pub seen: Option<Seen>,
-    /// Do the ends of its ranges name the packet after the last (noq 1.4)?
-    has_open_ranges: bool,
-    sending: BTreeMap<Space, Sending>,
+    /// `None` unless there are two logs of the connection.
+    pub receiver_side: Option<ReceiverSide>,
+    /// Are the upper ends of its ACK ranges exclusive (noq 1.4)?
+    has_exclusive_ranges: bool,
+    sent_packets: BTreeMap<Space, SentPackets>,
     last_eliciting: Option<f64>,
 }
 
@@ -100,7 +102,7 @@ impl Connection {
 
     /// The last acknowledgment in this space: its event and its time.
     pub fn last_ack(&self, space: Space) -> Option<(u64, f64)> {
-        self.sending.get(&space)?.last_ack
+        self.sent_packets.get(&space)?.last_ack
     }
 
     /// Processes an event at this time in seconds.
@@ -109,20 +111,23 @@ impl Connection {
         let (first, last) = self.span.unwrap_or((at, at));
         self.span = Some((first, last.max(at)));
         match event.kind {
-            Kind::Sent(packet) => self.on_sent(packet, number, at),
-            Kind::Received(packet) => self.on_received(&packet, number, at),
-            Kind::Lost { space, number: lost, trigger } => {
+            EventKind::Sent(packet) => self.on_sent(packet, number, at),
+            EventKind::Received(packet) => self.on_received(&packet, number, at),
+            EventKind::Lost { space, number: lost, trigger } => {
                 self.on_lost((space, lost), trigger, number, at);
             }
-            Kind::SpuriousLoss { space, number: lost } => {
-                let index = self.sending.get(&space).and_then(|sending| sending.lost.get(&lost));
+            EventKind::SpuriousLoss { space, number: lost } => {
+                let index = self
+                    .sent_packets
+                    .get(&space)
+                    .and_then(|sent_packets| sent_packets.lost.get(&lost));
                 if let Some(loss) = index.and_then(|index| self.losses.get_mut(*index)) {
                     loss.noticed = Some(number);
                 }
             }
-            Kind::Metrics(metrics) => self.on_metrics(&metrics, number, at),
-            Kind::ProbeTimeout(space) => self.on_probe_timeout(space, number, at, true),
-            Kind::Other => {}
+            EventKind::Metrics(metrics) => self.on_metrics(&metrics, number, at),
+            EventKind::ProbeTimeout(space) => self.on_probe_timeout(space, number, at, true),
+            EventKind::Other => {}
         }
     }
 
@@ -133,12 +138,14 @@ impl Connection {
         self.sent += 1;
         self.bytes_sent += packet.size;
         self.has_frames |= packet.has_frames;
-        if let Some(seen) = &mut self.seen {
+        if let Some(receiver_side) = &mut self.receiver_side {
             let (space, number) = (packet.space, packet.number);
-            seen.acks.extend(packet.acks.iter().map(|ack| (event, ack.space, space, number)));
+            receiver_side
+                .acks
+                .extend(packet.acks.iter().map(|ack| (event, ack.space, space, number)));
         }
-        let sending = self.sending.entry(packet.space).or_default();
-        sending.largest = sending.largest.max(packet.number);
+        let sent_packets = self.sent_packets.entry(packet.space).or_default();
+        sent_packets.largest = sent_packets.largest.max(packet.number);
         if !packet.is_ack_eliciting {
             return;
         }
@@ -158,11 +165,11 @@ impl Connection {
                 }
             }
         }
-        let Some(sending) = self.sending.get_mut(&packet.space) else { return };
-        let sent = Sent { at, event, size: packet.size, streams: packet.streams };
-        sending.in_flight.insert(packet.number, sent);
-        if sending.in_flight.len() > MAX_IN_FLIGHT {
-            sending.in_flight.pop_first();
+        let Some(sent_packets) = self.sent_packets.get_mut(&packet.space) else { return };
+        let sent = SentPacket { at, event, size: packet.size, streams: packet.streams };
+        sent_packets.in_flight.insert(packet.number, sent);
+        if sent_packets.in_flight.len() > MAX_IN_FLIGHT {
+            sent_packets.in_flight.pop_first();
         }
     }
 
@@ -172,8 +179,13 @@ impl Connection {
         }
         self.received += 1;
         self.has_frames |= packet.has_frames;
-        if let Some(seen) = &mut self.seen {
-            seen.arrivals.entry(packet.space).or_default().entry(packet.number).or_insert(event);
+        if let Some(receiver_side) = &mut self.receiver_side {
+            receiver_side
+                .arrivals
+                .entry(packet.space)
+                .or_default()
+                .entry(packet.number)
+                .or_insert(event);
         }
         for ack in &packet.acks {
             self.on_ack(ack, event, at);
@@ -182,26 +194,28 @@ impl Connection {
 
     fn on_ack(&mut self, ack: &Ack, event: u64, at: f64) {
         self.has_acks = true;
-        let Some(sending) = self.sending.get_mut(&ack.space) else { return };
-        sending.last_ack = Some((event, at));
+        let Some(sent_packets) = self.sent_packets.get_mut(&ack.space) else { return };
+        sent_packets.last_ack = Some((event, at));
         let mut newly = Acked::default();
         let mut largest: Option<(u64, f64)> = None;
-        // A peer never acknowledges what was not sent: then the ends of ranges are not included.
-        self.has_open_ranges |= ack.ranges.iter().any(|(_, last)| *last == sending.largest + 1);
+        // A peer never acknowledges a packet that was not sent. If a range seems to do so, its
+        // upper end is exclusive.
+        self.has_exclusive_ranges |=
+            ack.ranges.iter().any(|(_, last)| *last == sent_packets.largest + 1);
         for &(first, last) in &ack.ranges {
-            let last = last - u64::from(self.has_open_ranges && last > 0);
+            let last = last - u64::from(self.has_exclusive_ranges && last > 0);
             if first > last {
                 continue;
             }
-            while let Some((&number, _)) = sending.in_flight.range(first..=last).next_back() {
-                let Some(sent) = sending.in_flight.remove(&number) else { break };
+            while let Some((&number, _)) = sent_packets.in_flight.range(first..=last).next_back() {
+                let Some(sent) = sent_packets.in_flight.remove(&number) else { break };
                 newly.add(sent.event);
                 if largest.is_none_or(|(known, _)| number > known) {
                     largest = Some((number, sent.at));
                 }
             }
-            while let Some((&number, &index)) = sending.lost.range(first..=last).next() {
-                sending.lost.remove(&number);
+            while let Some((&number, &index)) = sent_packets.lost.range(first..=last).next() {
+                sent_packets.lost.remove(&number);
                 let loss = &mut self.losses[index];
                 loss.acked = Some((event, at));
                 newly.add(self.recovery.sent_event(index));
@@ -214,28 +228,33 @@ impl Connection {
             self.rtt.on_sample(at - sent_at);
             self.recovery.on_acked(ack.space, number, at);
         }
-        let usual = self.rtt.smoothed.unwrap_or(0.0);
-        let min = self.rtt.min.unwrap_or(0.0);
-        self.probes.on_ack(ack.space, &newly, (event, at), (usual, min));
+        let smoothed_rtt = self.rtt.smoothed.unwrap_or(0.0);
+        let min_rtt = self.rtt.min.unwrap_or(0.0);
+        self.probes.on_ack(ack.space, &newly, (event, at), (smoothed_rtt, min_rtt));
     }
 
-    fn on_lost(&mut self, of: (Space, u64), trigger: Option<String>, event: u64, at: f64) {
-        let (space, number) = of;
-        let sending = self.sending.entry(space).or_default();
-        let sent = sending.in_flight.remove(&number);
+    fn on_lost(
+        &mut self,
+        (space, number): (Space, u64),
+        trigger: Option<String>,
+        event: u64,
+        at: f64,
+    ) {
+        let sent_packets = self.sent_packets.entry(space).or_default();
+        let sent = sent_packets.in_flight.remove(&number);
         let index = self.losses.len();
-        if sending.lost.contains_key(&number) {
+        if sent_packets.lost.contains_key(&number) {
             // It was declared lost before.
             return;
         }
-        sending.lost.insert(number, index);
+        sent_packets.lost.insert(number, index);
         if let Some(sent) = &sent {
             for part in &sent.streams {
                 self.streams.expect(*part, Cause::Loss(index));
             }
         }
         let sent_event = sent.as_ref().map_or(0, |sent| sent.event);
-        self.recovery.on_lost(space, (number, sending.largest), (event, at), sent_event);
+        self.recovery.on_lost(space, (number, sent_packets.largest), (event, at), sent_event);
         self.losses.push(Loss {
             event,
             at,
@@ -263,16 +282,17 @@ impl Connection {
         }
     }
 
-    /// A sender whose log has no timers sent a packet after a time in which a timer expired.
+    /// Infers a probe timeout if the log has no timers, and the sender sent this packet after its
+    /// probe timer must have expired.
     fn infer_probe_timeout(&mut self, space: Space, event: u64, at: f64) {
         if self.probes.has_timers || !self.has_frames {
             return;
         }
-        let Some(sending) = self.sending.get(&space) else { return };
+        let Some(sent_packets) = self.sent_packets.get(&space) else { return };
         let Some(since) = self.last_eliciting else { return };
-        let since = sending.last_ack.map_or(since, |(_, acked)| since.max(acked));
-        let is_waiting = !sending.in_flight.is_empty()
-            || sending
+        let since = sent_packets.last_ack.map_or(since, |(_, acked)| since.max(acked));
+        let is_waiting = !sent_packets.in_flight.is_empty()
+            || sent_packets
                 .lost
                 .values()
                 .next_back()
@@ -287,20 +307,21 @@ impl Connection {
         self.probes.has_timers |= is_logged;
         let since = self.last_eliciting.unwrap_or(at);
         let mut outstanding = Vec::new();
-        if self.seen.is_some() {
-            let of = self.sending.iter().filter(|(one, _)| space.is_none_or(|it| it == **one));
-            outstanding.extend(of.flat_map(|(space, sending)| {
-                let numbers = sending.in_flight.keys().chain(sending.lost.keys());
+        if self.receiver_side.is_some() {
+            let spaces =
+                self.sent_packets.iter().filter(|(one, _)| space.is_none_or(|it| it == **one));
+            outstanding.extend(spaces.flat_map(|(space, sent_packets)| {
+                let numbers = sent_packets.in_flight.keys().chain(sent_packets.lost.keys());
                 numbers.map(|number| (*space, *number))
             }));
         }
         let timeout = Timeout { event, at, space, since, outstanding, ..Timeout::default() };
         let Some(index) = self.probes.on_timeout(timeout) else { return };
-        // Probes may carry copies of what is in flight.
-        for (_, sending) in
-            self.sending.iter().filter(|(one, _)| space.is_none_or(|it| it == **one))
+        // Probes may carry copies of the data in flight.
+        for (_, sent_packets) in
+            self.sent_packets.iter().filter(|(one, _)| space.is_none_or(|it| it == **one))
         {
-            for sent in sending.in_flight.values() {
+            for sent in sent_packets.in_flight.values() {
                 for part in &sent.streams {
                     self.streams.expect(*part, Cause::Timeout(index));
                 }
@@ -308,23 +329,23 @@ impl Connection {
         }
     }
 
-    /// The class of a loss, with its confidence, the kind of evidence and the event that shows it.
-    pub fn verdict(&self, loss: &Loss) -> (TimeoutClass, f64, Option<(&'static str, u64)>) {
+    /// Classifies a declared loss by this log alone.
+    pub fn classify(&self, loss: &Loss) -> Classification<LossClass> {
         if let Some((event, _)) = loss.acked {
-            return (TimeoutClass::Spurious, 0.99, Some(("acknowledged-later", event)));
+            return (LossClass::Spurious, 0.99, Some(("acknowledged-later", event)));
         }
         if let Some(event) = loss.noticed {
-            return (TimeoutClass::Spurious, 0.95, Some(("sender-noticed", event)));
+            return (LossClass::Spurious, 0.95, Some(("sender-noticed", event)));
         }
-        let usual = self.rtt.smoothed.unwrap_or(0.0);
+        let smoothed_rtt = self.rtt.smoothed.unwrap_or(0.0);
         match self.last_ack(loss.space) {
-            Some((event, at)) if at >= loss.at + 3.0 * usual => {
-                (TimeoutClass::Genuine, 0.99, Some(("never-acknowledged", event)))
+            Some((event, at)) if at >= loss.at + 3.0 * smoothed_rtt => {
+                (LossClass::Genuine, 0.99, Some(("never-acknowledged", event)))
             }
-            Some((event, at)) if at >= loss.at + usual => {
-                (TimeoutClass::Genuine, 0.9, Some(("never-acknowledged", event)))
+            Some((event, at)) if at >= loss.at + smoothed_rtt => {
+                (LossClass::Genuine, 0.9, Some(("never-acknowledged", event)))
             }
-            _ => (TimeoutClass::Unknown, 0.0, None),
+            _ => (LossClass::Unknown, 0.0, None),
         }
     }
 }

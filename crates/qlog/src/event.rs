@@ -89,7 +89,7 @@ pub(crate) struct Metrics {
 
 /// An event that matters here.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     Sent(Packet),
     Received(Packet),
     /// A packet was declared lost, by this rule.
@@ -117,7 +117,7 @@ pub(crate) struct Event {
     pub time: Option<f64>,
     /// The connection, if the event names it.
     pub group: Option<String>,
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 #[derive(Deserialize)]
@@ -224,7 +224,7 @@ impl Event {
                 if matters(&other.name.0) {
                     return Err(error);
                 }
-                Ok(Self { time: other.time.0, group: None, kind: Kind::Other })
+                Ok(Self { time: other.time.0, group: None, kind: EventKind::Other })
             }
         }
     }
@@ -249,7 +249,7 @@ impl Event {
         let kind = match from_slice(data) {
             Ok(data) => kind(&name, data),
             Err(error) if matters(&name) => return Err(error),
-            Err(_) => Kind::Other,
+            Err(_) => EventKind::Other,
         };
         Ok(Self { time, group, kind })
     }
@@ -265,27 +265,30 @@ fn matters(name: &str) -> bool {
     names.contains(&short(name))
 }
 
-fn kind(name: &str, data: Data<'_>) -> Kind {
+fn kind(name: &str, data: Data<'_>) -> EventKind {
     match short(name) {
-        "packet_sent" => packet(data).map_or(Kind::Other, Kind::Sent),
-        "packet_received" => packet(data).map_or(Kind::Other, Kind::Received),
-        "packet_lost" => data.place().map_or(Kind::Other, |(space, number)| Kind::Lost {
+        "packet_sent" => packet(data).map_or(EventKind::Other, EventKind::Sent),
+        "packet_received" => packet(data).map_or(EventKind::Other, EventKind::Received),
+        "packet_lost" => data.place().map_or(EventKind::Other, |(space, number)| EventKind::Lost {
             space,
             number,
             trigger: data.trigger.known().map(str::to_string),
         }),
-        "spurious_loss" | "spurious_loss_detected" => {
-            data.place().map_or(Kind::Other, |(space, number)| Kind::SpuriousLoss { space, number })
-        }
+        "spurious_loss" | "spurious_loss_detected" => data
+            .place()
+            .map_or(EventKind::Other, |(space, number)| EventKind::SpuriousLoss { space, number }),
         "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
-            Kind::Metrics(Metrics { cwnd: data.congestion_window.0, pto_count: data.pto_count.0 })
+            EventKind::Metrics(Metrics {
+                cwnd: data.congestion_window.0,
+                pto_count: data.pto_count.0,
+            })
         }
         "loss_timer_updated" | "timer_updated" | "loss_timer_expired"
             if data.event_type.0 == "expired" && data.timer_type.0 == "pto" =>
         {
-            Kind::ProbeTimeout(data.space())
+            EventKind::ProbeTimeout(data.space())
         }
-        _ => Kind::Other,
+        _ => EventKind::Other,
     }
 }
 

@@ -6,6 +6,7 @@ mod connection;
 mod event;
 mod lenient;
 mod log;
+mod loss_class;
 mod pair;
 mod probes;
 mod reader;
@@ -18,6 +19,7 @@ pub mod tables;
 mod totals;
 
 pub use answer::LogAnswer;
+pub use loss_class::LossClass;
 pub use reader::{LogItem, LogReadError, LogReader};
 pub use report::{LogReport, LossReport, ProbeReport, RecoveryReport};
 pub use run::{LogDocument, diagnose, diagnose_pair, is_log};

@@ -6,8 +6,8 @@ use std::io::Read;
 use serde::Deserialize;
 use serde_json::{Value, from_slice};
 
-use crate::connection::{Connection, Seen};
-use crate::event::{Event, Kind};
+use crate::connection::{Connection, ReceiverSide};
+use crate::event::{Event, EventKind};
 use crate::lenient::{Real, Text};
 use crate::reader::{LogItem, LogReadError, LogReader};
 
@@ -75,7 +75,7 @@ pub(crate) struct Log {
     pub first_malformed: Option<String>,
     /// The version of the format.
     pub version: Option<String>,
-    keeps_seen: bool,
+    keeps_receiver_side: bool,
     trace: Trace,
     last: Option<usize>,
     origin: Option<f64>,
@@ -83,13 +83,13 @@ pub(crate) struct Log {
 
 impl Log {
     /// Reads a log as far as it can be read. Calls `progress` regularly with the number of bytes
-    /// read. `keeps_seen` is for two logs of one connection.
+    /// read. `keeps_receiver_side` is for two logs of one connection.
     pub fn read<R: Read, E>(
         input: R,
-        keeps_seen: bool,
+        keeps_receiver_side: bool,
         mut progress: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(Self, Option<LogReadError>), E> {
-        let mut log = Self { keeps_seen, ..Self::default() };
+        let mut log = Self { keeps_receiver_side, ..Self::default() };
         let mut reader = LogReader::new(input);
         let error = loop {
             if log.events % PROGRESS_INTERVAL == 0 {
@@ -211,7 +211,7 @@ impl Log {
         let time = event.time.unwrap_or(0.0) * self.trace.scale;
         let time = if self.trace.has_deltas { self.trace.now + time } else { time };
         self.trace.now = time;
-        if let Kind::Other = event.kind {
+        if let EventKind::Other = event.kind {
             return;
         }
         let origin = *self.origin.get_or_insert_with(|| {
@@ -247,7 +247,7 @@ impl Log {
         connection.group = group.cloned().or(self.trace.group.clone());
         connection.vantage = self.trace.vantage;
         connection.implementation.clone_from(&self.trace.implementation);
-        connection.seen = self.keeps_seen.then(Seen::default);
+        connection.receiver_side = self.keeps_receiver_side.then(ReceiverSide::default);
         self.connections.push(connection);
         self.trace.connections.insert(group.cloned(), index);
         index

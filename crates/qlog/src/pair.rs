@@ -4,29 +4,27 @@ use std::collections::BTreeMap;
 
 use rtolab_diagnose::TimeoutClass;
 
-use crate::connection::{Connection, Loss, Seen};
+use crate::connection::{Connection, Loss, ReceiverSide};
 use crate::event::Space;
+use crate::loss_class::{Classification, LossClass};
 use crate::probes::Timeout;
 
 /// The kind of evidence.
 const BOTH_LOGS: &str = "both-logs";
 
-/// A verdict with its confidence, the kind of evidence and the event that shows it.
-type Known = (TimeoutClass, f64, Option<(&'static str, u64)>);
-
 /// What the logs of both ends show of one end's packets.
 pub(crate) struct Peer<'a> {
     /// The log of the end that sent them.
-    own: &'a Seen,
+    own: &'a ReceiverSide,
     /// The other end's log.
-    other: &'a Seen,
+    other: &'a ReceiverSide,
 }
 
 impl<'a> Peer<'a> {
     /// The two logs; `None` if they are not of the same connection: the other end received few of
     /// the packets that this end declared lost or had acknowledged.
     pub fn new(sender: &'a Connection, receiver: &'a Connection) -> Option<Self> {
-        let (own, other) = (sender.seen.as_ref()?, receiver.seen.as_ref()?);
+        let (own, other) = (sender.receiver_side.as_ref()?, receiver.receiver_side.as_ref()?);
         let groups = (sender.group.as_ref(), receiver.group.as_ref());
         let has_same_end = sender.vantage.is_some() && sender.vantage == receiver.vantage;
         let differ = matches!(groups, (Some(one), Some(two)) if one != two);
@@ -34,26 +32,27 @@ impl<'a> Peer<'a> {
         (!has_same_end && !differ && has_sent).then_some(Self { own, other })
     }
 
-    /// The fate of a packet that was declared lost; `None` if the other log ends before.
-    pub fn fate(&self, loss: &Loss) -> Option<Known> {
+    /// Classifies a declared loss; `None` if the other log ends before this packet or a later one
+    /// arrived.
+    pub fn classify_loss(&self, loss: &Loss) -> Option<Classification<LossClass>> {
         let arrivals = self.other.arrivals.get(&loss.space)?;
         if let Some(event) = arrivals.get(&loss.number) {
-            return Some((TimeoutClass::Spurious, 1.0, Some((BOTH_LOGS, *event))));
+            return Some((LossClass::Spurious, 1.0, Some((BOTH_LOGS, *event))));
         }
         let later = arrivals.range(loss.number..).next()?;
-        Some((TimeoutClass::Genuine, 1.0, Some((BOTH_LOGS, *later.1))))
+        Some((LossClass::Genuine, 1.0, Some((BOTH_LOGS, *later.1))))
     }
 
-    /// The class of a probe timeout; `None` if the other log does not show it.
-    pub fn class(&self, timeout: &Timeout) -> Option<Known> {
+    /// Classifies a probe timeout; `None` if the other log does not show its class.
+    pub fn classify_timeout(&self, timeout: &Timeout) -> Option<Classification<TimeoutClass>> {
         let space = timeout.space?;
         let arrivals = self.other.arrivals.get(&space)?;
         let (number, _) = timeout.probe?;
-        // A later packet is as good as the probe: its acknowledgment answers it.
+        // An acknowledgment of a later packet answers the probe, too.
         let probe = arrivals.range(number..).map(|(_, event)| *event).min();
         let outstanding = timeout.outstanding.iter().filter(|(one, _)| *one == space);
         let arrived = outstanding.filter_map(|(_, number)| arrivals.get(number)).copied().min();
-        let known = |class, event| Some((class, 1.0, Some((BOTH_LOGS, event))));
+        let classified = |class, event| Some((class, 1.0, Some((BOTH_LOGS, event))));
         match (arrived, probe) {
             (Some(arrived), Some(probe)) if arrived < probe => {
                 let sent: Vec<&(u64, Space, Space, u64)> = self
@@ -62,15 +61,18 @@ impl<'a> Peer<'a> {
                     .iter()
                     .filter(|(event, of, ..)| *of == space && (arrived..probe).contains(event))
                     .collect();
-                let came = |(_, _, in_space, number): &(u64, Space, Space, u64)| {
+                let has_arrived = |(_, _, in_space, number): &(u64, Space, Space, u64)| {
                     let own: Option<&BTreeMap<u64, u64>> = self.own.arrivals.get(in_space);
                     own.and_then(|own| own.get(number)).is_some_and(|at| *at > timeout.event)
                 };
-                let is_lost = !sent.is_empty() && !sent.iter().any(|ack| came(ack));
-                known(if is_lost { TimeoutClass::AckLost } else { TimeoutClass::Spurious }, arrived)
+                let is_lost = !sent.is_empty() && !sent.iter().any(|ack| has_arrived(ack));
+                classified(
+                    if is_lost { TimeoutClass::AckLost } else { TimeoutClass::Spurious },
+                    arrived,
+                )
             }
-            (Some(arrived), _) => known(TimeoutClass::Spurious, arrived),
-            (None, Some(probe)) => known(TimeoutClass::Genuine, probe),
+            (Some(arrived), _) => classified(TimeoutClass::Spurious, arrived),
+            (None, Some(probe)) => classified(TimeoutClass::Genuine, probe),
             (None, None) => None,
         }
     }

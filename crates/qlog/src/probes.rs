@@ -1,17 +1,19 @@
 //! Probe timeouts, and whether each was spurious.
 //!
-//! A probe timeout is spurious if the acknowledgment would have come without it: an acknowledgment
-//! of packets that were outstanding then, and not of the probe, was on its way.
+//! A probe timeout is spurious if an acknowledgment of outstanding packets was already on its way,
+//! so that it would have arrived without the probe.
 
 use rtolab_diagnose::TimeoutClass;
 
 use crate::event::Space;
 
-/// Signs of a timeout that are closer than this belong to the same one, in seconds.
-const SAME: f64 = 0.001;
-/// A receiver may delay an acknowledgment by this (RFC 9000 section 18.2), in seconds.
-const ACK_DELAY: f64 = 0.025;
-/// The most timeouts that wait for an acknowledgment.
+/// A log may show one timeout in several events. Events within this time, in seconds, belong to the
+/// same timeout.
+const SAME_TIMEOUT: f64 = 0.001;
+/// The default of `max_ack_delay`, by which a receiver may delay an acknowledgment (RFC 9000
+/// section 18.2), in seconds.
+const MAX_ACK_DELAY: f64 = 0.025;
+/// The maximum number of timeouts that wait for an acknowledgment.
 const MAX_PENDING: usize = 32;
 
 /// A probe timeout.
@@ -20,9 +22,9 @@ pub(crate) struct Timeout {
     pub event: u64,
     pub at: f64,
     pub space: Option<Space>,
-    /// When the last packet before it that asks for an acknowledgment was sent.
+    /// When the last ack-eliciting packet before it was sent.
     pub since: f64,
-    /// How many timeouts came before it without an acknowledgment.
+    /// The number of timeouts before it since the last acknowledgment.
     pub backoff: u32,
     /// The number and the time of the first probe.
     pub probe: Option<(u64, f64)>,
@@ -68,7 +70,7 @@ impl Acked {
         self.span = Some((first.min(sent), last.max(sent)));
     }
 
-    /// Is none newly covered?
+    /// Is no packet newly covered?
     pub fn is_empty(&self) -> bool {
         self.span.is_none()
     }
@@ -89,14 +91,15 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// How many timeouts there were since the last acknowledgment.
+    /// The number of timeouts since the last acknowledgment.
     pub fn backoff(&self) -> u32 {
         self.pending.len() as u32
     }
 
-    /// Adds a timeout. Returns its index; `None` if it is known.
+    /// Adds a timeout. Returns its index; `None` if the timeout is known already.
     pub fn on_timeout(&mut self, mut timeout: Timeout) -> Option<usize> {
-        if let Some(last) = self.rows.last_mut().filter(|last| timeout.at - last.at <= SAME) {
+        if let Some(last) = self.rows.last_mut().filter(|last| timeout.at - last.at <= SAME_TIMEOUT)
+        {
             last.space = last.space.or(timeout.space);
             return None;
         }
@@ -109,7 +112,7 @@ impl Probes {
         Some(index)
     }
 
-    /// A packet that asks for an acknowledgment was sent: it is the probe of the last timeouts.
+    /// Processes an ack-eliciting packet that was sent: it is the probe of the last timeouts.
     pub fn on_sent(&mut self, space: Space, number: u64, at: f64) {
         for index in &self.pending {
             let row = &mut self.rows[*index];
@@ -119,15 +122,15 @@ impl Probes {
         }
     }
 
-    /// An acknowledgment arrived in this event, at this time; `rtt` is the smoothed and the
-    /// smallest round-trip time.
+    /// Classifies the timeouts that wait for this acknowledgment, which arrived `by` this event at
+    /// this time. `rtt` is the smoothed and the smallest round-trip time. Times are in seconds.
     pub fn on_ack(&mut self, space: Space, newly: &Acked, by: (u64, f64), rtt: (f64, f64)) {
         let Some((first, last)) = newly.span else { return };
-        let ((event, at), (usual, min)) = (by, rtt);
+        let ((event, at), (smoothed_rtt, min_rtt)) = (by, rtt);
         self.tentative.retain(|index| {
             let row = &mut self.rows[*index];
             if row.space != Some(space) || first >= row.event {
-                return at - row.at < 1.0 + 3.0 * usual;
+                return at - row.at < 1.0 + 3.0 * smoothed_rtt;
             }
             (row.class, row.confidence) = (TimeoutClass::Spurious, 0.9);
             row.evidence = Some(("acknowledged-later", event));
@@ -140,10 +143,10 @@ impl Probes {
             if row.space.is_some_and(|known| known != space) {
                 return true;
             }
-            let late = at - row.probe.map_or(row.at, |(_, sent)| sent);
+            let since_probe = at - row.probe.map_or(row.at, |(_, sent)| sent);
             let (class, confidence, kind) = match (first < row.event, last >= row.event) {
                 (true, false) => (TimeoutClass::Spurious, 0.97, "originals-alone"),
-                (true, true) if late <= 1.25 * min + ACK_DELAY => {
+                (true, true) if since_probe <= 1.25 * min_rtt + MAX_ACK_DELAY => {
                     (TimeoutClass::AckLost, 0.8, "probe-answered")
                 }
                 (true, true) => (TimeoutClass::Unknown, 0.0, "late-together"),
@@ -154,7 +157,7 @@ impl Probes {
             };
             (row.class, row.confidence, row.evidence) = (class, confidence, Some((kind, event)));
             if is_first {
-                row.time_lost = (at - row.since - usual).max(0.0);
+                row.time_lost = (at - row.since - smoothed_rtt).max(0.0);
                 is_first = false;
             }
             false

@@ -3,8 +3,9 @@
 
 use crate::event::Space;
 
-/// Times closer than this are the same, in seconds: logs may write a cause after its effect.
-const SAME: f64 = 0.001;
+/// Events within this time count as simultaneous, in seconds: a log may list a cause after its
+/// effect.
+const SIMULTANEOUS: f64 = 0.001;
 
 /// A recovery episode.
 #[derive(Clone, Debug)]
@@ -51,7 +52,7 @@ impl Recovery {
             }
         }
         let before = match self.previous {
-            Some((before, changed)) if at - changed <= SAME && Some(before) > self.cwnd => {
+            Some((before, changed)) if at - changed <= SIMULTANEOUS && Some(before) > self.cwnd => {
                 Some(before)
             }
             _ => self.cwnd,
@@ -78,7 +79,7 @@ impl Recovery {
         }
         self.cwnd = Some(cwnd);
         if let Some(last) = self.episodes.last_mut() {
-            if last.end.is_none_or(|end| at - end <= SAME) {
+            if last.end.is_none_or(|end| at - end <= SIMULTANEOUS) {
                 last.cwnd[1] = Some(last.cwnd[1].map_or(cwnd, |least| least.min(cwnd)));
                 last.cwnd[0] = last.cwnd[0].or(Some(cwnd));
             }

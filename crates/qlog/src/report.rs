@@ -4,6 +4,7 @@ use rtolab_diagnose::{EvidenceReport, TimeoutClass};
 use serde::Serialize;
 
 use crate::connection::{Connection, Loss};
+use crate::loss_class::LossClass;
 use crate::pair::Peer;
 use crate::probes::Timeout;
 use crate::recovery::Episode;
@@ -31,7 +32,8 @@ pub struct LogReport {
     pub ack_eliciting: u64,
     /// The bytes of the sent packets; 0 if the log lacks them.
     pub bytes_sent: u64,
-    /// Does the log hold received acknowledgments? Without them nothing is judged from one log.
+    /// Does the log have received acknowledgments? Without them, one log alone allows no
+    /// verdicts.
     pub has_acks: bool,
     /// The smallest round-trip time, in seconds.
     pub min_rtt: Option<f64>,
@@ -76,7 +78,7 @@ pub struct LossReport {
     /// The rule by which it was declared lost, as the log names it.
     pub trigger: Option<String>,
     /// `spurious` if the packet arrived, `genuine` if it was lost, or `unknown`.
-    pub verdict: TimeoutClass,
+    pub verdict: LossClass,
     /// The confidence in the verdict, between 0 and 1.
     pub confidence: f64,
     /// The events that show it.
@@ -120,7 +122,7 @@ pub struct RecoveryReport {
     /// When a packet sent later was acknowledged; `None` if the log ends before.
     pub end: Option<f64>,
     /// `spurious` if all its losses were spurious, `genuine` if one was genuine, else `unknown`.
-    pub class: TimeoutClass,
+    pub class: LossClass,
     /// The packets that were declared lost.
     pub losses: u64,
     /// Those of them that arrived.
@@ -141,10 +143,10 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
         connection.recovery.episodes.iter().map(|one| of_episode(one, &losses)).collect();
     let (start, end) = connection.span.unwrap_or_default();
     let length = |episode: &RecoveryReport| episode.end.unwrap_or(end) - episode.start;
-    let spurious = episodes.iter().filter(|episode| episode.class == TimeoutClass::Spurious);
-    let bytes = |verdicts: &[TimeoutClass]| -> u64 {
-        let lost = losses.iter().filter(|loss| verdicts.contains(&loss.verdict));
-        let probed = timeouts.iter().filter(|timeout| verdicts.contains(&timeout.class));
+    let spurious = episodes.iter().filter(|episode| episode.class == LossClass::Spurious);
+    let bytes = |loss_class: LossClass, timeout_classes: &[TimeoutClass]| -> u64 {
+        let lost = losses.iter().filter(|loss| loss.verdict == loss_class);
+        let probed = timeouts.iter().filter(|timeout| timeout_classes.contains(&timeout.class));
         lost.map(|loss| loss.retransmitted_bytes).sum::<u64>()
             + probed.map(|timeout| timeout.retransmitted_bytes).sum::<u64>()
     };
@@ -163,8 +165,11 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
         min_rtt: connection.rtt.min,
         stream_bytes: connection.streams.bytes,
         retransmitted_bytes: connection.streams.retransmitted,
-        unneeded_bytes: bytes(&[TimeoutClass::Spurious, TimeoutClass::AckLost]),
-        needed_bytes: bytes(&[TimeoutClass::Genuine]),
+        unneeded_bytes: bytes(
+            LossClass::Spurious,
+            &[TimeoutClass::Spurious, TimeoutClass::AckLost],
+        ),
+        needed_bytes: bytes(LossClass::Genuine, &[TimeoutClass::Genuine]),
         time_in_recovery: episodes.iter().map(length).fold(0.0, |sum, one| sum + one),
         time_in_spurious_recovery: spurious.map(length).fold(0.0, |sum, one| sum + one),
         time_lost: connection.probes.rows.iter().fold(0.0, |sum, row| sum + row.time_lost),
@@ -175,8 +180,8 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
 }
 
 fn of_loss(connection: &Connection, loss: &Loss, peer: Option<&Peer<'_>>) -> LossReport {
-    let known = peer.and_then(|peer| peer.fate(loss));
-    let (verdict, confidence, evidence) = known.unwrap_or_else(|| connection.verdict(loss));
+    let known = peer.and_then(|peer| peer.classify_loss(loss));
+    let (verdict, confidence, evidence) = known.unwrap_or_else(|| connection.classify(loss));
     LossReport {
         event: loss.event,
         t: loss.at,
@@ -194,7 +199,7 @@ fn of_loss(connection: &Connection, loss: &Loss, peer: Option<&Peer<'_>>) -> Los
 }
 
 fn of_timeout(row: &Timeout, peer: Option<&Peer<'_>>) -> ProbeReport {
-    let known = peer.and_then(|peer| peer.class(row));
+    let known = peer.and_then(|peer| peer.classify_timeout(row));
     let (class, confidence, evidence) = known.unwrap_or((row.class, row.confidence, row.evidence));
     ProbeReport {
         event: row.event,
@@ -212,15 +217,15 @@ fn of_timeout(row: &Timeout, peer: Option<&Peer<'_>>) -> ProbeReport {
 fn of_episode(episode: &Episode, losses: &[LossReport]) -> RecoveryReport {
     let losses = &losses[episode.losses[0]..episode.losses[1]];
     let count = |verdict| losses.iter().filter(|loss| loss.verdict == verdict).count() as u64;
-    let (spurious, genuine) = (count(TimeoutClass::Spurious), count(TimeoutClass::Genuine));
+    let (spurious, genuine) = (count(LossClass::Spurious), count(LossClass::Genuine));
     RecoveryReport {
         event: episode.event,
         start: episode.start,
         end: episode.end,
         class: match (spurious, genuine) {
-            (_, 1..) => TimeoutClass::Genuine,
-            (all, 0) if all == losses.len() as u64 => TimeoutClass::Spurious,
-            _ => TimeoutClass::Unknown,
+            (_, 1..) => LossClass::Genuine,
+            (all, 0) if all == losses.len() as u64 => LossClass::Spurious,
+            _ => LossClass::Unknown,
         },
         losses: losses.len() as u64,
         spurious,

@@ -40,11 +40,11 @@ impl Streams {
     pub fn on_sent(&mut self, part: StreamPart) -> Vec<(Cause, u64)> {
         let end = part.offset.saturating_add(part.length);
         let sent = self.sent.entry(part.stream).or_default();
-        let again = end.min(*sent).saturating_sub(part.offset);
+        let retransmitted = end.min(*sent).saturating_sub(part.offset);
         *sent = (*sent).max(end);
-        self.bytes += part.length - again;
-        self.retransmitted += again;
-        if again == 0 || self.expected.is_empty() {
+        self.bytes += part.length - retransmitted;
+        self.retransmitted += retransmitted;
+        if retransmitted == 0 || self.expected.is_empty() {
             return Vec::new();
         }
         // A range that begins earlier may reach into this one.

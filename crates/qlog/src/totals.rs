@@ -3,6 +3,7 @@
 use rtolab_diagnose::TimeoutClass;
 use serde::Serialize;
 
+use crate::loss_class::LossClass;
 use crate::report::LogReport;
 
 /// Totals of a log.
@@ -74,9 +75,9 @@ impl LogTotals {
         let timeouts = |class| one.timeouts.iter().filter(|row| row.class == class).count() as u64;
         self.segments += one.ack_eliciting;
         self.losses += one.losses.len() as u64;
-        self.spurious_losses += losses(TimeoutClass::Spurious);
-        self.lost += losses(TimeoutClass::Genuine);
-        self.unknown += losses(TimeoutClass::Unknown);
+        self.spurious_losses += losses(LossClass::Spurious);
+        self.lost += losses(LossClass::Genuine);
+        self.unknown += losses(LossClass::Unknown);
         self.one_way += u64::from(!one.has_acks);
         self.timeouts += one.timeouts.len() as u64;
         self.spurious += timeouts(TimeoutClass::Spurious);
@@ -84,8 +85,7 @@ impl LogTotals {
         self.genuine += timeouts(TimeoutClass::Genuine);
         self.unknown_timeouts += timeouts(TimeoutClass::Unknown);
         self.episodes += one.episodes.len() as u64;
-        let spurious =
-            one.episodes.iter().filter(|episode| episode.class == TimeoutClass::Spurious);
+        let spurious = one.episodes.iter().filter(|episode| episode.class == LossClass::Spurious);
         self.spurious_episodes += spurious.count() as u64;
         self.stream_bytes += one.stream_bytes;
         self.retransmissions += one.retransmitted_bytes;

@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::fmt::Write;
 
 use rtolab_diagnose::{NetworkVerdict, TimeoutClass};
-use rtolab_qlog::{LogDocument, diagnose, diagnose_pair, is_log};
+use rtolab_qlog::{LogDocument, LossClass, diagnose, diagnose_pair, is_log};
 
 const SEQ: &str = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"server"},"common_fields":{"ODCID":"ab"}}}"#;
 
-fn judged(log: &str) -> LogDocument {
+fn diagnosed(log: &str) -> LogDocument {
     diagnose(log.as_bytes(), |_| Ok::<(), Infallible>(())).unwrap()
 }
 
@@ -66,21 +66,21 @@ fn an_acknowledgment_counts_for_the_first_declaration_of_a_loss() {
     events.extend([acked(50, 0, "[[0],[3,5]]"), lost(50, 1), lost(50, 2), lost(51, 1)]);
     events.extend([acked(60, 1, "[[0,1],[3,7]]"), sent(61, 8), acked(120, 2, "[[0,1],[3,8]]")]);
     events.push(acked(400, 3, "[[0,1],[3,8]]"));
-    let found = judged(&lines(&events));
+    let found = diagnosed(&lines(&events));
     let losses = &found.connections[0].losses;
-    let verdicts: Vec<(u64, TimeoutClass)> =
+    let verdicts: Vec<(u64, LossClass)> =
         losses.iter().map(|loss| (loss.packet_number, loss.verdict)).collect();
-    assert_eq!(verdicts, [(1, TimeoutClass::Spurious), (2, TimeoutClass::Genuine)]);
+    assert_eq!(verdicts, [(1, LossClass::Spurious), (2, LossClass::Genuine)]);
 }
 
 #[test]
 fn a_loss_that_is_acknowledged_later_is_spurious_and_the_other_genuine() {
-    let found = judged(&lines(&reordered()));
+    let found = diagnosed(&lines(&reordered()));
     assert!(found.error.is_none(), "{:?}", found.error);
     let [one] = &found.connections[..] else { panic!("{}", found.connections.len()) };
-    let verdicts: Vec<(u64, TimeoutClass)> =
+    let verdicts: Vec<(u64, LossClass)> =
         one.losses.iter().map(|loss| (loss.packet_number, loss.verdict)).collect();
-    assert_eq!(verdicts, [(1, TimeoutClass::Spurious), (2, TimeoutClass::Genuine)]);
+    assert_eq!(verdicts, [(1, LossClass::Spurious), (2, LossClass::Genuine)]);
     assert_eq!(one.losses[0].evidence[0].kind, "acknowledged-later");
     assert!((one.losses[0].late.unwrap() - 0.010).abs() < 1e-9);
     assert_eq!(found.answer.network, NetworkVerdict::LosesAndLate);
@@ -93,9 +93,9 @@ fn a_loss_that_is_acknowledged_later_is_spurious_and_the_other_genuine() {
 #[test]
 fn a_loss_at_the_end_of_a_log_is_unknown() {
     let events = &reordered()[..11];
-    let found = judged(&lines(events));
+    let found = diagnosed(&lines(events));
     assert_eq!(found.summary.totals.unknown, 1);
-    assert_eq!(found.connections[0].losses[0].verdict, TimeoutClass::Unknown);
+    assert_eq!(found.connections[0].losses[0].verdict, LossClass::Unknown);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn retransmitted_bytes_count_by_the_fate_of_the_first_copy() {
         );
         events.insert(15, copy);
     }
-    let one = &judged(&lines(&events)).connections[0];
+    let one = &diagnosed(&lines(&events)).connections[0];
     assert_eq!((one.retransmitted_bytes, one.unneeded_bytes, one.needed_bytes), (2000, 1000, 1000));
 }
 
@@ -116,7 +116,7 @@ fn retransmitted_bytes_count_by_the_fate_of_the_first_copy() {
 fn a_probe_timeout_is_spurious_if_the_next_acknowledgment_is_of_originals_alone() {
     let start = [sent(0, 0), acked(50, 0, "[[0]]"), sent(50, 1), sent(51, 2), expired(200)];
     let classes = |rest: &[String]| {
-        let found = judged(&lines(&[&start, rest].concat()));
+        let found = diagnosed(&lines(&[&start, rest].concat()));
         let rows = &found.connections[0].timeouts;
         rows.iter().map(|row| (row.class, row.evidence[0].kind)).collect::<Vec<_>>()
     };
@@ -134,9 +134,9 @@ fn a_probe_timeout_is_spurious_if_the_next_acknowledgment_is_of_originals_alone(
 /// and with deltas.
 #[test]
 fn every_form_of_a_log_has_the_same_verdicts() {
-    let expected = [TimeoutClass::Spurious, TimeoutClass::Genuine];
+    let expected = [LossClass::Spurious, LossClass::Genuine];
     let verdicts = |log: &str| {
-        let found = judged(log);
+        let found = diagnosed(log);
         assert!(found.error.is_none(), "{:?} of {log}", found.error);
         let losses = &found.connections[0].losses;
         losses.iter().map(|loss| loss.verdict).collect::<Vec<_>>()
@@ -169,20 +169,20 @@ fn every_form_of_a_log_has_the_same_verdicts() {
             list.join(",")
         );
         assert_eq!(verdicts(&log), expected, "{field}");
-        assert!((judged(&log).summary.ended - 0.4).abs() < 1e-9, "{field}");
+        assert!((diagnosed(&log).summary.ended - 0.4).abs() < 1e-9, "{field}");
     }
 }
 
 #[test]
-fn what_was_read_before_the_damage_is_judged() {
+fn events_before_the_damage_are_diagnosed() {
     let whole = lines(&reordered());
     let cut = &whole[..whole.len() - 30];
-    let found = judged(cut);
+    let found = diagnosed(cut);
     let error = found.error.unwrap();
     assert_eq!(error, format!("the log ends at byte {}, inside a value", cut.len()));
     assert_eq!(found.summary.totals.spurious_losses, 1);
     let damaged = format!("{whole}oops\n");
-    let error = judged(&damaged).error.unwrap();
+    let error = diagnosed(&damaged).error.unwrap();
     let at = whole.len();
     assert_eq!(error, format!("damaged at byte {at}: `oops\\n`, where a record should be"));
 }
@@ -192,7 +192,7 @@ fn a_malformed_event_is_skipped_and_counted() {
     let mut events = reordered();
     events.insert(3, r#"{"time":2,"name":"transport:packet_sent","data":{"frames":7}}"#.into());
     events.insert(4, r#"{"time":2,"name":"http:frame_created","data":{"frames":7}}"#.into());
-    let found = judged(&lines(&events));
+    let found = diagnosed(&lines(&events));
     assert_eq!(found.summary.malformed, 1);
     assert!(found.summary.first_malformed.unwrap().starts_with("event 4 at byte "));
     assert_eq!(found.summary.totals.spurious_losses, 1);
@@ -204,10 +204,10 @@ fn ranges_may_name_the_packet_after_the_last() {
     events.extend((1..8).map(|number| sent(41, number)));
     events.extend([acked(90, 1, "[[0,1],[3,6]]"), lost(90, 1), lost(90, 2)]);
     events.extend([acked(100, 2, "[[0,2],[3,8]]"), acked(900, 3, "[[0,2],[3,8]]")]);
-    let losses = &judged(&lines(&events)).connections[0].losses;
+    let losses = &diagnosed(&lines(&events)).connections[0].losses;
     assert_eq!(
         losses.iter().map(|loss| loss.verdict).collect::<Vec<_>>(),
-        [TimeoutClass::Spurious, TimeoutClass::Genuine]
+        [LossClass::Spurious, LossClass::Genuine]
     );
 }
 
@@ -215,7 +215,7 @@ fn ranges_may_name_the_packet_after_the_last() {
 fn other_files_are_no_logs() {
     assert!(is_log(b"{}") && is_log(b"\x1e{") && is_log(b" \n{"));
     assert!(!is_log(b"\x0a\x0d\x0d\x0a") && !is_log(b"\xd4\xc3\xb2\xa1") && !is_log(b""));
-    let error = judged("\u{1e}{\"a\":1}\n").error.unwrap();
+    let error = diagnosed("\u{1e}{\"a\":1}\n").error.unwrap();
     assert!(error.starts_with("no qlog: `{\\\"a\\\":1}`"), "{error}");
 }
 
@@ -231,9 +231,9 @@ fn the_other_log_knows_each_fate() {
     let found = pair([&inputs[0], &inputs[1]]).unwrap();
     assert_eq!(found.sender_capture, Some(1));
     let [loss] = &found.connections[0].losses[..] else { panic!() };
-    assert_eq!((loss.verdict, loss.evidence[0].kind), (TimeoutClass::Genuine, "both-logs"));
+    assert_eq!((loss.verdict, loss.evidence[0].kind), (LossClass::Genuine, "both-logs"));
     let client = client.replace(r#""packet_number":2}"#, r#""packet_number":1}"#);
     let found = pair([client.as_bytes(), &inputs[1]]).unwrap();
-    assert_eq!(found.connections[0].losses[0].verdict, TimeoutClass::Spurious);
+    assert_eq!(found.connections[0].losses[0].verdict, LossClass::Spurious);
     assert!(pair([&inputs[1], &inputs[1]]).is_none(), "two logs of the server");
 }
