@@ -258,8 +258,9 @@ fn segments<'a>(
             fate_at: one.fate_at,
             held: one.held,
         };
-        let again = second.iter().filter(|(copy, _)| *copy == one.copy).map(|(_, at)| *at);
-        let arrivals = one.arrived().into_iter().chain(again);
+        let second_arrivals =
+            second.iter().filter(|(copy, _)| *copy == one.copy).map(|(_, at)| *at);
+        let arrivals = one.arrived().into_iter().chain(second_arrivals);
         let received = arrivals.map(move |at| row(at, one.from.other(), PacketEvent::Received));
         [row(one.sent, one.from, PacketEvent::Sent)].into_iter().chain(received)
     })

@@ -12,11 +12,11 @@ use rtolab_time::Instant;
 use super::seen::ObservedPacket;
 
 pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
-    let again = &seen[index];
-    let range = again.range();
+    let retransmission = &seen[index];
+    let range = retransmission.range();
     let copies = |seen: &&ObservedPacket| {
         let other = seen.range();
-        seen.from == again.from && other.start <= range.start && other.end > range.start
+        seen.from == retransmission.from && other.start <= range.start && other.end > range.start
     };
     let arrivals = |part: &[ObservedPacket]| {
         part.iter().filter(copies).filter_map(ObservedPacket::delivered).min()
@@ -24,7 +24,7 @@ pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
     let Some(earlier) = arrivals(&seen[..index]) else { return Truth::Genuine };
     // Later ACKs may answer the retransmission, unless the first copy arrives after it.
     let later = arrivals(&seen[index..]).filter(|later| *later > earlier);
-    match acknowledged(seen, again, (earlier, later)) {
+    match acknowledged(seen, retransmission, (earlier, later)) {
         true => Truth::Spurious,
         false => Truth::AckLost,
     }
@@ -35,19 +35,19 @@ pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
 /// `to`: it may have been delayed, and would have been sent without the second copy, too.
 fn acknowledged(
     seen: &[ObservedPacket],
-    again: &ObservedPacket,
+    retransmission: &ObservedPacket,
     (from, to): (Instant, Option<Instant>),
 ) -> bool {
     let covers = |ack: &&ObservedPacket| {
         let flags = ack.segment.flags;
-        ack.from == again.from.other()
+        ack.from == retransmission.from.other()
             && ack.sent >= from
             && flags.has(Flags::ACK)
-            && ack.segment.ack.value() > again.segment.seq.value()
+            && ack.segment.ack.value() > retransmission.segment.seq.value()
     };
     let acks = seen.iter().filter(covers).enumerate();
     let mut acks = acks.filter(|(place, ack)| *place == 0 || to.is_none_or(|to| ack.sent < to));
-    acks.any(|(_, ack)| ack.arrived().is_some_and(|at| at >= again.sent))
+    acks.any(|(_, ack)| ack.arrived().is_some_and(|at| at >= retransmission.sent))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Machine {
             problem: format!("has no root folder ({source})"),
         })?;
         let ipv6 = if programs { "ipv6.disable_ipv6=1" } else { "ipv6.disable=1" };
-        let again = || console.try_clone().map(OwnedFd::from).map(Stdio::from);
+        let output = || console.try_clone().map(OwnedFd::from).map(Stdio::from);
         let child = Command::new(kernel.image())
             .args([
                 &*format!("mem={memory_mb}M"),
@@ -82,8 +82,8 @@ impl Machine {
             .env("RTOLAB_SEED", seed.to_string())
             .env("RTOLAB_PARENT", std::process::id().to_string())
             .stdin(Stdio::from(root))
-            .stdout(again().map_err(&failed)?)
-            .stderr(again().map_err(&failed)?)
+            .stdout(output().map_err(&failed)?)
+            .stderr(output().map_err(&failed)?)
             .process_group(0)
             .spawn()
             .map_err(|source| Error::GuestKernel {

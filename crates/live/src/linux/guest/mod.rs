@@ -102,13 +102,13 @@ fn withhold<'a>(
             };
             let known = seen[flow].binary_search_by_key(&episode.copy, |one| one.copy);
             let Ok(index) = known else { continue };
-            let again = run_flows(emulation, (hosts, routes), Some(withheld), interrupted)?;
-            if again.ended == EndReason::Interrupted {
+            let repeated = run_flows(emulation, (hosts, routes), Some(withheld), interrupted)?;
+            if repeated.ended == EndReason::Interrupted {
                 finished.ended = EndReason::Interrupted;
                 break;
             }
             let name = &emulation.scenario.flows[flow].name;
-            let truth = again.withheld_truth(flows).ok_or_else(|| Error::NotRepeated {
+            let truth = repeated.withheld_truth(flows).ok_or_else(|| Error::NotRepeated {
                 flow: name.clone(),
                 at: episode.at.since(Instant::START),
             })?;
