@@ -244,8 +244,8 @@ fn find_transfer(
     let alone = single.iter().filter(|one| **one).count();
     let ack_every = if 3 * alone > 2 * single.len() || single.is_empty() { 1 } else { 2 };
     let quick_acks = single.iter().position(|one| !one).filter(|_| ack_every == 2);
-    let resent = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
-    let retransmitted: u64 = resent.map(|one| u64::from(one.len)).sum();
+    let from_sender = connection.retransmissions.iter().filter(|one| one.from == connection.sender);
+    let retransmitted: u64 = from_sender.map(|one| u64::from(one.len)).sum();
     let offered = options.mss.into_iter().flatten().filter(|mss| *mss > 0).min();
     let added = TIMESTAMPS_LEN * u32::from(options.timestamps);
     let handshake = if first.seq == 0 { 0.0 } else { min_rtt.unwrap_or_default() };

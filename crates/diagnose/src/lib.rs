@@ -41,7 +41,7 @@ pub use class::TimeoutClass;
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
-pub use history::Kind;
+pub use history::EvidenceKind;
 pub use infer::{Assumptions, NotInferred};
 pub use pair::{Pair, PairDirection};
 pub use report::{

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::class::TimeoutClass;
 use crate::evidence::{Assessment, Necessity};
-use crate::history::{Bound, Evidence, Kind};
+use crate::history::{Bound, Evidence, EvidenceKind};
 
 /// What is known of a retransmission from both captures.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl PairedVerdict {
 }
 
 /// The captures of both ends show which copies arrived.
-static BOTH_CAPTURES: Kind = Kind::new("both-captures", 1.0);
+static BOTH_CAPTURES: EvidenceKind = EvidenceKind::new("both-captures", 1.0);
 
 /// What both captures say of the retransmissions of the first one, by frame.
 pub(crate) type PairedVerdicts = HashMap<u64, PairedVerdict>;

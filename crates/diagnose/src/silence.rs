@@ -15,9 +15,10 @@ pub(crate) const MAX_SILENCES: usize = 1000;
 /// should remember idle connections for 124 minutes (RFC 5382 section 5). Many do so for a few
 /// minutes only.
 pub(crate) const MIN_IDLE: Duration = Duration::from_secs(60);
-/// The shortest time, and the smallest number of retransmissions, after which data counts as never
-/// answered.
-pub(crate) const NEVER: (Duration, usize) = (Duration::from_secs(10), 3);
+/// The minimum time without an answer after which data counts as never answered.
+pub(crate) const MIN_UNANSWERED: Duration = Duration::from_secs(10);
+/// The minimum number of retransmissions after which data counts as never answered.
+pub(crate) const MIN_UNANSWERED_RETRANSMISSIONS: usize = 3;
 
 /// Data after a silence of at least [`MIN_IDLE`] to which no packet has answered yet, or only a
 /// reset.

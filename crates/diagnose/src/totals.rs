@@ -244,27 +244,27 @@ impl CaptureTotals {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
         let (mut lost, mut lost_openings) = (0, 0);
-        for resent in &report.retransmissions {
+        for retransmission in &report.retransmissions {
             self.retransmissions += 1;
-            let is_syn = matches!(resent.trigger, Trigger::Syn(_));
+            let is_syn = matches!(retransmission.trigger, Trigger::Syn(_));
             self.handshake += u64::from(is_syn);
-            match resent.verdict {
+            match retransmission.verdict {
                 Necessity::Unneeded => {
                     self.unneeded += 1;
-                    self.unneeded_bytes += u64::from(resent.len);
-                    self.go_back_n += u64::from(resent.trigger == Trigger::AfterTimeout);
+                    self.unneeded_bytes += u64::from(retransmission.len);
+                    self.go_back_n += u64::from(retransmission.trigger == Trigger::AfterTimeout);
                 }
                 Necessity::Needed => {
                     self.needed += 1;
-                    let segments = u64::from(resent.segments.max(1));
+                    let segments = u64::from(retransmission.segments.max(1));
                     lost += segments;
-                    lost_openings += if resent.is_opening { segments } else { 0 };
-                    if resent.t - last > gap {
+                    lost_openings += if retransmission.is_opening { segments } else { 0 };
+                    if retransmission.t - last > gap {
                         self.close_burst(burst);
                         burst = 0;
                     }
                     burst += segments;
-                    last = resent.t;
+                    last = retransmission.t;
                 }
                 Necessity::Unknown => self.unknown += 1,
             }

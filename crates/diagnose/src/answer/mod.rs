@@ -134,8 +134,8 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
     let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
     let lost = |one: &ConnectionReport| one.time_lost.unwrap_or(0.0);
     with_problems.sort_by(|a, b| {
-        let resent = b.retransmissions.len().cmp(&a.retransmissions.len());
-        lost(b).total_cmp(&lost(a)).then(resent).then(a.number.cmp(&b.number))
+        let by_count = b.retransmissions.len().cmp(&a.retransmissions.len());
+        lost(b).total_cmp(&lost(a)).then(by_count).then(a.number.cmp(&b.number))
     });
     [with_problems, rest]
 }

@@ -4,10 +4,10 @@
 use rtolab_time::Instant;
 
 use super::input::SettledDirection;
-use crate::history::{Bound, Finding, Kind, RetransmittedRange};
+use crate::history::{Bound, EvidenceKind, Finding, RetransmittedRange};
 use crate::rtt::{RttStatistics, TOO_SOON};
 
-pub(super) static KIND: Kind = Kind::new("ack-too-soon", 0.97);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("ack-too-soon", 0.97);
 
 pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
     // An outage may have discarded the queue of all earlier samples.

@@ -1,9 +1,9 @@
 //! The range was acknowledged before it was retransmitted.
 
 use super::input::Retransmitting;
-use crate::history::{Arrival, Bound, Finding, Kind, Retransmission, RetransmittedRange};
+use crate::history::{Arrival, Bound, EvidenceKind, Finding, Retransmission, RetransmittedRange};
 
-pub(super) static KIND: Kind = Kind::new("already-acknowledged", 1.0);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("already-acknowledged", 1.0);
 
 pub(super) fn on_retransmission(
     range: &RetransmittedRange,

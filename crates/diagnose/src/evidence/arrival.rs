@@ -1,12 +1,12 @@
 //! A capture at the receiver shows which copies arrived.
 
-use crate::history::{Arrival, Bound, Finding, Kind, Retransmission};
+use crate::history::{Arrival, Bound, EvidenceKind, Finding, Retransmission};
 
 /// The capture contains an earlier copy, too.
-pub(super) static BOTH_COPIES_SEEN: Kind = Kind::new("both-copies-seen", 0.99);
+pub(super) static BOTH_COPIES_SEEN: EvidenceKind = EvidenceKind::new("both-copies-seen", 0.99);
 
 /// The copy is the first one to arrive, and it arrives after data that was sent later.
-pub(super) static FILLS_HOLE: Kind = Kind::new("fills-hole", 0.98);
+pub(super) static FILLS_HOLE: EvidenceKind = EvidenceKind::new("fills-hole", 0.98);
 
 pub(super) fn both_copies_seen(index: usize, copy: &Retransmission) -> Option<Finding> {
     let is_seen_again = copy.arrival == Arrival::SeenBefore;

@@ -2,9 +2,9 @@
 //! after that copy were not the first to arrive.
 
 use super::input::ArrivedCopy;
-use crate::history::{Bound, Finding, Kind, RetransmittedRange};
+use crate::history::{Bound, EvidenceKind, Finding, RetransmittedRange};
 
-pub(crate) static KIND: Kind = Kind::new("arrived-before", 0.97);
+pub(crate) static KIND: EvidenceKind = EvidenceKind::new("arrived-before", 0.97);
 
 pub(super) fn by_arrived_copy(range: &RetransmittedRange, other: &ArrivedCopy) -> Option<Finding> {
     let sent = other.sent + other.reordering_window;

@@ -2,9 +2,9 @@
 //! k + 1 copies arrived. At least one of them is among the first n - k.
 
 use super::input::Findings;
-use crate::history::{Ack, Bound, Kind, RetransmissionHistory};
+use crate::history::{Ack, Bound, EvidenceKind, RetransmissionHistory};
 
-pub(super) static KIND: Kind = Kind::new("d-sack", 0.995);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("d-sack", 0.995);
 
 pub(super) fn on_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let Some(block) = ack.facts.dsack else { return Findings::new() };

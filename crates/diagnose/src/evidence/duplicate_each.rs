@@ -2,9 +2,9 @@
 //! retransmission was unneeded, even if the receiver does not report duplicates.
 
 use super::input::Findings;
-use crate::history::{Ack, Bound, Kind, RetransmissionHistory, Transmission};
+use crate::history::{Ack, Bound, EvidenceKind, RetransmissionHistory, Transmission};
 
-pub(super) static KIND: Kind = Kind::new("duplicate-each", 0.95);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("duplicate-each", 0.95);
 
 pub(super) fn on_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let sent = ack.delivered_original.filter(|_| ack.flight.uses_sack());

@@ -6,9 +6,9 @@
 //! before.
 
 use super::input::Findings;
-use crate::history::{Ack, Bound, Kind, RetransmissionHistory};
+use crate::history::{Ack, Bound, EvidenceKind, RetransmissionHistory};
 
-pub(super) static KIND: Kind = Kind::new("duplicate-followed", 0.95);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("duplicate-followed", 0.95);
 
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let mut found = Findings::new();

@@ -5,9 +5,11 @@ use rtolab_time::Instant;
 
 use super::input::Findings;
 use super::{ack_too_soon, timestamps};
-use crate::history::{Ack, Bound, Kind, Original, RetransmissionHistory, RetransmittedRange};
+use crate::history::{
+    Ack, Bound, EvidenceKind, Original, RetransmissionHistory, RetransmittedRange,
+};
 
-pub(super) static KIND: Kind = Kind::new("duplicates-to-come", 0.95);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("duplicates-to-come", 0.95);
 
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let facts = ack.facts;

@@ -3,10 +3,10 @@
 
 use rtolab_time::Instant;
 
-use crate::history::{Ack, Bound, Finding, Kind, RetransmittedRange};
+use crate::history::{Ack, Bound, EvidenceKind, Finding, RetransmittedRange};
 use crate::trigger::DUPLICATE_THRESHOLD;
 
-pub(super) static KIND: Kind = Kind::new("gap-filled", 0.9);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("gap-filled", 0.9);
 
 pub(super) fn on_first_ack(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
     let facts = ack.facts;

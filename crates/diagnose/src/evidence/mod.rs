@@ -31,11 +31,11 @@ pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirec
 pub(crate) use no_gap::NO_GAP_REPORTED;
 
 use crate::history::{
-    Ack, Finding, Kind, Retransmission, RetransmissionHistory, RetransmittedRange,
+    Ack, EvidenceKind, Finding, Retransmission, RetransmissionHistory, RetransmittedRange,
 };
 
 /// A kind of evidence, and the function that looks for it.
-pub(crate) type Row<F> = (&'static Kind, F);
+pub(crate) type Row<F> = (&'static EvidenceKind, F);
 
 /// The kinds of evidence by the event at which they apply, in the order of their evaluation.
 #[allow(clippy::type_complexity, reason = "each event shows the arguments of its functions")]
@@ -102,12 +102,14 @@ pub(crate) static KINDS: Kinds = Kinds {
 };
 
 /// The kinds of evidence that an ACK of the original and an ACK of a copy give alike.
-pub(crate) static OF_EITHER_ACK: [&Kind; 3] =
+pub(crate) static OF_EITHER_ACK: [&EvidenceKind; 3] =
     [&timestamps::OLDER, &NO_GAP_REPORTED, &arrived_before::KIND];
 
 /// All kinds of evidence, by name.
-pub fn kinds() -> BTreeMap<&'static str, &'static Kind> {
-    fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = (&'static str, &'static Kind)> {
+pub fn kinds() -> BTreeMap<&'static str, &'static EvidenceKind> {
+    fn of<F>(
+        rows: &'static [Row<F>],
+    ) -> impl Iterator<Item = (&'static str, &'static EvidenceKind)> {
         rows.iter().map(|&(kind, _)| (kind.name, kind))
     }
     let table = &KINDS;

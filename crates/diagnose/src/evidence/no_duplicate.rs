@@ -2,9 +2,10 @@
 //! ACKs of it arrived. All copies except the last were lost.
 
 use super::input::SettledDirection;
-use crate::history::{Bound, Finding, Kind, RetransmittedRange};
+use crate::history::{Bound, EvidenceKind, Finding, RetransmittedRange};
 
-pub(super) static KIND: Kind = Kind { carries: false, ..Kind::new("no-duplicate-reported", 0.75) };
+pub(super) static KIND: EvidenceKind =
+    EvidenceKind { supports_inference: false, ..EvidenceKind::new("no-duplicate-reported", 0.75) };
 
 pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
     let last_ack = end.last_ack?;

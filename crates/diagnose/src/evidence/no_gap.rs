@@ -3,30 +3,37 @@
 
 use rtolab_time::Instant;
 
-use crate::history::{Ack, Bound, Finding, Kind, RetransmittedRange};
+use crate::history::{Ack, Bound, EvidenceKind, Finding, RetransmittedRange};
 
-/// The ACK has a D-SACK, so it answers a duplicate.
-pub(super) static ANSWERED_DUPLICATE: Kind = Kind::new("answered-duplicate", 0.9);
+/// The ACK carries a D-SACK, so it answers a duplicate.
+pub(super) static ANSWERED_DUPLICATE: EvidenceKind = EvidenceKind::new("answered-duplicate", 0.9);
 
-/// The ACK has no D-SACK.
-pub(crate) static NO_GAP_REPORTED: Kind =
-    Kind { carries: false, ..Kind::new("no-gap-reported", 0.8) };
+/// The ACK carries no D-SACK. It may answer the original or a copy.
+pub(crate) static NO_GAP_REPORTED: EvidenceKind =
+    EvidenceKind { supports_inference: false, ..EvidenceKind::new("no-gap-reported", 0.8) };
 
 pub(super) fn answered_duplicate(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
-    shows_original(range, ack, true)
+    infer_original_arrived(range, ack, true)
 }
 
 pub(super) fn no_gap_reported(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
-    shows_original(range, ack, false)
+    infer_original_arrived(range, ack, false)
 }
 
-fn shows_original(range: &RetransmittedRange, ack: &Ack<'_>, dsack: bool) -> Option<Finding> {
+fn infer_original_arrived(
+    range: &RetransmittedRange,
+    ack: &Ack<'_>,
+    has_dsack: bool,
+) -> Option<Finding> {
     let facts = ack.facts;
     let newest = facts.newest_acked?;
-    let retransmitted = range.first_retransmitted().unwrap_or(Instant::START);
-    let after = newest.seq >= range.end && !newest.was_retransmitted();
-    let no_gap = ack.gap.is_none_or(|gap| gap < range.copies[0].at);
-    let shows = range.end <= facts.ack && facts.dsack.is_some() == dsack;
-    let original = after && newest.first_sent < retransmitted && no_gap && !newest.is_sacked();
-    (shows && original).then(|| Bound::AtMost(0).shown_by(ack.frame))
+    let first_retransmitted = range.first_retransmitted().unwrap_or(Instant::START);
+    let is_covered = range.end <= facts.ack;
+    let has_expected_dsack = facts.dsack.is_some() == has_dsack;
+    let is_later_data = newest.seq >= range.end && newest.first_sent < first_retransmitted;
+    let is_newly_acked_original = !newest.was_retransmitted() && !newest.is_sacked();
+    let is_gap_free = ack.gap.is_none_or(|gap| gap < range.copies[0].at);
+    let is_evidence =
+        is_covered && has_expected_dsack && is_later_data && is_newly_acked_original && is_gap_free;
+    is_evidence.then(|| Bound::AtMost(0).shown_by(ack.frame))
 }

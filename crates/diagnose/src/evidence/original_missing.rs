@@ -4,10 +4,10 @@
 use rtolab_time::{Duration, Instant};
 
 use super::input::Pair;
-use crate::history::{Bound, Finding, Kind, Original};
+use crate::history::{Bound, EvidenceKind, Finding, Original};
 use crate::rtt::TOO_SOON;
 
-pub(super) static KIND: Kind = Kind::new("original-missing", 0.85);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("original-missing", 0.85);
 
 /// The usual maximum delay of a delayed ACK, with a margin.
 const DELAYED_ACK: Duration = Duration::from_millis(250);

@@ -5,10 +5,10 @@ use rtolab_time::Instant;
 
 use super::input::{Findings, Pair};
 use crate::history::{
-    Ack, Bound, Finding, Kind, Original, RetransmissionHistory, RetransmittedRange,
+    Ack, Bound, EvidenceKind, Finding, Original, RetransmissionHistory, RetransmittedRange,
 };
 
-pub(super) static KIND: Kind = Kind::new("originals-in-order", 0.97);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("originals-in-order", 0.97);
 
 /// The evidence of an ACK of an original: the data that the range's first covering ACK expected.
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {

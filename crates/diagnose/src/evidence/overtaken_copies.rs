@@ -5,9 +5,11 @@
 use rtolab_time::{Duration, Instant};
 
 use super::input::{ArrivedCopy, Findings, Retransmitting};
-use crate::history::{Ack, Bound, Finding, Kind, RetransmissionHistory, RetransmittedRange};
+use crate::history::{
+    Ack, Bound, EvidenceKind, Finding, RetransmissionHistory, RetransmittedRange,
+};
 
-pub(super) static KIND: Kind = Kind::new("overtaken-copies", 0.95);
+pub(super) static KIND: EvidenceKind = EvidenceKind::new("overtaken-copies", 0.95);
 
 /// The evidence of a retransmission about the earlier copies.
 pub(super) fn on_retransmission(

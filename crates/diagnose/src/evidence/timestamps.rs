@@ -1,19 +1,19 @@
 //! Eifel (RFC 3522): the timestamp that the first covering ACK echoes shows which copy arrived.
 //! That holds only for the range at SND.UNA, because only its arrival is sure to change the echo.
 
-use crate::history::{Ack, Bound, Finding, Kind, LONGEST_DELAYED_ACK, RetransmittedRange};
+use crate::history::{Ack, Bound, EvidenceKind, Finding, LONGEST_DELAYED_ACK, RetransmittedRange};
 
 /// The echoed timestamp is older than that of the retransmission.
-pub(super) static OLDER: Kind = Kind::new("older-timestamp", 0.99);
+pub(super) static OLDER: EvidenceKind = EvidenceKind::new("older-timestamp", 0.99);
 
 /// The echoed timestamp is that of the retransmission.
-pub(super) static OWN: Kind = Kind::new("own-timestamp", 0.98);
+pub(super) static OWN: EvidenceKind = EvidenceKind::new("own-timestamp", 0.98);
 
 /// The echoed timestamp is that of the retransmission, but the receiver may have delayed the ACK of
 /// the original. The copy then makes the receiver send that ACK, which echoes the timestamp of the
 /// copy (RFC 7323 section 4.3).
-pub(super) static OWN_OF_TAIL: Kind =
-    Kind { carries: false, ..Kind::new("own-timestamp-of-tail", 0.7) };
+pub(super) static OWN_OF_TAIL: EvidenceKind =
+    EvidenceKind { supports_inference: false, ..EvidenceKind::new("own-timestamp-of-tail", 0.7) };
 
 pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
     let echo = ack.facts.echo.filter(|_| range.end <= ack.facts.ack)?;

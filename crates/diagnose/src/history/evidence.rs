@@ -8,22 +8,22 @@ use std::ptr;
 
 /// A kind of evidence. Each kind is one `static`, which is equal to itself only.
 #[derive(Debug)]
-pub struct Kind {
+pub struct EvidenceKind {
     /// The name in documents.
     pub name: &'static str,
     /// The share of cases in which it is right, between 0 and 1.
     pub confidence: f64,
-    /// May other evidence build on it?
-    pub carries: bool,
+    /// Whether other kinds of evidence may be inferred from it.
+    pub supports_inference: bool,
 }
 
-impl Kind {
+impl EvidenceKind {
     pub(crate) const fn new(name: &'static str, confidence: f64) -> Self {
-        Self { name, confidence, carries: true }
+        Self { name, confidence, supports_inference: true }
     }
 }
 
-impl PartialEq for Kind {
+impl PartialEq for EvidenceKind {
     fn eq(&self, other: &Self) -> bool {
         ptr::eq(self, other)
     }
@@ -54,7 +54,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// Evidence of this kind.
-    pub const fn of(self, kind: &'static Kind) -> Evidence {
+    pub const fn of(self, kind: &'static EvidenceKind) -> Evidence {
         Evidence { kind, bound: self.bound, frame: self.frame }
     }
 }
@@ -62,7 +62,7 @@ impl Finding {
 /// A piece of evidence about a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Evidence {
-    pub kind: &'static Kind,
+    pub kind: &'static EvidenceKind,
     pub bound: Bound,
     /// The frame that shows it.
     pub frame: u64,

@@ -15,7 +15,7 @@ use rtolab_time::Instant;
 
 pub(crate) use ack::{Ack, LONGEST_DELAYED_ACK, delivered_original};
 pub(crate) use arrivals::{Arrival, Arrivals};
-pub use evidence::Kind;
+pub use evidence::EvidenceKind;
 pub(crate) use evidence::{Bound, Evidence, Finding};
 pub(crate) use frame::Frame;
 use order::TransmissionOrder;

@@ -103,11 +103,11 @@ pub(crate) struct RetransmittedRange {
 }
 
 impl RetransmittedRange {
-    /// The upper and the lower bound of the first copy that arrived, by the evidence on which other
-    /// evidence may build.
+    /// The upper and the lower bound of the index of the first copy that arrived, by the evidence
+    /// from which other evidence may be inferred.
     pub fn bounds(&self) -> (Option<usize>, usize) {
         let (mut upper, mut lower) = (None, 0);
-        for piece in self.evidence.iter().filter(|piece| piece.kind.carries) {
+        for piece in self.evidence.iter().filter(|piece| piece.kind.supports_inference) {
             match piece.bound {
                 Bound::AtMost(first) => upper = Some(upper.map_or(first, |upper| first.min(upper))),
                 Bound::AtLeast(first) => lower = first.max(lower),

@@ -1,4 +1,4 @@
-//! The report of a connection that is over.
+//! The report of a connection that has ended.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::half_connection::HalfConnection;
 use crate::history::{DuplicateAck, Evidence, Retransmission, RetransmittedRange, Transmission};
 use crate::paired_verdict::PairedVerdicts;
 use crate::rtt::{RttStatistics, TOO_SOON};
-use crate::silence::{IdleTimeout, NEVER, Wait};
+use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
 use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
-/// From this number of unneeded retransmissions after a timeout on, the report speaks of go-back-N.
-const GOES_BACK: usize = 3;
+/// The minimum number of unneeded retransmissions after a timeout that the report calls go-back-N.
+const MIN_GO_BACK_N: usize = 3;
 
 /// The first data of a connection whose SYN was captured.
 const FIRST_DATA: Seq = Seq::new(Seq::FIRST.value() + 1);
@@ -38,7 +38,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);
-        let (retransmissions, timeouts) = judged((sending, paired_verdicts), name(end), vantage);
+        let (retransmissions, timeouts) = rows((sending, paired_verdicts), name(end), vantage);
         if vantage != Vantage::Receiver {
             let found = (&retransmissions[..], &timeouts[..]);
             report.episodes.extend(episodes::episodes(sending, found, name(end)));
@@ -49,24 +49,25 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
         report.missed_bytes += sending.arrivals.missed;
         report.unreported += sending.unreported;
     }
-    report.retransmissions.sort_by_key(|resent| resent.frame);
+    report.retransmissions.sort_by_key(|retransmission| retransmission.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
     report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.queue = queue(connection);
-    let own = |from: &str| from == name(sender);
-    let resent = report.retransmissions.iter().filter(|resent| own(resent.from));
-    let timeouts = report.timeouts.iter().filter(|timeout| own(timeout.from));
+    let is_sender = |from: &str| from == name(sender);
+    let sender_retransmissions =
+        report.retransmissions.iter().filter(|retransmission| is_sender(retransmission.from));
+    let timeouts = report.timeouts.iter().filter(|timeout| is_sender(timeout.from));
     let vantage = connection.turnarounds.vantage(sender);
     let known = timeouts.filter(|timeout| timeout.class != TimeoutClass::Unknown);
-    // Only at the sender do timers show unchanged by the path.
+    // Only a capture at the sender shows its timers unchanged by the path.
     let behaviour = (vantage == Vantage::Sender).then(|| Behaviour {
-        probes_tails: resent
+        probes_tails: sender_retransmissions
             .map(|one| one.trigger)
             .any(|trigger| trigger == Trigger::TailLossProbe),
         shortest_timeout: known.map(|timeout| timeout.after).reduce(f64::min),
     });
-    // Without the scale, windows say nothing.
+    // If the capture cut off the window scale, the windows are unknown.
     let is_cut = connection.handshake.is_cut;
     report.findings.retain(|finding| !is_cut || finding.kind != WINDOW_OVERRUN);
     let opening = connection.handshake.openings[sender as usize].as_ref().filter(|_| !is_cut);
@@ -76,13 +77,13 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
 
 fn empty(connection: &Connection, sender: End) -> ConnectionReport {
     let first = &connection.first;
-    let answers = rtolab_tcp::Flags::SYN | rtolab_tcp::Flags::ACK;
-    let (client, server) = match first.segment.flags.has(answers) {
+    let syn_ack = rtolab_tcp::Flags::SYN | rtolab_tcp::Flags::ACK;
+    let (client, server) = match first.segment.flags.has(syn_ack) {
         true => (first.to(), first.from()),
         false => (first.from(), first.to()),
     };
-    let of = |end: End| connection.ends[end as usize].as_deref();
-    let bytes = |end: End| of(end).map_or(0, |sending| sending.bytes);
+    let direction = |end: End| connection.ends[end as usize].as_deref();
+    let bytes = |end: End| direction(end).map_or(0, |sending| sending.bytes);
     ConnectionReport {
         number: connection.number,
         capture_point: CapturePoint::Near,
@@ -97,12 +98,13 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         missed_bytes: 0,
         unreported: 0,
         only_from: only_from(connection),
-        segments: [End::Client, End::Server].map(|end| of(end).map_or(0, |sent| sent.segments)),
+        segments: [End::Client, End::Server]
+            .map(|end| direction(end).map_or(0, |sent| sent.segments)),
         time_lost: None,
         queue: None,
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
-        min_rtt: of(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
+        min_rtt: direction(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
         stack: None,
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
@@ -129,10 +131,10 @@ fn idle_timeout(
 ) -> Option<IdleTimeout> {
     let data = connection.after_idle?;
     let from = name(data.from);
-    let again = retransmissions.iter().filter(|one| one.frame > data.frame && one.from == from);
-    let count = again.count();
-    let (long, many) = NEVER;
-    let is_unanswered = connection.last.since(data.at) >= long && count >= many;
+    let later = retransmissions.iter().filter(|one| one.frame > data.frame && one.from == from);
+    let count = later.count();
+    let is_unanswered =
+        connection.last.since(data.at) >= MIN_UNANSWERED && count >= MIN_UNANSWERED_RETRANSMISSIONS;
     (data.is_reset || is_unanswered).then_some(IdleTimeout {
         from,
         idle: data.idle.secs_f64(),
@@ -145,29 +147,31 @@ fn idle_timeout(
 /// The time lost to timeouts and to late acknowledgments.
 fn time_lost(report: &ConnectionReport) -> Option<f64> {
     let costs: Option<f64> = report.episodes.iter().map(|episode| episode.cost.time_lost).sum();
-    let hidden = report.only_from.is_some()
+    let is_hidden = report.only_from.is_some()
         || report.episodes.is_empty()
             && !report.retransmissions.is_empty()
             && report.vantage == Vantage::Receiver;
     let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
     let late: f64 = late.map(|one| one.length - report.min_rtt.unwrap_or(0.0)).sum();
-    costs.map(|costs| costs + late.max(0.0)).filter(|_| !hidden)
+    costs.map(|costs| costs + late.max(0.0)).filter(|_| !is_hidden)
 }
 
-/// Losses come from a queue if more than this share of the round trip then is waiting, and if so
-/// many round trips are shorter.
-const QUEUED: f64 = 0.3;
-const LONG: f64 = 0.75;
+/// The minimum share of the round-trip time at a loss that must be queueing delay for the loss to
+/// count as a queue's overflow.
+const MIN_QUEUEING_SHARE: f64 = 0.3;
+/// The minimum rank of that round-trip time: the share of all round-trip times that are shorter.
+const MIN_RTT_RANK: f64 = 0.75;
 
-/// The median of the bytes that waited in a queue when data was lost: those outstanding, less those
-/// that fill the path in its shortest round trip. 0 if round trips were no longer than others then.
+/// The median number of bytes that were queued on the path when data was lost: the outstanding
+/// bytes, less those that fill the path in its shortest round trip. 0 if the losses do not come
+/// from a queue; `None` if no loss has a known round-trip time.
 fn queue(connection: &Connection) -> Option<u64> {
     let mut losses: Vec<(f64, f64, u64)> = Vec::new();
     for sending in connection.ends.iter().flatten() {
         let Some(min_rtt) = sending.rtt.min else { continue };
         for range in &sending.settled {
-            for (index, _, resent) in range.retransmissions() {
-                let Some((outstanding, rtt)) = resent.queue else { continue };
+            for (index, _, retransmission) in range.retransmissions() {
+                let Some((outstanding, rtt)) = retransmission.queue else { continue };
                 if assess(&range.evidence, index).verdict == Necessity::Needed && !rtt.is_zero() {
                     let share = 1.0 - min_rtt.secs_f64() / rtt.secs_f64();
                     let waiting = (outstanding as f64 * share) as u64;
@@ -182,7 +186,7 @@ fn queue(connection: &Connection) -> Option<u64> {
     let &(rank, ..) = losses.get(middle)?;
     losses.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (_, share, bytes) = losses[middle];
-    Some(if rank >= LONG && share >= QUEUED { bytes } else { 0 })
+    Some(if rank >= MIN_RTT_RANK && share >= MIN_QUEUEING_SHARE { bytes } else { 0 })
 }
 
 fn options(connection: &Connection) -> Option<Options> {
@@ -203,67 +207,69 @@ fn options(connection: &Connection) -> Option<Options> {
     })
 }
 
-type Retransmitted = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
+/// The rows of the retransmissions and of the timeouts of a direction.
+type Rows = (Vec<RetransmissionReport>, Vec<TimeoutReport>);
 
-fn judged(
+/// The rows of a direction, in the order of frames.
+fn rows(
     (sending, paired_verdicts): (&HalfConnection, &PairedVerdicts),
     from: &'static str,
     vantage: Vantage,
-) -> Retransmitted {
+) -> Rows {
     let mut retransmissions = Vec::new();
     let mut timeouts = Vec::new();
-    let said = verdicts(&sending.verdicts);
+    let detector_verdicts = verdicts(&sending.verdicts);
     for range in &sending.settled {
-        for (index, copy, again) in range.retransmissions() {
-            let paired = paired_verdicts.get(&again.frame);
-            let judged = paired.map_or_else(
+        for (index, copy, retransmission) in range.retransmissions() {
+            let paired = paired_verdicts.get(&retransmission.frame);
+            let assessment = paired.map_or_else(
                 || assess(&range.evidence, index),
-                |paired| paired.assessment(again.frame),
+                |paired| paired.assessment(retransmission.frame),
             );
-            // Far from the sender its reasons do not show, whatever the first look suggested.
-            let hidden = vantage == Vantage::Receiver;
-            let trigger = if hidden { Trigger::Unknown } else { again.trigger };
-            let again = &Retransmission { trigger, ..*again };
-            if let Some(backoff) = again.trigger.backoff() {
-                let inferred = || class(range, &judged, sending);
+            // A capture at the receiver does not show why the sender retransmitted.
+            let is_hidden = vantage == Vantage::Receiver;
+            let trigger = if is_hidden { Trigger::Unknown } else { retransmission.trigger };
+            let retransmission = &Retransmission { trigger, ..*retransmission };
+            if let Some(backoff) = retransmission.trigger.backoff() {
+                let inferred = || class(range, &assessment, sending);
                 let class = paired.map_or_else(inferred, |paired| paired.class);
                 timeouts.push(TimeoutReport {
-                    frame: again.frame,
+                    frame: retransmission.frame,
                     t: copy.at.secs_f64(),
                     from,
-                    seq: again.raw_seq,
+                    seq: retransmission.raw_seq,
                     backoff,
-                    after: again.idle.secs_f64(),
+                    after: retransmission.idle.secs_f64(),
                     handshake: range.is_syn,
                     class,
                     confidence: match paired {
                         Some(_) => 1.0,
-                        None => confidence(class, range, &judged),
+                        None => confidence(class, range, &assessment),
                     },
-                    verdicts: again
+                    verdicts: retransmission
                         .detector_episode
-                        .and_then(|of| said.get(&of))
+                        .and_then(|episode| detector_verdicts.get(&episode))
                         .cloned()
                         .unwrap_or_default(),
                 });
             }
-            let segments = sending.wire_segments(again.len);
+            let segments = sending.wire_segments(retransmission.len);
             // A server whose listen queue is full discards these.
             let is_first_data = from == name(End::Client) && range.start == FIRST_DATA;
             retransmissions.push(RetransmissionReport {
                 is_opening: range.is_syn || is_first_data,
-                ..retransmission((copy, again, segments), judged, from)
+                ..retransmission_row((copy, retransmission, segments), assessment, from)
             });
         }
     }
-    retransmissions.sort_by_key(|resent| resent.frame);
+    retransmissions.sort_by_key(|retransmission| retransmission.frame);
     timeouts.sort_by_key(|timeout| timeout.frame);
     (retransmissions, timeouts)
 }
 
-fn retransmission(
-    (copy, again, segments): (&Transmission, &Retransmission, u32),
-    judged: Assessment,
+fn retransmission_row(
+    (copy, retransmission, segments): (&Transmission, &Retransmission, u32),
+    assessment: Assessment,
     from: &'static str,
 ) -> RetransmissionReport {
     let reports = |evidence: Vec<Evidence>| -> Vec<EvidenceReport> {
@@ -271,50 +277,54 @@ fn retransmission(
         evidence.into_iter().map(report).collect()
     };
     RetransmissionReport {
-        frame: again.frame,
+        frame: retransmission.frame,
         t: copy.at.secs_f64(),
         from,
-        ip_id: again.ip_id,
-        seq: again.raw_seq,
-        len: again.len,
+        ip_id: retransmission.ip_id,
+        seq: retransmission.raw_seq,
+        len: retransmission.len,
         segments,
         is_opening: false,
-        trigger: again.trigger,
-        backoff: again.trigger.backoff(),
-        verdict: judged.verdict,
-        confidence: judged.confidence,
-        evidence: reports(judged.evidence),
-        against: reports(judged.against),
+        trigger: retransmission.trigger,
+        backoff: retransmission.trigger.backoff(),
+        verdict: assessment.verdict,
+        confidence: assessment.confidence,
+        evidence: reports(assessment.evidence),
+        against: reports(assessment.against),
     }
 }
 
-/// An ACK that answers a duplicate may also be that of an original that waited under a delayed ACK.
-const OF_DUPLICATE: f64 = 0.9;
+/// The maximum confidence in the class of a timeout if the covering ACK answers a duplicate: it may
+/// also be the delayed ACK of an original.
+const MAX_CONFIDENCE_IF_DUPLICATE: f64 = 0.9;
 
-/// Whether the ACK was lost or late is less certain than that the segment arrived. This share is
-/// right where the latter is certain, on paths drawn at random (docs/diagnose.md).
-const OF_ARRIVED: f64 = 0.97;
+/// The maximum confidence in the class of a timeout if the segment arrived. Whether the ACK was
+/// lost or late is less certain than the arrival: on randomly drawn paths, this share of the
+/// classes is right where the arrival is certain (docs/diagnose.md).
+const MAX_CONFIDENCE_IF_ARRIVED: f64 = 0.97;
 
 /// The confidence in the class of a timeout.
-fn confidence(class: TimeoutClass, range: &RetransmittedRange, judged: &Assessment) -> f64 {
+fn confidence(class: TimeoutClass, range: &RetransmittedRange, assessment: &Assessment) -> f64 {
     let reports_duplicate = range.covering_ack.is_some_and(|ack| ack.reports_duplicate);
     match class {
         TimeoutClass::Unknown => 0.0,
         TimeoutClass::AckLost | TimeoutClass::Spurious if reports_duplicate => {
-            judged.confidence.min(OF_DUPLICATE)
+            assessment.confidence.min(MAX_CONFIDENCE_IF_DUPLICATE)
         }
-        TimeoutClass::AckLost | TimeoutClass::Spurious => judged.confidence.min(OF_ARRIVED),
-        TimeoutClass::Genuine => judged.confidence,
+        TimeoutClass::AckLost | TimeoutClass::Spurious => {
+            assessment.confidence.min(MAX_CONFIDENCE_IF_ARRIVED)
+        }
+        TimeoutClass::Genuine => assessment.confidence,
     }
 }
 
 /// The class of a timeout: would an ACK have come without the retransmission?
 fn class(
     range: &RetransmittedRange,
-    judged: &Assessment,
+    assessment: &Assessment,
     sending: &HalfConnection,
 ) -> TimeoutClass {
-    match judged.verdict {
+    match assessment.verdict {
         Necessity::Needed => TimeoutClass::Genuine,
         Necessity::Unknown => TimeoutClass::Unknown,
         Necessity::Unneeded => match range.covering_ack {
@@ -334,8 +344,9 @@ fn class(
                 TimeoutClass::Spurious
             }
             // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
-            Some(covering) if may_answer_copy(judged) && range.duplicates == 0 => {
-                let weak = judged.evidence.iter().all(|piece| piece.kind == &NO_GAP_REPORTED);
+            Some(covering) if may_answer_copy(assessment) && range.duplicates == 0 => {
+                let is_weak =
+                    assessment.evidence.iter().all(|piece| piece.kind == &NO_GAP_REPORTED);
                 match answers_copy(range, covering.at, &sending.rtt) {
                     _ if covering.jumps => TimeoutClass::AckLost,
                     true if covering.may_be_delayed => TimeoutClass::Spurious,
@@ -344,7 +355,7 @@ fn class(
                     true if range.is_syn && covering.duplicate == DuplicateAck::Came => {
                         TimeoutClass::Spurious
                     }
-                    true if covering.all || weak => TimeoutClass::Unknown,
+                    true if covering.all || is_weak => TimeoutClass::Unknown,
                     _ => TimeoutClass::Spurious,
                 }
             }
@@ -365,8 +376,8 @@ fn came_at_once(range: &RetransmittedRange) -> bool {
 }
 
 /// Is there no evidence that the ACK is an original's own?
-fn may_answer_copy(judged: &Assessment) -> bool {
-    judged.evidence.iter().all(|piece| OF_EITHER_ACK.contains(&piece.kind))
+fn may_answer_copy(assessment: &Assessment) -> bool {
+    assessment.evidence.iter().all(|piece| OF_EITHER_ACK.contains(&piece.kind))
 }
 
 /// Did the first covering ACK come when an answer to a retransmission was due?
@@ -382,13 +393,13 @@ type Verdicts = BTreeMap<&'static str, &'static str>;
 
 /// The detectors' verdicts by episode.
 fn verdicts(verdicts: &[DetectorVerdict]) -> BTreeMap<u32, Verdicts> {
-    let mut said: BTreeMap<u32, Verdicts> = BTreeMap::new();
+    let mut by_episode: BTreeMap<u32, Verdicts> = BTreeMap::new();
     for DetectorVerdict { episode, detector, verdict, .. } in verdicts {
         if let Some(kind) = detector.kind() {
-            said.entry(*episode).or_default().insert(kind.name, verdict.name());
+            by_episode.entry(*episode).or_default().insert(kind.name, verdict.name());
         }
     }
-    said
+    by_episode
 }
 
 /// The conformance findings, with those that follow from verdicts only.
@@ -400,11 +411,11 @@ fn findings(
     let mut findings = sending.conformance.findings(from);
     let unneeded: Vec<u64> = retransmissions
         .iter()
-        .filter(|resent| resent.trigger == Trigger::AfterTimeout)
-        .filter(|resent| resent.verdict == Necessity::Unneeded)
-        .map(|resent| resent.frame)
+        .filter(|retransmission| retransmission.trigger == Trigger::AfterTimeout)
+        .filter(|retransmission| retransmission.verdict == Necessity::Unneeded)
+        .map(|retransmission| retransmission.frame)
         .collect();
-    if unneeded.len() >= GOES_BACK {
+    if unneeded.len() >= MIN_GO_BACK_N {
         let first = unneeded.iter().take(10).copied().collect();
         let count = unneeded.len();
         let about = format!("retransmits {count} unneeded segments after a timeout (go-back-N)");

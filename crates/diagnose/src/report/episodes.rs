@@ -21,7 +21,7 @@ type Rows<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 struct Description<'a> {
     from: &'static str,
     episode: &'a Episode,
-    resent: &'a [RetransmissionReport],
+    retransmissions: &'a [RetransmissionReport],
     timeouts: &'a [TimeoutReport],
     cost: Cost,
 }
@@ -40,12 +40,13 @@ pub(crate) fn episodes(
         let first = episode.frames.0;
         let next = starts[starts.partition_point(|start| *start <= first)..].first();
         let next = next.copied().unwrap_or(u64::MAX);
-        let resent = &retransmissions[retransmissions.partition_point(|one| one.frame < first)
+        let retransmissions = &retransmissions[retransmissions
+            .partition_point(|one| one.frame < first)
             ..retransmissions.partition_point(|one| one.frame < next)];
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
             ..timeouts.partition_point(|one| one.frame < next)];
-        let cost = cost(episode, resent, sending.rtt.min);
-        let description = Description { from, episode, resent, timeouts, cost };
+        let cost = cost(episode, retransmissions, sending.rtt.min);
+        let description = Description { from, episode, retransmissions, timeouts, cost };
         let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
         reports.push(EpisodeReport {
             from,
@@ -62,13 +63,17 @@ pub(crate) fn episodes(
     reports
 }
 
-fn cost(episode: &Episode, resent: &[RetransmissionReport], min_rtt: Option<Duration>) -> Cost {
-    let unneeded = resent.iter().filter(|resent| resent.verdict == Necessity::Unneeded);
-    let fast = unneeded.clone().filter(|resent| resent.trigger == Trigger::Fast);
+fn cost(
+    episode: &Episode,
+    retransmissions: &[RetransmissionReport],
+    min_rtt: Option<Duration>,
+) -> Cost {
+    let unneeded = retransmissions.iter().filter(|one| one.verdict == Necessity::Unneeded);
+    let fast = unneeded.clone().filter(|one| one.trigger == Trigger::Fast);
     Cost {
         stall: episode.stall().map(Duration::secs_f64),
         time_lost: episode.time_lost(min_rtt).map(Duration::secs_f64),
-        unneeded_bytes: unneeded.map(|resent| u64::from(resent.len)).sum(),
+        unneeded_bytes: unneeded.map(|one| u64::from(one.len)).sum(),
         timeouts: episode.timeouts,
         spurious_fast_retransmits: fast.count() as u32,
         flight: [episode.flight.0, episode.flight.1],
@@ -119,10 +124,11 @@ impl Description<'_> {
 
     /// The unneeded retransmissions.
     fn waste(&self) -> String {
-        let count =
-            |verdict| self.resent.iter().filter(|resent| resent.verdict == verdict).count() as u64;
+        let count = |verdict| {
+            self.retransmissions.iter().filter(|one| one.verdict == verdict).count() as u64
+        };
         let (unneeded, needed) = (count(Necessity::Unneeded), count(Necessity::Needed));
-        let (unknown, all) = (count(Necessity::Unknown), self.resent.len() as u64);
+        let (unknown, all) = (count(Necessity::Unknown), self.retransmissions.len() as u64);
         let bytes = match self.cost.unneeded_bytes {
             0 => String::new(),
             bytes => format!(" ({})", counted(bytes, "byte")),

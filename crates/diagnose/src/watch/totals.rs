@@ -41,11 +41,11 @@ pub struct WatchTotals {
 impl WatchTotals {
     /// Adds what has settled.
     pub(super) fn add(&mut self, report: &ConnectionReport) {
-        for resent in &report.retransmissions {
-            let verdicts = self.retransmissions.entry(resent.trigger.name()).or_default();
-            *verdicts.entry(resent.verdict.name()).or_default() += 1;
-            if resent.verdict == crate::Necessity::Unneeded {
-                self.unneeded_bytes += u64::from(resent.len);
+        for retransmission in &report.retransmissions {
+            let verdicts = self.retransmissions.entry(retransmission.trigger.name()).or_default();
+            *verdicts.entry(retransmission.verdict.name()).or_default() += 1;
+            if retransmission.verdict == crate::Necessity::Unneeded {
+                self.unneeded_bytes += u64::from(retransmission.len);
             }
         }
         for timeout in &report.timeouts {
