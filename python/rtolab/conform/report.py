@@ -136,7 +136,7 @@ def table(report: Report) -> RenderableType:
     """The scores as a table, a row per scenario."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     rows.add_column("scenario", no_wrap=True)
-    for name in ("score", "runs", "time s", "lost s", "of it link s", "unneeded kB", "sent kB"):
+    for name in ("score", "runs", "time s", "lost s", "link s", "unneeded kB", "sent kB"):
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     changed = {one.id: one for one in report.changes}

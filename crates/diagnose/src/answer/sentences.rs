@@ -390,10 +390,11 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     };
     let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
     let text = format!("That cost {} {}{of}{whose}.", subject.transfer, seconds(lost));
-    let mut basis = format!("{:.3} s until acknowledgments came again", (lost - own).max(0.0));
-    if own >= 0.0005 {
-        basis += &format!(", {own:.3} s of retransmitting after that");
-    }
+    let until_acks = format!("{:.3} s until acknowledgments came again", (lost - own).max(0.0));
+    let basis = match own {
+        own if own < 0.0005 => until_acks,
+        own => format!("{until_acks}, {own:.3} s of retransmitting after that"),
+    };
     Some(Sentence::new(text, basis, &figures))
 }
 
