@@ -22,7 +22,7 @@ pub(crate) use block::{
 use receiver::{Arrival, Notice, Receiver};
 use sender::{LossAction, Sender, Sending};
 
-use crate::config::{self, Limit, Notices, Order};
+use crate::config::{self, BlockLossDetection, Limit, Order};
 use crate::occupancy::Occupancy;
 use crate::ring::Ring;
 
@@ -239,7 +239,7 @@ impl<P: Payload> Arq<P> {
 
     /// A damaged block arrives.
     pub(crate) fn on_damaged(&mut self, data: &Data) {
-        if self.config.notices == Notices::Damage {
+        if self.config.notices == BlockLossDetection::Damage {
             self.receiver.on_damaged(data.transmission);
         }
     }

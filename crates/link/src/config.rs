@@ -319,13 +319,13 @@ pub struct Arq {
     /// The size of a report about the blocks that arrived. A report of 0 B takes no time.
     #[setting(format = Size<0, 65_535>, example = "8 B")]
     pub report: u32,
-    /// When the far end notices that a block is missing.
-    pub notices: Notices,
+    /// When the receiver detects that a block is missing.
+    pub notices: BlockLossDetection,
 }
 
 /// When the receiver detects that a block is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
-pub enum Notices {
+pub enum BlockLossDetection {
     /// When it arrives damaged: its number is still legible. Blocks lost in an outage are detected
     /// as with `Gap`.
     #[default]

@@ -41,9 +41,9 @@ mod waiting;
 
 pub use channel::Channel;
 pub use config::{
-    Arq, BadState, ChannelConfig, CoDel, DelayTrace, DirectionConfig, Discipline, Interval, Limit,
-    Notices, Opportunities, Order, Outages, Priority, Probability, RateChange, Red, SpikeHolds,
-    Spikes, StallHolds, Stalls, States,
+    Arq, BadState, BlockLossDetection, ChannelConfig, CoDel, DelayTrace, DirectionConfig,
+    Discipline, Interval, Limit, Opportunities, Order, Outages, Priority, Probability, RateChange,
+    Red, SpikeHolds, Spikes, StallHolds, Stalls, States,
 };
 pub use distribution::Distribution;
 pub use fifo::Fifo;

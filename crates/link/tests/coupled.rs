@@ -10,8 +10,8 @@ use any::{any_link, arq, direction, layers, persistent, queued, renewal, states,
 use common::{Packet, Sending, direction_of, limit, secs, traffic, windows};
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline, DropCause, Notices,
-    Order, Outages, Outcome, Probability, Stream,
+    Arq, BlockLossDetection, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline,
+    DropCause, Order, Outages, Outcome, Probability, Stream,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -157,7 +157,7 @@ proptest! {
     ) {
         let rate = Rate::from_bits_per_second(1_000_000);
         let loss = Probability::new(loss).unwrap();
-        let arq = Arq { report: 0, notices: Notices::Damage, timeout: secs(1e6), ..arq };
+        let arq = Arq { report: 0, notices: BlockLossDetection::Damage, timeout: secs(1e6), ..arq };
         let config = ChannelConfig {
             forward: DirectionConfig { rate, loss, ..DirectionConfig::default() },
             arq: vec![arq],
@@ -232,7 +232,8 @@ proptest! {
             forward: lossless(forward), backward: lossless(backward), ..ChannelConfig::default()
         };
         let arq = Arq {
-            retries: 0, order, fragment: None, header: 0, report: 0, notices: Notices::Damage,
+            retries: 0, order, fragment: None, header: 0, report: 0,
+            notices: BlockLossDetection::Damage,
             timeout: secs(1e6),
         };
         let with_arq = ChannelConfig { arq: vec![arq], ..plain.clone() };

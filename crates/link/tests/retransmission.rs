@@ -7,8 +7,8 @@ use common::{
     window,
 };
 use rtolab_link::{
-    Arq, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind, DropCause, Limit,
-    Notices, Order, Outages, Outcome, Probability, StallHolds, Stalls, Stream,
+    Arq, BlockLossDetection, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind,
+    DropCause, Limit, Order, Outages, Outcome, Probability, StallHolds, Stalls, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn simple() -> Arq {
         fragment: None,
         header: 0,
         report: 0,
-        notices: Notices::Gap,
+        notices: BlockLossDetection::Gap,
         timeout: secs(10.0),
     }
 }
@@ -77,8 +77,10 @@ fn arq2002(loss: f64) -> ChannelConfig {
 #[test]
 fn t_lk_2_fourteen_frames_arrive_before_the_damaged_one() {
     let plain = arq2002(0.02);
-    let with_arq =
-        ChannelConfig { arq: vec![Arq { notices: Notices::Damage, ..simple() }], ..arq2002(0.02) };
+    let with_arq = ChannelConfig {
+        arq: vec![Arq { notices: BlockLossDetection::Damage, ..simple() }],
+        ..arq2002(0.02)
+    };
     // The same transmissions fail on either link: a seed with one error among the first 45.
     let (seed, damaged) = (0..)
         .find_map(|seed| {
@@ -156,7 +158,7 @@ fn a_block_is_given_up_after_its_retries() {
 #[test]
 fn damage_is_detected_at_arrival_and_a_gap_by_a_later_block() {
     let always = DirectionConfig { loss: Probability::new(1.0).unwrap(), ..slow() };
-    let damage = Arq { notices: Notices::Damage, ..simple() };
+    let damage = Arq { notices: BlockLossDetection::Damage, ..simple() };
     // One second each, half a second there and half a second back: four times.
     let (outcomes, _) = run(&with_arq(always.clone(), damage), 1);
     assert_eq!(outcomes, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
@@ -167,7 +169,7 @@ fn damage_is_detected_at_arrival_and_a_gap_by_a_later_block() {
 
 #[test]
 fn a_block_lost_in_an_outage_is_detected_as_a_gap() {
-    for notices in [Notices::Damage, Notices::Gap] {
+    for notices in [BlockLossDetection::Damage, BlockLossDetection::Gap] {
         let outages = Outages { scripted: vec![window(0.75, 0.5)], random: None };
         let config = with_arq(slow(), Arq { notices, ..simple() });
         let (outcomes, _) = run(&ChannelConfig { outages, ..config }, 3);

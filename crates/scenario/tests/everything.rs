@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use rtolab_link::{Arq, CoDel, Direction, Discipline, Distribution, Notices, Order, Outages, Red};
+use rtolab_link::{
+    Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages, Red,
+};
 use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -171,7 +173,7 @@ fn arq_has_defaults() {
             fragment: None,
             header: 0,
             report: 0,
-            notices: Notices::Damage,
+            notices: BlockLossDetection::Damage,
             timeout: millis(1_000),
         }]
     );

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use rtolab_link::{
-    Arq, BadState, ChannelConfig, CoDel, DirectionConfig, Discipline, Distribution, Notices, Order,
-    Outages, Priority, Probability, RenewalProcess, SpikeHolds, Spikes, StallHolds, Stalls, States,
+    Arq, BadState, BlockLossDetection, ChannelConfig, CoDel, DirectionConfig, Discipline,
+    Distribution, Order, Outages, Priority, Probability, RenewalProcess, SpikeHolds, Spikes,
+    StallHolds, Stalls, States,
 };
 use rtolab_time::{Duration, Rate};
 
@@ -106,7 +107,7 @@ pub fn queued() -> impl Strategy<Value = DirectionConfig> {
 
 pub fn arq() -> impl Strategy<Value = Arq> {
     let order = prop_oneof![Just(Order::Free), Just(Order::Kept)];
-    let notices = prop_oneof![Just(Notices::Damage), Just(Notices::Gap)];
+    let notices = prop_oneof![Just(BlockLossDetection::Damage), Just(BlockLossDetection::Gap)];
     let sizes = (prop::option::of(1..2000u32), 0..40u32, prop_oneof![Just(0), 1..50u32]);
     (0..5u32, order, notices, sizes, milliseconds(50..5000)).prop_map(
         |(retries, order, notices, (fragment, header, report), timeout)| Arq {
