@@ -6,8 +6,8 @@ use rtolab_settings::{Content, Settings};
 use crate::document::{Document, Entry, Node, Origin, Value, shortened};
 use crate::{Result, ScenarioError};
 
-/// The deepest key of a scenario has fewer steps.
-const DEEPEST: usize = 16;
+/// The maximum number of steps of a key. Every key of a scenario has fewer.
+const MAX_STEPS: usize = 16;
 
 /// Sets each key of `set` to its value, in order. A table in a list is addressed by its name, or by
 /// its index from 0 if the tables have no names. Of keys that exclude each other in `settings`,
@@ -25,13 +25,12 @@ pub(crate) fn apply(
         if let ["kernel", "host", name, _, ..] = steps[..] {
             make_host(&mut document.root, name, origin);
         }
-        let is_path = !steps.contains(&"") && steps.len() <= DEEPEST;
+        let is_path = !steps.contains(&"") && steps.len() <= MAX_STEPS;
         let placed = match with_conflicting_keys(settings, if is_path { &steps } else { &[] })
             .split_last()
         {
-            Some((last, way)) if is_path => {
-                descend(&mut document.root, way, origin).and_then(|table| place(table, last, value))
-            }
+            Some((last, path)) if is_path => descend(&mut document.root, path, origin)
+                .and_then(|table| place(table, last, value)),
             _ => Err("found no dotted key; expected one such as tcp.rto.min".to_string()),
         };
         placed.map_err(|problem| ScenarioError {
@@ -45,7 +44,7 @@ pub(crate) fn apply(
     Ok(())
 }
 
-/// Adds the table of a host that has none.
+/// Adds a host called `name` to the list `kernel.host` unless it is there.
 fn make_host(root: &mut Node, name: &str, origin: Origin) {
     let Ok(kernel) = descend(root, &[("kernel", Vec::new())], origin) else { return };
     let Value::Table(entries) = &mut kernel.value else { return };
@@ -63,16 +62,16 @@ fn make_host(root: &mut Node, name: &str, origin: Origin) {
 }
 
 /// A step of a path, with the keys that exclude it.
-type Step<'a> = (&'a str, Vec<&'static str>);
+type PathStep<'a> = (&'a str, Vec<&'static str>);
 
-/// The node of the path `way` from `node`. Missing tables are created, and keys removed that
+/// The node at `path`, relative to `node`. Creates missing tables, and removes the keys that
 /// exclude a step.
 fn descend<'a>(
     node: &'a mut Node,
-    way: &[Step<'_>],
+    path: &[PathStep<'_>],
     origin: Origin,
 ) -> Result<&'a mut Node, String> {
-    let Some(((step, excluded), rest)) = way.split_first() else { return Ok(node) };
+    let Some(((step, excluded), rest)) = path.split_first() else { return Ok(node) };
     let found = node.to_string();
     let next = match &mut node.value {
         Value::Table(entries) => {
@@ -92,19 +91,23 @@ fn descend<'a>(
             let node = named.or(place).and_then(|at| nodes.get_mut(at));
             node.ok_or_else(|| not_among(step, &names, length))?
         }
-        _ => return Err(format!("found {found}; expected a table that has {step:?}")),
+        _ => return Err(format!("found {found}; expected a table with the key {step:?}")),
     };
     descend(next, rest, origin)
 }
 
-/// The problem that no table of a list of `length` is called `name`.
+/// The message if a list of `length` tables, called `names`, has no table `name`.
 fn not_among(name: &str, names: &[String], length: usize) -> String {
     match (names, length) {
         ([], 0) => return "found an empty list; expected a table in it".to_string(),
-        ([], 1) => return format!("found {name:?} in a list of one without a name; expected 0"),
+        ([], 1) => {
+            return format!("found {name:?} in a list of 1 table without a name; expected 0");
+        }
         ([], _) => {
             let last = length - 1;
-            return format!("found {name:?} in a list without names; expected 0 to {last}");
+            return format!(
+                "found {name:?} in a list without names; expected an index from 0 to {last}"
+            );
         }
         _ => (),
     }
@@ -112,21 +115,21 @@ fn not_among(name: &str, names: &[String], length: usize) -> String {
 }
 
 /// The steps of a path, each with the keys that exclude it.
-fn with_conflicting_keys<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<Step<'a>> {
+fn with_conflicting_keys<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> Vec<PathStep<'a>> {
     let Some((first, rest)) = steps.split_first() else { return Vec::new() };
     let (mut conflicts_with, mut keys) = (Vec::new(), Vec::new());
-    let mut beyond: Vec<_> = rest.iter().map(|step| (*step, Vec::new())).collect();
+    let mut following: Vec<_> = rest.iter().map(|step| (*step, Vec::new())).collect();
     settings.each(&mut |setting| {
         keys.push(setting.key);
         if setting.key == *first {
             conflicts_with.extend(setting.conflicts_with);
             match setting.content {
-                Content::Table(table) => beyond = with_conflicting_keys(table, rest),
+                Content::Table(table) => following = with_conflicting_keys(table, rest),
                 Content::List(list) => list.add(&mut |item| {
                     if let (Content::Table(table), Some((name, rest))) = (item, rest.split_first())
                     {
-                        beyond = with_conflicting_keys(table, rest);
-                        beyond.insert(0, (name, Vec::new()));
+                        following = with_conflicting_keys(table, rest);
+                        following.insert(0, (name, Vec::new()));
                     }
                 }),
                 Content::Value(_) => (),
@@ -137,15 +140,15 @@ fn with_conflicting_keys<'a>(settings: &mut dyn Settings, steps: &[&'a str]) -> 
         conflicts_with = keys;
     }
     conflicts_with.retain(|key| key != first);
-    beyond.insert(0, (first, conflicts_with));
-    beyond
+    following.insert(0, (first, conflicts_with));
+    following
 }
 
 /// Sets a key of `table` to `value`, and removes the keys that exclude it.
-fn place(table: &mut Node, (key, excluded): &Step<'_>, value: Node) -> Result<(), String> {
+fn place(table: &mut Node, (key, excluded): &PathStep<'_>, value: Node) -> Result<(), String> {
     let found = table.to_string();
     let Value::Table(entries) = &mut table.value else {
-        return Err(format!("found {found}; expected a table that has {key:?}"));
+        return Err(format!("found {found}; expected a table with the key {key:?}"));
     };
     entries.retain(|entry| entry.key != *key && !excluded.contains(&entry.key.as_str()));
     entries.push(Entry { key: (*key).to_string(), node: value });
