@@ -13,7 +13,7 @@ use rtolab_settings::{Choice, IntegerRange, Mss, Positive, Settings};
 use rtolab_time::Duration;
 
 use crate::response::CustomResponse;
-use crate::spurious::{DetectorId, Needs};
+use crate::spurious::{DetectorId, Requirement};
 
 pub use crate::response::Response;
 pub use crate::spurious::{
@@ -27,7 +27,9 @@ pub use connection::{
     Limits, Nagle, OldAcks, Secret, TimeWaitReset,
 };
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
-pub use receiver::{AckCounts, AckDelay, GapFill, Lie, ReceiverConfig, RepeatedSyn, RxtAnswer};
+pub use receiver::{
+    AckCounts, AckDelay, FalseReport, GapFill, ReceiverConfig, RepeatedSyn, RxtAnswer,
+};
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
@@ -156,7 +158,7 @@ impl Config {
     /// The sender acts on this detector, if a sender can, and offers the timestamps that it needs.
     pub fn act_on(&mut self, id: DetectorId) {
         self.timestamps |=
-            id.acting().is_some_and(|acting| acting.needs == Some(Needs::Timestamps));
+            id.acting().is_some_and(|acting| acting.needs == Some(Requirement::Timestamps));
         self.dualrtt.threshold = id.threshold().unwrap_or(self.dualrtt.threshold);
         match id.variant() {
             Some(variant) => self.frto = Some(variant),

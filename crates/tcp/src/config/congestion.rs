@@ -3,7 +3,7 @@
 
 use rtolab_settings::{Choice, Settings, Thousandths};
 
-/// Which congestion control, and its knobs.
+/// The congestion control algorithm and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct CongestionConfig {
     /// How the window grows in congestion avoidance, and how far a loss reduces it.

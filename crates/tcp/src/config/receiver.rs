@@ -55,14 +55,14 @@ pub struct ReceiverConfig {
     pub repeated_syn: RepeatedSyn,
     /// A false report with which the receiver gains more than its share.
     #[setting(unset = "nothing")]
-    pub lie: Option<Lie>,
+    pub lie: Option<FalseReport>,
 }
 
 /// A false report that makes the peer send faster than the path allows (Savage et al. 1999, RFC
 /// 5681 section 9, RFC 4015 section 7, RFC 3708 section 5). No stack does this; a sender should not
 /// be deceived by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum Lie {
+pub enum FalseReport {
     /// It echoes the timestamp of the previous segment, so that a retransmission looks like an
     /// original.
     OldEcho,

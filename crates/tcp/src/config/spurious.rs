@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use rtolab_settings::Choice;
 
-use crate::spurious::{CustomDetector, Detector, DetectorId, DualRttConfig, Family, Needs};
+use crate::spurious::{CustomDetector, Detector, DetectorId, DualRttConfig, Family, Requirement};
 
 /// The detectors that a sender acts on beside F-RTO, in the order in which it asks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Detectors {
     }
 
     /// Does any of them need this?
-    pub(crate) fn need(&self, what: Needs) -> bool {
+    pub(crate) fn need(&self, what: Requirement) -> bool {
         let needs = |id: DetectorId| id.acting().is_some_and(|acting| acting.needs == Some(what));
         self.listed.iter().any(|id| needs(*id))
     }
@@ -55,11 +55,11 @@ impl Detectors {
     /// New instances of them.
     pub(crate) fn make(
         &self,
-        knobs: DualRttConfig,
+        settings: DualRttConfig,
     ) -> impl Iterator<Item = (DetectorId, Box<dyn Detector>)> + '_ {
         let listed = self.listed.iter();
-        let listed =
-            listed.filter_map(move |id| Some((id.of_threshold(knobs.threshold), id.make(knobs)?)));
+        let listed = listed
+            .filter_map(move |id| Some((id.of_threshold(settings.threshold), id.make(settings)?)));
         listed.chain(self.custom.iter().map(|custom| (custom.id(), custom.detector.clone())))
     }
 }

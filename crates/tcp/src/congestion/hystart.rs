@@ -13,13 +13,13 @@ use rfc9406::HyStartPlusPlus;
 /// An algorithm that may end slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HyStart {
-    form: Form,
+    variant: Variant,
     /// The round-trip sample of the current ACK.
     rtt: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum Variant {
     PlusPlus(HyStartPlusPlus),
     Linux(LinuxHyStart),
     /// Slow start is over.
@@ -29,12 +29,12 @@ enum Form {
 impl HyStart {
     /// The algorithm of `exit`; `None`: only a loss ends slow start.
     pub fn new(exit: SlowStartExit) -> Option<Self> {
-        let form = match exit {
+        let variant = match exit {
             SlowStartExit::Loss => return None,
-            SlowStartExit::HyStartPlusPlus => Form::PlusPlus(HyStartPlusPlus::default()),
-            SlowStartExit::HyStart => Form::Linux(LinuxHyStart::default()),
+            SlowStartExit::HyStartPlusPlus => Variant::PlusPlus(HyStartPlusPlus::default()),
+            SlowStartExit::HyStart => Variant::Linux(LinuxHyStart::default()),
         };
-        Some(Self { form, rtt: None })
+        Some(Self { variant, rtt: None })
     }
 
     /// Records a round-trip sample.
@@ -44,14 +44,14 @@ impl HyStart {
 
     /// A loss or an ECE flag ends `HyStart++`, which is for the first slow start only.
     pub fn on_loss(&mut self) {
-        if let Form::PlusPlus(_) = self.form {
-            self.form = Form::Done;
+        if let Variant::PlusPlus(_) = self.variant {
+            self.variant = Variant::Done;
         }
     }
 
     /// A timeout resets the `HyStart` of Linux, which also ends later slow starts (`bictcp_reset`).
     pub fn on_timeout(&mut self) {
-        if let Form::Linux(linux) = &mut self.form {
+        if let Variant::Linux(linux) = &mut self.variant {
             *linux = LinuxHyStart::default();
         }
     }
@@ -59,7 +59,7 @@ impl HyStart {
     /// Processes the arrival of an ACK, whether the window grows or not: Linux uses its round trip
     /// first (`cubictcp_acked`).
     pub fn on_any_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let Form::Linux(linux) = &mut self.form else {
+        let Variant::Linux(linux) = &mut self.variant else {
             return;
         };
         if self.rtt.take().is_some_and(|rtt| linux.update(rtt, window, acked)) {
@@ -70,13 +70,13 @@ impl HyStart {
     /// Grows the window in slow start; returns the bytes that remain for congestion avoidance.
     pub fn slow_start(&mut self, window: &mut Window, acked: &Acked) -> u64 {
         let rtt = self.rtt.take();
-        let Form::PlusPlus(hystart) = &mut self.form else {
+        let Variant::PlusPlus(hystart) = &mut self.variant else {
             return window.slow_start(acked.bytes);
         };
         window.increase_cwnd(hystart.growth(acked.bytes, window.smss()));
         if hystart.on_ack(rtt, acked) {
             window.set_ssthresh(window.cwnd());
-            self.form = Form::Done;
+            self.variant = Variant::Done;
         }
         0
     }

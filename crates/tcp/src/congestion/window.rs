@@ -175,7 +175,7 @@ impl Window {
 
     /// Sets cwnd to `half`, but at least one segment. If this is half of the window `before`, its
     /// fraction is halved, too.
-    pub(crate) fn set_half(&mut self, half: u64, before: &Self) {
+    pub(crate) fn set_cwnd_to_half(&mut self, half: u64, before: &Self) {
         self.set_cwnd(half);
         if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
             let odd = (before.cwnd % 2) as u32;

@@ -10,7 +10,7 @@ use crate::timer::Timer;
 impl Connection {
     /// Starts the keep-alive timer of an established connection.
     pub(super) fn start_keep_alive(&mut self, at: Instant) {
-        let due = self.config.connection.keep_alive.map(|knobs| at + knobs.idle);
+        let due = self.config.connection.keep_alive.map(|settings| at + settings.idle);
         self.sender.timers.arm(Timer::Idle, due);
     }
 
@@ -26,15 +26,15 @@ impl Connection {
 
     /// The keep-alive timer expired: sends a probe, waits on, or gives up.
     fn on_keep_alive_timer(&mut self, at: Instant) {
-        let Some(knobs) = self.config.connection.keep_alive else { return };
+        let Some(settings) = self.config.connection.keep_alive else { return };
         let timers = &mut self.sender.timers;
         let has_other_probes = self.sender.flight.size() > 0 || timers.is_running(Timer::Persist);
         let last_received = self.sender.last_received();
-        match self.cold.keep_alive.on_timer(&knobs, at, (last_received, has_other_probes)) {
+        match self.cold.keep_alive.on_timer(&settings, at, (last_received, has_other_probes)) {
             KeepAliveStep::Wait(until) => self.sender.timers.set(Timer::Idle, until),
             KeepAliveStep::Probe => {
                 self.persist.request_probe();
-                self.sender.timers.set(Timer::Idle, at + knobs.interval);
+                self.sender.timers.set(Timer::Idle, at + settings.interval);
             }
             KeepAliveStep::TimedOut => self.fail(Failure::TimedOut),
         }

@@ -29,19 +29,19 @@ impl KeepAliveProbes {
     /// `has_other_probes` while data is outstanding or the window is closed.
     pub fn on_timer(
         &mut self,
-        knobs: &KeepAlive,
+        settings: &KeepAlive,
         at: Instant,
         (last_received, has_other_probes): (Option<Instant>, bool),
     ) -> KeepAliveStep {
         if last_received >= self.last {
             self.unanswered = 0;
         }
-        let due = last_received.map_or(at, |last_received| last_received + knobs.idle);
+        let due = last_received.map_or(at, |last_received| last_received + settings.idle);
         if has_other_probes {
-            KeepAliveStep::Wait(at + knobs.idle)
+            KeepAliveStep::Wait(at + settings.idle)
         } else if self.unanswered == 0 && due > at {
             KeepAliveStep::Wait(due)
-        } else if self.unanswered >= knobs.probes {
+        } else if self.unanswered >= settings.probes {
             KeepAliveStep::TimedOut
         } else {
             *self = Self { last: Some(at), unanswered: self.unanswered + 1 };

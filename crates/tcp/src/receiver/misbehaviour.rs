@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::Lie;
+use crate::config::FalseReport;
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 
@@ -49,7 +49,7 @@ pub(super) struct Falsified {
 /// What a misbehaving receiver remembers of its last acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Misbehaviour {
-    lie: Lie,
+    lie: FalseReport,
     /// RCV.NXT when the last acknowledgment was sent, and when that was.
     rcv_nxt: Seq,
     left: Instant,
@@ -64,7 +64,7 @@ pub(super) struct Misbehaviour {
 }
 
 impl Misbehaviour {
-    pub(super) const fn new(lie: Lie) -> Self {
+    pub(super) const fn new(lie: FalseReport) -> Self {
         Self {
             lie,
             rcv_nxt: Seq::FIRST,
@@ -78,19 +78,19 @@ impl Misbehaviour {
 
     /// Does the receiver acknowledge beyond its gaps?
     pub(super) fn fills_gaps(&self, segment: &Segment) -> bool {
-        self.lie == Lie::Optimistic && !is_truthful(segment)
+        self.lie == FalseReport::Optimistic && !is_truthful(segment)
     }
 
     /// Falsifies the acknowledgment in `segment`.
     pub(super) fn falsify(&mut self, segment: &mut Segment, state: &ReceiverState) -> Falsified {
         let mut falsified = Falsified::default();
         match self.lie {
-            Lie::OldEcho => self.echo_previous(segment),
+            FalseReport::OldEcho => self.echo_previous(segment),
             _ if is_truthful(segment) => {}
-            Lie::FalseDsack => falsified.duplicate = self.false_dsack(state),
-            Lie::AckDivision => falsified.released = self.divide(segment, state),
-            Lie::SpoofedDuplicates => falsified.released = self.spoof_duplicates(state),
-            Lie::Optimistic => self.acknowledge_ahead(segment, state),
+            FalseReport::FalseDsack => falsified.duplicate = self.false_dsack(state),
+            FalseReport::AckDivision => falsified.released = self.divide(segment, state),
+            FalseReport::SpoofedDuplicates => falsified.released = self.spoof_duplicates(state),
+            FalseReport::Optimistic => self.acknowledge_ahead(segment, state),
         }
         (self.rcv_nxt, self.left) = (state.nxt, state.at);
         (self.gap, self.acked) = (state.gap, segment.ack);

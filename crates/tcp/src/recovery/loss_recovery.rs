@@ -13,7 +13,12 @@ use crate::timer::TimerTable;
 /// timers, and replaces go-back-N after a timeout.
 pub(crate) trait LossRecovery {
     /// Processes an acknowledgment.
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step;
+    fn on_ack(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction;
 
     /// An acknowledgment is about to be processed.
     fn begin_ack(&mut self) {}
@@ -39,8 +44,12 @@ pub(crate) trait LossRecovery {
     }
 
     /// The reordering timer expired.
-    fn on_reordering_timer(&mut self, _recovery: &Recovery, _cx: &mut Context<'_>) -> Step {
-        Step::None
+    fn on_reordering_timer(
+        &mut self,
+        _recovery: &Recovery,
+        _cx: &mut Context<'_>,
+    ) -> RecoveryAction {
+        RecoveryAction::None
     }
 
     /// The probe timer expired: returns whether a tail loss probe is sent.
@@ -122,7 +131,7 @@ pub(crate) trait LossRecovery {
 
 /// The decision of loss recovery about an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum RecoveryAction {
     /// No change.
     None,
     /// A loss: fast retransmit and fast recovery begin.

@@ -1,7 +1,8 @@
 //! Loss detection and recovery, by duplicate acknowledgments or by time.
 //!
 //! Each algorithm is a type in its own file that implements [`LossRecovery`]. It keeps its own
-//! state and returns its decisions as values, a [`Step`] or a [`NextSeg`]; the sender follows them.
+//! state and returns its decisions as values, a [`RecoveryAction`] or a [`NextSeg`]. The sender
+//! carries them out.
 
 mod context;
 mod early_retransmit;
@@ -22,7 +23,9 @@ use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
 pub(crate) use context::Context;
-pub(crate) use loss_recovery::{AfterTimeout, Entry, LossRecovery, NextSeg, Retransmit, Step};
+pub(crate) use loss_recovery::{
+    AfterTimeout, Entry, LossRecovery, NextSeg, RecoveryAction, Retransmit,
+};
 use newreno::NewReno;
 use rack::{LinuxRack, Rack};
 use reno::Reno;
@@ -92,12 +95,12 @@ dispatch! {
         fn may_probe() -> bool;
     }
     by_mut {
-        fn on_ack(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step;
+        fn on_ack(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> RecoveryAction;
         fn begin_ack();
         fn on_delivered(sent: &Sent, ack: &AckFacts, cx: (&Recovery, &RackConfig));
         fn end_ack(ack: &AckFacts, config: &RackConfig, smss: u64) -> bool;
         fn on_timeout(recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout;
-        fn on_reordering_timer(recovery: &Recovery, cx: &mut Context<'_>) -> Step;
+        fn on_reordering_timer(recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction;
         fn on_probe_timer() -> ProbeStep;
         fn on_retransmission(seq: Seq, flight: &mut Flight);
         fn on_undo();

@@ -8,7 +8,9 @@ mod linux;
 use rtolab_time::{Duration, Instant};
 
 use super::tlp::{ProbeStep, TailLossProbe};
-use super::{AfterTimeout, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
+use super::{
+    AfterTimeout, Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction, Retransmit,
+};
 use crate::config::{RackConfig, RackRoundTrip, RackThreshold, RecoveryConfig, ReorderingWindow};
 use crate::flight::{AckFacts, Flight, RackLosses, Sent};
 use crate::seq::Seq;
@@ -108,7 +110,12 @@ impl LossRecovery for Rack {
     }
 
     /// Section 6.2, steps 4 and 5, after steps 1 to 3 for every delivered segment.
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    fn on_ack(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
         let recovered = self.leave_recovery(recovery, ack);
         // Step 4: Update RACK reordering window.
         self.update_reo_wnd_mult(ack, recovered);
@@ -116,7 +123,7 @@ impl LossRecovery for Rack {
         self.on_reordering_timer(recovery, cx)
     }
 
-    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
+    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
         let losses = self.detect_loss(recovery, cx);
         self.enter_recovery(losses, recovery, cx)
     }
@@ -305,23 +312,23 @@ impl Rack {
         losses: Option<RackLosses>,
         recovery: &Recovery,
         cx: &Context<'_>,
-    ) -> Step {
+    ) -> RecoveryAction {
         let lost = losses.is_some() && cx.flight.lost() > 0;
         let begins = lost && !self.timed_out && !recovery.is_in_fast_recovery();
         match begins && recovery.may_enter_by_scoreboard(cx) {
             true => self.enter(cx.flight, false),
-            false => Step::None,
+            false => RecoveryAction::None,
         }
     }
 
     /// The entry into fast recovery. If all losses have been retransmitted already, it retransmits
     /// nothing.
-    fn enter(&self, flight: &Flight, ends_timeout: bool) -> Step {
+    fn enter(&self, flight: &Flight, ends_timeout: bool) -> RecoveryAction {
         let retransmit = match self.first_lost(flight) {
             Some(_) => Retransmit::Head,
             None => Retransmit::Nothing,
         };
-        Step::Enter(Entry { retransmit, ends_timeout, ..Entry::HEAD })
+        RecoveryAction::Enter(Entry { retransmit, ends_timeout, ..Entry::HEAD })
     }
 
     /// Ends fast recovery or the recovery from a timeout if the acknowledgment covers its end.

@@ -1,7 +1,7 @@
 //! SACK-based loss recovery: RFC 6675, and its predecessor RFC 3517.
 
 use super::early_retransmit::dupthresh;
-use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Step};
+use super::{Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction};
 use crate::config::{Outstanding, RecoveryConfig, SackRules};
 use crate::flight::{AckFacts, Flight, LossRule, Sent};
 use crate::seq::Seq;
@@ -15,7 +15,12 @@ pub(crate) struct Sack {
 }
 
 impl LossRecovery for Sack {
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    fn on_ack(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
         match recovery.is_in_fast_recovery() {
             true => recover(recovery, ack, cx),
             false => self.count_dupacks(recovery, ack, cx),
@@ -68,25 +73,25 @@ impl Sack {
         recovery: &mut Recovery,
         ack: &AckFacts,
         cx: &mut Context<'_>,
-    ) -> Step {
+    ) -> RecoveryAction {
         let by_rfc3517 = cx.config.recovery.sack.rules == SackRules::Rfc3517;
         if ack.newly_sacked > 0 {
             cx.flight.mark_lost(loss_rule(recovery, cx));
         }
         if !(if by_rfc3517 { ack.duplicate } else { ack.newly_sacked > 0 }) {
-            return Step::None;
+            return RecoveryAction::None;
         }
         recovery.count_dupack(ack.newly_sacked > 0);
         let counted = recovery.dupacks >= dupthresh(recovery, cx);
         let head_lost = !by_rfc3517 && cx.flight.lost_end() > cx.flight.una();
         if !(counted || head_lost) || !recovery.may_enter_by_scoreboard(cx) {
-            return Step::None;
+            return RecoveryAction::None;
         }
         // Step 4.3: the head is retransmitted regardless of cwnd, and HighRxt is set to its end.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
         self.rescue_rxt = self.high_rxt;
         cx.flight.mark_retransmitted(cx.flight.una());
-        Step::Enter(Entry::HEAD)
+        RecoveryAction::Enter(Entry::HEAD)
     }
 
     /// The first hole from HighRxt on, if it lies below `edge`.
@@ -108,7 +113,7 @@ impl Sack {
 
 /// Processes an acknowledgment in recovery (RFC 6675 section 5 steps A to C). Recovery ends when
 /// RecoveryPoint is acknowledged.
-fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> RecoveryAction {
     let ends = ack.ack >= recovery.recover;
     if ends {
         recovery.leave();
@@ -116,7 +121,7 @@ fn recover(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Ste
     if ack.newly_sacked > 0 || ack.is_new() {
         cx.flight.mark_lost(loss_rule(recovery, cx));
     }
-    if ends { Step::Leave { cwnd: None } } else { Step::None }
+    if ends { RecoveryAction::Leave { cwnd: None } } else { RecoveryAction::None }
 }
 
 /// IsLost (section 4 of both RFCs): above a lost segment DupThresh discontiguous sequences are

@@ -7,7 +7,7 @@
 //! clears the scoreboard.
 
 use super::early_retransmit::dupthresh;
-use super::{Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step};
+use super::{Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction, Retransmit};
 use crate::config::RecoveryConfig;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
@@ -22,7 +22,12 @@ pub(crate) struct Sack1 {
 }
 
 impl LossRecovery for Sack1 {
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    fn on_ack(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
         match recovery.is_in_fast_recovery() {
             true => self.recover(recovery, ack, cx),
             false => self.count_dupacks(recovery, ack, cx),
@@ -73,17 +78,17 @@ impl Sack1 {
         recovery: &mut Recovery,
         ack: &AckFacts,
         cx: &mut Context<'_>,
-    ) -> Step {
+    ) -> RecoveryAction {
         if ack.is_new() || cx.timed_out {
             clear_sacked(cx.flight);
-            return Step::None;
+            return RecoveryAction::None;
         }
         if ack.newly_sacked == 0 {
-            return Step::None;
+            return RecoveryAction::None;
         }
         recovery.count_dupack(true);
         if recovery.dupacks != dupthresh(recovery, cx) || !recovery.may_enter(cx) {
-            return Step::None;
+            return RecoveryAction::None;
         }
         // Each duplicate acknowledgment shows that a segment left the network. The retransmission
         // of the head does not count in the pipe.
@@ -91,23 +96,28 @@ impl Sack1 {
         self.smss = cx.window.smss();
         let outstanding = cx.flight.size().div_ceil(self.smss);
         self.pipe = outstanding as i64 - i64::from(recovery.dupacks);
-        Step::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })
+        RecoveryAction::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })
     }
 
     /// Processes an acknowledgment in recovery: it decrements the pipe. A partial one decrements it
     /// by two, for the lost original and its retransmission (Fall and Floyd 1996).
-    fn recover(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    fn recover(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
         if ack.ack >= recovery.recover {
             recovery.leave();
             // `recover_` is zero after recovery.
             recovery.recover = Seq::FIRST;
             clear_sacked(cx.flight);
-            return Step::Leave { cwnd: None };
+            return RecoveryAction::Leave { cwnd: None };
         }
         let partial = ack.is_new();
         let counts = partial || ack.duplicate || ack.newly_sacked > 0;
         self.pipe -= i64::from(counts) + i64::from(partial);
-        Step::None
+        RecoveryAction::None
     }
 }
 

@@ -13,8 +13,8 @@ use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Needs, Resumption,
-    Step2Window, Verdict,
+    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Requirement,
+    Resumption, Step2Window, Verdict,
 };
 
 impl Sender {
@@ -38,7 +38,7 @@ impl Sender {
 
     /// Do retransmissions carry the RXT flag?
     pub(crate) fn marks(&self) -> bool {
-        self.config.detectors.need(Needs::Marks)
+        self.config.detectors.need(Requirement::Marks)
     }
 
     /// Reports the retransmission of the segment at `seq` to the detectors. A retransmission by

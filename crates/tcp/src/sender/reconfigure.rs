@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
-use crate::spurious::{DetectorSet, FrtoVariant, Needs};
+use crate::spurious::{DetectorSet, FrtoVariant, Requirement};
 use crate::validation::WindowValidation;
 
 /// Why a connection cannot continue with another configuration.
@@ -37,8 +37,8 @@ pub struct Negotiated {
 impl Negotiated {
     /// Checks that a sender with this `config` can use the connection.
     pub fn supports(self, config: &Config) -> Result<(), ReconfigureError> {
-        let by_timestamps =
-            config.detectors.need(Needs::Timestamps) || config.frto == Some(FrtoVariant::Eifel);
+        let by_timestamps = config.detectors.need(Requirement::Timestamps)
+            || config.frto == Some(FrtoVariant::Eifel);
         if by_timestamps && !self.timestamps {
             return Err(ReconfigureError::NoTimestamps);
         }

@@ -9,7 +9,8 @@ use crate::config::{FullAck, RecoveryConfig};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::{
-    AfterTimeout, AnyRecovery, Context, Entry, LossRecovery, NextSeg, Recovery, Retransmit, Step,
+    AfterTimeout, AnyRecovery, Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction,
+    Retransmit,
 };
 use crate::reduction::WindowReduction;
 use crate::seq::Seq;
@@ -98,16 +99,16 @@ impl Sender {
         }
     }
 
-    fn follow_recovery(&mut self, step: Step, at: Instant) {
+    fn follow_recovery(&mut self, step: RecoveryAction, at: Instant) {
         match step {
-            Step::None | Step::Leave { cwnd: None } => {}
-            Step::Leave { cwnd: Some(cwnd) } => self.window.set_cwnd(cwnd),
-            Step::Stay { cwnd, retransmit } => {
+            RecoveryAction::None | RecoveryAction::Leave { cwnd: None } => {}
+            RecoveryAction::Leave { cwnd: Some(cwnd) } => self.window.set_cwnd(cwnd),
+            RecoveryAction::Stay { cwnd, retransmit } => {
                 self.window.set_cwnd(cwnd);
                 self.retransmit(retransmit, Cause::Recovery);
             }
-            Step::Enter(entry) => self.enter_recovery(&entry, at),
-            Step::SlowStart => self.retransmit_in_slow_start(at),
+            RecoveryAction::Enter(entry) => self.enter_recovery(&entry, at),
+            RecoveryAction::SlowStart => self.retransmit_in_slow_start(at),
         }
     }
 
@@ -138,7 +139,7 @@ impl Sender {
             Some(_) => self.window.ssthresh(),
         };
         match self.config.window.full_ack {
-            FullAck::Halved => self.window.set_half(half, &before),
+            FullAck::Halved => self.window.set_cwnd_to_half(half, &before),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
         }
         self.recovery.enter(self.window.cwnd(), before.cwnd(), self.flight.max());

@@ -1,7 +1,7 @@
 //! A policy, with its requirements and the policies that it excludes.
 
 use crate::config::{Config, PathParameter, Reduction, Response};
-use crate::spurious::{DetectorId, DetectorKind, Family, Needs};
+use crate::spurious::{DetectorId, DetectorKind, Family, Requirement};
 
 /// A policy that a specification may name.
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ impl Policy {
             {
                 Some("`sack` or `rack`, not `sack:ns2`, because SACK reports the delivered data")
             }
-            Question::Spurious if needs == Some(Needs::Dsack) && !config.sack => {
+            Question::Spurious if needs == Some(Requirement::Dsack) && !config.sack => {
                 Some("`sack`, because D-SACKs are SACK options")
             }
             Question::Spurious if self.family() == Some(Family::DualRtt) => {

@@ -36,7 +36,7 @@ pub(super) enum Make {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acting {
     pub family: Family,
-    pub needs: Option<Needs>,
+    pub needs: Option<Requirement>,
     /// The response of its publication, or of the stacks that implement it.
     pub response: Response,
     /// Does it handle only timeouts, not fast retransmits?
@@ -65,7 +65,7 @@ pub enum Family {
 
 /// A requirement of a detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum Requirement {
     /// Timestamps, which a sender with such a detector offers.
     Timestamps,
     /// The RXT flag on retransmissions.
@@ -84,7 +84,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(Eifel::default()),
     )
     .acting(Family::Eifel, Response::Full)
-    .needing(Needs::Timestamps)
+    .needing(Requirement::Timestamps)
     .timeouts_only(),
     DetectorKind::new(
         "eifel:rfc3522",
@@ -93,7 +93,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(Rfc3522::default()),
     )
     .acting(Family::Eifel, Response::Full)
-    .needing(Needs::Timestamps),
+    .needing(Requirement::Timestamps),
     frto(
         "frto",
         "F-RTO as first published",
@@ -179,7 +179,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(Dsack::default()),
     )
     .acting(Family::Dsack, Response::Linux)
-    .needing(Needs::Dsack),
+    .needing(Requirement::Dsack),
     DetectorKind::new(
         "eifel:safe",
         "by timestamps, the original's echo only",
@@ -187,7 +187,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(EifelSafe::default()),
     )
     .acting(Family::Eifel, Response::Full)
-    .needing(Needs::Timestamps),
+    .needing(Requirement::Timestamps),
     DetectorKind::new(
         "eifel:rxt",
         "by marks on retransmissions, if both ends know them",
@@ -195,7 +195,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(EifelRxt::default()),
     )
     .acting(Family::Eifel, Response::Full)
-    .needing(Needs::Marks),
+    .needing(Requirement::Marks),
     DetectorKind::new(
         "eifel:two-bits",
         "by marks that any ACK echoes",
@@ -203,7 +203,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(EifelRxt::default()),
     )
     .acting(Family::Eifel, Response::Full)
-    .needing(Needs::Marks)
+    .needing(Requirement::Marks)
     .timeouts_only(),
     frto(
         "eifel:forward",
@@ -211,7 +211,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         "report C-2002-07 section 6",
         (FrtoVariant::Eifel, Family::Eifel, Response::Full),
     )
-    .needing(Needs::Timestamps),
+    .needing(Requirement::Timestamps),
     DetectorKind::new(
         "badrexmit",
         "an ACK within half a round trip",
@@ -226,7 +226,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(DsackLinux::default()),
     )
     .acting(Family::Dsack, Response::Linux)
-    .needing(Needs::Dsack),
+    .needing(Requirement::Dsack),
     DetectorKind::new(
         "dsack:causes",
         "all reported by D-SACK, but for lost ACKs",
@@ -234,7 +234,7 @@ pub const DETECTORS: &[DetectorKind] = &[
         || Box::new(DsackCauses::default()),
     )
     .acting(Family::Dsack, Response::Linux)
-    .needing(Needs::Dsack),
+    .needing(Requirement::Dsack),
 ];
 
 /// Detectors that combine others of the table; `all` leaves them out.
@@ -286,7 +286,7 @@ impl DetectorKind {
 
     /// The same row for a detector with this requirement.
     #[must_use]
-    pub const fn needing(mut self, needs: Needs) -> Self {
+    pub const fn needing(mut self, needs: Requirement) -> Self {
         if let Some(acting) = &mut self.acting {
             acting.needs = Some(needs);
         }

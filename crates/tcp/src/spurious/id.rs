@@ -132,11 +132,11 @@ impl DetectorId {
         }
     }
 
-    /// A new detector in its initial state; `None` if it is user-defined. `knobs` are the settings
+    /// A new detector in its initial state; `None` if it is user-defined. `settings` are those
     /// of DualRTT.
-    pub fn make(self, knobs: DualRttConfig) -> Option<Box<dyn Detector>> {
-        let threshold = self.threshold().unwrap_or(knobs.threshold);
-        Some(self.kind()?.make(DualRttConfig { threshold, ..knobs }))
+    pub fn make(self, settings: DualRttConfig) -> Option<Box<dyn Detector>> {
+        let threshold = self.threshold().unwrap_or(settings.threshold);
+        Some(self.kind()?.make(DualRttConfig { threshold, ..settings }))
     }
 
     /// The identity of the detector of this name, and a new instance.

@@ -32,7 +32,7 @@ pub use crate::episode::{DetectorId, Episode, EpisodeKind, KnownPath};
 
 pub use badrexmit::BadRetransmit;
 pub use custom::CustomDetector;
-pub use detectors::{COMPOSITE_DETECTORS, DETECTORS, DetectorKind, Family, Needs};
+pub use detectors::{COMPOSITE_DETECTORS, DETECTORS, DetectorKind, Family, Requirement};
 pub use dsack::Dsack;
 pub use dsack_causes::DsackCauses;
 pub use dsack_linux::DsackLinux;

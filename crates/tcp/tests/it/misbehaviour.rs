@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use crate::script::base;
 use crate::script::pair::{End, connected};
-use rtolab_tcp::config::{InitialWindow, Lie};
+use rtolab_tcp::config::{FalseReport, InitialWindow};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Event, Segment, Seq, specification};
 
 const SEGMENT: u64 = 1000;
 
 /// A sender that has sent four segments, and a receiver that makes this false claim.
-fn facing(lie: Lie, sender: &str) -> (End, End, Vec<Segment>) {
+fn facing(lie: FalseReport, sender: &str) -> (End, End, Vec<Segment>) {
     let mut config = base();
     config.timestamps = true;
     config.dsack = true;
@@ -32,7 +32,7 @@ fn acknowledged_bytes(answers: &[Segment]) -> Vec<u64> {
 
 /// The verdict of the sender on its retransmissions, after all of its first
 /// four segments but these were lost.
-fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
+fn after_a_loss(lie: FalseReport, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
     let (mut a, mut b, sent) = facing(lie, sender);
     for segment in &sent[arrived] {
         for ack in b.answers(segment, 50) {
@@ -59,7 +59,7 @@ fn after_a_loss(lie: Lie, sender: &str, arrived: Range<usize>) -> Option<Verdict
 
 #[test]
 fn divided_acknowledgments_add_up() {
-    let (_, mut b, sent) = facing(Lie::AckDivision, "sack");
+    let (_, mut b, sent) = facing(FalseReport::AckDivision, "sack");
     let answers = b.answers(&sent[0], 20);
     assert_eq!(acknowledged_bytes(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 30)).last(), Some(&2000));
@@ -68,7 +68,7 @@ fn divided_acknowledgments_add_up() {
 
 #[test]
 fn duplicates_are_repeated_while_a_segment_is_missing() {
-    let (_, mut b, sent) = facing(Lie::SpoofedDuplicates, "sack");
+    let (_, mut b, sent) = facing(FalseReport::SpoofedDuplicates, "sack");
     assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1000]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[2], 20)), [1000; 4]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [1000; 4]);
@@ -77,7 +77,7 @@ fn duplicates_are_repeated_while_a_segment_is_missing() {
 
 #[test]
 fn an_optimistic_ack_covers_lost_data() {
-    let (_, mut b, sent) = facing(Lie::Optimistic, "sack");
+    let (_, mut b, sent) = facing(FalseReport::Optimistic, "sack");
     assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1250]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [5000]);
     // A retransmission is acknowledged truthfully, so that neither end waits for ever.
@@ -87,7 +87,7 @@ fn an_optimistic_ack_covers_lost_data() {
 
 #[test]
 fn a_false_dsack_names_the_needed_retransmission() {
-    let (_, mut b, sent) = facing(Lie::FalseDsack, "sack");
+    let (_, mut b, sent) = facing(FalseReport::FalseDsack, "sack");
     b.answers(&sent[0], 20);
     b.answers(&sent[2], 20);
     let answer = b.answers(&sent[1], 30)[0];
@@ -98,14 +98,14 @@ fn a_false_dsack_names_the_needed_retransmission() {
 
 #[test]
 fn a_false_echo_deceives_eifel_but_not_its_safe_variant() {
-    let found = |sender| after_a_loss(Lie::OldEcho, sender, 1..3);
+    let found = |sender| after_a_loss(FalseReport::OldEcho, sender, 1..3);
     assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Spurious));
     assert_eq!(found("sack+eifel:safe"), Some(Verdict::Genuine));
 }
 
 #[test]
 fn a_false_dsack_deceives_senders_that_undo_by_dsack() {
-    let found = |sender| after_a_loss(Lie::FalseDsack, sender, 1..4);
+    let found = |sender| after_a_loss(FalseReport::FalseDsack, sender, 1..4);
     assert_eq!(found("sack+dsack"), Some(Verdict::Spurious));
     assert_eq!(found("sack+eifel:rfc3522"), Some(Verdict::Genuine));
 }

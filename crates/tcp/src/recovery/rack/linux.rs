@@ -7,7 +7,7 @@ use super::{REO_WND_PERSIST, Rack};
 use crate::config::{RackConfig, RecoveryConfig};
 use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
 use crate::recovery::tlp::{ProbeStep, TailLossProbe};
-use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, Step};
+use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, RecoveryAction};
 use crate::seq::Seq;
 use crate::timer::{Timer, TimerTable};
 
@@ -83,7 +83,12 @@ impl LossRecovery for LinuxRack {
         dsack_ignored
     }
 
-    fn on_ack(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> Step {
+    fn on_ack(
+        &mut self,
+        recovery: &mut Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
         let recovered = self.rack.leave_recovery(recovery, ack);
         self.update_reo_wnd_mult(ack.at, recovered);
         if core::mem::take(&mut self.advanced) {
@@ -93,11 +98,11 @@ impl LossRecovery for LinuxRack {
         if ack.is_new() {
             cx.timers.stop(Timer::Reordering);
         }
-        Step::None
+        RecoveryAction::None
     }
 
     /// Begins fast recovery if a retransmission after a timeout is lost (`FLAG_LOST_RETRANS`).
-    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Step {
+    fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
         let losses = self.rack.detect_loss(recovery, cx);
         let lost_again = losses.is_some_and(|losses| losses.lost_again);
         if lost_again && core::mem::take(&mut self.rack.timed_out) {

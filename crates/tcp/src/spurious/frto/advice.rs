@@ -136,7 +136,7 @@ pub enum Resumption {
 
 /// The state of the F-RTO state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum FrtoState {
     /// No undecided timeout.
     #[default]
     Idle,
@@ -154,27 +154,27 @@ pub(super) enum Step {
 /// The result of an acknowledgment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
-    pub(super) next: Step,
+    pub(super) next: FrtoState,
     pub(super) advice: Advice,
     pub(super) verdict: Verdict,
 }
 
 impl Outcome {
     /// The acknowledgment does not count: `step` still awaits one.
-    pub(super) const fn wait(step: Step) -> Self {
+    pub(super) const fn wait(step: FrtoState) -> Self {
         Self { next: step, advice: Advice::Hold, verdict: Verdict::Open }
     }
 
     /// Step 2 b: two new segments.
     pub(super) const fn send_two_new(window: Step2Window) -> Self {
         let advice = Advice::SendTwoNew(window);
-        Self { next: Step::AwaitingSecond, advice, verdict: Verdict::Open }
+        Self { next: FrtoState::AwaitingSecond, advice, verdict: Verdict::Open }
     }
 
     /// The timeout was genuine: slow start with a cwnd of this many segments.
     pub(super) const fn genuine(cwnd: u32) -> Self {
         let advice = Advice::GoBackN { cwnd, extent: GoBack::Timeout };
-        Self { next: Step::Idle, advice, verdict: Verdict::Genuine }
+        Self { next: FrtoState::Idle, advice, verdict: Verdict::Genuine }
     }
 
     /// F-RTO cannot decide, because no new segment can be sent: slow start with a cwnd of two
@@ -182,7 +182,7 @@ impl Outcome {
     pub(super) const fn nothing_new() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         let advice = Advice::GoBackN { cwnd: 2, extent: GoBack::Timeout };
-        Self { next: Step::Idle, advice, verdict }
+        Self { next: FrtoState::Idle, advice, verdict }
     }
 
     /// F-RTO cannot decide, because the acknowledgment may answer the segment that was sent in
@@ -190,12 +190,12 @@ impl Outcome {
     pub(super) const fn fallback_inconclusive() -> Self {
         let verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
         let advice = Advice::GoBackN { cwnd: 3, extent: GoBack::Timeout };
-        Self { next: Step::Idle, advice, verdict }
+        Self { next: FrtoState::Idle, advice, verdict }
     }
 
     /// The timeout was spurious.
     pub(super) const fn spurious(resumption: Resumption) -> Self {
         let advice = Advice::Resume(resumption);
-        Self { next: Step::Idle, advice, verdict: Verdict::Spurious }
+        Self { next: FrtoState::Idle, advice, verdict: Verdict::Spurious }
     }
 }

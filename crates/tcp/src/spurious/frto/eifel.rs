@@ -6,7 +6,7 @@
 //! sends two new segments as in F-RTO, and the second acknowledgment decides. If the ACK echoes the
 //! retransmission, the sender needs no second one. The windows in between are those of RFC 5682.
 
-use super::advice::{Outcome, Step};
+use super::advice::{FrtoState, Outcome};
 use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
@@ -33,7 +33,7 @@ impl EifelForward {
     /// Step 2: compares the echo, as Eifel detection does.
     pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         if !ack.is_new() {
-            return Outcome::wait(Step::AwaitingFirst);
+            return Outcome::wait(FrtoState::AwaitingFirst);
         }
         let (Some((_, retransmitted)), Some(echo)) = (self.retransmitted.take(), ack.echo) else {
             return Self::given_up(Verdict::Inconclusive(Reason::NoTimestamps));
@@ -54,6 +54,6 @@ impl EifelForward {
 
     /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
-        Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
+        Outcome { next: FrtoState::Idle, advice: Advice::Continue, verdict }
     }
 }

@@ -4,7 +4,7 @@
 //! sent before the timeout and never retransmitted proves the timeout spurious, even before any new
 //! segment was sent. The response undoes the timeout.
 
-use super::advice::{Outcome, Step};
+use super::advice::{FrtoState, Outcome};
 use super::{Advice, CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
@@ -43,7 +43,7 @@ impl Linux {
             return self.undone(ack);
         }
         if !ack.is_new() {
-            return Outcome::wait(Step::AwaitingFirst);
+            return Outcome::wait(FrtoState::AwaitingFirst);
         }
         if ack.ack >= self.high_seq {
             return Self::given_up(Verdict::Genuine);
@@ -67,7 +67,11 @@ impl Linux {
             return Self::given_up(Verdict::Genuine);
         }
         // The retransmission was acknowledged in part: an original may still be acknowledged.
-        Outcome { next: Step::AwaitingOriginal, advice: Advice::Continue, verdict: Verdict::Open }
+        Outcome {
+            next: FrtoState::AwaitingOriginal,
+            advice: Advice::Continue,
+            verdict: Verdict::Open,
+        }
     }
 
     /// Is an original acknowledged (`FLAG_ORIG_SACK_ACKED`)?
@@ -83,6 +87,6 @@ impl Linux {
 
     /// Conventional recovery continues with the current window.
     const fn given_up(verdict: Verdict) -> Outcome {
-        Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
+        Outcome { next: FrtoState::Idle, advice: Advice::Continue, verdict }
     }
 }

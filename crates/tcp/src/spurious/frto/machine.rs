@@ -1,7 +1,7 @@
 //! The state machine that all forms of F-RTO share: the timeout and the two acknowledgments after
 //! it. A sender uses it and follows its advice; [`PassiveFrto`](super::PassiveFrto) only observes.
 
-use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoVariant, Outcome, Step};
+use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoState, FrtoVariant, Outcome};
 use super::eifel::EifelForward;
 use super::linux::Linux;
 use super::ns2::Ns2;
@@ -15,7 +15,7 @@ use crate::spurious::{Reason, Verdict};
 /// The F-RTO state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frto {
-    pub(super) step: Step,
+    pub(super) step: FrtoState,
     form: Form,
     /// The segment sent in step 2 b in place of new ones, if any.
     fallback_sent: Option<Fallback>,
@@ -46,22 +46,22 @@ impl Frto {
             FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
             FrtoVariant::Eifel => Form::Eifel(EifelForward::default()),
         };
-        Self { step: Step::Idle, form, fallback_sent: None, probed: None }
+        Self { step: FrtoState::Idle, form, fallback_sent: None, probed: None }
     }
 
     /// Is there no undecided timeout?
     pub fn is_idle(&self) -> bool {
-        self.step == Step::Idle
+        self.step == FrtoState::Idle
     }
 
     /// Is the first acknowledgment after a timeout awaited?
     pub(crate) fn is_awaiting_first_ack(&self) -> bool {
-        self.step == Step::AwaitingFirst
+        self.step == FrtoState::AwaitingFirst
     }
 
     /// Stops F-RTO, because the sender has responded to another detector.
     pub(crate) const fn stop(&mut self) {
-        self.step = Step::Idle;
+        self.step = FrtoState::Idle;
     }
 
     /// Step 1: the timer expired, and the first segment is retransmitted. A timeout during step 2
@@ -77,8 +77,8 @@ impl Frto {
         };
         (self.fallback_sent, self.probed) = (None, expiry.probed);
         self.step = match entry {
-            Entry::KeepsWindow | Entry::OneSegment => Step::AwaitingFirst,
-            Entry::Conventional => Step::NotEntered,
+            Entry::KeepsWindow | Entry::OneSegment => FrtoState::AwaitingFirst,
+            Entry::Conventional => FrtoState::NotEntered,
         };
         entry
     }
@@ -91,23 +91,23 @@ impl Frto {
         fallback: Option<Fallback>,
     ) -> (Advice, Verdict) {
         let outcome = match self.step {
-            Step::Idle => return (Advice::Continue, Verdict::Open),
-            Step::NotEntered => {
+            FrtoState::Idle => return (Advice::Continue, Verdict::Open),
+            FrtoState::NotEntered => {
                 let verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
-                Outcome { next: Step::Idle, advice: Advice::Continue, verdict }
+                Outcome { next: FrtoState::Idle, advice: Advice::Continue, verdict }
             }
             // The ACK is neither new nor a duplicate, such as a window update.
-            Step::AwaitingFirst | Step::AwaitingSecond if !self.reports_arrival(ack) => {
+            FrtoState::AwaitingFirst | FrtoState::AwaitingSecond if !self.reports_arrival(ack) => {
                 return (Advice::Hold, Verdict::Open);
             }
-            Step::AwaitingFirst => match (can_send, fallback) {
+            FrtoState::AwaitingFirst => match (can_send, fallback) {
                 (CanSend::Nothing, Some(fallback)) => self.on_first_with_fallback(ack, fallback),
                 _ => self.on_first(ack, can_send),
             },
-            Step::AwaitingSecond if self.may_cover_retransmission(ack) => {
+            FrtoState::AwaitingSecond if self.may_cover_retransmission(ack) => {
                 Outcome::fallback_inconclusive()
             }
-            Step::AwaitingSecond | Step::AwaitingOriginal => self.on_second(ack),
+            FrtoState::AwaitingSecond | FrtoState::AwaitingOriginal => self.on_second(ack),
         };
         self.step = outcome.next;
         (outcome.advice, outcome.verdict)
@@ -115,7 +115,7 @@ impl Frto {
 
     /// Abandons F-RTO, because the observed sender recovers without it.
     pub(super) fn abandon(&mut self, ack: &AckFacts) {
-        self.step = Step::Idle;
+        self.step = FrtoState::Idle;
         match &mut self.form {
             Form::Basic(basic) => basic.abandon(ack),
             Form::SackEnhanced(sack) => sack.abandon(ack),

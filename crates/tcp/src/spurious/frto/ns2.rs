@@ -4,7 +4,7 @@
 //! second new segment. After a duplicate in step 3 cwnd is two segments. With SACK, a duplicate in
 //! step 2 is ignored, and in step 3 its SACK blocks decide.
 
-use super::advice::{Outcome, Step};
+use super::advice::{FrtoState, Outcome};
 use super::{Advice, CanSend, Entry, Expiry, GoBack, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
@@ -35,7 +35,7 @@ impl Ns2 {
     /// Step 2: `frto_` is 1.
     pub(super) fn first(&self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         match can_send {
-            _ if !ack.is_new() && self.sack => Outcome::wait(Step::AwaitingFirst),
+            _ if !ack.is_new() && self.sack => Outcome::wait(FrtoState::AwaitingFirst),
             _ if !ack.is_new() => Outcome::genuine(1),
             CanSend::Nothing | CanSend::OneByWindow => Outcome::nothing_new(),
             CanSend::Freely if ack.ack >= self.recover => Outcome::genuine(2),
@@ -50,6 +50,6 @@ impl Ns2 {
             return Outcome::spurious(Resumption::TowardsPipe);
         }
         let advice = Advice::GoBackN { cwnd: 2, extent: GoBack::All };
-        Outcome { next: Step::Idle, advice, verdict: Verdict::Genuine }
+        Outcome { next: FrtoState::Idle, advice, verdict: Verdict::Genuine }
     }
 }

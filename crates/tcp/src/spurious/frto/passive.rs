@@ -1,6 +1,6 @@
 //! F-RTO as a passive detector.
 
-use super::advice::Step;
+use super::advice::FrtoState;
 use super::{CanSend, Expiry, Frto, FrtoVariant};
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::seq::Seq;
@@ -37,11 +37,11 @@ impl PassiveFrto {
     /// Has the sender deviated from F-RTO before this acknowledgment?
     const fn has_deviated(&self, episode: &Episode) -> bool {
         match self.machine.step {
-            Step::Idle | Step::NotEntered | Step::AwaitingOriginal => false,
-            Step::AwaitingFirst => {
+            FrtoState::Idle | FrtoState::NotEntered | FrtoState::AwaitingOriginal => false,
+            FrtoState::AwaitingFirst => {
                 self.retransmitted_more || episode.new_segments > self.new_segments_before
             }
-            Step::AwaitingSecond => {
+            FrtoState::AwaitingSecond => {
                 self.retransmitted_more || episode.new_segments == self.new_segments_before
             }
         }
@@ -89,7 +89,7 @@ impl Detector for PassiveFrto {
         let before = self.machine.step;
         // The next segments of the sender show what it could send.
         let (_, verdict) = self.machine.on_ack(ack, CanSend::Freely, None);
-        if before == Step::AwaitingFirst && self.machine.step == Step::AwaitingSecond {
+        if before == FrtoState::AwaitingFirst && self.machine.step == FrtoState::AwaitingSecond {
             self.new_segments_before = episode.new_segments;
         }
         verdict

@@ -4,7 +4,7 @@
 //! caused it. In step 3, a SACK block for a segment sent before the timeout counts like an
 //! acknowledgment.
 
-use super::advice::{Outcome, Step};
+use super::advice::{FrtoState, Outcome};
 use super::{CanSend, Entry, Expiry, Resumption, Step2Window};
 use crate::flight::AckFacts;
 use crate::seq::Seq;
@@ -37,7 +37,7 @@ impl SackEnhanced {
     /// Step 2.
     pub(super) fn first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
         if !ack.is_new() {
-            return Outcome::wait(Step::AwaitingFirst);
+            return Outcome::wait(FrtoState::AwaitingFirst);
         }
         self.recovery_point = ack.max;
         // 2 a: the ACK covers RecoveryPoint
