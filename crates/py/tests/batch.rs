@@ -102,7 +102,8 @@ fn one_by_one_runs_in_order_until_the_first_error() {
 #[test]
 fn an_error_of_the_watcher_stops_one_by_one() {
     let (begun, seen) = stopped_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
-    assert_eq!(begun, seen[2] + 1);
+    // The watcher is called before a job or in it.
+    assert!(begun == seen[2] || begun == seen[2] + 1, "{begun} begun, {seen:?} seen");
     assert!(seen[0] > 0);
 }
 
