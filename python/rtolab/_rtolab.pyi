@@ -979,6 +979,7 @@ def emulate_programs(
     limit_s: float | None = None,
     keep: bool = False,
     log: str | PathLike[str] | None = None,
+    kept: tuple[str, str | PathLike[str]] | None = None,
     patience_s: float | None = None,
     goes_on: Callable[[], object] | None = None,
 ) -> tuple[Outcome, EmulationReport]:
@@ -999,6 +1000,8 @@ def emulate_programs(
         limit_s: how long the client may run, in virtual seconds; then the return code is 124.
         keep: must the tables have their connections, packet by packet?
         log: a file for what they write; without it that is this process's standard streams.
+        kept: a folder of the guests, and one of this machine for a tar archive of the former, named
+            by host, from the client's host and the server's. SIGTERM ends the server before.
         patience_s: how long a guest may compute without sleeping, in real seconds; by default 60.
         goes_on: called now and then; an exception ends the run.
 

@@ -280,6 +280,7 @@ def tables(sender: str, lengths: list[int]) -> Any:
         "len": lengths,
         "bytes": [length + 28 for length in lengths],
         "fate": fates,
+        "fate_at_s": [at + 0.05 for at in at_s],
         "unneeded": [number == 2 for number in range(len(lengths))],
     }
     spans = {"kind": ["stall"], "from_s": [0.5], "to_s": [3.0]}
@@ -298,8 +299,22 @@ def test_datagrams_are_judged_by_their_fates() -> None:
     assert (run.sent_bytes, run.arrived_bytes) == (3840, 2612)
     # Small datagrams carry no data, and a retransmission cannot be recognised.
     assert (run.tail, run.unneeded_bytes) == (3, None)
+    assert run.resume_s is None
     run = command(tables("linux", [1200, 1200, 1200, 60, 0]), 124)
     assert (run.ended, run.tail, run.unneeded_bytes) == (TransferOutcome.HUNG, 4, 1228)
+
+
+def test_a_transfer_resumes_with_the_first_data_after_an_outage() -> None:
+    found = tables("udp", [1200, 1200, 1200, 1200, 60])
+    found.disturbances = pl.DataFrame(
+        {"kind": ["outage", "outage"], "from_s": [0.0, 0.2], "to_s": [0.0, 0.22]}
+    )
+    # The packets leave every 0.1 s and take 0.05 s; the second is lost.
+    assert command(found, 0).resume_s == pytest.approx(0.05)
+    found.disturbances = pl.DataFrame({"kind": ["outage"], "from_s": [0.0], "to_s": [0.07]})
+    assert command(found, 0).resume_s == pytest.approx(0.18)
+    found.disturbances = pl.DataFrame({"kind": ["outage"], "from_s": [0.0], "to_s": [9.0]})
+    assert command(found, 0).resume_s is None
 
 
 def test_reference_runs_are_medians_and_must_end() -> None:

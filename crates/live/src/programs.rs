@@ -19,6 +19,9 @@ pub struct Programs<'a> {
     pub limit: Option<Duration>,
     /// The packets that are recorded.
     pub logging: PacketLogging,
+    /// A folder in memory whose files are kept as [`Output::Archive`]. When the client has ended,
+    /// SIGTERM ends the programs of both hosts, which may take a second to write their last files.
+    pub kept: Option<&'a str>,
 }
 
 /// An output stream of a program.
@@ -27,6 +30,8 @@ pub struct Programs<'a> {
 pub enum Output {
     Standard,
     Error,
+    /// A part of the tar archive of the files that are kept of the host with this number.
+    Archive(usize),
 }
 
 /// A function that is called with the output of programs.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
+import re
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +22,7 @@ from rtolab.run import LARGEST_SEED, MOST_JOBS
 from rtolab.suites import Suite
 
 if TYPE_CHECKING:
-    from rtolab.conform import Scenario
+    from rtolab.conform import Scenario, Stack
     from rtolab.conform.report import Report
     from rtolab.kernel import Kernel
 
@@ -30,8 +32,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Argument(
             metavar="-- CMD",
-            help="The client: {server} is an address, {bytes} the size to fetch. "
-            "Without it the kernel's own TCP is scored.",
+            help="The client: {server} is an address, {bytes} the size to fetch, {logs} a folder "
+            "for qlogs. Without it the kernel's own TCP is scored.",
         ),
     ] = None,
     *,
@@ -41,6 +43,14 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             metavar="CMD", help="The server; {files} is a folder of files named by their sizes."
         ),
     ] = "",
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|PATH",
+            help="A stack with a recipe, instead of --server and CMD; again for more, "
+            "side by side.",
+        ),
+    ] = None,
     which: Annotated[
         Suite, typer.Option("--suite", help="The scenarios: a suite, or a part of `fifty`.")
     ] = Suite.FIFTY,
@@ -113,60 +123,73 @@ def conform(  # noqa: PLR0913  (all but the first are options)
 
     Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
     """
-    from rtolab.conform import Stack, changes, report, run, suite  # noqa: PLC0415
+    from rtolab.conform import changes, recipes, report, run, suite  # noqa: PLC0415
 
     if lists:
         _list(as_json=as_json)
         return
     if bool(command) != bool(server):
         raise Error("a client needs a server and a server a client: --server CMD -- CMD")
-    client = command or []
+    if stack and (command or name):
+        raise Error("--stack has its own name, server and client; leave out --name, --server, CMD")
     names: list[str | None] = [*kernel] if kernel else [None]
     guests = [guest_of(one, virtual=virtual) for one in names]
-    stacks = [
-        Stack(
-            _name(name or (client[0] if client else ""), guest, several=len(guests) > 1),
-            pairs(set_, "--set"),
-            server,
-            client,
-            lead,
-            guest,
-        )
-        for guest in guests
-    ]
     known = report.earlier(report.read(baseline), baseline, which, seed) if baseline else {}
     columns = [report.read(path) for path in beside or []]
     for path, column in zip(beside or [], columns, strict=True):
         report.check_suite(column, path, which)
     scenarios = _chosen(which, suite(which, seed), only or [])
+    made = _stacks(stack or [], (name, server, command or []), pairs(set_, "--set"))
+    stacks = [
+        replace(
+            one, name=_name(one.name, guest, several=len(guests) > 1), lead_s=lead, kernel=guest
+        )
+        for one in made
+        for guest in guests
+    ]
     reports = []
-    for stack in stacks:
-        with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
+    for one in stacks:
+        with ends_in_order(), progressing(f"scoring {one.name}") as progress:
             scores = run.conform(
-                stack,
+                one,
                 scenarios,
-                repeat=repeat or (3 if client and not virtual else 1),
+                repeat=repeat or (3 if one.client and not virtual else 1),
                 parallel=parallel,
                 limit_s=limit,
                 progress=progress,
             )
-        words = {"server": server, "client": shlex.join(client)} if client else {}
+        words = recipes.shown(one) if one.client else {}
         compared = changes(scores, known, margin)
-        settings = stack.name, words, stack.set
+        settings = one.name, words, one.set
         reports.append(report.Report(*settings, which.whole, seed, scores, compared))
     every = [one.document() for one in reports]
-    files = _written(reports[-1], [*every[:-1], *columns], out) if out else []
+    files = _written(reports, columns, out) if out else []
     if as_json:
         named = {"files": [str(path) for path in files]}
         print_json((every[0] if len(every) == 1 else {"stacks": every}) | named)
     else:
-        if len(reports) == 1:
-            stdout().print(report.table(reports[0]))
+        for single in reports if len(reports) == 1 or stack else []:
+            stdout().print(report.table(single))
         if len(every) + len(columns) > 1:
             stdout().print(report.beside([*every, *columns], margin))
         name_files(files)
     if any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
+
+
+def _stacks(
+    recipes: list[str], command: tuple[str, str, list[str]], set_: dict[str, str]
+) -> list[Stack]:
+    """The stacks of recipes, which are built if they are not; or that of a command."""
+    from rtolab.conform import Stack  # noqa: PLC0415
+    from rtolab.conform import recipes as known  # noqa: PLC0415
+
+    name, server, client = command
+    if not recipes:
+        return [Stack(name or (client[0] if client else ""), set_, server, client)]
+    found = [known.find(one) for one in recipes]
+    stacks = [known.build(one, lambda text: sys.stderr.write(f"rtolab: {text}\n")) for one in found]
+    return [replace(one, set={**one.set, **set_}) for one in stacks]
 
 
 def _name(given: str, guest: Kernel | None, *, several: bool) -> str:
@@ -201,16 +224,22 @@ def _chosen(which: Suite, scenarios: list[Scenario], only: list[str]) -> list[Sc
     return [one for one in scenarios if not only or one.id in only]
 
 
-def _written(done: Report, columns: list[dict[str, Any]], out: Path) -> list[Path]:
+def _written(reports: list[Report], columns: list[dict[str, Any]], out: Path) -> list[Path]:
+    """Writes a page of all stacks, and the results of each; of several in folders of their own."""
     from rtolab.conform import page, report  # noqa: PLC0415
 
-    document = done.document()
-    made = {
-        "conform.json": json.dumps(document, indent=2) + "\n",
-        "conform.xml": report.junit(done),
-        "conform.html": page.page([document, *columns]),
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in made.items():
-        write_text(out / name, text)
-    return [out / name for name in made]
+    made = {}
+    for done in reports:
+        folder = out / _file_name(done.stack) if len(reports) > 1 else out
+        made[folder / "conform.json"] = json.dumps(done.document(), indent=2) + "\n"
+        made[folder / "conform.xml"] = report.junit(done)
+    made[out / "conform.html"] = page.page([*(one.document() for one in reports), *columns])
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    return [*made]
+
+
+def _file_name(stack: str) -> str:
+    """The name of a stack's folder."""
+    return re.sub(r"[^\w.]+", "-", stack).strip("-.") or "stack"

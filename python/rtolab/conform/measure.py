@@ -1,7 +1,7 @@
 """Outcome of one transfer, from the packets on the links and from the client."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import polars as pl
@@ -35,6 +35,14 @@ class TransferMeasurement:
         tail: the number of the last packet with data in its direction, from 1.
         doubts: reasons why this machine, rather than the stack, may have changed the result.
         said: the last output line of a failed command.
+        resume_s: the longest time from the end of an outage to the next arrival of data; `None`
+            without an outage, or if nothing arrived after one.
+        declared_losses: packets that a QUIC sender declared lost; `None` without logs.
+        spurious_losses: those of them that arrived.
+        recoveries: recovery episodes of QUIC, or fast retransmits of TCP; `None` if unknown.
+        spurious_recoveries: those of them that were spurious.
+        timeouts: probe timeouts of QUIC, or retransmission timeouts of TCP; `None` if unknown.
+        spurious_timeouts: those of them that were spurious.
     """
 
     ended: TransferOutcome
@@ -46,6 +54,13 @@ class TransferMeasurement:
     tail: int
     doubts: tuple[str, ...] = ()
     said: str = ""
+    resume_s: float | None = None
+    declared_losses: int | None = None
+    spurious_losses: int | None = None
+    recoveries: int | None = None
+    spurious_recoveries: int | None = None
+    timeouts: int | None = None
+    spurious_timeouts: int | None = None
 
 
 def flows(result: EmulationResult, limit_s: float) -> TransferMeasurement:
@@ -54,10 +69,20 @@ def flows(result: EmulationResult, limit_s: float) -> TransferMeasurement:
     begin = min(row["start_s"] for row in rows)
     latest = begin + limit_s
     if all(row["completed"] and row["end_s"] <= latest for row in rows):
-        return _measured(
-            result, TransferOutcome.RECOVERED, (begin, max(row["end_s"] for row in rows))
-        )
-    return _measured(result, TransferOutcome.HUNG, (begin, latest))
+        ended, end = TransferOutcome.RECOVERED, max(row["end_s"] for row in rows)
+    else:
+        ended, end = TransferOutcome.HUNG, latest
+
+    def counted(name: str) -> int:
+        return sum(row[name] or 0 for row in rows)
+
+    return replace(
+        _measured(result, ended, (begin, end)),
+        recoveries=counted("fast_retransmits"),
+        spurious_recoveries=counted("spurious_fast_retransmits"),
+        timeouts=counted("timeouts"),
+        spurious_timeouts=counted("spurious_timeouts"),
+    )
 
 
 def command(result: EmulationResult, status: int | None) -> TransferMeasurement:
@@ -80,14 +105,12 @@ def _measured(
 ) -> TransferMeasurement:
     sent = _data(result.segments)
     arrived = sent.filter(pl.col("fate") == "delivered")
-    held = _overlap(
-        (
-            (row["from_s"], row["to_s"])
-            for row in result.disturbances.iter_rows(named=True)
-            if row["kind"] in ("stall", "outage")
-        ),
-        span,
-    )
+    spans = [
+        (row["kind"], row["from_s"], row["to_s"])
+        for row in result.disturbances.iter_rows(named=True)
+        if row["kind"] in ("stall", "outage")
+    ]
+    held = _overlap(((begin, end) for _, begin, end in spans), span)
     # The content of datagrams is unknown.
     is_tcp = "udp" not in set(result.connections["flow_sender"])
     return TransferMeasurement(
@@ -99,7 +122,16 @@ def _measured(
         unneeded_bytes=_again(sent) if is_tcp else None,
         tail=_last_with_data(sent, 0 if is_tcp else CONTROL),
         doubts=tuple(result.doubts[0]),
+        resume_s=_resume(arrived, [end for kind, _, end in spans if kind == "outage"], span[1]),
     )
+
+
+def _resume(arrived: pl.DataFrame, ends: Iterable[float], until: float) -> float | None:
+    """The longest time from the end of an outage to the next arrival of data."""
+    data = arrived.filter((pl.col("len") > 0) & (pl.col("fate_at_s") <= until))
+    times: list[float] = data["fate_at_s"].sort().to_list()
+    firsts = ((end, next((at for at in times if at >= end), None)) for end in set(ends))
+    return max((first - end for end, first in firsts if first is not None), default=None)
 
 
 def _again(sent: pl.DataFrame) -> int:

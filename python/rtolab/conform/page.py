@@ -28,7 +28,8 @@ td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
 <body>
 <h1>How stacks recover</h1>
 <p>A score of 100: as fast as the link allows, nothing unneeded sent. 0: the transfer did not end.
-Below each score: the time lost without the link's part, and the unneeded bytes.
+Below each score: the time lost without the link's part, and the unneeded bytes; of the packets that
+were declared lost, those that arrived; the time from the end of an outage until data arrives.
 With several runs: the median, and the lowest and the highest score. Suite $suite, seed $seed.
 A dashed frame: the score is in doubt, because runs scatter or the machine was too slow.</p>
 <table>
@@ -78,6 +79,10 @@ def _cell(one: Mapping[str, Any] | None) -> str:
     runs = one.get("runs", ())
     if len(runs) > 1:
         details += f"<br>{runs[0]:.0f} to {runs[-1]:.0f}"
+    if one.get("declared_losses"):
+        details += f"<br>{one['spurious_losses']} of {one['declared_losses']} losses spurious"
+    if one.get("resume_s") is not None:
+        details += f"<br>resumes after {one['resume_s']:.2f} s"
     late = " late" if one["doubts"] else ""
     colour = f"hsl({1.2 * score:.0f} 65% 78%)"
     return (

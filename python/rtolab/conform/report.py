@@ -1,7 +1,7 @@
 """The scores of a stack as JSON, as a table, as JUnit XML, and compared with a baseline."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -135,19 +135,16 @@ def check_suite(document: Mapping[str, Any], path: Path, suite: Suite) -> None:
 def table(report: Report) -> RenderableType:
     """The scores as a table, a row per scenario."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    rows.add_column("scenario", no_wrap=True)
-    for name in ("score", "runs", "time s", "lost s", "link s", "unneeded kB", "sent kB"):
+    rows.add_column("\nscenario", no_wrap=True)
+    columns = [shown for shown in COLUMNS if any(shown[1](one) for one in report.scores)]
+    for name, _ in columns:
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     changed = {one.id: one for one in report.changes}
     for one in report.scores:
         rows.add_row(
             one.id,
-            f"{one.score:.0f}",
-            _range(one),
-            *map(_seconds, (one.took_s, one.lost_s, one.link_s)),
-            f"{one.unneeded_bytes / 1e3:.1f}",
-            f"{one.sent_bytes / 1e3:.0f}",
+            *(text(one) for _, text in columns),
             _note(one, changed.get(one.id)),
         )
     title = Text.assemble(
@@ -157,6 +154,32 @@ def table(report: Report) -> RenderableType:
         f"{len(report.broken)} not recovered",
     )
     return Group(title, rows, *_doubted(report), *_compared(report))
+
+
+def _of(number: int | None, total: int | None) -> str:
+    """A count of all; empty if there are none or if they are unknown."""
+    return f"{number}/{total}" if total else ""
+
+
+def _range(one: Score) -> str:
+    """The lowest and highest score of several runs."""
+    return f"{one.runs[0]:.0f} to {one.runs[-1]:.0f}" if len(one.runs) > 1 else ""
+
+
+COLUMNS: tuple[tuple[str, Callable[[Score], str]], ...] = (
+    ("\nscore", lambda one: f"{one.score:.0f}"),
+    ("\nruns", _range),
+    ("time\ns", lambda one: _seconds(one.took_s)),
+    ("lost\ns", lambda one: _seconds(one.lost_s)),
+    ("link\ns", lambda one: _seconds(one.link_s)),
+    ("unneeded\nkB", lambda one: f"{one.unneeded_bytes / 1e3:.1f}"),
+    ("sent\nkB", lambda one: f"{one.sent_bytes / 1e3:.0f}"),
+    ("spurious\nlosses", lambda one: _of(one.spurious_losses, one.declared_losses)),
+    ("spurious\nrecoveries", lambda one: _of(one.spurious_recoveries, one.recoveries)),
+    ("spurious\ntimeouts", lambda one: _of(one.spurious_timeouts, one.timeouts)),
+    ("resumes\ns", lambda one: "" if one.resume_s is None else _seconds(one.resume_s)),
+)
+"""The columns, of which those are shown in which a scenario has something."""
 
 
 def beside(documents: Sequence[Mapping[str, Any]], margin: float) -> RenderableType:
@@ -203,11 +226,6 @@ def _score_and_time(one: Mapping[str, Any] | None) -> tuple[str, str]:
 def _seconds(time_s: float) -> str:
     """A time with as many digits as short ones need."""
     return f"{time_s:.2f}" if abs(time_s) >= SHORT_S or not time_s else f"{time_s:.4f}"
-
-
-def _range(one: Score) -> str:
-    """The lowest and highest score of several runs."""
-    return f"{one.runs[0]:.0f} to {one.runs[-1]:.0f}" if len(one.runs) > 1 else ""
 
 
 def _note(one: Score, change: Change | None) -> Text:

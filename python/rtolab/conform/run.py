@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
 from rtolab import _rtolab
 from rtolab._rtolab import EmulationError, Error
-from rtolab.conform import measure
+from rtolab.conform import measure, quic
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.order import Order
 from rtolab.conform.scenario import Scenario
@@ -34,6 +35,10 @@ TWINS = 5
 """The number of undisturbed transfers whose median is the reference."""
 ASK_S = 0.1
 """How often a thread checks whether to continue, in seconds."""
+LOGS = "{logs}"
+"""What stands for a host's folder for logs in commands."""
+GUEST_LOGS = "/tmp/rtolab-logs"  # noqa: S108  (in the memory of a guest)
+"""That folder in a guest, in its memory."""
 GRACE_S = 60.0
 """How long after the client's time limit a run is given up, in seconds."""
 
@@ -61,8 +66,8 @@ class Stack:
         set: kernel settings that replace those of the scenarios, by dotted key.
         server: a command line for the server's host; empty for the kernel's TCP.
         client: program and arguments for the client's host. In both, `{server}` and `{client}` are
-            addresses, `{bytes}` is the size of the transfer, and `{files}` is a folder with a file
-            of each size, named by its size.
+            addresses, `{bytes}` is the size of the transfer, `{files}` is a folder with a file of
+            each size, named by its size, and `{logs}` is a folder for logs: qlogs in it are judged.
         lead_s: the longest wait until the server listens, in seconds.
         kernel: the kernel of both hosts, on a virtual clock; `None` for this machine's.
     """
@@ -133,6 +138,12 @@ def conform(
         score(one, runs[place :: len(scenarios)], found[one.reference.id])
         for place, one in enumerate(scenarios)
     ]
+
+
+def _with_losses(run: TransferMeasurement, logs: Mapping[str, Path]) -> TransferMeasurement:
+    """The measurement with the counts of the programs' logs."""
+    found = quic.counts(logs)
+    return replace(run, **asdict(found)) if found else run
 
 
 def _check(reference: Scenario, run: TransferMeasurement) -> None:
@@ -230,30 +241,46 @@ class _Runner:
             raise StoppedError("another run could not be done")
 
     def _in_guests(self, scenario: Scenario, path: Path, kernel: Kernel) -> TransferMeasurement:
-        log = path.with_suffix(".log")
+        log, archives = path.with_suffix(".log"), path.with_suffix(".logs")
+        client, server = self._client(scenario), self._filled(self.stack.server, scenario)
+        keeps = any(LOGS in word for word in (*client, server))
+        if keeps:
+            archives.mkdir()
+            client = ["sh", "-c", f'mkdir -p {GUEST_LOGS}; exec "$@"', "sh", *client]
+            client = [word.replace(LOGS, GUEST_LOGS) for word in client]
+            server = f"mkdir -p {GUEST_LOGS}; {server.replace(LOGS, GUEST_LOGS)}"
         outcome, report = _rtolab.emulate_programs(
             path,
             guest=(kernel.folder, kernel.title),
-            client=self._client(scenario),
-            server=self._filled(self.stack.server, scenario),
+            client=client,
+            server=server,
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
             seed=scenario.seed,
             lead_s=self.stack.lead_s,
             limit_s=self.limit_s + scenario.extra_s,
             keep=True,
             log=log,
+            kept=(GUEST_LOGS, archives) if keeps else None,
             goes_on=self._go_on,
         )
         found = measure.command(EmulationResult(str(path), outcome, [report]), report["returncode"])
+        if keeps:
+            found = _with_losses(found, quic.unpack(archives))
+            shutil.rmtree(archives)
         said = _last_line_of(log.read_text(encoding="utf-8", errors="replace"))
         return found if found.ended is TransferOutcome.RECOVERED else replace(found, said=said)
 
     def _command(self, scenario: Scenario, path: Path) -> TransferMeasurement:
+        logs = {host: path.with_suffix(".logs") / host for host in ("client", "server")}
+        for folder in logs.values():
+            folder.mkdir(parents=True)
+        server = self._filled(self.stack.server, scenario)
+        client = [word.replace(LOGS, str(logs["client"])) for word in self._client(scenario)]
         order = Order(
             scenario=str(path),
             seed=scenario.seed,
-            server=self._filled(self.stack.server, scenario),
-            client=self._client(scenario),
+            server=server.replace(LOGS, str(logs["server"])),
+            client=client,
             lead_s=self.stack.lead_s,
             limit_s=self.limit_s + scenario.extra_s,
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
@@ -277,9 +304,10 @@ class _Runner:
         run = json.loads(found.read_text(encoding="utf-8"))
         ended = TransferOutcome(run.pop("ended"))
         last_line = said if ended is not TransferOutcome.RECOVERED else ""
-        return TransferMeasurement(
+        measured = TransferMeasurement(
             ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line}
         )
+        return _with_losses(measured, logs)
 
     def _wait(self, process: subprocess.Popen[bytes], limit_s: float) -> None:
         left = self.stack.lead_s + limit_s + GRACE_S

@@ -63,6 +63,13 @@ class Score:
         runs: the scores of all runs, lowest first.
         doubts: reasons why another run may have another score.
         said: the last output line of a failed command.
+        resume_s: see `TransferMeasurement`, as the following.
+        declared_losses: packets that were declared lost.
+        spurious_losses: those of them that arrived.
+        recoveries: recovery episodes, or fast retransmits.
+        spurious_recoveries: those of them that were spurious.
+        timeouts: probe timeouts, or retransmission timeouts.
+        spurious_timeouts: those of them that were spurious.
     """
 
     id: str
@@ -77,6 +84,13 @@ class Score:
     runs: tuple[float, ...] = ()
     doubts: tuple[str, ...] = ()
     said: str = ""
+    resume_s: float | None = None
+    declared_losses: int | None = None
+    spurious_losses: int | None = None
+    recoveries: int | None = None
+    spurious_recoveries: int | None = None
+    timeouts: int | None = None
+    spurious_timeouts: int | None = None
 
 
 def score(
@@ -111,6 +125,13 @@ def _scored(scenario: Scenario, run: TransferMeasurement, reference: Undisturbed
         unneeded_bytes=unneeded,
         doubts=(*run.doubts, *_missed(scenario, run)),
         said=run.said,
+        resume_s=run.resume_s,
+        declared_losses=run.declared_losses,
+        spurious_losses=run.spurious_losses,
+        recoveries=run.recoveries,
+        spurious_recoveries=run.spurious_recoveries,
+        timeouts=run.timeouts,
+        spurious_timeouts=run.spurious_timeouts,
     )
 
 

@@ -7,6 +7,8 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -15,6 +17,10 @@ use crate::error::Error;
 
 /// The prefix of the namespaces of all runs.
 const PREFIX: &str = "rtolab-";
+/// The time for processes to exit after SIGTERM.
+const GRACE: Duration = Duration::from_millis(500);
+/// The interval at which to check whether they have exited.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The namespaces of one run. Dropping this removes them.
 #[derive(Debug)]
@@ -47,6 +53,19 @@ impl Namespaces {
         &self.names[host]
     }
 
+    /// Ends the processes that are left by SIGTERM, so that a server can write its logs.
+    fn terminate(&self) {
+        let left = || self.names.iter().flat_map(|name| pids(name).unwrap_or_default());
+        for pid in left() {
+            // The process may have exited by now.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < GRACE && left().next().is_some() {
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
     pub(crate) fn command(&self, host: usize, argv: &[String]) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.name(host)]).args(argv);
@@ -56,6 +75,7 @@ impl Namespaces {
 
 impl Drop for Namespaces {
     fn drop(&mut self) {
+        self.terminate();
         for name in &self.names {
             // An error cannot be reported here; a later run tries again.
             let _ = take_down(name);
@@ -90,13 +110,17 @@ fn guard(names: &[String]) -> std::io::Result<Child> {
     command.process_group(0).spawn()
 }
 
+/// The processes in a namespace.
+fn pids(name: &str) -> Result<Vec<Pid>, Error> {
+    let listed = ip(&["netns", "pids", name])?;
+    Ok(listed.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?)).collect())
+}
+
 /// Kills the processes in a namespace, and deletes it.
 fn take_down(name: &str) -> Result<(), Error> {
-    for pid in ip(&["netns", "pids", name])?.lines().filter_map(|line| line.parse().ok()) {
-        if let Some(pid) = Pid::from_raw(pid) {
-            // The process may have exited by now.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+    for pid in pids(name)? {
+        // The process may have exited by now.
+        let _ = kill_process(pid, Signal::KILL);
     }
     ip(&["netns", "delete", name]).map(drop)
 }

@@ -147,11 +147,12 @@ pub(crate) fn emulate_flows(
 /// Runs `client` at the first host of the scenario's first link and `server` at its other end, on
 /// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description.
 /// The output of both programs goes to the file `log`, or to this process's standard streams.
+/// `kept` is a folder of the guests whose files are kept, and a folder for the archives of them.
 /// `goes_on` is called repeatedly; an exception of it ends the run.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, guest, client, server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
-    keep=false, log=None, patience_s=None, goes_on=None
+    keep=false, log=None, kept=None, patience_s=None, goes_on=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn emulate_programs(
@@ -166,6 +167,7 @@ pub(crate) fn emulate_programs(
     limit_s: Option<f64>,
     keep: bool,
     log: Option<PathBuf>,
+    kept: Option<(String, PathBuf)>,
     patience_s: Option<f64>,
     goes_on: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, EmulationReport)> {
@@ -180,11 +182,22 @@ pub(crate) fn emulate_programs(
             lead: span(lead_s),
             limit: limit_s.map(span),
             logging: packet_logging(keep),
+            kept: kept.as_ref().map(|(folder, _)| folder.as_str()),
         };
+        let mut archives = kept.as_ref().map_or_else(|| Ok(Vec::new()), |(_, folder)| {
+            let file = |name: &String| File::create(folder.join(format!("{name}.tar")));
+            scenario.nodes.iter().map(file).collect::<io::Result<Vec<_>>>()
+        })?;
+        let mut unwritten = None;
         let mut log = log.map(File::create).transpose()?;
         // The output of a program may have no reader.
         let mut output = |output: Output, bytes: &[u8]| {
             let _: io::Result<()> = match (&mut log, output) {
+                (_, Output::Archive(host)) => {
+                    let written = archives.get_mut(host).map(|file| file.write_all(bytes));
+                    unwritten = unwritten.take().or(written.and_then(Result::err));
+                    Ok(())
+                }
                 (Some(log), _) => log.write_all(bytes),
                 (None, Output::Standard) => {
                     let mut to = io::stdout().lock();
@@ -199,6 +212,9 @@ pub(crate) fn emulate_programs(
             emulation.run_programs(&kernel, &programs, &mut output, &mut interrupted)
         });
         let interrupted = signals.interrupted(py)?;
+        if let Some(error) = unwritten {
+            return Err(error.into());
+        }
         match result {
             Ok(EmulationResult { report, recording, .. }) => {
                 let report = EmulationReport::new(&report, interrupted);

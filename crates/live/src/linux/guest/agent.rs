@@ -158,6 +158,7 @@ pub(super) enum Report {
     Samples(Vec<GuestSample>),
     /// What a program wrote to its standard output, or to its standard error.
     Output {
+        program: usize,
         is_error: bool,
         bytes: Vec<u8>,
     },
@@ -209,7 +210,7 @@ pub(super) fn parse(frame: &[u8]) -> Option<Report> {
         }
         66 => Report::State { flow, place, state: state(body)? },
         67 => Report::Samples(body.chunks_exact(SAMPLE).filter_map(sample).collect()),
-        68 => Report::Output { is_error: head[1] != 0, bytes: body.to_vec() },
+        68 => Report::Output { program: flow, is_error: head[1] != 0, bytes: body.to_vec() },
         69 => Report::Exited { program: flow, status: i32::from_ne_bytes(*body.first_chunk()?) },
         _ => return None,
     })

@@ -256,13 +256,18 @@ pub(crate) fn run_programs(
         count(&mut guest_run.guests, &mut hosts)?;
     }
     let ending = ending(&guest_run, at);
-    let GuestRun { mut carrier, .. } = guest_run;
     let outcome = (ended, Vec::new(), hosts);
-    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
+    let carrier = &mut guest_run.carrier;
+    let report = recording::report((emulation, &routes), carrier, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
     let known = connections::find(&mut carrier.log);
-    let recording =
-        recording::recording((scenario, &routes), run, (&mut carrier, at), (&known, &[]));
+    let recording = recording::recording((scenario, &routes), run, (carrier, at), (&known, &[]));
+    if programs.kept.is_some() && ended != EndReason::Interrupted {
+        // What programs send at their end is not part of the run.
+        carrier.log = Log::new(0);
+        guest_run.act(Running::archive)?;
+        guest_run.run(&|| (interrupted.borrow_mut())())?;
+    }
     Ok(EmulationResult { recording, report })
 }
 

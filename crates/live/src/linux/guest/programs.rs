@@ -22,6 +22,13 @@ use crate::report::EndReason;
 /// The numbers of the programs.
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
+/// The programs that archive files, at the client's host and at the server's.
+const ARCHIVERS: [usize; 2] = [2, 3];
+/// The maximum time until a file is archived, in virtual time.
+const ARCHIVE_LIMIT: Duration = Duration::from_secs(60);
+/// Ends all programs of the user, and archives a folder. A program that a signal has ended has
+/// closed its files a second later.
+const ARCHIVE: &str = "kill -TERM -1; sleep 1; cd \"$1\" && exec tar -cf - .";
 /// The interval at which to check whether the server listens.
 const LISTEN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time from when the server listens to the start of the client.
@@ -56,6 +63,8 @@ enum Phase {
     Starts(u64),
     /// The client runs, at most until this time.
     Runs(Option<u64>),
+    /// Files are archived, at most until this time.
+    Archives(u64),
 }
 
 /// The programs of a run.
@@ -67,7 +76,7 @@ pub(super) struct Running<'a> {
     output: &'a mut OnOutput<'a>,
     phase: Phase,
     /// The exit statuses of programs that have ended.
-    ended: [Option<ExitStatus>; 2],
+    ended: [Option<ExitStatus>; 4],
     limited: bool,
     reports: u64,
     /// The time of the last check for packets and reports, and their number at that time.
@@ -86,7 +95,7 @@ impl<'a> Running<'a> {
             programs,
             output,
             phase: Phase::Begins,
-            ended: [None; 2],
+            ended: [None; 4],
             limited: false,
             reports: 0,
             activity: (0, 0),
@@ -100,7 +109,7 @@ impl<'a> Running<'a> {
         (guests, links): (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
     ) -> Result<(), Error> {
         let (here, peer) = ends(self.scenario);
-        let guest = if program == CLIENT { here } else { peer };
+        let guest = if program == CLIENT || program == ARCHIVERS[0] { here } else { peer };
         let argv = substitute(self.scenario, command);
         let words = words(&argv, &address(peer).to_string(), &self.library)?;
         for (number, part) in words.chunks(PART).enumerate() {
@@ -142,6 +151,23 @@ impl<'a> Running<'a> {
     ) -> Result<(), Error> {
         self.start(CLIENT, self.programs.client, guests)?;
         self.phase = Phase::Runs(self.programs.limit.map(|limit| now + limit.nanos()));
+        Ok(())
+    }
+
+    /// Ends the programs and archives the files that are kept.
+    pub(super) fn archive(
+        &mut self,
+        guests: &mut Guests<'_>,
+        links: &mut CarrierLinks<'_, '_>,
+    ) -> Result<(), Error> {
+        let Some(folder) = self.programs.kept else { return Ok(()) };
+        let until = guests.now() + ARCHIVE_LIMIT.nanos();
+        let command = ["sh", "-c", ARCHIVE, "sh", folder].map(String::from);
+        for program in ARCHIVERS {
+            self.start(program, &command, (guests, links))?;
+        }
+        self.phase = Phase::Archives(until);
+        self.limited = false;
         Ok(())
     }
 
@@ -196,8 +222,13 @@ impl Actors for Running<'_> {
     fn on_report(&mut self, report: Report, _: Zero) {
         self.reports += 1;
         match report {
-            Report::Output { is_error, bytes } => {
-                let output = if is_error { Output::Error } else { Output::Standard };
+            Report::Output { program, is_error, bytes } => {
+                let (here, peer) = ends(self.scenario);
+                let output = match ARCHIVERS.iter().position(|archiver| *archiver == program) {
+                    _ if is_error => Output::Error,
+                    Some(end) => Output::Archive([here, peer][end]),
+                    None => Output::Standard,
+                };
                 (self.output)(output, &bytes);
             }
             Report::Exited { program, status } => {
@@ -205,7 +236,8 @@ impl Actors for Running<'_> {
                 if let Some(ended) = self.ended.get_mut(program) {
                     *ended = Some(status);
                 }
-                if program == SERVER && !status.success() {
+                let is_stopped = matches!(self.phase, Phase::Archives(_));
+                if program == SERVER && !status.success() && !is_stopped {
                     let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
                     let said = format!("the server ended with exit code {code}\n");
                     (self.output)(Output::Error, said.as_bytes());
@@ -233,7 +265,7 @@ impl Actors for Running<'_> {
                 };
             }
             Phase::Starts(at) if now >= at => self.start_client(now, (guests, links))?,
-            Phase::Runs(Some(until)) => self.limited = now >= until,
+            Phase::Runs(Some(until)) | Phase::Archives(until) => self.limited = now >= until,
             _ => {}
         }
         self.check_activity(now, links.carrier.entered())
@@ -242,13 +274,23 @@ impl Actors for Running<'_> {
     fn next_timer(&self, _: u64, _: Zero) -> Option<u64> {
         let next = match self.phase {
             Phase::Begins => return Some(0),
-            Phase::Listens { next: at, .. } | Phase::Starts(at) | Phase::Runs(Some(at)) => Some(at),
+            Phase::Listens { next: at, .. }
+            | Phase::Starts(at)
+            | Phase::Runs(Some(at))
+            | Phase::Archives(at) => Some(at),
             Phase::Runs(None) => None,
         };
         next.into_iter().chain([self.activity.0 + DAY.nanos()]).min()
     }
 
     fn progress(&self) -> Progress {
+        if let Phase::Archives(_) = self.phase {
+            let ended = ARCHIVERS.iter().all(|program| self.ended[*program].is_some());
+            return match ended || self.limited {
+                true => Progress::Ended(EndReason::FlowsCompleted),
+                false => Progress::Continues,
+            };
+        }
         match self.ended[CLIENT] {
             Some(status) => Progress::Ended(EndReason::Exited(status)),
             None if self.limited => Progress::Ended(EndReason::TimedOut),

@@ -1,14 +1,15 @@
-//! A transfer over noq, which writes qlog to $QLOGDIR: `transfer serve ADDRESS` answers each stream
-//! with as many bytes as its request asks for; `transfer get ADDRESS BYTES` requests them.
+//! A transfer over quinn, which writes qlog to $QLOGDIR: `transfer serve ADDRESS` answers each
+//! stream with as many bytes as its request asks for; `transfer get ADDRESS BYTES` requests them.
 
 use std::error::Error;
+use std::fs::File;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use noq::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use noq::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use quinn::{ClientConfig, Endpoint, QlogConfig, ServerConfig, TransportConfig};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 
@@ -18,27 +19,39 @@ const PROTOCOL: &[u8] = b"transfer";
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let address: SocketAddr = arguments[2].parse()?;
-    let mut transport = TransportConfig::default();
-    transport.qlog_from_env("noq");
     match &*arguments[1] {
-        "serve" => serve(address, transport).await,
-        _ => get(address, transport, &arguments[3]).await,
+        "serve" => serve(address).await,
+        _ => get(address, &arguments[3]).await,
     }
 }
 
-async fn serve(address: SocketAddr, transport: TransportConfig) -> Result<(), Box<dyn Error>> {
+/// Settings whose log is the file NAME.qlog, for one connection.
+fn transport(name: &str) -> Result<TransportConfig, Box<dyn Error>> {
+    let mut transport = TransportConfig::default();
+    if let Ok(folder) = std::env::var("QLOGDIR") {
+        let mut log = QlogConfig::default();
+        log.writer(Box::new(File::create(format!("{folder}/{name}.qlog"))?));
+        transport.qlog_stream(log.into_stream());
+    }
+    Ok(transport)
+}
+
+async fn serve(address: SocketAddr) -> Result<(), Box<dyn Error>> {
     let made = rcgen::generate_simple_self_signed(["server".to_string()])?;
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())?;
     let mut tls = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)?;
     tls.alpn_protocols = vec![PROTOCOL.to_vec()];
-    let mut settings = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
-    settings.transport_config(Arc::new(transport));
-    let endpoint = Endpoint::server(settings, address)?;
+    let settings = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
+    let endpoint = Endpoint::server(settings.clone(), address)?;
+    let mut number = 0;
     while let Some(incoming) = endpoint.accept().await {
+        number += 1;
+        let mut settings = settings.clone();
+        settings.transport_config(Arc::new(transport(&format!("server-{number}"))?));
         tokio::spawn(async move {
-            let connection = incoming.await.ok()?;
+            let connection = incoming.accept_with(Arc::new(settings)).ok()?.await.ok()?;
             let (mut send, mut receive) = connection.accept_bi().await.ok()?;
             let request = receive.read_to_end(100).await.ok()?;
             let count = std::str::from_utf8(&request).ok()?.trim().parse().ok()?;
@@ -51,26 +64,26 @@ async fn serve(address: SocketAddr, transport: TransportConfig) -> Result<(), Bo
     Ok(())
 }
 
-async fn get(
-    address: SocketAddr,
-    transport: TransportConfig,
-    count: &str,
-) -> Result<(), Box<dyn Error>> {
+async fn get(address: SocketAddr, count: &str) -> Result<(), Box<dyn Error>> {
     let mut tls = rustls::ClientConfig::builder()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(TrustAll))
         .with_no_client_auth();
     tls.alpn_protocols = vec![PROTOCOL.to_vec()];
     let mut settings = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
-    settings.transport_config(Arc::new(transport));
+    settings.transport_config(Arc::new(transport(&format!("client-{}", std::process::id()))?));
     let endpoint = Endpoint::client("0.0.0.0:0".parse()?)?;
     let connection = endpoint.connect_with(settings, address, "server")?.await?;
     let (mut send, mut receive) = connection.open_bi().await?;
     send.write_all(count.as_bytes()).await?;
     send.finish()?;
-    receive.read_to_end(usize::MAX).await?;
+    let got = receive.read_to_end(usize::MAX).await?.len();
+    if got.to_string() != count {
+        return Err(format!("{got} bytes came").into());
+    }
     connection.close(0u32.into(), b"");
-    tokio::time::timeout(Duration::from_secs(1), endpoint.wait_idle()).await.ok();
+    // Long enough for the last packet; a close takes three timeouts.
+    tokio::time::timeout(Duration::from_millis(20), endpoint.wait_idle()).await.ok();
     Ok(())
 }
 

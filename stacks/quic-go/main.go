@@ -70,7 +70,7 @@ func get(address, count string, config *quic.Config) {
 	_, err = io.Copy(io.Discard, stream)
 	check(err)
 	connection.CloseWithError(0, "")
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // The log is written meanwhile.
 }
 
 func check(err error) {

@@ -1,0 +1,120 @@
+//! A transfer over noq, which writes qlog to $QLOGDIR: `transfer serve ADDRESS` answers each stream
+//! with as many bytes as its request asks for; `transfer get ADDRESS BYTES` requests them.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use noq::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::{DigitallySignedStruct, SignatureScheme};
+
+const PROTOCOL: &[u8] = b"transfer";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let address: SocketAddr = arguments[2].parse()?;
+    let mut transport = TransportConfig::default();
+    transport.qlog_from_env("noq");
+    match &*arguments[1] {
+        "serve" => serve(address, transport).await,
+        _ => get(address, transport, &arguments[3]).await,
+    }
+}
+
+async fn serve(address: SocketAddr, transport: TransportConfig) -> Result<(), Box<dyn Error>> {
+    let made = rcgen::generate_simple_self_signed(["server".to_string()])?;
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())?;
+    let mut tls = rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)?;
+    tls.alpn_protocols = vec![PROTOCOL.to_vec()];
+    let mut settings = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
+    settings.transport_config(Arc::new(transport));
+    let endpoint = Endpoint::server(settings, address)?;
+    while let Some(incoming) = endpoint.accept().await {
+        tokio::spawn(async move {
+            let connection = incoming.await.ok()?;
+            let (mut send, mut receive) = connection.accept_bi().await.ok()?;
+            let request = receive.read_to_end(100).await.ok()?;
+            let count = std::str::from_utf8(&request).ok()?.trim().parse().ok()?;
+            send.write_all(&vec![0; count]).await.ok()?;
+            send.finish().ok()?;
+            connection.closed().await;
+            Some(())
+        });
+    }
+    Ok(())
+}
+
+async fn get(
+    address: SocketAddr,
+    transport: TransportConfig,
+    count: &str,
+) -> Result<(), Box<dyn Error>> {
+    let mut tls = rustls::ClientConfig::builder()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(TrustAll))
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![PROTOCOL.to_vec()];
+    let mut settings = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
+    settings.transport_config(Arc::new(transport));
+    let endpoint = Endpoint::client("0.0.0.0:0".parse()?)?;
+    let connection = endpoint.connect_with(settings, address, "server")?.await?;
+    let (mut send, mut receive) = connection.open_bi().await?;
+    send.write_all(count.as_bytes()).await?;
+    send.finish()?;
+    let got = receive.read_to_end(usize::MAX).await?.len();
+    if got.to_string() != count {
+        return Err(format!("{got} bytes came").into());
+    }
+    connection.close(0u32.into(), b"");
+    // Long enough for the last packet; a close takes three timeouts.
+    tokio::time::timeout(Duration::from_millis(20), endpoint.wait_idle()).await.ok();
+    Ok(())
+}
+
+/// The certificate of a test is its own.
+#[derive(Debug)]
+struct TrustAll;
+
+impl ServerCertVerifier for TrustAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        rustls::crypto::ring::default_provider()
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
