@@ -175,16 +175,16 @@ def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
     kind, _, program = struct.unpack_from("=BBH", frame, 14)
     if kind != 12:
         return []
-    if program:
+    if program == 1:
         state = b"01" if "asks" in sys.argv else b"07"
         kept[b"/proc/net/udp"] = b"heading\n 1: 00000000:1151 00000000:0000 " + state + b" "
         return []
     number = struct.unpack_from("=I", frame, 22 + 8)[0]
     words = kept[WORDS].split(b"\0")
     said = b" ".join(words[1 : 1 + number]) + b"\n"
-    output = ETHERNET + struct.pack("=BBHI", 68, 0, 0, 0) + said
+    output = ETHERNET + struct.pack("=BBHI", 68, 0, program, 0) + said
     status = 3 << 8 if words[1] == b"false" else 0
-    end = ETHERNET + struct.pack("=BBHIi", 69, 0, 0, 0, status)
+    end = ETHERNET + struct.pack("=BBHIi", 69, 0, program, 0, status)
     return [output] if "waits" in sys.argv else [output, end]
 
 

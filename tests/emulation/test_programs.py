@@ -19,6 +19,7 @@ from prerequisites import require_tool
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import Stack, conform, suite
+from rtolab.conform.quic import unpack
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def ran(
     server: str | None = None,
     limit_s: float | None = None,
     patience_s: float | None = None,
+    kept: tuple[str, Path] | None = None,
 ) -> EmulationReport:
     """The report of programs on `hold`; their output is in `log`."""
     _, report = _rtolab.emulate_programs(
@@ -46,6 +48,7 @@ def ran(
         limit_s=limit_s,
         log=log,
         patience_s=patience_s,
+        kept=kept,
     )
     return report
 
@@ -57,6 +60,35 @@ def test_words_output_and_status_pass_through_a_fake_kernel(tmp_path: Path) -> N
     assert report["returncode"] == 3
     assert log.read_text() == f"false 10.83.0.2 10.83.0.1 {'x' * 3000}\n"
     assert ran(fake, ["true"], log)["returncode"] == 0
+
+
+def test_files_are_archived_at_both_hosts_after_the_client(tmp_path: Path) -> None:
+    """A fake program prints its arguments: those of what makes the archive."""
+    fake, log = fake_kernel(tmp_path / "kernel"), tmp_path / "log"
+    report = ran(fake, ["true"], log, server="serve", kept=("/tmp/logs", tmp_path))  # noqa: S108
+    assert report["returncode"] == 0
+    for host in ("near", "far"):
+        words = (tmp_path / f"{host}.tar").read_text()
+        assert words.endswith("exec tar -cf - . sh /tmp/logs\n")
+    assert log.read_text() == "true\n"
+    with pytest.raises(OSError, match="No such file"):
+        ran(fake, ["true"], log, kept=("/tmp/logs", tmp_path / "gone"))  # noqa: S108
+
+
+def test_files_of_a_guest_are_kept_and_do_not_change_the_run(tmp_path: Path) -> None:
+    """A server may write its last file at SIGTERM."""
+    require_kernel()
+    client = ["sh", "-c", "mkdir /tmp/logs; echo of the client > /tmp/logs/one; exit 4"]
+    server = "mkdir /tmp/logs; trap 'echo ended > /tmp/logs/two; exit' TERM; sleep 99 & wait"
+    on, elapsed = kernel.find(), []
+    for kept in (None, ("/tmp/logs", tmp_path)):  # noqa: S108
+        report = ran(on, client, tmp_path / "log", server=server, kept=kept)
+        assert report["returncode"] == 4
+        elapsed.append(report["elapsed_s"])
+    assert elapsed[0] == elapsed[1]
+    folders = unpack(tmp_path)
+    assert (folders["near"] / "one").read_text() == "of the client\n"
+    assert (folders["far"] / "two").read_text() == "ended\n"
 
 
 def test_a_client_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:

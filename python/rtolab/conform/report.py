@@ -134,7 +134,7 @@ def check_suite(document: Mapping[str, Any], path: Path, suite: Suite) -> None:
 
 def table(report: Report) -> RenderableType:
     """The scores as a table, a row per scenario."""
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     rows.add_column("\nscenario", no_wrap=True)
     columns = [shown for shown in COLUMNS if any(shown[1](one) for one in report.scores)]
     for name, _ in columns:
@@ -175,7 +175,7 @@ COLUMNS: tuple[tuple[str, Callable[[Score], str]], ...] = (
     ("unneeded\nkB", lambda one: f"{one.unneeded_bytes / 1e3:.1f}"),
     ("sent\nkB", lambda one: f"{one.sent_bytes / 1e3:.0f}"),
     ("spurious\nlosses", lambda one: _of(one.spurious_losses, one.declared_losses)),
-    ("spurious\nrecoveries", lambda one: _of(one.spurious_recoveries, one.recoveries)),
+    ("spurious\nepisodes", lambda one: _of(one.spurious_recoveries, one.recoveries)),
     ("spurious\ntimeouts", lambda one: _of(one.spurious_timeouts, one.timeouts)),
     ("resumes\ns", lambda one: "" if one.resume_s is None else _seconds(one.resume_s)),
 )
