@@ -65,14 +65,14 @@ def test_words_output_and_status_pass_through_a_fake_kernel(tmp_path: Path) -> N
 def test_files_are_archived_at_both_hosts_after_the_client(tmp_path: Path) -> None:
     """A fake program prints its arguments: those of what makes the archive."""
     fake, log = fake_kernel(tmp_path / "kernel"), tmp_path / "log"
-    report = ran(fake, ["true"], log, server="serve", kept=("/tmp/logs", tmp_path))  # noqa: S108
+    report = ran(fake, ["true"], log, server="serve", kept=("/tmp/logs", tmp_path))
     assert report["returncode"] == 0
     for host in ("near", "far"):
         words = (tmp_path / f"{host}.tar").read_text()
         assert words.endswith("exec tar -cf - . sh /tmp/logs\n")
     assert log.read_text() == "true\n"
     with pytest.raises(OSError, match="No such file"):
-        ran(fake, ["true"], log, kept=("/tmp/logs", tmp_path / "gone"))  # noqa: S108
+        ran(fake, ["true"], log, kept=("/tmp/logs", tmp_path / "gone"))
 
 
 def test_files_of_a_guest_are_kept_and_do_not_change_the_run(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_files_of_a_guest_are_kept_and_do_not_change_the_run(tmp_path: Path) -> 
     client = ["sh", "-c", "mkdir /tmp/logs; echo of the client > /tmp/logs/one; exit 4"]
     server = "mkdir /tmp/logs; trap 'echo ended > /tmp/logs/two; exit' TERM; sleep 99 & wait"
     on, elapsed = kernel.find(), []
-    for kept in (None, ("/tmp/logs", tmp_path)):  # noqa: S108
+    for kept in (None, ("/tmp/logs", tmp_path)):
         report = ran(on, client, tmp_path / "log", server=server, kept=kept)
         assert report["returncode"] == 4
         elapsed.append(report["elapsed_s"])

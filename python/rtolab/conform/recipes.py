@@ -11,9 +11,11 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -172,10 +174,27 @@ def build(recipe: Recipe, say: Callable[[str], object] = lambda _: None) -> Stac
     if not recipe.build:
         return recipe.stack(recipe.folder)
     folder = cache() / f"{recipe.name}-{_digest(recipe.folder)[:12]}"
-    if (folder / _BUILT).is_file():
-        return recipe.stack(folder)
-    say(f"building {recipe.title}")
     cache().mkdir(parents=True, exist_ok=True)
+    with _locked(cache() / f"{recipe.name}.lock"):
+        if not (folder / _BUILT).is_file():
+            say(f"building {recipe.title}")
+            _build(recipe, folder)
+    return recipe.stack(folder)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Waits until no other process builds this stack."""
+    with path.open("w") as file:
+        # Windows has no such locks, and no guests.
+        if sys.platform != "win32":
+            import fcntl  # noqa: PLC0415
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _build(recipe: Recipe, folder: Path) -> None:
     for other in cache().glob(f"{recipe.name}-" + "?" * 12):
         shutil.rmtree(other)
     shutil.copytree(recipe.folder, folder, ignore=shutil.ignore_patterns(*_OF_BUILDS))
@@ -192,7 +211,6 @@ def build(recipe: Recipe, say: Callable[[str], object] = lambda _: None) -> Stac
                 f"code {done.returncode}; its last lines:\n{last}"
             )
     (folder / _BUILT).touch()
-    return recipe.stack(folder)
 
 
 def _digest(folder: Path) -> str:
