@@ -230,6 +230,16 @@ fn an_unknown_word() {
 }
 
 #[test]
+fn a_renamed_word() {
+    let max_burst = r#"max_burst = "3 segments""#;
+    let said = instead(&[
+        (max_burst, r#"avoidance = "formula""#),
+        (max_burst, r#"avoidance = "fraction""#),
+    ]);
+    check("a_renamed_word", &said);
+}
+
+#[test]
 fn an_unknown_sender() {
     let said = instead(&[
         (r#"sender = "sack""#, r#"sender = "sack+frot""#),

@@ -19,8 +19,9 @@
 //! | `C_sack1_sfrto_resp2` | `sack:rfc6675+frto:ns2` | 358 | < 1 | no fast recovery, either |
 //!
 //! Differences below a microsecond are the rounding of the printed times. Two settings are
-//! necessary besides the rules. The window counts fractions of a byte (`avoidance = "fraction"`);
-//! otherwise some segments of all traces but Tahoe's are late by an acknowledgment or a round trip.
+//! necessary besides the rules. The window counts fractions of a byte
+//! (`avoidance = "fractional-ack-counting"`); otherwise some segments of all traces but Tahoe's are
+//! late by an ACK or a round trip.
 //! And the clock has the phase of ns-2's clock; otherwise the timeouts of A and C are up to 0.12 s
 //! late.
 //!

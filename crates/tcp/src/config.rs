@@ -40,8 +40,8 @@ pub use rto::{
 };
 pub use spurious::{Detectors, WindowLimited};
 pub use window::{
-    AfterSyn, Avoidance, FullAck, HalvedQuantity, Halving, IdleRestart, InitialWindow, LossWindow,
-    RepeatedTimeout, SlowStart, Validation, WindowConfig,
+    AfterSyn, CongestionAvoidance, FullAck, HalvedQuantity, Halving, IdleRestart, InitialWindow,
+    LossWindow, RepeatedTimeout, SlowStart, Validation, WindowConfig,
 };
 
 /// How an endpoint behaves. Defaults are what the RFCs in force recommend.

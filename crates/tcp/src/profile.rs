@@ -12,7 +12,7 @@ mod today;
 use rtolab_time::Duration;
 
 use crate::config::{
-    Algorithm, Arithmetic, Avoidance, Bugfix, Config, FullAck, HalvedQuantity, Halving,
+    Algorithm, Arithmetic, Bugfix, Config, CongestionAvoidance, FullAck, HalvedQuantity, Halving,
     IdleRestart, InitialWindow, Reduction, RepeatedTimeout, RtoFloor, Sampling, SlowStart,
     TimerClock,
 };
@@ -299,7 +299,7 @@ fn ns2(config: &mut Config) {
     config.window.halving = Halving::Segments;
     config.window.repeated_timeout = RepeatedTimeout::Halves;
     config.window.slow_start = SlowStart::PerAck;
-    config.window.avoidance = Avoidance::Fraction;
+    config.window.avoidance = CongestionAvoidance::FractionalAckCounting;
     config.window.full_ack = FullAck::Halved;
     config.rto.arithmetic = Arithmetic::Ns2;
     config.rto.sampling = Sampling::OncePerWindow;

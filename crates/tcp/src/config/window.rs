@@ -31,7 +31,7 @@ pub struct WindowConfig {
     #[setting(skip)]
     pub loss_window: LossWindow,
     /// How the window grows in congestion avoidance.
-    pub avoidance: Avoidance,
+    pub avoidance: CongestionAvoidance,
     /// The window when fast recovery ends.
     pub full_ack: FullAck,
     /// The most segments that one acknowledgment may release; at the end of a recovery or a
@@ -160,16 +160,15 @@ pub enum Halving {
     Segments,
 }
 
-/// Growth in congestion avoidance.
+/// How much the window grows in congestion avoidance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
-pub enum Avoidance {
-    /// `SMSS * SMSS / cwnd` for every acknowledgment (RFC 5681 equation 3).
+pub enum CongestionAvoidance {
+    /// `SMSS * SMSS / cwnd` for every ACK, in whole bytes (RFC 5681 equation 3).
     #[default]
-    Formula,
-    /// The same, with fractions of a byte that add up, as in ns-2. Without them the window lags
-    /// that of ns-2 by half a byte per acknowledgment, and in time a segment is sent a round trip
-    /// late.
-    Fraction,
+    AckCounting,
+    /// The same with fractions of a byte, as in ns-2. Without them the window lags that of ns-2 by
+    /// half a byte per ACK, and in time a segment is sent a round trip late.
+    FractionalAckCounting,
     /// One segment for each acknowledged window, counted in bytes (RFC 3465 section 2.1).
     ByteCounting,
 }

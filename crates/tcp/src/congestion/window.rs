@@ -1,7 +1,7 @@
 //! The congestion window, with slow start and the congestion avoidance of Reno (RFC 5681 section
 //! 3.1).
 
-use crate::config::{Avoidance, Halving, InitialWindow, SlowStart, WindowConfig};
+use crate::config::{CongestionAvoidance, Halving, InitialWindow, SlowStart, WindowConfig};
 
 /// The congestion window and the slow-start threshold, in bytes.
 ///
@@ -13,7 +13,7 @@ pub struct Window {
     ssthresh: u64,
     smss: u64,
     halving: Halving,
-    avoidance: Avoidance,
+    avoidance: CongestionAvoidance,
     /// The bytes acknowledged since the window last grew (`bytes_acked` of RFC 3465 section 2.1).
     bytes_acked: u64,
     /// The fraction of a byte that the window has beyond `cwnd`, in units of 2^-32 bytes.
@@ -143,9 +143,11 @@ impl Window {
         self.timed_out = false;
         match self.avoidance {
             // cwnd += SMSS*SMSS/cwnd (RFC 5681 equation 3)
-            Avoidance::Formula => self.cwnd += (self.smss * self.smss / self.cwnd).max(1),
-            Avoidance::Fraction => self.grow_by_fraction(),
-            Avoidance::ByteCounting => {
+            CongestionAvoidance::AckCounting => {
+                self.cwnd += (self.smss * self.smss / self.cwnd).max(1);
+            }
+            CongestionAvoidance::FractionalAckCounting => self.grow_by_fraction(),
+            CongestionAvoidance::ByteCounting => {
                 self.bytes_acked += acked;
                 if self.bytes_acked >= self.cwnd {
                     self.bytes_acked -= self.cwnd;
@@ -177,7 +179,9 @@ impl Window {
     /// fraction is halved, too.
     pub(crate) fn set_cwnd_to_half(&mut self, half: u64, before: &Self) {
         self.set_cwnd(half);
-        if self.avoidance == Avoidance::Fraction && self.cwnd == before.cwnd / 2 {
+        if self.avoidance == CongestionAvoidance::FractionalAckCounting
+            && self.cwnd == before.cwnd / 2
+        {
             let odd = (before.cwnd % 2) as u32;
             self.fraction = odd << 31 | before.fraction >> 1;
         }
@@ -196,7 +200,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    fn window(cwnd: u32, ssthresh: u32, avoidance: Avoidance) -> Window {
+    fn window(cwnd: u32, ssthresh: u32, avoidance: CongestionAvoidance) -> Window {
         let initial = InitialWindow::Segments(cwnd);
         let config = Config::default().window;
         let config =
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn t_cc_1_slow_start_counts_bytes_up_to_one_segment() {
-        let mut window = window(2, 100, Avoidance::Formula);
+        let mut window = window(2, 100, CongestionAvoidance::AckCounting);
         window.grow(2000);
         assert_eq!(window.cwnd, 3000);
     }
@@ -219,7 +223,8 @@ mod tests {
             (SlowStart::PerAck, 2000, 3000),
             (SlowStart::PerAck, 250, 3000),
         ] {
-            let mut window = Window { slow_start, ..window(2, 100, Avoidance::Formula) };
+            let mut window =
+                Window { slow_start, ..window(2, 100, CongestionAvoidance::AckCounting) };
             window.grow(acked);
             assert_eq!(window.cwnd, grown, "{slow_start:?} {acked}");
         }
@@ -228,7 +233,7 @@ mod tests {
     #[test]
     fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
         let slow_start = SlowStart::TwoSegments;
-        let mut window = Window { slow_start, ..window(8, 100, Avoidance::Formula) };
+        let mut window = Window { slow_start, ..window(8, 100, CongestionAvoidance::AckCounting) };
         window.reduce_ssthresh(2000);
         window.set_segments(1);
         window.grow(2000);
@@ -242,15 +247,15 @@ mod tests {
 
     #[test]
     fn t_cc_2_congestion_avoidance_grows_by_one_segment_a_window() {
-        let mut exact = window(4, 4, Avoidance::ByteCounting);
-        let mut formula = window(4, 4, Avoidance::Formula);
+        let mut exact = window(4, 4, CongestionAvoidance::ByteCounting);
+        let mut ack_counting = window(4, 4, CongestionAvoidance::AckCounting);
         for _ in 0..4 {
             exact.grow(1000);
-            formula.grow(1000);
+            ack_counting.grow(1000);
         }
         assert_eq!(exact.cwnd, 5000);
         // 250, 235, 222 and 212 bytes.
-        assert_eq!(formula.cwnd, 4919);
+        assert_eq!(ack_counting.cwnd, 4919);
     }
 
     #[test]
@@ -262,23 +267,26 @@ mod tests {
         };
         // ns-2 adds fractions of a segment.
         let segments = (0..1000).fold(2.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
-        assert_eq!(grown(Avoidance::Fraction), (segments * 1000.0) as u64);
-        assert!(grown(Avoidance::Formula) < grown(Avoidance::Fraction) - 300);
+        assert_eq!(grown(CongestionAvoidance::FractionalAckCounting), (segments * 1000.0) as u64);
+        assert!(
+            grown(CongestionAvoidance::AckCounting)
+                < grown(CongestionAvoidance::FractionalAckCounting) - 300
+        );
     }
 
     #[test]
     fn t_cc_2_a_reduction_clears_the_fraction() {
-        let mut reduced = window(3, 3, Avoidance::Fraction);
+        let mut reduced = window(3, 3, CongestionAvoidance::FractionalAckCounting);
         reduced.grow(1000);
         assert_ne!(reduced.fraction, 0);
         reduced.set_segments(3);
         reduced.timed_out = false;
-        assert_eq!(reduced, window(3, 3, Avoidance::Fraction));
+        assert_eq!(reduced, window(3, 3, CongestionAvoidance::FractionalAckCounting));
     }
 
     #[test]
     fn t_cc_7_divided_acknowledgments_gain_nothing() {
-        let mut window = window(2, 100, Avoidance::Formula);
+        let mut window = window(2, 100, CongestionAvoidance::AckCounting);
         (0..4).for_each(|_| window.grow(250));
         assert_eq!(window.cwnd, 3000);
     }

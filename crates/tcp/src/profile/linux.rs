@@ -6,11 +6,11 @@ use super::Sysctl;
 use super::behaviour::{Behaviour, Profile, initial_segments, restarts_when_idle, sets};
 use super::receivers::{NO_RXT, delayed, dsack, every_two_counted};
 use crate::config::{
-    AckDelay, AfterClose, AfterSyn, Algorithm, Avoidance, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, EcnFallback, FullAck, HalvedQuantity, Halving, Handshake, LossWindow,
-    Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction, ReorderingWindow,
-    RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling, SlowStart, SlowStartExit,
-    Validation,
+    AckDelay, AfterClose, AfterSyn, Algorithm, CongestionAlgorithm, CongestionAvoidance,
+    CubicGrowth, CubicUndo, EchoRule, EcnFallback, FullAck, HalvedQuantity, Halving, Handshake,
+    LossWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction,
+    ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling,
+    SlowStart, SlowStartExit, Validation,
 };
 use crate::spurious::{DetectorId, FrtoVariant};
 
@@ -82,7 +82,7 @@ const SENDS: &[Behaviour] = &[
         "Linux 6, tcp_slow_start and tcp_cong_avoid_ai",
         |c| {
             c.window.slow_start = SlowStart::Delivered;
-            c.window.avoidance = Avoidance::ByteCounting;
+            c.window.avoidance = CongestionAvoidance::ByteCounting;
         },
     ),
     sets("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {

@@ -5,10 +5,10 @@ use rtolab_time::Duration;
 use super::behaviour::{Behaviour, Profile, floor, initial_segments, restarts_when_idle, sets};
 use super::receivers::{NO_RXT, at_once, delayed, dsack, every_two_counted, plain_sack};
 use crate::config::{
-    AckDelay, Algorithm, Arithmetic, Avoidance, Bugfix, Config, CongestionAlgorithm, CubicGrowth,
-    CubicUndo, EchoRule, FullAck, HalvedQuantity, Halving, History, InitialWindow, Nagle, PrrBound,
-    RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response, SackOnTimeout,
-    SackRules, Sampling, SlowStart, SlowStartExit,
+    AckDelay, Algorithm, Arithmetic, Bugfix, Config, CongestionAlgorithm, CongestionAvoidance,
+    CubicGrowth, CubicUndo, EchoRule, FullAck, HalvedQuantity, Halving, History, InitialWindow,
+    Nagle, PrrBound, RackThreshold, Reduction, ReorderingWindow, RepeatedTimeout, Response,
+    SackOnTimeout, SackRules, Sampling, SlowStart, SlowStartExit,
 };
 use crate::spurious::DetectorId;
 
@@ -154,7 +154,7 @@ const GVISOR_SENDS: &[Behaviour] = &[
             c.congestion.control = CongestionAlgorithm::Reno;
             c.congestion.slow_start_exit = SlowStartExit::Loss;
             c.window.slow_start = SlowStart::Delivered;
-            c.window.avoidance = Avoidance::ByteCounting;
+            c.window.avoidance = CongestionAvoidance::ByteCounting;
         },
     ),
     sets(

@@ -4,8 +4,8 @@
 use crate::script;
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{
-    Avoidance, CongestionAlgorithm, CubicGrowth, PrrBound, RackRules, RackThreshold, Reduction,
-    Restarts, Sampling, SlowStart,
+    CongestionAlgorithm, CongestionAvoidance, CubicGrowth, PrrBound, RackRules, RackThreshold,
+    Reduction, Restarts, Sampling, SlowStart,
 };
 use rtolab_tcp::spurious::Verdict;
 
@@ -145,7 +145,7 @@ fn the_rest_after_slow_start_counts_in_congestion_avoidance() {
     for (slow_start, cwnd) in [(SlowStart::Delivered, 12.0), (SlowStart::OneSegment, 11.0)] {
         let setup = Script::sender("sack").cwnd(10).ssthresh(11).set(|config| {
             config.window.slow_start = slow_start;
-            config.window.avoidance = Avoidance::ByteCounting;
+            config.window.avoidance = CongestionAvoidance::ByteCounting;
         });
         let mut s = setup.sent(1..=10);
         s.ack(5).cwnd(11.0).take();

@@ -145,7 +145,7 @@ LOT_CHOICES = (
             "tcp.window.halves": "flight-size",
             "tcp.window.repeated_timeout": "keeps",
             "tcp.window.full_ack": "flight-size",
-            "tcp.window.avoidance": "formula",
+            "tcp.window.avoidance": "ack-counting",
         },
         "the scenario's own; tried first, and Eifel / Reno of Figure 14 then is below 1.4",
     ),

@@ -34,7 +34,7 @@ COMMON = (
     assumed("tcp.window.halving", "segments", "ns-2: ssthresh is whole segments"),
     assumed("tcp.window.repeated_timeout", "halves", "ns-2: the second timeout halves again"),
     assumed("tcp.window.full_ack", "halved", "ns-2: what fast recovery leaves"),
-    assumed("tcp.window.avoidance", "fraction", "ns-2 counts fractions of segments"),
+    assumed("tcp.window.avoidance", "fractional-ack-counting", "ns-2 counts fractions of segments"),
 )
 """Sender and receiver, in all experiments."""
 
@@ -181,7 +181,9 @@ UNSTATED = (
     UnstatedAssumption(
         "ssthresh at a repeated timeout", {"stays": {"tcp.window.repeated_timeout": "keeps"}}
     ),
-    UnstatedAssumption("growth in avoidance", {"RFC 5681": {"tcp.window.avoidance": "formula"}}),
+    UnstatedAssumption(
+        "growth in avoidance", {"RFC 5681": {"tcp.window.avoidance": "ack-counting"}}
+    ),
 )
 """What is not known of the runs with the one long hold."""
 

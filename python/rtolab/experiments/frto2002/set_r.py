@@ -29,7 +29,7 @@ SENDER = (
     assumed("tcp.window.initial", "2 segments", "RFC 2581's largest initial window"),
     assumed("tcp.window.initial_ssthresh", "unlimited", "RFC 2581: arbitrarily high"),
     assumed("tcp.window.halving", "bytes", "RFC 2581, unmodified"),
-    assumed("tcp.window.avoidance", "formula", "RFC 2581's formula, once an ACK"),
+    assumed("tcp.window.avoidance", "ack-counting", "RFC 2581's formula, once an ACK"),
     stated(
         "tcp.window.max_burst", "3 segments", "3: three segments an ACK; assumed for every variant"
     ),

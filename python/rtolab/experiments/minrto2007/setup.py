@@ -36,7 +36,7 @@ SENDER = (
     assumed("tcp.window.halving", "segments", "ns-2 halves in whole segments"),
     assumed("tcp.window.repeated_timeout", "halves", "ns-2's windowing after a second timeout"),
     assumed("tcp.window.slow_start", "per-ack", "ns-2: one segment an ACK"),
-    assumed("tcp.window.avoidance", "fraction", "ns-2: 1 / cwnd an ACK"),
+    assumed("tcp.window.avoidance", "fractional-ack-counting", "ns-2: 1 / cwnd an ACK"),
     assumed("tcp.window.full_ack", "halved", "ns-2: the halved window when recovery ends"),
     assumed("tcp.recovery.limited_transmit", "true", "ns-2's since 2001; it decides Figure 7"),
     assumed("tcp.sack_recovery.rules", "ns2", "4: ns-2; its Sack1, as all else here is ns-2's"),
