@@ -82,7 +82,7 @@ fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
     ];
     let text = match (totals.losses, totals.spurious_losses, totals.lost) {
         (0, ..) => "The sender declared no packet lost.".to_string(),
-        (all, 0, 0) => format!("Of {} nothing is known.", counted(all, "declared loss")),
+        (all, 0, 0) => format!("The fate of {} is unknown.", counted(all, "declared loss")),
         (all, false_ones, 0) if all == false_ones => format!(
             "Nothing was lost: {} arrived after all, only late.",
             match all {
@@ -109,7 +109,7 @@ fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
         );
     }
     if totals.unknown > 0 {
-        let _ = write!(basis, "; unknown of {}", totals.unknown);
+        let _ = write!(basis, "; the fate of {} is unknown", totals.unknown);
     }
     Sentence::new(text, basis, &figures)
 }
@@ -125,7 +125,7 @@ fn of_recovery(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence
         .filter(|[before, after]| after < before)
         .collect();
     let text = format!(
-        "The sender reduced its window for nothing {}, and spent {} in these recoveries.",
+        "The sender reduced cwnd spuriously {}, and spent {} in spurious recoveries.",
         match totals.spurious_episodes {
             1 => "once".into(),
             2 => "twice".into(),

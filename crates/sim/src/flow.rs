@@ -216,7 +216,7 @@ impl SimFlow {
         if packet.is_datagram() {
             let end = self.end_mut(place);
             match &mut end.connection {
-                Some(connection) => connection.on_bad_state_notification(at),
+                Some(connection) => connection.on_ebsn(at),
                 None => end.count.read += u64::from(segment.len),
             }
             return;

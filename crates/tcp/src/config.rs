@@ -78,7 +78,7 @@ pub struct Config {
     /// Loss recovery.
     #[setting(table, tables(newreno, sack_recovery = sack, rack))]
     pub recovery: RecoveryConfig,
-    /// F-RTO after a timeout, in one of its forms.
+    /// The variant of F-RTO after a timeout; `None`: no F-RTO.
     #[setting(skip)]
     pub frto: Option<FrtoVariant>,
     /// What F-RTO does without new segments to send.

@@ -69,14 +69,18 @@ pub fn sender_with(
         config.detectors.add_custom(own.clone());
     }
     config.responder = parsed.response.cloned().or(config.responder);
-    let needs = |found, needs| SpecificationError::Needs { spec: name.to_string(), found, needs };
+    let missing = |found, requirement| SpecificationError::MissingRequirement {
+        spec: name.to_string(),
+        found,
+        requirement,
+    };
     for policy in parsed.policies {
         if let Some(lacks) = policy.missing_parameter(&config) {
-            return Err(needs(policy.name, lacks));
+            return Err(missing(policy.name, lacks));
         }
     }
     match &config.responder {
-        Some(own) if detects_nothing(&config) => Err(needs(own.name, A_DETECTOR)),
+        Some(own) if detects_nothing(&config) => Err(missing(own.name, A_DETECTOR)),
         None if config.response.is_none() => {
             Ok(Config { responder: base.responder.clone(), ..config })
         }

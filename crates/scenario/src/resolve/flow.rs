@@ -227,14 +227,14 @@ pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &Key<'_>) -> R
         SpecificationError::Unknown { spec, found, expected } => {
             format!("found the unknown policy {found:?} in {spec:?}; expected {expected}")
         }
-        SpecificationError::Twice { spec, first, second } => {
+        SpecificationError::Conflict { spec, first, second } => {
             format!("found both {first:?} and {second:?} in {spec:?}; expected one of them")
         }
         SpecificationError::NoRecovery { spec } => {
             format!("found {spec:?}; expected it to begin with newreno or sack")
         }
-        SpecificationError::Needs { spec, found, needs } => {
-            format!("found {found:?} in {spec:?}; expected beside it {needs}")
+        SpecificationError::MissingRequirement { spec, found, requirement } => {
+            format!("found {found:?} in {spec:?}; expected beside it {requirement}")
         }
         error @ (SpecificationError::Congestion { .. } | SpecificationError::Detector { .. }) => {
             error.to_string()

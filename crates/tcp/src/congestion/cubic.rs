@@ -165,7 +165,7 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// The formulas that both forms of CUBIC share.
+/// The formulas that both variants of CUBIC share.
 impl CubicConfig {
     /// `beta_cubic` (section 4.6).
     fn beta_cubic(self) -> f64 {

@@ -216,7 +216,7 @@ impl Connection {
     /// Processes an explicit bad state notification of a base station: restarts the retransmission
     /// timer with the current timeout, if it runs (Bakshi, Krishna, Vaidya and Pradhan, "Improving
     /// Performance of TCP over Wireless Networks", ICDCS 1997).
-    pub fn on_bad_state_notification(&mut self, at: Instant) {
+    pub fn on_ebsn(&mut self, at: Instant) {
         self.fast_path = FastPath::None;
         if self.sender.timers.get(Timer::Retransmission).is_some() {
             self.sender.restart_retransmission_timer(at);

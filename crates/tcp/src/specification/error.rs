@@ -27,11 +27,11 @@ pub enum SpecificationError {
         /// What is wrong.
         error: DetectorError,
     },
-    /// Two policies for one question.
+    /// Two policies that exclude each other.
     #[error(
         "sender `{spec}` names both `{first}` and `{second}`, of which one rules out the other"
     )]
-    Twice {
+    Conflict {
         /// The specification.
         spec: String,
         /// The first policy.
@@ -39,15 +39,15 @@ pub enum SpecificationError {
         /// The one that conflicts with it.
         second: &'static str,
     },
-    /// A policy lacks another.
-    #[error("sender `{spec}` names `{found}`, which needs {needs}")]
-    Needs {
+    /// A policy lacks another one or a parameter that it needs.
+    #[error("sender `{spec}` names `{found}`, which needs {requirement}")]
+    MissingRequirement {
         /// The specification.
         spec: String,
         /// The policy.
         found: &'static str,
         /// What it needs.
-        needs: &'static str,
+        requirement: &'static str,
     },
     /// The engine lacks the kernel's congestion control.
     #[error(

@@ -44,7 +44,7 @@ pub(super) fn parse<'a>(
             SpecificationError::Unknown { spec: spec(), found, expected }
         })?;
         let added = parsed.add(policies, profile).and_then(|()| parsed.add_own(parts));
-        added.map_err(|(first, second)| SpecificationError::Twice {
+        added.map_err(|(first, second)| SpecificationError::Conflict {
             spec: spec(),
             first,
             second,

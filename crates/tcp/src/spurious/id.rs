@@ -86,12 +86,12 @@ impl DetectorId {
         (0..COUNT).map(|index| Self(Identity::Listed(index))).filter(|id| id.acting().is_some())
     }
 
-    /// The detector that is this form of F-RTO.
+    /// The detector that is this variant of F-RTO.
     pub(crate) fn of_frto(variant: FrtoVariant) -> Option<Self> {
         Self::all().find(|id| id.variant() == Some(variant))
     }
 
-    /// The form of F-RTO, if it is F-RTO.
+    /// The variant of F-RTO, if it is F-RTO.
     pub(crate) fn variant(self) -> Option<FrtoVariant> {
         match self.kind()?.make {
             Make::Frto(variant) => Some(variant),

@@ -43,27 +43,27 @@ impl ByteLimits {
 
 /// A server, with the bytes that it sends and those that it has received.
 struct Server {
-    sends: Vec<u8>,
-    given: usize,
-    got: Vec<u8>,
+    to_send: Vec<u8>,
+    sent_count: usize,
+    received: Vec<u8>,
     closed: bool,
     /// It closes only after the client.
-    waits: bool,
-    takes: ByteLimits,
-    gives: ByteLimits,
+    closes_last: bool,
+    write_limits: ByteLimits,
+    read_limits: ByteLimits,
 }
 
 impl Pipe for Server {
     fn read(&mut self, into: &mut [u8]) -> IoResult {
-        let left = &self.sends[self.given..];
-        let count = self.gives.next().min(into.len()).min(left.len());
+        let left = &self.to_send[self.sent_count..];
+        let count = self.read_limits.next().min(into.len()).min(left.len());
         match (left.len(), count) {
-            (0, _) if self.waits && !self.closed => IoResult::WouldBlock,
+            (0, _) if self.closes_last && !self.closed => IoResult::WouldBlock,
             (0, _) => IoResult::End,
             (_, 0) => IoResult::WouldBlock,
             _ => {
                 into[..count].copy_from_slice(&left[..count]);
-                self.given += count;
+                self.sent_count += count;
                 IoResult::Bytes(count as u64)
             }
         }
@@ -71,10 +71,10 @@ impl Pipe for Server {
 
     fn write(&mut self, from: &[u8]) -> IoResult {
         assert!(!self.closed, "no bytes follow the close");
-        match self.takes.next().min(from.len()) {
+        match self.write_limits.next().min(from.len()) {
             0 => IoResult::WouldBlock,
             count => {
-                self.got.extend(&from[..count]);
+                self.received.extend(&from[..count]);
                 IoResult::Bytes(count as u64)
             }
         }
@@ -95,10 +95,10 @@ struct Plan {
     buffer: u32,
     room: usize,
     packet_fates: Vec<PacketFate>,
-    takes: Vec<usize>,
-    gives: Vec<usize>,
+    write_limits: Vec<usize>,
+    read_limits: Vec<usize>,
     /// The end that closes only after the other: 0 for the client, 1 for the server.
-    waits: Option<usize>,
+    closes_last: Option<usize>,
 }
 
 const PATH: Path = Path {
@@ -127,7 +127,8 @@ fn stream(seed: u64, length: usize) -> Vec<u8> {
     (0..length as u64).map(|index| byte(index) as u8).collect()
 }
 
-struct World {
+/// A client, the network, the proxied connection and a server, on a virtual clock.
+struct Simulation {
     plan: Plan,
     client: TcpSide,
     /// The gateway's side, after the SYN has arrived.
@@ -135,46 +136,46 @@ struct World {
     socket_side: SocketSide,
     disposition: Disposition,
     server: Server,
-    client_sends: Vec<u8>,
-    client_got: Vec<u8>,
+    client_to_send: Vec<u8>,
+    client_received: Vec<u8>,
     client_closed: bool,
     wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
     sent: usize,
     at: Instant,
     /// The maximum number of bytes that the gateway buffered in each direction.
-    most: [usize; 2],
+    max_buffered: [usize; 2],
 }
 
-impl World {
+impl Simulation {
     fn new(plan: Plan) -> Self {
         let configs = plan.senders.map(|sender| config(sender, plan.buffer));
         let client = TcpSide::new(&configs[0], Socket::open(&configs[0], plan.isns[0]), PATH);
         let server = Server {
-            sends: stream(2, plan.lengths[1]),
-            given: 0,
-            got: Vec::new(),
+            to_send: stream(2, plan.lengths[1]),
+            sent_count: 0,
+            received: Vec::new(),
             closed: false,
-            waits: plan.waits == Some(1),
-            takes: ByteLimits(plan.takes.clone(), 0),
-            gives: ByteLimits(plan.gives.clone(), 0),
+            closes_last: plan.closes_last == Some(1),
+            write_limits: ByteLimits(plan.write_limits.clone(), 0),
+            read_limits: ByteLimits(plan.read_limits.clone(), 0),
         };
-        let mut world = Self {
+        let mut simulation = Self {
             client,
             tcp_side: None,
             socket_side: SocketSide::OPEN,
             disposition: Disposition::Continue,
             server,
-            client_sends: stream(1, plan.lengths[0]),
-            client_got: Vec::new(),
+            client_to_send: stream(1, plan.lengths[0]),
+            client_received: Vec::new(),
             client_closed: false,
             wire: BTreeMap::new(),
             sent: 0,
             at: Instant::START,
-            most: [0, 0],
+            max_buffered: [0, 0],
             plan,
         };
-        world.drain();
-        world
+        simulation.drain();
+        simulation
     }
 
     fn is_over(&self) -> bool {
@@ -197,13 +198,13 @@ impl World {
             |tcp_side: &TcpSide| tcp_side.socket.connection.next_timer().unwrap_or(Instant::NEVER);
         let timers = [timer(&self.client), self.tcp_side.as_ref().map_or(Instant::NEVER, timer)];
         // A server that read or wrote nothing continues later.
-        let asleep = self.disposition == Disposition::Continue
+        let is_blocked = self.disposition == Disposition::Continue
             && !(self.socket_side.readable && self.socket_side.writable);
-        let mind = match asleep {
+        let server_wakeup = match is_blocked {
             true => self.at + Duration::from_millis(20),
             false => Instant::NEVER,
         };
-        let next = packet.min(timers[0]).min(timers[1]).min(mind);
+        let next = packet.min(timers[0]).min(timers[1]).min(server_wakeup);
         assert!(next < Instant::NEVER, "no event is left: {:?}", self.states());
         self.at = self.at.max(next);
         if next == packet {
@@ -240,12 +241,13 @@ impl World {
         if let Some(tcp_side) = &mut self.tcp_side {
             if self.disposition == Disposition::Continue {
                 let mut buffer = [0; 3000];
-                let aside = (self.plan.room, &mut buffer[..]);
-                self.disposition = self.socket_side.relay(tcp_side, &mut self.server, aside);
+                let budget = (self.plan.room, &mut buffer[..]);
+                self.disposition = self.socket_side.relay(tcp_side, &mut self.server, budget);
             }
             let [outgoing, incoming] = tcp_side.socket.kept();
-            let kept = [incoming, outgoing];
-            self.most = [0, 1].map(|way: usize| self.most[way].max(kept[way]));
+            let buffered = [incoming, outgoing];
+            self.max_buffered = [0, 1]
+                .map(|direction: usize| self.max_buffered[direction].max(buffered[direction]));
         }
         for from in [0, 1] {
             loop {
@@ -266,13 +268,14 @@ impl World {
 
     /// The client writes everything at once, reads at once, and closes in time.
     fn use_client(&mut self) {
-        if !self.client_sends.is_empty() {
-            let bytes = std::mem::take(&mut self.client_sends);
+        if !self.client_to_send.is_empty() {
+            let bytes = std::mem::take(&mut self.client_to_send);
             self.client.socket.write(&bytes, usize::MAX);
         }
-        self.client_got.extend(self.client.socket.read(usize::MAX));
-        let may = self.plan.waits != Some(0) || self.client.socket.connection.is_exhausted();
-        if may && !self.client_closed {
+        self.client_received.extend(self.client.socket.read(usize::MAX));
+        let can_close =
+            self.plan.closes_last != Some(0) || self.client.socket.connection.is_exhausted();
+        if can_close && !self.client_closed {
             self.client_closed = true;
             self.client.socket.connection.close();
         }
@@ -324,23 +327,23 @@ fn plan() -> impl Strategy<Value = Plan> {
         2 => (5..60_u64, 1..3000_u64).prop_map(|(at, again)| PacketFate::DuplicatedForged(at, again)),
     ];
     let byte_limits = || vec(prop_oneof![2 => Just(0_usize), 3 => 1..4000_usize], 0..80);
-    let waits = prop_oneof![Just(None), Just(Some(0)), Just(Some(1))];
+    let closes_last = prop_oneof![Just(None), Just(Some(0)), Just(Some(1))];
     let sizes = (1400..20_000_u32, 1400..20_000_usize);
     ([sender(), sender()], [length(), length()], any::<[u32; 2]>(), sizes, vec(packet_fate, 0..300))
         .prop_flat_map(move |(senders, lengths, isns, (buffer, room), packet_fates)| {
-            (byte_limits(), byte_limits(), waits.clone()).prop_map(move |(takes, gives, waits)| {
-                Plan {
+            (byte_limits(), byte_limits(), closes_last.clone()).prop_map(
+                move |(write_limits, read_limits, closes_last)| Plan {
                     senders,
                     lengths,
                     isns,
                     buffer,
                     room,
                     packet_fates: packet_fates.clone(),
-                    takes,
-                    gives,
-                    waits,
-                }
-            })
+                    write_limits,
+                    read_limits,
+                    closes_last,
+                },
+            )
         })
 }
 
@@ -350,20 +353,21 @@ proptest! {
     #[test]
     fn both_ends_receive_the_bytes_that_the_other_sent(plan in plan()) {
         let (lengths, buffer, room) = (plan.lengths, plan.buffer as usize, plan.room);
-        let mut world = World::new(plan);
+        let mut simulation = Simulation::new(plan);
         let mut steps = 0;
-        while !world.is_over() {
-            world.step();
+        while !simulation.is_over() {
+            simulation.step();
             steps += 1;
-            prop_assert!(steps < 100_000, "no end: {:?}", world.states());
+            prop_assert!(steps < 100_000, "no end: {:?}", simulation.states());
         }
-        prop_assert!(world.server.got == stream(1, lengths[0]), "up");
-        let (got, sent) = (&world.client_got, stream(2, lengths[1]));
+        prop_assert!(simulation.server.received == stream(1, lengths[0]), "up");
+        let (got, sent) = (&simulation.client_received, stream(2, lengths[1]));
         let at = got.iter().zip(&sent).position(|(got, sent)| got != sent);
         prop_assert!(*got == sent, "down: {} bytes of {}, at {at:?}", got.len(), sent.len());
-        prop_assert!(world.server.closed);
+        prop_assert!(simulation.server.closed);
         // The buffered bytes are limited by the window and by the budget.
-        prop_assert!(world.most[0] <= buffer && world.most[1] <= room, "{:?}", world.most);
+        let [up, down] = simulation.max_buffered;
+        prop_assert!(up <= buffer && down <= room, "{up} and {down} bytes");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::seq::Seq;
 use crate::spurious::{Reason, Verdict};
 
-/// A published form of F-RTO.
+/// A published variant of F-RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrtoVariant {
     /// Report C-2002-07 section 3.

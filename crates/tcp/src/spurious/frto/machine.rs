@@ -1,4 +1,4 @@
-//! The state machine that all forms of F-RTO share: the timeout and the two acknowledgments after
+//! The state machine that all variants of F-RTO share: the timeout and the two acknowledgments after
 //! it. A sender uses it and follows its advice; [`PassiveFrto`](super::PassiveFrto) only observes.
 
 use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoState, FrtoVariant, Outcome};
@@ -16,16 +16,16 @@ use crate::spurious::{Reason, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frto {
     pub(super) step: FrtoState,
-    form: Form,
+    variant: VariantState,
     /// The segment sent in step 2 b in place of new ones, if any.
     fallback_sent: Option<Fallback>,
     /// The segment that a tail loss probe retransmitted before the timeout.
     probed: Option<Seq>,
 }
 
-/// The state of each form.
+/// The variant, with its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum VariantState {
     Report(Report),
     Basic(Basic),
     SackEnhanced(SackEnhanced),
@@ -37,16 +37,16 @@ enum Form {
 impl Frto {
     /// F-RTO before the first timeout.
     pub fn new(variant: FrtoVariant) -> Self {
-        let form = match variant {
-            FrtoVariant::Report => Form::Report(Report),
-            FrtoVariant::Rfc4138 => Form::Basic(Basic::rfc4138()),
-            FrtoVariant::Rfc5682 => Form::Basic(Basic::rfc5682()),
-            FrtoVariant::Rfc5682Sack => Form::SackEnhanced(SackEnhanced::default()),
-            FrtoVariant::Linux => Form::Linux(Linux::default()),
-            FrtoVariant::Ns2 => Form::Ns2(Ns2::default()),
-            FrtoVariant::Eifel => Form::Eifel(EifelForward::default()),
+        let variant = match variant {
+            FrtoVariant::Report => VariantState::Report(Report),
+            FrtoVariant::Rfc4138 => VariantState::Basic(Basic::rfc4138()),
+            FrtoVariant::Rfc5682 => VariantState::Basic(Basic::rfc5682()),
+            FrtoVariant::Rfc5682Sack => VariantState::SackEnhanced(SackEnhanced::default()),
+            FrtoVariant::Linux => VariantState::Linux(Linux::default()),
+            FrtoVariant::Ns2 => VariantState::Ns2(Ns2::default()),
+            FrtoVariant::Eifel => VariantState::Eifel(EifelForward::default()),
         };
-        Self { step: FrtoState::Idle, form, fallback_sent: None, probed: None }
+        Self { step: FrtoState::Idle, variant, fallback_sent: None, probed: None }
     }
 
     /// Is there no undecided timeout?
@@ -67,13 +67,13 @@ impl Frto {
     /// Step 1: the timer expired, and the first segment is retransmitted. A timeout during step 2
     /// or 3 restarts F-RTO.
     pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {
-        let entry = match &mut self.form {
-            Form::Report(_) => Report::enter(),
-            Form::Basic(basic) => basic.enter(expiry),
-            Form::SackEnhanced(sack) => sack.enter(expiry),
-            Form::Linux(linux) => linux.enter(expiry),
-            Form::Ns2(ns2) => ns2.enter(expiry),
-            Form::Eifel(eifel) => eifel.enter(expiry),
+        let entry = match &mut self.variant {
+            VariantState::Report(_) => Report::enter(),
+            VariantState::Basic(basic) => basic.enter(expiry),
+            VariantState::SackEnhanced(sack) => sack.enter(expiry),
+            VariantState::Linux(linux) => linux.enter(expiry),
+            VariantState::Ns2(ns2) => ns2.enter(expiry),
+            VariantState::Eifel(eifel) => eifel.enter(expiry),
         };
         (self.fallback_sent, self.probed) = (None, expiry.probed);
         self.step = match entry {
@@ -116,16 +116,19 @@ impl Frto {
     /// Abandons F-RTO, because the observed sender recovers without it.
     pub(super) fn abandon(&mut self, ack: &AckFacts) {
         self.step = FrtoState::Idle;
-        match &mut self.form {
-            Form::Basic(basic) => basic.abandon(ack),
-            Form::SackEnhanced(sack) => sack.abandon(ack),
-            Form::Report(_) | Form::Linux(_) | Form::Ns2(_) | Form::Eifel(_) => {}
+        match &mut self.variant {
+            VariantState::Basic(basic) => basic.abandon(ack),
+            VariantState::SackEnhanced(sack) => sack.abandon(ack),
+            VariantState::Report(_)
+            | VariantState::Linux(_)
+            | VariantState::Ns2(_)
+            | VariantState::Eifel(_) => {}
         }
     }
 
     /// Does the acknowledgment report the arrival of a segment?
     pub(super) fn reports_arrival(&self, ack: &AckFacts) -> bool {
-        let reads_sack = !matches!(self.form, Form::Report(_) | Form::Basic(_));
+        let reads_sack = !matches!(self.variant, VariantState::Report(_) | VariantState::Basic(_));
         ack.is_new() || ack.duplicate || (reads_sack && ack.newly_sacked > 0)
     }
 
@@ -142,32 +145,32 @@ impl Frto {
     /// segments were sent once.
     fn may_cover_retransmission(&self, ack: &AckFacts) -> bool {
         let reaches = |tail| ack.ack > tail || ack.sacked_end.is_some_and(|end| end > tail);
-        match (self.fallback_sent, self.form) {
-            (_, Form::Linux(_)) => false,
+        match (self.fallback_sent, self.variant) {
+            (_, VariantState::Linux(_)) => false,
             (Some(Fallback::Tail(tail)), _) => reaches(tail),
             _ => ack.original.is_none() && self.probed.is_some_and(reaches),
         }
     }
 
     fn on_first(&mut self, ack: &AckFacts, can_send: CanSend) -> Outcome {
-        match &mut self.form {
-            Form::Report(_) => Report::first(ack, can_send),
-            Form::Basic(basic) => basic.first(ack, can_send),
-            Form::SackEnhanced(sack) => sack.first(ack, can_send),
-            Form::Linux(linux) => linux.first(ack, can_send),
-            Form::Ns2(ns2) => ns2.first(ack, can_send),
-            Form::Eifel(eifel) => eifel.first(ack, can_send),
+        match &mut self.variant {
+            VariantState::Report(_) => Report::first(ack, can_send),
+            VariantState::Basic(basic) => basic.first(ack, can_send),
+            VariantState::SackEnhanced(sack) => sack.first(ack, can_send),
+            VariantState::Linux(linux) => linux.first(ack, can_send),
+            VariantState::Ns2(ns2) => ns2.first(ack, can_send),
+            VariantState::Eifel(eifel) => eifel.first(ack, can_send),
         }
     }
 
     fn on_second(&mut self, ack: &AckFacts) -> Outcome {
-        match &mut self.form {
-            Form::Report(_) => Report::second(ack),
-            Form::Basic(basic) => basic.second(ack),
-            Form::SackEnhanced(sack) => sack.second(ack),
-            Form::Linux(linux) => linux.second(ack),
-            Form::Ns2(ns2) => ns2.second(ack),
-            Form::Eifel(_) => EifelForward::second(ack),
+        match &mut self.variant {
+            VariantState::Report(_) => Report::second(ack),
+            VariantState::Basic(basic) => basic.second(ack),
+            VariantState::SackEnhanced(sack) => sack.second(ack),
+            VariantState::Linux(linux) => linux.second(ack),
+            VariantState::Ns2(ns2) => ns2.second(ack),
+            VariantState::Eifel(_) => EifelForward::second(ack),
         }
     }
 }

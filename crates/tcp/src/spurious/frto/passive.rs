@@ -22,7 +22,7 @@ pub struct PassiveFrto {
 }
 
 impl PassiveFrto {
-    /// A passive detector by this form of F-RTO.
+    /// A passive detector by this variant of F-RTO.
     pub fn new(variant: FrtoVariant) -> Self {
         let machine = Frto::new(variant);
         Self {

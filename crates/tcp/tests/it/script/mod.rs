@@ -345,7 +345,7 @@ impl Script {
     /// A base station notifies the sender of a bad state.
     pub fn notified(&mut self) -> &mut Self {
         self.begin();
-        self.connection.on_bad_state_notification(self.at);
+        self.connection.on_ebsn(self.at);
         self.drain()
     }
 
