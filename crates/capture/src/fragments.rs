@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// The memory of a fragment in addition to its payload, in bytes.
 const FRAGMENT_OVERHEAD: usize = 64;
 /// The longest payload of an IP packet.
-const LONGEST: usize = 65_535;
+const MAX_PAYLOAD: usize = 65_535;
 
 /// The identity of a fragmented packet: its addresses as octets, which have an order, the protocol
 /// for IPv4, and the identification.
@@ -27,7 +27,7 @@ type Key = ([[u8; 16]; 2], u8, u32);
 pub(crate) enum Reassembly {
     /// The packet is not complete, or the fragment was discarded.
     Incomplete,
-    /// The packet is complete: see [`Fragments::whole`].
+    /// The packet is complete: see [`Fragments::complete_packet`].
     Complete,
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct Fragments {
     /// The packets in the order of their first fragments; some may be complete or discarded by now.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
-    /// The packet completed last.
-    whole: Vec<u8>,
+    /// The payload of the packet that was completed last.
+    complete_packet: Vec<u8>,
     /// Fragments of packets that were never completed.
     pub incomplete: u64,
     /// Fragments of packets that were discarded because some overlap (RFC 5722).
@@ -68,39 +68,39 @@ struct PartialPacket {
 
 impl Fragments {
     /// Adds a fragment that was captured at this time.
-    pub fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Reassembly {
+    pub fn add(&mut self, ip: &Ip<'_>, fragment: Fragment, at: Instant) -> Reassembly {
         self.expire(at);
         self.evict(ip.payload.len() + FRAGMENT_OVERHEAD);
         let key = key(ip, fragment);
         if !self.open.contains_key(&key) {
             self.order.push_back((at, key));
         }
-        let packet = self.open.entry(key).or_insert_with(|| PartialPacket::begun(at));
+        let packet = self.open.entry(key).or_insert_with(|| PartialPacket::new(at));
         let before = (packet.bytes, packet.overlapping);
-        let taken = packet.take(ip, fragment);
+        let taken = packet.add(ip, fragment);
         self.bytes = self.bytes + packet.bytes - before.0;
         self.overlapping += packet.overlapping - before.1;
         taken
     }
 
     /// The packet that this fragment completed, up to the first byte that was not captured.
-    pub fn whole(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
+    pub fn complete_packet(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Option<Ip<'_>> {
         let packet = self.remove(&key(ip, fragment))?;
         let ((header, protocol), length) = (packet.head?, packet.length?);
-        self.whole.clear();
+        self.complete_packet.clear();
         for (start, (bytes, _)) in &packet.parts {
-            if *start != self.whole.len() {
+            if *start != self.complete_packet.len() {
                 break;
             }
-            self.whole.extend(bytes);
+            self.complete_packet.extend(bytes);
         }
-        Some(Ip { header, protocol, fragment: None, payload: &self.whole, length })
+        Some(Ip { header, protocol, fragment: None, payload: &self.complete_packet, length })
     }
 
     /// Discards all incomplete packets at the end of the capture.
     pub fn finish(&mut self) {
         for (_, packet) in std::mem::take(&mut self.open) {
-            self.incomplete += packet.waiting();
+            self.incomplete += packet.incomplete_count();
         }
         self.order.clear();
         self.bytes = 0;
@@ -126,7 +126,7 @@ impl Fragments {
         let Some((since, key)) = self.order.pop_front() else { return };
         if self.open.get(&key).is_some_and(|packet| packet.since == since) {
             let packet = self.remove(&key);
-            self.incomplete += packet.map_or(0, |packet| packet.waiting());
+            self.incomplete += packet.map_or(0, |packet| packet.incomplete_count());
         }
     }
 
@@ -138,7 +138,7 @@ impl Fragments {
 }
 
 impl PartialPacket {
-    const fn begun(since: Instant) -> Self {
+    const fn new(since: Instant) -> Self {
         Self {
             since,
             head: None,
@@ -151,13 +151,13 @@ impl PartialPacket {
         }
     }
 
-    /// The number of fragments that are lost if the packet stays incomplete, without those counted
-    /// as overlapping.
-    const fn waiting(&self) -> u64 {
+    /// The number of fragments that count as incomplete if the packet stays so: all but the
+    /// overlapping ones.
+    const fn incomplete_count(&self) -> u64 {
         self.count - self.overlapping
     }
 
-    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Reassembly {
+    fn add(&mut self, ip: &Ip<'_>, fragment: Fragment) -> Reassembly {
         let (start, end) = (fragment.offset, fragment.offset + ip.length);
         self.count += 1;
         let known = self.parts.get(&start);
@@ -186,10 +186,11 @@ impl PartialPacket {
 
     /// Is the fragment consistent with the others?
     fn fits(&self, start: usize, end: usize, is_last: bool) -> bool {
-        let before = self.parts.range(..=start).next_back();
-        let free = before.is_none_or(|(at, (_, length))| at + length <= start && *at != start);
-        let behind = self.parts.range(start..).next();
-        let ends = behind.is_none_or(|(at, _)| end <= *at);
+        let previous = self.parts.range(..=start).next_back();
+        let starts_after_previous =
+            previous.is_none_or(|(at, (_, length))| at + length <= start && *at != start);
+        let next = self.parts.range(start..).next();
+        let ends_before_next = next.is_none_or(|(at, _)| end <= *at);
         let highest = self.parts.iter().next_back().map_or(0, |(at, (_, length))| at + length);
         let in_bounds = match (self.length, is_last) {
             (Some(length), true) => length == end,
@@ -197,7 +198,7 @@ impl PartialPacket {
             (None, true) => highest <= end,
             (None, false) => (end - start) % 8 == 0,
         };
-        free && ends && in_bounds && start < end && end <= LONGEST
+        starts_after_previous && ends_before_next && in_bounds && start < end && end <= MAX_PAYLOAD
     }
 }
 

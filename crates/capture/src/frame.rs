@@ -53,12 +53,12 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// The list of the types that [`numbered`](Self::numbered) knows, for messages.
-    pub(crate) const KNOWN: &str = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, \
-         108) and Linux cooked (113, 276)";
+    /// The types that [`from_link_type`](Self::from_link_type) knows, for messages.
+    pub(crate) const EXPECTED: &str = "expected Ethernet (1), raw IP (101, 228, 229), loopback (0, \
+         108) or Linux cooked (113, 276)";
 
     /// The type with this number in a file.
-    pub(crate) const fn numbered(link_type: u16) -> Option<Self> {
+    pub(crate) const fn from_link_type(link_type: u16) -> Option<Self> {
         match link_type {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
@@ -73,7 +73,7 @@ impl Link {
 
 /// The result of a checksum verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Checksum {
     Good,
     /// Wrong, or not yet computed by the network card.

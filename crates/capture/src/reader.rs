@@ -167,7 +167,7 @@ impl Links {
     /// unknown one is an error.
     fn of(&mut self, record: &Record<'_>, format: &Format) -> Result<Option<Link>, ReadError> {
         let (link_type, _) = record.interface;
-        let known = Link::numbered(link_type);
+        let known = Link::from_link_type(link_type);
         self.any_known |= known.is_some();
         if known.is_none() && !self.unknown.iter().any(|&(unknown, _)| unknown == link_type) {
             self.unknown.push((link_type, record.offset));
@@ -199,9 +199,9 @@ fn captured(
     let Some(fragment) = ip.fragment else {
         return frame::segment(&ip, checksums, head).map(Some);
     };
-    match fragments.take(&ip, fragment, record.at) {
+    match fragments.add(&ip, fragment, record.at) {
         Reassembly::Incomplete => Ok(None),
-        Reassembly::Complete => match fragments.whole(&ip, fragment) {
+        Reassembly::Complete => match fragments.complete_packet(&ip, fragment) {
             None => Ok(None),
             Some(whole) => {
                 let whole = whole.after_extensions(EXTENSIONS)?;

@@ -10,7 +10,7 @@ use rtolab_time::Duration;
 
 /// A packet that the host under test sends or receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ScriptPacket {
     /// The time since the first packet.
     pub at: Duration,

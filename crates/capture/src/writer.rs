@@ -48,7 +48,7 @@ impl Interface {
 
 /// The reason why a packet or file could not be written.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum WriteError {
     #[error("cannot write the capture: {0}")]
     Io(#[from] io::Error),

@@ -11,7 +11,7 @@ use rtolab_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::Duration;
 
 const MSS: u32 = 1000;
-const NOT_NEEDED: &str = "retransmission, not needed";
+const UNNEEDED: &str = "unneeded retransmission";
 /// The initial sequence numbers of client and server. The first pair does not wrap. In the second
 /// pair the client's wraps within its third segment, the server's at its first byte.
 const ISNS: [[u32; 2]; 2] = [[1000, 2_000_000_000], [0xffff_f600, 0xffff_ffff]];
@@ -53,7 +53,7 @@ impl Transfer {
         transfer.data(305, 9);
         transfer.data(305, 10);
         transfer.data(1305, 9);
-        transfer.packets.last_mut().expect("just sent").comment = Some(NOT_NEEDED.into());
+        transfer.packets.last_mut().expect("just sent").comment = Some(UNNEEDED.into());
         transfer.ack(1400, 9, &[]);
         transfer.ack(1401, 10, &[]);
         transfer.ack(1405, 10, &[(9, 9)]);
@@ -70,15 +70,15 @@ impl Transfer {
             let mut segment = Segment::new(Seq::FIRST, 0, flags);
             segment.ack = Seq::FIRST + u32::from(from == End::Server);
             segment.set_syn_options(options);
-            self.pass(at, from, segment);
+            self.add_packet(at, from, segment);
         }
-        self.pass(100, End::Client, answer(first_byte(1), first_byte(1)));
+        self.add_packet(100, End::Client, answer(first_byte(1), first_byte(1)));
     }
 
     fn data(&mut self, at: u64, n: u32) {
         let mut segment = answer(first_byte(n), Seq::FIRST + 1);
         segment.len = MSS;
-        self.pass(at, End::Client, segment);
+        self.add_packet(at, End::Client, segment);
     }
 
     /// Adds the ACK of all segments up to `n`, with SACK blocks of `blocks`.
@@ -90,20 +90,20 @@ impl Transfer {
         for &(first, last) in blocks {
             segment.push_sack(first_byte(first)..first_byte(last + 1));
         }
-        self.pass(at, End::Server, segment);
+        self.add_packet(at, End::Server, segment);
     }
 
     fn close(&mut self) {
         let mut fin = answer(first_byte(11), Seq::FIRST + 1);
         fin.flags |= Flags::FIN;
-        self.pass(1500, End::Client, fin);
+        self.add_packet(1500, End::Client, fin);
         let mut fin_ack = answer(Seq::FIRST + 1, fin.end());
         fin_ack.flags |= Flags::FIN;
-        self.pass(1600, End::Server, fin_ack);
-        self.pass(1600, End::Client, answer(fin.end(), fin_ack.end()));
+        self.add_packet(1600, End::Server, fin_ack);
+        self.add_packet(1600, End::Client, answer(fin.end(), fin_ack.end()));
     }
 
-    fn pass(&mut self, at: u64, from: End, mut segment: Segment) {
+    fn add_packet(&mut self, at: u64, from: End, mut segment: Segment) {
         segment.window = if segment.flags.has(Flags::SYN) { 60_000 } else { 1000 << 7 };
         if self.timestamps && segment.timestamps().is_none() {
             segment.set_timestamps(stamps(at, segment.flags));
@@ -240,10 +240,10 @@ fn tcptrace_reads_pcapng_and_agrees() {
         let options = ["-n", "-l", "--checksum", "--warn_printbadcsum"];
         let text = tool::output(tcptrace.args(options).arg(&file)).replace('\t', " ");
         // The value after a label: once, or of the client and of the server.
-        let says = |label: &str| -> Vec<String> {
+        let values_of = |label: &str| -> Vec<String> {
             let label = format!(" {label}:");
-            let behind = text.split(&label).skip(1);
-            behind.map(|rest| rest.split_whitespace().next().unwrap_or("").into()).collect()
+            let after_label = text.split(&label).skip(1);
+            after_label.map(|rest| rest.split_whitespace().next().unwrap_or("").into()).collect()
         };
         assert!(text.contains("29 packets seen, 29 TCP packets traced"), "{text}");
         assert!(text.contains("bad IP checksums:  0\nbad TCP checksums: 0"), "{text}");
@@ -263,11 +263,11 @@ fn tcptrace_reads_pcapng_and_agrees() {
             ("sack pkts sent", &["0", "7"]),
             ("max sack blks/ack", &["0", "1"]),
         ] {
-            assert_eq!(says(label), values, "{label} in {file:?}");
+            assert_eq!(values_of(label), values, "{label} in {file:?}");
         }
         // Its comparison with the acknowledgment number ignores wraps.
         if transfer.isn == ISNS[0] {
-            assert_eq!(says("dsack pkts sent"), ["0", "1"], "{file:?}");
+            assert_eq!(values_of("dsack pkts sent"), ["0", "1"], "{file:?}");
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Pair {
 
 /// The packets of one direction between two captures.
 #[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct PairDirection {
     pub packets: u64,
     /// Their payload, retransmissions included.

@@ -9,7 +9,7 @@ use crate::totals::CaptureTotals;
 
 /// Totals of a capture.
 #[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Summary {
     /// When the first packet was captured, in seconds since 1970-01-01 00:00 UTC.
     pub began: f64,

@@ -25,7 +25,7 @@ const QUANTILE: f64 = 1.96;
 
 /// The number and the durations of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Waits {
     pub count: u64,
     /// The sum, in seconds.
@@ -44,7 +44,7 @@ impl Waits {
 
 /// A share with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct LossRate {
     pub share: f64,
     pub low: f64,
@@ -79,7 +79,7 @@ impl LossRate {
 
 /// Totals over connections, or the figures of one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct CaptureTotals {
     /// Connections with packets of both ends.
     pub connections: u64,

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// The capture point on the path of a sender's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Vantage {
     Sender,
     Receiver,

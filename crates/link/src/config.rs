@@ -16,7 +16,7 @@ use crate::stream::RenewalProcess;
 
 /// The limit of a queue or a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Limit {
     #[default]
     Unlimited,

@@ -10,7 +10,7 @@ use crate::laws::{Empirical, Gamma, LogNormal, Pareto};
 
 /// The distribution of a length of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Distribution {
     Constant(Duration),
     Uniform(Duration, Duration),

@@ -19,7 +19,7 @@ impl<T> Default for Fifo<T> {
     }
 }
 
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 impl<T: Copy> Fifo<T> {
     pub const fn len(&self) -> usize {
         self.end - self.first

@@ -107,7 +107,7 @@ pub enum DropCause {
 
 /// The outcome of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Outcome<F> {
     /// It is delivered at the other end.
     Delivered {

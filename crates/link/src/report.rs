@@ -145,7 +145,7 @@ pub enum DisturbanceKind {
 
 /// A disturbance of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Disturbance {
     pub kind: DisturbanceKind,
     /// `None`: both directions.

@@ -62,7 +62,7 @@ impl Clone for Box<dyn Stage> {
 
 /// A named stage of a direction.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct NamedStage {
     pub name: Arc<str>,
     /// The initial state: each run gets a clone.

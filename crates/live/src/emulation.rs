@@ -21,7 +21,7 @@ pub struct Emulator<'a> {
 
 /// The packets of a command that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum PacketLogging {
     Off,
     /// The headers of the first two million packets, and the fate of each.
@@ -30,7 +30,7 @@ pub enum PacketLogging {
 
 /// The result of an emulation.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct EmulationResult {
     /// The tables of a simulated run, with every packet.
     pub recording: Recording,

@@ -7,7 +7,7 @@ use rtolab_time::Duration;
 
 /// The reason why an emulation failed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum Error {
     #[error("`emulate` needs Linux: it joins network namespaces by TUN devices")]
     NotLinux,

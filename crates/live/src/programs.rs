@@ -26,7 +26,7 @@ pub struct Programs<'a> {
 
 /// An output stream of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Output {
     Standard,
     Error,

@@ -25,7 +25,7 @@ pub type EffectiveSettings = Vec<(String, String)>;
 
 /// The end of an emulation, and the statistics of its links and hosts.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Report {
     pub ended: EndReason,
     /// Its duration, from time 0 of the links.
@@ -62,7 +62,7 @@ impl Report {
 
 /// The ground truth about the retransmission of a timeout or fast retransmit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct WithheldRetransmission {
     pub flow: String,
     pub at: Instant,
@@ -75,7 +75,7 @@ pub struct WithheldRetransmission {
 
 /// The report of a link.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct LinkReport {
     pub name: String,
     /// The names of its nodes; `None` for an access link.
@@ -88,7 +88,7 @@ pub struct LinkReport {
 
 /// A host: its settings and its kernel's counters.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct HostReport {
     pub name: String,
     pub address: Ipv4Addr,
@@ -110,7 +110,7 @@ impl HostReport {
 
 /// The reason why an emulation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum EndReason {
     /// The command exited.
     Exited(ExitStatus),
@@ -125,7 +125,7 @@ pub enum EndReason {
 
 /// The lateness of packets, to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Lateness {
     pub packets: u64,
     pub p50: Duration,

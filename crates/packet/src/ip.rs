@@ -38,7 +38,7 @@ pub enum NoSegment {
 
 /// An IP packet or a fragment of one.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Ip<'a> {
     pub header: IpHeader,
     /// The protocol of its payload.
@@ -77,24 +77,25 @@ pub struct Fragment {
 
 impl<'a> Ip<'a> {
     /// Parses the packet at the start of `bytes`, and skips extension headers of these kinds. The
-    /// packet had `original` bytes on the link, including padding; this is its length if the length
-    /// field is zero, because the network card sets it later.
+    /// packet had `original_len` bytes on the link, including padding; this is its length if the
+    /// length field is zero, because the network card sets it later.
     pub fn parse(
         bytes: &'a [u8],
-        original: usize,
+        original_len: usize,
         extensions: &[IpNumber],
     ) -> Result<Self, NoSegment> {
         match bytes.first().map(|first| first >> 4) {
-            Some(4) => Self::v4(bytes, original),
-            Some(6) => Self::v6(bytes, original)?.after_extensions(extensions),
+            Some(4) => Self::v4(bytes, original_len),
+            Some(6) => Self::v6(bytes, original_len)?.after_extensions(extensions),
             _ => Err(NoSegment::Other),
         }
     }
 
-    fn v4(bytes: &'a [u8], original: usize) -> Result<Self, NoSegment> {
+    fn v4(bytes: &'a [u8], original_len: usize) -> Result<Self, NoSegment> {
         let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|_| NoSegment::Other)?;
         let total = Some(usize::from(ip.total_len())).filter(|&length| length > 0);
-        let (payload, length) = cut(bytes, ip.slice().len(), total.unwrap_or(original))?;
+        let (payload, length) =
+            payload_after(bytes, ip.slice().len(), total.unwrap_or(original_len))?;
         let identification = ip.identification();
         let fragment = Fragment {
             identification: identification.into(),
@@ -115,11 +116,11 @@ impl<'a> Ip<'a> {
         })
     }
 
-    fn v6(bytes: &'a [u8], original: usize) -> Result<Self, NoSegment> {
+    fn v6(bytes: &'a [u8], original_len: usize) -> Result<Self, NoSegment> {
         let ip = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| NoSegment::Other)?;
         let payload = Some(usize::from(ip.payload_length())).filter(|&length| length > 0);
-        let whole = payload.map_or(original, |length| length + IPV6_HEADER);
-        let (payload, length) = cut(bytes, IPV6_HEADER, whole)?;
+        let whole = payload.map_or(original_len, |length| length + IPV6_HEADER);
+        let (payload, length) = payload_after(bytes, IPV6_HEADER, whole)?;
         Ok(Self {
             header: IpHeader {
                 addresses: Addresses::V6 { from: ip.source_addr(), to: ip.destination_addr() },
@@ -152,7 +153,7 @@ impl<'a> Ip<'a> {
                 kind if extensions.contains(&kind) => extension(self.payload, 1, 8)?,
                 _ => return Ok(self),
             };
-            let (payload, length) = cut(self.payload, header, self.length)?;
+            let (payload, length) = payload_after(self.payload, header, self.length)?;
             self.protocol = IpNumber(self.payload[0]);
             (self.payload, self.length) = (payload, length);
             match self.fragment {
@@ -171,10 +172,10 @@ impl<'a> Ip<'a> {
 
     /// The ports of TCP or UDP, which only the first fragment of a packet has.
     pub fn ports(&self) -> Option<Ports> {
-        let starts = self.fragment.is_none_or(|fragment| fragment.offset == 0);
+        let is_first = self.fragment.is_none_or(|fragment| fragment.offset == 0);
         let [a, b, c, d] = *self.payload.first_chunk()?;
         let ports = Ports { from: u16::from_be_bytes([a, b]), to: u16::from_be_bytes([c, d]) };
-        (starts && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP)).then_some(ports)
+        (is_first && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP)).then_some(ports)
     }
 }
 
@@ -189,14 +190,15 @@ impl Fragment {
     }
 }
 
-/// The length in bytes of an extension header, whose field counts units beyond the first `least`.
-fn extension(bytes: &[u8], least: usize, unit: usize) -> Result<usize, NoSegment> {
+/// The length of an extension header, in bytes. Its length field counts the units after the first
+/// `min_units`.
+fn extension(bytes: &[u8], min_units: usize, unit: usize) -> Result<usize, NoSegment> {
     let more = *bytes.get(1).ok_or(NoSegment::Other)?;
-    Ok((usize::from(more) + least) * unit)
+    Ok((usize::from(more) + min_units) * unit)
 }
 
 /// The payload after `header` bytes: the captured part, and its whole length.
-fn cut(bytes: &[u8], header: usize, whole: usize) -> Result<(&[u8], usize), NoSegment> {
+fn payload_after(bytes: &[u8], header: usize, whole: usize) -> Result<(&[u8], usize), NoSegment> {
     let length = whole.checked_sub(header).ok_or(NoSegment::Malformed)?;
     let captured = bytes.get(header..bytes.len().min(whole)).ok_or(NoSegment::Other)?;
     Ok((captured, length))

@@ -26,7 +26,7 @@ const HOP_LIMIT: u8 = 64;
 
 /// The addresses and ports of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Path {
     pub addresses: Addresses,
     pub ports: Ports,

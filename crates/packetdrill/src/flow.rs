@@ -131,9 +131,9 @@ impl LinuxConnection {
         let flight = self.socket.connection.sender().flight();
         let (una, sent) = (offset(flight.una()), offset(flight.max()));
         self.timestamps.update((sent, una), at);
-        self.socket.forget_acknowledged();
-        self.push.forget_below(una);
-        self.send_buffer.forget_below(una);
+        self.socket.discard_acknowledged();
+        self.push.discard_before(una);
+        self.send_buffer.discard_before(una);
         frames
     }
 

@@ -153,7 +153,7 @@ impl Push {
     }
 
     /// Removes everything below `offset`.
-    pub fn forget_below(&mut self, offset: u64) {
+    pub fn discard_before(&mut self, offset: u64) {
         self.ends = self.ends.split_off(&offset);
         self.marks = self.marks.split_off(&offset);
     }

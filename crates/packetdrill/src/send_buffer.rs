@@ -47,7 +47,7 @@ impl SendBuffer {
     }
 
     /// Removes the buffers below `una`, which are acknowledged.
-    pub fn forget_below(&mut self, una: u64) {
+    pub fn discard_before(&mut self, una: u64) {
         while self.ends.front().is_some_and(|end| *end <= una) {
             self.ends.pop_front();
         }

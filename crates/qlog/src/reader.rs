@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 128;
 
 /// The reason why a log could not be read to its end.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum LogReadError {
     #[error("cannot read at byte {offset}: {source}")]
     Io { offset: u64, source: io::Error },

@@ -8,7 +8,7 @@ use crate::report::LogReport;
 
 /// Totals of a log.
 #[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct LogSummary {
     /// The version of qlog, as the log gives it.
     pub qlog_version: Option<String>,
@@ -30,7 +30,7 @@ pub struct LogSummary {
 /// Totals over connections. The keys are those of captures where they mean the same; segments are
 /// packets that ask for an acknowledgment, retransmissions are stream bytes.
 #[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct LogTotals {
     /// Packets that ask for an acknowledgment.
     pub segments: u64,

@@ -110,8 +110,8 @@ fn measured_counts_are_the_difference_of_two_counts() {
     delay.count(Duration::from_millis(100));
     let before = Measured { bytes: 10, segments: 3, delay, ..Measured::default() };
     delay.count(Duration::from_millis(50));
-    let behind = Measured { bytes: 25, segments: 7, delay, ..Measured::default() };
-    let measured = behind.since(&before, Duration::from_secs(2));
+    let after = Measured { bytes: 25, segments: 7, delay, ..Measured::default() };
+    let measured = after.since(&before, Duration::from_secs(2));
     let row = ConnectionRow { measured, ..ConnectionRow::default() };
     let table = tables::connections(&[Recording { connections: vec![row], ..recording(0) }]);
     assert_eq!(real(&table, "measured_s"), [Some(2.0)]);
@@ -156,7 +156,7 @@ fn a_timeout_without_a_verdict_has_none() {
         detector: None,
         verdict_at: None,
     };
-    let judged = TimeoutRow {
+    let scored = TimeoutRow {
         end: Place::Receiver,
         kind: TimeoutKind::FastRetransmit,
         truth: Some(Truth::AckLost),
@@ -169,7 +169,7 @@ fn a_timeout_without_a_verdict_has_none() {
         verdict_at: Some(at(30.0)),
         ..open.clone()
     };
-    let table = tables::timeouts(&[Recording { timeouts: vec![open, judged], ..recording(0) }]);
+    let table = tables::timeouts(&[Recording { timeouts: vec![open, scored], ..recording(0) }]);
     assert_eq!(text(&table, "end"), [Some("sender"), Some("receiver")]);
     assert_eq!(text(&table, "kind"), [Some("timeout"), Some("fast_retransmit")]);
     assert_eq!(real(&table, "rto_s"), [Some(1.5); 2]);

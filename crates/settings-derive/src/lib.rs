@@ -289,7 +289,7 @@ impl Parse for ChoiceAttribute {
             let skip: Ident = input.parse()?;
             return match skip == "skip" {
                 true => Ok(Self { name: None, value: None, about: None }),
-                false => Err(Error::new_spanned(skip, "expected `skip` or a word in quotes")),
+                false => Err(Error::new_spanned(skip, "expected `skip` or a name in quotes")),
             };
         }
         let name = Some(input.parse()?);

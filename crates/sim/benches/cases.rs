@@ -2,8 +2,9 @@
 //! `scenarios/bench-CASE.toml` once and prints
 //! `set_up_s run_s data_packets_delivered peak_memory_kB events`.
 //!
-//! For the limit, `... -- queue EVENTS ENTITIES` takes EVENTS events from a bare event queue, each
-//! of which sets the next one of its entity, and prints the same with events for packets.
+//! `... -- queue EVENTS ENTITIES` measures the upper bound: it takes EVENTS events from an event
+//! queue, sets the next event of each one's entity, and prints the same line with events in place
+//! of packets.
 
 #[allow(dead_code, unused_imports, reason = "only a part of the file is measured")]
 #[path = "../src/queue.rs"]
@@ -22,11 +23,11 @@ use queue::Queue;
 
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
-    let words: Vec<String> =
+    let args: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let line = match &words[..] {
+    let line = match &args[..] {
         [] => return ExitCode::SUCCESS,
-        [name, events, entities] if name == "queue" => bare_queue(events, entities),
+        [name, events, entities] if name == "queue" => queue_only(events, entities),
         [case, ..] => run(case),
     };
     match line {
@@ -60,8 +61,8 @@ fn run(case: &str) -> Result<String, String> {
     Ok(format!("{set_up:.6} {run:.6} {packets} {} {events}", peak_memory_kb()?))
 }
 
-fn bare_queue(events: &str, entities: &str) -> Result<String, String> {
-    let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+fn queue_only(events: &str, entities: &str) -> Result<String, String> {
+    let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is not a number"));
     let (events, entities): (u64, u64) = (number(events)?, number(entities)?);
 
     let begin = Wall::now();
@@ -81,7 +82,7 @@ fn bare_queue(events: &str, entities: &str) -> Result<String, String> {
     Ok(format!("{set_up:.6} {run:.6} {events} {} {events}", peak_memory_kb()?))
 }
 
-/// A time from 1 ns to 65.5 us, of a generator that takes three instructions.
+/// A random time from 1 ns to 65.5 us. The generator takes three instructions.
 fn draw(generator: &mut u64) -> Duration {
     *generator = generator.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     Duration::from_nanos(1 + (*generator >> 48))

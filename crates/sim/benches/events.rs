@@ -1,4 +1,4 @@
-//! The cost of taking and setting an event: `cargo bench -p rtolab-sim --bench events`.
+//! The time to take an event and set the next one: `cargo bench -p rtolab-sim --bench events`.
 
 #[path = "../../../benches/brief.rs"]
 mod brief;

@@ -12,8 +12,8 @@ use rtolab_sim::{Lab, Observe};
 const SENDERS: &[&str] = &["newreno+frto", "sack+eifel+rfc4015", "rack", "linux", "freebsd-14"];
 const SEED: u64 = 1;
 const OBSERVE: Observe = Observe { trace: true, windows: true };
-/// The longest run, long enough for several recoveries.
-const LONGEST: &str = "20 s";
+/// The maximum duration of a run, long enough for several recoveries.
+const MAX_DURATION: &str = "20 s";
 
 /// The 64-bit FNV-1a hash of a text.
 struct Hash(u64);
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in std::env::args().skip(1) {
         let path = Path::new(&file);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let set = [("duration".to_string(), LONGEST.to_string())];
+        let set = [("duration".to_string(), MAX_DURATION.to_string())];
         // A scenario whose flows start later keeps its own duration.
         let scenario = Scenario::load(path, &set).or_else(|_| Scenario::load(path, &[]))?;
         for sender in SENDERS {

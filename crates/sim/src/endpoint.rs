@@ -105,7 +105,7 @@ impl Endpoint {
 
     /// Prefetches the out-of-order queue.
     #[inline(always)]
-    pub fn prefetch_pieces(&self) {
+    pub fn prefetch_out_of_order(&self) {
         let Range { start, end } = Connection::BYTES_FOR_OUT_OF_ORDER;
         prefetch_row(&self.sent_max, CONNECTION + start..CONNECTION + end);
     }

@@ -20,10 +20,10 @@ pub struct Plan {
     pub configs: [Arc<Config>; 2],
     /// The routes from the sender, and from the receiver.
     pub routes: [FlowRoute; 2],
-    /// The leg before this one, if it begins at a gateway.
-    pub before: Option<u32>,
-    /// The leg after this one, if it ends at a gateway.
-    pub after: Option<u32>,
+    /// The previous leg, if this one begins at a gateway.
+    pub previous_leg: Option<u32>,
+    /// The next leg, if this one ends at a gateway.
+    pub next_leg: Option<u32>,
     /// The application that uses the flow, if it reacts to progress.
     pub application: Option<u32>,
 }
@@ -126,7 +126,7 @@ impl SimFlow {
             Protocol::Tcp(_) => Some(Connection::open(plan.configs[0].clone())),
             Protocol::Udp => None,
         };
-        let mut sender = Endpoint::new(connection, consumer(plan.before));
+        let mut sender = Endpoint::new(connection, consumer(plan.previous_leg));
         match plan.protocol {
             Protocol::Tcp(InitialData::Bytes(bytes)) => {
                 sender.write(bytes);
@@ -135,9 +135,9 @@ impl SimFlow {
             Protocol::Tcp(InitialData::Endless) => sender.write(u64::MAX / 2),
             Protocol::Tcp(InitialData::Silent) | Protocol::Udp => {}
         }
-        let neighbours = [plan.before, plan.after, plan.application];
+        let neighbours = [plan.previous_leg, plan.next_leg, plan.application];
         Self {
-            ends: [sender, Endpoint::new(None, consumer(plan.after))],
+            ends: [sender, Endpoint::new(None, consumer(plan.next_leg))],
             routes: CurrentRoutes { first: [0; 2], until: [Instant::START; 2] },
             in_network: 0,
             has_listeners: neighbours.iter().any(Option::is_some),

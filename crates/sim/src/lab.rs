@@ -15,7 +15,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::error::SimError;
 use crate::flow::SimFlow;
-use crate::links::{Plain, SimLink};
+use crate::links::{PlainLinks, SimLink};
 use crate::plan::Plans;
 use crate::sim::{
     Alternative, Branch, Branching, FlowApplication, Horizon, Measure, Parts, Scoring,
@@ -41,7 +41,7 @@ pub struct Lab {
     custom_policies: CustomPolicies,
     starts: Vec<FlowStart>,
     middleboxes: Vec<AgentKind>,
-    plain: Plain,
+    plain_links: PlainLinks,
     /// The scoring of runs, if requested.
     request: Option<ScoringRequest>,
 }
@@ -93,7 +93,7 @@ impl Lab {
             plans,
             custom_policies: custom_policies.clone(),
             middleboxes: scenario.agents.iter().map(|agent| agent.kind.clone()).collect(),
-            plain: Plain::Pipes,
+            plain_links: PlainLinks::Pipes,
             request: None,
         })
     }
@@ -102,7 +102,7 @@ impl Lab {
     /// number of events differs.
     #[must_use]
     pub fn without_pipes(mut self) -> Self {
-        self.plain = Plain::Channels;
+        self.plain_links = PlainLinks::Channels;
         self
     }
 
@@ -168,7 +168,7 @@ impl Lab {
                 channel.record_disturbances();
             }
             // Each channel is converted at once, because it is large and most links are pipes.
-            SimLink::new(channel, self.plain, &mut pipes)
+            SimLink::new(channel, self.plain_links, &mut pipes)
         };
         let mut parts = Parts {
             links: self.plans.channels.iter().map(link).collect(),
@@ -180,7 +180,7 @@ impl Lab {
         };
         parts.pipes = pipes;
         for (flow_start, ends) in self.starts.iter().zip(&self.plans.flows) {
-            self.begin(flow_start, *ends, (&stream, &mut parts));
+            self.add_flow(flow_start, *ends, (&stream, &mut parts));
         }
         let trace = Trace::new(observe.trace, observe.windows);
         let mut sim = Sim::new(parts, trace, Measure::new(self.measured));
@@ -197,15 +197,15 @@ impl Lab {
     }
 
     /// Adds a flow with its legs from `first` to `last`.
-    fn begin(
+    fn add_flow(
         &self,
         flow_start: &FlowStart,
         (first, last): (usize, usize),
         (stream, parts): (&Stream, &mut Parts),
     ) {
         let stream = stream.child(&flow_start.name);
-        let spread = Distribution::Uniform(Duration::ZERO, flow_start.jitter);
-        let start = flow_start.start + stream.child("start").rng().span(&spread);
+        let jitter = Distribution::Uniform(Duration::ZERO, flow_start.jitter);
+        let start = flow_start.start + stream.child("start").rng().span(&jitter);
         let legs = &self.plans.legs[first..=last];
         let segment = u32::from(legs[0].configs[0].mss);
         let own = stream.child("workload");
@@ -214,7 +214,7 @@ impl Lab {
             parts.applications.push(FlowApplication { flow, application, first, last });
         }
         for leg in legs {
-            let start = (leg.before.is_none()).then_some(start);
+            let start = (leg.previous_leg.is_none()).then_some(start);
             parts.flows.push(SimFlow::new(leg.clone(), start));
         }
     }

@@ -9,7 +9,7 @@ use rtolab_time::{Duration, Instant};
 
 /// The simulation of plain links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plain {
+pub enum PlainLinks {
     /// As pipes.
     Pipes,
     /// As general channels, with the same results.
@@ -27,8 +27,8 @@ pub enum SimLink {
 
 impl SimLink {
     /// The simulation of a link. Appends its pipes, if it has any, to `pipes`.
-    pub fn new(channel: Channel<Packet>, plain: Plain, pipes: &mut Vec<Pipe>) -> Self {
-        match channel.pipes().filter(|_| plain == Plain::Pipes) {
+    pub fn new(channel: Channel<Packet>, plain_links: PlainLinks, pipes: &mut Vec<Pipe>) -> Self {
+        match channel.pipes().filter(|_| plain_links == PlainLinks::Pipes) {
             Some(both) => {
                 pipes.extend(both);
                 Self::Pipes(pipes.len() as u32 - 2)

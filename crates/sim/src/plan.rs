@@ -175,8 +175,8 @@ impl<'a> Planner<'a> {
                 self.route_changes(flow, Place::Sender, (from, to), access)?.into(),
                 self.route_changes(flow, Place::Receiver, (to, from), access)?.into(),
             ],
-            before: index.checked_sub(1).filter(|_| number > 0),
-            after: (number + 1 < legs).then_some(index + 1),
+            previous_leg: index.checked_sub(1).filter(|_| number > 0),
+            next_leg: (number + 1 < legs).then_some(index + 1),
             application,
         };
         self.plans.legs.push(Arc::new(plan));

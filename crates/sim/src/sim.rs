@@ -112,8 +112,8 @@ impl Sim {
     pub(crate) fn new(parts: Parts, trace: Trace, measure: Measure) -> Self {
         let Parts { links, pipes, steps, flows, applications, middleboxes } = parts;
         let SimSteps { all: steps, runs } = SimSteps::new(&steps, &links, &pipes);
-        let plain = links.iter().all(|link| matches!(link, SimLink::Pipes(_)));
-        let unscheduled = if plain { 2 * links.len() } else { 0 };
+        let all_plain = links.iter().all(|link| matches!(link, SimLink::Pipes(_)));
+        let unscheduled = if all_plain { 2 * links.len() } else { 0 };
         let pairs = links.len() + flows.len();
         let mut sim = Self {
             now: Instant::START,
@@ -436,8 +436,8 @@ impl Sim {
         let timer = match place {
             Place::Sender => {
                 self.trace.on_window(connection, self.now, &flow.plan.name);
-                let waits = connection.state() == State::TimeWait;
-                connection.next_timer().filter(|_| !waits)
+                let is_in_time_wait = connection.state() == State::TimeWait;
+                connection.next_timer().filter(|_| !is_in_time_wait)
             }
             Place::Receiver => connection.next_timer(),
         };
@@ -454,8 +454,8 @@ impl Sim {
         Some(self.packet((index, place), segment, (bytes, order)))
     }
 
-    /// Sends a datagram of `bytes`.
-    fn depart(&mut self, from: (usize, Place), segment: Segment, bytes: u32) {
+    /// Sends a datagram of this size, in bytes.
+    fn send_packet(&mut self, from: (usize, Place), segment: Segment, bytes: u32) {
         let mut packet = self.packet(from, segment, (bytes, 0));
         self.forward(&mut packet);
     }

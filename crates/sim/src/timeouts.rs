@@ -28,7 +28,7 @@ pub struct Counterfactual {
 /// A decision to retransmit.
 #[derive(Clone, Debug)]
 struct Decision {
-    what: Retransmission,
+    retransmission: Retransmission,
     kind: TimeoutKind,
     /// The number of earlier transmissions of the segment.
     order: u16,
@@ -40,19 +40,19 @@ struct Decision {
 pub struct Evaluation {
     truth: Option<Truth>,
     /// The end of the transfer without the retransmission.
-    without: Option<TransferOutcome>,
+    without_retransmission: Option<TransferOutcome>,
     /// The verdict of the sender's detector, the detector, and the time of the verdict.
     pub verdict: Option<(Verdict, DetectorId, Instant)>,
 }
 
 impl Timeouts {
     /// Adds a decision to retransmit a segment that had been sent `order` times.
-    pub fn note(&mut self, kind: TimeoutKind, what: Retransmission, order: u16) {
+    pub fn note(&mut self, kind: TimeoutKind, retransmission: Retransmission, order: u16) {
         if self.all.len() == self.all.capacity() {
             // A vector would begin with a capacity of four.
             self.all.reserve_exact(self.all.len().max(1));
         }
-        self.all.push(Decision { what, kind, order, evaluation: None });
+        self.all.push(Decision { retransmission, kind, order, evaluation: None });
     }
 
     /// Removes the decisions from this number on. Returns their kinds.
@@ -69,28 +69,28 @@ impl Timeouts {
     /// Sets the result of the fork without the decision of this number.
     pub fn set_counterfactual(&mut self, number: usize, counterfactual: Counterfactual) {
         let evaluation = self.all[number].evaluation();
-        (evaluation.truth, evaluation.without) =
+        (evaluation.truth, evaluation.without_retransmission) =
             (Some(counterfactual.truth), counterfactual.outcome);
     }
 
     /// The next decision that is not scored: its number, its row and its segment.
-    pub fn next_unscored(&mut self, whose: (&Arc<str>, Place)) -> Option<(usize, TimeoutRow, Seq)> {
+    pub fn next_unscored(&mut self, owner: (&Arc<str>, Place)) -> Option<(usize, TimeoutRow, Seq)> {
         let number = self.scored;
         let decision = self.all.get(number)?;
         self.scored += 1;
-        Some((number, decision.row(whose), decision.what.seq))
+        Some((number, decision.row(owner), decision.retransmission.seq))
     }
 
     /// The rows. Call this after the run, with the end of the original transfer.
     pub fn rows<'a>(
         &'a self,
-        whose: (&'a Arc<str>, Place),
+        owner: (&'a Arc<str>, Place),
         copies: &'a Copies,
         original: TransferOutcome,
     ) -> impl Iterator<Item = TimeoutRow> + 'a {
         self.all.iter().map(move |decision| {
-            let row = decision.row(whose);
-            let needed = !copies.delivered_before(decision.what.seq, decision.order);
+            let row = decision.row(owner);
+            let needed = !copies.delivered_before(decision.retransmission.seq, decision.order);
             let cost = row.cost.map(|cost| Comparison { original, ..cost });
             TimeoutRow { needed, cost, ..row }
         })
@@ -104,10 +104,11 @@ impl Decision {
 
     /// Its row, without a valid `needed`.
     fn row(&self, (flow, end): (&Arc<str>, Place)) -> TimeoutRow {
-        let Retransmission { at, seq, rto, backoff, cwnd } = self.what;
+        let Retransmission { at, seq, rto, backoff, cwnd } = self.retransmission;
         let evaluation = self.evaluation.as_deref();
         let verdict = evaluation.and_then(|evaluation| evaluation.verdict);
-        let without = evaluation.and_then(|evaluation| evaluation.without);
+        let without_retransmission =
+            evaluation.and_then(|evaluation| evaluation.without_retransmission);
         TimeoutRow {
             flow: flow.clone(),
             end,
@@ -119,7 +120,7 @@ impl Decision {
             cwnd,
             needed: true,
             truth: evaluation.and_then(|evaluation| evaluation.truth),
-            cost: without.map(|other| Comparison { other, ..Comparison::default() }),
+            cost: without_retransmission.map(|other| Comparison { other, ..Comparison::default() }),
             verdict: verdict.map(|(verdict, ..)| verdict.name()),
             detector: verdict.map(|(_, detector, _)| detector),
             verdict_at: verdict.map(|(.., at)| at),

@@ -393,12 +393,12 @@ mod tests {
             let mut now = 0;
             for (slot, (pipe, ahead, far)) in (0..).zip(steps) {
                 if pipe >= 6 {
-                    let least = naive.iter().min().copied();
-                    naive.retain(|waiting| Some(*waiting) != least);
-                    let expected = least.map_or(Instant::NEVER, |(due, _): (PipeEvent, _)| due.at());
+                    let first = naive.iter().min().copied();
+                    naive.retain(|waiting| Some(*waiting) != first);
+                    let expected = first.map_or(Instant::NEVER, |(due, _): (PipeEvent, _)| due.at());
                     prop_assert_eq!(transit.next().at(), expected);
-                    prop_assert_eq!(transit.pop(), least.map(|(_, slot)| slot));
-                    now = least.map_or(now, |(due, _)| due.at().nanos());
+                    prop_assert_eq!(transit.pop(), first.map(|(_, slot)| slot));
+                    now = first.map_or(now, |(due, _)| due.at().nanos());
                     continue;
                 }
                 let at = Instant::from_nanos(now + if far { 1000 } else { ahead / 20 + 1 });

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::worlds::{Sent, WORLDS, run};
+use common::test_networks::{Sent, TEST_NETWORKS, run};
 use rtolab_tcp::profile::PROFILES;
 use rtolab_tcp::specification::{Policy, Question, policies};
 
@@ -16,8 +16,8 @@ struct SentPackets(BTreeMap<String, Vec<Option<Sent>>>);
 impl SentPackets {
     fn of(&mut self, spec: &str) -> &[Option<Sent>] {
         self.0.entry(spec.to_string()).or_insert_with(|| {
-            let sent = |world| run(world, &[], spec).map(|[sent, _]| sent);
-            WORLDS.iter().map(sent).collect()
+            let sent = |network| run(network, &[], spec).map(|[sent, _]| sent);
+            TEST_NETWORKS.iter().map(sent).collect()
         })
     }
 
@@ -57,36 +57,36 @@ fn policies_differ(sent_packets: &mut SentPackets, policy: &Policy, other: Optio
 
 #[test]
 fn each_policy_differs_from_its_absence_and_from_the_others_of_its_question() {
-    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
+    let (mut sent_packets, mut indistinguishable) = (SentPackets::default(), Vec::new());
     let all: Vec<_> = policies().collect();
     for (index, policy) in all.iter().enumerate() {
         if policy.question != Question::Recovery
             && !policies_differ(&mut sent_packets, policy, None)
         {
-            alike.push(format!("{} and nothing", policy.name));
+            indistinguishable.push(format!("{} and nothing", policy.name));
         }
         for other in all[..index].iter().filter(|other| other.question == policy.question) {
             if !policies_differ(&mut sent_packets, policy, Some(other.name)) {
-                alike.push(format!("{} and {}", policy.name, other.name));
+                indistinguishable.push(format!("{} and {}", policy.name, other.name));
             }
         }
     }
-    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
+    assert!(indistinguishable.is_empty(), "no test network distinguishes {indistinguishable:#?}");
 }
 
 #[test]
 fn each_profile_differs_from_the_others_and_from_its_recovery() {
-    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
+    let (mut sent_packets, mut indistinguishable) = (SentPackets::default(), Vec::new());
     for (index, profile) in PROFILES.iter().enumerate() {
         let recoveries = ["reno", "newreno", "sack"];
         let others = PROFILES[..index].iter().map(|other| other.name).chain(recoveries);
         for other in others {
             if !sent_packets.differ(profile.name, other) {
-                alike.push(format!("{} and {other}", profile.name));
+                indistinguishable.push(format!("{} and {other}", profile.name));
             }
         }
     }
-    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
+    assert!(indistinguishable.is_empty(), "no test network distinguishes {indistinguishable:#?}");
 }
 
 /// Detectors and timers that can be combined.
@@ -103,7 +103,7 @@ const PAIRS: &[(&str, &str)] = &[
 
 #[test]
 fn a_combination_differs_from_each_part_alone() {
-    let (mut sent_packets, mut alike) = (SentPackets::default(), Vec::new());
+    let (mut sent_packets, mut indistinguishable) = (SentPackets::default(), Vec::new());
     for (one, other) in PAIRS {
         for alone in [one, other] {
             let differs = ["sack", "newreno"].iter().any(|recovery| {
@@ -111,9 +111,9 @@ fn a_combination_differs_from_each_part_alone() {
                 sent_packets.differ(&both, &format!("{recovery}+{alone}"))
             });
             if !differs {
-                alike.push(format!("{one}+{other} and {alone}"));
+                indistinguishable.push(format!("{one}+{other} and {alone}"));
             }
         }
     }
-    assert!(alike.is_empty(), "no world distinguishes {alike:#?}");
+    assert!(indistinguishable.is_empty(), "no test network distinguishes {indistinguishable:#?}");
 }

@@ -86,12 +86,12 @@ fn every_flow_makes_progress() {
 #[test]
 fn recording_changes_nothing() {
     let lab = Lab::new(&everything(), Some("newreno+frto")).unwrap();
-    let mut watched = lab.run(0, 3, Observe { trace: true, windows: true });
-    let unwatched = lab.run(0, 3, Observe::default());
-    assert!(watched.timeouts.iter().all(|row| row.truth.is_some()));
-    watched.connections.iter_mut().for_each(|row| row.truths = None);
-    assert!(format!("{:?}", watched.connections) == format!("{:?}", unwatched.connections));
-    assert_eq!(format!("{:?}", watched.tasks), format!("{:?}", unwatched.tasks));
+    let mut traced = lab.run(0, 3, Observe { trace: true, windows: true });
+    let untraced = lab.run(0, 3, Observe::default());
+    assert!(traced.timeouts.iter().all(|row| row.truth.is_some()));
+    traced.connections.iter_mut().for_each(|row| row.truths = None);
+    assert!(format!("{:?}", traced.connections) == format!("{:?}", untraced.connections));
+    assert_eq!(format!("{:?}", traced.tasks), format!("{:?}", untraced.tasks));
 }
 
 #[test]

@@ -30,10 +30,11 @@ fn grid() -> String {
                 let row = &recording.connections[0];
                 let end = row.end.map_or(0, Instant::nanos);
                 let lost = row.lost.total();
-                let (segments, again, unneeded) = (row.segments, row.retransmissions, row.unneeded);
+                let (segments, retransmissions, unneeded) =
+                    (row.segments, row.retransmissions, row.unneeded);
                 writeln!(
                     text,
-                    "{name} {sender} {seed}: {end} {segments} {again} {unneeded} {lost} {}",
+                    "{name} {sender} {seed}: {end} {segments} {retransmissions} {unneeded} {lost} {}",
                     row.timeouts
                 )
                 .unwrap();
@@ -74,13 +75,13 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn recording_a_run_does_not_change_it() {
     let lab = Lab::new(&scenario("outages"), Some("sack+eifel")).unwrap();
-    let mut watched = lab.run(0, 3, Observe { trace: true, windows: true });
-    assert!(watched.timeouts.iter().all(|row| row.truth.is_some()));
-    watched.timeouts.iter_mut().for_each(|row| row.truth = None);
-    watched.connections.iter_mut().for_each(|row| row.truths = None);
-    let unwatched = lab.run(0, 3, Observe::default());
-    assert_eq!(format!("{:?}", watched.connections), format!("{:?}", unwatched.connections));
-    assert_eq!(format!("{:?}", watched.timeouts), format!("{:?}", unwatched.timeouts));
+    let mut traced = lab.run(0, 3, Observe { trace: true, windows: true });
+    assert!(traced.timeouts.iter().all(|row| row.truth.is_some()));
+    traced.timeouts.iter_mut().for_each(|row| row.truth = None);
+    traced.connections.iter_mut().for_each(|row| row.truths = None);
+    let untraced = lab.run(0, 3, Observe::default());
+    assert_eq!(format!("{:?}", traced.connections), format!("{:?}", untraced.connections));
+    assert_eq!(format!("{:?}", traced.timeouts), format!("{:?}", untraced.timeouts));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn an_undisturbed_transfer_takes_the_time_of_set_r() {
         [("sack", 34.740), ("newreno", 34.902), ("sack+eifel", 36.379), ("newreno+eifel", 36.551)]
     {
         let recording = Lab::new(&scenario, Some(sender)).unwrap().run(0, 1, Observe::default());
-        let took = recording.connections[0].end.unwrap().secs_f64();
-        assert!((took - expected).abs() < 0.010, "{sender}: {took}");
+        let duration = recording.connections[0].end.unwrap().secs_f64();
+        assert!((duration - expected).abs() < 0.010, "{sender}: {duration}");
     }
 }

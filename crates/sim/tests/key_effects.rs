@@ -8,7 +8,7 @@ mod keys;
 
 use std::collections::BTreeMap;
 
-use common::worlds::{Key, Sent, WORLDS, World, run};
+use common::test_networks::{Key, Sent, TEST_NETWORKS, TestNetwork, run};
 use keys::{KEYS, companions};
 
 const SENDERS: [&str; 5] = ["sack", "newreno", "sack+frto", "newreno+eifel", "sack+dualrtt"];
@@ -26,14 +26,14 @@ const LINK: &[Key] = &[
 const RANDOM: &str = r#"{ good = { exponential = "3 s" }, bad = { exponential = "1 s" } }"#;
 const FOUR_MINUTES: &str = r#"[{ at = "2 s", for = "240 s" }]"#;
 const TEN_SECONDS: &str = r#"[{ at = "1.5 s", for = "10 s" }]"#;
-const AT_FIRST: &str = r#"[{ at = "0 s", for = "20 s" }]"#;
+const INITIAL_OUTAGE: &str = r#"[{ at = "0 s", for = "20 s" }]"#;
 /// A page, and an outage while no packet is in flight.
-const SILENCE: &[Key] = &[
+const IDLE: &[Key] = &[
     ("flow.flow.pages", RARE_PAGES),
     ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
     ("tcp.keep_alive.idle", "3 s"),
 ];
-const SILENCE_PROBED: &[Key] = &[
+const IDLE_PROBED: &[Key] = &[
     ("flow.flow.pages", RARE_PAGES),
     ("link.link.outages.scripted", r#"[{ at = "6 s", for = "15 s" }]"#),
     ("tcp.keep_alive.idle", "3 s"),
@@ -42,13 +42,13 @@ const SILENCE_PROBED: &[Key] = &[
 const RARE_PAGES: &str = r#"{ bytes = "3 kB", every = "25 s" }"#;
 const PAGES: &str = r#"{ bytes = "30 kB", every = "8 s" }"#;
 const ODD_PAGES: &str = r#"{ bytes = "1.5 kB", every = "0.1 s" }"#;
-const NOW_AND_THEN: &str =
+const SHORT_STALLS: &str =
     r#"{ good = { exponential = "1 s" }, bad = { uniform = ["0.8 s", "1.2 s"] } }"#;
 
 const FAST: &[Key] = &[
     ("link.link.rate", "2 Mbit/s"),
     ("receiver.ack_every", "1"),
-    ("link.link.stalls.random", NOW_AND_THEN),
+    ("link.link.stalls.random", SHORT_STALLS),
     ("flow.flow.bytes", "2 MB"),
 ];
 const REORDERED: &[Key] = &[
@@ -72,10 +72,10 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.window.idle_restart", "sack", &[("flow.flow.pages", PAGES)]),
     ("tcp.nagle", "sack", &[("flow.flow.pages", ODD_PAGES)]),
     ("tcp.keep_alive.idle", "sack", &[("flow.flow.pages", RARE_PAGES)]),
-    ("tcp.keep_alive.interval", "sack", SILENCE),
-    ("tcp.keep_alive.probes", "sack", SILENCE_PROBED),
+    ("tcp.keep_alive.interval", "sack", IDLE),
+    ("tcp.keep_alive.probes", "sack", IDLE_PROBED),
     ("tcp.give_up.retransmissions", "sack", &[("link.link.outages.scripted", TEN_SECONDS)]),
-    ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", AT_FIRST)]),
+    ("tcp.give_up.syn_retransmissions", "sack", &[("link.link.outages.scripted", INITIAL_OUTAGE)]),
     ("tcp.congestion.slow_start_exit", "sack", &[("receiver.ack_every", "1")]),
     ("tcp.recovery.dupthresh_increment", "sack+dsack", REORDERED),
     ("tcp.cubic.beta", "sack+cubic", &[]),
@@ -108,10 +108,10 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
 ];
 
 /// The packets in test networks without the tested key. Several keys share them.
-type Without = BTreeMap<(&'static str, Vec<Key>, &'static str), Option<[Sent; 2]>>;
+type Baselines = BTreeMap<(&'static str, Vec<Key>, &'static str), Option<[Sent; 2]>>;
 
 /// Does the key have an effect in the test network?
-fn differs(known: &mut Without, world: &World, key: Key) -> bool {
+fn differs(baselines: &mut Baselines, network: &TestNetwork, key: Key) -> bool {
     let mut without = companions(key.0);
     if key.0.starts_with("link.") {
         without.splice(0..0, LINK.iter().copied());
@@ -121,8 +121,8 @@ fn differs(known: &mut Without, world: &World, key: Key) -> bool {
     let with: Vec<_> = without.iter().copied().chain([key]).collect();
     let senders = needs.map_or(&SENDERS[..], |(_, sender, _)| std::slice::from_ref(sender));
     senders.iter().any(|sender| {
-        let before = known.entry((world.name, without.clone(), sender));
-        *before.or_insert_with(|| run(world, &without, sender)) != run(world, &with, sender)
+        let before = baselines.entry((network.name, without.clone(), sender));
+        *before.or_insert_with(|| run(network, &without, sender)) != run(network, &with, sender)
     })
 }
 
@@ -133,8 +133,9 @@ fn each_key_has_an_effect() {
     let starts = ["tcp.", "receiver.", "link.link."];
     let tested = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
     let tested = tested.filter(|(key, _)| !EXCLUDED.contains(key));
-    let mut known = Without::new();
-    let mut idle = |key: &&Key| !WORLDS.iter().any(|world| differs(&mut known, world, **key));
-    let idle: Vec<_> = tested.filter(|key| idle(key)).collect();
-    assert!(idle.is_empty(), "without effect in any test network: {idle:#?}");
+    let mut baselines = Baselines::new();
+    let mut without_effect =
+        |key: &&Key| !TEST_NETWORKS.iter().any(|network| differs(&mut baselines, network, **key));
+    let without_effect: Vec<_> = tested.filter(|key| without_effect(key)).collect();
+    assert!(without_effect.is_empty(), "without effect in any test network: {without_effect:#?}");
 }

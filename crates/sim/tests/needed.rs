@@ -1,4 +1,4 @@
-//! A test whether retransmissions were needed, if copies are late and PAWS drops some of them.
+//! A test of the column `unneeded` on a path where copies are late and PAWS drops some of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,13 +58,15 @@ fn a_copy_that_paws_drops_delivers_nothing() {
         let recording = run(seed);
         let acknowledged = acknowledged(&recording);
         let mut copies: BTreeMap<_, Vec<&SegmentRow>> = BTreeMap::new();
-        let leaves =
+        let sent_by_sender =
             |row: &&SegmentRow| row.place == Place::Sender && row.event == PacketEvent::Sent;
-        for row in recording.segments.iter().filter(leaves).filter(|row| row.segment.len > 0) {
+        for row in
+            recording.segments.iter().filter(sent_by_sender).filter(|row| row.segment.len > 0)
+        {
             let earlier = copies.entry(row.segment.seq).or_default();
-            let taken = earlier.iter().any(|copy| acknowledged.get(&copy.copy) == Some(&true));
-            assert_eq!(row.unneeded, taken, "seed {seed}, copy {}", row.copy);
-            for copy in earlier.iter().filter(|_| !taken) {
+            let accepted = earlier.iter().any(|copy| acknowledged.get(&copy.copy) == Some(&true));
+            assert_eq!(row.unneeded, accepted, "seed {seed}, copy {}", row.copy);
+            for copy in earlier.iter().filter(|_| !accepted) {
                 match copy.fate_at {
                     Some(at) if acknowledged.get(&copy.copy) == Some(&false) && at < row.at => {
                         dropped_before += 1;

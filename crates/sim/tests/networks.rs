@@ -153,8 +153,8 @@ fn requests_and_responses_pass_two_gateways() {
         "three b right; rate = \"1 Mbit/s\"; delay = \"20 ms\"",
     ];
     let think = rtolab_link::Distribution::Exponential(millis(100));
-    let dialogue = Workload::Requests { request: 3000, response: 20_000, think, count: Some(10) };
-    let mut scenario = with(scenario("300 s", &links), dialogue);
+    let requests = Workload::Requests { request: 3000, response: 20_000, think, count: Some(10) };
+    let mut scenario = with(scenario("300 s", &links), requests);
     scenario.flows[0].split = vec![node(&scenario, "a"), node(&scenario, "b")];
     let recording = untraced(&scenario);
     let tasks: Vec<_> = recording.tasks.iter().map(|task| &*task.flow).collect();

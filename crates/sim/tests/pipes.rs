@@ -21,21 +21,27 @@ fn outcome(lab: &Lab, observe: Observe) -> (String, Counters) {
 
 /// Compares both kinds of links, traced and not, scored and not.
 #[track_caller]
-fn assert_alike(name: &str, scenario: &Scenario) {
-    let lab = |judged: bool| {
+fn assert_same_results(name: &str, scenario: &Scenario) {
+    let lab = |scored: bool| {
         let lab = Lab::new(scenario, None).unwrap();
-        let judges = ["eifel".to_owned(), "dsack".to_owned()];
-        if judged { lab.scored(scenario, &judges, &[]).unwrap() } else { lab }
+        let detectors = ["eifel".to_owned(), "dsack".to_owned()];
+        if scored { lab.scored(scenario, &detectors, &[]).unwrap() } else { lab }
     };
-    for (trace, judged) in [(false, false), (true, false), (false, true)] {
+    for (trace, scored) in [(false, false), (true, false), (false, true)] {
         let observe = Observe { trace, windows: trace };
-        let (piped, took) = outcome(&lab(judged), observe);
-        let (full, took_full) = outcome(&lab(judged).without_pipes(), observe);
-        let differs = piped.lines().zip(full.lines()).find(|(piped, full)| piped != full);
+        let (with_pipes, counters) = outcome(&lab(scored), observe);
+        let (with_channels, channel_counters) = outcome(&lab(scored).without_pipes(), observe);
+        let differs = with_pipes
+            .lines()
+            .zip(with_channels.lines())
+            .find(|(with_pipes, with_channels)| with_pipes != with_channels);
         assert_eq!(differs, None, "{name}");
-        assert_eq!(piped.len(), full.len(), "{name}");
-        assert_eq!(took.data_packets_delivered, took_full.data_packets_delivered);
-        assert!(took.events <= took_full.events, "{name}: {took:?} {took_full:?}");
+        assert_eq!(with_pipes.len(), with_channels.len(), "{name}");
+        assert_eq!(counters.data_packets_delivered, channel_counters.data_packets_delivered);
+        assert!(
+            counters.events <= channel_counters.events,
+            "{name}: {counters:?} {channel_counters:?}"
+        );
     }
 }
 
@@ -64,7 +70,7 @@ fn a_chain_of_links_whose_queues_overflow() {
     for extra in [0, 4] {
         let mut scenario = both_ways(scenario("9.0105 s", &links), extra);
         scenario.measured = (at(2000), at(7003));
-        assert_alike("row", &scenario);
+        assert_same_results("row", &scenario);
     }
 }
 
@@ -82,7 +88,7 @@ fn access_links_of_one_delay_and_of_many() {
             }
             flow.access = Some(access);
         }
-        assert_alike("access", &scenario);
+        assert_same_results("access", &scenario);
     }
 }
 
@@ -93,7 +99,7 @@ fn pipes_next_to_other_links() {
         "lossy mid end; rate = \"3 Mbit/s\"; delay = \"5 ms\"; loss = 0.01; queue = \"20 packets\"",
         "last end right; rate = \"3 Mbit/s\"; delay = \"5 ms\"; queue = \"20 packets\"",
     ];
-    assert_alike("beside", &both_ways(scenario("10 s", &links), 4));
+    assert_same_results("beside", &both_ways(scenario("10 s", &links), 4));
 }
 
 #[test]
@@ -104,6 +110,6 @@ fn shipped_scenarios() {
         let path = path.join(format!("{name}.toml"));
         let mut scenario = Scenario::load(&path, &[]).unwrap();
         scenario.duration = scenario.duration.min(Duration::from_secs(20));
-        assert_alike(name, &scenario);
+        assert_same_results(name, &scenario);
     }
 }

@@ -45,13 +45,13 @@ fn a_lost_tail_and_an_outage_cause_no_spurious_timeout() {
 /// one spurious fast retransmit with Linux 2.2, none with Linux 2.4; 115 and 114 s.
 #[test]
 fn the_delay_of_2001_costs_linux_2_2_nine_more_segments() {
-    let careful = run("delays2001-hold", "newreno:careful");
-    let less = run("delays2001-hold", "newreno:less-careful");
-    assert_eq!(count(&careful, TimeoutKind::FastRetransmit, Truth::Spurious), 0);
-    assert_eq!(count(&less, TimeoutKind::FastRetransmit, Truth::Spurious), 1);
+    let linux_2_4 = run("delays2001-hold", "newreno:careful");
+    let linux_2_2 = run("delays2001-hold", "newreno:less-careful");
+    assert_eq!(count(&linux_2_4, TimeoutKind::FastRetransmit, Truth::Spurious), 0);
+    assert_eq!(count(&linux_2_2, TimeoutKind::FastRetransmit, Truth::Spurious), 1);
     let unneeded = |recording: &Recording| recording.connections[0].unneeded;
-    assert_eq!(unneeded(&less), unneeded(&careful) + 9);
-    let took = |recording: &Recording| recording.connections[0].end.unwrap().secs_f64();
-    assert!((took(&careful) - 114.0).abs() < 1.5, "{}", took(&careful));
-    assert!((took(&less) - 115.0).abs() < 3.0, "{}", took(&less));
+    assert_eq!(unneeded(&linux_2_2), unneeded(&linux_2_4) + 9);
+    let duration_s = |recording: &Recording| recording.connections[0].end.unwrap().secs_f64();
+    assert!((duration_s(&linux_2_4) - 114.0).abs() < 1.5, "{}", duration_s(&linux_2_4));
+    assert!((duration_s(&linux_2_2) - 115.0).abs() < 3.0, "{}", duration_s(&linux_2_2));
 }

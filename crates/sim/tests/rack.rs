@@ -28,7 +28,7 @@ fn truths(recording: &Recording, kind: TimeoutKind) -> Vec<Truth> {
     of_kind.map(|row| row.truth.unwrap()).collect()
 }
 
-fn took(recording: &Recording) -> f64 {
+fn duration_s(recording: &Recording) -> f64 {
     recording.connections[0].end.expect("the transfer ends").secs_f64()
 }
 
@@ -44,7 +44,7 @@ fn all_data_arrive_despite_all_impairments() {
         for sender in SENDERS {
             let recording = run(name, sender, &[dsack]);
             assert_eq!(recording.connections[0].bytes, bytes(name), "{name} {sender}");
-            assert!(took(&recording) < 290.0, "{name} {sender}");
+            assert!(duration_s(&recording) < 290.0, "{name} {sender}");
         }
     }
     // If every fifth frame is lost in both directions, back-off reaches a minute.
@@ -68,7 +68,12 @@ fn a_probe_replaces_the_timeout_of_a_lost_tail() {
     assert_eq!(truths(&with, TimeoutKind::Probe), [Truth::Genuine]);
     assert_eq!(truths(&with, TimeoutKind::FastRetransmit), [Truth::Genuine]);
     // The RTO is at least a second, the probe timeout two round trips of 50 ms.
-    assert!(took(&without) - took(&with) > 0.8, "{} {}", took(&without), took(&with));
+    assert!(
+        duration_s(&without) - duration_s(&with) > 0.8,
+        "{} {}",
+        duration_s(&without),
+        duration_s(&with)
+    );
 }
 
 #[test]

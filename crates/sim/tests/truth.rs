@@ -53,6 +53,6 @@ fn a_timeout_after_lost_acknowledgments_is_neither_spurious_nor_genuine() {
 #[test]
 fn the_overflow_of_slow_start_is_genuine() {
     let recording = run("sack", &[]);
-    let fast: Vec<_> = recording.timeouts.iter().map(|row| (row.kind, row.truth)).collect();
-    assert_eq!(fast, [(TimeoutKind::FastRetransmit, Some(Truth::Genuine)); 2]);
+    let decisions: Vec<_> = recording.timeouts.iter().map(|row| (row.kind, row.truth)).collect();
+    assert_eq!(decisions, [(TimeoutKind::FastRetransmit, Some(Truth::Genuine)); 2]);
 }

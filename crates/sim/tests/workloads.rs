@@ -11,7 +11,7 @@ use rtolab_tcp::config::InitialWindow;
 use rtolab_time::{Duration, Instant};
 
 /// A link of 1 Mbit/s and 100 ms.
-const LINK: &str = "link left right; rate = \"1 Mbit/s\"; delay = \"100 ms\"";
+const LINK: &str = "link sent_at right; rate = \"1 Mbit/s\"; delay = \"100 ms\"";
 
 #[test]
 fn the_time_of_a_page_on_an_idle_link_follows_its_formula() {
@@ -43,8 +43,8 @@ fn pages_that_are_due_too_early_follow_each_other() {
     assert_eq!(recording.tasks.len(), 5);
     for pair in recording.tasks.windows(2) {
         // The acknowledgment of the last byte takes 100 ms and its transmission.
-        let behind = pair[1].start.since(pair[0].end.unwrap());
-        assert_eq!(behind, millis(100) + rate(1000).time_for(40));
+        let gap = pair[1].start.since(pair[0].end.unwrap());
+        assert_eq!(gap, millis(100) + rate(1000).time_for(40));
         assert_eq!(pair[1].due.since(pair[0].due), millis(100));
     }
 }
@@ -52,8 +52,8 @@ fn pages_that_are_due_too_early_follow_each_other() {
 #[test]
 fn requests_are_answered_one_after_the_other() {
     let think = Distribution::Constant(millis(500));
-    let dialogue = Workload::Requests { request: 1500, response: 7300, think, count: Some(6) };
-    let recording = traced(&with(scenario("60 s", &[LINK]), dialogue));
+    let requests = Workload::Requests { request: 1500, response: 7300, think, count: Some(6) };
+    let recording = traced(&with(scenario("60 s", &[LINK]), requests));
     let row = connection(&recording, "flow");
     assert_eq!(row.bytes, 6 * 7300);
     assert!(row.end.is_some(), "the connection ends");
@@ -77,17 +77,17 @@ fn requests_are_answered_one_after_the_other() {
 #[test]
 fn a_lost_request_is_retransmitted_by_its_host() {
     let think = Distribution::Constant(millis(500));
-    let dialogue = Workload::Requests { request: 200, response: 200, think, count: Some(3) };
+    let requests = Workload::Requests { request: 200, response: 200, think, count: Some(3) };
     // The SYN-ACK is the first frame back, and the first request the second.
     let link = format!("{LINK}; [link.backward]; drops = [2]");
-    let recording = traced(&with(scenario("60 s", &[&link]), dialogue));
+    let recording = traced(&with(scenario("60 s", &[&link]), requests));
     let row = connection(&recording, "flow");
     assert_eq!((row.bytes, row.timeouts, row.retransmissions), (600, 0, 0));
     let timeouts: Vec<_> =
         recording.timeouts.iter().map(|row| (row.end.name(), row.seq, row.truth)).collect();
     assert_eq!(timeouts, [("receiver", 1, Some(rtolab_record::Truth::Genuine))]);
-    let again = recording.segments.iter().find(|row| row.retransmission).unwrap();
-    assert_eq!((again.place.name(), again.unneeded), ("receiver", false));
+    let retransmission = recording.segments.iter().find(|row| row.retransmission).unwrap();
+    assert_eq!((retransmission.place.name(), retransmission.unneeded), ("receiver", false));
 }
 
 #[test]
@@ -98,13 +98,13 @@ fn an_application_that_writes_slowly_transfers_all_its_data() {
     // 10 segments in each of five on periods; the last period ends at 9 s.
     let row = connection(&recording, "flow");
     assert_eq!((row.bytes, row.segments, row.end), (50_000, 50, None));
-    let left: Vec<_> = recording
+    let sent_at: Vec<_> = recording
         .segments
         .iter()
         .filter(|row| row.event == PacketEvent::Sent && row.segment.len > 0)
         .map(|row| row.at)
         .collect();
-    assert_eq!(left[10..13], [at(2100), at(2200), at(2300)]);
+    assert_eq!(sent_at[10..13], [at(2100), at(2200), at(2300)]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_counts_of_the_measurement_interval_are_measured() {
     assert_eq!(whole.links[0].measured_delivered_bytes, whole.links[0].stats.bytes);
     scenario.measured = (at(10_000), at(20_000));
     let part = untraced(&scenario);
-    assert_eq!(connection(&part, "flow").bytes, row.bytes, "a look changes nothing");
+    assert_eq!(connection(&part, "flow").bytes, row.bytes, "measuring changes nothing");
     // The link is never idle then: a packet every 8.32 ms.
     let measured = connection(&part, "flow").measured;
     assert!((1201..=1202).contains(&measured.delay.packets), "{measured:?}");

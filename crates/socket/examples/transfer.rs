@@ -23,7 +23,7 @@ fn packets(socket: &mut Socket, (addresses, ports): (Addresses, Ports), at: Inst
         [&header[..], &payload].concat()
     };
     let packets = segments.iter().map(packet).collect();
-    socket.forget_acknowledged();
+    socket.discard_acknowledged();
     packets
 }
 

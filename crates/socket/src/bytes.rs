@@ -39,33 +39,33 @@ impl ByteStore {
         self.bytes.capacity()
     }
 
-    /// Appends `bytes`. The store never holds more than `most` bytes.
-    pub fn append(&mut self, bytes: &[u8], most: usize) {
-        self.reserve(self.bytes.len() + bytes.len(), most);
+    /// Appends `bytes`. The store never holds more than `max_len` bytes.
+    pub fn append(&mut self, bytes: &[u8], max_len: usize) {
+        self.reserve(self.bytes.len() + bytes.len(), max_len);
         self.bytes.extend(bytes);
     }
 
     /// Stores `bytes` at `offset`. Gaps contain zeros until their bytes arrive. Bytes before the
-    /// base are not stored. The store never holds more than `most` bytes.
-    pub fn insert(&mut self, offset: u64, bytes: &[u8], most: usize) {
+    /// base are not stored. The store never holds more than `max_len` bytes.
+    pub fn insert(&mut self, offset: u64, bytes: &[u8], max_len: usize) {
         let skip = self.base.saturating_sub(offset).min(bytes.len() as u64) as usize;
         let bytes = &bytes[skip..];
         let start = (offset + skip as u64).saturating_sub(self.base) as usize;
         if start > self.bytes.len() {
-            self.reserve(start + bytes.len(), most);
+            self.reserve(start + bytes.len(), max_len);
             self.bytes.resize(start, 0);
         }
-        let (inside, beyond) = bytes.split_at(bytes.len().min(self.bytes.len() - start));
+        let (inside, after) = bytes.split_at(bytes.len().min(self.bytes.len() - start));
         let into = self.bytes.range_mut(start..start + inside.len());
         into.zip(inside).for_each(|(into, from)| *into = *from);
-        self.append(beyond, most);
+        self.append(after, max_len);
     }
 
-    /// Reserves space for `length` bytes: doubles the allocation, up to `most`.
-    fn reserve(&mut self, length: usize, most: usize) {
+    /// Reserves space for `length` bytes: doubles the allocation, up to `max_len`.
+    fn reserve(&mut self, length: usize, max_len: usize) {
         if length > self.bytes.capacity() {
-            let wanted = (2 * self.bytes.capacity()).min(most).max(length);
-            self.bytes.reserve_exact(wanted - self.bytes.len());
+            let capacity = (2 * self.bytes.capacity()).min(max_len).max(length);
+            self.bytes.reserve_exact(capacity - self.bytes.len());
         }
     }
 
@@ -77,17 +77,17 @@ impl ByteStore {
 
     /// Appends the `length` bytes at `offset` to `packet`. Missing bytes are zero.
     pub fn copy_to(&self, packet: &mut Vec<u8>, offset: u64, length: usize) {
-        let whole = packet.len() + length;
-        let below = self.base.saturating_sub(offset).min(length as u64);
-        packet.extend(iter::repeat_n(0, below as usize));
-        let start = (offset + below - self.base).min(self.bytes.len() as u64) as usize;
-        let end = (start + length - below as usize).min(self.bytes.len());
+        let packet_len = packet.len() + length;
+        let missing = self.base.saturating_sub(offset).min(length as u64);
+        packet.extend(iter::repeat_n(0, missing as usize));
+        let start = (offset + missing - self.base).min(self.bytes.len() as u64) as usize;
+        let end = (start + length - missing as usize).min(self.bytes.len());
         packet.extend(self.bytes.range(start..end));
-        packet.resize(whole, 0);
+        packet.resize(packet_len, 0);
     }
 
     /// Discards the bytes before `offset`.
-    pub fn forget_below(&mut self, offset: u64) {
+    pub fn discard_before(&mut self, offset: u64) {
         let count = offset.saturating_sub(self.base).min(self.bytes.len() as u64);
         if count == 0 {
             return;
@@ -101,7 +101,7 @@ impl ByteStore {
 
     /// Discards all bytes.
     pub fn clear(&mut self) {
-        self.forget_below(self.end());
+        self.discard_before(self.end());
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         Append(Vec<u8>),
         /// An index relative to the first byte.
         Insert(u64, Vec<u8>),
-        Forget(u64),
+        Discard(u64),
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -125,7 +125,7 @@ mod tests {
         prop_oneof![
             bytes().prop_map(Step::Append),
             (0..60_u64, bytes()).prop_map(|(distance, bytes)| Step::Insert(distance, bytes)),
-            (0..50_u64).prop_map(Step::Forget),
+            (0..50_u64).prop_map(Step::Discard),
         ]
     }
 
@@ -147,8 +147,8 @@ mod tests {
                         stream.resize(stream.len().max(start + bytes.len()), 0);
                         stream[start..start + bytes.len()].copy_from_slice(&bytes);
                     }
-                    Step::Forget(count) => {
-                        store.forget_below(base as u64 + count);
+                    Step::Discard(count) => {
+                        store.discard_before(base as u64 + count);
                         base = stream.len().min(base + count as usize);
                     }
                 }
@@ -170,7 +170,7 @@ mod tests {
             store.append(&[7; 100], 10_000);
         }
         assert_eq!((store.len(), store.capacity()), (10_000, 10_000));
-        store.forget_below(10_000);
+        store.discard_before(10_000);
         assert_eq!((store.base(), store.len(), store.capacity()), (10_000, 0, 0));
     }
 }

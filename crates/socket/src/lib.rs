@@ -50,8 +50,8 @@ impl Socket {
     pub fn accept(config: &Arc<Config>, syn: &WireSegment, isn: u32) -> Self {
         let peer = Side { isn: syn.seq, shift: 0 };
         let mut numbering = Numbering { from: Side { isn, shift: 0 }, to: peer };
-        let near = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
-        let segment = syn.widen(&numbering.reversed(), near);
+        let reference = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
+        let segment = syn.widen(&numbering.reversed(), reference);
         numbering.negotiate(offer(config), segment.syn_options());
         Self::new(config, Connection::accept(config.clone(), &segment), numbering)
     }
@@ -79,11 +79,11 @@ impl Socket {
     }
 
     fn widened(&self, wire: &WireSegment) -> Segment {
-        let near = SeqReference {
+        let reference = SeqReference {
             seq: self.connection.receiver().rcv_nxt(),
             ack: self.connection.sender().flight().una(),
         };
-        wire.widen(&self.numbering.reversed(), near)
+        wire.widen(&self.numbering.reversed(), reference)
     }
 
     /// Processes a segment with this payload, and stores the bytes that the engine accepts.
@@ -114,9 +114,9 @@ impl Socket {
         max.narrow(self.numbering.from.isn).wrapping_add(ISN_STEP)
     }
 
-    /// Writes `bytes`; at most `most` bytes are kept.
-    pub fn write(&mut self, bytes: &[u8], most: usize) {
-        self.outgoing.append(bytes, most);
+    /// Writes `bytes`; at most `max_len` bytes are buffered.
+    pub fn write(&mut self, bytes: &[u8], max_len: usize) {
+        self.outgoing.append(bytes, max_len);
         self.connection.write(bytes.len() as u64);
     }
 
@@ -131,8 +131,8 @@ impl Socket {
     }
 
     /// Discards acknowledged bytes.
-    pub fn forget_acknowledged(&mut self) {
-        self.outgoing.forget_below(self.acknowledged());
+    pub fn discard_acknowledged(&mut self) {
+        self.outgoing.discard_before(self.acknowledged());
     }
 
     /// Discards all bytes of a connection that has failed.
@@ -141,8 +141,8 @@ impl Socket {
         self.incoming.clear();
     }
 
-    /// The bytes kept in both directions, gaps included.
-    pub fn kept(&self) -> [usize; 2] {
+    /// The numbers of bytes buffered for sending and for reading, gaps included.
+    pub fn buffered(&self) -> [usize; 2] {
         [self.outgoing.len(), self.incoming.len()]
     }
 
@@ -154,15 +154,15 @@ impl Socket {
     /// Discards this number of readable bytes.
     pub fn consume(&mut self, bytes: usize) {
         self.connection.read(bytes as u64);
-        self.incoming.forget_below(self.incoming.base() + bytes as u64);
+        self.incoming.discard_before(self.incoming.base() + bytes as u64);
     }
 
-    /// Reads up to `most` bytes.
-    pub fn read(&mut self, most: usize) -> Vec<u8> {
+    /// Reads up to `max_len` bytes.
+    pub fn read(&mut self, max_len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
-        while bytes.len() < most && !self.readable().is_empty() {
+        while bytes.len() < max_len && !self.readable().is_empty() {
             let next = self.readable();
-            let next = &next[..next.len().min(most - bytes.len())];
+            let next = &next[..next.len().min(max_len - bytes.len())];
             bytes.extend_from_slice(next);
             self.consume(next.len());
         }

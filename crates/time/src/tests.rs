@@ -68,7 +68,7 @@ fn size(text: &str) -> String {
 }
 
 #[test]
-fn a_quantity_of_another_dimension_is_called_by_its_name() {
+fn an_error_names_the_dimension_that_was_found() {
     assert_eq!(rate("200 ms"), r#"found "200 ms", a time; expected a rate such as "28.8 kbit/s""#);
     assert_eq!(time("1776 B"), r#"found "1776 B", a size; expected a time such as "200 ms""#);
     assert_eq!(size("1 Mbit/s"), r#"found "1 Mbit/s", a rate; expected a size such as "1776 B""#);
@@ -108,8 +108,8 @@ fn nothing_is_rounded_or_truncated() {
     assert!(size("0.3 KiB").contains("too fine"));
     assert!(time(&format!("0.{} s", "3".repeat(100))).contains("too fine"));
     let large = r#"found "18446744073.709551616 s", which is too large"#;
-    let most = "expected a time of at most 18446744073709551615 ns";
-    assert_eq!(time("18446744073.709551616 s"), format!("{large}; {most}"));
+    let limit = "expected a time of at most 18446744073709551615 ns";
+    assert_eq!(time("18446744073.709551616 s"), format!("{large}; {limit}"));
     assert!(time("99999999999999999999999999999999999999999 h").contains("too large"));
     assert!(size("18446744073709551616 B").contains("too large"));
 }
@@ -152,19 +152,19 @@ fn durations_convert_to_those_of_core_and_back_if_they_fit() {
 
 proptest! {
     #[test]
-    fn what_a_duration_displays_is_read_back(nanos: u64) {
+    fn a_displayed_duration_parses_to_itself(nanos: u64) {
         let span = Duration::from_nanos(nanos);
         prop_assert_eq!(span.to_string().parse(), Ok(span));
     }
 
     #[test]
-    fn what_a_rate_displays_is_read_back(bits in 1..=u64::MAX) {
+    fn a_displayed_rate_parses_to_itself(bits in 1..=u64::MAX) {
         let rate = Rate::from_bits_per_second(bits).unwrap();
         prop_assert_eq!(rate.to_string().parse(), Ok(rate));
     }
 
     #[test]
-    fn what_a_size_displays_is_read_back(count: u64, zeros in 0_u32..12) {
+    fn a_displayed_size_parses_to_itself(count: u64, zeros in 0_u32..12) {
         let size = Bytes::new(count / 10_u64.pow(zeros) * 10_u64.pow(zeros));
         prop_assert_eq!(size.to_string().parse(), Ok(size));
     }
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*|[-−]?[0-9.]{0,50} ?(s|ms|kbit/s|KiB|h)") {
+    fn no_text_causes_a_panic(text in "\\PC*|[-−]?[0-9.]{0,50} ?(s|ms|kbit/s|KiB|h)") {
         let _ = text.parse::<Duration>();
         let _ = text.parse::<Rate>();
         let _ = text.parse::<Bytes>();

@@ -8,7 +8,7 @@ use crate::frame::Link;
 
 /// The reason why a file could not be read completely.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum ReadError {
     #[error("cannot read at byte {offset}: {source}")]
     Io {
@@ -38,7 +38,7 @@ pub enum ReadError {
         offset: u64,
         what: String,
     },
-    #[error("the packet at byte {offset} has link type {found}; {}", Link::KNOWN)]
+    #[error("the packet at byte {offset} has link type {found}; {}", Link::EXPECTED)]
     LinkType {
         /// The offset of the packet's record.
         offset: u64,

@@ -92,7 +92,10 @@ impl<R: Read> Source<R> {
     /// Reads `more` further bytes of the record. Returns the record from its first byte.
     pub(super) fn rest(&mut self, more: u32) -> Result<&[u8], ReadError> {
         if more > MAX_RECORD {
-            return Err(ReadError::damaged(self.offset, format!("it claims {more} bytes more")));
+            return Err(ReadError::damaged(
+                self.offset,
+                format!("its length says {more} more bytes"),
+            ));
         }
         self.load(self.length + more as usize)?;
         Ok(self.record())

@@ -6,12 +6,12 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 use rtolab_time::Instant;
 
-mod by_hand;
 mod fragmented;
 mod links;
 mod long_files;
+mod raw_files;
 
-use by_hand::Order;
+use raw_files::ByteOrder;
 
 use super::*;
 use crate::{CapturedPacket, Checksum, Interface, Writer};
@@ -107,7 +107,7 @@ fn a_truncated_packet_keeps_its_length() {
 #[test]
 fn pcap_in_both_orders_and_resolutions() {
     let bytes = ip(&packet(0, V4, 10));
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         for (magic, time, nanos) in [
             (0xa1b2_c3d4, [3, 999_999], 3_999_999_000),
             (0xa1b2_3c4d, [3, 999_999_999], 3_999_999_999),
@@ -122,10 +122,10 @@ fn pcap_in_both_orders_and_resolutions() {
 #[test]
 fn pcapng_in_both_orders_resolutions_and_offsets() {
     let bytes = ip(&packet(0, V4, 10));
-    for order in [Order::Little, Order::Big] {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
         let offset = |secs: i64| match order {
-            Order::Little => secs.to_le_bytes(),
-            Order::Big => secs.to_be_bytes(),
+            ByteOrder::Little => secs.to_le_bytes(),
+            ByteOrder::Big => secs.to_be_bytes(),
         };
         let (later, earlier) = (offset(5), offset(-5));
         for (options, ticks, nanos) in [
@@ -149,14 +149,14 @@ fn each_section_has_its_own_order_and_interfaces() {
     let bytes = ip(&packet(0, V4, 10));
     let ethernet = [&[0; 12][..], &[0x08, 0x00], &bytes].concat();
     let file = [
-        Order::Little.section(),
-        Order::Little.interface(101, &[]),
-        Order::Little.interface(1, &[(9, &[9])]),
-        Order::Little.frame(1, 8, &ethernet),
-        Order::Little.frame(0, 7, &bytes),
-        Order::Big.section(),
-        Order::Big.interface(1, &[]),
-        Order::Big.frame(0, 9, &ethernet),
+        ByteOrder::Little.section(),
+        ByteOrder::Little.interface(101, &[]),
+        ByteOrder::Little.interface(1, &[(9, &[9])]),
+        ByteOrder::Little.frame(1, 8, &ethernet),
+        ByteOrder::Little.frame(0, 7, &bytes),
+        ByteOrder::Big.section(),
+        ByteOrder::Big.interface(1, &[]),
+        ByteOrder::Big.frame(0, 9, &ethernet),
     ]
     .concat();
     assert_eq!(read_whole(&file), [8, 7000, 9000].map(|at| packet(at, V4, 10)));
@@ -168,7 +168,7 @@ fn without_an_ip_length_the_length_is_that_of_the_frame() {
         let mut bytes = ip(&packet(0, addresses, 5000));
         bytes[length_at..length_at + 2].fill(0);
         let frame = [&[0; 12][..], &ether_type, &bytes].concat();
-        let file = Order::Little.pcap(0xa1b2_c3d4, 1, [0, 0], &frame);
+        let file = ByteOrder::Little.pcap(0xa1b2_c3d4, 1, [0, 0], &frame);
         assert_eq!(read_whole(&file), [packet(0, addresses, 5000)]);
     }
 }
@@ -177,7 +177,7 @@ fn without_an_ip_length_the_length_is_that_of_the_frame() {
 fn a_wrong_checksum_is_reported() {
     let mut bytes = ip(&packet(0, V4, 10));
     *bytes.last_mut().expect("a payload") = 1;
-    let (captured, _, _) = read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes));
+    let (captured, _, _) = read(&ByteOrder::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes));
     assert_eq!(captured[0].checksum, Checksum::Bad);
     assert_eq!(captured[0].packet, packet(0, V4, 10));
 }
@@ -192,21 +192,21 @@ fn packets_without_a_segment_are_counted() {
     };
     let frames = [
         with(&|ip| ip[9] = 17),               // UDP
-        with(&|ip| ip[0] = 0x55),             // no version of IP
+        with(&|ip| ip[0] = 0x55),             // not an IP version
         with(&|ip| ip.truncate(10)),          // half an IP header
-        with(&|ip| ip[6] = 0x20),             // a fragment of no whole units
-        with(&|ip| (ip[4], ip[7]) = (7, 9)),  // a fragment of another
+        with(&|ip| ip[6] = 0x20),             // a fragment that is not a multiple of eight bytes
+        with(&|ip| (ip[4], ip[7]) = (7, 9)),  // a fragment of another packet
         with(&|ip| ip.truncate(39)),          // half a TCP header
         with(&|ip| ip[32] = 0x40),            // a TCP header of 16 bytes
         with(&|ip| (ip[2], ip[3]) = (0, 39)), // an IP packet that ends in the TCP header
         whole.clone(),
     ];
-    let mut file = [Order::Little.section(), Order::Little.interface(101, &[])].concat();
-    file.extend(frames.iter().flat_map(|frame| Order::Little.frame(0, 0, frame)));
-    file.extend(Order::Little.block(3, &[20, 0, 0, 0, 1, 2, 3, 4])); // a simple packet
-    file.extend(Order::Little.block(2, &[0; 24])); // an obsolete one
-    file.extend(Order::Little.block(5, &[0; 12])); // statistics
-    file.extend(Order::Little.frame(0, 0, &whole));
+    let mut file = [ByteOrder::Little.section(), ByteOrder::Little.interface(101, &[])].concat();
+    file.extend(frames.iter().flat_map(|frame| ByteOrder::Little.frame(0, 0, frame)));
+    file.extend(ByteOrder::Little.block(3, &[20, 0, 0, 0, 1, 2, 3, 4])); // a simple packet
+    file.extend(ByteOrder::Little.block(2, &[0; 24])); // an obsolete one
+    file.extend(ByteOrder::Little.block(5, &[0; 12])); // statistics
+    file.extend(ByteOrder::Little.frame(0, 0, &whole));
     let (captured, error, skipped) = read(&file);
     assert!(error.is_none(), "{error:?}");
     assert_eq!(
@@ -253,20 +253,20 @@ fn a_file_of_another_format_is_an_error() {
 #[test]
 fn damage_is_reported_with_its_offset() {
     let bytes = ip(&packet(0, V4, 0));
-    let [section, interface] = [Order::Little.section(), Order::Little.interface(101, &[])];
-    let frame = Order::Little.frame(0, 0, &bytes);
+    let [section, interface] = [ByteOrder::Little.section(), ByteOrder::Little.interface(101, &[])];
+    let frame = ByteOrder::Little.frame(0, 0, &bytes);
     let begin = [&section[..], &interface].concat();
     assert_eq!(
-        message(&[&begin[..], &Order::Little.frame(3, 0, &bytes)].concat()),
+        message(&[&begin[..], &ByteOrder::Little.frame(3, 0, &bytes)].concat()),
         "the record at byte 48 is damaged: a packet of interface 3, but the section has 1"
     );
     assert_eq!(
-        message(&[&begin[..], &Order::Little.words(&[6, 8, 8])].concat()),
+        message(&[&begin[..], &ByteOrder::Little.words(&[6, 8, 8])].concat()),
         "the record at byte 48 is damaged: a block of 8 bytes; expected at least 12"
     );
     assert_eq!(
-        message(&[&begin[..], &Order::Little.words(&[6, 0x7fff_ffff, 8])].concat()),
-        "the record at byte 48 is damaged: it claims 2147483635 bytes more"
+        message(&[&begin[..], &ByteOrder::Little.words(&[6, 0x7fff_ffff, 8])].concat()),
+        "the record at byte 48 is damaged: its length says 2147483635 more bytes"
     );
     let mut disagreeing = frame.clone();
     *disagreeing.last_mut().expect("a length") = 1;
@@ -281,7 +281,7 @@ fn damage_is_reported_with_its_offset() {
         "the record at byte 48 is damaged: its lengths disagree"
     );
     assert_eq!(
-        message(&[&section[..], &Order::Little.interface(101, &[(9, &[20])])].concat()),
+        message(&[&section[..], &ByteOrder::Little.interface(101, &[(9, &[20])])].concat()),
         "the record at byte 28 is damaged: a time resolution of 0x14"
     );
     let mut orderless = section.clone();
@@ -296,7 +296,7 @@ fn damage_is_reported_with_its_offset() {
 fn the_complete_packets_of_a_truncated_file_are_read() {
     let bytes = ip(&packet(0, V4, 10));
     let one = packet(0, V4, 10);
-    let pcap = Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes);
+    let pcap = ByteOrder::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes);
     let two = [&pcap[..], &pcap[24..]].concat();
     let pcapng = write(std::slice::from_ref(&one));
     for (file, second) in [(two, pcap.len()), (write(&[one.clone(), one]), pcapng.len())] {
@@ -363,9 +363,9 @@ proptest! {
         let bytes = ip(&packet(AT, V4, len));
         let mut file = match format {
             0 => write(&[packet(AT, V4, len), packet(AT, V6, len)]),
-            1 => Order::Big.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes),
-            _ => [Order::Big.section(), Order::Big.interface(101, &[(9, &[9]), (1, b"hello")]),
-                Order::Big.frame(0, 1, &bytes), Order::Big.frame(0, 2, &bytes)].concat(),
+            1 => ByteOrder::Big.pcap(0xa1b2_c3d4, 101, [0, 0], &bytes),
+            _ => [ByteOrder::Big.section(), ByteOrder::Big.interface(101, &[(9, &[9]), (1, b"hello")]),
+                ByteOrder::Big.frame(0, 1, &bytes), ByteOrder::Big.frame(0, 2, &bytes)].concat(),
         };
         for (at, byte) in damage {
             *at.get_mut(&mut file) = byte;

@@ -41,7 +41,7 @@ pub enum NetworkVerdict {
 
 /// The answer about a capture.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct CaptureAnswer {
     pub network: NetworkVerdict,
     /// The share of the data segments that were lost.
@@ -53,7 +53,7 @@ pub struct CaptureAnswer {
 
 /// The answer about a connection.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ConnectionAnswer {
     /// Its number in the capture.
     pub connection: u64,

@@ -9,7 +9,7 @@ pub(super) const MIN_ACKS: usize = 4;
 
 /// The reason why a path cannot be inferred.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum NotInferred {
     #[error("the capture has no connection {0}")]
     NoConnection(u64),

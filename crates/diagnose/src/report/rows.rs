@@ -13,7 +13,7 @@ use crate::vantage::Vantage;
 
 /// A connection of a capture.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct ConnectionReport {
     /// Its number in the capture, from 1.
     pub number: u64,
@@ -135,7 +135,7 @@ pub struct EvidenceReport {
 
 /// A timeout.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct TimeoutReport {
     /// The retransmission's number in the capture.
     pub frame: u64,
@@ -160,7 +160,7 @@ pub struct TimeoutReport {
 
 /// An episode: from the first timeout until all data outstanding then is acknowledged.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct EpisodeReport {
     /// `client` or `server`.
     pub from: &'static str,
@@ -184,7 +184,7 @@ pub struct EpisodeReport {
 
 /// The cost of an episode.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Cost {
     /// How long nothing was acknowledged, in seconds.
     pub stall: Option<f64>,

@@ -27,7 +27,7 @@ pub struct SettledLine<'a> {
 /// A settled verdict.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "row", rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum SettledRow<'a> {
     Retransmission(&'a RetransmissionReport),
     Timeout(&'a TimeoutReport),

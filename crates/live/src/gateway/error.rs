@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// The reason why a gateway failed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum GatewayError {
     #[error("`gateway` needs Linux: it takes packets from a TUN device")]
     NotLinux,

@@ -34,7 +34,7 @@ pub struct Gateway {
 
 /// The TUN device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct Device {
     pub name: String,
     /// This machine's addresses on it, with prefix lengths.

@@ -4,7 +4,7 @@ use std::io;
 
 /// What is missing or went wrong, and what would be right.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
 pub enum PacketSocketError {
     #[error("`watch` needs Linux: it receives packets from a packet socket")]
     NotLinux,

@@ -27,15 +27,15 @@ impl Sim {
     #[inline(never)]
     pub(super) fn notify_listeners(&mut self, flow: usize, place: Place) {
         let plan = &self.flows[flow].plan;
-        let others = [plan.before, plan.after, plan.application];
-        let [before, after, application] = others.map(|number| number.map(|it| it as usize));
-        match (place, before, after) {
-            (Place::Sender, Some(before), _) => self.relay(before, flow),
-            (Place::Receiver, _, Some(after)) => {
-                if self.flows[after].begin.is_none() {
-                    self.open(after, self.now());
+        let listeners = [plan.previous_leg, plan.next_leg, plan.application];
+        let [previous, next, application] = listeners.map(|number| number.map(|it| it as usize));
+        match (place, previous, next) {
+            (Place::Sender, Some(previous), _) => self.relay(previous, flow),
+            (Place::Receiver, _, Some(next)) => {
+                if self.flows[next].begin.is_none() {
+                    self.open(next, self.now());
                 }
-                self.relay(flow, after);
+                self.relay(flow, next);
             }
             _ => {}
         }
@@ -120,10 +120,10 @@ impl Sim {
     fn send_datagram(&mut self, flow: usize, bytes: u32) {
         let end = self.flows[flow].end_mut(Place::Sender);
         let payload = Packet::datagram_payload(bytes);
-        let before = end.count.segments * u64::from(payload);
+        let previous = end.count.segments * u64::from(payload);
         let segment =
-            Segment::new(Seq::new((Seq::FIRST + 1).value() + before), payload, Flags::NONE);
+            Segment::new(Seq::new((Seq::FIRST + 1).value() + previous), payload, Flags::NONE);
         end.count_sent(&segment, UDP_HEADER);
-        self.depart((flow, Place::Sender), segment, bytes);
+        self.send_packet((flow, Place::Sender), segment, bytes);
     }
 }

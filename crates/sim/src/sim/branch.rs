@@ -33,8 +33,8 @@ impl Branch {
 #[derive(Clone)]
 pub struct Branching {
     branch: Branch,
-    /// The configurations of both ends of each leg from the timeout on; `None` if the timeout does
-    /// not happen instead.
+    /// The configurations of both ends of each leg from the timeout on; `None` if the
+    /// timeout is suppressed instead.
     configs: Option<Arc<[[Arc<Config>; 2]]>>,
     /// The fork, after the timeout was found.
     pub found: Option<Box<Sim>>,
@@ -46,7 +46,7 @@ impl Branching {
     }
 
     /// Is the timeout in `row` the one at which the run branches?
-    pub fn begins(&self, row: &TimeoutRow) -> bool {
+    pub fn is_at(&self, row: &TimeoutRow) -> bool {
         self.found.is_none() && self.branch.is_at(row)
     }
 }

@@ -39,15 +39,15 @@ impl Sim {
                 break;
             }
         }
-        let both = &fork.flows[flow];
-        let truth = match both.end(place.other()).connection.as_ref() {
-            _ if both.acknowledged(place, seq) => Truth::Spurious,
+        let simulated = &fork.flows[flow];
+        let truth = match simulated.end(place.other()).connection.as_ref() {
+            _ if simulated.acknowledged(place, seq) => Truth::Spurious,
             Some(peer) if peer.receiver().holds(&(seq..seq + 1)) => Truth::AckLost,
             _ => Truth::Genuine,
         };
-        let ends = !both.plan.is_endless();
-        let goes_on = truth == Truth::Spurious && horizon == Horizon::Transfer && ends;
-        Counterfactual { truth, outcome: goes_on.then(|| fork.finish((flow, place), end)) }
+        let is_finite = !simulated.plan.is_endless();
+        let continues = truth == Truth::Spurious && horizon == Horizon::Transfer && is_finite;
+        Counterfactual { truth, outcome: continues.then(|| fork.finish((flow, place), end)) }
     }
 
     /// The end of the transfer if this end continues with another configuration from the checkpoint

@@ -64,19 +64,19 @@ impl SimFlow {
         let (here, there) = pair(&mut self.ends, place);
         let Some(connection) = &mut here.connection else { return Reply::NotHandled };
         let (seq, len) = (packet.segment.seq, packet.segment.len);
-        let read = connection.receiver().rcv_nxt();
-        let answer = connection.answer(&mut packet.segment, at);
-        if answer == Reply::NotHandled {
-            return answer;
+        let rcv_nxt = connection.receiver().rcv_nxt();
+        let reply = connection.answer(&mut packet.segment, at);
+        if reply == Reply::NotHandled {
+            return reply;
         }
         if len > 0 {
             there.copies.delivered(seq, packet.order);
-            here.count.read += connection.receiver().rcv_nxt().since(read);
+            here.count.read += connection.receiver().rcv_nxt().since(rcv_nxt);
             if packet.to_receiver {
                 self.tally.delay.count(at.since(packet.sent));
             }
         }
-        if answer == Reply::Segment {
+        if reply == Reply::Segment {
             packet.order = 0;
             here.note_sent_new(&packet.segment);
             packet.sent = at;
@@ -84,6 +84,6 @@ impl SimFlow {
             packet.to_receiver = place == Place::Sender;
             packet.step = self.route(place, at);
         }
-        answer
+        reply
     }
 }

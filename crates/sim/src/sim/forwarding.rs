@@ -13,11 +13,11 @@ use crate::transit::{PipeEvent, Slot};
 /// The result of entering the pipes at a step.
 #[derive(Clone, Copy, Debug)]
 enum PipeEntry {
-    /// The packet waits in this run until `due`, and `step` is next.
-    Waits { step: u32, run: u32, due: PipeEvent },
+    /// The packet is in this run until `due`. Then it enters `step`.
+    Queued { step: u32, run: u32, due: PipeEvent },
     /// The queue of one of the pipes is full when the packet arrives there.
-    Refused(PipeEvent),
-    /// The next step is no pipe.
+    Dropped(PipeEvent),
+    /// The next step is not a pipe.
     Other(SimStep),
 }
 
@@ -32,17 +32,17 @@ impl Sim {
     #[inline(always)]
     pub(super) fn forward_inline(&mut self, packet: &mut Packet) {
         match self.enter_pipes((packet.bytes, packet.step), self.now) {
-            PipeEntry::Waits { step, run, due } => {
+            PipeEntry::Queued { step, run, due } => {
                 packet.step = step;
                 let slot = self.transit.put(packet);
                 self.transit.push(run as usize, due, slot);
             }
-            PipeEntry::Refused(due) => self.schedule_drop(packet, due, self.now),
+            PipeEntry::Dropped(due) => self.schedule_drop(packet, due, self.now),
             PipeEntry::Other(step) => self.enter_step(step, packet),
         }
     }
 
-    /// Enters a step that is no pipe.
+    /// Enters a step that is not a pipe.
     #[inline(never)]
     fn enter_step(&mut self, step: SimStep, packet: &mut Packet) {
         match step {
@@ -73,11 +73,11 @@ impl Sim {
     #[inline(always)]
     pub(super) fn forward_in_place(&mut self, slot: Slot, (bytes, step): (u32, u32), at: Instant) {
         match self.enter_pipes((bytes, step), at) {
-            PipeEntry::Waits { step, run, due } => {
+            PipeEntry::Queued { step, run, due } => {
                 self.transit.packet_mut(slot).step = step;
                 self.transit.push(run as usize, due, slot);
             }
-            PipeEntry::Refused(due) => {
+            PipeEntry::Dropped(due) => {
                 let packet = self.transit.take(slot);
                 self.schedule_drop(&packet, due, at);
             }
@@ -99,12 +99,12 @@ impl Sim {
                 other => return PipeEntry::Other(other),
             };
             let Some(out) = self.pipes[pipe_index as usize].pass(bytes, at) else {
-                return PipeEntry::Refused(PipeEvent::drop(at, pipe));
+                return PipeEntry::Dropped(PipeEvent::drop(at, pipe));
             };
             step += 1;
             match run {
                 Some(run) => {
-                    return PipeEntry::Waits { step, run, due: PipeEvent::exit(out, pipe) };
+                    return PipeEntry::Queued { step, run, due: PipeEvent::exit(out, pipe) };
                 }
                 None => at = out,
             }

@@ -54,14 +54,14 @@ impl Sim {
         }
         if let Some(packet) = nth(PIPE) {
             self.prefetch_pipes(self.step_of_reply(packet));
-            self.prefetch_pieces(packet);
+            self.prefetch_out_of_order(packet);
         }
     }
 
     /// Prefetches the out-of-order queue of the peer of a sender in recovery. It shows whether a
     /// retransmission is needed.
     #[inline(always)]
-    fn prefetch_pieces(&self, packet: &Packet) {
+    fn prefetch_out_of_order(&self, packet: &Packet) {
         let [sender, receiver] = &self.flows[packet.flow as usize].ends;
         let is_recovering = || sender.flight().is_some_and(|flight| flight.sacked() > 0);
         if !packet.to_receiver && is_recovering() {
@@ -114,7 +114,7 @@ impl Sim {
                 flight.last().into_iter().for_each(prefetch_after);
                 flight.known_block().into_iter().for_each(prefetch);
                 if flight.sacked() > 0 {
-                    receiver.prefetch_pieces();
+                    receiver.prefetch_out_of_order();
                 }
             }
             Place::Receiver => {

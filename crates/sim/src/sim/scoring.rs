@@ -91,11 +91,12 @@ impl Scoring {
     pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
         let end = flow.end(packet.destination());
         self.duplicates.before_arrival(packet, end);
-        let sends = |connection: &&Connection| connection.sender().flight().size() > 0;
-        self.checkpoint = end.connection.as_ref().filter(sends).map(|connection| Checkpoint {
-            connection: connection.clone(),
-            stimulus: Stimulus::Arrival(packet.segment),
-        });
+        let has_data_in_flight = |connection: &&Connection| connection.sender().flight().size() > 0;
+        self.checkpoint =
+            end.connection.as_ref().filter(has_data_in_flight).map(|connection| Checkpoint {
+                connection: connection.clone(),
+                stimulus: Stimulus::Arrival(packet.segment),
+            });
     }
 
     /// Processes a packet after its destination did.
@@ -150,9 +151,9 @@ impl Sim {
             scoring.detectors.on_retransmission((flow, place), &row, seq);
             let (horizon, end) = (scoring.horizon, scoring.end);
             let Some(checkpoint) = scoring.checkpoint.clone() else { return };
-            if let Some(mut branching) = scoring.branching.take_if(|it| it.begins(&row)) {
-                let here = (flow, place, number);
-                branching.found = self.branch_off(here, &branching, checkpoint.clone());
+            if let Some(mut branching) = scoring.branching.take_if(|it| it.is_at(&row)) {
+                let decision = (flow, place, number);
+                branching.found = self.branch_off(decision, &branching, checkpoint.clone());
                 let Some(scoring) = &mut self.scoring else { return };
                 scoring.branching = Some(branching);
             }

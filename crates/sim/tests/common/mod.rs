@@ -1,7 +1,7 @@
 //! Small scenarios for tests: a chain of links, and one flow that tests change.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod worlds;
+pub mod test_networks;
 
 use std::fmt::Write as _;
 

@@ -7,12 +7,12 @@ const LEN: u32 = 3000;
 /// An IPv4 packet in fragments whose payloads end at these bytes.
 fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, payload) = whole.split_at(20);
-    pieces(payload, ends)
+    split(payload, ends)
         .map(|(start, part, more)| {
             let mut head = head.to_vec();
             head[2..4].copy_from_slice(&(20 + part.len() as u16).to_be_bytes());
-            let place = (start / 8) as u16 | u16::from(more) << 13;
-            head[6..8].copy_from_slice(&place.to_be_bytes());
+            let offset_field = (start / 8) as u16 | u16::from(more) << 13;
+            head[6..8].copy_from_slice(&offset_field.to_be_bytes());
             [&head[..], part].concat()
         })
         .collect()
@@ -22,13 +22,13 @@ fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
 fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, segment) = whole.split_at(40);
     let payload = [&[6, 0, 1, 4, 0, 0, 0, 0][..], segment].concat();
-    pieces(&payload, ends)
+    split(&payload, ends)
         .map(|(start, part, more)| {
             let mut head = head.to_vec();
             head[4..6].copy_from_slice(&(8 + 8 + part.len() as u16).to_be_bytes());
             head[6] = 0;
-            let place = (start as u16 & !7) | u16::from(more);
-            let [high, low] = place.to_be_bytes();
+            let offset_field = (start as u16 & !7) | u16::from(more);
+            let [high, low] = offset_field.to_be_bytes();
             // Hop-by-hop options, then the fragment header.
             head.extend([44, 0, 1, 4, 0, 0, 0, 0]);
             head.extend([60, 0, high, low, 9, 9, 9, 9]);
@@ -39,7 +39,7 @@ fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
 
 /// The parts of a payload that end at these bytes and at its end: offset, bytes, and whether more
 /// follow.
-fn pieces<'a>(
+fn split<'a>(
     payload: &'a [u8],
     ends: &'a [usize],
 ) -> impl Iterator<Item = (usize, &'a [u8], bool)> {
@@ -50,13 +50,13 @@ fn pieces<'a>(
 
 /// A capture of these packets, a second apart.
 fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let frames = frames.iter().zip(0..).map(|(frame, at)| order.frame(0, at * 1_000_000, frame));
     let head = [order.section(), order.interface(101, &[])];
     head.into_iter().chain(frames).collect::<Vec<_>>().concat()
 }
 
-fn of_both() -> [(CapturedPacket, Vec<Vec<u8>>); 2] {
+fn both_versions() -> [(CapturedPacket, Vec<Vec<u8>>); 2] {
     let ends = [8, 1480, 2960];
     [
         (packet(0, V4, LEN), v4(&ip(&packet(0, V4, LEN)), &ends)),
@@ -66,9 +66,9 @@ fn of_both() -> [(CapturedPacket, Vec<Vec<u8>>); 2] {
 
 #[test]
 fn the_last_fragment_completes_a_segment() {
-    for (segment, pieces) in of_both() {
+    for (segment, fragments) in both_versions() {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
-            let file = capture(&order.map(|at| pieces[at].clone()));
+            let file = capture(&order.map(|at| fragments[at].clone()));
             let (captured, error, skipped) = read(&file);
             assert!(error.is_none());
             assert_eq!(skipped, Skipped::default());
@@ -88,8 +88,8 @@ fn an_unfragmented_packet_may_have_a_fragment_header() {
 
 #[test]
 fn fragments_of_incomplete_packets_are_counted() {
-    for (_, pieces) in of_both() {
-        let (captured, _, skipped) = read(&capture(&pieces[..3]));
+    for (_, fragments) in both_versions() {
+        let (captured, _, skipped) = read(&capture(&fragments[..3]));
         assert!(captured.is_empty());
         assert_eq!(skipped, Skipped { fragments: 3, ..Skipped::default() });
     }

@@ -37,7 +37,7 @@ fn frames_of_every_link_type() {
         ] {
             // Short Ethernet frames are padded; the padding is not part of the IP packet.
             let frame = [&header[..], &bytes, &[0xee; 6]].concat();
-            let file = Order::Little.pcap(0xa1b2_c3d4, link_type, [0, 0], &frame);
+            let file = ByteOrder::Little.pcap(0xa1b2_c3d4, link_type, [0, 0], &frame);
             assert_eq!(read_whole(&file), [packet(0, addresses, 10)], "link type {link_type}");
         }
     }
@@ -49,7 +49,7 @@ fn a_truncated_frame_is_skipped_or_has_the_length_of_its_headers() {
     let header = [&[7; 12][..], &tag(0x88a8), &tag(0x8100), &[0x08, 0x00]].concat();
     let frame = [header, bytes].concat();
     for captured in 0..frame.len() {
-        let mut file = Order::Little.pcap(0xa1b2_c3d4, 1, [0, 0], &frame[..captured]);
+        let mut file = ByteOrder::Little.pcap(0xa1b2_c3d4, 1, [0, 0], &frame[..captured]);
         file[36..40].copy_from_slice(&(frame.len() as u32).to_le_bytes());
         let (packets, error, skipped) = read(&file);
         assert!(error.is_none());
@@ -69,13 +69,17 @@ fn a_truncated_frame_is_skipped_or_has_the_length_of_its_headers() {
 
 #[test]
 fn a_capture_with_only_an_unknown_link_type_is_an_error() {
-    let known = "known are Ethernet (1), raw IP (101, 228, 229), loopback (0, 108) and Linux \
+    let known = "expected Ethernet (1), raw IP (101, 228, 229), loopback (0, 108) or Linux \
                  cooked (113, 276)";
     assert_eq!(
-        message(&Order::Little.pcap(0xa1b2_c3d4, 105, [0, 0], &[0; 40])),
+        message(&ByteOrder::Little.pcap(0xa1b2_c3d4, 105, [0, 0], &[0; 40])),
         format!("the packet at byte 24 has link type 105; {known}")
     );
-    let file = [Order::Big.section(), Order::Big.interface(105, &[]), Order::Big.frame(0, 0, &[])];
+    let file = [
+        ByteOrder::Big.section(),
+        ByteOrder::Big.interface(105, &[]),
+        ByteOrder::Big.frame(0, 0, &[]),
+    ];
     assert_eq!(
         message(&file.concat()),
         format!("the packet at byte 48 has link type 105; {known}")
@@ -85,7 +89,7 @@ fn a_capture_with_only_an_unknown_link_type_is_an_error() {
 #[test]
 fn packets_of_an_interface_with_an_unknown_link_type_are_skipped() {
     let bytes = ip(&packet(0, V4, 10));
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let file = [
         order.section(),
         order.interface(105, &[]),
@@ -110,21 +114,21 @@ fn the_fingerprint_of_a_syn_has_its_options_in_order() {
     let mut syn = packet(0, V4, 0);
     syn.segment.flags = Flags::SYN;
     syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
-    let (captured, ..) = read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&syn)));
+    let (captured, ..) = read(&ByteOrder::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&syn)));
     let syn_fingerprint = captured[0].syn_fingerprint.as_ref().expect("it is a SYN");
     assert_eq!(
         (syn_fingerprint.hops, &syn_fingerprint.options[..]),
         (64, &[2, 1, 3, 1, 1, 4, 1, 1, 8][..])
     );
     let (captured, ..) =
-        read(&Order::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&packet(0, V4, 9))));
+        read(&ByteOrder::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&packet(0, V4, 9))));
     assert_eq!(captured[0].syn_fingerprint, None);
 }
 
 #[test]
 fn packets_are_sorted_by_time_only_if_there_are_several_interfaces() {
     let bytes = ip(&packet(0, V4, 10));
-    let order = Order::Little;
+    let order = ByteOrder::Little;
     let frames = [order.frame(0, 1, &bytes), order.frame(0, 4, &bytes), order.frame(1, 2, &bytes)];
     let frames = [&frames.concat()[..], &order.frame(1, 3, &bytes), &[6, 0, 0, 0]].concat();
     let numbers = |interfaces: usize| -> Vec<u64> {

@@ -21,9 +21,9 @@ const HEAD: usize = 48;
 /// A pcapng file of 700 packets, which is longer than the buffer.
 fn long_file() -> (Vec<CapturedPacket>, Vec<u8>) {
     let packets: Vec<_> = (0..700_u32).map(|n| packet(AT + u64::from(n), V4, 900 + n)).collect();
-    let frame = |n: &CapturedPacket| Order::Little.frame(0, 0, &ip(n));
+    let frame = |n: &CapturedPacket| ByteOrder::Little.frame(0, 0, &ip(n));
     let frames: Vec<u8> = packets.iter().flat_map(frame).collect();
-    let head = [Order::Little.section(), Order::Little.interface(101, &[])].concat();
+    let head = [ByteOrder::Little.section(), ByteOrder::Little.interface(101, &[])].concat();
     (packets, [head, frames].concat())
 }
 
@@ -49,7 +49,7 @@ fn damage_beyond_the_buffer_is_reported_with_its_offset() {
         .iter()
         .scan(HEAD, |next, packet| {
             let start = *next;
-            *next += Order::Little.frame(0, 0, &ip(packet)).len();
+            *next += ByteOrder::Little.frame(0, 0, &ip(packet)).len();
             Some(start)
         })
         .collect();
@@ -69,7 +69,7 @@ fn damage_beyond_the_buffer_is_reported_with_its_offset() {
 #[test]
 fn a_record_may_be_longer_than_the_buffer() {
     let (packets, file) = long_file();
-    let unknown = Order::Little.block(0x0bad, &vec![7; 3 << 20]);
+    let unknown = ByteOrder::Little.block(0x0bad, &vec![7; 3 << 20]);
     let file = [&file[..HEAD], &unknown, &file[HEAD..]].concat();
     assert_eq!(lengths(&file[..]).len(), packets.len());
     let mut oversized = file;

@@ -91,7 +91,7 @@ impl SocketSide {
         (limit, buffer): (usize, &mut [u8]),
     ) -> Result<(), Broken> {
         while self.readable && !self.ended {
-            let free = limit.saturating_sub(tcp_side.socket.kept()[0]).min(buffer.len());
+            let free = limit.saturating_sub(tcp_side.socket.buffered()[0]).min(buffer.len());
             if free == 0 {
                 break;
             }

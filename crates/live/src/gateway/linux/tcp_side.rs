@@ -66,7 +66,7 @@ impl TcpSide {
             self.socket.clear();
             self.remainder = None;
         } else {
-            self.socket.forget_acknowledged();
+            self.socket.discard_acknowledged();
         }
     }
 

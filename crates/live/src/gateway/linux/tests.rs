@@ -244,7 +244,7 @@ impl Simulation {
                 let budget = (self.plan.room, &mut buffer[..]);
                 self.disposition = self.socket_side.relay(tcp_side, &mut self.server, budget);
             }
-            let [outgoing, incoming] = tcp_side.socket.kept();
+            let [outgoing, incoming] = tcp_side.socket.buffered();
             let buffered = [incoming, outgoing];
             self.max_buffered = [0, 1]
                 .map(|direction: usize| self.max_buffered[direction].max(buffered[direction]));

@@ -119,10 +119,11 @@ impl Host {
         }
     }
 
-    /// The application reads up to `most` bytes, which must be the next ones of the `other` stream.
-    fn take(&mut self, most: u64, other: &[u8]) {
+    /// The application reads up to `limit` bytes, which must be the next ones of the `other`
+    /// stream.
+    fn take(&mut self, limit: u64, other: &[u8]) {
         let Some(socket) = &mut self.socket else { return };
-        let bytes = socket.read(usize::try_from(most).unwrap_or(usize::MAX));
+        let bytes = socket.read(usize::try_from(limit).unwrap_or(usize::MAX));
         let range = self.read..self.read + bytes.len();
         assert_eq!(bytes, other[range.clone()], "{range:?}");
         self.read = range.end;
@@ -155,7 +156,7 @@ impl Host {
             bytes.extend(payload);
             sent.push(bytes);
         }
-        socket.forget_acknowledged();
+        socket.discard_acknowledged();
         sent
     }
 }

@@ -108,7 +108,7 @@ impl Relay<'_> {
         let disposition = match server {
             Server::Connected(socket, socket_side) => {
                 let most = self.gateway.limits.send_buffer as usize;
-                let limit = self.memory.limit(tcp_side.socket.kept()[0], most);
+                let limit = self.memory.limit(tcp_side.socket.buffered()[0], most);
                 socket_side.relay(tcp_side, socket, (limit, &mut self.buffer))
             }
             Server::Closed if *connected && !failed && tcp_side.socket.connection.is_writable() => {
@@ -164,7 +164,7 @@ impl Relay<'_> {
         self.counts.bytes_down += down;
         let before = proxied.buffered;
         let Some(tcp_side) = proxied.tcp_side() else { return };
-        let buffered = tcp_side.socket.kept();
+        let buffered = tcp_side.socket.buffered();
         proxied.buffered = buffered;
         self.memory.update_buffered(before, buffered);
         self.counts.most_kept = self.counts.most_kept.max(self.memory.buffered());

@@ -2,12 +2,12 @@
 
 /// The byte order of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     fn word(self, word: u32) -> [u8; 4] {
         match self {
             Self::Little => word.to_le_bytes(),

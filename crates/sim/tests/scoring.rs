@@ -19,11 +19,11 @@ fn owned(names: &[&str]) -> Vec<String> {
 /// A scored run for each of the seeds.
 fn scored(
     scenario: &Scenario,
-    (sender, judges): (&str, &[&str]),
+    (sender, detectors): (&str, &[&str]),
     seeds: std::ops::Range<u64>,
 ) -> Vec<Recording> {
     let lab = Lab::new(scenario, Some(sender)).unwrap();
-    let lab = lab.scored(scenario, &owned(judges), &[]).unwrap();
+    let lab = lab.scored(scenario, &owned(detectors), &[]).unwrap();
     seeds.map(|seed| lab.run(0, seed, Observe::default())).collect()
 }
 
@@ -31,7 +31,7 @@ fn scored(
 fn truths(recordings: &[Recording]) -> Vec<Truth> {
     let rows = recordings.iter().flat_map(|recording| &recording.timeouts);
     let sent = rows.filter(|row| row.end == Place::Sender);
-    sent.map(|row| row.truth.expect("every row is judged")).collect()
+    sent.map(|row| row.truth.expect("every row has a truth")).collect()
 }
 
 fn count<T: PartialEq>(all: &[T], one: &T) -> usize {
@@ -44,12 +44,12 @@ fn verdicts(recordings: &[Recording]) -> impl Iterator<Item = &VerdictRow> {
     rows.filter(|row| row.end == Place::Sender)
 }
 
-const ROOM: (&str, &str) = ("link.wireless.queue", "unlimited");
+const UNLIMITED_QUEUE: (&str, &str) = ("link.wireless.queue", "unlimited");
 const TIMESTAMPS: (&str, &str) = ("tcp.timestamps", "true");
 
 #[test]
 fn without_losses_every_retransmission_is_spurious() {
-    let scenario = scenario("frto2002-delays.toml", &[ROOM]);
+    let scenario = scenario("frto2002-delays.toml", &[UNLIMITED_QUEUE]);
     for sender in ["sack", "newreno", "newreno:no-bugfix", "sack+frto"] {
         let truths = truths(&scored(&scenario, (sender, &[]), 0..20));
         assert!(truths.len() > 20, "{sender}: {}", truths.len());
@@ -59,8 +59,11 @@ fn without_losses_every_retransmission_is_spurious() {
 
 #[test]
 fn if_only_acks_are_lost_no_timeout_is_genuine() {
-    let lossy =
-        [ROOM, ("link.wireless.spikes.probability", "0"), ("link.wireless.backward.loss", "0.5")];
+    let lossy = [
+        UNLIMITED_QUEUE,
+        ("link.wireless.spikes.probability", "0"),
+        ("link.wireless.backward.loss", "0.5"),
+    ];
     let scenario = scenario("frto2002-delays.toml", &lossy);
     for sender in ["sack", "newreno"] {
         let truths = truths(&scored(&scenario, (sender, &[]), 0..20));
@@ -83,19 +86,20 @@ fn scoring_does_not_change_a_run() {
     for seed in 0..5 {
         let lab = || Lab::new(&scenario, Some("sack")).unwrap();
         let what_if = owned(&["sack+frto", "newreno"]);
-        let asked = lab().scored(&scenario, &owned(&["eifel", "frto", "dsack"]), &what_if).unwrap();
-        let judged = asked.run(0, seed, observe);
-        assert!(!judged.verdicts.is_empty() && !judged.what_ifs.is_empty());
-        assert!(text(judged) == text(lab().run(0, seed, observe)), "seed {seed}");
-        let unwatched = lab().run(0, seed, Observe::default());
-        let watched = lab().run(0, seed, observe);
-        assert_eq!(format!("{:?}", unwatched.links), format!("{:?}", watched.links));
+        let with_request =
+            lab().scored(&scenario, &owned(&["eifel", "frto", "dsack"]), &what_if).unwrap();
+        let scored = with_request.run(0, seed, observe);
+        assert!(!scored.verdicts.is_empty() && !scored.what_ifs.is_empty());
+        assert!(text(scored) == text(lab().run(0, seed, observe)), "seed {seed}");
+        let untraced = lab().run(0, seed, Observe::default());
+        let traced = lab().run(0, seed, observe);
+        assert_eq!(format!("{:?}", untraced.links), format!("{:?}", traced.links));
     }
 }
 
 #[test]
 fn on_delay_spikes_without_loss_eifel_agrees_with_the_truth() {
-    let scenario = scenario("frto2002-delays.toml", &[ROOM, TIMESTAMPS]);
+    let scenario = scenario("frto2002-delays.toml", &[UNLIMITED_QUEUE, TIMESTAMPS]);
     for sender in ["sack", "newreno", "sack+frto"] {
         let recordings = scored(&scenario, (sender, &["eifel"]), 0..20);
         // Eifel has no verdict on the handshake.
@@ -131,20 +135,20 @@ fn the_false_alarms_of_table_3_depend_on_the_echoed_timestamp() {
 fn a_detector_without_its_option_has_no_verdict() {
     let scenario = scenario("frto2002-delays.toml", &[]);
     let recordings = scored(&scenario, ("sack", &["eifel", "dsack"]), 1..3);
-    let said: Vec<_> = verdicts(&recordings).map(|row| (row.verdict, row.why)).collect();
-    assert!(said.contains(&("blind", Some("no timestamps"))), "{said:?}");
-    assert!(said.contains(&("blind", Some("no D-SACK"))), "{said:?}");
+    let found: Vec<_> = verdicts(&recordings).map(|row| (row.verdict, row.why)).collect();
+    assert!(found.contains(&("blind", Some("no timestamps"))), "{found:?}");
+    assert!(found.contains(&("blind", Some("no D-SACK"))), "{found:?}");
 }
 
 const STALL: (&str, &str) = ("link.wireless.stalls.scripted", r#"[{ at = "20 s", for = "3 s" }]"#);
-const QUIET: (&str, &str) = ("link.wireless.spikes.probability", "0");
+const NO_SPIKES: (&str, &str) = ("link.wireless.spikes.probability", "0");
 
 #[test]
 fn the_cost_of_a_spurious_timeout_is_the_difference_to_the_run_without_it() {
-    let scenario = scenario("frto2002-delays.toml", &[QUIET, STALL]);
+    let scenario = scenario("frto2002-delays.toml", &[NO_SPIKES, STALL]);
     let recordings = scored(&scenario, ("sack", &[]), 1..2);
     let row = recordings[0].timeouts.iter().find(|row| row.kind == TimeoutKind::Timeout).unwrap();
-    let cost = row.cost.expect("a spurious timeout was judged");
+    let cost = row.cost.expect("a spurious timeout was scored");
     // The timeout causes an unneeded retransmission of the whole window, and no other.
     let window = recordings[0].connections[0].unneeded as i64;
     assert!(window >= 8 && cost.more_segments() == window, "{cost:?}, {window} unneeded");
@@ -163,7 +167,7 @@ fn an_endless_transfer_has_no_cost() {
 
 #[test]
 fn another_sender_continues_from_a_timeout() {
-    let scenario = scenario("frto2002-delays.toml", &[QUIET, STALL]);
+    let scenario = scenario("frto2002-delays.toml", &[NO_SPIKES, STALL]);
     let lab = Lab::new(&scenario, Some("sack")).unwrap();
     let lab = lab.scored(&scenario, &[], &owned(&["sack", "sack+frto"])).unwrap();
     let recording = lab.run(0, 1, Observe::default());
@@ -193,7 +197,8 @@ fn a_sender_cannot_continue_without_its_negotiated_option() {
 #[test]
 fn each_duplicate_ack_has_its_cause() {
     let causes = |set: &[(&str, &str)]| {
-        let scenario = scenario("frto2002-delays.toml", &[&[QUIET, ROOM], set].concat());
+        let scenario =
+            scenario("frto2002-delays.toml", &[&[NO_SPIKES, UNLIMITED_QUEUE], set].concat());
         let recordings = scored(&scenario, ("sack", &[]), 1..4);
         let rows = recordings.iter().flat_map(|recording| &recording.duplicates);
         rows.map(|row| row.cause.unwrap()).collect::<Vec<_>>()
@@ -207,10 +212,11 @@ fn each_duplicate_ack_has_its_cause() {
     only(&causes(&[small, STALL]), DupackCause::Retransmission);
     // Frames are reordered by less time than a retransmission takes. None is lost.
     let jitter = ("link.wireless.forward.jitter", r#"{ uniform = ["0 s", "250 ms"] }"#);
-    let patient = ("tcp.recovery.dupthresh", "10");
-    let overtaken = causes(&[small, jitter, ("link.wireless.forward.order", "free"), patient]);
-    only(&overtaken, DupackCause::Reordering);
+    let high_dupthresh = ("tcp.recovery.dupthresh", "10");
+    let reordered =
+        causes(&[small, jitter, ("link.wireless.forward.order", "free"), high_dupthresh]);
+    only(&reordered, DupackCause::Reordering);
     // Duplicated data cause duplicate ACKs. Duplicated ACKs are duplicate ACKs themselves.
-    let doubled = causes(&[small, patient, ("link.wireless.duplication", "0.05")]);
-    only(&doubled, DupackCause::Network);
+    let duplicated = causes(&[small, high_dupthresh, ("link.wireless.duplication", "0.05")]);
+    only(&duplicated, DupackCause::Network);
 }

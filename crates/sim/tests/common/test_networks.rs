@@ -1,4 +1,4 @@
-//! Small scenarios (worlds) in which senders and keys make a difference.
+//! Small test networks in which senders and keys make a difference.
 
 use rtolab_record::{PacketEvent, Place};
 use rtolab_scenario::Scenario;
@@ -6,10 +6,10 @@ use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::Segment;
 use rtolab_time::Instant;
 
-/// A short transfer over a slow path without disturbances. Timestamps are on, so that a policy
-/// which needs them makes no difference by them alone, and the sender knows the path.
+/// A short transfer over a slow path without disturbances. Timestamps are on, so that a
+/// policy that needs them differs by more than their presence, and the sender knows the path.
 const QUIET: &str = r#"
-title = "A small world"
+title = "A small test network"
 duration = "60 s"
 [[link]]
 name = "link"
@@ -33,8 +33,8 @@ bytes = "120 kB"
 /// A change of a key.
 pub type Key = (&'static str, &'static str);
 
-/// The disturbances of a world.
-pub struct World {
+/// A test network: the keys that differ from [`QUIET`].
+pub struct TestNetwork {
     pub name: &'static str,
     set: &'static [Key],
 }
@@ -57,29 +57,42 @@ const ACK_OUTAGE: Key =
 const BURST: Key = ("link.link.forward.drops", "[40, 41, 43, 45, 46, 48, 50, 51, 53, 55]");
 const LOSSY: Key = ("link.link.forward.loss", "0.06");
 const LOSSY_BACK: Key = ("link.link.backward.loss", "0.2");
-const SHUFFLED: Key = ("link.link.jitter", r#"{ uniform = ["0 s", "200 ms"] }"#);
+const JITTER: Key = ("link.link.jitter", r#"{ uniform = ["0 s", "200 ms"] }"#);
 const FREE: Key = ("link.link.order", "free");
 const DSACK: Key = ("receiver.dsack", "true");
 const LARGE: Key = ("flow.flow.bytes", "300 kB");
 
-/// Simple worlds first: the first one in which two things differ is enough.
-pub const WORLDS: &[World] = &[
-    World { name: "a stall", set: &[STALL] },
-    World { name: "stalls", set: &[STALLS] },
-    World { name: "losses", set: &[("link.link.forward.drops", "[16, 30, 31, 34]")] },
-    World { name: "a burst of losses", set: &[BURST] },
-    World { name: "a lossy path", set: &[LOSSY, LARGE] },
-    World { name: "lossy both ways, with stalls", set: &[LOSSY, LOSSY_BACK, RANDOM_STALLS, LARGE] },
-    World { name: "outages", set: &[OUTAGES, LARGE] },
-    World { name: "stalls and D-SACK", set: &[STALLS, DSACK] },
-    World { name: "reordering and D-SACK", set: &[SHUFFLED, FREE, DSACK, LARGE] },
-    World { name: "all that and no timestamps", set: &[LOSSY, RANDOM_STALLS, NO_TIMESTAMPS] },
-    World { name: "stalls and a peer without timestamps", set: &[STALLS, PLAIN_PEER] },
-    World { name: "a burst without bugfix", set: &[BURST, STALLS, NO_BUGFIX, RFC3517] },
-    World { name: "outages, other defaults", set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517] },
-    World { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
-    World { name: "acknowledgments lost, and D-SACK", set: &[ACK_OUTAGE, DSACK, LARGE] },
-    World { name: "a path faster than configured", set: &[FASTER, STALLS, EACH_ACKED, LARGE] },
+/// The test networks, the simplest first, because a comparison ends at the first network in which
+/// two senders differ.
+pub const TEST_NETWORKS: &[TestNetwork] = &[
+    TestNetwork { name: "a stall", set: &[STALL] },
+    TestNetwork { name: "stalls", set: &[STALLS] },
+    TestNetwork { name: "losses", set: &[("link.link.forward.drops", "[16, 30, 31, 34]")] },
+    TestNetwork { name: "a burst of losses", set: &[BURST] },
+    TestNetwork { name: "a lossy path", set: &[LOSSY, LARGE] },
+    TestNetwork {
+        name: "lossy both ways, with stalls",
+        set: &[LOSSY, LOSSY_BACK, RANDOM_STALLS, LARGE],
+    },
+    TestNetwork { name: "outages", set: &[OUTAGES, LARGE] },
+    TestNetwork { name: "stalls and D-SACK", set: &[STALLS, DSACK] },
+    TestNetwork { name: "reordering and D-SACK", set: &[JITTER, FREE, DSACK, LARGE] },
+    TestNetwork {
+        name: "losses, stalls and no timestamps",
+        set: &[LOSSY, RANDOM_STALLS, NO_TIMESTAMPS],
+    },
+    TestNetwork { name: "stalls and a peer without timestamps", set: &[STALLS, PLAIN_PEER] },
+    TestNetwork { name: "a burst without bugfix", set: &[BURST, STALLS, NO_BUGFIX, RFC3517] },
+    TestNetwork {
+        name: "outages, other defaults",
+        set: &[OUTAGES, LARGE, NO_BUGFIX, STEADY, RFC3517],
+    },
+    TestNetwork { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
+    TestNetwork { name: "acknowledgments lost, and D-SACK", set: &[ACK_OUTAGE, DSACK, LARGE] },
+    TestNetwork {
+        name: "a path faster than configured",
+        set: &[FASTER, STALLS, EACH_ACKED, LARGE],
+    },
 ];
 
 const EARLY_STALL: Key =
@@ -96,12 +109,13 @@ const RFC3517: Key = ("tcp.sack_recovery.rules", "rfc3517");
 /// The packets that one end sent, with their times.
 pub type Sent = Vec<(Instant, Segment, u32)>;
 
-/// The packets of the sender and the receiver in a world; `None` if the specification is invalid.
-pub fn run(world: &World, keys: &[Key], spec: &str) -> Option<[Sent; 2]> {
-    let set: Vec<_> = world.set.iter().chain(keys).collect();
+/// The packets of the sender and the receiver in a test network; `None` if the specification is
+/// invalid.
+pub fn run(network: &TestNetwork, keys: &[Key], spec: &str) -> Option<[Sent; 2]> {
+    let set: Vec<_> = network.set.iter().chain(keys).collect();
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    let scenario = Scenario::parse(QUIET, "world.toml", &set);
-    let scenario = scenario.unwrap_or_else(|error| panic!("{}: {keys:?}: {error}", world.name));
+    let scenario = Scenario::parse(QUIET, "network.toml", &set);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}: {keys:?}: {error}", network.name));
     let lab = Lab::new(&scenario, Some(spec)).ok()?;
     let recording = lab.run(0, 1, Observe { trace: true, windows: false });
     let sent = |place| {
