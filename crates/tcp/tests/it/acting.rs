@@ -117,8 +117,8 @@ fn t_br_2_after_a_second_timeout_it_is_inconclusive() {
 }
 
 /// Six segments sent at 10 ms, and the first times out at 50 ms.
-fn eifel(form: &str) -> Script {
-    let spec = format!("newreno+{form}");
+fn eifel(variant: &str) -> Script {
+    let spec = format!("newreno+{variant}");
     let setup = Script::sender(&spec).cwnd(6).ssthresh(8).rto_of(40).at_millis(10);
     let mut s = setup.sent(1..=6);
     s.timeout().expect([1]);
@@ -127,10 +127,10 @@ fn eifel(form: &str) -> Script {
 
 #[test]
 fn t_ei_1_to_3_by_rfc_3522_and_its_safe_variant() {
-    for form in ["eifel:rfc3522", "eifel:safe"] {
-        eifel(form).echoing(10).ack(1).expect([7]).verdict(SPURIOUS).cwnd(6.0).ssthresh(8);
-        eifel(form).echoing(50).ack(1).expect([2, 3]).verdict(Verdict::Genuine).cwnd(2.0);
-        let mut s = eifel(form);
+    for variant in ["eifel:rfc3522", "eifel:safe"] {
+        eifel(variant).echoing(10).ack(1).expect([7]).verdict(SPURIOUS).cwnd(6.0).ssthresh(8);
+        eifel(variant).echoing(50).ack(1).expect([2, 3]).verdict(Verdict::Genuine).cwnd(2.0);
+        let mut s = eifel(variant);
         s.timeout().expect([1]);
         s.echoing(50).ack(1).expect([2, 3]).verdict(Verdict::Genuine);
     }
@@ -145,8 +145,8 @@ fn t_ei_1_the_safe_variant_requires_the_timestamp_of_the_original() {
 
 #[test]
 fn t_ei_4_a_cumulative_ack_of_everything_is_not_trusted() {
-    for form in ["eifel:rfc3522", "eifel:safe"] {
-        eifel(form).echoing(10).ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
+    for variant in ["eifel:rfc3522", "eifel:safe"] {
+        eifel(variant).echoing(10).ack(6).expect([7, 8]).verdict(Verdict::Genuine).cwnd(2.0);
     }
 }
 

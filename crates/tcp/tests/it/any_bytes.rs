@@ -10,15 +10,15 @@ use proptest::sample::select;
 use rtolab_tcp::config::SackRules;
 use rtolab_tcp::{Config, Event, specification};
 
-use crate::bytes::{Fate, Plan, Reader, World};
+use crate::bytes::{ByteTransfer, Fate, Plan, Reader};
 
 fn fate(harm: u32) -> impl Strategy<Value = Fate> {
     let delay = prop_oneof![3 => Just(50_u64), 2 => 0..500_u64, 1 => 0..30_000_u64];
     prop_oneof![
-        20 => Just(Fate::Arrives(50)),
-        harm => delay.clone().prop_map(Fate::Arrives),
+        20 => Just(Fate::Delivered(50)),
+        harm => delay.clone().prop_map(Fate::Delivered),
         harm => Just(Fate::Lost),
-        harm / 2 + 1 => (delay.clone(), delay).prop_map(|(one, other)| Fate::Twice(one, other)),
+        harm / 2 + 1 => (delay.clone(), delay).prop_map(|(one, other)| Fate::Duplicated(one, other)),
         harm / 2 + 1 => (any::<u32>(), 1..=255_u8).prop_map(|(at, bits)| Fate::Damaged(at, bits)),
     ]
 }
@@ -62,15 +62,15 @@ prop_compose! {
 /// Runs a transfer to its end. The hosts compare the bytes that they read.
 fn delivers(configs: [Config; 2], plan: Plan) -> Result<(), TestCaseError> {
     let lengths = plan.lengths;
-    let mut world = World::new(configs, plan);
+    let mut transfer = ByteTransfer::new(configs, plan);
     let mut steps = 0;
-    while !world.is_over() {
-        world.step();
+    while !transfer.is_over() {
+        transfer.step();
         steps += 1;
-        prop_assert!(steps < 20_000, "no end after {}: {:?}", world.at(), world.states());
+        prop_assert!(steps < 20_000, "no end after {}: {:?}", transfer.at(), transfer.states());
     }
-    prop_assert_eq!(world.read(), [lengths[1], lengths[0]], "bytes read");
-    for events in world.events() {
+    prop_assert_eq!(transfer.read(), [lengths[1], lengths[0]], "bytes read");
+    for events in transfer.events() {
         let count = |event| events.iter().filter(|other| **other == event).count();
         prop_assert_eq!((count(Event::Connected), count(Event::Closed)), (1, 1));
         prop_assert_eq!(count(Event::Reset), 0);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, State};
 use rtolab_time::{Duration, Instant};
 
-/// What becomes of a frame: its delay in milliseconds, or `None` if it is lost.
+/// The fate of a frame: its delay in milliseconds, or `None` if it is lost.
 type Fate = Option<u64>;
 
 fn fates() -> impl Strategy<Value = Vec<Fate>> {
@@ -30,7 +30,7 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
 }
 
 /// Two hosts; the second one answers.
-struct World {
+struct Transfer {
     configs: [Arc<Config>; 2],
     ends: [Option<Connection>; 2],
     /// Bytes that each host writes before it closes.
@@ -44,7 +44,7 @@ struct World {
     sent: usize,
 }
 
-impl World {
+impl Transfer {
     fn new(configs: [Config; 2], writes: [u64; 2], fates: Vec<Fate>) -> Self {
         let configs = configs.map(|config| {
             // Longer than any frame is in flight, and than either end waits for the other.
@@ -53,7 +53,7 @@ impl World {
         let mut opener = Connection::open(configs[0].clone());
         opener.write(writes[0]);
         opener.close();
-        let mut world = Self {
+        let mut transfer = Self {
             configs,
             ends: [Some(opener), None],
             writes,
@@ -64,8 +64,8 @@ impl World {
             fates,
             sent: 0,
         };
-        world.drain(0);
-        world
+        transfer.drain(0);
+        transfer
     }
 
     fn arrives(&mut self, to: usize, segment: &Segment) {
@@ -131,32 +131,32 @@ impl World {
 
 /// More events than a transfer needs: five for every 1,000 bytes, five for every frame that is lost
 /// or late, and a hundred in addition. None of 6,000 transfers took half of that.
-fn most_events(world: &World) -> usize {
-    let data = world.writes.iter().sum::<u64>() as usize / 1000;
-    let harmed = world.fates.iter().filter(|fate| **fate != Some(50)).count();
-    5 * (data + harmed + 20)
+fn max_events(transfer: &Transfer) -> usize {
+    let data = transfer.writes.iter().sum::<u64>() as usize / 1000;
+    let impaired = transfer.fates.iter().filter(|fate| **fate != Some(50)).count();
+    5 * (data + impaired + 20)
 }
 
-fn finishes(mut world: World) -> Result<(), TestCaseError> {
+fn finishes(mut transfer: Transfer) -> Result<(), TestCaseError> {
     let mut steps = 0;
-    let most = most_events(&world);
-    while !world.is_over() {
-        world.step();
+    let limit = max_events(&transfer);
+    while !transfer.is_over() {
+        transfer.step();
         steps += 1;
-        prop_assert!(steps <= most, "no end after {} and {steps} events", world.at);
+        prop_assert!(steps <= limit, "no end after {} and {steps} events", transfer.at);
     }
-    prop_assert_eq!(world.reads, [world.writes[1], world.writes[0]], "bytes delivered");
-    for events in &world.events {
+    prop_assert_eq!(transfer.reads, [transfer.writes[1], transfer.writes[0]], "bytes delivered");
+    for events in &transfer.events {
         let count = |event| events.iter().filter(|other| **other == event).count();
         prop_assert_eq!((count(Event::Connected), count(Event::Closed)), (1, 1));
         prop_assert_eq!(count(Event::Reset), 0);
     }
-    prop_assert!(world.events[1].contains(&Event::PeerClosed));
-    world.events.iter().try_for_each(|events| every_detector_decides_each_episode_once(events))
+    prop_assert!(transfer.events[1].contains(&Event::PeerClosed));
+    transfer.events.iter().try_for_each(|events| every_detector_decides_each_episode_once(events))
 }
 
 /// A sender's detector gives at most one verdict on each timeout or fast retransmit, and on nothing
-/// else. F-RTO judges timeouts only, and each before the next one.
+/// else. F-RTO handles timeouts only, and decides each before the next one.
 fn every_detector_decides_each_episode_once(events: &[Event]) -> Result<(), TestCaseError> {
     let (mut timed_out, mut episodes) = (false, 0);
     let mut verdicts = BTreeMap::new();
@@ -195,7 +195,7 @@ proptest! {
         writes in (some_bytes(), some_bytes()),
         fates in fates(),
     ) {
-        finishes(World::new([sender, receiver], writes.into(), fates))?;
+        finishes(Transfer::new([sender, receiver], writes.into(), fates))?;
     }
 
     #[test]
@@ -205,6 +205,6 @@ proptest! {
         writes in (some_bytes(), some_bytes()),
         fates in fates(),
     ) {
-        finishes(World::new([sender, receiver], writes.into(), fates))?;
+        finishes(Transfer::new([sender, receiver], writes.into(), fates))?;
     }
 }

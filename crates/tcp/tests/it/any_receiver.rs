@@ -19,7 +19,7 @@ fn arrival() -> impl Strategy<Value = Arrival> {
     (distance, any::<bool>(), prop_oneof![3 => 0..5_u64, 1 => 0..700_u64])
 }
 
-struct Watched {
+struct CheckedReceiver {
     config: Config,
     receiver: Receiver,
     at: Instant,
@@ -29,7 +29,7 @@ struct Watched {
     pending: u32,
 }
 
-impl Watched {
+impl CheckedReceiver {
     fn new(config: Config) -> Self {
         let mut receiver = Receiver::new(Arc::new(config.clone()));
         receiver.synchronise(&Segment::new(Seq::FIRST, 0, Flags::SYN));
@@ -44,7 +44,7 @@ impl Watched {
             }
             self.at = due;
             self.receiver.on_timer(due);
-            self.leaves()?;
+            self.send_acks()?;
         }
         self.at = end;
         let before = self.receiver.rcv_nxt();
@@ -59,7 +59,7 @@ impl Watched {
             self.pending += 1;
         }
         self.check()?;
-        self.leaves()
+        self.send_acks()
     }
 
     /// Checks that no acknowledgment is late and none is missing.
@@ -82,16 +82,16 @@ impl Watched {
     }
 
     /// Sends all acknowledgments that are due.
-    fn leaves(&mut self) -> Result<(), TestCaseError> {
-        let mut left = 0;
+    fn send_acks(&mut self) -> Result<(), TestCaseError> {
+        let mut sent = 0;
         while self.receiver.ack_due() == AckDue::Now {
             let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
             (ack.ack, ack.window) = (self.receiver.rcv_nxt(), self.receiver.window(SEGMENT));
             self.receiver.acknowledge(&mut ack, SackUse::WithDuplicates);
             prop_assert!(ack.sack_count() <= self.config.receiver.max_sack_blocks as usize);
             (self.since, self.pending) = (None, 0);
-            left += 1;
-            prop_assert!(left <= 1_000, "too many acknowledgments");
+            sent += 1;
+            prop_assert!(sent <= 1_000, "too many acknowledgments");
         }
         Ok(())
     }
@@ -105,9 +105,9 @@ proptest! {
         config in any::receiver(),
         arrivals in prop::collection::vec(arrival(), 1..100),
     ) {
-        let mut watched = Watched::new(config);
+        let mut checked = CheckedReceiver::new(config);
         for arrival in arrivals {
-            watched.arrives(arrival)?;
+            checked.arrives(arrival)?;
         }
     }
 }

@@ -157,11 +157,11 @@ struct TestedConnection {
     connection: Connection,
     at: Instant,
     una: Seq,
-    nxt: Seq,
+    rcv_nxt: Seq,
     /// The right edges of the largest windows that its peer and it have advertised.
-    edge: Seq,
-    offered: Seq,
-    over: bool,
+    snd_wnd_edge: Seq,
+    rcv_wnd_edge: Seq,
+    is_closed: bool,
     ends: usize,
 }
 
@@ -184,10 +184,10 @@ impl TestedConnection {
             connection,
             at: Instant::START + Duration::from_secs(10),
             una: Seq::FIRST,
-            nxt: Seq::new(0),
-            edge: Seq::FIRST + 1,
-            offered: Seq::new(0),
-            over: false,
+            rcv_nxt: Seq::new(0),
+            snd_wnd_edge: Seq::FIRST + 1,
+            rcv_wnd_edge: Seq::new(0),
+            is_closed: false,
             ends: 0,
         };
         tested.drain()?;
@@ -265,7 +265,7 @@ impl TestedConnection {
     fn receives(&mut self, segment: &Segment) {
         let flight = self.connection.sender().flight();
         if segment.flags.has(Flags::ACK) && segment.ack <= flight.max() {
-            self.edge = self.edge.max(segment.ack + segment.window);
+            self.snd_wnd_edge = self.snd_wnd_edge.max(segment.ack + segment.window);
         }
         self.connection.on_segment(segment, self.at);
     }
@@ -294,18 +294,27 @@ impl TestedConnection {
             prop_assert_eq!(segment.len, 0);
             return Ok(());
         }
-        prop_assert!(!self.over, "{:?} after the connection has ended", segment);
+        prop_assert!(!self.is_closed, "{:?} after the connection has ended", segment);
         let one = u32::from(self.config.frto_window_limited == WindowLimited::OneByte);
-        let edge = self.edge + one;
-        prop_assert!(segment.sequence_length() == 0 || segment.end() <= edge, "{:?}", segment);
+        let snd_wnd_edge = self.snd_wnd_edge + one;
+        prop_assert!(
+            segment.sequence_length() == 0 || segment.end() <= snd_wnd_edge,
+            "{:?}",
+            segment
+        );
         if segment.flags.has(Flags::ACK) {
             prop_assert_eq!(segment.ack, self.connection.receiver().rcv_nxt());
             // The advertised window may shrink by what the window scale rounds off, and by no more.
-            let offered = segment.ack + segment.window;
+            let rcv_wnd_edge = segment.ack + segment.window;
             let rounded = (1 << self.connection.window_shift()) - 1;
             if !segment.flags.has(Flags::SYN) {
-                prop_assert!(offered + rounded >= self.offered, "{:?} {}", segment, self.offered);
-                self.offered = self.offered.max(offered);
+                prop_assert!(
+                    rcv_wnd_edge + rounded >= self.rcv_wnd_edge,
+                    "{:?} {}",
+                    segment,
+                    self.rcv_wnd_edge
+                );
+                self.rcv_wnd_edge = self.rcv_wnd_edge.max(rcv_wnd_edge);
             }
         }
         Ok(())
@@ -314,18 +323,18 @@ impl TestedConnection {
     fn check(&mut self) -> Result<(), TestCaseError> {
         let connection = &self.connection;
         let flight = connection.sender().flight();
-        let (una, nxt) = (flight.una(), connection.receiver().rcv_nxt());
+        let (una, rcv_nxt) = (flight.una(), connection.receiver().rcv_nxt());
         prop_assert!(una >= self.una && una <= flight.max(), "SND.UNA");
-        prop_assert!(nxt >= self.nxt, "RCV.NXT goes back");
+        prop_assert!(rcv_nxt >= self.rcv_nxt, "RCV.NXT goes back");
         prop_assert!(connection.readable() <= u64::from(self.config.receiver.buffer));
         prop_assert!(connection.sender().window().cwnd() >= connection.sender().window().smss());
         self.una = una;
         if connection.state() != State::SynSent {
-            self.nxt = nxt;
+            self.rcv_nxt = rcv_nxt;
         }
         let closed = connection.state() == State::Closed;
-        prop_assert!(!self.over || closed, "it is over, and comes back");
-        self.over = closed;
+        prop_assert!(!self.is_closed || closed, "a closed connection comes back");
+        self.is_closed = closed;
         prop_assert_eq!(self.ends, usize::from(closed), "an end is reported once");
         prop_assert!(!closed || connection.next_timer().is_none());
         prop_assert!(closed || connection.failure().is_none());

@@ -29,11 +29,11 @@ use rtolab_tcp::wire::WireSegment;
 use rtolab_tcp::{Config, Event, Flags, SynOptions, Timestamps, specification};
 use rtolab_time::Instant;
 
-use crate::bytes::{Fate, Plan, Reader, World};
+use crate::bytes::{ByteTransfer, Fate, Plan, Reader};
 
-/// A segment on the wire, its numbers from the initial ones.
+/// A segment on the wire, with sequence numbers relative to the initial ones.
 #[derive(Debug, PartialEq)]
-struct Line {
+struct RelativeSegment {
     at: Instant,
     from: usize,
     numbers: (u32, u32, u32, u16),
@@ -43,13 +43,16 @@ struct Line {
     sack: Vec<(u32, u32)>,
 }
 
-fn line((at, from, bytes): &(Instant, usize, Vec<u8>), isns: [u32; 2]) -> Line {
+fn relative_segment(
+    (at, from, bytes): &(Instant, usize, Vec<u8>),
+    isns: [u32; 2],
+) -> RelativeSegment {
     let wire = WireSegment::parse(bytes, bytes.len()).expect("a whole segment");
     let (own, other) = (isns[*from], isns[1 - *from]);
     let of_other = |number: u32| number.wrapping_sub(other);
     let ack = if wire.flags.has(Flags::ACK) { of_other(wire.ack) } else { 0 };
     let blocks = wire.sack.iter();
-    Line {
+    RelativeSegment {
         at: *at,
         from: *from,
         numbers: (wire.seq.wrapping_sub(own), ack, wire.len, wire.window),
@@ -61,24 +64,24 @@ fn line((at, from, bytes): &(Instant, usize, Vec<u8>), isns: [u32; 2]) -> Line {
 }
 
 /// Runs the transfer to its end.
-fn trace(configs: [Config; 2], plan: Plan) -> Result<World, TestCaseError> {
-    let mut world = World::new(configs, plan);
+fn trace(configs: [Config; 2], plan: Plan) -> Result<ByteTransfer, TestCaseError> {
+    let mut transfer = ByteTransfer::new(configs, plan);
     for _ in 0..20_000 {
-        if world.is_over() {
-            return Ok(world);
+        if transfer.is_over() {
+            return Ok(transfer);
         }
-        world.step();
+        transfer.step();
     }
     Err(TestCaseError::fail("no end"))
 }
 
 /// The places of the table that a transfer covered.
-fn places(world: &World) -> BTreeSet<&'static str> {
+fn places(transfer: &ByteTransfer) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     let spans = |start: u32, end: u32| end < start && end > 0;
     // SND.UNA and SND.MAX of the first host, as the wire shows them.
     let (mut una, mut max) = (None, None);
-    for (_, from, bytes) in world.trace() {
+    for (_, from, bytes) in transfer.trace() {
         let wire = WireSegment::parse(bytes, bytes.len()).expect("a whole segment");
         let end = wire.seq.wrapping_add(wire.len);
         let mut note = |holds: bool, place| holds.then(|| seen.insert(place));
@@ -101,7 +104,7 @@ fn places(world: &World) -> BTreeSet<&'static str> {
             max = if again { max } else { Some(end) };
         }
     }
-    let events = world.events()[0];
+    let events = transfer.events()[0];
     let mut note = |holds: bool, place| holds.then(|| seen.insert(place));
     note(events.iter().any(|event| matches!(event, Event::Verdict { .. })), "verdict");
     seen
@@ -109,10 +112,10 @@ fn places(world: &World) -> BTreeSet<&'static str> {
 
 fn fates() -> impl Strategy<Value = Vec<Fate>> {
     let fate = prop_oneof![
-        12 => Just(Fate::Arrives(50)),
-        2 => (0..3_000_u64).prop_map(Fate::Arrives),
+        12 => Just(Fate::Delivered(50)),
+        2 => (0..3_000_u64).prop_map(Fate::Delivered),
         2 => Just(Fate::Lost),
-        1 => (0..500_u64, 0..3_000_u64).prop_map(|(one, other)| Fate::Twice(one, other)),
+        1 => (0..500_u64, 0..3_000_u64).prop_map(|(one, other)| Fate::Duplicated(one, other)),
     ];
     prop::collection::vec(fate, 20..80)
 }
@@ -148,7 +151,12 @@ fn a_transfer_is_the_same_from_any_initial_sequence_number() {
             let near = trace(configs.clone(), plan([first, second]))?;
             let zero = trace(configs, plan([0, 0]))?;
             for (here, there) in near.trace().iter().zip(zero.trace()) {
-                prop_assert_eq!(line(here, [first, second]), line(there, [0, 0]), "{}", &name);
+                prop_assert_eq!(
+                    relative_segment(here, [first, second]),
+                    relative_segment(there, [0, 0]),
+                    "{}",
+                    &name
+                );
             }
             prop_assert_eq!(near.trace().len(), zero.trace().len(), "{}", &name);
             prop_assert_eq!(near.events(), zero.events(), "{}", &name);

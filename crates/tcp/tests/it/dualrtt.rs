@@ -25,9 +25,9 @@ fn know_the_path(config: &mut Config) {
 }
 
 /// Its smallest round trip is 100 ms: segments 1 to 4 leave at 0.1 s and time out at 1.1 s.
-fn held(form: &str, first: FirstAck) -> Script {
+fn held(model: &str, first: FirstAck) -> Script {
     let setup =
-        Script::sender(&format!("newreno+dualrtt:{form}")).cwnd(4).ssthresh(4).set(know_the_path);
+        Script::sender(&format!("newreno+dualrtt:{model}")).cwnd(4).ssthresh(4).set(know_the_path);
     let setup = setup.set(|config| {
         config.rto.sample_handshake = false;
         config.dualrtt.first = first;
@@ -39,18 +39,18 @@ fn held(form: &str, first: FirstAck) -> Script {
 
 #[test]
 fn t_dr_1_an_acknowledgment_just_below_the_threshold() {
-    for (form, millis) in THRESHOLDS {
-        let mut s = held(form, FirstAck::Definition);
+    for (model, millis) in THRESHOLDS {
+        let mut s = held(model, FirstAck::Definition);
         s.at(1500).ack(1).expect([2, 3]).undecided();
         s.at(1499 + millis).ack(2).expect([5, 6]).verdict(SPURIOUS).cwnd(4.0).ssthresh(4);
-        s.passive_verdict(&format!("dualrtt:{form}"), SPURIOUS);
+        s.passive_verdict(&format!("dualrtt:{model}"), SPURIOUS);
     }
 }
 
 #[test]
 fn t_dr_2_an_acknowledgment_above_it_is_missed() {
-    for (form, millis) in THRESHOLDS {
-        let mut s = held(form, FirstAck::Definition);
+    for (model, millis) in THRESHOLDS {
+        let mut s = held(model, FirstAck::Definition);
         s.at(1500).ack(1).expect([2, 3]).undecided();
         s.at(1500 + millis).ack(2).expect([4]).undecided();
     }
@@ -58,8 +58,8 @@ fn t_dr_2_an_acknowledgment_above_it_is_missed() {
 
 #[test]
 fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
-    for (form, _) in THRESHOLDS {
-        let mut s = held(form, FirstAck::Definition);
+    for (model, _) in THRESHOLDS {
+        let mut s = held(model, FirstAck::Definition);
         s.at(1200).ack(1).expect([2, 3]).undecided();
         s.at(1310).ack(2).expect([4]).undecided();
     }
@@ -67,18 +67,18 @@ fn t_dr_3_a_loss_takes_a_round_trip_to_repair() {
 
 #[test]
 fn t_dr_4_and_5_a_cumulative_ack_hides_it() {
-    for (form, _) in THRESHOLDS {
-        held(form, FirstAck::Definition).at(1101).ack(4).expect([5, 6]).undecided();
-        held(form, FirstAck::Definition).at(1101).ack(2).expect([3, 4]).undecided();
+    for (model, _) in THRESHOLDS {
+        held(model, FirstAck::Definition).at(1101).ack(4).expect([5, 6]).undecided();
+        held(model, FirstAck::Definition).at(1101).ack(2).expect([3, 4]).undecided();
     }
 }
 
 #[test]
 fn t_dr_6_the_first_acknowledgment_after_a_late_timeout() {
-    for (form, _) in THRESHOLDS {
-        let mut s = held(form, FirstAck::Definition);
+    for (model, _) in THRESHOLDS {
+        let mut s = held(model, FirstAck::Definition);
         s.at(1105).ack(1).expect([5]).verdict(SPURIOUS).cwnd(4.0);
-        let mut s = held(form, FirstAck::Skip);
+        let mut s = held(model, FirstAck::Skip);
         s.at(1105).allow_disagreement().ack(1).expect([2, 3]).undecided();
         s.at(1110).ack(2).expect([5, 6]).verdict(SPURIOUS);
     }
@@ -91,15 +91,15 @@ fn a_model_of_the_path_needs_its_parameters() {
         Err(error) => error.to_string(),
     };
     let mut config = base();
-    for form in ["paper-ln", "paper-log10", "table"] {
-        let message = message(&format!("sack+dualrtt:{form}"), &config);
-        let lacking = format!("names `dualrtt:{form}`, which needs the path's bandwidth");
+    for model in ["paper-ln", "paper-log10", "table"] {
+        let message = message(&format!("sack+dualrtt:{model}"), &config);
+        let lacking = format!("names `dualrtt:{model}`, which needs the path's bandwidth");
         assert!(message.contains(&lacking), "{message}");
     }
     config.dualrtt.path.rate = Rate::from_bits_per_second(50_000);
     assert!(message("sack+dualrtt:paper-ln", &config).contains("the path's one-way delay"));
-    for form in ["dualrtt:table", "dualrtt:online", "dualrtt:physical", "dualrtt"] {
-        assert_eq!(message(&format!("sack+{form}"), &config), "", "{form}");
+    for model in ["dualrtt:table", "dualrtt:online", "dualrtt:physical", "dualrtt"] {
+        assert_eq!(message(&format!("sack+{model}"), &config), "", "{model}");
     }
     let frto = message("sack+frto+dualrtt:online", &config);
     assert!(frto.contains("names both `frto` and `dualrtt:online`"), "{frto}");
@@ -108,15 +108,15 @@ fn a_model_of_the_path_needs_its_parameters() {
 }
 
 /// All passive detectors on a path whose bottleneck lets a segment of 1000 bytes pass every 92 ms.
-struct Watched {
+struct PathDetectors {
     passive: PassiveDetectors,
     /// In milliseconds.
     now: u64,
     next: u32,
-    said: BTreeMap<(u32, String), (Verdict, u64)>,
+    verdicts: BTreeMap<(u32, String), (Verdict, u64)>,
 }
 
-impl Watched {
+impl PathDetectors {
     /// The detectors know the path of the paper's example: 50 kbit/s and 1.4 s.
     fn new() -> Self {
         let mut path = Config::default().dualrtt.path;
@@ -124,7 +124,7 @@ impl Watched {
         path.delay = Some(Duration::from_millis(1400));
         let passive =
             PassiveDetectors::new(DetectorId::all(), Seq::FIRST + 1).with_known_path(path);
-        Self { passive, now: 0, next: 1, said: BTreeMap::new() }
+        Self { passive, now: 0, next: 1, verdicts: BTreeMap::new() }
     }
 
     fn instant(&self) -> Instant {
@@ -140,9 +140,10 @@ impl Watched {
         let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
         (segment.ack, segment.window) = (script::end_of(number), 60_000);
         self.passive.on_ack(&segment, self.instant());
-        while let Some(said) = self.passive.poll() {
-            let at = said.at.since(Instant::START).nanos() / 1_000_000;
-            self.said.insert((said.episode, said.detector.to_string()), (said.verdict, at));
+        while let Some(verdicts) = self.passive.poll() {
+            let at = verdicts.at.since(Instant::START).nanos() / 1_000_000;
+            self.verdicts
+                .insert((verdicts.episode, verdicts.detector.to_string()), (verdicts.verdict, at));
         }
     }
 
@@ -181,17 +182,18 @@ impl Watched {
         self.ack(first);
         self.send(first + 1);
         self.send(first + 2);
-        let early = |said: &(Verdict, u64)| said.0 == SPURIOUS && said.1 <= self.now;
+        let early = |verdicts: &(Verdict, u64)| verdicts.0 == SPURIOUS && verdicts.1 <= self.now;
         let dualrtt = |name: &str| name.starts_with("dualrtt");
         let of = |key: &(u32, String)| key.0 == episode && dualrtt(&key.1);
         assert!(
-            !self.said.iter().any(|(key, said)| of(key) && early(said)),
+            !self.verdicts.iter().any(|(key, verdicts)| of(key) && early(verdicts)),
             "a verdict after 762 ms"
         );
         self.now += answer;
         self.ack(first + 1);
         let at = self.now;
-        let found = self.said.iter().filter(|(key, said)| of(key) && **said == (SPURIOUS, at));
+        let found =
+            self.verdicts.iter().filter(|(key, verdicts)| of(key) && **verdicts == (SPURIOUS, at));
         let found = found.map(|((_, name), _)| name.clone()).collect();
         self.ack(first + 19);
         self.send(self.next);
@@ -201,10 +203,11 @@ impl Watched {
         found
     }
 
-    /// The current threshold of the online form, in milliseconds.
+    /// The current threshold of the online model, in milliseconds.
     fn bound(&self) -> Option<u64> {
         (1..762).rev().find(|answer| {
-            let mut copy = Self { passive: self.passive.clone(), said: BTreeMap::new(), ..*self };
+            let mut copy =
+                Self { passive: self.passive.clone(), verdicts: BTreeMap::new(), ..*self };
             copy.hiccup(*answer).contains(&"dualrtt:online".to_string())
         })
     }
@@ -212,7 +215,7 @@ impl Watched {
 
 #[test]
 fn t_dr_1_the_papers_example_by_every_threshold() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(9, 2800);
     // log10 gives 0.0307 of 2.8 s, 86 ms: it misses the paper's own example.
     let found = ["dualrtt", "dualrtt:online", "dualrtt:paper-ln", "dualrtt:physical"];
@@ -231,7 +234,7 @@ fn t_dr_2_the_thresholds_of_the_papers_example() {
         (559, "dualrtt:table"),
     ] {
         for (answer, expected) in [(answer, true), (answer + 1, false)] {
-            let mut path = Watched::new();
+            let mut path = PathDetectors::new();
             path.transfer(9, 2800);
             let all = path.hiccup(answer);
             assert_eq!(all.contains(&found.to_string()), expected, "{found} {answer} ms: {all:?}");
@@ -247,7 +250,7 @@ fn a_threshold_can_be_part_of_the_name() {
         assert_eq!(id.to_string(), name);
         let bound = (f64::from(tau) * 2.8).ceil() as u64;
         for (answer, expected) in [(bound - 1, true), (bound, false)] {
-            let mut path = Watched::new();
+            let mut path = PathDetectors::new();
             path.passive = PassiveDetectors::new([id], Seq::FIRST + 1);
             path.transfer(9, 2800);
             assert_eq!(path.hiccup(answer).contains(&name), expected, "{name} {answer}");
@@ -257,19 +260,19 @@ fn a_threshold_can_be_part_of_the_name() {
 
 #[test]
 fn without_path_parameters_a_model_of_the_path_is_inconclusive() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.passive = path.passive.with_known_path(Config::default().dualrtt.path);
     path.transfer(9, 2800).hiccup(92);
     for name in ["dualrtt:paper-ln", "dualrtt:paper-log10", "dualrtt:table"] {
-        let (verdict, _) = path.said[&(0, name.to_string())];
+        let (verdict, _) = path.verdicts[&(0, name.to_string())];
         assert_eq!(verdict, Verdict::Inconclusive(Reason::PathUnknown), "{name}");
     }
-    assert_eq!(path.said[&(0, "dualrtt:online".to_string())].0, SPURIOUS);
+    assert_eq!(path.verdicts[&(0, "dualrtt:online".to_string())].0, SPURIOUS);
 }
 
 #[test]
 fn online_begins_with_a_tenth() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(7, 2800);
     assert_eq!(path.bound(), Some(279), "seven round trips are too few");
     path.transfer(1, 2800);
@@ -279,7 +282,7 @@ fn online_begins_with_a_tenth() {
 
 #[test]
 fn online_keeps_its_estimate_over_a_spike() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(9, 2800).hiccup(92);
     path.transfer(2, 2800);
     assert_eq!(path.bound(), Some(205));
@@ -287,7 +290,7 @@ fn online_keeps_its_estimate_over_a_spike() {
 
 #[test]
 fn online_is_cautious_on_a_longer_path_until_it_is_measured() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(9, 2800).hiccup(92);
     // The round trip that ended the episode was one of 6 s.
     assert_eq!(path.bound(), Some(279));
@@ -300,7 +303,7 @@ fn online_is_cautious_on_a_longer_path_until_it_is_measured() {
 
 #[test]
 fn online_is_cautious_on_a_path_less_than_half_as_long() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(9, 2800).transfer(7, 1000);
     assert_eq!(path.bound(), Some(99));
     path.transfer(9, 1000);
@@ -310,7 +313,7 @@ fn online_is_cautious_on_a_path_less_than_half_as_long() {
 
 #[test]
 fn online_ignores_a_change_without_a_timeout() {
-    let mut path = Watched::new();
+    let mut path = PathDetectors::new();
     path.transfer(9, 2800).transfer(20, 6000);
     assert_eq!(path.bound(), Some(205));
 }

@@ -1,8 +1,8 @@
-//! Eifel detection by timestamps with its full response: Ludwig and Katz 2000, in the form of
+//! Eifel detection by timestamps with its full response: Ludwig and Katz 2000, in the variant of
 //! report C-2002-07 section 5, for timeouts.
 //!
 //! The timestamp clock ticks in milliseconds. T-EI-7, a spurious fast retransmit, does not apply to
-//! this form. A comment says where RFC 3522 decides otherwise.
+//! this variant. A comment says where RFC 3522 decides otherwise.
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, base, end_of, number_of};
@@ -72,7 +72,7 @@ fn a_duplicate_does_not_decide() {
 #[test]
 fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
     // The acknowledgment covers everything, so RFC 3522 section 3.2 stops here unless the receiver
-    // is known to report duplicates. The form of 2000 has no such step, and the restored window
+    // is known to report duplicates. The variant of 2000 has no such step, and the restored window
     // leaves in one burst.
     let mut s = six_outstanding();
     s.timeout().expect([1]);

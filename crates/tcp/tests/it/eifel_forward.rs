@@ -89,8 +89,8 @@ fn a_duplicate_before_the_first_decides_nothing() {
 fn without_new_data_it_falls_back_to_go_back_n() {
     let mut s = setup().segments(6).sent(1..=6);
     s.timeout().expect([1]);
-    let blind = Verdict::Inconclusive(Reason::NothingNewToSend);
-    s.echoing(10).ack(1).expect([2, 3]).verdict(blind).cwnd(2.0);
+    let inconclusive = Verdict::Inconclusive(Reason::NothingNewToSend);
+    s.echoing(10).ack(1).expect([2, 3]).verdict(inconclusive).cwnd(2.0);
 }
 
 #[test]

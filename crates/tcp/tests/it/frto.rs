@@ -1,13 +1,13 @@
 //! F-RTO as in report C-2002-07 section 3: six segments outstanding, plenty of new data.
 //!
-//! T-FR-12 to T-FR-14 belong to other forms of F-RTO. T-FR-16 is in `wrap.rs`, because sequence
+//! T-FR-12 to T-FR-14 belong to other variants of F-RTO. T-FR-16 is in `wrap.rs`, because sequence
 //! numbers wrap on the wire only.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::config::RecoverOnUndo;
 use rtolab_tcp::spurious::{Reason, Verdict};
 
-const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
+const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 
 fn six_outstanding() -> Script {
     Script::sender("newreno+frto").cwnd(6).sent(1..=6)
@@ -88,14 +88,14 @@ fn t_fr_4_the_lost_window_needs_no_more_retransmissions() {
 fn t_fr_5_without_new_data_it_falls_back_to_go_back_n() {
     let mut s = Script::sender("newreno+frto").cwnd(6).segments(6).sent(1..=6);
     s.timeout().expect([1]);
-    s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
+    s.ack(1).expect([2, 3]).verdict(INCONCLUSIVE).cwnd(2.0);
 }
 
 #[test]
 fn t_fr_5_with_a_full_advertised_window_it_falls_back_to_go_back_n() {
     let mut s = Script::sender("newreno+frto").cwnd(6).offered(6).sent(1..=6);
     s.timeout().expect([1]);
-    s.offering(5).ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
+    s.offering(5).ack(1).expect([2, 3]).verdict(INCONCLUSIVE).cwnd(2.0);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! F-RTO without new segments to send: the alternatives of RFC 5682 appendix A, for every form of
-//! F-RTO. Conventional recovery is T-FR-5 in `frto.rs` and `frto_variants.rs`.
+//! F-RTO without new segments to send: the alternatives of RFC 5682 appendix A, for every variant
+//! of F-RTO. Conventional recovery is T-FR-5 in `frto.rs` and `frto_variants.rs`.
 
 use crate::script::pair::{End, connected};
 use crate::script::{Script, Setup, base, end_of, number_of, start_of};
@@ -7,11 +7,11 @@ use rtolab_tcp::config::WindowLimited;
 use rtolab_tcp::spurious::{Reason, Verdict};
 use rtolab_tcp::{Event, Flags, Segment, specification};
 
-const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
+const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 
-/// Every form, and its window in go-back-N if the second acknowledgment is no evidence. Linux then
-/// has the window of a conventional sender.
-const FORMS: [(&str, u32); 9] = [
+/// Every variant, and its window in go-back-N if the second acknowledgment is no evidence. Linux
+/// then has the window of a conventional sender.
+const VARIANTS: [(&str, u32); 9] = [
     ("newreno+frto", 3),
     ("newreno+frto:rfc4138", 3),
     ("newreno+frto:rfc5682", 3),
@@ -46,7 +46,7 @@ fn without_room(spec: &str, limited: WindowLimited) -> Script {
 
 #[test]
 fn the_tail_shows_that_a_timeout_was_spurious() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]).undecided();
         s.echoing(0).ack(2).expect_nothing().verdict(Verdict::Spurious);
@@ -59,7 +59,7 @@ fn the_tail_shows_that_a_timeout_was_spurious() {
 
 #[test]
 fn t_fr_6_the_tail_does_not_count_after_go_back_n_begins() {
-    for (spec, cwnd) in FORMS {
+    for (spec, cwnd) in VARIANTS {
         let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
         s.ack(1).expect(2..2 + cwnd).verdict(Verdict::Genuine).cwnd(f64::from(cwnd));
@@ -69,14 +69,14 @@ fn t_fr_6_the_tail_does_not_count_after_go_back_n_begins() {
 
 #[test]
 fn an_ack_of_the_tail_may_answer_its_retransmission() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let mut s = without_data(spec, WindowLimited::Tail);
         s.ack(1).expect([6]);
         s.ack(6).expect_nothing().verdict(match spec {
             // Segments 2 to 5 were sent once, and with SACK Linux looks at each.
             "sack+frto:linux" => Verdict::Spurious,
             "newreno+frto:linux" => Verdict::Genuine,
-            _ => BLIND,
+            _ => INCONCLUSIVE,
         });
     }
     for spec in ["sack+frto:rfc5682-sack", "sack+frto:ns2", "sack+frto:linux"] {
@@ -85,14 +85,14 @@ fn an_ack_of_the_tail_may_answer_its_retransmission() {
         s.sacks(1, [6..=6]);
         match spec {
             "sack+frto:linux" => s.expect([2, 3]).verdict(Verdict::Genuine),
-            _ => s.expect([2, 3, 4]).verdict(BLIND).cwnd(3.0),
+            _ => s.expect([2, 3, 4]).verdict(INCONCLUSIVE).cwnd(3.0),
         };
     }
 }
 
 #[test]
 fn one_byte_leaves_beyond_the_advertised_window() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]).undecided();
         assert_eq!(s.connection.sender().flight().max(), end_of(6) + 1, "{spec}");
@@ -102,7 +102,7 @@ fn one_byte_leaves_beyond_the_advertised_window() {
 
 #[test]
 fn t_fr_6_the_byte_does_not_count_after_go_back_n_begins() {
-    for (spec, cwnd) in FORMS {
+    for (spec, cwnd) in VARIANTS {
         let mut s = without_room(spec, WindowLimited::OneByte);
         s.offering(5).ack(1).expect([7]);
         // The receiver had no room for it, or segment 2 is missing: the same acknowledgment.
@@ -113,16 +113,16 @@ fn t_fr_6_the_byte_does_not_count_after_go_back_n_begins() {
 #[test]
 fn t_fr_5_without_data_there_is_no_byte_to_send() {
     for limited in [WindowLimited::OneByte, WindowLimited::Reserve(2)] {
-        for (spec, _) in FORMS {
+        for (spec, _) in VARIANTS {
             let mut s = without_data(spec, limited);
-            s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
+            s.ack(1).expect([2, 3]).verdict(INCONCLUSIVE).cwnd(2.0);
         }
     }
 }
 
 #[test]
 fn a_reserve_keeps_room_for_the_new_segments() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let setup = sender(spec, WindowLimited::Reserve(2)).cwnd(20);
         let mut s = setup.offered(8).sent(1..=6);
         s.timeout().expect([1]);
@@ -143,13 +143,13 @@ fn a_reserve_keeps_room_for_the_new_segments() {
 
 #[test]
 fn a_reserve_of_one_segment_is_not_enough_for_ns_2() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let setup = sender(spec, WindowLimited::Reserve(1)).cwnd(20);
         let mut s = setup.offered(7).sent(1..=6);
         s.timeout().expect([1]);
         s.echoing(0).offering(6).ack(1);
         match spec {
-            "newreno+frto:ns2" | "sack+frto:ns2" => s.expect([2, 3]).verdict(BLIND),
+            "newreno+frto:ns2" | "sack+frto:ns2" => s.expect([2, 3]).verdict(INCONCLUSIVE),
             _ => s.expect([7]).undecided(),
         };
     }
@@ -191,7 +191,7 @@ fn verdict(end: &End) -> Option<Verdict> {
 
 #[test]
 fn after_a_spurious_timeout_a_probe_arrives_after_the_originals() {
-    for (spec, _) in FORMS {
+    for (spec, _) in VARIANTS {
         let (mut sender, mut receiver, originals, probe) = probed(spec);
         let second = receiver.answers(&originals[1], 1100)[0];
         let answer = receiver.answers(&probe, 1100)[0];
@@ -205,7 +205,7 @@ fn after_a_spurious_timeout_a_probe_arrives_after_the_originals() {
 
 #[test]
 fn t_fr_6_a_probe_does_not_count_and_its_ack_starts_go_back_n() {
-    for (spec, cwnd) in FORMS {
+    for (spec, cwnd) in VARIANTS {
         let (mut sender, mut receiver, _, probe) = probed(spec);
         let answer = receiver.answers(&probe, 1100)[0];
         assert_eq!((answer.ack, answer.len), (end_of(1), 0));

@@ -1,10 +1,10 @@
 //! F-RTO of the RFCs, of Linux and of ns-2, where it differs from the report's in `frto.rs`: six
-//! segments outstanding, plenty of new data. A passive detector of the same form must agree.
+//! segments outstanding, plenty of new data. A passive detector of the same variant must agree.
 
 use crate::script::{Script, start_of};
 use rtolab_tcp::spurious::{Reason, Verdict};
 
-const BLIND: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
+const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
 const RECOVERING: Verdict = Verdict::Inconclusive(Reason::AlreadyRecovering);
 
 const RFC4138: &str = "newreno+frto:rfc4138";
@@ -15,7 +15,7 @@ const LINUX_SACK: &str = "sack+frto:linux";
 const NS2: &str = "newreno+frto:ns2";
 const NS2_SACK: &str = "sack+frto:ns2";
 
-/// All forms, two of them with and without SACK.
+/// All variants, two of them with and without SACK.
 const ALL: [&str; 7] = [RFC4138, RFC5682, SACK, LINUX, LINUX_SACK, NS2, NS2_SACK];
 
 /// Six segments outstanding, in congestion avoidance.
@@ -150,7 +150,7 @@ fn t_fr_5_without_new_data_it_falls_back_to_go_back_n() {
     for spec in ALL {
         let mut s = Script::sender(spec).cwnd(6).segments(6).sent(1..=6);
         s.timeout().expect([1]);
-        s.ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
+        s.ack(1).expect([2, 3]).verdict(INCONCLUSIVE).cwnd(2.0);
     }
 }
 
@@ -159,7 +159,7 @@ fn t_fr_5_with_a_full_advertised_window_it_falls_back_to_go_back_n() {
     for spec in ALL {
         let mut s = Script::sender(spec).cwnd(6).offered(6).sent(1..=6);
         s.timeout().expect([1]);
-        s.offering(5).ack(1).expect([2, 3]).verdict(BLIND).cwnd(2.0);
+        s.offering(5).ack(1).expect([2, 3]).verdict(INCONCLUSIVE).cwnd(2.0);
     }
 }
 
@@ -180,7 +180,7 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
         s.timeout().expect([1]);
         s.offering(6).ack(1);
         match spec {
-            NS2 | NS2_SACK => s.expect([2, 3]).verdict(BLIND),
+            NS2 | NS2_SACK => s.expect([2, 3]).verdict(INCONCLUSIVE),
             _ => s.expect([7]).undecided(),
         };
     }
@@ -188,7 +188,7 @@ fn t_fr_5_room_for_one_new_segment_is_not_enough_for_ns_2() {
 
 #[test]
 fn t_fr_6_only_retransmitted_data_counts() {
-    // As in the report's form, although Linux itself counts segment 8.
+    // As in the report's variant, although Linux itself counts segment 8.
     for (spec, cwnd) in [(SACK, 3), (LINUX_SACK, 2), (NS2_SACK, 2)] {
         let mut s = two_new_sent(spec);
         s.sacks(1, [7..=7]).expect(2..2 + cwnd).outstanding(cwnd).cwnd(f64::from(cwnd));
@@ -418,7 +418,7 @@ fn t_fr_15_a_receiver_that_delays_acknowledgments() {
 
 #[test]
 fn t_fr_17_three_timeouts_of_one_segment() {
-    // Three duplicates of the retransmissions start a fast retransmit, as in the report's form.
+    // Three duplicates of the retransmissions start a fast retransmit, as in the report's variant.
     for spec in [RFC4138, RFC5682] {
         let mut s = timed_out(spec);
         s.timeout().expect([1]);

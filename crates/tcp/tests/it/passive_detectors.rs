@@ -97,8 +97,8 @@ fn t_ei_5_all_acknowledgments_and_the_last_segment_lost() {
 
 #[test]
 fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
-    // The form of 2000 attributes the answer to the duplicate to the original. RFC 3522 does not if
-    // the acknowledgment covers everything.
+    // The variant of 2000 attributes the answer to the duplicate to the original. RFC 3522 does not
+    // if the acknowledgment covers everything.
     let mut observed = ObservedSender::new().with_timestamps();
     observed.sends(10, 1..=6).timeout(1000, 1);
     observed.echo(1100, 6, 10);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rtolab_tcp::{Config, Connection, Flags, Reply, Segment};
 use rtolab_time::{Duration, Instant};
 
-/// What becomes of a frame: its delay in milliseconds, or `None` if it is lost.
+/// The fate of a frame: its delay in milliseconds, or `None` if it is lost.
 type Fate = Option<u64>;
 
 /// How a frame is passed to the receiving end.
@@ -22,7 +22,7 @@ enum Arrives {
 }
 
 /// Two hosts that write and never close.
-struct World {
+struct Transfer {
     receiver: Arc<Config>,
     arrives: Arrives,
     ends: [Option<Connection>; 2],
@@ -36,7 +36,7 @@ struct World {
     answer: u64,
 }
 
-impl World {
+impl Transfer {
     fn new([sender, receiver]: [Config; 2], writes: [u64; 2], fates: Vec<Fate>) -> Self {
         let mut opener = Connection::open(Arc::new(sender));
         opener.write(writes[0]);
@@ -176,10 +176,10 @@ proptest! {
         for config in &mut configs {
             config.receiver.ack_pushed_at_once = false;
         }
-        let world = || World::new(configs.clone(), writes.into(), fates.clone());
-        let predicted = world().transcript(Arrives::AsItWas);
-        prop_assert!(predicted == world().transcript(Arrives::Pushed));
-        prop_assert!(predicted == world().transcript(Arrives::ToBeAnswered));
+        let transfer = || Transfer::new(configs.clone(), writes.into(), fates.clone());
+        let predicted = transfer().transcript(Arrives::AsItWas);
+        prop_assert!(predicted == transfer().transcript(Arrives::Pushed));
+        prop_assert!(predicted == transfer().transcript(Arrives::ToBeAnswered));
     }
 }
 
@@ -187,10 +187,15 @@ proptest! {
 fn in_order_segments_take_the_fast_path() {
     let mut receiver = Config::default();
     receiver.receiver.ack_every = 1;
-    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
-    world.run(Arrives::ToBeAnswered);
-    let [acknowledgments, data] = world.answered;
-    assert!(acknowledgments > 1000 && data > 1000, "{:?} of {}", world.answered, world.sent.len());
+    let mut transfer = Transfer::new([Config::default(), receiver], [2_000_000, 0], Vec::new());
+    transfer.run(Arrives::ToBeAnswered);
+    let [acknowledgments, data] = transfer.answered;
+    assert!(
+        acknowledgments > 1000 && data > 1000,
+        "{:?} of {}",
+        transfer.answered,
+        transfer.sent.len()
+    );
 }
 
 #[test]
@@ -198,12 +203,12 @@ fn data_after_a_gap_takes_the_fast_path_too() {
     let mut receiver = Config::default();
     receiver.receiver.ack_every = 1;
     let fates = (0..600).map(|frame| (!(500..504).contains(&frame)).then_some(50)).collect();
-    let mut world = World::new([Config::default(), receiver], [2_000_000, 0], fates);
-    world.run(Arrives::ToBeAnswered);
-    let behind = world.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
-    let data = world.sent.iter().filter(|(_, segment)| segment.len > 0).count();
-    assert!(behind > 10, "{behind} of {}", world.sent.len());
+    let mut transfer = Transfer::new([Config::default(), receiver], [2_000_000, 0], fates);
+    transfer.run(Arrives::ToBeAnswered);
+    let behind = transfer.sent.iter().filter(|(_, segment)| segment.sack_count() > 0).count();
+    let data = transfer.sent.iter().filter(|(_, segment)| segment.len > 0).count();
+    assert!(behind > 10, "{behind} of {}", transfer.sent.len());
     // Data after a gap is acknowledged with SACK blocks; nearly all of it takes the fast path.
-    let (lost, answered) = (4, world.answered[1] as usize);
+    let (lost, answered) = (4, transfer.answered[1] as usize);
     assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} after gaps");
 }

@@ -58,8 +58,8 @@ impl Timeout {
 
 #[test]
 fn t_rxt_1_an_ack_without_the_echo_is_for_originals() {
-    for form in [FLAG, TWO_BITS] {
-        let mut t = timeout(form);
+    for variant in [FLAG, TWO_BITS] {
+        let mut t = timeout(variant);
         assert_eq!(t.receiver.answers(&t.originals[0], 1020), []);
         let ack = t.receiver.answers(&t.originals[1], 1021)[0];
         assert_eq!((ack.ack, ack.flags), (end_of(2), Flags::ACK));
@@ -103,8 +103,8 @@ fn t_rxt_2_one_acknowledgment_of_the_retransmission_and_an_original_has_the_echo
 
 #[test]
 fn t_rxt_2_a_delayed_acknowledgment_hides_the_original() {
-    for form in [FLAG, TWO_BITS] {
-        let mut t = timeout(form);
+    for variant in [FLAG, TWO_BITS] {
+        let mut t = timeout(variant);
         assert_eq!(t.receiver.answers(&t.originals[0], 1020), []);
         // Any receiver answers a duplicate at once, and the answer covers the original.
         let ack = t.receiver.answers(&t.retransmission, 1021)[0];
@@ -116,8 +116,8 @@ fn t_rxt_2_a_delayed_acknowledgment_hides_the_original() {
 
 #[test]
 fn t_rxt_3_the_answer_to_a_duplicate_starts_no_fast_retransmit() {
-    for form in [FLAG, TWO_BITS] {
-        let mut t = timeout(form);
+    for variant in [FLAG, TWO_BITS] {
+        let mut t = timeout(variant);
         for segment in &t.originals {
             for ack in t.receiver.answers(segment, 1020) {
                 t.sender.answers(&ack, 1030);

@@ -157,9 +157,9 @@ fn an_unneeded_probe_does_not_count_as_a_network_duplicate() {
 
 #[test]
 fn an_undo_by_dsack_waits_for_the_probe_too() {
-    for form in ["dsack:linux", "dsack"] {
+    for variant in ["dsack:linux", "dsack"] {
         // During a delay, a probe leaves and then the timer expires.
-        let mut s = setup(&format!("rack+{form}")).segments(3).sent(1..=3);
+        let mut s = setup(&format!("rack+{variant}")).segments(3).sent(1..=3);
         s.early_timer().expect([3]);
         s.timeout().expect([1]).cwnd(1.0).ssthresh(2);
         s.at(1350).ack(3).expect_nothing();
@@ -171,9 +171,9 @@ fn an_undo_by_dsack_waits_for_the_probe_too() {
 
 #[test]
 fn a_retransmitted_probe_is_no_evidence_for_f_rto() {
-    for form in ["frto:rfc5682-sack", "frto:linux"] {
+    for variant in ["frto:rfc5682-sack", "frto:linux"] {
         let probed = || {
-            let mut s = setup(&format!("rack+{form}")).segments(4).sent(1..=4);
+            let mut s = setup(&format!("rack+{variant}")).segments(4).sent(1..=4);
             s.early_timer().expect([4]);
             s.timeout().expect([1]);
             s.at(1350).write(4).expect_nothing();
@@ -184,7 +184,7 @@ fn a_retransmitted_probe_is_no_evidence_for_f_rto() {
         let mut s = probed();
         s.at(1450).sacks(1, [4..=4]).not_spurious();
         let left = s.take();
-        assert!(left.is_empty() || left == [2], "{form}: {left:?}");
+        assert!(left.is_empty() || left == [2], "{variant}: {left:?}");
         // An original is evidence.
         let mut s = probed();
         s.at(1450).ack(4).verdict(Verdict::Spurious);

@@ -13,18 +13,18 @@ use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, specification};
 use rtolab_time::{Duration, Instant};
 
 const SEGMENT: u32 = 1000;
-const TENTH: u64 = 100_000_000;
+const TENTH_NS: u64 = 100_000_000;
 
 /// The round trip of the SYN equals that of a segment once the link is open. Times are counted from
 /// the SYN-ACK.
-const ROUND_TRIP: u64 = 11 * TENTH;
+const ROUND_TRIP: u64 = 11 * TENTH_NS;
 
 /// An event: its time in tenths of a second, what arrived, and the segments that it released.
 #[derive(Debug, PartialEq)]
 struct Step {
     tenths: u64,
     arrived: Arrived,
-    left: Vec<u32>,
+    sent: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,7 @@ struct Run {
     end: u64,
 }
 
-struct World {
+struct Simulation {
     sender: Connection,
     receiver: Connection,
     link_free: Instant,
@@ -71,7 +71,7 @@ fn config(sender: &str) -> Arc<Config> {
 }
 
 /// Both ends with the handshake done.
-fn connect(sending: Arc<Config>) -> World {
+fn connect(sending: Arc<Config>) -> Simulation {
     let mut sender = Connection::open(sending);
     let syn = sender.poll_transmit(Instant::START).unwrap();
     let at = Instant::from_nanos(ROUND_TRIP);
@@ -82,19 +82,19 @@ fn connect(sending: Arc<Config>) -> World {
     sender.write(u64::from(40 * SEGMENT));
     let (data, acks) = (VecDeque::new(), VecDeque::new());
     let link_free = at + Duration::from_secs(5);
-    World { sender, receiver, link_free, data, acks, sent_up_to: Seq::FIRST + 1 }
+    Simulation { sender, receiver, link_free, data, acks, sent_up_to: Seq::FIRST + 1 }
 }
 
-impl World {
+impl Simulation {
     fn transmit(&mut self, at: Instant) -> Vec<u32> {
-        let mut left = Vec::new();
+        let mut sent = Vec::new();
         while let Some(segment) = self.sender.poll_transmit(at) {
-            self.link_free = self.link_free.max(at) + Duration::from_nanos(TENTH);
+            self.link_free = self.link_free.max(at) + Duration::from_nanos(TENTH_NS);
             self.data.push_back((self.link_free + Duration::from_millis(500), segment));
             self.sent_up_to = self.sent_up_to.max(segment.end());
-            left.push(number(segment.seq));
+            sent.push(number(segment.seq));
         }
-        left
+        sent
     }
 
     fn receive(&mut self) {
@@ -117,8 +117,8 @@ fn run_with(sender: &str, recover: RecoverOnUndo) -> Run {
 }
 
 fn run_by(config: Arc<Config>) -> Run {
-    let mut world = connect(config);
-    assert_eq!(world.transmit(Instant::from_nanos(ROUND_TRIP)), (1..=8).collect::<Vec<_>>());
+    let mut simulation = connect(config);
+    assert_eq!(simulation.transmit(Instant::from_nanos(ROUND_TRIP)), (1..=8).collect::<Vec<_>>());
     let mut run = Run {
         steps: Vec::new(),
         windows: Vec::new(),
@@ -127,35 +127,35 @@ fn run_by(config: Arc<Config>) -> Run {
         end: 0,
     };
     let all = Seq::FIRST + 1 + 40 * SEGMENT;
-    while world.sender.sender().flight().una() < all {
-        let data = world.data.front().map_or(Instant::NEVER, |(at, _)| *at);
-        let ack = world.acks.front().map_or(Instant::NEVER, |(at, _)| *at);
-        let timer = world.sender.next_timer().unwrap();
+    while simulation.sender.sender().flight().una() < all {
+        let data = simulation.data.front().map_or(Instant::NEVER, |(at, _)| *at);
+        let ack = simulation.acks.front().map_or(Instant::NEVER, |(at, _)| *at);
+        let timer = simulation.sender.next_timer().unwrap();
         if data <= ack && data <= timer {
-            world.receive();
+            simulation.receive();
             continue;
         }
         let (at, arrived) = if ack <= timer {
-            let (at, segment) = world.acks.pop_front().unwrap();
-            world.sender.on_segment(&segment, at);
+            let (at, segment) = simulation.acks.pop_front().unwrap();
+            simulation.sender.on_segment(&segment, at);
             (at, Arrived::Ack(number(segment.ack) - 1))
         } else {
-            world.sender.on_timer(timer);
+            simulation.sender.on_timer(timer);
             (timer, Arrived::Timeout)
         };
-        let before = number(world.sent_up_to);
-        let left = world.transmit(at);
-        run.retransmissions += left.iter().filter(|segment| **segment < before).count();
-        let tenths = (at.nanos() - ROUND_TRIP) / TENTH;
-        while let Some(event) = world.sender.poll_event() {
+        let before = number(simulation.sent_up_to);
+        let sent = simulation.transmit(at);
+        run.retransmissions += sent.iter().filter(|segment| **segment < before).count();
+        let tenths = (at.nanos() - ROUND_TRIP) / TENTH_NS;
+        while let Some(event) = simulation.sender.poll_event() {
             if let Event::FastRetransmit(retransmission) = event {
                 run.fast_retransmits.push((tenths, number(retransmission.seq)));
             }
         }
-        let window = world.sender.sender().window();
+        let window = simulation.sender.sender().window();
         let segments = |bytes: u64| bytes as f64 / f64::from(SEGMENT);
         run.windows.push((tenths, segments(window.cwnd()), segments(window.ssthresh())));
-        run.steps.push(Step { tenths, arrived, left });
+        run.steps.push(Step { tenths, arrived, sent });
         run.end = tenths;
     }
     run
@@ -164,9 +164,9 @@ fn run_by(config: Arc<Config>) -> Run {
 impl Run {
     /// Compares the events from 2.5 s on with the table.
     fn expect(&self, expected: &[(u64, Arrived, &[u32])]) {
-        for (step, (tenths, arrived, left)) in self.steps.iter().zip(expected) {
-            let left = left.to_vec();
-            assert_eq!(*step, Step { tenths: *tenths, arrived: *arrived, left });
+        for (step, (tenths, arrived, sent)) in self.steps.iter().zip(expected) {
+            let sent = sent.to_vec();
+            assert_eq!(*step, Step { tenths: *tenths, arrived: *arrived, sent });
         }
         assert!(self.steps.len() >= expected.len());
     }
@@ -213,7 +213,7 @@ fn go_back_n_careful() {
         (79, 5.32, 4.0),
     ]);
     let a9 = run.steps.iter().find(|step| step.arrived == Ack(9)).unwrap();
-    assert_eq!((a9.tenths, &a9.left[..]), (79, &[14][..]));
+    assert_eq!((a9.tenths, &a9.sent[..]), (79, &[14][..]));
     assert_eq!((run.retransmissions, run.fast_retransmits.len(), run.end), (8, 0, 130));
 }
 
@@ -223,13 +223,13 @@ fn go_back_n_less_careful_or_without_bugfix() {
         let run = run(sender);
         run.expect(&GO_BACK_N);
         let after: Vec<_> = run.steps[GO_BACK_N.len()..].iter().take(6).collect();
-        assert_eq!(after[0], &Step { tenths: 73, arrived: Ack(8), left: vec![9] });
-        let new: Vec<u32> = after[1..].iter().flat_map(|step| step.left.clone()).collect();
+        assert_eq!(after[0], &Step { tenths: 73, arrived: Ack(8), sent: vec![9] });
+        let new: Vec<u32> = after[1..].iter().flat_map(|step| step.sent.clone()).collect();
         assert_eq!(new, (14..=18).collect::<Vec<_>>(), "one for each further duplicate");
         run.expect_windows(&[(73, 5.0, 2.0), (78, 10.0, 2.0), (83, 2.0, 2.0)]);
         let partial = |ack| {
             let step = run.steps.iter().find(|step| step.arrived == Ack(ack)).unwrap();
-            (step.tenths, step.left.clone())
+            (step.tenths, step.sent.clone())
         };
         assert_eq!(partial(9), (79, vec![10, 19]));
         assert_eq!(partial(10), (80, vec![11, 20]));
@@ -318,8 +318,8 @@ fn dualrtt_is_undone_by_its_own_duplicates() {
     run.expect(&DUALRTT);
     run.expect_windows(&[(25, 1.0, 4.0), (61, 2.0, 4.0), (62, 8.0, 8.0)]);
     let after: Vec<_> = run.steps[DUALRTT.len()..].iter().take(2).collect();
-    assert_eq!(after[0], &Step { tenths: 72, arrived: Ack(8), left: vec![] });
-    assert_eq!(after[1], &Step { tenths: 73, arrived: Ack(8), left: vec![9] });
+    assert_eq!(after[0], &Step { tenths: 72, arrived: Ack(8), sent: vec![] });
+    assert_eq!(after[1], &Step { tenths: 73, arrived: Ack(8), sent: vec![9] });
     run.expect_windows(&[(73, 7.0, 4.0)]);
     assert_eq!(run.fast_retransmits, [(73, 9)]);
     assert_eq!((run.retransmissions, run.end), (11, 132));

@@ -1,5 +1,5 @@
 //! Sequence numbers and timestamps that wrap between a timeout and the acknowledgments that decide
-//! about it, for every form of F-RTO and Eifel and for `recover`. Two ends exchange the bytes of
+//! about it, for every variant of F-RTO and Eifel and for `recover`. Two ends exchange the bytes of
 //! headers.
 //!
 //! The engine's sequence numbers are 64-bit offsets, so only the wire format wraps. Its timestamps
@@ -21,7 +21,7 @@ const PORTS: Ports = Ports { from: 49_152, to: 80 };
 /// Segment 1 ends below the wrap, 2 spans it, and 3 begins above it.
 const ISN: u32 = 0_u32.wrapping_sub(1500);
 
-/// All forms, F-RTO's first.
+/// All variants, F-RTO's first.
 const FRTO: [&str; 8] = [
     "newreno+frto",
     "newreno+frto:rfc4138",

@@ -11,17 +11,17 @@ use rtolab_time::{Duration, Instant};
 use host::Host;
 pub use host::Reader;
 
-/// What becomes of a frame; delays in milliseconds.
+/// The fate of a frame, with delays in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
-    Arrives(u64),
-    Twice(u64, u64),
+    Delivered(u64),
+    Duplicated(u64, u64),
     Lost,
     /// One byte is damaged: its index, modulo the length, and the bits that flip.
     Damaged(u32, u8),
 }
 
-/// What two hosts send and how, and what the channel does.
+/// The streams and the settings of two hosts, and the impairments of the channel.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Their initial sequence numbers.
@@ -36,7 +36,7 @@ pub struct Plan {
 /// No frame is in flight for longer, and neither end waits longer for the other.
 const MSL: Duration = Duration::from_secs(36_000);
 
-pub struct World {
+pub struct ByteTransfer {
     hosts: [Host; 2],
     /// The frames in flight by arrival time: the receiving host and the bytes.
     wire: BTreeMap<(Instant, usize), (usize, Vec<u8>)>,
@@ -47,7 +47,7 @@ pub struct World {
     trace: Vec<(Instant, usize, Vec<u8>)>,
 }
 
-impl World {
+impl ByteTransfer {
     /// The first host opens the connection. Each host writes its stream and closes, the second one
     /// after the first.
     pub fn new(configs: [Config; 2], plan: Plan) -> Self {
@@ -56,7 +56,7 @@ impl World {
         let mut opener = Host::new(first, isns[0], lengths[0], readers[0]);
         opener.open();
         let answerer = Host::new(second, isns[1], lengths[1], readers[1]);
-        let mut world = Self {
+        let mut transfer = Self {
             hosts: [opener, answerer],
             wire: BTreeMap::new(),
             fates,
@@ -64,8 +64,8 @@ impl World {
             at: Instant::START,
             trace: Vec::new(),
         };
-        world.drain(0);
-        world
+        transfer.drain(0);
+        transfer
     }
 
     pub const fn at(&self) -> Instant {
@@ -132,10 +132,10 @@ impl World {
     fn drain(&mut self, from: usize) {
         for bytes in self.hosts[from].sends(self.at) {
             self.trace.push((self.at, from, bytes.clone()));
-            let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Arrives(50));
+            let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered(50));
             match fate {
-                Fate::Arrives(delay) => self.carry(from, bytes, delay),
-                Fate::Twice(one, other) => {
+                Fate::Delivered(delay) => self.carry(from, bytes, delay),
+                Fate::Duplicated(one, other) => {
                     self.carry(from, bytes.clone(), one);
                     self.carry(from, bytes, other);
                 }

@@ -1,4 +1,4 @@
-//! F-RTO as a passive detector, in all its forms.
+//! F-RTO as a passive detector, in all its variants.
 
 use rtolab_tcp::spurious::{Reason, Verdict};
 use rtolab_tcp::{Flags, Segment, Seq};
@@ -66,47 +66,47 @@ fn t_fr_9_and_10_another_timeout_begins_f_rto_again() {
     assert_eq!(observed.decision("frto"), Some((Spurious, 7201)));
 }
 
-/// The detectors that distinguish the forms of F-RTO.
-const FORMS: [&str; 6] =
+/// The detectors that distinguish the variants of F-RTO.
+const VARIANTS: [&str; 6] =
     ["frto", "frto:rfc4138", "frto:rfc5682", "frto:rfc5682-sack", "frto:linux", "frto:ns2"];
 
 #[test]
-fn t_fr_4_forms_of_f_rto_differ_on_a_retransmission_that_fills_the_only_hole() {
+fn t_fr_4_variants_of_f_rto_differ_on_a_retransmission_that_fills_the_only_hole() {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=6).timeout(1000, 1);
     observed.ack(1100, 6).sends(1100, 7..=8).ack(1200, 7);
     assert_eq!(observed.decision("frto"), Some((Spurious, 1200)), "the report has no step 2 a");
-    for form in &FORMS[1..] {
-        assert_eq!(observed.decision(form), Some((Genuine, 1100)), "{form}");
+    for variant in &VARIANTS[1..] {
+        assert_eq!(observed.decision(variant), Some((Genuine, 1100)), "{variant}");
     }
 }
 
 #[test]
-fn t_fr_10_forms_of_f_rto_differ_on_a_timeout_while_one_recovers() {
+fn t_fr_10_variants_of_f_rto_differ_on_a_timeout_while_one_recovers() {
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=6).timeout(1000, 1);
     observed.ack(1100, 1).sends(1100, 7..=8).timeout(3000, 2);
     observed.ack(3100, 2).sends(3100, 9..=10).ack(3101, 3);
-    for form in ["frto", "frto:rfc4138", "frto:ns2"] {
-        assert_eq!(observed.decision(form), Some((Spurious, 3101)), "{form}");
+    for variant in ["frto", "frto:rfc4138", "frto:ns2"] {
+        assert_eq!(observed.decision(variant), Some((Spurious, 3101)), "{variant}");
     }
-    for form in ["frto:rfc5682", "frto:rfc5682-sack", "frto:linux"] {
+    for variant in ["frto:rfc5682", "frto:rfc5682-sack", "frto:linux"] {
         assert_eq!(
-            observed.decision(form),
+            observed.decision(variant),
             Some((Inconclusive(Reason::AlreadyRecovering), 3100)),
-            "{form}"
+            "{variant}"
         );
     }
 }
 
 #[test]
-fn each_form_of_f_rto_is_inconclusive_on_a_sender_with_go_back_n() {
+fn each_variant_of_f_rto_is_inconclusive_on_a_sender_with_go_back_n() {
     let mut observed = gone_back_n();
-    for form in FORMS {
+    for variant in VARIANTS {
         assert_eq!(
-            observed.decision(form),
+            observed.decision(variant),
             Some((Inconclusive(Reason::SenderDeviated), 1101)),
-            "{form}"
+            "{variant}"
         );
     }
     // The recovery that it started is still in progress when the timer expires again.

@@ -35,8 +35,8 @@ pub fn number_of(seq: Seq) -> u32 {
     (seq.since(Seq::FIRST + 1) / u64::from(SEGMENT)) as u32 + 1
 }
 
-/// The assumptions of the cases: growth by formula, no limited transmit, halving to whole segments,
-/// and an RTO of 1 s while round trips are short.
+/// The assumptions of the cases: ACK counting in congestion avoidance, no limited transmit, halving
+/// to whole segments, and an RTO of 1 s while round trips are short.
 pub fn base() -> Config {
     let mut config = Config { mss: SEGMENT as u16, ..Config::default() };
     config.timestamp.in_mss = false;

@@ -1,6 +1,6 @@
 //! A sender that receives arbitrary acknowledgments, and its invariants.
 
-mod reversals;
+mod undos;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rtolab_tcp::congestion::Window;
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
-use reversals::{Before, Reversals};
+use undos::{Before, Undos};
 
 #[derive(Clone, Debug)]
 pub enum Op {
@@ -78,10 +78,10 @@ pub struct TestedSender {
     connection: Connection,
     at: Instant,
     /// The right edge of the largest advertised window.
-    edge: Seq,
+    wnd_right_edge: Seq,
     una: Seq,
     max: Seq,
-    pub reversals: Reversals,
+    pub undos: Undos,
     /// Has a timer expired, and no new data left since?
     expired: bool,
 }
@@ -122,9 +122,9 @@ impl TestedSender {
             syn_ack.set_timestamps(Timestamps { value: 1, echo });
         }
         connection.on_segment(&syn_ack, at);
-        let (una, edge) = (Seq::FIRST + 1, Seq::FIRST + 30_001);
-        let reversals = Reversals::of(&config);
-        Self { config, connection, at, edge, una, max: una, reversals, expired: false }
+        let (una, wnd_right_edge) = (Seq::FIRST + 1, Seq::FIRST + 30_001);
+        let undos = Undos::of(&config);
+        Self { config, connection, at, wnd_right_edge, una, max: una, undos, expired: false }
     }
 
     fn apply(&mut self, op: &Op) -> Result<(), TestCaseError> {
@@ -161,7 +161,7 @@ impl TestedSender {
         }
         let counts = self.una <= segment.ack && segment.ack <= self.max;
         if counts {
-            self.edge = self.edge.max(segment.ack + segment.window);
+            self.wnd_right_edge = self.wnd_right_edge.max(segment.ack + segment.window);
         }
         if ack.echo {
             segment.flags |= Flags::ECE;
@@ -170,7 +170,7 @@ impl TestedSender {
         self.connection.on_segment(&segment, self.at);
         self.connection.read(u64::MAX);
         let events = self.events();
-        self.reversals.acknowledged(&self.connection, (before, counts && ack.echo), &events)
+        self.undos.acknowledged(&self.connection, (before, counts && ack.echo), &events)
     }
 
     fn events(&mut self) -> Vec<Event> {
@@ -183,7 +183,7 @@ impl TestedSender {
             let before = *self.connection.sender().window();
             let Some(segment) = self.connection.poll_transmit(self.at) else {
                 let events = self.events();
-                self.reversals.on_events(&self.connection, &events);
+                self.undos.on_events(&self.connection, &events);
                 return Ok(());
             };
             if segment.sequence_length() > 0 {
@@ -196,8 +196,8 @@ impl TestedSender {
     fn check_segment(&mut self, segment: &Segment, before: Window) -> Result<(), TestCaseError> {
         let sender = self.connection.sender();
         let beyond = self.config.frto_window_limited == WindowLimited::OneByte;
-        let edge = self.edge + u32::from(beyond);
-        prop_assert!(segment.end() <= edge, "{segment:?} beyond {}", self.edge);
+        let wnd_right_edge = self.wnd_right_edge + u32::from(beyond);
+        prop_assert!(segment.end() <= wnd_right_edge, "{segment:?} beyond {}", self.wnd_right_edge);
         prop_assert!(segment.seq >= sender.flight().una() && segment.seq <= self.max);
         prop_assert!(u64::from(segment.len) <= sender.window().smss());
         let new = segment.end() > self.max;

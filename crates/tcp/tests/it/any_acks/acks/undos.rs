@@ -9,7 +9,7 @@ use rtolab_tcp::{Config, Connection, Event, Seq};
 
 /// An episode, as its events describe it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reversals {
+pub struct Undos {
     response: Option<Response>,
     /// Does a timeout leave the window alone if a fast retransmit has just reduced it?
     once: bool,
@@ -25,7 +25,7 @@ pub struct Reversals {
     /// `ssthresh` before the last event.
     ssthresh: u64,
     echoed: bool,
-    reversed: bool,
+    undone: bool,
     /// How often a verdict restored something.
     pub count: usize,
     /// How often a verdict restored nothing because of an ECE.
@@ -48,7 +48,7 @@ impl Before {
     }
 }
 
-impl Reversals {
+impl Undos {
     pub fn of(config: &Config) -> Self {
         let once = config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
         Self { response: config.response, once, ..Self::default() }
@@ -66,14 +66,14 @@ impl Reversals {
             // The saved state may be the one from before the recovery.
             let recovers = self.recovers.is_some_and(|recover| again.seq <= recover);
             if !goes_on {
-                let least = match (recovers, self.response) {
+                let min = match (recovers, self.response) {
                     (true, _) => self.before.saturating_add(self.acked),
                     // A recovery that the acknowledgment completes ends at `ssthresh`.
                     (false, Some(Response::Bsd)) => self.ssthresh,
                     _ => 0,
                 };
-                (self.before, self.acked) = (again.cwnd.max(flight.size()).max(least), 0);
-                (self.echoed, self.reversed) = (false, false);
+                (self.before, self.acked) = (again.cwnd.max(flight.size()).max(min), 0);
+                (self.echoed, self.undone) = (false, false);
             }
             match event {
                 Event::Timeout(_) => {
@@ -107,13 +107,13 @@ impl Reversals {
             // The ECE itself sets `ssthresh` to a part of the outstanding data, which may be more
             // than the old `ssthresh`.
             let cut = if echo { before.outstanding } else { 0 };
-            self.judged((before.window, now.window), (acked, cut))?;
+            self.check_undo((before.window, now.window), (acked, cut))?;
         }
         self.on_events(connection, events);
         Ok(())
     }
 
-    fn judged(
+    fn check_undo(
         &mut self,
         (before, after): (Window, Window),
         (acked, cut): (u64, u64),
@@ -127,20 +127,20 @@ impl Reversals {
         let halves =
             matches!(self.response, Some(Response::Linux26Halving | Response::Linux26Undo));
         let raised = !halves && after.cwnd() > before.cwnd().max(ssthresh).saturating_add(growth);
-        let reverses = raised || after.ssthresh() > ssthresh;
+        let undoes = raised || after.ssthresh() > ssthresh;
         // A second undo may restore less than the window has grown to.
         let lowered = after.cwnd() < before.cwnd() || after.ssthresh() < ssthresh;
-        let again = self.reversed && (reverses || lowered);
+        let again = self.undone && (undoes || lowered);
         prop_assert!(!again, "twice: {before:?} {after:?} {self:?}");
-        prop_assert!(!(reverses && self.echoed), "after an echo: {before:?} {after:?}");
-        if reverses {
-            let most =
+        prop_assert!(!(undoes && self.echoed), "after an echo: {before:?} {after:?}");
+        if undoes {
+            let limit =
                 before.cwnd().max(self.before.saturating_add(self.acked)).saturating_add(growth);
-            prop_assert!(after.cwnd() <= most, "{after:?} is more than before: {self:?}");
+            prop_assert!(after.cwnd() <= limit, "{after:?} is more than before: {self:?}");
         }
-        self.count += usize::from(reverses);
+        self.count += usize::from(undoes);
         self.withheld += usize::from(self.echoed);
-        self.reversed |= reverses;
+        self.undone |= undoes;
         Ok(())
     }
 }
