@@ -10,11 +10,11 @@ use crate::stream::Stream;
 
 /// The decision about an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admit {
-    Take,
-    /// Taken, to be marked CE (RFC 3168).
-    TakeMarked,
-    Refuse(DropCause),
+pub(crate) enum AdmissionDecision {
+    Enqueue,
+    /// Enqueue the frame, and mark it CE (RFC 3168).
+    EnqueueMarked,
+    Drop(DropCause),
 }
 
 /// The state of the queue when a frame arrives.
@@ -57,21 +57,25 @@ impl Admission {
         backlog: Backlog,
         (frame, bytes): (&F, u32),
         at: Instant,
-    ) -> Admit {
+    ) -> AdmissionDecision {
         let fits = self.limit.holds(backlog.waiting.with(bytes));
         let Some(red) = &mut self.early else {
-            return if fits { Admit::Take } else { Admit::Refuse(DropCause::Queue) };
+            return if fits {
+                AdmissionDecision::Enqueue
+            } else {
+                AdmissionDecision::Drop(DropCause::Queue)
+            };
         };
         let length = length(self.limit, backlog.waiting);
         let early = red.arrival(length, at.since(backlog.idle_from), at);
         if !fits {
             red.overflow();
-            return Admit::Refuse(DropCause::Queue);
+            return AdmissionDecision::Drop(DropCause::Queue);
         }
         match early {
-            Early::Keep => Admit::Take,
-            Early::Mark if frame.is_ecn_capable() => Admit::TakeMarked,
-            Early::Mark | Early::Drop => Admit::Refuse(DropCause::Early),
+            Early::Keep => AdmissionDecision::Enqueue,
+            Early::Mark if frame.is_ecn_capable() => AdmissionDecision::EnqueueMarked,
+            Early::Mark | Early::Drop => AdmissionDecision::Drop(DropCause::Early),
         }
     }
 

@@ -106,7 +106,7 @@ impl<P: Payload> Arq<P> {
     }
 
     /// Does the window have space for a new frame of this size?
-    pub(crate) fn takes(&self, bytes: u32) -> bool {
+    pub(crate) fn has_window_for(&self, bytes: u32) -> bool {
         let occupancy = self.open_frames.with(bytes);
         self.open_frames.packets == 0 || self.window.iter().all(|limit| limit.holds(occupancy))
     }
@@ -120,7 +120,7 @@ impl<P: Payload> Arq<P> {
     ) -> Option<Block> {
         if !self.sender.has_work() {
             if let Some(payload) = source() {
-                self.cut(payload, time);
+                self.segment_frame(payload, time);
             }
         }
         match self.sender.send() {
@@ -129,13 +129,13 @@ impl<P: Payload> Arq<P> {
         }
     }
 
-    fn cut(&mut self, payload: P, time: NodeTime) {
+    fn segment_frame(&mut self, payload: P, time: NodeTime) {
         let (frame, from, bytes) = (self.frames.end(), self.sender.end(), payload.bytes());
-        let piece = self.config.fragment.unwrap_or(bytes).max(1);
+        let payload_size = self.config.fragment.unwrap_or(bytes).max(1);
         let mut left = bytes;
         loop {
-            self.sender.add(frame, left.min(piece) + self.config.header);
-            left = left.saturating_sub(piece);
+            self.sender.add(frame, left.min(payload_size) + self.config.header);
+            left = left.saturating_sub(payload_size);
             if left == 0 {
                 break;
             }
@@ -188,7 +188,8 @@ impl<P: Payload> Arq<P> {
         Block { bytes: self.config.report, content, purpose: Purpose::Report, corrupt: false }
     }
 
-    /// The pending move of the receiver's window, if control information takes no bandwidth.
+    /// The pending move of the receiver's window, if control information takes no
+    /// bandwidth.
     pub(crate) fn free_move_window(&mut self) -> Option<Control> {
         let idle = self.config.report == 0 && !self.sender.has_work();
         if idle { self.move_window() } else { None }
@@ -223,7 +224,7 @@ impl<P: Payload> Arq<P> {
     ) -> Option<(&P, Instant)> {
         self.sender.start_timer(data.transmission, end);
         let sdu = self.frames.get_mut(data.frame)?;
-        sdu.note(data, undisturbed);
+        sdu.record_undisturbed(data, undisturbed);
         let payload = sdu.payload.as_ref().filter(|_| data.completes)?;
         Some((payload, sdu.undisturbed?))
     }
@@ -234,7 +235,7 @@ impl<P: Payload> Arq<P> {
         if let Some(sdu) = self.frames.get_mut(data.frame) {
             sdu.in_flight -= 1;
         }
-        self.settle(data.frame);
+        self.drop_if_given_up(data.frame);
     }
 
     /// A damaged block arrives.
@@ -248,7 +249,7 @@ impl<P: Payload> Arq<P> {
     pub(crate) fn on_data(&mut self, data: &Data, corrupt: bool, undisturbed: Instant) {
         let arrival = self.receiver.on_data(data);
         if let Some(sdu) = self.frames.get_mut(data.frame) {
-            sdu.note(data, undisturbed);
+            sdu.record_undisturbed(data, undisturbed);
             sdu.in_flight -= 1;
             if arrival == Arrival::First {
                 sdu.arrived += 1;
@@ -259,7 +260,7 @@ impl<P: Payload> Arq<P> {
             self.deliver(data.frame);
         }
         self.release();
-        self.settle(data.frame);
+        self.drop_if_given_up(data.frame);
     }
 
     /// The receiver's window moves to `start`, past blocks that were given up.
@@ -278,13 +279,13 @@ impl<P: Payload> Arq<P> {
                 }
                 Notice::Missing { transmission } => {
                     let action = self.sender.on_missing(transmission);
-                    self.follow(action, now);
+                    self.apply(action, now);
                 }
             }
         }
         self.move_window_pending |=
             report.still_expected.is_some_and(|block| block < self.sender.window_start());
-        self.forget();
+        self.forget_closed();
     }
 
     /// When to call [`Arq::on_timer`].
@@ -294,17 +295,17 @@ impl<P: Payload> Arq<P> {
 
     pub(crate) fn on_timer(&mut self, now: Instant) {
         while let Some(action) = self.sender.on_timer(now) {
-            self.follow(action, now);
+            self.apply(action, now);
         }
         self.receiver.on_timer(now);
-        self.forget();
+        self.forget_closed();
     }
 
     pub(crate) fn take_outcome(&mut self) -> Option<SduOutcome<P>> {
         self.outcomes.pop_front()
     }
 
-    fn follow(&mut self, action: LossAction, now: Instant) {
+    fn apply(&mut self, action: LossAction, now: Instant) {
         let LossAction::GiveUp(frame) = action else { return };
         let Some(sdu) = self.frames.get_mut(frame) else { return };
         sdu.given_up = Some(now);
@@ -313,7 +314,7 @@ impl<P: Payload> Arq<P> {
             self.close(frame);
         }
         self.move_window_pending |= self.config.order == Order::Kept;
-        self.settle(frame);
+        self.drop_if_given_up(frame);
     }
 
     /// A block of `frame` is acknowledged or given up.
@@ -336,7 +337,7 @@ impl<P: Payload> Arq<P> {
             self.deliver(self.next_to_deliver);
             self.next_to_deliver += 1;
         }
-        self.forget();
+        self.forget_closed();
     }
 
     fn deliver(&mut self, frame: u64) {
@@ -350,16 +351,16 @@ impl<P: Payload> Arq<P> {
     }
 
     /// Drops a frame that was given up and cannot arrive any more.
-    fn settle(&mut self, frame: u64) {
+    fn drop_if_given_up(&mut self, frame: u64) {
         let Some(sdu) = self.frames.get_mut(frame) else { return };
         let Some(at) = sdu.given_up.filter(|_| sdu.cannot_complete()) else { return };
         if let Some(payload) = sdu.payload.take() {
             self.outcomes.push_back(SduOutcome { payload, end: End::GivenUp(at) });
         }
-        self.forget();
+        self.forget_closed();
     }
 
-    fn forget(&mut self) {
+    fn forget_closed(&mut self) {
         let next_to_deliver = self.next_to_deliver;
         let is_done = |sdu: &Sdu<P>| sdu.payload.is_none() && sdu.open == 0;
         while self.frames.first() < next_to_deliver
@@ -381,7 +382,7 @@ impl<P> Sdu<P> {
 
     /// Sets `undisturbed` from the first transmission of the last block, or from the next one if
     /// the lower layer gives that up before all of it was sent.
-    fn note(&mut self, data: &Data, undisturbed: Instant) {
+    fn record_undisturbed(&mut self, data: &Data, undisturbed: Instant) {
         let is_last = data.number + 1 == self.to;
         if data.completes || (is_last && self.undisturbed.is_none()) {
             self.undisturbed = Some(earlier(undisturbed, self.stalled));

@@ -1,8 +1,8 @@
 //! A link with ARQ or CoDel. The outcome of a frame depends on later frames or on the other end, so
 //! it is not known when the frame enters the link.
 //!
-//! Frames wait in a queue. When the transmitter is free, it takes the next report, block or frame
-//! by priority. [`OneWay`] handles the transmission and everything after it.
+//! Frames wait in a queue. When the transmitter is free, it takes the next report, block
+//! or frame by priority. [`OneWay`] handles the transmission and everything after it.
 //!
 //! The order of events at one instant is fixed: arrivals, timers, entries, transmissions; the
 //! forward direction first each time.
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::admission::{Admission, Admit, Backlog};
+use crate::admission::{Admission, AdmissionDecision, Backlog};
 use crate::arq::{NodeTime, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
@@ -137,7 +137,7 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         let idle_from = arq_node.one_way.idle_from();
         let busy = layers.has_work(direction, &arq_node.waiting)
             || arq_node.one_way.free_at(now) > now
-            || !layers.takes(direction, queued.frame.bytes());
+            || !layers.has_window_for(direction, queued.frame.bytes());
         if !busy {
             arq_node.admission.pass(idle_from, now);
             arq_node.waiting.push(queued);
@@ -145,9 +145,9 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         }
         let backlog = Backlog { waiting: arq_node.waiting.occupancy(), idle_from };
         match arq_node.admission.decide(backlog, (&queued.frame, queued.frame.bytes()), now) {
-            Admit::Take => {}
-            Admit::TakeMarked => queued.mark_congestion(),
-            Admit::Refuse(cause) => {
+            AdmissionDecision::Enqueue => {}
+            AdmissionDecision::EnqueueMarked => queued.mark_congestion(),
+            AdmissionDecision::Drop(cause) => {
                 outcomes[direction.index()].drop(queued, cause, [now; 2]);
                 return;
             }
@@ -278,7 +278,7 @@ impl<F: Frame, W: Frame> ArqNode<F, W> {
         Self {
             entry_stalls: match own.stalls.holds {
                 StallHolds::Entry => Timeline::stalls(own, named),
-                StallHolds::Transmitter => Timeline::quiet(),
+                StallHolds::Transmitter => Timeline::empty(),
             },
             at_entry: VecDeque::new(),
             admission: Admission::new(own.queue, own.discipline, named),

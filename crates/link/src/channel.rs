@@ -104,7 +104,7 @@ impl<F: Frame> Channel<F> {
     /// one rate and have one delay. Call it before the first frame.
     pub fn pipes(&self) -> Option<[Pipe; 2]> {
         match &self.kind {
-            Kind::KnownAtEntry([forward, backward]) if self.outages.is_quiet() => {
+            Kind::KnownAtEntry([forward, backward]) if self.outages.is_empty() => {
                 Some([forward.pipe()?, backward.pipe()?])
             }
             _ => None,

@@ -7,7 +7,7 @@ use crate::frame::Frame;
 
 /// A frame that leaves the queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Popped<F> {
+pub(crate) struct DequeuedFrame<F> {
     pub(crate) frame: F,
     /// How long it waited.
     pub(crate) sojourn: Duration,
@@ -19,7 +19,7 @@ pub(crate) struct Popped<F> {
 pub(crate) trait CoDelQueue {
     type Frame: Frame;
     /// Removes the head of the queue.
-    fn pop(&mut self) -> Option<Popped<Self::Frame>>;
+    fn pop(&mut self) -> Option<DequeuedFrame<Self::Frame>>;
     /// Drops a removed frame.
     fn discard(&mut self, frame: Self::Frame);
 }
@@ -68,7 +68,7 @@ impl ControlledDelay {
             // After a long pause several drops are due at once.
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if self.marks(&mut next.frame) {
+                if self.try_mark(&mut next.frame) {
                     self.drop_next = self.control_law(self.drop_next);
                     break;
                 }
@@ -79,7 +79,7 @@ impl ControlledDelay {
                 }
             }
         } else if next.ok_to_drop {
-            if !self.marks(&mut next.frame) {
+            if !self.try_mark(&mut next.frame) {
                 next = self.drop_one(next, now, queue);
             }
             self.dropping = true;
@@ -94,7 +94,7 @@ impl ControlledDelay {
     }
 
     fn dodequeue<Q: CoDelQueue>(&mut self, now: Instant, queue: &mut Q) -> Dequeued<Q::Frame> {
-        let Some(Popped { frame, sojourn, backlog }) = queue.pop() else {
+        let Some(DequeuedFrame { frame, sojourn, backlog }) = queue.pop() else {
             self.first_above_time = None;
             return Dequeued { frame: None, ok_to_drop: false };
         };
@@ -123,7 +123,7 @@ impl ControlledDelay {
 
     /// Marks a frame instead of dropping it, if ECN allows. The RFC leaves the details open; this
     /// does as Linux (sch_codel): a mark counts as a drop, and the frame is sent.
-    fn marks<F: Frame>(&self, frame: &mut Option<F>) -> bool {
+    fn try_mark<F: Frame>(&self, frame: &mut Option<F>) -> bool {
         let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.is_ecn_capable()) else {
             return false;
         };

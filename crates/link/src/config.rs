@@ -67,7 +67,7 @@ pub enum StallHolds {
     #[default]
     Transmitter,
     /// Frames wait before the queue, without limit, and enter it together at the end (the "hiccup"
-    /// module of DualRTT's section II). Frames in the queue and behind it are not held. Nothing is
+    /// module of DualRTT's section II). Frames in the queue and after it are not held. Nothing is
     /// lost unless the queue then overflows.
     Entry,
 }

@@ -62,8 +62,8 @@ impl Settings for Distribution {
             Self::Constant(length) if !length.is_zero() => Some(*length),
             _ => None,
         };
-        let mut written = FormattedOption::<Positive, _>::new(&mut constant);
-        visit(Setting::value("constant", "Always this long.", &mut written));
+        let mut value = FormattedOption::<Positive, _>::new(&mut constant);
+        visit(Setting::value("constant", "Always this long.", &mut value));
         if let Some(length) = constant {
             *self = Self::Constant(length);
         }
@@ -71,8 +71,8 @@ impl Settings for Distribution {
             Self::Uniform(low, high) => Some([*low, *high]),
             _ => None,
         };
-        let mut written = FormattedList::<Duration, _>::new(&mut uniform);
-        let setting = Setting::list("uniform", "Uniform between the two.", &mut written);
+        let mut value = FormattedList::<Duration, _>::new(&mut uniform);
+        let setting = Setting::list("uniform", "Uniform between the two.", &mut value);
         visit(Setting { items: (2, 2), ..setting });
         if let Some([low, high]) = uniform {
             *self = Self::Uniform(low, high);
@@ -81,8 +81,8 @@ impl Settings for Distribution {
             Self::Exponential(mean) => Some(*mean),
             _ => None,
         };
-        let mut written = FormattedOption::<Positive, _>::new(&mut exponential);
-        visit(Setting::value("exponential", "Exponential with this mean.", &mut written));
+        let mut value = FormattedOption::<Positive, _>::new(&mut exponential);
+        visit(Setting::value("exponential", "Exponential with this mean.", &mut value));
         if let Some(mean) = exponential {
             *self = Self::Exponential(mean);
         }

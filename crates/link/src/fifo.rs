@@ -85,18 +85,18 @@ impl<T: Copy> Fifo<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, item: T) {
-        let room = (2 * self.ring.len()).max(4);
-        let mut ring = alloc::vec![item; room];
+        let capacity = (2 * self.ring.len()).max(4);
+        let mut ring = alloc::vec![item; capacity];
         for number in self.first..self.end {
-            ring[number & (room - 1)] = self.ring[self.place(number)];
+            ring[number & (capacity - 1)] = self.ring[self.place(number)];
         }
         self.ring = ring;
     }
 
     /// Inserts `item` before all items that are `later`. These must be the newest ones, and at most
-    /// `most`.
-    pub fn insert_before(&mut self, item: T, most: usize, later: impl Fn(&T) -> bool) {
-        let others = most.min(self.len());
+    /// `max_distance`.
+    pub fn insert_before(&mut self, item: T, max_distance: usize, later: impl Fn(&T) -> bool) {
+        let others = max_distance.min(self.len());
         self.push(item);
         let end = self.place(self.end - 1);
         match end.checked_sub(others) {
@@ -107,13 +107,13 @@ impl<T: Copy> Fifo<T> {
                 newest.copy_within(place..others, place + 1);
                 newest[place] = item;
             }
-            None => self.sink(&item, later),
+            None => self.move_newest_before(&item, later),
         }
     }
 
     /// Moves the newest item before all items that are `later`.
     #[cold]
-    fn sink(&mut self, item: &T, later: impl Fn(&T) -> bool) {
+    fn move_newest_before(&mut self, item: &T, later: impl Fn(&T) -> bool) {
         let mut place = self.place(self.end - 1);
         for number in (self.first..self.end - 1).rev() {
             let before = self.place(number);

@@ -257,13 +257,13 @@ impl Empirical {
     }
 
     pub(crate) fn mean(&self) -> f64 {
-        let pieces = self.pieces();
-        pieces.iter().map(|(low, high)| f64::midpoint(*low, *high)).sum::<f64>()
-            / pieces.len() as f64
+        let uniform_parts = self.uniform_parts();
+        uniform_parts.iter().map(|(low, high)| f64::midpoint(*low, *high)).sum::<f64>()
+            / uniform_parts.len() as f64
     }
 
     /// The distribution as an equal mixture of uniform ones.
-    fn pieces(&self) -> Vec<(f64, f64)> {
+    fn uniform_parts(&self) -> Vec<(f64, f64)> {
         let nanos: Vec<f64> = self.sorted.iter().map(|length| length.nanos() as f64).collect();
         match self.interpolate && nanos.len() > 1 {
             true => nanos.windows(2).map(|pair| (pair[0], pair[1])).collect(),
@@ -271,11 +271,12 @@ impl Empirical {
         }
     }
 
-    /// Weighted by its length: first the piece, then the length within.
+    /// Weighted by its length: first the part, then the length within it.
     pub(crate) fn weighted_quantile(&self, p: f64) -> f64 {
-        let pieces = self.pieces();
-        let mut rest = p * pieces.iter().map(|(low, high)| f64::midpoint(*low, *high)).sum::<f64>();
-        for (low, high) in &pieces {
+        let uniform_parts = self.uniform_parts();
+        let mut rest =
+            p * uniform_parts.iter().map(|(low, high)| f64::midpoint(*low, *high)).sum::<f64>();
+        for (low, high) in &uniform_parts {
             let weight = f64::midpoint(*low, *high);
             if rest < weight {
                 let part = rest / weight;

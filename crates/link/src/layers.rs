@@ -18,7 +18,7 @@ pub(crate) trait ArqLayers<F: Frame>: Clone {
     fn has_work(&self, direction: Direction, waiting: &FrameQueue<F>) -> bool;
 
     /// Does the window have space for a new frame of this size?
-    fn takes(&self, direction: Direction, bytes: u32) -> bool;
+    fn has_window_for(&self, direction: Direction, bytes: u32) -> bool;
 
     /// The next unit to send.
     fn next(
@@ -110,7 +110,7 @@ impl<F: Frame> ArqLayers<F> for Direct {
         waiting.first_bytes().is_some()
     }
 
-    fn takes(&self, _: Direction, _: u32) -> bool {
+    fn has_window_for(&self, _: Direction, _: u32) -> bool {
         true
     }
 
@@ -246,11 +246,11 @@ impl<F: Frame> ArqLayers<F> for Retransmitting<F> {
     fn has_work(&self, direction: Direction, waiting: &FrameQueue<F>) -> bool {
         self.lower.as_ref().is_some_and(|lower| lower.has_work(direction))
             || self.upper.has_work(direction)
-            || waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes))
+            || waiting.first_bytes().is_some_and(|bytes| self.has_window_for(direction, bytes))
     }
 
-    fn takes(&self, direction: Direction, bytes: u32) -> bool {
-        self.upper.of(direction).takes(bytes)
+    fn has_window_for(&self, direction: Direction, bytes: u32) -> bool {
+        self.upper.of(direction).has_window_for(bytes)
     }
 
     fn next(
@@ -260,9 +260,9 @@ impl<F: Frame> ArqLayers<F> for Retransmitting<F> {
         outcomes: &mut Outcomes<F>,
     ) -> Option<Block> {
         let direction = outcomes.direction;
-        let takes = waiting.first_bytes().is_some_and(|bytes| self.takes(direction, bytes));
+        let fits = waiting.first_bytes().is_some_and(|bytes| self.has_window_for(direction, bytes));
         let Self { upper, lower } = self;
-        let mut frame = || if takes { waiting.take(time.now, outcomes) } else { None };
+        let mut frame = || if fits { waiting.take(time.now, outcomes) } else { None };
         match lower {
             None => upper.next(direction, time, &mut frame),
             Some(lower) => lower.next(direction, time, || upper.next(direction, time, &mut frame)),

@@ -36,11 +36,11 @@ pub(crate) struct Medium {
     spikes: Option<Vec<Disturbance>>,
 }
 
-/// The passage of a frame over the line.
+/// The transmission and propagation of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passage {
+pub(crate) struct LineTransit {
     pub(crate) end: Instant,
-    /// Why it was lost then, if it was.
+    /// Why it was lost then; `None` if it was not.
     pub(crate) cause: Option<DropCause>,
     pub(crate) propagation: Duration,
     /// When it reaches the far end, before its spike and the wait for earlier frames.
@@ -54,8 +54,8 @@ pub(crate) struct Passage {
     pub(crate) corrupt: bool,
 }
 
-impl Passage {
-    /// The passage of an undisturbed frame whose transmission ended at `end`.
+impl LineTransit {
+    /// The transit of an undisturbed frame whose transmission ended at `end`.
     #[inline]
     const fn undisturbed(end: Instant, arrival: Instant, propagation: Duration) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Passage {
         }
     }
 
-    /// The passage of a frame that is too old when its transmission would begin.
+    /// The transit of a frame that is too old when its transmission would begin.
     pub(crate) const fn expired(at: Instant) -> Self {
         Self {
             end: at,
@@ -96,7 +96,7 @@ impl Medium {
         });
         let config = config.of(direction);
         let stalls = match config.stalls.holds {
-            StallHolds::Entry => Timeline::quiet(),
+            StallHolds::Entry => Timeline::empty(),
             StallHolds::Transmitter => Timeline::stalls(config, stream),
         };
         let (outages, impairments) = (&config.outages, Impairments::new(config, stream));
@@ -113,7 +113,7 @@ impl Medium {
                 && stage.is_none()
                 && *outages == Outages::default(),
             impairments,
-            states: states.unwrap_or_else(Timeline::quiet),
+            states: states.unwrap_or_else(Timeline::empty),
             outages: Timeline::new(
                 &outages.scripted,
                 outages.random.as_ref(),
@@ -127,11 +127,16 @@ impl Medium {
     /// Sends a frame whose transmission begins at `start`; `outages` are those of both directions.
     // ARQ nodes call it too, so the compiler would not inline it by itself.
     #[inline(always)]
-    pub(crate) fn carry(&mut self, bytes: u32, start: Instant, outages: &mut Timeline) -> Passage {
-        if self.is_plain && outages.is_quiet() {
+    pub(crate) fn transmit(
+        &mut self,
+        bytes: u32,
+        start: Instant,
+        outages: &mut Timeline,
+    ) -> LineTransit {
+        if self.is_plain && outages.is_empty() {
             let end = self.transmitter.send(bytes, start);
             let propagation = self.delays.constant();
-            return Passage::undisturbed(end, end + propagation, propagation);
+            return LineTransit::undisturbed(end, end + propagation, propagation);
         }
         let mut impaired = self.impairments.draw();
         let (service, mut spike) = match self.spike_holds {
@@ -157,7 +162,7 @@ impl Medium {
         if !spike.is_zero() && cause.is_none() {
             self.note_spike(arrival, arrival + spike);
         }
-        Passage {
+        LineTransit {
             end,
             cause,
             propagation,
@@ -172,14 +177,15 @@ impl Medium {
         }
     }
 
-    /// Has it no timelines to check?
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.states.is_quiet() && self.outages.is_quiet() && self.transmitter.steady().is_some()
+    /// Are all timelines empty, so that none needs to be checked?
+    pub(crate) fn is_undisturbed(&self) -> bool {
+        self.states.is_empty() && self.outages.is_empty() && self.transmitter.steady().is_some()
     }
 
     /// The serialiser and the propagation delay, if both are the same for all frames.
     pub(crate) fn plain(&self) -> Option<(Serialiser, Duration)> {
-        let serialiser = self.transmitter.steady().filter(|_| self.is_plain && self.is_quiet())?;
+        let serialiser =
+            self.transmitter.steady().filter(|_| self.is_plain && self.is_undisturbed())?;
         Some((serialiser, self.delays.constant()))
     }
 

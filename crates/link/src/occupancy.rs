@@ -104,9 +104,9 @@ pub(crate) struct Buffers {
     last_entry: Instant,
 }
 
-/// A frame's place in the buffers.
+/// The space in the buffers for one frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Reservation {
     /// When there is space.
     pub(crate) at: Instant,
     /// The number of frames that must leave first.
@@ -126,27 +126,27 @@ impl Buffers {
 
     /// The first instant from `at` on at which a frame fits, after all earlier ones. A frame larger
     /// than a buffer fits once that is empty.
-    pub(crate) fn place(&mut self, bytes: u32, at: Instant) -> Place {
+    pub(crate) fn reserve(&mut self, bytes: u32, at: Instant) -> Reservation {
         self.inside.pop_until(at);
         let mut occupancy = self.inside.occupancy.with(bytes);
-        let mut place = Place { at: at.max(self.last_entry), after: 0 };
+        let mut reservation = Reservation { at: at.max(self.last_entry), after: 0 };
         for departure in &self.inside.departures {
             if self.limits.iter().all(|limit| limit.holds(occupancy)) {
                 break;
             }
             occupancy.remove(departure.bytes);
-            place.at = place.at.max(departure.at);
-            place.after += 1;
+            reservation.at = reservation.at.max(departure.at);
+            reservation.after += 1;
         }
-        place
+        reservation
     }
 
-    /// Occupies the place with a frame that leaves the link at `leaves`.
-    pub(crate) fn fill(&mut self, place: Place, bytes: u32, leaves: Instant) {
-        for _ in 0..place.after {
+    /// Occupies the reserved space with a frame that leaves the link at `leaves`.
+    pub(crate) fn occupy(&mut self, reservation: Reservation, bytes: u32, leaves: Instant) {
+        for _ in 0..reservation.after {
             self.inside.pop();
         }
-        self.last_entry = place.at;
+        self.last_entry = reservation.at;
         self.inside.push(Departure { at: leaves, bytes });
     }
 }

@@ -14,12 +14,12 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::admission::{Admission, Admit, Backlog};
+use crate::admission::{Admission, AdmissionDecision, Backlog};
 use crate::config::{ChannelConfig, StallHolds, Stalls};
 use crate::delivery_queue::{Delivery, DeliveryQueue, ScheduledOutcome};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::header_compression::Compression;
-use crate::medium::{Medium, Passage};
+use crate::medium::{LineTransit, Medium};
 use crate::occupancy::{Buffers, Queue};
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
@@ -30,7 +30,7 @@ use crate::timeline::{Interrupting, Span, Timeline};
 pub(crate) struct OneWay<F> {
     direction: Direction,
     /// It has no stalls, pauses, states or outages of its own, so that no timeline need be checked.
-    quiet: bool,
+    is_undisturbed: bool,
     entry_stalls: Timeline,
     admission: Admission,
     queue: Queue,
@@ -64,10 +64,10 @@ impl<F: Frame> OneWay<F> {
         let config = config.of(direction);
         Self {
             direction,
-            quiet: medium.is_quiet() && config.stalls == Stalls::default(),
+            is_undisturbed: medium.is_undisturbed() && config.stalls == Stalls::default(),
             entry_stalls: match config.stalls.holds {
                 StallHolds::Entry => Timeline::stalls(config, stream),
-                StallHolds::Transmitter => Timeline::quiet(),
+                StallHolds::Transmitter => Timeline::empty(),
             },
             admission: Admission::new(config.queue, config.discipline, stream),
             queue: Queue::default(),
@@ -83,7 +83,7 @@ impl<F: Frame> OneWay<F> {
 
     /// An equivalent pipe, if the direction is plain. A pipe has a delay above zero.
     pub(crate) fn pipe(&self) -> Option<Pipe> {
-        let (serialiser, delay) = self.medium.plain().filter(|_| self.quiet)?;
+        let (serialiser, delay) = self.medium.plain().filter(|_| self.is_undisturbed)?;
         let limit = self.admission.plain().filter(|_| self.buffers.is_none())?;
         let plain = self.lifetime.is_none() && self.compression.is_none() && !delay.is_zero();
         plain.then(|| Pipe::new(serialiser, delay, limit))
@@ -92,7 +92,7 @@ impl<F: Frame> OneWay<F> {
     /// Sends a frame; `outages` are those of both directions.
     #[inline]
     pub(crate) fn send(&mut self, frame: F, at: Instant, outages: &mut Timeline) {
-        let entry = if self.quiet { at } else { self.entry_stalls.release(at) };
+        let entry = if self.is_undisturbed { at } else { self.entry_stalls.release(at) };
         let entry = Entry { offered: at, at: entry, since: entry, marked: false };
         self.process(frame, entry, outages);
     }
@@ -110,44 +110,49 @@ impl<F: Frame> OneWay<F> {
         let compression = self.compression.as_ref();
         let encoded = compression.and_then(|compression| compression.encode(&frame, entry.at));
         let bytes = encoded.map_or_else(|| frame.bytes(), |encoded| encoded.bytes);
-        let place = self.buffers.as_mut().map(|buffers| buffers.place(bytes, entry.at));
-        let leaves_queue = match place {
+        let reservation = self.buffers.as_mut().map(|buffers| buffers.reserve(bytes, entry.at));
+        let leaves_queue = match reservation {
             None => self.begin(entry, entry.at),
-            Some(place) => place.at,
+            Some(reservation) => reservation.at,
         };
         match self.admit((&frame, bytes), entry, leaves_queue) {
-            Admit::Take => {}
-            Admit::TakeMarked => entry.marked = true,
-            Admit::Refuse(cause) => return self.refuse(frame, cause, entry),
+            AdmissionDecision::Enqueue => {}
+            AdmissionDecision::EnqueueMarked => entry.marked = true,
+            AdmissionDecision::Drop(cause) => return self.refuse(frame, cause, entry),
         }
         if let (Some(compression), Some(encoded)) = (&mut self.compression, encoded) {
             compression.compress(&frame, encoded);
         }
-        let start = match place {
+        let start = match reservation {
             None => leaves_queue,
-            Some(place) => self.begin(entry, place.at),
+            Some(reservation) => self.begin(entry, reservation.at),
         };
-        let passage = match self.lifetime {
-            Some(lifetime) if start.since(entry.offered) > lifetime => Passage::expired(start),
-            _ => self.medium.carry(bytes, start, outages),
+        let transit = match self.lifetime {
+            Some(lifetime) if start.since(entry.offered) > lifetime => LineTransit::expired(start),
+            _ => self.medium.transmit(bytes, start, outages),
         };
-        let due = self.schedule(frame, passage, entry);
-        if let (Some(buffers), Some(place)) = (&mut self.buffers, place) {
-            buffers.fill(place, bytes, due.max(passage.end + passage.propagation));
+        let due = self.schedule(frame, transit, entry);
+        if let (Some(buffers), Some(reservation)) = (&mut self.buffers, reservation) {
+            buffers.occupy(reservation, bytes, due.max(transit.end + transit.propagation));
         }
     }
 
     /// Decides whether the queue takes a frame of that size that would leave it at `leaves_queue`.
     #[inline]
-    fn admit(&mut self, frame: (&F, u32), entry: Entry, leaves_queue: Instant) -> Admit {
+    fn admit(
+        &mut self,
+        frame: (&F, u32),
+        entry: Entry,
+        leaves_queue: Instant,
+    ) -> AdmissionDecision {
         let idle_from = self.idle_from();
         if leaves_queue <= entry.at {
             self.admission.pass(idle_from, entry.at);
-            return Admit::Take;
+            return AdmissionDecision::Enqueue;
         }
         let backlog = Backlog { waiting: self.queue.waiting(entry.at), idle_from };
         let admit = self.admission.decide(backlog, frame, entry.at);
-        if !matches!(admit, Admit::Refuse(_)) {
+        if !matches!(admit, AdmissionDecision::Drop(_)) {
             let waiting = self.queue.push(frame.1, leaves_queue);
             self.stats.max_queue = self.stats.max_queue.max(waiting);
         }
@@ -169,14 +174,14 @@ impl<F: Frame> OneWay<F> {
     /// Schedules the delivery or the loss of a frame and returns its time. Most frames are
     /// delivered unchanged and moved once; a copy would cost more than everything else here.
     #[inline]
-    fn schedule(&mut self, frame: F, passage: Passage, entry: Entry) -> Instant {
-        if let Some(cause) = passage.cause {
-            return self.lose(frame, cause, passage.end, entry);
+    fn schedule(&mut self, frame: F, transit: LineTransit, entry: Entry) -> Instant {
+        if let Some(cause) = transit.cause {
+            return self.lose(frame, cause, transit.end, entry);
         }
-        if passage.corrupt || entry.marked || passage.second.is_some() {
-            return self.deliver_impaired(frame, passage, entry);
+        if transit.corrupt || entry.marked || transit.second.is_some() {
+            return self.deliver_impaired(frame, transit, entry);
         }
-        let Delivery { at: due, held } = self.delivery_time(passage, entry);
+        let Delivery { at: due, held } = self.delivery_time(transit, entry);
         let (direction, offered, duplicate) = (self.direction, entry.offered, false);
         self.delivery_queue.push(ScheduledOutcome {
             due,
@@ -188,11 +193,11 @@ impl<F: Frame> OneWay<F> {
 
     /// The delivery of a frame, with the total time for which it was held.
     #[inline]
-    fn delivery_time(&mut self, passage: Passage, entry: Entry) -> Delivery {
+    fn delivery_time(&mut self, transit: LineTransit, entry: Entry) -> Delivery {
         let Delivery { at, held } =
-            self.delivery_queue.schedule_delivery(passage.arrival, passage.spike);
-        let stalled = self.stalled(entry.at, passage.end);
-        Delivery { at, held: entry.at.since(entry.offered) + stalled + passage.service + held }
+            self.delivery_queue.schedule_delivery(transit.arrival, transit.spike);
+        let stalled = self.stalled(entry.at, transit.end);
+        Delivery { at, held: entry.at.since(entry.offered) + stalled + transit.service + held }
     }
 
     #[cold]
@@ -208,8 +213,8 @@ impl<F: Frame> OneWay<F> {
 
     /// Delivers a frame that is marked, damaged or duplicated.
     #[cold]
-    fn deliver_impaired(&mut self, mut frame: F, passage: Passage, entry: Entry) -> Instant {
-        let impairment = Impairment { corrupt: passage.corrupt, marked: entry.marked };
+    fn deliver_impaired(&mut self, mut frame: F, transit: LineTransit, entry: Entry) -> Instant {
+        let impairment = Impairment { corrupt: transit.corrupt, marked: entry.marked };
         if impairment.marked {
             frame.mark_congestion();
         }
@@ -222,13 +227,13 @@ impl<F: Frame> OneWay<F> {
             ScheduledOutcome { due, offered, outcome }
         };
         if let Some(compression) = &mut self.compression {
-            compression.impair(&frame, impairment.corrupt, passage.second.is_some());
+            compression.impair(&frame, impairment.corrupt, transit.second.is_some());
         }
-        let exit = self.delivery_time(passage, entry);
+        let exit = self.delivery_time(transit, entry);
         self.delivery_queue.add_impairment(exit.at, impairment);
         self.delivery_queue.push(delivery(frame.clone(), exit, false));
-        if let Some(arrival) = passage.second {
-            let second = self.delivery_time(Passage { arrival, ..passage }, entry);
+        if let Some(arrival) = transit.second {
+            let second = self.delivery_time(LineTransit { arrival, ..transit }, entry);
             self.delivery_queue.push_duplicate(delivery(frame, second, true));
         }
         exit.at
@@ -247,7 +252,7 @@ impl<F: Frame> OneWay<F> {
     /// How long the transmitter stalls between `from` and `to`.
     #[inline]
     pub(crate) fn stalled(&mut self, from: Instant, to: Instant) -> Duration {
-        if self.quiet {
+        if self.is_undisturbed {
             return Duration::ZERO;
         }
         self.medium.transmitter.stalls().covered(from, to)
@@ -299,7 +304,7 @@ impl<F: Frame> OneWay<F> {
     /// Discards the past before `at`.
     #[inline]
     pub(crate) fn forget_before(&mut self, at: Instant) {
-        if self.quiet {
+        if self.is_undisturbed {
             return;
         }
         self.entry_stalls.forget_before(at);

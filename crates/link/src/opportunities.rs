@@ -12,7 +12,7 @@ use crate::timeline::{Interrupting, Timeline};
 /// The bytes that an opportunity carries.
 const CAPACITY: u32 = 1500;
 /// A source of higher priority that uses up this number of opportunities in a row never stops.
-const SATURATED: u32 = 100_000;
+const MAX_CONSECUTIVE: u32 = 100_000;
 
 /// A trace and the position in it.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ struct PriorityBacklog {
     packets: PriorityPackets,
     bytes: u64,
     /// The opportunities in a row that it has used up.
-    in_a_row: u32,
+    consecutive: u32,
 }
 
 impl Slots {
@@ -45,7 +45,7 @@ impl Slots {
             next: 0,
             at: Instant::START,
             left: 0,
-            priority: priority.map(|packets| PriorityBacklog { packets, bytes: 0, in_a_row: 0 }),
+            priority: priority.map(|packets| PriorityBacklog { packets, bytes: 0, consecutive: 0 }),
         }
     }
 
@@ -134,8 +134,8 @@ impl Slots {
         }
         let used = waiting.bytes.min(CAPACITY.into()) as u32;
         waiting.bytes -= u64::from(used);
-        waiting.in_a_row = if used == CAPACITY { waiting.in_a_row + 1 } else { 0 };
-        if waiting.in_a_row == SATURATED {
+        waiting.consecutive = if used == CAPACITY { waiting.consecutive + 1 } else { 0 };
+        if waiting.consecutive == MAX_CONSECUTIVE {
             self.at = Instant::NEVER;
         }
         CAPACITY - used

@@ -20,7 +20,7 @@ impl Pauses {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.stalls.is_quiet() && self.interruptions.is_none()
+        self.stalls.is_empty() && self.interruptions.is_none()
     }
 
     /// When work that begins at `start`, outside pauses, is done.

@@ -10,7 +10,7 @@ use crate::stream::{BadSpans, Stream};
 use crate::timeline::{Interrupting, Span, Timeline};
 
 /// A source that leaves the transmitter no time during this number of packets never stops.
-const SATURATED: u32 = 100_000;
+const MAX_CONSECUTIVE: u32 = 100_000;
 
 /// The packets of the source.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct Interruptions {
     /// When the last busy span ends.
     busy_until: Instant,
     /// The packets in the last busy span.
-    in_a_row: u32,
+    consecutive: u32,
 }
 
 impl Interruptions {
@@ -70,7 +70,7 @@ impl Interruptions {
             stalls,
             busy: VecDeque::new(),
             busy_until: Instant::START,
-            in_a_row: 0,
+            consecutive: 0,
         }
     }
 
@@ -128,12 +128,12 @@ impl Interruptions {
     fn append(&mut self, span: Span) {
         match self.busy.back_mut() {
             Some(last) if span.from <= last.to => {
-                self.in_a_row += 1;
-                last.to = if self.in_a_row < SATURATED { span.to } else { Instant::NEVER };
+                self.consecutive += 1;
+                last.to = if self.consecutive < MAX_CONSECUTIVE { span.to } else { Instant::NEVER };
                 self.busy_until = last.to;
             }
             _ if span.from < span.to => {
-                self.in_a_row = 1;
+                self.consecutive = 1;
                 self.busy_until = span.to;
                 self.busy.push_back(span);
             }

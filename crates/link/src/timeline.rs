@@ -75,7 +75,7 @@ impl Timeline {
         Self::of(&stalls.scripted, random.map(|spans| spans.at_most(stalls.at_most)))
     }
 
-    pub(crate) fn quiet() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             known: VecDeque::new(),
             scripted: VecDeque::new(),
@@ -100,7 +100,7 @@ impl Timeline {
 
     /// Is there no span at all? CheckResult first, so that it costs an undisturbed link nothing.
     #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.unknown_from == Instant::NEVER && self.known.is_empty()
     }
 
@@ -119,7 +119,7 @@ impl Timeline {
     /// When work that begins at `start`, outside all spans, and stops during each is done.
     #[inline]
     pub(crate) fn work_through(&mut self, start: Instant, work: Duration) -> Instant {
-        if self.is_quiet() { start + work } else { self.find_work_through(start, work) }
+        if self.is_empty() { start + work } else { self.find_work_through(start, work) }
     }
 
     fn find_work_through(&mut self, start: Instant, work: Duration) -> Instant {
@@ -139,7 +139,7 @@ impl Timeline {
     /// The total length of spans between `from` and `to`.
     #[inline]
     pub(crate) fn covered(&mut self, from: Instant, to: Instant) -> Duration {
-        if self.is_quiet() { Duration::ZERO } else { self.find_covered(from, to) }
+        if self.is_empty() { Duration::ZERO } else { self.find_covered(from, to) }
     }
 
     fn find_covered(&mut self, from: Instant, to: Instant) -> Duration {
@@ -207,11 +207,11 @@ impl Timeline {
 impl Interrupting for Timeline {
     #[inline]
     fn release(&mut self, at: Instant) -> Instant {
-        if self.is_quiet() { at } else { self.find_release(at) }
+        if self.is_empty() { at } else { self.find_release(at) }
     }
 
     #[inline]
     fn next_change(&mut self, at: Instant) -> Instant {
-        if self.is_quiet() { Instant::NEVER } else { self.find_next_change(at) }
+        if self.is_empty() { Instant::NEVER } else { self.find_next_change(at) }
     }
 }

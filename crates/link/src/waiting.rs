@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use rtolab_time::{Duration, Instant};
 
 use crate::arq::{NodeTime, Payload, Purpose};
-use crate::codel::{CoDelQueue, ControlledDelay, Popped};
+use crate::codel::{CoDelQueue, ControlledDelay, DequeuedFrame};
 use crate::config::{DirectionConfig, Discipline};
 use crate::frame::{CopyId, Direction, DropCause, Frame, Outcome};
 use crate::occupancy::Occupancy;
@@ -165,7 +165,7 @@ struct Dequeue<'a, F> {
 impl<F: Frame> CoDelQueue for Dequeue<'_, F> {
     type Frame = QueuedFrame<F>;
 
-    fn pop(&mut self) -> Option<Popped<QueuedFrame<F>>> {
+    fn pop(&mut self) -> Option<DequeuedFrame<QueuedFrame<F>>> {
         loop {
             let queued = self.frames.pop_front()?;
             self.occupancy.remove(queued.frame.bytes());
@@ -174,7 +174,7 @@ impl<F: Frame> CoDelQueue for Dequeue<'_, F> {
                 continue;
             }
             let sojourn = self.now.since(queued.entry);
-            return Some(Popped { frame: queued, sojourn, backlog: self.occupancy.bytes });
+            return Some(DequeuedFrame { frame: queued, sojourn, backlog: self.occupancy.bytes });
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Out, Packet, at, channel, forward, poll_both, rate, secs};
+use common::{FrameOutcome, Packet, at, channel, forward, poll_both, rate, secs};
 use rtolab_link::{
     Channel, CoDel, Direction, DirectionConfig, Discipline, DropCause, Limit, Outcome,
 };
@@ -76,8 +76,8 @@ fn drops_are_spaced_by_the_control_law() {
     let drops: Vec<f64> = outcomes
         .iter()
         .filter_map(|out| match out {
-            Out::Lost { at, .. } => Some(at.secs_f64()),
-            Out::Arrived { .. } => None,
+            FrameOutcome::Lost { at, .. } => Some(at.secs_f64()),
+            FrameOutcome::Arrived { .. } => None,
         })
         .collect();
     // The frame that leaves the queue after 5 ms is the first above the target; the first drop
@@ -91,7 +91,7 @@ fn drops_are_spaced_by_the_control_law() {
         due = if n == 0 { *dropped } else { due } + INTERVAL / ((n + 1) as f64).sqrt();
     }
     // None is missing: the last frame was sent before the next drop is due.
-    let last = outcomes.iter().filter_map(Out::arrival).max().unwrap().secs_f64() - 0.011;
+    let last = outcomes.iter().filter_map(FrameOutcome::arrival).max().unwrap().secs_f64() - 0.011;
     assert!(due > last - 0.001, "{due} {last}");
 }
 

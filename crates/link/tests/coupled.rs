@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use any::{any_link, arq, direction, layers, persistent, queued, renewal, states, wild};
+use any::{any_link, arq, direction, impaired, layers, persistent, queued, renewal, states};
 use common::{Packet, Sending, direction_of, limit, secs, traffic, windows};
 use proptest::prelude::*;
 use rtolab_link::{
@@ -110,7 +110,7 @@ proptest! {
 
     #[test]
     fn without_a_limit_of_retries_every_frame_is_delivered_once(
-        forward in direction().prop_flat_map(wild), backward in direction(), layers in layers(),
+        forward in direction().prop_flat_map(impaired), backward in direction(), layers in layers(),
         states in states(), traffic in traffic(), seed: u64,
     ) {
         let arq = persistent(layers);
@@ -242,7 +242,7 @@ proptest! {
 
     #[test]
     fn codel_below_its_target_equals_a_plain_queue(
-        forward in queued().prop_flat_map(wild), backward in direction(), queue in limit(),
+        forward in queued().prop_flat_map(impaired), backward in direction(), queue in limit(),
         states in states(), scripted in windows(), random in renewal(), traffic in traffic(), seed: u64,
     ) {
         let limited = |config| {

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Out, at, channel, drain, forward, numbers, rate, secs, send};
+use common::{FrameOutcome, at, channel, drain, forward, numbers, rate, secs, send};
 use rtolab_link::{
     DelayTrace, Direction, DirectionConfig, Distribution, DropCause, Limit, Order, Outcome,
     Probability, SpikeHolds, Spikes,
@@ -16,18 +16,18 @@ fn chance(p: f64) -> Probability {
 }
 
 /// Delays of 0.1 s, from 1 s on 3 s, from 2 s on 0.1 s again.
-fn bump(period: Option<f64>) -> Arc<DelayTrace> {
+fn delay_step(period: Option<f64>) -> Arc<DelayTrace> {
     let steps = [(0.0, 0.1), (1.0, 3.0), (2.0, 0.1)];
     let steps = steps.map(|(from, delay)| (secs(from), secs(delay))).to_vec();
     Arc::new(DelayTrace { steps, period: period.map(secs) })
 }
 
-fn bumpy(order: Order) -> DirectionConfig {
-    DirectionConfig { delays: Some(bump(None)), order, ..DirectionConfig::default() }
+fn with_delay_step(order: Order) -> DirectionConfig {
+    DirectionConfig { delays: Some(delay_step(None)), order, ..DirectionConfig::default() }
 }
 
-fn arrived(number: u64, time: f64) -> Out {
-    Out::Arrived { number, at: at(time), held: Duration::ZERO }
+fn arrived(number: u64, time: f64) -> FrameOutcome {
+    FrameOutcome::Arrived { number, at: at(time), held: Duration::ZERO }
 }
 
 /// The deliveries: time, number, whether it is a second copy, and whether it is damaged.
@@ -47,7 +47,8 @@ fn deliveries(link: &mut rtolab_link::Channel<common::Packet>) -> Vec<(u64, Inst
 #[test]
 fn a_delay_holds_from_its_instant_until_the_next() {
     for (period, last) in [(None, 7.1), (Some(3.0), 10.0)] {
-        let config = DirectionConfig { delays: Some(bump(period)), ..DirectionConfig::default() };
+        let config =
+            DirectionConfig { delays: Some(delay_step(period)), ..DirectionConfig::default() };
         let mut link = channel(&forward(config));
         for (number, time) in [0.999, 1.0, 6.0, 7.0].into_iter().enumerate() {
             send(&mut link, [number as u64], 100, at(time));
@@ -59,7 +60,7 @@ fn a_delay_holds_from_its_instant_until_the_next() {
 
 #[test]
 fn the_delay_is_the_one_at_the_end_of_the_transmission() {
-    let config = DirectionConfig { rate: rate(8_000), ..bumpy(Order::Kept) };
+    let config = DirectionConfig { rate: rate(8_000), ..with_delay_step(Order::Kept) };
     let mut link = channel(&forward(config));
     send(&mut link, [1], 1000, at(0.5));
     assert_eq!(drain(&mut link), [arrived(1, 4.5)]);
@@ -67,7 +68,7 @@ fn the_delay_is_the_one_at_the_end_of_the_transmission() {
 
 #[test]
 fn if_order_is_kept_a_frame_waits_for_the_previous_one_and_is_not_held() {
-    let mut link = channel(&forward(bumpy(Order::Kept)));
+    let mut link = channel(&forward(with_delay_step(Order::Kept)));
     for (number, time) in [1.5, 2.5, 5.0].into_iter().enumerate() {
         send(&mut link, [number as u64], 100, at(time));
     }
@@ -76,12 +77,12 @@ fn if_order_is_kept_a_frame_waits_for_the_previous_one_and_is_not_held() {
 
 #[test]
 fn if_order_is_free_frames_are_reordered() {
-    let config = DirectionConfig { drops: vec![3], ..bumpy(Order::Free) };
+    let config = DirectionConfig { drops: vec![3], ..with_delay_step(Order::Free) };
     let mut link = channel(&forward(config));
     for (number, time) in [1.5, 2.5, 2.7, 4.4].into_iter().enumerate() {
         send(&mut link, [number as u64], 100, at(time));
     }
-    let lost = Out::Lost { number: 2, at: at(2.7), cause: DropCause::Script };
+    let lost = FrameOutcome::Lost { number: 2, at: at(2.7), cause: DropCause::Script };
     // Of two that are due together the earlier frame's comes first.
     let expected = [arrived(1, 2.6), lost, arrived(0, 4.5), arrived(3, 4.5)];
     assert_eq!(drain(&mut link), expected);
@@ -102,7 +103,7 @@ fn a_spike_delays_only_one_frame_if_order_is_free() {
     }
     let mut spiked = 0;
     for out in drain(&mut link) {
-        let Out::Arrived { number, at: now, held } = out else { panic!("{out:?}") };
+        let FrameOutcome::Arrived { number, at: now, held } = out else { panic!("{out:?}") };
         let delayed = now.since(at(number as f64 / 10.0));
         assert!(delayed == held && (held == secs(5.0) || held.is_zero()), "{out:?}");
         spiked += u32::from(!held.is_zero());
@@ -121,7 +122,8 @@ fn jitter_has_its_distribution_and_its_order() {
         send(&mut link, [number], 100, at(number as f64 / 100.0));
     }
     let outcomes = drain(&mut link);
-    let delay = |out: &Out| out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0 - 0.1;
+    let delay =
+        |out: &FrameOutcome| out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0 - 0.1;
     assert!(outcomes.iter().map(delay).all(|delay| (0.02 - 1e-9..0.08).contains(&delay)));
     // Of a uniform distribution: mean 0.05, standard deviation 0.06 / sqrt(12).
     let mean = outcomes.iter().map(delay).sum::<f64>() / 5e4;
@@ -137,7 +139,9 @@ fn jitter_has_its_distribution_and_its_order() {
     }
     let kept = drain(&mut link);
     assert!(numbers(&kept).into_iter().eq(0..1000));
-    assert!(kept.iter().all(|out| matches!(out, Out::Arrived { held: Duration::ZERO, .. })));
+    assert!(
+        kept.iter().all(|out| matches!(out, FrameOutcome::Arrived { held: Duration::ZERO, .. }))
+    );
 }
 
 #[test]
@@ -153,14 +157,17 @@ fn an_expired_frame_takes_no_transmission_time() {
     send(&mut link, 1..=5, 1000, at(0.0));
     send(&mut link, [6, 7], 1000, at(1.5));
     let outcomes = drain(&mut link);
-    let old = |number| Out::Lost { number, at: at(3.0), cause: DropCause::Lifetime };
+    let old = |number| FrameOutcome::Lost { number, at: at(3.0), cause: DropCause::Lifetime };
     // 3 begins at 2 s, just in time. 6 follows at 3 s, and is the fourth that is sent.
-    let lost = Out::Lost { number: 6, at: at(4.0), cause: DropCause::Script };
+    let lost = FrameOutcome::Lost { number: 6, at: at(4.0), cause: DropCause::Script };
     // If order is kept, a loss is returned after the frames before it.
     let expected = [arrived(1, 1.5), arrived(2, 2.5), arrived(3, 3.5), old(4), old(5), lost];
     assert_eq!(outcomes[..6], expected);
     // 7 would begin at 4 s, at an age of 2.5 s.
-    assert_eq!(outcomes[6], Out::Lost { number: 7, at: at(4.0), cause: DropCause::Lifetime });
+    assert_eq!(
+        outcomes[6],
+        FrameOutcome::Lost { number: 7, at: at(4.0), cause: DropCause::Lifetime }
+    );
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.drops.lifetime, stats.transmissions, stats.transmitted_bytes), (3, 4, 4000));
 }
@@ -179,8 +186,9 @@ fn an_expired_frame_frees_the_queue_and_the_buffers() {
         send(&mut link, 1..=3, 1000, at(0.0));
         send(&mut link, 4..=6, 1000, at(1.0));
         let mut outcomes = drain(&mut link);
-        outcomes.sort_by_key(Out::number);
-        let old = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Lifetime };
+        outcomes.sort_by_key(FrameOutcome::number);
+        let old =
+            |number, time| FrameOutcome::Lost { number, at: at(time), cause: DropCause::Lifetime };
         let expected =
             [arrived(1, 1.0), old(2, 1.0), old(3, 1.0), arrived(4, 2.0), old(5, 2.0), old(6, 2.0)];
         assert_eq!(outcomes, expected);

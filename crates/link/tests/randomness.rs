@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window};
+use common::{FrameOutcome, Packet, at, channel, drain, forward, rate, secs, send, window};
 use rtolab_link::{
     Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
     Outages, Probability, RenewalProcess, SpikeHolds, Spikes, StallHolds, Stalls, Stream,
@@ -75,7 +75,7 @@ fn the_nth_frame_has_the_same_impairments_at_any_time() {
         for number in 0..2000 {
             send(&mut link, [number], bytes, at(number as f64 * gap));
         }
-        let lost: Vec<_> = drain(&mut link).iter().map(Out::cause).collect();
+        let lost: Vec<_> = drain(&mut link).iter().map(FrameOutcome::cause).collect();
         let spikes: Vec<_> =
             link.disturbances(Instant::NEVER).iter().map(|spike| spike.to - spike.from).collect();
         (lost, spikes)

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Out, Packet, at, channel, drain, forward, rate, secs, send, window};
+use common::{FrameOutcome, Packet, at, channel, drain, forward, rate, secs, send, window};
 use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DropCause,
@@ -28,7 +28,7 @@ fn opportunities(milliseconds: &[u64], period: u64) -> Arc<Opportunities> {
 }
 
 fn arrivals(link: &mut Channel<Packet>) -> Vec<Instant> {
-    drain(link).iter().filter_map(Out::arrival).collect()
+    drain(link).iter().filter_map(FrameOutcome::arrival).collect()
 }
 
 #[test]
@@ -168,7 +168,8 @@ fn a_priority_packet_preempts_a_frame_which_then_resumes() {
     send(&mut link, [2, 3], 1000, at(1.25));
     send(&mut link, [4], 1000, at(5.55));
     let held: Vec<_> = drain(&mut link);
-    let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
+    let arrived =
+        |number, time| FrameOutcome::Arrived { number, at: at(time), held: Duration::ZERO };
     assert_eq!(held, [arrived(1, 1.5), arrived(2, 2.7), arrived(3, 3.7), arrived(4, 6.6)]);
 }
 
@@ -229,7 +230,7 @@ fn a_queue_counts_the_frames_that_wait_for_an_opportunity() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1500, at(0.001));
     let seen = drain(&mut link);
-    assert_eq!(seen[0], Out::Lost { number: 3, at: at(0.001), cause: DropCause::Queue });
+    assert_eq!(seen[0], FrameOutcome::Lost { number: 3, at: at(0.001), cause: DropCause::Queue });
     assert_eq!(seen.len(), 3);
 }
 

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Out, Packet, at, channel, close, drain, drain_coupled, numbers, poll_both, rate, secs, send,
-    window,
+    FrameOutcome, Packet, at, channel, close, drain, drain_coupled, numbers, poll_both, rate, secs,
+    send, window,
 };
 use rtolab_link::{
     Arq, BlockLossDetection, Channel, ChannelConfig, Direction, DirectionConfig, DisturbanceKind,
@@ -44,21 +44,21 @@ fn with_arq(forward: DirectionConfig, arq: Arq) -> ChannelConfig {
 }
 
 /// The outcomes of frames of 1,000 bytes sent at time 0.
-fn run(config: &ChannelConfig, frames: u64) -> (Vec<Out>, Channel<Packet>) {
+fn run(config: &ChannelConfig, frames: u64) -> (Vec<FrameOutcome>, Channel<Packet>) {
     let mut link = channel(config);
     send(&mut link, 0..frames, 1000, at(0.0));
     let outcomes = drain_coupled(&mut link);
     (outcomes, link)
 }
 
-fn arrivals(outcomes: &[Out]) -> Vec<(u64, f64)> {
+fn arrivals(outcomes: &[FrameOutcome]) -> Vec<(u64, f64)> {
     outcomes.iter().filter_map(|out| Some((out.number(), out.arrival()?.secs_f64()))).collect()
 }
 
-fn held(out: &Out) -> Duration {
+fn held(out: &FrameOutcome) -> Duration {
     match out {
-        Out::Arrived { held, .. } => *held,
-        Out::Lost { .. } => panic!("it was lost: {out:?}"),
+        FrameOutcome::Arrived { held, .. } => *held,
+        FrameOutcome::Lost { .. } => panic!("it was lost: {out:?}"),
     }
 }
 
@@ -87,8 +87,11 @@ fn t_lk_2_fourteen_frames_arrive_before_the_damaged_one() {
             let mut link = Channel::new(&plain, &Stream::new(seed));
             send(&mut link, 0..45, 1040, at(0.0));
             let outcomes = drain(&mut link);
-            let lost: Vec<u64> =
-                outcomes.iter().filter(|out| out.cause().is_some()).map(Out::number).collect();
+            let lost: Vec<u64> = outcomes
+                .iter()
+                .filter(|out| out.cause().is_some())
+                .map(FrameOutcome::number)
+                .collect();
             (lost.len() == 1 && (5..25).contains(&lost[0])).then(|| (seed, lost[0]))
         })
         .unwrap();
@@ -147,7 +150,10 @@ fn a_block_is_given_up_after_its_retries() {
     assert_eq!(arrivals(&outcomes), [(0, 10.5)]);
     let (outcomes, mut link) = run(&with_arq(dropping(&[1, 2, 3, 4]), arq), 1);
     // Lost at 1, 4, 7 and 10, each loss reported two seconds later.
-    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
+    assert_eq!(
+        outcomes,
+        [FrameOutcome::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]
+    );
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.transmissions, stats.local_retransmissions), (4, 3));
     assert_eq!((stats.drops.retries, link.frames_inside(Direction::Forward)), (1, 0));
@@ -161,10 +167,16 @@ fn damage_is_detected_at_arrival_and_a_gap_by_a_later_block() {
     let damage = Arq { notices: BlockLossDetection::Damage, ..simple() };
     // One second each, half a second there and half a second back: four times.
     let (outcomes, _) = run(&with_arq(always.clone(), damage), 1);
-    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]);
+    assert_eq!(
+        outcomes,
+        [FrameOutcome::Lost { number: 0, at: at(8.0), cause: DropCause::Retries }]
+    );
     // One second each, and ten seconds until the timeout.
     let (outcomes, _) = run(&with_arq(always, simple()), 1);
-    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]);
+    assert_eq!(
+        outcomes,
+        [FrameOutcome::Lost { number: 0, at: at(44.0), cause: DropCause::Retries }]
+    );
 }
 
 #[test]
@@ -257,7 +269,7 @@ fn one_block_given_up_gives_up_the_whole_frame() {
     let outcomes = drain_coupled(&mut link);
     // Known at 1.75: seven blocks of ten have been sent, the others never are. The last of the
     // seven arrives with the other frame, half a block's time before that.
-    let lost = Out::Lost { number: 0, at: at(1.75), cause: DropCause::Retries };
+    let lost = FrameOutcome::Lost { number: 0, at: at(1.75), cause: DropCause::Retries };
     assert_eq!(outcomes[0], lost);
     assert_eq!(arrivals(&outcomes), [(1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).transmissions, 8);
@@ -271,7 +283,10 @@ fn the_window_of_an_in_order_receiver_moves_past_blocks_given_up() {
         let arq = Arq { retries: 0, report, ..in_order() };
         let (outcomes, link) = run(&with_arq(dropping(&[1]), arq), 2);
         let given_up = at(reported / 2.0 + 1.25);
-        assert_eq!(outcomes[0], Out::Lost { number: 0, at: given_up, cause: DropCause::Retries });
+        assert_eq!(
+            outcomes[0],
+            FrameOutcome::Lost { number: 0, at: given_up, cause: DropCause::Retries }
+        );
         assert_eq!(arrivals(&outcomes), [(1, reported)]);
         assert!(close(at(held(&outcomes[1]).secs_f64()), reported - 2.5));
         assert_eq!(link.stats(Direction::Forward).reports, u64::from(report > 0));
@@ -322,13 +337,17 @@ fn the_link_buffers_limit_the_open_frames() {
 fn the_queue_drops_excess_and_expired_frames() {
     let short = DirectionConfig { queue: Limit::Packets(1), ..slow() };
     let (outcomes, link) = run(&with_arq(short, simple()), 3);
-    assert_eq!(outcomes[0], Out::Lost { number: 2, at: at(0.0), cause: DropCause::Queue });
+    assert_eq!(outcomes[0], FrameOutcome::Lost { number: 2, at: at(0.0), cause: DropCause::Queue });
     assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 2.5)]);
     assert_eq!(link.stats(Direction::Forward).max_queue, 1);
     let lively = DirectionConfig { lifetime: Some(secs(1.5)), ..slow() };
     let (outcomes, _) = run(&with_arq(lively, simple()), 3);
     assert_eq!(arrivals(&outcomes), [(0, 1.5), (1, 2.5)]);
-    assert!(outcomes.contains(&Out::Lost { number: 2, at: at(2.0), cause: DropCause::Lifetime }));
+    assert!(outcomes.contains(&FrameOutcome::Lost {
+        number: 2,
+        at: at(2.0),
+        cause: DropCause::Lifetime
+    }));
 }
 
 /// An upper layer over a lower one that never retransmits.
@@ -380,7 +399,10 @@ fn the_upper_layer_gives_up_too() {
     let lower = Arq { retries: 0, timeout: secs(2.0), ..in_order() };
     let config = ChannelConfig { forward: dropping(&[1, 2]), ..stacked(upper, lower) };
     let (outcomes, _) = run(&config, 1);
-    assert_eq!(outcomes, [Out::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]);
+    assert_eq!(
+        outcomes,
+        [FrameOutcome::Lost { number: 0, at: at(12.0), cause: DropCause::Retries }]
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Out, Packet, at, both, channel, close, drain, forward, numbers, poll_until, rate, secs, send,
-    window,
+    FrameOutcome, Packet, at, both, channel, close, drain, forward, numbers, poll_until, rate,
+    secs, send, window,
 };
 use rtolab_link::{
     Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause,
@@ -70,7 +70,7 @@ fn t_lk_1_a_hiccup_releases_frames_in_order() {
         let expected = 40.0 + (n + 1) as f64 * serialisation + 1.4;
         assert!(close(out.arrival().unwrap(), expected), "{out:?} expected at {expected}");
     }
-    let Out::Arrived { held, .. } = outcomes[21] else { panic!("{:?}", outcomes[21]) };
+    let FrameOutcome::Arrived { held, .. } = outcomes[21] else { panic!("{:?}", outcomes[21]) };
     assert_eq!(held, secs(5.5));
 
     let first = outcomes[1].arrival().unwrap();
@@ -102,8 +102,11 @@ fn t_lk_3_an_outage_destroys_data_and_acks() {
     for direction in Direction::BOTH {
         let outcomes = poll_until(&mut link, direction, Instant::NEVER);
         let expected: Vec<_> = fates.iter().map(|fate| fate.1).collect();
-        assert_eq!(outcomes.iter().map(Out::cause).collect::<Vec<_>>(), expected);
-        assert_eq!(outcomes[1], Out::Lost { number: 1, at: at(10.1), cause: DropCause::Outage });
+        assert_eq!(outcomes.iter().map(FrameOutcome::cause).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            outcomes[1],
+            FrameOutcome::Lost { number: 1, at: at(10.1), cause: DropCause::Outage }
+        );
         assert_eq!(link.stats(direction).drops.outage, 2);
     }
 }
@@ -115,7 +118,7 @@ fn an_outage_includes_its_first_instant_and_not_its_last() {
     for (number, time) in [9.0, 14.0].into_iter().enumerate() {
         send(&mut link, [number as u64], 1000, at(time));
     }
-    let causes: Vec<_> = drain(&mut link).iter().map(Out::cause).collect();
+    let causes: Vec<_> = drain(&mut link).iter().map(FrameOutcome::cause).collect();
     assert_eq!(causes, [Some(DropCause::Outage), None]);
 }
 
@@ -138,7 +141,7 @@ fn a_single_spike(holds: SpikeHolds) -> (Vec<Instant>, usize) {
         (outcomes, link.disturbances(Instant::NEVER))
     });
     let (outcomes, _) = seeds.into_iter().find(|(_, spikes)| spikes.len() == 1).unwrap();
-    let arrivals: Vec<_> = outcomes.iter().filter_map(Out::arrival).collect();
+    let arrivals: Vec<_> = outcomes.iter().filter_map(FrameOutcome::arrival).collect();
     let gap = arrivals.windows(2).position(|pair| pair[1] - pair[0] > secs(1.0)).unwrap();
     assert!(gap > 5 && arrivals.len() > gap + 15, "too near to the start or the end: {gap}");
     (arrivals, gap + 1)
@@ -199,8 +202,8 @@ fn without_link_buffers_the_queue_counts_the_frames_that_wait() {
     let outcomes = drain(&mut link);
     let arrived: Vec<_> = outcomes.iter().filter(|out| out.cause().is_none()).copied().collect();
     assert_eq!(numbers(&arrived), [1, 2, 3, 4, 5, 6, 7, 8, 21]);
-    assert_eq!(arrived[8], Out::Arrived { number: 21, at: at(9.5), held: Duration::ZERO });
-    let Out::Lost { number: 22, at: when, cause: DropCause::Queue } = outcomes[12] else {
+    assert_eq!(arrived[8], FrameOutcome::Arrived { number: 21, at: at(9.5), held: Duration::ZERO });
+    let FrameOutcome::Lost { number: 22, at: when, cause: DropCause::Queue } = outcomes[12] else {
         panic!("{outcomes:?}")
     };
     assert_eq!(when, at(1.0));
@@ -231,7 +234,7 @@ fn a_frame_larger_than_the_send_buffer_waits_until_that_is_empty() {
     send(&mut link, [1], 500, at(0.0));
     send(&mut link, [2], 1000, at(0.0));
     send(&mut link, [3], 500, at(0.0));
-    let arrivals: Vec<_> = drain(&mut link).iter().filter_map(Out::arrival).collect();
+    let arrivals: Vec<_> = drain(&mut link).iter().filter_map(FrameOutcome::arrival).collect();
     assert_eq!(arrivals, [at(1.0), at(2.5), at(3.5)]);
 }
 
@@ -244,7 +247,7 @@ fn the_smaller_of_the_links_buffers_counts() {
     };
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(0.0));
-    let arrivals: Vec<_> = drain(&mut link).iter().filter_map(Out::arrival).collect();
+    let arrivals: Vec<_> = drain(&mut link).iter().filter_map(FrameOutcome::arrival).collect();
     assert_eq!(arrivals, [at(1.5), at(3.0), at(4.5)]);
 }
 
@@ -254,8 +257,9 @@ fn a_lost_frame_blocks_no_other_and_leaves_the_send_buffer() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=4, 1000, at(0.0));
     let outcomes = drain(&mut link);
-    let lost = |number, time| Out::Lost { number, at: at(time), cause: DropCause::Script };
-    let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
+    let lost = |number, time| FrameOutcome::Lost { number, at: at(time), cause: DropCause::Script };
+    let arrived =
+        |number, time| FrameOutcome::Arrived { number, at: at(time), held: Duration::ZERO };
     // 3 enters when the loss of 1 is known, at 1.5 s, and waits until 2 is sent.
     assert_eq!(outcomes, [lost(1, 1.0), lost(2, 2.0), arrived(3, 3.5), arrived(4, 4.5)]);
 }
@@ -265,7 +269,8 @@ fn a_stalled_transmitter_freezes_the_frame_on_it() {
     let mut link = channel(&forward(stalled(10.0, 4.0, StallHolds::Transmitter)));
     send(&mut link, [1, 2], 1000, at(9.25));
     send(&mut link, [3], 1000, at(20.0));
-    let arrived = |number, time, held| Out::Arrived { number, at: at(time), held: secs(held) };
+    let arrived =
+        |number, time, held| FrameOutcome::Arrived { number, at: at(time), held: secs(held) };
     // 0.75 s of the first are sent before the stall.
     assert_eq!(
         drain(&mut link),
@@ -280,9 +285,12 @@ fn a_stalled_transmitter_lets_the_queue_overflow() {
     let mut link = channel(&forward(config));
     send(&mut link, 1..=3, 1000, at(11.0));
     let outcomes = drain(&mut link);
-    assert_eq!(outcomes[0], Out::Lost { number: 3, at: at(11.0), cause: DropCause::Queue });
-    assert_eq!(outcomes[1], Out::Arrived { number: 1, at: at(15.5), held: secs(3.0) });
-    assert_eq!(outcomes[2], Out::Arrived { number: 2, at: at(16.5), held: secs(3.0) });
+    assert_eq!(
+        outcomes[0],
+        FrameOutcome::Lost { number: 3, at: at(11.0), cause: DropCause::Queue }
+    );
+    assert_eq!(outcomes[1], FrameOutcome::Arrived { number: 1, at: at(15.5), held: secs(3.0) });
+    assert_eq!(outcomes[2], FrameOutcome::Arrived { number: 2, at: at(16.5), held: secs(3.0) });
 }
 
 #[test]
@@ -293,10 +301,14 @@ fn a_stalled_entry_holds_new_frames_only() {
     send(&mut link, [1, 2], 1000, at(9.5));
     send(&mut link, 3..=6, 1000, at(11.0));
     let outcomes = drain(&mut link);
-    let arrived = |number, time, held| Out::Arrived { number, at: at(time), held: secs(held) };
+    let arrived =
+        |number, time, held| FrameOutcome::Arrived { number, at: at(time), held: secs(held) };
     assert_eq!(outcomes[..2], [arrived(1, 11.0, 0.0), arrived(2, 12.0, 0.0)]);
     // At the end of the stall one is sent, two wait, and the last finds the queue full.
-    assert_eq!(outcomes[2], Out::Lost { number: 6, at: at(14.0), cause: DropCause::Queue });
+    assert_eq!(
+        outcomes[2],
+        FrameOutcome::Lost { number: 6, at: at(14.0), cause: DropCause::Queue }
+    );
     assert_eq!(
         outcomes[3..],
         [arrived(3, 15.5, 3.0), arrived(4, 16.5, 3.0), arrived(5, 17.5, 3.0)]
@@ -308,7 +320,7 @@ fn a_spike_that_holds_service_keeps_the_transmitter_busy() {
     let spikes = Some(always(2.0, SpikeHolds::Service));
     let mut link = channel(&forward(DirectionConfig { spikes, ..slow() }));
     send(&mut link, [1, 2], 1000, at(0.0));
-    let arrived = |number, time| Out::Arrived { number, at: at(time), held: secs(2.0) };
+    let arrived = |number, time| FrameOutcome::Arrived { number, at: at(time), held: secs(2.0) };
     assert_eq!(drain(&mut link), [arrived(1, 3.5), arrived(2, 6.5)]);
 }
 
@@ -317,7 +329,7 @@ fn a_spike_that_holds_delivery_does_not_block_the_transmitter() {
     let spikes = Some(always(2.0, SpikeHolds::Delivery));
     let mut link = channel(&forward(DirectionConfig { spikes, ..slow() }));
     send(&mut link, [1, 2], 1000, at(0.0));
-    let arrived = |number, time| Out::Arrived { number, at: at(time), held: secs(2.0) };
+    let arrived = |number, time| FrameOutcome::Arrived { number, at: at(time), held: secs(2.0) };
     assert_eq!(drain(&mut link), [arrived(1, 3.5), arrived(2, 4.5)]);
 }
 
@@ -326,7 +338,7 @@ fn a_link_without_rate_only_delays() {
     let config = DirectionConfig { delay: secs(0.25), ..DirectionConfig::default() };
     let mut link = channel(&forward(config));
     send(&mut link, [1, 2], 1000, at(3.0));
-    let arrived = |number| Out::Arrived { number, at: at(3.25), held: Duration::ZERO };
+    let arrived = |number| FrameOutcome::Arrived { number, at: at(3.25), held: Duration::ZERO };
     assert_eq!(drain(&mut link), [arrived(1), arrived(2)]);
     let stats = link.stats(Direction::Forward);
     assert_eq!((stats.offered, stats.delivered, stats.bytes), (2, 2, 2000));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Out, at, channel, drain, forward, rate, secs, send};
+use common::{FrameOutcome, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
     BadState, Channel, ChannelConfig, Direction, DirectionConfig, Discipline, Distribution,
     DropCause, Limit, Outages, Outcome, Probability, Red, RenewalProcess, States, Stream,
@@ -109,9 +109,10 @@ fn the_state_at_the_end_of_a_transmission_counts() {
         send(&mut link, 1..=4, 1000, at(0.0));
         drain(&mut link)
     };
-    let arrived = |number, time| Out::Arrived { number, at: at(time), held: Duration::ZERO };
+    let arrived =
+        |number, time| FrameOutcome::Arrived { number, at: at(time), held: Duration::ZERO };
     let [one, three, four] = [arrived(1, 1.5), arrived(3, 3.5), arrived(4, 4.5)];
-    let lost = Out::Lost { number: 2, at: at(2.0), cause: DropCause::Error };
+    let lost = FrameOutcome::Lost { number: 2, at: at(2.0), cause: DropCause::Error };
     assert_eq!(fates(Some(chance(1.0))), [one, lost, three, four]);
     assert_eq!(fates(None), [one, arrived(2, 2.25), three, four]);
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "walkthrough/sleepy.rs"]
 mod sleepy;
 
-use common::{Out, at, channel, drain, forward, rate, secs, send};
+use common::{FrameOutcome, at, channel, drain, forward, rate, secs, send};
 use rtolab_link::{
     Direction, DirectionConfig, Distribution, DisturbanceKind, DropCause, FrameAction, NamedStage,
     Rng, SentFrame, Stage,
@@ -33,8 +33,8 @@ fn a_radio_that_sleeps_holds_the_first_frame() {
     }
     let seen = drain(&mut link);
     let held = |number: usize| match seen[number - 1] {
-        Out::Arrived { held, .. } => held,
-        Out::Lost { .. } => panic!("{number} is lost"),
+        FrameOutcome::Arrived { held, .. } => held,
+        FrameOutcome::Lost { .. } => panic!("{number} is lost"),
     };
     assert_eq!([held(1), held(2)], [secs(0.0); 2]);
     assert!(held(3) >= secs(0.3) && held(3) <= secs(0.6));

@@ -1,13 +1,13 @@
 //! A transfer through a middlebox ends for any losses and delays on both sides of the middlebox.
 
-mod world;
+mod transfer;
 
 use proptest::prelude::*;
 use rtolab_net::Middlebox;
 use rtolab_scenario::AgentKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::Duration;
-use world::World;
+use transfer::Transfer;
 
 /// The fate of a packet on one side of the middlebox: its delay in milliseconds, or `None` if it is
 /// lost.
@@ -57,10 +57,10 @@ proptest! {
         let path = move |_: &_, _, _| {
             fates.next().unwrap_or(Some(30)).map(Duration::from_millis)
         };
-        let mut world = World::new(&config, bytes, Some(Middlebox::new(middlebox)), Box::new(path));
-        prop_assert!(world.ends_within(20_000), "no end");
-        prop_assert_eq!(world.read, bytes, "bytes delivered");
-        let closed = world.events.iter().filter(|event| **event == Event::Closed).count();
+        let mut transfer = Transfer::new(&config, bytes, Some(Middlebox::new(middlebox)), Box::new(path));
+        prop_assert!(transfer.ends_within(20_000), "no end");
+        prop_assert_eq!(transfer.read, bytes, "bytes delivered");
+        let closed = transfer.events.iter().filter(|event| **event == Event::Closed).count();
         prop_assert_eq!(closed, 1);
     }
 }

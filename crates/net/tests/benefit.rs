@@ -1,12 +1,12 @@
 //! The benefit of each middlebox between a sender and a receiver.
 
-mod world;
+mod transfer;
 
 use rtolab_net::{Middlebox, Packet};
 use rtolab_scenario::AgentKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::{Duration, Instant};
-use world::{Path, Place, World};
+use transfer::{Path, Place, Transfer};
 
 const WIRED: Duration = Duration::from_millis(30);
 const WIRELESS: Duration = Duration::from_millis(50);
@@ -29,15 +29,15 @@ fn wireless<'a>(mut earliest: impl FnMut(&Packet, Instant) -> Option<Instant> + 
 
 /// The numbers of timeouts, of fast retransmits, and of unneeded data packets.
 fn counts(config: &Config, middlebox: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
-    let mut world = World::new(config, BYTES, middlebox.map(Middlebox::new), path);
-    assert!(world.ends_within(100_000));
-    assert_eq!(world.read, BYTES);
-    let count = |of: fn(&Event) -> bool| world.events.iter().filter(|event| of(event)).count();
+    let mut transfer = Transfer::new(config, BYTES, middlebox.map(Middlebox::new), path);
+    assert!(transfer.ends_within(100_000));
+    assert_eq!(transfer.read, BYTES);
+    let count = |of: fn(&Event) -> bool| transfer.events.iter().filter(|event| of(event)).count();
     let needed = (BYTES as u32).div_ceil(u32::from(config.mss));
     (
         count(|event| matches!(event, Event::Timeout(_))),
         count(|event| matches!(event, Event::FastRetransmit(_))),
-        world.data_arrived - needed,
+        transfer.data_arrived - needed,
     )
 }
 

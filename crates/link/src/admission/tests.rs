@@ -1,6 +1,6 @@
 use rtolab_time::{Duration, Instant};
 
-use super::{Admission, Admit, Backlog};
+use super::{Admission, AdmissionDecision, Backlog};
 use crate::config::{Discipline, Limit, Red};
 use crate::frame::{CopyId, DropCause, Frame};
 use crate::occupancy::Occupancy;
@@ -54,21 +54,21 @@ fn backlog(packets: u32) -> Backlog {
     Backlog { waiting, idle_from: Instant::NEVER }
 }
 
-fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> Admit {
+fn decide(admission: &mut Admission, packets: u32, frame: Packet) -> AdmissionDecision {
     admission.decide(backlog(packets), (&frame, frame.bytes()), Instant::START)
 }
 
 #[test]
 fn drop_tail_accepts_frames_up_to_the_limit() {
-    let full = Admit::Refuse(DropCause::Queue);
+    let full = AdmissionDecision::Drop(DropCause::Queue);
     let mut packets = admission(Limit::Packets(3), Discipline::DropTail);
-    assert_eq!(decide(&mut packets, 2, PLAIN), Admit::Take);
+    assert_eq!(decide(&mut packets, 2, PLAIN), AdmissionDecision::Enqueue);
     assert_eq!(decide(&mut packets, 3, PLAIN), full);
     let mut bytes = admission(Limit::Bytes(2999), Discipline::DropTail);
-    assert_eq!(decide(&mut bytes, 1, PLAIN), Admit::Take);
+    assert_eq!(decide(&mut bytes, 1, PLAIN), AdmissionDecision::Enqueue);
     assert_eq!(decide(&mut bytes, 2, PLAIN), full);
     let mut unlimited = admission(Limit::Unlimited, Discipline::DropTail);
-    assert_eq!(decide(&mut unlimited, 1_000_000, PLAIN), Admit::Take);
+    assert_eq!(decide(&mut unlimited, 1_000_000, PLAIN), AdmissionDecision::Enqueue);
 }
 
 #[test]
@@ -78,17 +78,17 @@ fn red_marks_ecn_capable_frames_while_the_average_is_below_max() {
         // The first three above `min` come too soon after it was reached.
         (0..20).map(|_| decide(&mut red, packets, frame)).last().unwrap()
     };
-    assert_eq!(fate(9, CAPABLE), Admit::TakeMarked);
-    assert_eq!(fate(9, PLAIN), Admit::Refuse(DropCause::Early));
-    assert_eq!(fate(10, CAPABLE), Admit::Refuse(DropCause::Early));
-    assert_eq!(fate(1, CAPABLE), Admit::Take);
+    assert_eq!(fate(9, CAPABLE), AdmissionDecision::EnqueueMarked);
+    assert_eq!(fate(9, PLAIN), AdmissionDecision::Drop(DropCause::Early));
+    assert_eq!(fate(10, CAPABLE), AdmissionDecision::Drop(DropCause::Early));
+    assert_eq!(fate(1, CAPABLE), AdmissionDecision::Enqueue);
 }
 
 #[test]
 fn a_full_queue_drops_although_red_would_accept() {
     let mut red = admission(Limit::Packets(9), Discipline::Red(EAGER));
     for _ in 0..20 {
-        assert_eq!(decide(&mut red, 9, CAPABLE), Admit::Refuse(DropCause::Queue));
+        assert_eq!(decide(&mut red, 9, CAPABLE), AdmissionDecision::Drop(DropCause::Queue));
     }
 }
 
@@ -99,6 +99,6 @@ fn thresholds_are_in_bytes_if_the_limit_is() {
         let mut red = admission(limit, Discipline::Red(red));
         decide(&mut red, packets, PLAIN)
     };
-    assert_eq!(fate(Limit::Bytes(100_000), 8), Admit::Refuse(DropCause::Early));
-    assert_eq!(fate(Limit::Packets(100), 8), Admit::Take);
+    assert_eq!(fate(Limit::Bytes(100_000), 8), AdmissionDecision::Drop(DropCause::Early));
+    assert_eq!(fate(Limit::Packets(100), 8), AdmissionDecision::Enqueue);
 }

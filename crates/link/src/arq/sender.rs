@@ -147,7 +147,7 @@ impl Sender {
         }
         self.deadlines.pop_front();
         let action = self.on_loss(transmission);
-        self.forget();
+        self.forget_closed();
         Some(action)
     }
 
@@ -180,7 +180,7 @@ impl Sender {
             *block = None;
         }
         self.transmissions.trim(Option::is_none);
-        self.forget();
+        self.forget_closed();
     }
 
     /// Marks the block as done. Returns its frame unless it was done before.
@@ -194,12 +194,12 @@ impl Sender {
             Status::InFlight => {}
         }
         slot.status = Status::Done;
-        self.forget();
+        self.forget_closed();
         Some(frame)
     }
 
     /// Discards the oldest blocks that are done, and obsolete deadlines.
-    fn forget(&mut self) {
+    fn forget_closed(&mut self) {
         self.slots.trim(|slot| slot.status == Status::Done);
         while let Some(Deadline { transmission, .. }) = self.deadlines.front().copied() {
             if self.in_flight(transmission).is_some() {

@@ -49,10 +49,10 @@ struct Head<'a>(&'a mut ControlledQueue);
 impl CoDelQueue for Head<'_> {
     type Frame = Packet;
 
-    fn pop(&mut self) -> Option<Popped<Packet>> {
+    fn pop(&mut self) -> Option<DequeuedFrame<Packet>> {
         let frame = self.0.packets.pop_front()?;
         let backlog = 1000 * self.0.packets.len() as u64;
-        Some(Popped { frame, sojourn: self.0.now.since(frame.entry), backlog })
+        Some(DequeuedFrame { frame, sojourn: self.0.now.since(frame.entry), backlog })
     }
 
     fn discard(&mut self, frame: Packet) {

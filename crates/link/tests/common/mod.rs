@@ -46,12 +46,12 @@ impl Frame for Packet {
 
 /// The outcome of a frame, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Out {
+pub enum FrameOutcome {
     Arrived { number: u64, at: Instant, held: Duration },
     Lost { number: u64, at: Instant, cause: DropCause },
 }
 
-impl Out {
+impl FrameOutcome {
     pub fn number(&self) -> u64 {
         match *self {
             Self::Arrived { number, .. } | Self::Lost { number, .. } => number,
@@ -114,16 +114,20 @@ pub fn send(
 }
 
 /// The outcomes of one direction until `end`, each polled at the announced event.
-pub fn poll_until(channel: &mut Channel<Packet>, direction: Direction, end: Instant) -> Vec<Out> {
+pub fn poll_until(
+    channel: &mut Channel<Packet>,
+    direction: Direction,
+    end: Instant,
+) -> Vec<FrameOutcome> {
     let mut outcomes = Vec::new();
     while let Some(now) = channel.next_event_of(direction).filter(|now| *now <= end) {
         let outcome = channel.poll_direction(direction, now).expect("it announced an event");
         outcomes.push(match outcome {
             Outcome::Delivered { frame, held, .. } => {
-                Out::Arrived { number: frame.number, at: now, held }
+                FrameOutcome::Arrived { number: frame.number, at: now, held }
             }
             Outcome::Dropped { frame, cause, at, .. } => {
-                Out::Lost { number: frame.number, at, cause }
+                FrameOutcome::Lost { number: frame.number, at, cause }
             }
         });
     }
@@ -131,16 +135,16 @@ pub fn poll_until(channel: &mut Channel<Packet>, direction: Direction, end: Inst
 }
 
 /// The outcomes of a coupled link until `end`, by direction.
-pub fn poll_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
+pub fn poll_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<FrameOutcome>; 2] {
     let mut outcomes = [Vec::new(), Vec::new()];
     while let Some(now) = channel.next_event().filter(|now| *now <= end) {
         while let Some(outcome) = channel.poll(now) {
             let (direction, out) = match outcome {
                 Outcome::Delivered { direction, frame, held, .. } => {
-                    (direction, Out::Arrived { number: frame.number, at: now, held })
+                    (direction, FrameOutcome::Arrived { number: frame.number, at: now, held })
                 }
                 Outcome::Dropped { direction, frame, cause, at } => {
-                    (direction, Out::Lost { number: frame.number, at, cause })
+                    (direction, FrameOutcome::Lost { number: frame.number, at, cause })
                 }
             };
             outcomes[direction.index()].push(out);
@@ -150,18 +154,18 @@ pub fn poll_both(channel: &mut Channel<Packet>, end: Instant) -> [Vec<Out>; 2] {
 }
 
 /// The remaining outcomes of the forward direction of a coupled link.
-pub fn drain_coupled(channel: &mut Channel<Packet>) -> Vec<Out> {
+pub fn drain_coupled(channel: &mut Channel<Packet>) -> Vec<FrameOutcome> {
     let [forward, _] = poll_both(channel, Instant::NEVER);
     forward
 }
 
 /// The remaining outcomes of the forward direction.
-pub fn drain(channel: &mut Channel<Packet>) -> Vec<Out> {
+pub fn drain(channel: &mut Channel<Packet>) -> Vec<FrameOutcome> {
     poll_until(channel, Direction::Forward, Instant::NEVER)
 }
 
-pub fn numbers(outcomes: &[Out]) -> Vec<u64> {
-    outcomes.iter().map(Out::number).collect()
+pub fn numbers(outcomes: &[FrameOutcome]) -> Vec<u64> {
+    outcomes.iter().map(FrameOutcome::number).collect()
 }
 
 /// Are the two within a microsecond?

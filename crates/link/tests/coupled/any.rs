@@ -54,7 +54,7 @@ pub fn direction() -> impl Strategy<Value = DirectionConfig> {
 }
 
 /// Adds everything that reorders, duplicates, damages and delays frames.
-pub fn wild(config: DirectionConfig) -> impl Strategy<Value = DirectionConfig> {
+pub fn impaired(config: DirectionConfig) -> impl Strategy<Value = DirectionConfig> {
     let order = prop_oneof![Just(Order::Free), Just(Order::Kept)];
     let jitter = prop::option::of(milliseconds(1..500).prop_map(Distribution::Exponential));
     let bad = (2..5u64, milliseconds(0..500), 0.0..0.6f64);
@@ -133,7 +133,7 @@ pub fn persistent(layers: Vec<Arq>) -> Vec<Arq> {
 pub fn any_link() -> impl Strategy<Value = ChannelConfig> {
     let layers = prop_oneof![Just(Vec::new()), layers()];
     let buffers = (limit(), limit());
-    let forward = queued().prop_flat_map(wild);
+    let forward = queued().prop_flat_map(impaired);
     (forward, queued(), layers, buffers, windows(), renewal(), states()).prop_map(
         |(forward, backward, arq, (send_buffer, receive_buffer), scripted, random, states)| {
             let codel = CoDel {

@@ -11,13 +11,13 @@ use crate::packet::{Condition, Packet};
 pub const SEGMENT: u32 = 100;
 
 /// The first sequence number of segment `number`.
-pub fn begins(number: u32) -> Seq {
+pub fn start_of(number: u32) -> Seq {
     Seq::FIRST + 1 + (number - 1) * SEGMENT
 }
 
 /// Segment `number`.
 pub fn data(number: u32) -> Packet {
-    let mut segment = Segment::new(begins(number), SEGMENT, Flags::ACK);
+    let mut segment = Segment::new(start_of(number), SEGMENT, Flags::ACK);
     segment.ack = Seq::FIRST + 1;
     packet(segment, true)
 }
@@ -25,7 +25,7 @@ pub fn data(number: u32) -> Packet {
 /// The ACK of all segments up to `number`.
 pub fn ack(number: u32) -> Packet {
     let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
-    segment.ack = begins(number + 1);
+    segment.ack = start_of(number + 1);
     packet(segment, false)
 }
 

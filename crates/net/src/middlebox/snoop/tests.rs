@@ -4,7 +4,7 @@ use rtolab_scenario::AgentKind;
 use rtolab_tcp::{Flags, Seq};
 
 use super::super::Middlebox;
-use super::super::script::{Script, ack, begins, data, packet};
+use super::super::script::{Script, ack, data, packet, start_of};
 use super::*;
 
 fn script(dupthresh: u32, cache: u32) -> Script {
@@ -152,14 +152,14 @@ fn flows_handshakes_resets_and_datagrams() {
     let syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
     let mut answer = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
     answer.ack = Seq::FIRST + 1;
-    let datagram = packet(Segment::new(begins(1), 100, Flags::NONE), true);
+    let datagram = packet(Segment::new(start_of(1), 100, Flags::NONE), true);
     let mut script = script(1, 100);
     script.at(0).pass([packet(syn, true), packet(answer, false)]).pass((1..=6).map(data));
     let mut other = ack(0);
     other.flow = 7;
     script.at(40).pass([other, other, datagram]);
     assert_eq!(script.on_packet(ack(0)), ["local S1"]);
-    script.pass([packet(Segment::new(begins(7), 0, Flags::RST), true), ack(0), ack(0)]);
+    script.pass([packet(Segment::new(start_of(7), 0, Flags::RST), true), ack(0), ack(0)]);
 }
 
 #[test]

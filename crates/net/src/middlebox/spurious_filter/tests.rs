@@ -3,7 +3,7 @@
 use rtolab_tcp::Flags;
 
 use super::super::Middlebox;
-use super::super::script::{Script, ack, begins, data, packet};
+use super::super::script::{Script, ack, data, packet, start_of};
 use super::*;
 
 const NOTHING: [&str; 0] = [];
@@ -90,7 +90,7 @@ fn the_reply_is_a_pure_ack() {
         panic!("{outgoing:?}")
     };
     let segment = &packet.segment;
-    assert_eq!((segment.seq, segment.ack, segment.len), (Seq::FIRST + 31, begins(7), 0));
+    assert_eq!((segment.seq, segment.ack, segment.len), (Seq::FIRST + 31, start_of(7), 0));
     assert_eq!((segment.flags, segment.window), (Flags::ACK, 10_000));
     assert_eq!((packet.bytes, packet.to_receiver, packet.step), (40, false, 1));
 }
@@ -100,10 +100,10 @@ fn sack_blocks_above_the_ack_number_signal_a_loss() {
     let mut script = six_sent();
     script.pass([data(3), ack(5), data(7)]);
     let mut hole = ack(5);
-    hole.segment.push_sack(begins(7)..begins(8));
+    hole.segment.push_sack(start_of(7)..start_of(8));
     script.pass([hole]);
     let mut copy = ack(5);
-    copy.segment.push_sack(begins(3)..begins(4));
+    copy.segment.push_sack(start_of(3)..start_of(4));
     assert_eq!(script.on_packet(copy), NOTHING);
 }
 
@@ -129,9 +129,9 @@ fn datagrams_damaged_packets_and_resets_pass() {
     damaged.condition = crate::Condition::Damaged;
     let mut other = data(3);
     other.flow = 4;
-    let datagram = packet(Segment::new(begins(3), 100, Flags::NONE), true);
+    let datagram = packet(Segment::new(start_of(3), 100, Flags::NONE), true);
     let syn = packet(Segment::new(Seq::FIRST, 0, Flags::SYN), true);
-    let reset = packet(Segment::new(begins(3), 0, Flags::RST | Flags::ACK), true);
+    let reset = packet(Segment::new(start_of(3), 0, Flags::RST | Flags::ACK), true);
     script.pass([damaged, other, datagram, datagram, syn, reset, ack(4)]);
 }
 

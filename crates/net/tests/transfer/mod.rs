@@ -19,7 +19,7 @@ pub enum Place {
 /// The delay of a packet that leaves at an instant, or `None` if it is lost.
 pub type Path<'a> = Box<dyn FnMut(&Packet, Place, Instant) -> Option<Duration> + 'a>;
 
-pub struct World<'a> {
+pub struct Transfer<'a> {
     config: Arc<Config>,
     sender: Connection,
     receiver: Option<Connection>,
@@ -38,7 +38,7 @@ pub struct World<'a> {
     pub data_arrived: u32,
 }
 
-impl<'a> World<'a> {
+impl<'a> Transfer<'a> {
     pub fn new(config: &Config, bytes: u64, middlebox: Option<Middlebox>, path: Path<'a>) -> Self {
         // The MSL is longer than the lifetime of any packet and than the test.
         let msl = Duration::from_secs(36_000);
@@ -46,7 +46,7 @@ impl<'a> World<'a> {
         let mut sender = Connection::open(config.clone());
         sender.write(bytes);
         sender.close();
-        let mut world = Self {
+        let mut transfer = Self {
             config,
             sender,
             receiver: None,
@@ -60,8 +60,8 @@ impl<'a> World<'a> {
             receiver_closed: false,
             data_arrived: 0,
         };
-        world.drain_sender();
-        world
+        transfer.drain_sender();
+        transfer
     }
 
     /// Runs until both ends are closed. Returns false if that takes more than `steps` events.
@@ -75,14 +75,14 @@ impl<'a> World<'a> {
         false
     }
 
-    fn leave(&mut self, packet: Packet, to: Place) {
+    fn send(&mut self, packet: Packet, to: Place) {
         self.sent += 1;
         if let Some(delay) = (self.path)(&packet, to, self.at) {
             self.wire.insert((self.at + delay, self.sent), (to, packet));
         }
     }
 
-    fn leave_host(&mut self, segment: Segment, to_receiver: bool) {
+    fn send_from_host(&mut self, segment: Segment, to_receiver: bool) {
         let packet = Packet {
             segment,
             copy: CopyId(self.sent),
@@ -94,7 +94,7 @@ impl<'a> World<'a> {
             condition: Condition::Intact,
             to_receiver,
         };
-        self.leave(packet, Place::Middlebox);
+        self.send(packet, Place::Middlebox);
     }
 
     fn drain_sender(&mut self) {
@@ -103,7 +103,7 @@ impl<'a> World<'a> {
             self.events.push(event);
         }
         while let Some(segment) = self.sender.poll_transmit(self.at) {
-            self.leave_host(segment, true);
+            self.send_from_host(segment, true);
         }
     }
 
@@ -117,14 +117,14 @@ impl<'a> World<'a> {
                 }
             }
             let Some(segment) = receiver.poll_transmit(self.at) else { break };
-            self.leave_host(segment, false);
+            self.send_from_host(segment, false);
         }
     }
 
     fn drain_middlebox(&mut self, outgoing: &[OutgoingPacket]) {
         for OutgoingPacket { packet, .. } in outgoing.iter().copied() {
             assert_eq!(packet.bytes, Packet::size_of(&packet.segment));
-            self.leave(packet, if packet.to_receiver { Place::Receiver } else { Place::Sender });
+            self.send(packet, if packet.to_receiver { Place::Receiver } else { Place::Sender });
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> World<'a> {
 
     /// Processes one event, a packet or a timer.
     fn step(&mut self) {
-        let (timer, whose) = self.next_timer();
+        let (timer, owner) = self.next_timer();
         let packet = self.wire.keys().next().map_or(Instant::NEVER, |(at, _)| *at);
         assert!(packet.min(timer) < Instant::NEVER, "no event is left");
         if packet <= timer {
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
             return self.on_arrival(place, packet);
         }
         self.at = timer;
-        match whose {
+        match owner {
             Place::Sender => {
                 self.sender.on_timer(timer);
                 self.drain_sender();
