@@ -42,7 +42,7 @@ fn run(text: &str) -> ConnectionReport {
             None => Ack(n),
             block => Duplicate(n, number(block)),
         };
-        script.play(&[(u64::from(millis), event)]);
+        script.add_events(&[(u64::from(millis), event)]);
     }
     script.report()
 }

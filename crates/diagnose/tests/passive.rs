@@ -54,7 +54,7 @@ fn t_pc_1_go_back_n_is_recognized() {
     let mut events = go_back_n();
     events.extend((0..6).map(|n| (9300 + n * 100, Ack(8))));
     events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(report.vantage, Vantage::Sender);
     let mut expected = vec!["timeout"];
     expected.extend(["after-timeout"; 7]);
@@ -70,7 +70,7 @@ fn t_pc_1_a_spurious_fast_retransmit_after_a_spurious_timeout() {
     events.extend([(9300, Ack(8)), (9300, Data(9))]);
     events.extend((0..5).map(|n| (9400 + n * 100, Ack(8))));
     events.extend([(9900, Ack(9)), (10_000, Ack(10)), (10_100, Ack(11))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(triggers(&report).last(), Some(&"fast"));
     assert!(all_unneeded(&report), "{:#?}", report.retransmissions);
     assert_eq!(report.episodes[0].cost.spurious_fast_retransmits, 1);
@@ -82,7 +82,7 @@ fn t_pc_1_frto_retransmits_one_segment() {
     events.extend([(8100, Ack(1)), (8100, Data(9)), (8100, Data(10))]);
     events.extend((2..=8).map(|n| (8000 + u64::from(n) * 100, Ack(n))));
     events.extend([(8900, Ack(8)), (9200, Ack(9)), (9300, Ack(10))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(triggers(&report), ["timeout"]);
     assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
     assert_eq!(report.timeouts[0].verdicts["frto"], "spurious");
@@ -95,7 +95,7 @@ fn t_pc_1_eifel_by_timestamps() {
     script.echo = 2001;
     let mut events = delayed();
     events.extend([(8100, Ack(1)), (8100, Data(9)), (8200, Ack(2)), (8200, Data(10))]);
-    let report = script.play(&events).report();
+    let report = script.add_events(&events).report();
     assert_eq!(report.retransmissions[0].evidence[0].kind, "older-timestamp");
     assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
     assert_eq!(report.timeouts[0].class, TimeoutClass::Spurious);
@@ -108,7 +108,7 @@ fn t_pc_2_at_the_receiver_both_copies_arrive_and_the_trigger_is_unknown() {
         events.extend([(6000 + u64::from(n) * 100, Data(n)), (6000 + u64::from(n) * 100, Ack(n))]);
     }
     events.extend([(6900, Data(1)), (6900, Ack(8)), (7200, Data(2)), (7200, Ack(8))]);
-    let report = after_handshake(1000, 0, false).play(&events).report();
+    let report = after_handshake(1000, 0, false).add_events(&events).report();
     assert_eq!(report.vantage, Vantage::Receiver);
     assert_eq!(triggers(&report), ["unknown", "unknown"]);
     let kinds: Vec<_> =
@@ -123,7 +123,7 @@ fn t_pc_3_lost_and_late_acknowledgments_are_distinguished() {
     script.echo = 2001;
     let mut events = delayed();
     events.extend([(5500, Duplicate(8, 1)), (5500, Data(9))]);
-    let report = script.play(&events).report();
+    let report = script.add_events(&events).report();
     assert_eq!(report.retransmissions[0].verdict, Necessity::Unneeded);
     assert_eq!(report.timeouts[0].class, TimeoutClass::AckLost);
     assert_eq!(report.timeouts[0].verdicts["eifel"], "spurious");
@@ -135,7 +135,7 @@ fn t_pc_4_a_packet_missing_from_the_capture_is_not_lost() {
     let mut events: Vec<(u64, Event)> = [1, 2, 4, 5].map(|n| (2000 + u64::from(n), Data(n))).into();
     events.extend((1..=5).map(|n| (3000 + u64::from(n), Ack(n))));
     events.extend([(3100, Data(6)), (4100, Ack(6)), (4200, Ack(8)), (4300, Data(9))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(report.retransmissions.len(), 0);
     assert_eq!(report.missed_bytes, 3 * u64::from(BYTES));
 }
@@ -152,7 +152,7 @@ fn a_timer_that_expires_amid_duplicate_acknowledgments_is_a_timeout() {
     ]);
     // The sender has already responded to the acknowledgment before the timeout.
     events.extend([(6298, Ack(1)), (6298, Data(9)), (6300, Data(2)), (7300, Ack(9))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(triggers(&report), ["fast", "timeout"]);
     assert_eq!(report.timeouts[0].backoff, 0);
 }
@@ -162,7 +162,7 @@ fn a_stall_begins_when_data_become_outstanding() {
     let mut events = vec![(2000, Data(1)), (3000, Ack(1))];
     // Nothing is outstanding for a minute.
     events.extend([(63_000, Data(2)), (66_000, Data(2)), (67_000, Ack(2))]);
-    let report = after_handshake(0, 1000, false).play(&events).report();
+    let report = after_handshake(0, 1000, false).add_events(&events).report();
     assert_eq!(report.episodes[0].stalled, Some([63.0, 67.0]));
     let cost = report.episodes[0].cost;
     assert_eq!((cost.stall, cost.time_lost), (Some(4.0), Some(3.0)));
@@ -181,10 +181,10 @@ fn without_d_sack_a_missing_duplicate_ack_shows_that_acknowledgments_were_lost()
         script.echo = 2001;
         // The acknowledgment comes a round trip after the copy, like a response to it. Segment 3 is
         // lost.
-        script.play(&timed_out()).play(&[(4600, Ack(2)), (4600, Data(4))]);
-        script.play(meanwhile).play(&[(4700, Duplicate(2, 4)), (4700, Data(3))]);
+        script.add_events(&timed_out()).add_events(&[(4600, Ack(2)), (4600, Data(4))]);
+        script.add_events(meanwhile).add_events(&[(4700, Duplicate(2, 4)), (4700, Data(3))]);
         script.echo = 4701;
-        script.play(&[(4800, Ack(4))]);
+        script.add_events(&[(4800, Ack(4))]);
         script.report().timeouts[0].class
     };
     assert_eq!(class(&[]), TimeoutClass::AckLost);
@@ -195,11 +195,11 @@ fn without_d_sack_a_missing_duplicate_ack_shows_that_acknowledgments_were_lost()
 #[test]
 fn an_acknowledgment_of_segments_that_were_sacked_before_the_timeout_is_late() {
     let mut script = after_handshake(0, 100, true);
-    script.play(&timed_out()[..4]).play(&[(2000, Data(4)), (2000, Data(5))]);
-    script.play(&[(2100, Duplicate(1, 3)), (2101, Duplicate(1, 4)), (2102, Duplicate(1, 5))]);
-    script.play(&[(2102, Data(2)), (4500, Data(2))]);
+    script.add_events(&timed_out()[..4]).add_events(&[(2000, Data(4)), (2000, Data(5))]);
+    script.add_events(&[(2100, Duplicate(1, 3)), (2101, Duplicate(1, 4)), (2102, Duplicate(1, 5))]);
+    script.add_events(&[(2102, Data(2)), (4500, Data(2))]);
     script.echo = 2103;
-    let report = script.play(&[(8000, Ack(5))]).report();
+    let report = script.add_events(&[(8000, Ack(5))]).report();
     assert_eq!(triggers(&report), ["fast", "timeout"]);
     let verdicts: Vec<_> = report.retransmissions.iter().map(|resent| resent.verdict).collect();
     assert_eq!(verdicts, [Necessity::Needed, Necessity::Unneeded]);
@@ -210,10 +210,10 @@ fn an_acknowledgment_of_segments_that_were_sacked_before_the_timeout_is_late() {
 fn as_many_duplicate_acks_as_retransmissions_show_that_all_were_unneeded() {
     let verdicts = |duplicates: u64| {
         let mut script = after_handshake(0, 100, false);
-        script.play(&timed_out()[..4]).play(&[(2300, Data(3)), (2700, Data(2))]);
-        script.play(&[(5000, Ack(3)), (5000, Data(4))]);
-        script.play(&(0..duplicates).map(|n| (5001 + n, Ack(3))).collect::<Vec<_>>());
-        let report = script.play(&[(5100, Ack(4))]).report();
+        script.add_events(&timed_out()[..4]).add_events(&[(2300, Data(3)), (2700, Data(2))]);
+        script.add_events(&[(5000, Ack(3)), (5000, Data(4))]);
+        script.add_events(&(0..duplicates).map(|n| (5001 + n, Ack(3))).collect::<Vec<_>>());
+        let report = script.add_events(&[(5100, Ack(4))]).report();
         assert_eq!(triggers(&report), ["tlp", "timeout"]);
         let each = |resent: &rtolab_diagnose::RetransmissionReport| {
             resent.evidence.iter().any(|piece| piece.kind == "duplicate-each")
@@ -234,7 +234,7 @@ fn the_reordering_timer_is_no_timeout() {
             (at, Data(2)),
             (at + 100, Ack(4)),
         ]);
-        triggers(&after_handshake(0, 100, true).play(&events).report())[0]
+        triggers(&after_handshake(0, 100, true).add_events(&events).report())[0]
     };
     assert_eq!(trigger(2130), "fast");
     assert_eq!(trigger(2450), "timeout");
@@ -249,7 +249,7 @@ fn duplicates_still_in_flight_are_evidence_that_the_original_arrived() {
     // copies were sent.
     events.extend([(8100, Ack(3)), (8101, Duplicate(4, 2)), (8102, Ack(5)), (9000, Data(6))]);
     events.extend([(9100, Ack(6))]);
-    let report = after_handshake(0, 100, false).play(&events).report();
+    let report = after_handshake(0, 100, false).add_events(&events).report();
     let last = &report.retransmissions[2];
     assert_eq!(last.verdict, Necessity::Unneeded, "{last:#?}");
     let mut kinds = last.evidence.iter().map(|piece| piece.kind);
@@ -263,7 +263,7 @@ fn copies_without_a_reported_duplicate_were_needed() {
     // Later the receiver reports a duplicate, so it supports D-SACK.
     events.extend([(4200, Ack(2)), (4200, Data(3)), (4500, Data(3)), (4600, Ack(3))]);
     events.extend([(4700, Duplicate(3, 3)), (5000, Data(4)), (5100, Ack(4))]);
-    let report = after_handshake(0, 100, false).play(&events).report();
+    let report = after_handshake(0, 100, false).add_events(&events).report();
     let genuine = report.timeouts.iter().filter(|timeout| timeout.class == TimeoutClass::Genuine);
     assert_eq!(genuine.count(), 3, "{:#?}", report.timeouts);
 }
@@ -280,7 +280,7 @@ fn without_options_the_order_of_duplicate_acks_shows_the_unneeded_copies() {
     events.extend([(2302, Ack(7)), (2302, Data(8)), (2302, Data(9)), (2302, Data(10))]);
     events.extend([(2303, Ack(7)), (2304, Ack(7)), (2402, Ack(12)), (2402, Data(13))]);
     events.extend([(2403, Ack(12)), (2404, Ack(12)), (2502, Ack(13))]);
-    let report = Script::opened((0, 100), false, false).play(&events).report();
+    let report = Script::opened((0, 100), false, false).add_events(&events).report();
     let needed = |resent: &rtolab_diagnose::RetransmissionReport| match resent.verdict {
         Necessity::Needed => 'n',
         Necessity::Unneeded => 'u',
@@ -297,7 +297,7 @@ fn an_ack_is_not_too_soon_after_an_outage_discarded_the_queue() {
     events.extend((2..=5).map(|n| (2000, Data(n))));
     events.extend([(4500, Data(2)), (4520, Ack(2)), (4520, Data(6)), (4520, Data(7))]);
     events.extend([(4540, Duplicate(2, 6)), (4540, Data(3)), (4560, Ack(3)), (4560, Data(4))]);
-    let report = after_handshake(0, 100, false).play(&events).report();
+    let report = after_handshake(0, 100, false).add_events(&events).report();
     assert_eq!(triggers(&report)[0], "timeout");
     assert_ne!(report.retransmissions[0].verdict, Necessity::Unneeded);
     assert_ne!(report.timeouts[0].class, TimeoutClass::Spurious);
@@ -307,10 +307,10 @@ fn an_ack_is_not_too_soon_after_an_outage_discarded_the_queue() {
 fn an_ack_is_too_soon_only_if_the_path_is_measured_after_it() {
     let mut events = vec![(1000, Data(1)), (1100, Ack(1)), (2000, Data(2))];
     events.extend([(4500, Data(2)), (4520, Ack(2))]);
-    let before = after_handshake(0, 100, false).play(&events).report();
+    let before = after_handshake(0, 100, false).add_events(&events).report();
     assert_eq!(before.retransmissions[0].verdict, Necessity::Unknown);
     events.extend([(5000, Data(3)), (5100, Ack(3))]);
-    let after = after_handshake(0, 100, false).play(&events).report();
+    let after = after_handshake(0, 100, false).add_events(&events).report();
     assert_eq!(after.retransmissions[0].evidence[0].kind, "ack-too-soon");
 }
 
@@ -318,13 +318,13 @@ fn an_ack_is_too_soon_only_if_the_path_is_measured_after_it() {
 fn an_ack_without_a_d_sack_answers_an_original_if_the_receiver_reports_duplicates() {
     let timeline = |reports: bool| {
         let mut script = after_handshake(0, 100, true);
-        script.play(&[(1000, Data(1)), (1100, Ack(1)), (1300, Data(1))]);
-        script.play(&[if reports { (1400, Duplicate(1, 1)) } else { (1400, Ack(1)) }]);
-        script.play(&(2..=9).map(|n| (2000, Data(n))).collect::<Vec<_>>());
+        script.add_events(&[(1000, Data(1)), (1100, Ack(1)), (1300, Data(1))]);
+        script.add_events(&[if reports { (1400, Duplicate(1, 1)) } else { (1400, Ack(1)) }]);
+        script.add_events(&(2..=9).map(|n| (2000, Data(n))).collect::<Vec<_>>());
         script.echo = 2001;
         // The stall ends when an answer to the copy is due. The first ACKs of the originals are
         // lost, and so is the answer to the copy.
-        script.play(&[(4500, Data(2)), (4600, Ack(9)), (4600, Data(10)), (4700, Ack(10))]);
+        script.add_events(&[(4500, Data(2)), (4600, Ack(9)), (4600, Data(10)), (4700, Ack(10))]);
         script.report()
     };
     assert_eq!(timeline(true).timeouts.last().map(|one| one.class), Some(TimeoutClass::Spurious));

@@ -28,7 +28,7 @@ fn packets(path: &Path) -> Vec<Captured> {
 }
 
 /// The reports of a watch of these packets. Time advances after the last packet.
-fn watched(packets: &[Captured]) -> Vec<ConnectionReport> {
+fn watch_reports(packets: &[Captured]) -> Vec<ConnectionReport> {
     let mut watch = Watch::new(WatchLimits::default());
     let mut reports = Vec::new();
     for (captured, number) in packets.iter().zip(1..) {
@@ -71,7 +71,7 @@ fn verdicts_are_those_of_the_capture() {
         let of_file = verdicts(document.connections.iter());
         let packets = packets(&path);
         let numbers: Vec<u64> = packets.iter().map(|one| one.number).collect();
-        let reports = watched(&packets);
+        let reports = watch_reports(&packets);
         let live: Verdicts = verdicts(reports.iter())
             .into_iter()
             .map(|(frame, said)| (numbers[frame as usize - 1], said))

@@ -17,18 +17,18 @@ fn memory() -> u64 {
 }
 
 /// Watches these packets. Returns the totals and the growth of the memory in MB.
-fn watched(limits: WatchLimits, packets: impl Iterator<Item = Captured>) -> (WatchTotals, u64) {
+fn watch(limits: WatchLimits, packets: impl Iterator<Item = Captured>) -> (WatchTotals, u64) {
     let (mut watch, before) = (Watch::new(limits), memory());
-    let mut most = 0;
+    let mut peak = 0;
     for (captured, number) in packets.zip(0_u64..) {
         watch.packet(&captured);
         while watch.poll().is_some() {}
         if number % 10_000 == 0 {
             assert!(watch.totals().open <= limits.connections as u64);
-            most = most.max(memory());
+            peak = peak.max(memory());
         }
     }
-    (watch.totals(), most.saturating_sub(before))
+    (watch.totals(), peak.saturating_sub(before))
 }
 
 /// The tests run one after the other, because they measure the memory of the process.
@@ -36,14 +36,14 @@ fn watched(limits: WatchLimits, packets: impl Iterator<Item = Captured>) -> (Wat
 fn memory_is_bounded() {
     many_connections();
     many_segments_without_acks();
-    reports_that_nobody_takes();
+    reports_that_are_not_polled();
 }
 
 fn many_connections() {
     let limits = WatchLimits { connections: 2000, ..WatchLimits::default() };
     let syns =
         (0..CONNECTIONS).map(|client| packet(u64::from(client) + 1, client, Flags::SYN, (1, 0)));
-    let (totals, grown) = watched(limits, syns);
+    let (totals, grown) = watch(limits, syns);
     assert_eq!([totals.packets, totals.connections], [u64::from(CONNECTIONS); 2]);
     assert_eq!(totals.evicted, totals.connections - totals.open);
     assert!(grown < 64, "{grown} MB");
@@ -57,7 +57,7 @@ fn many_segments_without_acks() {
         let seq = 1 + 100 * if sent % 10 == 9 { sent - 5 } else { sent };
         packet(number + 1, client as u32, Flags::ACK, (seq, 100))
     });
-    let (totals, grown) = watched(limits, segments);
+    let (totals, grown) = watch(limits, segments);
     assert_eq!(totals.packets, SEGMENTS);
     assert!(totals.evicted > 0, "{totals:?}");
     let count: u64 = totals.retransmissions.values().flat_map(|of| of.values()).sum();
@@ -65,7 +65,7 @@ fn many_segments_without_acks() {
     assert!(grown < 64, "{grown} MB");
 }
 
-fn reports_that_nobody_takes() {
+fn reports_that_are_not_polled() {
     let limits = WatchLimits { connections: 10, ..WatchLimits::default() };
     let (mut watch, before) = (Watch::new(limits), memory());
     // Each connection retransmits once, and the limit ends it.

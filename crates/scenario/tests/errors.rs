@@ -16,7 +16,7 @@ mod traces;
 /// Every key of links, networks and workloads.
 const EVERYTHING: &str = include_str!("everything.toml");
 
-const RIGHT: &str = r#"title = "A test"
+const VALID: &str = r#"title = "A test"
 duration = "60 s"
 
 [[link]]
@@ -80,13 +80,13 @@ fn message(text: &str) -> String {
     }
 }
 
-/// The errors of [`RIGHT`] for each pair, when its first text is replaced by its second.
-fn instead(cases: &[(&str, &str)]) -> String {
-    instead_in(RIGHT, cases)
+/// The errors of [`VALID`] for each pair, if its second text replaces its first.
+fn errors_with(cases: &[(&str, &str)]) -> String {
+    errors_with_in(VALID, cases)
 }
 
-/// The errors of `text` for each pair, when its first text is replaced by its second.
-fn instead_in(text: &str, cases: &[(&str, &str)]) -> String {
+/// The errors of `text` for each pair, if its second text replaces its first.
+fn errors_with_in(text: &str, cases: &[(&str, &str)]) -> String {
     let case = |(right, wrong): &(&str, &str)| {
         assert_eq!(text.matches(right).count(), 1, "{right}");
         let message = message(&text.replace(right, wrong));
@@ -98,32 +98,32 @@ fn instead_in(text: &str, cases: &[(&str, &str)]) -> String {
     cases.iter().map(case).collect::<Vec<_>>().join("\n")
 }
 
-/// The errors of [`RIGHT`] for each pair, when the key is set to the value.
-fn set(cases: &[(&str, &str)]) -> String {
+/// The errors of [`VALID`] for each pair, if the key is set to the value.
+fn errors_if_set(cases: &[(&str, &str)]) -> String {
     let case = |(key, value): &(&str, &str)| {
         let first = ("title".to_string(), "Set".to_string());
         let set = [first, ((*key).to_string(), (*value).to_string())];
-        let error = Scenario::parse(RIGHT, "x.toml", &set).unwrap_err();
+        let error = Scenario::parse(VALID, "x.toml", &set).unwrap_err();
         format!("{key} = {value}\n{error}\n")
     };
     cases.iter().map(case).collect::<Vec<_>>().join("\n")
 }
 
 #[track_caller]
-fn check(name: &str, said: &str) {
+fn check(name: &str, messages: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, said));
+    settings.bind(|| insta::assert_snapshot!(name, messages));
 }
 
 #[test]
 fn the_right_scenario_is_right() {
-    Scenario::parse(RIGHT, "x.toml", &[]).unwrap();
+    Scenario::parse(VALID, "x.toml", &[]).unwrap();
 }
 
 #[test]
 fn a_misspelt_key() {
-    let said = instead(&[
+    let messages = errors_with(&[
         ("rate =", "raet ="),
         ("duration =", "durations ="),
         ("[tcp.rto]", "[tcp.rot]"),
@@ -132,12 +132,12 @@ fn a_misspelt_key() {
         ("length = { exponential", "length = { exponentail"),
         (r#"{ at = "28 s","#, r#"{ from = "28 s","#),
     ]);
-    check("a_misspelt_key", &said);
+    check("a_misspelt_key", &messages);
 }
 
 #[test]
 fn a_missing_key() {
-    let said = instead(&[
+    let messages = errors_with(&[
         ("title = \"A test\"\n", ""),
         ("duration = \"60 s\"\n", ""),
         (r#"between = ["router", "mobile"]"#, ""),
@@ -148,12 +148,12 @@ fn a_missing_key() {
         (r#"{ at = "28 s", for = "12 s" }"#, r#"{ at = "28 s" }"#),
         (r#"to = "mobile""#, ""),
     ]);
-    check("a_missing_key", &said);
+    check("a_missing_key", &messages);
 }
 
 #[test]
 fn a_wrong_quantity() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#""28.8 kbit/s""#, r#""-28.8 kbit/s""#),
         (r#""28.8 kbit/s""#, r#""200 ms""#),
         (r#""28.8 kbit/s""#, r#""28.8 kbps""#),
@@ -172,12 +172,12 @@ fn a_wrong_quantity() {
         (r#""102400 B""#, r#""0 B""#),
         (r#"for = "12 s""#, r#"for = "0 s""#),
     ]);
-    check("a_wrong_quantity", &said);
+    check("a_wrong_quantity", &messages);
 }
 
 #[test]
 fn a_value_of_another_kind() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#""A test""#, "true"),
         ("k = 4", "k = 4.5"),
         ("k = 4", "k = -4"),
@@ -195,12 +195,12 @@ fn a_value_of_another_kind() {
         (r#"["0.1 s", "20 s"] }"#, r#"["0.1 s", "20 s"], constant = "1 s" }"#),
         ("[[flow]]", "[flow]"),
     ]);
-    check("a_value_of_another_kind", &said);
+    check("a_value_of_another_kind", &messages);
 }
 
 #[test]
 fn a_value_out_of_bounds() {
-    let said = instead(&[
+    let messages = errors_with(&[
         ("loss = 0.05", "loss = 1.05"),
         ("loss = 0.05", "loss = -1"),
         ("loss = 0.05", "loss = nan"),
@@ -216,68 +216,68 @@ fn a_value_out_of_bounds() {
         ("count = 2", "count = 4_000_000_000"),
         (r#"buffer = "32 kB""#, r#"buffer = "2 GB""#),
     ]);
-    check("a_value_out_of_bounds", &said);
+    check("a_value_out_of_bounds", &messages);
 }
 
 #[test]
 fn an_unknown_word() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#""careful""#, r#""carefull""#),
         ("k = 4", r#"sampling = "always""#),
         ("probability = 0.02", r#"holds = "sevice""#),
     ]);
-    check("an_unknown_word", &said);
+    check("an_unknown_word", &messages);
 }
 
 #[test]
 fn a_renamed_word() {
     let max_burst = r#"max_burst = "3 segments""#;
-    let said = instead(&[
+    let messages = errors_with(&[
         (max_burst, r#"avoidance = "formula""#),
         (max_burst, r#"avoidance = "fraction""#),
     ]);
-    check("a_renamed_word", &said);
+    check("a_renamed_word", &messages);
 }
 
 #[test]
 fn an_unknown_sender() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#"sender = "sack""#, r#"sender = "sack+frot""#),
         (r#"sender = "sack""#, r#"sender = "sack+newreno""#),
         (r#"sender = "sack""#, r#"sender = "frto""#),
         ("count = 2", r#"sender = """#),
     ]);
-    check("an_unknown_sender", &said);
+    check("an_unknown_sender", &messages);
 }
 
 #[test]
 fn an_unknown_receiver() {
-    let said = instead(&[
+    let messages = errors_with(&[
         ("ack_every = 2", r#"profile = "linux-2.5""#),
         ("ack_every = 2", r#"profile = "sack""#),
         ("ack_every = 2", "profile = 98"),
         ("ack_every = 2", "profile = \"linux-2.4\"\nheartbeat_phase = \"50 ms\""),
     ]);
-    check("an_unknown_receiver", &said);
+    check("an_unknown_receiver", &messages);
 }
 
 #[test]
 fn invalid_spans() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#"["0.1 s", "20 s"]"#, r#"["20 s", "0.1 s"]"#),
         (r#"["0.1 s", "20 s"]"#, r#"["0 s", "0 s"]"#),
         (r#"["0.1 s", "20 s"]"#, r#"["0 s", "1 ns"]"#),
         (r#"bad = { exponential = "3.5 s" }"#, r#"bad = { constant = "0 s" }"#),
         (r#"at = "50 s""#, r#"at = "30 s""#),
     ]);
-    check("spans_that_make_no_sense", &said);
+    check("invalid_spans", &messages);
 }
 
 #[test]
 fn names_and_nodes() {
     let again = "[[flow]]\nname = \"transfer\"\nfrom = \"remote\"\nto = \"router\"";
     let second = "[[flow]]\nname = \"transfer-2\"\nfrom = \"remote\"\nto = \"router\"\n[[flow]]";
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#"from = "remote""#, r#"from = "remoet""#),
         (r#"to = "mobile""#, r#"to = "moon""#),
         (r#"to = "mobile""#, r#"to = "remote""#),
@@ -288,7 +288,7 @@ fn names_and_nodes() {
         ("count = 2", again),
         ("[[flow]]", second),
     ]);
-    check("names_and_nodes", &said);
+    check("names_and_nodes", &messages);
 }
 
 /// A key that the profiles of all senders override would have no effect.
@@ -299,13 +299,13 @@ fn keys_that_a_profile_overrides() {
         r#"to = "mobile"
 "#,
     );
-    let said = instead(&[
+    let messages = errors_with(&[
         (sender, r#"sender = "linux-2.4""#),
         (sender, r#"sender = "linux+frto""#),
         (flow, "to = \"mobile\"\nsender = \"freebsd-4.1\"\n"),
     ]);
-    check("keys_that_a_profile_replaces", &said);
-    check("keys_set_that_a_profile_replaces", &set(&[("tcp.sender", "windows-98")]));
+    check("keys_that_a_profile_overrides", &messages);
+    check("a_set_key_that_a_profile_overrides", &errors_if_set(&[("tcp.sender", "windows-98")]));
 
     let second = r#"
 [[flow]]
@@ -313,18 +313,19 @@ name = "second"
 from = "remote"
 to = "mobile"
 "#;
-    let both = RIGHT.replace(flow, "to = \"mobile\"\nsender = \"linux-2.4\"\n") + second;
+    let both = VALID.replace(flow, "to = \"mobile\"\nsender = \"linux-2.4\"\n") + second;
     Scenario::parse(&both, "x.toml", &[]).expect("the second flow's sender has the key");
     let set = |key: &str| vec![(key.to_string(), "300 ms".to_string())];
-    let asked = |set: &[_], senders: &[&str]| {
-        let scenario = Scenario::parse(RIGHT, "x.toml", set).unwrap();
+    let check_senders = |set: &[_], senders: &[&str]| {
+        let scenario = Scenario::parse(VALID, "x.toml", set).unwrap();
         let senders: Vec<_> = senders.iter().map(ToString::to_string).collect();
         scenario.check_senders(&senders, set).map_err(|error| error.to_string())
     };
-    asked(&[], &["linux-2.4"]).expect("the file's keys are for other senders");
-    asked(&set("tcp.rto.min"), &["linux-2.4", "sack"]).expect("one of the senders has the key");
-    asked(&set("tcp.rto.slop"), &["linux-2.4"]).expect("this profile leaves the key alone");
-    let message = asked(&set("tcp.rto.min"), &["linux-2.4", "ns2-2001"]).unwrap_err();
+    check_senders(&[], &["linux-2.4"]).expect("the file's keys are for other senders");
+    check_senders(&set("tcp.rto.min"), &["linux-2.4", "sack"])
+        .expect("one of the senders has the key");
+    check_senders(&set("tcp.rto.slop"), &["linux-2.4"]).expect("this profile leaves the key alone");
+    let message = check_senders(&set("tcp.rto.min"), &["linux-2.4", "ns2-2001"]).unwrap_err();
     assert!(
         message.starts_with("--set tcp.rto.min: found \"300 ms\", but the profile linux-2.4 of")
     );
@@ -333,7 +334,7 @@ to = "mobile"
 #[test]
 fn keys_that_do_not_go_together() {
     let min = r#"min = "1 s""#;
-    let said = instead(&[
+    let messages = errors_with(&[
         (min, "min = \"1 s\"\nmin_on_variance = \"200 ms\""),
         (min, "min = \"1 s\"\nmax = \"500 ms\""),
         (min, "min_on_variance = \"1 s\"\nmin_after_backoff = \"200 ms\""),
@@ -356,16 +357,16 @@ fn keys_that_do_not_go_together() {
         (r#"buffer = "32 kB""#, "buffer = \"32 kB\"\nheartbeat_phase = \"50 ms\""),
         (r#"start = "0 s""#, r#"start = "60 s""#),
     ]);
-    let unscaled = RIGHT.replace("window_scale = 7\n", "").replace("32 kB", "64 KiB");
+    let unscaled = VALID.replace("window_scale = 7\n", "").replace("32 kB", "64 KiB");
     let unscaled = format!("without window_scale = 7\n{}\n", message(&unscaled));
-    check("keys_that_do_not_go_together", &[said, unscaled].join("\n"));
+    check("keys_that_do_not_go_together", &[messages, unscaled].join("\n"));
 }
 
 #[test]
-fn thresholds_without_the_facts_of_the_path() {
+fn thresholds_without_the_path() {
     let tcp = r#"recovery.bugfix = "careful""#;
     let with = |keys: &str| format!("{tcp}\n{keys}");
-    let said = instead(&[
+    let messages = errors_with(&[
         (tcp, &with("dualrtt = { model = \"online\", threshold = 0.1 }")),
         (tcp, &with("dualrtt = { model = \"onlin\" }")),
         (tcp, &with("dualrtt = { model = \"table\" }")),
@@ -377,35 +378,35 @@ fn thresholds_without_the_facts_of_the_path() {
             "sender = \"sack+dualrtt:paper-ln\"\ndualrtt.path_rate = \"50 kbit/s\"",
         ),
     ]);
-    check("thresholds_that_lack_what_they_go_by", &said);
+    check("thresholds_without_the_path", &messages);
 }
 
 #[test]
 fn nothing_to_run() {
-    let said = [
+    let messages = [
         "",
         "title = \"\"\nduration = \"1 s\"",
-        &RIGHT[..RIGHT.find("[[flow]]").unwrap()],
-        &format!("flow = []\n{}", &RIGHT[..RIGHT.find("[[flow]]").unwrap()]),
+        &VALID[..VALID.find("[[flow]]").unwrap()],
+        &format!("flow = []\n{}", &VALID[..VALID.find("[[flow]]").unwrap()]),
     ];
-    check("nothing_to_run", &said.map(message).join("\n"));
+    check("nothing_to_run", &messages.map(message).join("\n"));
 }
 
 #[test]
 fn invalid_toml() {
-    let said = instead(&[
+    let messages = errors_with(&[
         ("[tcp.window]", "[tcp.window"),
         ("[receiver]", "[tcp]"),
         ("k = 4", r#"min = "2 s""#),
         ("k = 4", "k = "),
         (r#""A test""#, "A test"),
     ]);
-    check("no_toml", &said);
+    check("invalid_toml", &messages);
 }
 
 #[test]
 fn invalid_settings() {
-    let said = set(&[
+    let messages = errors_if_set(&[
         ("tcp.rto.mni", "1 s"),
         ("tcp.rto.min", "5"),
         ("tcp.rto.min", "90 s"),
@@ -429,14 +430,14 @@ fn invalid_settings() {
         ("tcp..mss", "5 s"),
         ("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "5 s"),
     ]);
-    check("what_is_set", &said);
+    check("invalid_settings", &messages);
 }
 
 /// An error elsewhere still has its line.
 #[test]
 fn an_error_in_the_file_beside_settings() {
     let set = [("link.wireless.delay".to_string(), "1 ms".to_string())];
-    let text = RIGHT.replace("to = \"mobile\"", "to = \"moon\"");
+    let text = VALID.replace("to = \"mobile\"", "to = \"moon\"");
     let error = Scenario::parse(&text, "x.toml", &set).unwrap_err();
     assert_eq!((error.line, error.set.as_deref()), (Some(51), None), "{error}");
     assert_eq!((error.file.as_str(), error.key.as_str()), ("x.toml", "flow.transfer.to"));
@@ -447,11 +448,11 @@ fn files_that_cannot_be_read() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let latin = folder.join("latin-1.toml");
     std::fs::write(&latin, b"title = \"A test\"\n# caf\xe9\n").unwrap();
-    let said = [&folder.join("missing.toml"), folder, &latin].map(|path| {
+    let messages = [&folder.join("missing.toml"), folder, &latin].map(|path| {
         let message = Scenario::load(path, &[]).unwrap_err().to_string();
         message.replace(&folder.display().to_string(), "FOLDER")
     });
-    check("files_that_cannot_be_read", &said.join("\n"));
+    check("files_that_cannot_be_read", &messages.join("\n"));
 }
 
 /// A scenario that is not trusted reads only files in its folder.
@@ -463,16 +464,16 @@ fn files_outside_of_the_folder() {
     let jitter = "jitter.empirical.file";
     let named = |key: &str, file: &str| {
         let key = format!("[link.forward]\n{key} = '{file}'\n[[flow]]");
-        std::fs::write(&scenario, RIGHT.replacen("[[flow]]", &key, 1)).unwrap();
+        std::fs::write(&scenario, VALID.replacen("[[flow]]", &key, 1)).unwrap();
         Scenario::load_with(&scenario, &[], (FileAccess::WithinFolder, &Prototypes::default()))
             .map_err(|error| error.problem)
     };
     for file in ["/etc/passwd", "../beside.down", "traces/../../beside.down", "./beside.down"] {
         for key in ["rate_trace", jitter] {
-            let said = named(key, file).unwrap_err();
+            let messages = named(key, file).unwrap_err();
             assert!(
-                said.contains("expected a file within the scenario's folder"),
-                "{file}: {said}"
+                messages.contains("expected a file within the scenario's folder"),
+                "{file}: {messages}"
             );
         }
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rtolab_scenario::{Scenario, ScenarioError};
 
-const RIGHT: &str = r#"title = "x"
+const VALID: &str = r#"title = "x"
 duration = "10 s"
 
 [[link]]
@@ -22,21 +22,21 @@ bytes = "10 kB"
 "#;
 
 /// Reading takes a few milliseconds; the bound allows for a debug build on a busy machine.
-const SOON: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 #[track_caller]
-fn refused(text: &str) -> ScenarioError {
+fn error_of(text: &str) -> ScenarioError {
     let began = Instant::now();
     let error = Scenario::parse(text, "x.toml", &[]).unwrap_err();
-    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert!(began.elapsed() < TIME_LIMIT, "{:?}", began.elapsed());
     assert!(error.to_string().chars().count() < 3_000, "{} bytes", error.to_string().len());
     error
 }
 
 #[track_caller]
-fn instead(right: &str, wrong: &str) -> String {
-    assert!(RIGHT.contains(right), "{right}");
-    refused(&RIGHT.replacen(right, wrong, 1)).to_string()
+fn with_replacement(right: &str, invalid: &str) -> String {
+    assert!(VALID.contains(right), "{right}");
+    error_of(&VALID.replacen(right, invalid, 1)).to_string()
 }
 
 fn links(count: usize) -> String {
@@ -65,36 +65,36 @@ fn deep_nesting() {
         format!("[{}]\nx = 1", vec!["a"; 10_000].join(".")),
     ];
     for text in deep {
-        let said = refused(&format!("{RIGHT}{text}\n")).to_string();
-        assert!(said.contains("not TOML") && said.contains("recur"), "{said}");
+        let message = error_of(&format!("{VALID}{text}\n")).to_string();
+        assert!(message.contains("not TOML") && message.contains("recur"), "{message}");
     }
 }
 
 #[test]
 fn too_many_links_and_flows() {
-    let said = refused(&format!("{RIGHT}{}", links(1_000))).to_string();
+    let message = error_of(&format!("{VALID}{}", links(1_000))).to_string();
     let links = "link: found a list of 1001 tables; expected at most 1000 tables";
-    assert!(said.ends_with(links), "{said}");
-    let said = refused(&format!("{RIGHT}{}", flows(10_000))).to_string();
+    assert!(message.ends_with(links), "{message}");
+    let message = error_of(&format!("{VALID}{}", flows(10_000))).to_string();
     let tables = "flow: found a list of 10001 tables; expected at most 10000 tables";
-    assert!(said.ends_with(tables), "{said}");
-    let said = instead("bytes =", "count = 1_000_000_000\nbytes =");
+    assert!(message.ends_with(tables), "{message}");
+    let message = with_replacement("bytes =", "count = 1_000_000_000\nbytes =");
     let many = "flow.t.count: found 1000000000; expected 100000 flows at most";
-    assert!(said.ends_with(many), "{said}");
+    assert!(message.ends_with(many), "{message}");
 }
 
 #[test]
 fn the_most_links_and_flows_are_read_quickly() {
-    let text = format!("{RIGHT}{}{}", links(999), flows(9_999));
+    let text = format!("{VALID}{}{}", links(999), flows(9_999));
     let began = Instant::now();
     let scenario = Scenario::parse(&text, "x.toml", &[]).unwrap();
-    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert!(began.elapsed() < TIME_LIMIT, "{:?}", began.elapsed());
     assert_eq!((scenario.links.len(), scenario.flows.len()), (1_000, 10_000));
 }
 
 #[test]
 fn huge_numbers() {
-    let wrong = [
+    let invalid = [
         ("\"10 s\"", "\"1000000000000 s\"", "too large"),
         ("\"10 s\"", "\"1e308 s\"", "whose unit is unknown"),
         ("\"10 s\"", "nan", "duration: found NaN"),
@@ -110,25 +110,25 @@ fn huge_numbers() {
         ("bytes =", "count = -9223372036854775808\nbytes =", "flow.t.count: found"),
         ("bytes =", "start = \"1000000 s\"\nbytes =", "flow.t.start: found"),
     ];
-    for (right, wrong, says) in wrong {
-        let said = instead(right, wrong);
-        assert!(said.contains(says), "{wrong}: {said}");
+    for (right, invalid, says) in invalid {
+        let message = with_replacement(right, invalid);
+        assert!(message.contains(says), "{invalid}: {message}");
     }
 }
 
 #[test]
 fn huge_texts() {
     let long = "9".repeat(2_000_000);
-    let name = instead("\"t\"", &format!("\"{long}\""));
+    let name = with_replacement("\"t\"", &format!("\"{long}\""));
     assert!(name.contains("at most 200 of them"), "{name}");
-    let key = instead("bytes =", &format!("k{long} = 1\nbytes ="));
+    let key = with_replacement("bytes =", &format!("k{long} = 1\nbytes ="));
     assert!(key.contains("found an unknown key; expected one of"), "{key}");
-    let value = instead("10 kB", &format!("{long} kB"));
+    let value = with_replacement("10 kB", &format!("{long} kB"));
     assert!(value.contains("flow.t.bytes: found") && value.contains("expected a size"), "{value}");
     let sender = vec!["sack"; 400_000].join("+");
-    let sender = instead("bytes =", &format!("sender = \"{sender}\"\nbytes ="));
+    let sender = with_replacement("bytes =", &format!("sender = \"{sender}\"\nbytes ="));
     assert!(sender.contains("flow.t.sender: "), "{sender}");
-    let node = instead("to = \"b\"", &format!("to = \"{long}\""));
+    let node = with_replacement("to = \"b\"", &format!("to = \"{long}\""));
     assert!(node.contains("flow.t.to: "), "{node}");
 }
 

@@ -12,12 +12,12 @@ use serde_json::Value as Json;
 
 #[path = "meaning/keys.rs"]
 mod keys;
-mod own;
+mod noop_prototypes;
 
 use keys::{DIRECTION, KEYS, companions};
 
-const LEAST: &str = r#"
-title = "As little as there can be"
+const MINIMAL: &str = r#"
+title = "A minimal scenario"
 duration = "60 s"
 [[link]]
 name = "link"
@@ -31,12 +31,12 @@ to = "right"
 fn parse(text: &str, set: &[(&str, &str)]) -> Scenario {
     let owned = |(key, value): &(&str, &str)| ((*key).to_string(), (*value).to_string());
     let set: Vec<_> = set.iter().map(owned).collect();
-    let scenario = Scenario::parse_with(text, "x.toml", &set, &own::prototypes());
+    let scenario = Scenario::parse_with(text, "x.toml", &set, &noop_prototypes::prototypes());
     scenario.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn with(set: &[(&str, &str)]) -> Scenario {
-    parse(LEAST, set)
+    parse(MINIMAL, set)
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn keys_that_are_not_written_have_the_engines_defaults() {
 
 #[test]
 fn keys_of_a_direction_override_those_of_its_link() {
-    let text = LEAST.replace(
+    let text = MINIMAL.replace(
         "[[flow]]",
         r#"
         rate = "1 Mbit/s"
@@ -133,7 +133,7 @@ fn a_flow_that_has_a_sender_keeps_it() {
 #[test]
 fn an_access_link_is_a_link() {
     let keys = r#"rate = "1 Gbit/s", delay = "1 ms", backward.queue = "5 packets""#;
-    let text = format!("{LEAST}access = {{ {keys} }}");
+    let text = format!("{MINIMAL}access = {{ {keys} }}");
     let access = parse(&text, &[]).flows.remove(0).access.unwrap();
     assert_eq!(access.forward.rate, Rate::from_bits_per_second(1_000_000_000));
     assert_eq!(
@@ -231,11 +231,11 @@ fn full() -> String {
         [[flow]]"#
     );
     let rto = "[tcp.rto]\ngranularity = \"10 ms\"\n";
-    LEAST.replace("[[flow]]", &link) + "count = 3\n" + rto
+    MINIMAL.replace("[[flow]]", &link) + "count = 3\n" + rto
 }
 
 /// Each value of a `{:#?}`, with its path.
-fn flat(scenario: &Scenario) -> Vec<String> {
+fn flattened(scenario: &Scenario) -> Vec<String> {
     let (mut path, mut values) = (Vec::<String>::new(), Vec::new());
     for line in format!("{scenario:#?}").lines() {
         let depth = (line.len() - line.trim_start().len()) / 4;
@@ -248,9 +248,9 @@ fn flat(scenario: &Scenario) -> Vec<String> {
     values
 }
 
-/// The values of `these` that are not among `those`, without duplicates.
-fn without(these: &[String], those: &[String]) -> BTreeSet<String> {
-    these.iter().filter(|value| !those.contains(value)).cloned().collect()
+/// The values of `one` that `other` lacks, without duplicates.
+fn difference(one: &[String], other: &[String]) -> BTreeSet<String> {
+    one.iter().filter(|value| !other.contains(value)).cloned().collect()
 }
 
 #[test]
@@ -258,15 +258,15 @@ fn each_key_changes_its_own_value_only() {
     let (text, mut changes) = (full(), String::new());
     for (key, value) in KEYS {
         let mut set = companions(key);
-        let before = flat(&parse(&text, &set));
+        let before = flattened(&parse(&text, &set));
         set.push((key, value));
-        let after = flat(&parse(&text, &set));
+        let after = flattened(&parse(&text, &set));
         assert_ne!(after, before, "{key} = {value} changes nothing");
         writeln!(changes, "{key} = {value}").unwrap();
-        for gone in without(&before, &after) {
+        for gone in difference(&before, &after) {
             writeln!(changes, "  - {gone}").unwrap();
         }
-        for new in without(&after, &before) {
+        for new in difference(&after, &before) {
             writeln!(changes, "  + {new}").unwrap();
         }
     }

@@ -1,6 +1,6 @@
 //! Scenarios that name prototypes.
 
-mod own;
+mod noop_prototypes;
 
 use rtolab_scenario::{Prototypes, Scenario};
 
@@ -29,12 +29,12 @@ fn read(text: &str, prototypes: &Prototypes) -> Result<Scenario, String> {
 
 #[test]
 fn a_scenario_names_prototypes_at_their_keys() {
-    let scenario = read(SCENARIO, &own::prototypes()).unwrap();
+    let scenario = read(SCENARIO, &noop_prototypes::prototypes()).unwrap();
     let channel = &scenario.links[0].channel;
     assert_eq!(channel.backward.stage.as_ref().map(|own| &*own.name), Some("own"));
     assert_eq!(channel.forward.stage, None);
     let flow = &scenario.flows[0];
-    let all = own::prototypes().policies;
+    let all = noop_prototypes::prototypes().policies;
     let response = |spec: Option<&str>| {
         let config = flow.sender_with(spec, &all).unwrap();
         (config.responder.map(|own| own.name), config.response)
@@ -46,7 +46,7 @@ fn a_scenario_names_prototypes_at_their_keys() {
 #[test]
 fn a_sender_that_names_a_response_has_that_response() {
     let text = SCENARIO.replace("sender = \"sack+keen\"\n", "");
-    let scenario = read(&text, &own::prototypes()).unwrap();
+    let scenario = read(&text, &noop_prototypes::prototypes()).unwrap();
     let own = |spec| scenario.flows[0].sender_config(Some(spec)).unwrap().responder.is_some();
     assert!(own("sack+eifel") && own("sack") && own("linux-2.4"));
     assert!(!own("sack+eifel:half") && !own("sack+eifel+none") && !own("linux"));
@@ -60,16 +60,17 @@ fn an_unknown_prototype_is_reported_with_its_place() {
         ("+keen", "+kean", "x.toml:16: flow.transfer.sender: found the unknown policy \"kean\""),
     ];
     for (right, wrong, place) in cases {
-        let message = read(&SCENARIO.replace(right, wrong), &own::prototypes()).unwrap_err();
+        let message =
+            read(&SCENARIO.replace(right, wrong), &noop_prototypes::prototypes()).unwrap_err();
         assert!(message.starts_with(place), "{message}");
     }
-    let mistyped = |found: &str, known: &Prototypes| {
+    let with_typo = |found: &str, known: &Prototypes| {
         read(&SCENARIO.replace("\"mine\"", found), known).unwrap_err()
     };
-    let near = mistyped("\"mime\"", &own::prototypes());
+    let near = with_typo("\"mime\"", &noop_prototypes::prototypes());
     let expected = "expected a prototype of a response, or one of 15, such as \"mine\", ";
     assert!(near.contains(expected) && near.ends_with("did you mean \"mine\"?"), "{near}");
-    let none = mistyped("\"hlaf\"", &Prototypes::default());
+    let none = with_typo("\"hlaf\"", &Prototypes::default());
     let expected = "a prototype of a response, or one of 14, such as \"half\", ";
     assert!(none.contains(expected) && none.ends_with("did you mean \"half\"?"), "{none}");
 }

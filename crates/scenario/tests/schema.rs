@@ -10,7 +10,7 @@ fn accepts(text: &str) -> bool {
 }
 
 #[test]
-fn it_refuses_what_the_reader_refuses() {
+fn it_rejects_what_the_reader_rejects() {
     let right = include_str!("../../../scenarios/frto2002-delays.toml");
     assert!(accepts(right));
     for (part, wrong) in [

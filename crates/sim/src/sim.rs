@@ -32,7 +32,7 @@ pub use counterfactual::Horizon;
 pub use measure::Measure;
 pub use scoring::{Alternative, Scoring, ScoringRequest};
 
-/// A run. Its clone is a fork that goes on independently.
+/// A run. Its clone is a fork that continues independently.
 #[derive(Clone)]
 pub struct Sim {
     now: Instant,

@@ -8,8 +8,8 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
 use rtolab_time::Duration;
 
-/// The time between two packets, in microseconds.
-const BETWEEN: u64 = 10;
+/// The time from one packet to the next, in microseconds.
+const PACKET_INTERVAL_US: u64 = 10;
 
 /// The packet with this number, which a client sends to a server.
 pub fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) -> Captured {
@@ -26,7 +26,7 @@ pub fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) ->
         sack: ArrayVec::new(),
     };
     let packet = CapturedPacket {
-        at: RUN_START + Duration::from_micros(number * BETWEEN),
+        at: RUN_START + Duration::from_micros(number * PACKET_INTERVAL_US),
         addresses: Addresses::V4 { from, to: Ipv4Addr::new(192, 0, 2, 1) },
         identification: number as u16,
         codepoint: Codepoint::default(),

@@ -38,13 +38,13 @@ impl Script {
     /// point and the client or the server, in milliseconds.
     pub fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
         let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
-        script.put(0, (true, Flags::SYN), (ISN, 0, 0), None);
-        script.put(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
-        script.put(far + near, (true, Flags::ACK), (8, 0, 0), None);
+        script.add_packet(0, (true, Flags::SYN), (ISN, 0, 0), None);
+        script.add_packet(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
+        script.add_packet(far + near, (true, Flags::ACK), (8, 0, 0), None);
         script
     }
 
-    fn put(
+    fn add_packet(
         &mut self,
         millis: u64,
         (forward, flags): (bool, Flags),
@@ -90,16 +90,16 @@ impl Script {
     }
 
     /// Adds packets, each with its time in milliseconds.
-    pub fn play(&mut self, events: &[(u64, Event)]) -> &mut Self {
+    pub fn add_events(&mut self, events: &[(u64, Event)]) -> &mut Self {
         for &(millis, event) in events {
             let start = |n: u32| ISN.wrapping_add(1).wrapping_add((n - 1) * BYTES);
             let block = |n| SackBlock { start: start(n), end: start(n + 1) };
             match event {
-                Data(n) => self.put(millis, (true, Flags::ACK), (start(n), 8, BYTES), None),
-                Ack(n) => self.put(millis, (false, Flags::ACK), (8, start(n + 1), 0), None),
+                Data(n) => self.add_packet(millis, (true, Flags::ACK), (start(n), 8, BYTES), None),
+                Ack(n) => self.add_packet(millis, (false, Flags::ACK), (8, start(n + 1), 0), None),
                 Duplicate(n, m) => {
                     let ack = start(n + 1);
-                    self.put(millis, (false, Flags::ACK), (8, ack, 0), Some(block(m)));
+                    self.add_packet(millis, (false, Flags::ACK), (8, ack, 0), Some(block(m)));
                 }
             }
         }

@@ -21,7 +21,7 @@ fn the_period_of_a_mahimahi_trace_is_its_last_time() {
 
 #[test]
 fn invalid_mahimahi_traces() {
-    for (text, said) in [
+    for (text, message) in [
         ("", "found no line; expected lines of milliseconds, the last of them the trace's length"),
         (
             "0\n0",
@@ -38,7 +38,7 @@ fn invalid_mahimahi_traces() {
                                   milliseconds such as 120",
         ),
     ] {
-        assert_eq!(fault(mahimahi(text)), said);
+        assert_eq!(fault(mahimahi(text)), message);
     }
 }
 
@@ -52,7 +52,7 @@ fn delays_are_seconds_and_milliseconds() {
 #[test]
 fn invalid_series_of_delays() {
     let lines = "expected lines of seconds and milliseconds such as \"0.5 120\"";
-    for (text, said) in [
+    for (text, message) in [
         ("# nothing", format!("found no delay; {lines}, or ping -D's output")),
         ("0 10\n1", format!("2: found \"1\"; {lines}")),
         ("0,10", format!("1: found \"0,10\"; {lines}")),
@@ -68,7 +68,7 @@ fn invalid_series_of_delays() {
             .to_string(),
         ),
     ] {
-        assert_eq!(fault(delays(text)), said);
+        assert_eq!(fault(delays(text)), message);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Invalid flows.
 
-use super::{EVERYTHING, check, instead_in};
+use super::{EVERYTHING, check, errors_with_in};
 
 #[test]
 fn invalid_workloads() {
     let pages = r#"pages = { bytes = "100 kB", every = "5 s", count = 20 }"#;
     let bytes = format!("bytes = \"1 kB\"\n{pages}");
     let split = format!("split = [\"base\"]\n{pages}");
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (pages, bytes.as_str()),
@@ -25,13 +25,13 @@ fn invalid_workloads() {
             ("split = [\"base\"]", split.as_str()),
         ],
     );
-    check("workloads_that_make_no_sense", &said);
+    check("invalid_workloads", &messages);
 }
 
 #[test]
 fn invalid_datagrams() {
     let packet = r#"packet = "200 B""#;
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (packet, r#"packet = "27 B""#),
@@ -44,12 +44,12 @@ fn invalid_datagrams() {
             (packet, "packet = \"1500 B\" }\naccess = { forward.queue = \"400 B\""),
         ],
     );
-    check("datagrams_that_make_no_sense", &said);
+    check("invalid_datagrams", &messages);
 }
 
 #[test]
 fn splits_that_are_not_on_the_path() {
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             ("split = [\"base\"]", "split = [\"bas\"]"),
@@ -61,12 +61,12 @@ fn splits_that_are_not_on_the_path() {
             ("split = [\"base\"]", "split = \"base\""),
         ],
     );
-    check("splits_that_are_not_on_the_way", &said);
+    check("splits_that_are_not_on_the_path", &messages);
 }
 
 #[test]
 fn invalid_sets_and_ends() {
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             ("set = \"a\"", "set = \"set a\""),
@@ -75,5 +75,5 @@ fn invalid_sets_and_ends() {
             ("name = \"voice\"\nfrom = \"server\"", "name = \"voice\"\nfrom = \"mobile\""),
         ],
     );
-    check("sets_and_ends", &said);
+    check("invalid_sets_and_ends", &messages);
 }

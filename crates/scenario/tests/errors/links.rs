@@ -1,16 +1,16 @@
 //! Invalid links.
 
-use super::{EVERYTHING, check, instead, instead_in, message};
+use super::{EVERYTHING, check, errors_with, errors_with_in, message};
 
-/// The errors of [`super::RIGHT`] with these keys instead of the wireless link's loss.
-fn beside(cases: &[&str]) -> String {
+/// The errors of [`super::VALID`] if these keys replace the loss of the wireless link.
+fn errors_with_keys(cases: &[&str]) -> String {
     let cases: Vec<_> = cases.iter().map(|wrong| ("loss = 0.05", *wrong)).collect();
-    instead(&cases)
+    errors_with(&cases)
 }
 
 #[test]
 fn rates_of_zero() {
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (r#"rate = "14.4 kbit/s""#, r#"rate = "0 kbit/s""#),
@@ -19,12 +19,12 @@ fn rates_of_zero() {
             (r#"rate = "4 Mbit/s""#, r#"rate = "0 bit/s""#),
         ],
     );
-    check("rates_of_zero", &said);
+    check("rates_of_zero", &messages);
 }
 
 #[test]
 fn invalid_changes() {
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "5 s", rate = "2 kbit/s" }]"#,
         r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }, { at = "4 s", rate = "2 kbit/s" }]"#,
         r#"rate_changes = [{ at = "5 s" }]"#,
@@ -32,13 +32,13 @@ fn invalid_changes() {
         r#"rate_changes = { at = "5 s", rate = "1 kbit/s" }"#,
     ]);
     let changes = r#"rate_changes = [{ at = "5 s", rate = "1 kbit/s" }]"#;
-    let unpaced = instead(&[(r#"rate = "28.8 kbit/s""#, changes)]);
-    check("changes_that_make_no_sense", &[said, unpaced].join("\n"));
+    let unpaced = errors_with(&[(r#"rate = "28.8 kbit/s""#, changes)]);
+    check("invalid_changes", &[messages, unpaced].join("\n"));
 }
 
 #[test]
 fn stalls_that_never_end() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (r#"for = "1 s""#, r#"for = "10 s""#),
         (r#"{ at = "50 s", for = "1 s" }"#, r#"{ at = "70 s", for = "1 s" }"#),
         (
@@ -52,12 +52,12 @@ fn stalls_that_never_end() {
                               bad = { constant = \"1 s\" } }",
         ),
     ]);
-    check("holds_that_never_end", &said);
+    check("stalls_that_never_end", &messages);
 }
 
 #[test]
 fn endless_outages() {
-    let said = instead(&[
+    let messages = errors_with(&[
         (
             "[link.outages.random]",
             "[link.outages]\nscripted = [{ at = \"0 s\", for = \"60 s\" }]\n\
@@ -73,14 +73,14 @@ fn endless_outages() {
     ]);
     let link = r#"outages = { scripted = [{ at = "10 s", for = "50 s" }] }"#;
     let own = r#"forward = { outages = { scripted = [{ at = "0 s", for = "10 s" }] } }"#;
-    let together = instead(&[("name = \"lan\"", &format!("name = \"lan\"\n{link}\n{own}"))]);
-    check("outages_without_end", &[said, together].join("\n"));
+    let together = errors_with(&[("name = \"lan\"", &format!("name = \"lan\"\n{link}\n{own}"))]);
+    check("endless_outages", &[messages, together].join("\n"));
 }
 
 #[test]
 fn invalid_states() {
     let states = r#"states = { good = { constant = "1 s" }, bad = { constant = "1 s" } }"#;
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         "bad = { loss = 0.1 }",
         states,
         "bad = {}",
@@ -90,17 +90,17 @@ fn invalid_states() {
         r#"states = { good = { constant = "1 s" }, bad = { exponential = "0 s" } }"#,
         r#"states = { good = "1 s", bad = { constant = "1 s" } }"#,
     ]);
-    let own = instead(&[("drops = [1, 2]", "bad = { loss = 0.1 }")]);
+    let own = errors_with(&[("drops = [1, 2]", "bad = { loss = 0.1 }")]);
     let trace = "[link.backward]\nrate_trace = \"traces/cellular.up\"\n[link.backward.stalls]";
     let traced = EVERYTHING.replace("[link.backward.stalls]", trace);
     let traced = format!("rate_trace with bad.rate\n{}\n", message(&traced));
-    check("states_that_make_no_sense", &[said, own, traced].join("\n"));
+    check("invalid_states", &[messages, own, traced].join("\n"));
 }
 
 #[test]
 fn loss_memory_without_losses() {
     let memory = ("loss = 0.05", "loss_memory = 0.3");
-    let said = instead(&[
+    let messages = errors_with(&[
         memory,
         ("loss = 0.05", "loss = 0\nloss_memory = 0.3"),
         ("loss = 0.05", "loss = 0.05\nloss_memory = 1"),
@@ -109,12 +109,12 @@ fn loss_memory_without_losses() {
         ("loss = 0.05", "corruption = \"10 %\""),
         ("name = \"lan\"", "name = \"lan\"\nforward.loss = 0.1\nbackward.loss_memory = 0.3"),
     ]);
-    check("losses_that_nothing_remembers", &said);
+    check("loss_memory_without_losses", &messages);
 }
 
 #[test]
 fn invalid_red() {
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             ("min = 5, max = 15", "min = 15, max = 15"),
@@ -137,12 +137,12 @@ fn invalid_red() {
             ("lifetime = \"3 s\"", "lifetime = \"0 s\""),
         ],
     );
-    check("red_that_makes_no_sense", &said);
+    check("invalid_red", &messages);
 }
 
 #[test]
 fn invalid_codel() {
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         r#"codel = { target = "0 s" }"#,
         r#"codel = { target = "100 ms" }"#,
         r#"codel = { interval = "5 ms" }"#,
@@ -150,12 +150,12 @@ fn invalid_codel() {
         r#"codel = { tarket = "5 ms" }"#,
         "codel = true",
     ]);
-    check("codel_that_makes_no_sense", &said);
+    check("invalid_codel", &messages);
 }
 
 #[test]
 fn priority_that_leaves_no_time() {
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms" }"#,
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "0 s", packet = "72 B" }"#,
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "0 B" }"#,
@@ -163,14 +163,14 @@ fn priority_that_leaves_no_time() {
         r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "72 packets" }"#,
     ]);
     let unpaced = r#"priority = { good = { constant = "1 s" }, bad = { constant = "1 s" }, every = "20 ms", packet = "72 B" }"#;
-    let unpaced = instead(&[("name = \"lan\"", &format!("name = \"lan\"\n{unpaced}"))]);
-    check("priority_that_leaves_nothing", &[said, unpaced].join("\n"));
+    let unpaced = errors_with(&[("name = \"lan\"", &format!("name = \"lan\"\n{unpaced}"))]);
+    check("priority_that_leaves_no_time", &[messages, unpaced].join("\n"));
 }
 
 #[test]
 fn invalid_arq() {
     let third = "notices = \"gap\"\n[[link.arq]]\nretries = 1\ntimeout = \"1 s\"";
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             ("notices = \"gap\"", third),
@@ -192,14 +192,14 @@ fn invalid_arq() {
             ),
         ],
     );
-    check("arq_that_makes_no_sense", &said);
+    check("invalid_arq", &messages);
 }
 
 #[test]
-fn header_compression_that_makes_no_sense() {
+fn invalid_header_compression() {
     let of = |link: &str, kind: &str| format!("{link}\nheader_compression = \"{kind}\"");
     let (radio, second) = ("name = \"radio\"", "name = \"radio-2\"");
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (radio, &of(radio, "vj")),
@@ -208,13 +208,13 @@ fn header_compression_that_makes_no_sense() {
         ],
     );
     let forward = of("[link.forward]", "rfc1144");
-    let one = instead_in(EVERYTHING, &[("[link.forward]", &forward)]);
-    check("header_compression_that_makes_no_sense", &[said, one].join("\n"));
+    let one = errors_with_in(EVERYTHING, &[("[link.forward]", &forward)]);
+    check("invalid_header_compression", &[messages, one].join("\n"));
 }
 
 #[test]
 fn invalid_laws() {
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         r#"jitter = { lognormal = { median = "30 ms" } }"#,
         r#"jitter = { lognormal = { median = "0 s", sigma = 1 } }"#,
         r#"jitter = { lognormal = { median = "30 ms", sigma = 0 } }"#,
@@ -233,12 +233,12 @@ fn invalid_laws() {
         r#"jitter = { empirical = { values = ["1 s"], file = "x" } }"#,
         r#"jitter = { empirical = { file = "traces/jiter.txt" } }"#,
     ]);
-    check("laws_that_make_no_sense", &said);
+    check("invalid_laws", &messages);
 }
 
 #[test]
 fn invalid_choices_and_times() {
-    let said = beside(&[
+    let messages = errors_with_keys(&[
         "order = \"fre\"",
         "order = true",
         r#"jitter = "30 ms""#,
@@ -246,5 +246,5 @@ fn invalid_choices_and_times() {
         r#"jitter = { normal = "30 ms" }"#,
         r#"lifetime = "3""#,
     ]);
-    check("words_and_times_of_a_link", &said);
+    check("invalid_choices_and_times", &messages);
 }

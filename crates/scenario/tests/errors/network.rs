@@ -1,12 +1,12 @@
 //! Invalid networks.
 
-use super::{EVERYTHING, check, instead_in};
+use super::{EVERYTHING, check, errors_with_in};
 
 #[test]
 fn routes_that_lead_nowhere() {
     let links = r#"links = ["wan-2", "radio-2"]"#;
     let first = "from = \"server\"\nto = \"mobile\"\nlinks = [\"wan-2\"";
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (links, "links = []"),
@@ -32,13 +32,13 @@ fn routes_that_lead_nowhere() {
             (links, ""),
         ],
     );
-    check("routes_that_lead_nowhere", &said);
+    check("routes_that_lead_nowhere", &messages);
 }
 
 #[test]
 fn middleboxes_that_see_nothing() {
     let snoop = "at = \"base\"\nkind = \"snoop\"";
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             (snoop, "at = \"bas\"\nkind = \"snoop\""),
@@ -67,7 +67,7 @@ fn middleboxes_that_see_nothing() {
     let backward = freeze(&format!("disconnections = [{}, {}]", span(20), span(10)));
     let of_snoop = freeze(&format!("disconnections = [{}]\ncache = 7", span(10)));
     let filter = "kind = \"filter\"";
-    let frozen = instead_in(
+    let frozen = errors_with_in(
         EVERYTHING,
         &[
             (filter, &freeze("")),
@@ -82,12 +82,12 @@ fn middleboxes_that_see_nothing() {
             (filter, "kind = \"ebsn\"\ninterval = \"0 s\""),
         ],
     );
-    check("agents_that_see_nothing", &[said, frozen].join("\n"));
+    check("middleboxes_that_see_nothing", &[messages, frozen].join("\n"));
 }
 
 #[test]
 fn nothing_to_measure() {
-    let said = instead_in(
+    let messages = errors_with_in(
         EVERYTHING,
         &[
             ("from = \"5 s\"", "from = \"105 s\""),
@@ -99,5 +99,5 @@ fn nothing_to_measure() {
             ("from = \"5 s\"", "from = 5"),
         ],
     );
-    check("nothing_to_measure", &said);
+    check("nothing_to_measure", &messages);
 }

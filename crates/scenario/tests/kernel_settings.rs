@@ -44,9 +44,9 @@ fn a_linux_sender_has_the_settings_of_its_kernel() {
     assert_eq!(set.recovery.rack.max_ack_delay, Duration::from_secs(1));
     let other = flow(&[("kernel.host", RIGHT)]);
     assert_eq!(sender(&other, "linux"), plain);
-    let doubled = flow(&[("kernel.syn_linear_timeouts", "0")]);
+    let duplicated = flow(&[("kernel.syn_linear_timeouts", "0")]);
     let evenly = |flow: &Flow| sender(flow, "linux").connection.syn_linear_timeouts;
-    assert_eq!([evenly(&flow(&[])), evenly(&doubled)], [4, 0]);
+    assert_eq!([evenly(&flow(&[])), evenly(&duplicated)], [4, 0]);
 }
 
 #[test]

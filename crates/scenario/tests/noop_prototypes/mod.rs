@@ -7,9 +7,9 @@ use rtolab_tcp::specification;
 use rtolab_tcp::spurious::{CustomDetector, DETECTORS};
 
 #[derive(Clone, Debug)]
-struct Nothing;
+struct Noop;
 
-impl Stage for Nothing {
+impl Stage for Noop {
     fn begin(&mut self, _: Direction, _: Rng) {}
 
     fn on_frame(&mut self, _: &SentFrame) -> FrameAction {
@@ -17,7 +17,7 @@ impl Stage for Nothing {
     }
 }
 
-impl Responder for Nothing {
+impl Responder for Noop {
     fn on_spurious(&mut self, _: &ResponseContext) -> Option<ResponseAction> {
         None
     }
@@ -29,8 +29,8 @@ pub fn prototypes() -> Prototypes {
     Prototypes {
         policies: specification::CustomPolicies {
             detectors: [keen].into(),
-            responses: [CustomResponse::new("mine", Nothing)].into(),
+            responses: [CustomResponse::new("mine", Noop)].into(),
         },
-        stages: [NamedStage::new("own", Nothing)].into(),
+        stages: [NamedStage::new("own", Noop)].into(),
     }
 }
