@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 import vl_convert
 
 from rtolab.experiments.base import Judgement, Metric, Standing, Value
+from rtolab.experiments.explanation import Demonstration
 from rtolab.experiments.papers import paper
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.sensitivity import AlternativeResult
-from rtolab.experiments.summary import KINDS, STANDINGS, VERDICTS, Line, summary
+from rtolab.experiments.summary import KINDS, STANDINGS, VERDICTS, Line, causes, summary
 from rtolab.files import write_text
 from rtolab.machine import check_page
 from rtolab.stats import Estimate
@@ -76,7 +77,8 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
     before, after, *others = STANDINGS
     head = ("Paper", "Experiments", *KINDS, before, after, "the paper's", *VERDICTS[1:], *others)
     body = "".join(_summary_row(line) for line in summary(reproductions))
-    return _table(head, body, "numbers")
+    known = f"<p>{causes(reproductions)}</p>"
+    return _table(head, body, "numbers") + known
 
 
 def _summary_row(line: Line) -> str:
@@ -272,11 +274,17 @@ def _check(check: Judgement) -> str:
         _verdict(check.verdict),
     )
     chosen = f"Chosen after the result was seen: {check.fitted}" if check.fitted else ""
-    return row + "".join(
-        f'<tr class="why"><td colspan="6">{_sentence(text)}</td></tr>'
-        for text in (check.why, chosen)
-        if text
-    )
+    said = [_sentence(text) for text in (check.why, chosen) if text]
+    if check.why:
+        said.insert(1, _shown_by(check.shown_by))
+    return row + "".join(f'<tr class="why"><td colspan="6">{text}</td></tr>' for text in said)
+
+
+def _shown_by(shown: Demonstration | None) -> str:
+    """The command that shows a cause, and what it prints."""
+    if shown is None:
+        return "Reasoned, not demonstrated."
+    return f"Shown by <code>{escape(shown.command)}</code>: {_sentence(shown.finding)}"
 
 
 def _assumptions(done: Reproduction) -> str:

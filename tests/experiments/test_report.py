@@ -17,6 +17,7 @@ from rtolab import report
 from rtolab.campaign import Campaign, Part, Settings, pack
 from rtolab.experiments import find
 from rtolab.experiments.base import TIME, Alternative, Bounds, Curves, Experiment, Value
+from rtolab.experiments.explanation import demonstrated, reasoned
 from rtolab.experiments.measured import derived
 from rtolab.stats import Estimate
 from rtolab.tables import reproduced as reproduced_tables
@@ -159,14 +160,17 @@ def test_the_command_repeats_an_experiment_with_its_settings() -> None:
     assert report.command("x/y", Settings(quick=True)) == "rtolab reproduce x/y --seed 1 --quick"
 
 
+UNKNOWN = demonstrated("The queue is <unknown>", "rtolab run stall --set 'a=<b>'", "8 < 9")
+
+
 def everything() -> Experiment:
     """An experiment with every kind of content."""
     (table,) = find(["frto2002/table1"])
     points = tuple(
         replace(table.variants[2], condition=f"{x} %", series="SACK", x=float(x)) for x in range(14)
     )
-    gain = derived("gain", "ratio", {1: Bounds(9)}, explained="The queue is <unknown>")
-    never = derived("gain", "exact", {1: Bounds(9)}, because="no rate is printed")
+    gain = derived("gain", "ratio", {1: Bounds(9)}, explained=UNKNOWN)
+    never = derived("gain", "exact", {1: Bounds(9)}, because=reasoned("no rate is printed"))
     return replace(
         table,
         variants=points,
@@ -188,6 +192,9 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "<b>The paper:</b> Throughput falls.</p>" in page
     assert "<td>Gain</td><td>3.50</td><td><b>1.50</b>" in page
     assert '<tr class="why"><td colspan="6">The queue is &lt;unknown&gt;.</td></tr>' in page
+    assert "Shown by <code>rtolab run stall --set &#x27;a=&lt;b&gt;&#x27;</code>: 8 &lt; 9." in page
+    assert '<td colspan="6">Reasoned, not demonstrated.</td>' in page
+    assert "a command shows the cause of 1; 1 reasoned, not demonstrated." in page
     assert '<span class="verdict not-reproducible">not reproducible</span>' in page
     assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
     assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page
@@ -197,7 +204,9 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     said = console.export_text()
     assert "14 variants: their table is in the report" in said
     assert "1.50 (1.20 to 1.80)" in said
+    assert "shown by: rtolab run stall --set 'a=<b>'" in said
     assert "no rate is printed" in said
+    assert "(reasoned, not demonstrated)" in said
     assert "with an ACK each: 2 of 2 checks keep their verdict" in said
 
 

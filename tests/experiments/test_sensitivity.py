@@ -21,6 +21,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import derived
 from rtolab.experiments.reproduce import PAPERS, Reproduction, reproduce
 from rtolab.experiments.summary import summary
@@ -132,9 +133,9 @@ ARITHMETIC = Experiment(
     checks=(
         *from_paper(
             derived("efficiency", "exact", {1: Bounds(0.5, 0.5)}),
-            derived("gain", "ratio", {1: Bounds(2)}, because="no condition is printed"),
+            derived("gain", "ratio", {1: Bounds(2)}, because=reasoned("no condition is printed")),
         ),
-        *our_own(derived("gain", "ratio", {1: Bounds(1)}, because="but it does hold")),
+        *our_own(derived("gain", "ratio", {1: Bounds(1)}, because=reasoned("but it does hold"))),
     ),
     derive=lambda _: [
         Value("efficiency", "Efficiency", 32 / 64, 0.5),
@@ -165,7 +166,7 @@ def judged(*checks: Check) -> Reproduction:
 
 def test_one_failed_check_fails_an_experiment() -> None:
     passes, never, _ = ARITHMETIC.checks
-    fails = replace(never, because="", explained="the queue is unknown")
+    fails = replace(never, because=None, explained=reasoned("the queue is unknown"))
     assert judged().verdict == "nothing to judge"
     assert judged(never).verdict == "not reproducible"
     assert judged(never, passes).verdict == "pass"

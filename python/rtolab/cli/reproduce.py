@@ -140,10 +140,11 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     settings = Settings(seed, runs, assumed, quick, assumptions, whole)
     parts = _reproduce(experiment or [], Campaign(out, settings, jobs, fresh), say=not as_json)
     if not as_json:
-        from rtolab.experiments.summary import summary  # noqa: PLC0415
+        from rtolab.experiments.summary import causes, summary  # noqa: PLC0415
         from rtolab.tables import reproduced as reproduced_tables  # noqa: PLC0415
 
-        stdout().print(reproduced_tables.summary(summary([part.reproduction for part in parts])))
+        done = [part.reproduction for part in parts]
+        stdout().print(reproduced_tables.summary(summary(done), causes(done)))
     _finish(parts, out, as_json=as_json)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import polars as pl
 
+from rtolab.experiments.explanation import Demonstration, Explanation
 from rtolab.result import Result
 from rtolab.stats import Estimate
 
@@ -352,8 +353,8 @@ class Check:
     measure: Callable[[ExperimentRuns], float | Estimate | None]
     bounds: Mapping[int, Bounds]
     note: str = ""
-    because: str = ""
-    explained: str = ""
+    because: Explanation | None = None
+    explained: Explanation | None = None
     basis: Basis = "unstated"
     fitted: str = ""
 
@@ -391,8 +392,10 @@ class Check:
         verdict: Verdict,
     ) -> Judgement:
         name = f"{self.name} ({self.note})" if self.note else self.name
-        why = {"fail": self.explained, "not reproducible": self.because}.get(verdict, "")
-        return Judgement(name, self.kind, expected, value, interval, verdict, why)
+        cause = {"fail": self.explained, "not reproducible": self.because}.get(verdict)
+        why, shown_by = (cause.text, cause.shown_by) if cause else ("", None)
+        judged = (name, self.kind, expected, value, interval, verdict)
+        return Judgement(*judged, why=why, shown_by=shown_by)
 
 
 def from_paper(*checks: Check) -> tuple[Check, ...]:
@@ -422,8 +425,8 @@ class Parts(TypedDict, total=False):
     """The arguments of `Check` that helpers pass on."""
 
     note: str
-    because: str
-    explained: str
+    because: Explanation | None
+    explained: Explanation | None
     basis: Basis
     fitted: str
 
@@ -444,7 +447,7 @@ class CountedCheck(Check):
         if self.suffices(measured):
             return judged
         expected = f"{judged.expected}; too few events to decide"
-        return replace(judged, expected=expected, verdict="undecidable", why="")
+        return replace(judged, expected=expected, verdict="undecidable", why="", shown_by=None)
 
 
 @dataclass(frozen=True)
@@ -459,6 +462,7 @@ class Judgement:
         interval: its 95 % bootstrap interval, if it has one.
         verdict: `undecidable` if there are too few runs for any bounds.
         why: the likely cause of a failure, or why the claim is not reproducible.
+        shown_by: a demonstration of that cause; `None` if it is reasoned, not demonstrated.
         basis: does the paper say so, or do we expect it?
         fitted: what was chosen after the result had been seen; empty if nothing.
     """
@@ -470,8 +474,14 @@ class Judgement:
     interval: tuple[float, float] | None
     verdict: Verdict
     why: str = ""
+    shown_by: Demonstration | None = None
     basis: Basis = "unstated"
     fitted: str = ""
+
+    @property
+    def is_missed(self) -> bool:
+        """Does it fail, or is it not reproducible as printed?"""
+        return self.verdict in ("fail", "not reproducible")
 
     @property
     def standing(self) -> Standing:

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from rtolab.experiments.base import Alternative, Assumption, Experiment, Judgement, Table, Value
+from rtolab.experiments.explanation import Demonstration
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.sensitivity import AlternativeResult, CheckComparison
 from rtolab.stats import Estimate, Summary
@@ -112,8 +113,14 @@ def _judgement(check: Judgement) -> dict[str, Any]:
 
 
 def _judged(written: dict[str, Any]) -> Judgement:
-    interval = written["interval"]
-    return Judgement(**written | {"interval": tuple(interval) if interval else None})
+    interval, shown_by = written["interval"], written["shown_by"]
+    return Judgement(
+        **written
+        | {
+            "interval": tuple(interval) if interval else None,
+            "shown_by": Demonstration(**shown_by) if shown_by else None,
+        }
+    )
 
 
 def _tried(tried: AlternativeResult) -> dict[str, Any]:

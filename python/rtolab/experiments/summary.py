@@ -7,6 +7,7 @@ from typing import get_args
 
 from rtolab.experiments.base import Kind, Standing, Verdict
 from rtolab.experiments.reproduce import PAPERS, Reproduction
+from rtolab.text import counted
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
@@ -55,6 +56,35 @@ def summary(reproductions: Sequence[Reproduction]) -> list[Line]:
         for paper in papers
     ]
     return [*lines, _line("", reproductions)] if len(lines) > 1 else lines
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Checks that fail or are not reproducible as printed, by what is known of the cause.
+
+    Attributes:
+        demonstrated: the number of checks whose cause a command shows.
+        reasoned: the number of the others.
+    """
+
+    demonstrated: int
+    reasoned: int
+
+    def __str__(self) -> str:
+        every = self.demonstrated + self.reasoned
+        if not every:
+            return "No check fails or is not reproducible."
+        return (
+            f"{counted(every, 'check')} that fail or are not reproducible: a command shows the "
+            f"cause of {self.demonstrated}; {self.reasoned} reasoned, not demonstrated."
+        )
+
+
+def causes(reproductions: Iterable[Reproduction]) -> Causes:
+    """How many causes of missed checks are demonstrated."""
+    missed = [check for done in reproductions for check in done.checks if check.is_missed]
+    demonstrated = sum(check.shown_by is not None for check in missed)
+    return Causes(demonstrated, len(missed) - demonstrated)
 
 
 def _line(paper: str, reproductions: Iterable[Reproduction]) -> Line:

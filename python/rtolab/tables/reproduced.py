@@ -12,10 +12,13 @@ from rtolab.experiments.base import Judgement, Metric, Value
 from rtolab.experiments.base import Table as LaidOut
 from rtolab.experiments.reproduce import Reproduction, Row
 from rtolab.experiments.search import REPEATS, PassingSetting, Search
-from rtolab.experiments.summary import STANDINGS, VERDICTS, Line
+from rtolab.experiments.summary import STANDINGS, VERDICTS, Causes, Line
 from rtolab.stats import Estimate
 from rtolab.tables import STYLES, compact
 from rtolab.text import counted
+
+REASONED = "(reasoned, not demonstrated)"
+"""What stands in place of a command, where none shows the cause."""
 
 SHOWN = ("time", "lost", "rexmits")
 """The most important metrics, for terminals without room for all."""
@@ -173,8 +176,17 @@ def _check(check: Judgement) -> RenderableType:
         return Padding(line, (0, 0, 0, 2))
     claim = Text.assemble((f"{check.verdict}  ", STYLES[check.verdict]), check.name)
     found = Text(f"      expected {check.expected}; measured {check.measured_text()}")
-    why = [Padding(Text(check.why, "dim"), (0, 0, 0, 6))] if check.why else []
+    why = (Padding(Text(text, "dim"), (0, 0, 0, 6)) for text in _cause(check))
     return Padding(Group(claim, found, *why), (0, 0, 0, 2))
+
+
+def _cause(check: Judgement) -> list[str]:
+    """The likely cause of a missed check, and the command that shows it."""
+    if not check.why:
+        return []
+    if check.shown_by is None:
+        return [check.why, REASONED]
+    return [check.why, f"shown by: {check.shown_by.command}", check.shown_by.finding]
 
 
 def _alternatives(done: Reproduction) -> list[RenderableType]:
@@ -257,8 +269,8 @@ def _share(counts: Sequence[tuple[int, int]]) -> str:
 FITTED = "What a search finds is fitted: it may explain a number, and is no evidence for it."
 
 
-def summary(lines: Sequence[Line]) -> RenderableType:
-    """Passed and all checks, a row per paper."""
+def summary(lines: Sequence[Line], causes: Causes) -> RenderableType:
+    """Passed and all checks, a row per paper; how many causes of missed ones are demonstrated."""
     table = compact()
     before, after, *others = STANDINGS
     table.add_column("Passing of", no_wrap=True)
@@ -275,7 +287,7 @@ def summary(lines: Sequence[Line]) -> RenderableType:
             *verdicts,
             *(_passing(line.of_standing(standing)) for standing in others),
         )
-    return Group(table, Text(STANDING, "dim"))
+    return Group(table, Text(STANDING, "dim"), Text(str(causes), "dim"))
 
 
 def _passing(counts: tuple[int, int]) -> str:

@@ -21,6 +21,7 @@ from rtolab.experiments.arq2002.network import (
     experiment,
 )
 from rtolab.experiments.base import Bounds, Check, Metric, Value, from_paper, our_own, taken
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.stats import Estimate, mean_of, ratio_of_means
 
@@ -186,13 +187,13 @@ def positive(delay: int) -> Check:
     )
 
 
-NOT_SO = (
+NOT_SO = reasoned(
     "window, round trip and losses limit the flow at 100 ms, not the link: alone it has 0.54 of "
     "it, and it keeps four fifths of that throughput where datagrams take half of the link. So the "
     "less others leave, the higher is normalized throughput, whether they back off or not (see the "
     f"values beside {FIXED} kbit/s)"
 )
-SCATTER = (
+SCATTER = reasoned(
     "the flow and its competitors fill the link with local retransmission and without it, and each "
     "local retransmission takes its time from them: at 10 ms the gain is -0.7 % (-1.2 to -0.2) "
     f"beside datagrams of {FIXED} kbit/s, too. With 100 runs it is 0.1 % (-1.8 to 1.9) with one "

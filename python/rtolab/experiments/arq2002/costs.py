@@ -25,6 +25,7 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns
 
 
@@ -40,7 +41,7 @@ def spread(measured: ExperimentRuns, local: Local) -> float:
     return 100 * (max(values) / min(values) - 1)
 
 
-ONE_COPY = (
+ONE_COPY = reasoned(
     "a local retransmission sends one more copy of the damaged packet, so a PER of 1 % costs 1 %. "
     "The second percent can only come from unneeded retransmissions by the end hosts, after three "
     "dupacks. At 384 kbit/s and 10 ms fewer than three packets of 552 B overtake a local "
@@ -200,7 +201,7 @@ FIG6 = experiment(
             lambda measured: reversal(measured, "drop", (10, 100)),
             {RUNS: Bounds(2, 5)},
             basis="ours",
-            explained=(
+            explained=reasoned(
                 "the order reverses between 1.8 and 1.9 %, so at 2 % it is already reversed. This "
                 "is the PER at which the queue at 10 ms empties, with any arithmetic of the "
                 "timer; larger packets or a larger window raise it. In ns-2.35 itself, with these "
@@ -228,7 +229,7 @@ FIG6 = experiment(
             lambda measured: worst(measured, MAX_DELAY),
             {RUNS: Bounds(3, 5)},
             note='"about 4 times" is read as 3 to 5',
-            explained=(
+            explained=reasoned(
                 "a local retransmission takes 300 ms, and the maximum without one includes the "
                 "time in the queue. With packets of 168 B, whose queue is shorter, the ratio is "
                 "4.1"

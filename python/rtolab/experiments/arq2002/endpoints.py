@@ -30,6 +30,7 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.variants import FAST, RATE_CHOSEN
 from rtolab.experiments.base import Bounds, Check, Value, fitted
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -106,7 +107,7 @@ FIG7 = experiment(
                 lambda measured: dupacks_of(measured, 10.0),
                 {10: Bounds(1, 1.2, strict=True)},
                 note="the upper bound is ours",
-                explained=(
+                explained=reasoned(
                     "without local retransmission there are seven timeouts per 100 acknowledged "
                     "segments, because the window is 2.7 segments on average, too few for three "
                     "dupacks (5.3 with it): drop has fewer fast retransmits, rather than arq more"
@@ -269,7 +270,7 @@ FIG10_DELAYS = experiment(
             "order",
             lambda measured: average(more_dupacks(measured, 100, 50)).low,
             {RUNS: Bounds(1, strict=True)},
-            explained=(
+            explained=reasoned(
                 "once three packets overtake a local retransmission, it triggers one fast "
                 "retransmit; further packets that overtake it trigger no other. 300 runs show 1.1 "
                 "% more (0.4 to 1.9), ns-2.35 itself 1.04, 1.00, 1.01 and 1.01 at the four PERs"

@@ -36,6 +36,7 @@ from rtolab.experiments.base import (
     Check,
     Value,
 )
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -64,7 +65,9 @@ def gain_of(measured: ExperimentRuns, pair: Pair) -> Estimate:
     return gain(measured, pair("arq"), pair("drop"))
 
 
-def always_positive(name: str, pairs: Sequence[Pair], explained: str = "") -> Check:
+def always_positive(
+    name: str, pairs: Sequence[Pair], explained: Explanation | None = None
+) -> Check:
     """The low ends of the 95 % intervals of the gains are all above 0."""
     return Check(
         f"{name}: lowest low end of the gains' intervals, %",
@@ -76,7 +79,7 @@ def always_positive(name: str, pairs: Sequence[Pair], explained: str = "") -> Ch
     )
 
 
-def smaller(name: str, less: Pair, more: Pair, explained: str = "") -> Check:
+def smaller(name: str, less: Pair, more: Pair, explained: Explanation | None = None) -> Check:
     """One gain is significantly below another: the interval of their difference is below 0."""
     return Check(
         f"gain, {name}, high end, %",
@@ -127,7 +130,7 @@ def shrinks(rate: int) -> Check:
         f"{rate} kbit/s, PER 1 %: {longest} ms less {shortest} ms",
         on(1.0, longest, rate),
         on(1.0, shortest, rate),
-        explained=(
+        explained=reasoned(
             "at 144 kbit/s the link needs 0.8 s to send a window of 20 packets, several round "
             "trips of 50 ms each way. The queue therefore hides most of the cost of a drop, as at "
             "384 kbit/s and 10 ms. The gain shrinks with delay only if the window limits "
@@ -183,7 +186,7 @@ FIG4 = experiment(
             {RUNS: Bounds(30, 45)},
             note="printed: 37.6; the bounds are ours",
             basis="paper",
-            because=(
+            because=reasoned(
                 "at 10 ms the window of 20 packets is several times the capacity of the link, so "
                 "halving it does not empty the queue, and at a PER of 1 % a drop costs almost "
                 "nothing. The published gain appears at a higher PER (see the derived value), or "

@@ -32,6 +32,7 @@ from rtolab.experiments.arq2002.network import (
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, our_own
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -102,7 +103,7 @@ MIXED_LOSS = experiment(
             lambda measured: points(measured, WAN) - points(measured, LAN),
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the difference that Figure 4 shows",
-            explained=(
+            explained=reasoned(
                 "the increase is smaller over the WAN at 50 and 100 ms and larger at 10 ms, where "
                 "losses on the WAN empty the queue that hides the cost of a drop (see "
                 "arq2002/stated); with packets of 168 B, whose queue is short, it is smaller at "
@@ -118,7 +119,7 @@ MIXED_LOSS = experiment(
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the ratio that section 4.2 prints",
             basis="paper",
-            explained=(
+            explained=reasoned(
                 "over the LAN at 10 ms the flow fills the link with local retransmission and "
                 "nearly fills it without, so there is little to gain. Losses on the WAN empty the "
                 "queue that hides the cost of drops, and the same local retransmissions gain "

@@ -25,6 +25,7 @@ from rtolab.experiments.arq2002.network import (
     experiment,
 )
 from rtolab.experiments.base import Bounds, Check
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns
 
 OVERHEAD = 0.15
@@ -89,7 +90,7 @@ def less_with_losses(delay: int) -> Check:
         "order",
         measure,
         {RUNS: Bounds(high=0, strict=True)},
-        explained=(
+        explained=reasoned(
             "at 10 ms the queue of 20 packets hides the cost of a drop as long as nothing else is "
             "lost; losses on the WAN empty it, and the same local retransmissions gain more"
         ),

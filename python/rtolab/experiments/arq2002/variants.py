@@ -36,6 +36,7 @@ from rtolab.experiments.base import (
     fitted,
     from_paper,
 )
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -82,7 +83,7 @@ def over_pers(
     better: tuple[Sender, ...],
     worse: tuple[Sender, ...],
     *,
-    explained: str = "",
+    explained: Explanation | None = None,
 ) -> Check:
     """Without local retransmission, `better` outperform `worse` at each of these PERs."""
     rates = tuple(pers)
@@ -107,7 +108,9 @@ def over(measured: ExperimentRuns, sender: Sender, other: Sender, per: float) ->
     return ratio_of(measured, at(sender, "arq", per), at(other, "arq", per))
 
 
-def below(sender: Sender, other: Sender, pers: tuple[float, ...], explained: str = "") -> Check:
+def below(
+    sender: Sender, other: Sender, pers: tuple[float, ...], explained: Explanation | None = None
+) -> Check:
     """With local retransmission a sender is certainly below another, at each of these PERs."""
     rates = " and ".join(f"{per:g}" for per in pers)
     return Check(
@@ -149,14 +152,14 @@ FIG2 = Experiment(
     checks=(),
 )
 
-FEW_DUPACKS = (
+FEW_DUPACKS = reasoned(
     "at 0.3 % a run has some 80 spurious fast retransmits; NewReno takes the ACK of the late "
     "original for a partial one and stays in recovery longer than SACK does, which costs as much "
     "as SACK's greater aggressiveness. From 3 % on SACK is below NewReno. None of the 43 settings "
     "of `--search` (packet, window, uplink, rate, SACK's rules, NewReno's timer, bugfix) gives it"
 )
-FEW_RUNS = "20 runs scatter by as much; with 100 runs the highest high end is 0.98"
-NOBODY_RECOVERS = (
+FEW_RUNS = reasoned("20 runs scatter by as much; with 100 runs the highest high end is 0.98")
+NOBODY_RECOVERS = reasoned(
     "at 10 % there are seven timeouts per 100 acknowledged segments, whatever the sender, and the "
     "two do not differ: five series of 20 runs give ratios of 0.96 to 1.04, 100 runs 1.00"
 )

@@ -21,6 +21,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.counts import After, Count, unneeded_from
 from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
 from rtolab.experiments.delays2001.unknown import DOWNLOAD, WIN_98, constant
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, Runs, median
 from rtolab.experiments.trace import Timeout, Trace
 
@@ -30,20 +31,20 @@ DELAY_AT, DELAY_FOR = 20.0, 13.0
 OVERRUNS_AT = (38.0, 97.0)
 """When the sender of Figure 3 exceeds the advertised window, in s (section 5.3)."""
 
-ALWAYS = (
+ALWAYS = reasoned(
     "the profile may always send two segments beyond the window, so it does so whenever the "
     "window limits it; the paper does not say when Windows does. `--search`: the place near 38 s "
     "follows the rate and the segment, which are not stated (at 26.8 kbit/s, or with 256 B, it is "
     "within 1 s, whatever else changes); 97 s comes out in 4 of 368 settings, none of which has a "
     "neighbour that also does: chance"
 )
-LASTS_NT = (
+LASTS_NT = reasoned(
     "rate and segment decide, and are not stated. `--search`: at 13.4 or 20 kbit/s, with segments "
     "of 1460 B, or if every segment is acknowledged, the sender never recovers: each unneeded "
     "retransmission causes a duplicate ACK, and the first duplicate ACK the next retransmission "
     "(see the variant with one time slot)"
 )
-LASTS_98 = (
+LASTS_98 = reasoned(
     "with a timeout that backs off, the go-back-N and one fast retransmit end the episode. "
     "`--search`: a timeout of always 3 to 5 s at 13.4 kbit/s, of always 3 or 4 s at 20 kbit/s, "
     "keeps it going for the rest of its life (see the variant); no other setting does"

@@ -26,6 +26,7 @@ from rtolab.experiments.delays2001.set_up import (
     pause_of_new_data,
     resent_before_fast,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, derived, derived_difference
 from rtolab.experiments.trace import Timeout, Trace
 
@@ -135,7 +136,7 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(41, 43),
                         "the timer expires, s",
                         lambda _, first: first.at,
-                        explained=(
+                        explained=reasoned(
                             "with one sample a window the timeout is 12 s so early in the "
                             "transfer; with a sample for each ACK the timer expires at 39 s"
                         ),
@@ -145,7 +146,7 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(53, 55),
                         "no new segments from then on, s",
                         lambda trace, first: pause_of_new_data(trace, first)[0],
-                        explained=(
+                        explained=reasoned(
                             "the pause begins a tenth of a second early; with the hold half a "
                             "second later it is right, and the fast retransmit half a second late"
                         ),

@@ -53,6 +53,7 @@ from rtolab.experiments.delays2001.unknown import (
     WINDOWS_RECOVERY,
     WINDOWS_TIMER,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
     ExperimentRuns,
@@ -69,7 +70,7 @@ LIMITED = Variant(
     BSD.policies, "FreeBSD 4.1", "a timeout of at most 8 s", {**BSD.set, "tcp.rto.max": "8 s"}
 )
 """An explanation, not a system: FreeBSD's profile, with a limit that its source lacks."""
-STAYS = (
+STAYS = reasoned(
     "a timeout that stays at 6 to 10 s reproduces the figure (see the variant with a limit of 8 "
     "s). In BSD's source it does not stay: tcp_timer_rexmt multiplies it by "
     "tcp_backoff[t_rxtshift], an ACK restarts the timer with that t_rxtcur, and only "
@@ -77,24 +78,24 @@ STAYS = (
     "retransmit discards the segment being timed, so there is no sample before the duplicates "
     "have ended. We do not know why it stayed in FreeBSD 4.1"
 )
-PAUSE = (
+PAUSE = reasoned(
     "the sender pauses while the link delivers what nine partial ACKs released, nine old and nine "
     "new segments: 18 times 0.247 s are 4.4 s. None of the 75 settings of `--search` gives more "
     "than 8 s. Ten seconds are 40 segments of 256 B, which nine retransmissions cannot explain"
 )
-UNKNOWN = (
+UNKNOWN = reasoned(
     "the paper knows Windows 98's sender only by its behaviour. `--search`: with a timeout of "
     "always 4 or 4.2 s and nothing new on partial ACKs it takes 226 and 228 s; with new segments "
     "237 to 244 s, and from 4.5 s on 117 s. The print does not fit itself: if retransmissions end "
     "before the 60th second, and nothing until then was of use, the link needs 99 s more: 160 s"
 )
-EARLY_FREEBSD = (
+EARLY_FREEBSD = reasoned(
     "the samples are those of the handshake and of the first segment, so the timeout is 2.15 s. "
     "`--search`: a smallest timeout of 3, 4 or 4.4 s produces the check, whatever else changes "
     "(20 or 21 of 22); with a largest one of 6 or 8 s Figure 6 comes out, too. BSD's source has 1 "
     "and 64 s. So does a handshake that is not timed, but BSD times it"
 )
-EARLY_WINDOWS = (
+EARLY_WINDOWS = reasoned(
     "K of 2 is our reading of a timer with a math error. `--search`: K of 4 produces the check, "
     "and so does a timeout of always 4 to 4.6 s (13 or 14 of 15 settings with another value). Up "
     "to 4.4 s that also makes the chains of Figures 3 and 7"
@@ -221,7 +222,7 @@ def common() -> Experiment:
                 "shape",
                 partial(into_the_hold, variant=variant),
                 {1: Bounds(3.3, 5.3)},
-                explained=early.get(variant.sender, ""),
+                explained=early.get(variant.sender),
             ),
             system.exactly(0, "needed retransmissions by it", needed),
             system.within(Bounds(0, 1), "outstanding segments not resent", left_alone),

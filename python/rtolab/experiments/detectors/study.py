@@ -27,6 +27,7 @@ from rtolab.experiments.detectors.thresholds import fit_values
 from rtolab.experiments.dualrtt2004.errors import BY_BANDWIDTH_ALONE
 from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
 from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -88,7 +89,9 @@ def many_genuine(measured: ExperimentRuns) -> bool:
     return scores(measured)["eifel"].genuine.height >= ENOUGH_GENUINE
 
 
-def at_most(error: Error, detector: str, most: float, explained: str = "") -> CountedCheck:
+def at_most(
+    error: Error, detector: str, most: float, explained: Explanation | None = None
+) -> CountedCheck:
     """An error of a detector is at most `most`."""
     return CountedCheck(
         f"{error}, {detector}",
@@ -122,7 +125,7 @@ def error_of(measured: ExperimentRuns, error: Error, detector: str) -> Estimate 
     return score.smt if error == "SMT" else score.tms
 
 
-SPACING = (
+SPACING = reasoned(
     "a late packet and those that overtook it are acknowledged in quick succession, so the "
     "smallest spacing of ACKs is no longer a packet's serialisation"
 )

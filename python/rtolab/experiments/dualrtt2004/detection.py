@@ -34,6 +34,7 @@ from rtolab.experiments.dualrtt2004.set_b import (
     SET_B,
     STAMPED,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.trace import Timeout, Trace
 
@@ -122,7 +123,7 @@ def figure5_checks() -> tuple[Check, ...]:
 
 
 def _not_printed(check: Check) -> Check:
-    because = (
+    because = reasoned(
         "four segments were retransmitted, so four duplicate ACKs come, and three suffice for a "
         "fast retransmit of 151 unless `recover` is kept or they are discounted; the paper shows "
         "none and does not say why: its Reno kept the careful bugfix's variable, or ignored the "

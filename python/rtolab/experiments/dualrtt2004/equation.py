@@ -8,6 +8,7 @@ from rtolab.experiments.base import Bounds, Check, Experiment, Value, from_paper
 from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 LOGARITHMS = {"ln": np.log, "log10": np.log10}
@@ -91,7 +92,7 @@ def equation6_values(_measured: ExperimentRuns) -> list[Value]:
 
 def equation6_checks() -> tuple[Check, ...]:
     """What the coefficients can and cannot be."""
-    falls = (
+    falls = reasoned(
         "alpha is positive, so the model rises with the bandwidth for any base and unit of the "
         "logarithm, while Table V's optima fall from 0.6 to 0.01. Without a constant term in "
         "equation 3, ln B (10 to 14) acts as one, and its sign says nothing"
@@ -113,7 +114,7 @@ def equation6_checks() -> tuple[Check, ...]:
                     "ratio",
                     {1: Bounds(high=0.9)},
                     of=f"{name} ratio",
-                    because=(
+                    because=reasoned(
                         "with either logarithm the model is farther from its own table than the "
                         "table's mean is"
                     ),

@@ -29,6 +29,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     timetable,
 )
 from rtolab.experiments.dualrtt2004.tables import share
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 SPIKES_EACH = 30
@@ -157,18 +158,18 @@ def lossy_values(measured: ExperimentRuns) -> list[Value]:
     return values
 
 
-BY_BANDWIDTH_ALONE = (
+BY_BANDWIDTH_ALONE = reasoned(
     "Table V holds for 200 ms and small packets. Looked up by bandwidth alone, its thresholds are "
     "too low for shorter paths and for larger packets"
 )
 
-SHARE = (
+SHARE = reasoned(
     "the result depends on how the 300 spikes are grouped, which the paper does not say: in one "
     "long transfer 83.5 % of them cause a spurious timeout (80.7 % if Eifel times one segment a "
     "window), in sessions of three spikes 72.0 % (67.7 %)"
 )
 
-NO_FIT = (
+NO_FIT = reasoned(
     "the printed model does not fit its own Table V (dualrtt2004/eq6): it rises with bandwidth, "
     "where the optima fall, so it is too low for slow links. With log10 it misses 35.9 %"
 )
@@ -226,7 +227,7 @@ ERRORS = (
                     {1: Bounds(high=most)},
                     of=f"{of} {by}",
                     basis="ours",
-                    explained=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else "",
+                    explained=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else None,
                 )
                 for by, threshold in (
                     ("physical", "physical threshold"),

@@ -31,6 +31,7 @@ from rtolab.experiments.dualrtt2004.lot import (
     point,
     swept,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived, derived_low
 from rtolab.stats import mean_of, ratio_of_means
 
@@ -271,7 +272,7 @@ def low_end(name: str) -> Check:
 TAU = "DualRTT's threshold: 0.1 gave no gain over Eifel, and was then replaced by Table V's"
 
 
-NO_GAIN = (
+NO_GAIN = reasoned(
     "if fast wireless links overrun the bottleneck of 200 kbit/s, runs scatter by more than the "
     "two senders differ: in 100 runs DualRTT is 7 segments ahead at 15.6 kbit/s, 1 at 62.4, and "
     "at 1500 kbit/s 9 behind"

@@ -14,6 +14,7 @@ from rtolab.experiments.dualrtt2004.set_b import (
     CLOCK,
     SET_B,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived
 from rtolab.experiments.trace import Data, Trace
 
@@ -30,7 +31,7 @@ START = (
     "found 6.5 ms early"
 )
 
-PAUSE = (
+PAUSE = reasoned(
     "after the hold's duplicates the careful sender's ACKs pause here until 53.69 s. Without the "
     "bugfix and with DualRTT there is an ACK at 52.704 (0.3 ms off): the row belongs to a sender "
     "that has left slow start"
@@ -141,7 +142,7 @@ def _acked(at: float) -> Check:
         "exact",
         {1: Bounds(-EXACT, EXACT)},
         of=f"off_{at:g}",
-        explained=PAUSE if at == LAST else "",
+        explained=PAUSE if at == LAST else None,
     )
     # The arrival times of what the hold released do not depend on the start of the run.
     return fitted(START, check)[0] if at + CLOCK < HOLD_AT + HOLD_FOR else check
@@ -241,7 +242,7 @@ def table3_checks() -> tuple[Check, ...]:
             "exact",
             {1: Bounds(ANOMALY, ANOMALY)},
             of="nrtt_0",
-            because=(
+            because=reasoned(
                 "IV-B defines NRTT from the most recent retransmission, which left at 42.14: that "
                 "makes 0.7 s. The printed 13.9 s are the time since the original"
             ),

@@ -44,6 +44,7 @@ from rtolab.experiments.dualrtt2004.spikes import (
     spikes_experiment,
     stamped,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 SIZES = (556, 576, 1500)
@@ -98,12 +99,12 @@ def table4_checks() -> tuple[Check, ...]:
         where = at_size(bandwidth, size)
         return derived(f"found of 300: {where}", "count", {1: bounds}, of=where, **parts)
 
-    by_session = (
+    by_session = reasoned(
         "in one long transfer only spikes shorter than the timeout are missed. In sessions of "
         "three spikes, with one RTT sample a window, the timeout is still large when the next "
         "spike comes, and 620 B give 158: dualrtt2004/table4-sessions"
     )
-    heading = (
+    heading = reasoned(
         "the heading's packets of 1.5 KB contradict the table: a window of 20 waits for seconds at "
         "31.2K, the timeout grows, and hardly any spike is noticed"
     )
@@ -227,7 +228,7 @@ def table5_values(measured: ExperimentRuns) -> list[Value]:
 SYN_DECIDES = BANDWIDTHS[2]
 """Where it decides whether the smallest round trip is the SYN's or that of data."""
 
-MIN_RTT = (
+MIN_RTT = reasoned(
     "with this packet's serialisation over the round trip of a full packet the row would match "
     "(34.2 / 437 ms is below 0.08), but the smallest round trip is the SYN's of 405 ms, as in the "
     "paper's Table III, and 34.2 / 405 ms is 0.085. Packets of up to 526 B, shown as an "
@@ -274,7 +275,7 @@ SIZE_OF_TABLE_5 = (
     "not"
 )
 
-KARN = (
+KARN = reasoned(
     "DualRTT ignores the spike's own round trip, by Karn's algorithm, so its timeout is small "
     "again when the next spike comes. The printed 158 beside Eifel's 156, which results if Eifel "
     "counts that round trip (dualrtt2004/table4-sessions), suggest that the authors' senders "
@@ -291,7 +292,7 @@ def step_checks() -> tuple[Check, ...]:
                 "exact",
                 {1: Bounds(tau, tau)},
                 of=f"step {said(b)}",
-                because=MIN_RTT if b == SYN_DECIDES else "",
+                because=MIN_RTT if b == SYN_DECIDES else None,
             )
             for b, tau in zip(BANDWIDTHS, OPTIMA, strict=True)
         ),
@@ -333,7 +334,7 @@ def physics(_measured: ExperimentRuns) -> list[Value]:
     ]
 
 
-HEADING = (
+HEADING = reasoned(
     "the heading's 1.5 KB contradicts the table's own numbers: one serialisation of 1500 B "
     "explains the step of one row only; equation 5, of the same rows, has 576 B"
 )
@@ -463,7 +464,7 @@ TABLES = (
                 {1: Bounds(6, 6)},
                 of="rows 576",
                 basis="paper",
-                explained=(
+                explained=reasoned(
                     "at 130K a serialisation of 576 B is 0.0803 of the round trip, which the "
                     "printed 0.08 does not exceed; 568 B and less explain all six rows"
                 ),

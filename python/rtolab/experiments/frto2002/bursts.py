@@ -13,6 +13,7 @@ from rtolab.experiments.base import (
     Metric,
     Variant,
 )
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.frto2002.set_r import OUTAGES, SET_R
 from rtolab.experiments.measured import ALL_COMPLETE, Runs, mean, ratio
 
@@ -63,7 +64,7 @@ def escapes(eifel: Variant, regular: Variant, what: str) -> list[Check]:
     ]
 
 
-def counted(variant: Variant, bounds: Bounds, explained: str = "") -> Check:
+def counted(variant: Variant, bounds: Bounds, explained: Explanation | None = None) -> Check:
     """False detections per run lie within bounds."""
     name = f"falsely found spurious a run: {variant.title}"
     of = (variant.key, FALSE)
@@ -73,7 +74,7 @@ def counted(variant: Variant, bounds: Bounds, explained: str = "") -> Check:
 def table3x_checks() -> tuple[Check, ...]:
     """Footnote 3, RFC 3522's guard, and flags; how often the chain of section 5.2 begins."""
     some, none = Bounds(low=1), Bounds(0, 0.05)
-    apart = (
+    apart = reasoned(
         "F-RTO also reaches step 3i if all ACKs of a window or only one segment were lost: the "
         "ACK of the retransmission covers the window, and the new segments are acknowledged. By "
         "the ground truth no delay caused such a timeout. The report then wants the window "
@@ -100,7 +101,7 @@ def table3x_checks() -> tuple[Check, ...]:
             (STRICT_EIFEL.key, STAMPED.key),
             {MANY: Bounds(0.95, 1.05)},
             basis="ours",
-            explained=(
+            explained=reasoned(
                 "with the pipe of RFC 3517 the collapse vanishes, but a few per cent remain: after "
                 "a false detection the first hole still waits for duplicate ACKs"
             ),

@@ -16,12 +16,13 @@ from rtolab.experiments.base import (
     our_own,
     taken,
 )
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.frto2002.set_r import SET_R
 from rtolab.experiments.frto2002.tables import VARIANTS
 from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, Runs, ratio
 
 MANY = 100
-SAME_TICK = (
+SAME_TICK = reasoned(
     "an ACK releases two segments in one tick of the clock, and the second has the timestamps of "
     "the first: only the first one's header is sent in full. Where an ACK releases one segment the "
     "ratios are 0.973 and 0.975, and both checks pass (10 runs): --assume receiver.ack_every=1"
@@ -58,7 +59,7 @@ def pair(sender: str, kind: str, place: str) -> tuple[str, str]:
     return with_, without
 
 
-def saves(sender: str, kind: str, bounds: Bounds, explained: str = "") -> Check:
+def saves(sender: str, kind: str, bounds: Bounds, explained: Explanation | None = None) -> Check:
     """Bytes per data packet with a compression over those without."""
 
     def measure(measured: ExperimentRuns) -> float | None:

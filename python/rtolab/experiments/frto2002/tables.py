@@ -16,6 +16,7 @@ from rtolab.experiments.base import (
     Variant,
     fitted,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.frto2002.set_r import (
     DATA_LOST,
     DATA_ONLY,
@@ -114,7 +115,7 @@ def table1_checks() -> tuple[Check, ...]:
     return (*checks, ALL_COMPLETE)
 
 
-ECHO_OF_DUPLICATES = (
+ECHO_OF_DUPLICATES = reasoned(
     "with RFC 1323's echo instead of Linux's, Eifel takes 163 s rather than 151 s and is 7 % "
     "slower, because it is deceived more often"
 )
@@ -189,7 +190,7 @@ def table3_checks() -> tuple[Check, ...]:
         replace(
             check,
             fitted=SETTLED_ECHO if "eifel" in variant.key else SETTLED,
-            explained=(
+            explained=reasoned(
                 "an outage may have begun before the transfer; if each transfer begins in a good "
                 "state, as it may on the emulator, it loses 46 packets in 83 s, and all 18 "
                 "medians hold"

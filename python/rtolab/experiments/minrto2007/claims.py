@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Metric, Value, Variant, taken, total
+from rtolab.experiments.explanation import Explanation, reasoned
 from rtolab.experiments.measured import ExperimentRuns, Runs, derived, derived_difference
 from rtolab.experiments.minrto2007.causes import DELAYED, LATE, SECOND_LOST, causes, in_recovery
 from rtolab.experiments.minrto2007.network import LONG, PAGES, THREE_FLOWS
@@ -93,7 +94,7 @@ def ratio_name(variant: Variant, place: Place) -> str:
     return f"by delayed ACKs, {at(variant, place).title}, of Linux'"
 
 
-SECOND_PACKET = (
+SECOND_PACKET = reasoned(
     "if the second packet of a pair is lost, the first one waits for the receiver's timer, which "
     "no count of packets foresees: so all 39 of long transfers and 22 of the 31 with pages (see "
     "the values). The other nine are a wrong parity: with that of the outstanding data all 29 "
@@ -132,7 +133,7 @@ def all_by_loss(place: Place) -> Check:
     )
 
 
-def of_cause(cause: str, variant: Variant, explained: str = "") -> Check:
+def of_cause(cause: str, variant: Variant, explained: Explanation | None = None) -> Check:
     """A sender has no spurious timeouts of that cause."""
     return derived(
         f"spurious timeouts {SAID[cause]}: {variant.title}",

@@ -21,6 +21,7 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, median
 from rtolab.experiments.minrto2007.network import QUIET
 from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER, SACK, SPURIOUS
@@ -321,7 +322,7 @@ FIG2 = clock_experiment(
                 "exact",
                 {1: Bounds(high=62.5)},
                 of="C of T(ACK)",
-                explained=(
+                explained=reasoned(
                     "the ACK comes 6.3 ms after its segment, not 16 ms: the receiver answers every "
                     "second packet at once, so its clock of 10 ms delays no ACK, and equation 3 "
                     "may not add it to the round trip. Without it the bound is 1 s / 6 ms = 167"

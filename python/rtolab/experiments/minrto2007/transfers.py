@@ -16,6 +16,7 @@ from rtolab.experiments.base import (
     Variant,
     total,
 )
+from rtolab.experiments.explanation import reasoned
 from rtolab.experiments.measured import (
     ExperimentRuns,
     Runs,
@@ -150,7 +151,7 @@ def derive_7a(measured: ExperimentRuns) -> list[Value]:
     ]
 
 
-NOT_THE_MECHANISM = (
+NOT_THE_MECHANISM = reasoned(
     "the mechanism waits 500 ms for the last packet of odd trains and in recovery, so it cannot "
     "gain what no floor at all gains here: 30 % over Linux, 44 % over Solaris, 66 % over the "
     "IETF's second. The printed 33, 33 and 50 % are nearer to that. SACK by RFC 3517, a receiver "
@@ -173,7 +174,7 @@ def as_printed(name: str) -> Check:
     )
 
 
-HARDLY = (
+HARDLY = reasoned(
     "over Linux the mechanism gains 1 to 2 % at most in this setting: an ACK that the receiver "
     "delays is rare in a long transfer, and after a loss the mechanism waits 500 ms where Linux "
     "waits 200"
