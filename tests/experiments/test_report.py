@@ -194,7 +194,7 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert '<tr class="why"><td colspan="6">The queue is &lt;unknown&gt;.</td></tr>' in page
     assert "Shown by <code>rtolab run stall --set &#x27;a=&lt;b&gt;&#x27;</code>: 8 &lt; 9." in page
     assert '<td colspan="6">Reasoned, not demonstrated.</td>' in page
-    assert "a command shows the cause of 1; 1 reasoned, not demonstrated." in page
+    assert "1 demonstrated by a command, 1 reasoned, not demonstrated." in page
     assert '<span class="verdict not-reproducible">not reproducible</span>' in page
     assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
     assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page

@@ -7,7 +7,6 @@ from typing import get_args
 
 from rtolab.experiments.base import Kind, Standing, Verdict
 from rtolab.experiments.reproduce import PAPERS, Reproduction
-from rtolab.text import counted
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
@@ -71,12 +70,9 @@ class Causes:
     reasoned: int
 
     def __str__(self) -> str:
-        every = self.demonstrated + self.reasoned
-        if not every:
-            return "No check fails or is not reproducible."
         return (
-            f"{counted(every, 'check')} that fail or are not reproducible: a command shows the "
-            f"cause of {self.demonstrated}; {self.reasoned} reasoned, not demonstrated."
+            f"Causes of checks that fail or are not reproducible: {self.demonstrated} demonstrated "
+            f"by a command, {self.reasoned} reasoned, not demonstrated."
         )
 
 

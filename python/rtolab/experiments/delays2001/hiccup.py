@@ -26,7 +26,7 @@ from rtolab.experiments.delays2001.set_up import (
     pause_of_new_data,
     resent_before_fast,
 )
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, derived, derived_difference
 from rtolab.experiments.trace import Timeout, Trace
 
@@ -136,9 +136,12 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(41, 43),
                         "the timer expires, s",
                         lambda _, first: first.at,
-                        explained=reasoned(
+                        explained=demonstrated(
                             "with one sample a window the timeout is 12 s so early in the "
-                            "transfer; with a sample for each ACK the timer expires at 39 s"
+                            "transfer, and with a sample for each ACK it is too short; the paper "
+                            "does not say how BSDi's timer was fed",
+                            "rtolab reproduce delays2001/fig1 --assume tcp.rto.sampling=every-ack",
+                            "the timer then expires at 39 s, before 41 s rather than after 43 s",
                         ),
                     ),
                     reno.within(Bounds(49, 51), "the fast retransmit, s", fast_at),
@@ -146,9 +149,14 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(53, 55),
                         "no new segments from then on, s",
                         lambda trace, first: pause_of_new_data(trace, first)[0],
-                        explained=reasoned(
-                            "the pause begins a tenth of a second early; with the hold half a "
-                            "second later it is right, and the fast retransmit half a second late"
+                        explained=demonstrated(
+                            "the pause begins a sixth of a second early, by the time at which the "
+                            "hold is assumed to begin; half a second later it is right, and the "
+                            "fast retransmit half a second late",
+                            "rtolab reproduce delays2001/fig1 --assume "
+                            """'link.wireless.forward.stalls.scripted=[{ at = "32 s", """
+                            """for = "13 s" }]'""",
+                            "the check passes, and the fast retransmit comes at 51.45 s",
                         ),
                     ),
                     reno.within(

@@ -8,7 +8,7 @@ from rtolab.experiments.base import Bounds, Check, Experiment, Value, from_paper
 from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
 from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 LOGARITHMS = {"ln": np.log, "log10": np.log10}
@@ -92,10 +92,14 @@ def equation6_values(_measured: ExperimentRuns) -> list[Value]:
 
 def equation6_checks() -> tuple[Check, ...]:
     """What the coefficients can and cannot be."""
-    falls = reasoned(
+    command = "rtolab reproduce dualrtt2004/eq6"
+    falls = demonstrated(
         "alpha is positive, so the model rises with the bandwidth for any base and unit of the "
         "logarithm, while Table V's optima fall from 0.6 to 0.01. Without a constant term in "
-        "equation 3, ln B (10 to 14) acts as one, and its sign says nothing"
+        "equation 3, ln B (10 to 14) acts as one, and its sign says nothing",
+        command,
+        "from 31.2K to 1.5M the printed model rises from 0.177 to 0.208 with ln and from 0.077 to "
+        "0.091 with log10, and Table V falls from 0.6 to 0.01",
     )
     return from_paper(
         *(
@@ -114,9 +118,11 @@ def equation6_checks() -> tuple[Check, ...]:
                     "ratio",
                     {1: Bounds(high=0.9)},
                     of=f"{name} ratio",
-                    because=reasoned(
+                    because=demonstrated(
                         "with either logarithm the model is farther from its own table than the "
-                        "table's mean is"
+                        "table's mean is",
+                        command,
+                        "its error is 1.06 times that of a constant with ln, 1.08 times with log10",
                     ),
                 ),
                 derived(

@@ -16,16 +16,18 @@ from rtolab.experiments.base import (
     our_own,
     taken,
 )
-from rtolab.experiments.explanation import Explanation, reasoned
+from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.frto2002.set_r import SET_R
 from rtolab.experiments.frto2002.tables import VARIANTS
 from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns, Runs, ratio
 
 MANY = 100
-SAME_TICK = reasoned(
+SAME_TICK = demonstrated(
     "an ACK releases two segments in one tick of the clock, and the second has the timestamps of "
-    "the first: only the first one's header is sent in full. Where an ACK releases one segment the "
-    "ratios are 0.973 and 0.975, and both checks pass (10 runs): --assume receiver.ack_every=1"
+    "the first: only the first one's header is sent in full",
+    "rtolab reproduce frto2002/header-compression --runs 10 --assume receiver.ack_every=1",
+    "if an ACK releases one segment, both checks pass: 286.7 B instead of 294.7 B a packet with "
+    "SACK, 287.3 B instead of 294.7 B with NewReno",
 )
 KINDS = {"none": "no compression", "rfc1144": "RFC 1144", "rfc2507": "RFC 2507"}
 PLACES = {"frto2002-delays": "sudden delays", "frto2002-loss": "packet losses"}

@@ -21,7 +21,7 @@ from rtolab.experiments.base import (
     stated,
     taken,
 )
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, median
 from rtolab.experiments.minrto2007.network import QUIET
 from rtolab.experiments.minrto2007.setup import HOSTS, MECHANISM, PAPER, SACK, SPURIOUS
@@ -322,10 +322,12 @@ FIG2 = clock_experiment(
                 "exact",
                 {1: Bounds(high=62.5)},
                 of="C of T(ACK)",
-                explained=reasoned(
-                    "the ACK comes 6.3 ms after its segment, not 16 ms: the receiver answers every "
-                    "second packet at once, so its clock of 10 ms delays no ACK, and equation 3 "
-                    "may not add it to the round trip. Without it the bound is 1 s / 6 ms = 167"
+                explained=demonstrated(
+                    "the receiver answers every second packet at once, so its clock of 10 ms "
+                    "delays no ACK, and equation 3 may not add it to the round trip. Without it "
+                    "the bound is 1 s / 6 ms = 167",
+                    "rtolab reproduce minrto2007/fig2",
+                    "a segment's ACK arrives after 0.0063 s on average, not after 0.016 s",
                 ),
             ),
         ),
