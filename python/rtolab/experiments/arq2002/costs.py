@@ -20,12 +20,13 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     PERS,
     RUNS,
+    SMALL_PACKETS,
     Local,
     experiment,
     packets,
 )
 from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated, reasoned
 from rtolab.experiments.measured import ExperimentRuns
 
 
@@ -41,11 +42,14 @@ def spread(measured: ExperimentRuns, local: Local) -> float:
     return 100 * (max(values) / min(values) - 1)
 
 
-ONE_COPY = reasoned(
+ONE_COPY = demonstrated(
     "a local retransmission sends one more copy of the damaged packet, so a PER of 1 % costs 1 %. "
     "The second percent can only come from unneeded retransmissions by the end hosts, after three "
     "dupacks. At 384 kbit/s and 10 ms fewer than three packets of 552 B overtake a local "
-    "retransmission, so there are no such retransmissions; at 100 ms there are"
+    "retransmission, so there are no such retransmissions; at 100 ms there are",
+    f"rtolab reproduce arq2002/fig5 {SMALL_PACKETS}",
+    "with packets of 168 B, three of which overtake it, goodput at 10 ms changes by -1.67 %, and "
+    "the check passes",
 )
 
 FIG5 = experiment(

@@ -179,6 +179,12 @@ def packets(payload: int, window: int = 20) -> dict[str, str]:
     }
 
 
+SMALL_PACKETS = (
+    "--assume 'tcp.mss=128 B' --assume 'receiver.buffer=2560 B' "
+    "--assume 'flow.background.datagrams.packet=168 B'"
+)
+"""For `rtolab reproduce`: packets of 168 B, 20 of which the link sends quickly."""
+
 CLEAN_UPLINK = Alternative(
     "no errors on the uplink",
     {"link.wireless.backward.loss": "0", "link.wireless.backward.bad.loss": "0"},

@@ -18,6 +18,7 @@ from rtolab.experiments.arq2002.network import (
     RENO,
     RUNS,
     SET,
+    SMALL_PACKETS,
     WAN,
     Case,
     Local,
@@ -25,7 +26,7 @@ from rtolab.experiments.arq2002.network import (
     experiment,
 )
 from rtolab.experiments.base import Bounds, Check
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns
 
 OVERHEAD = 0.15
@@ -90,9 +91,12 @@ def less_with_losses(delay: int) -> Check:
         "order",
         measure,
         {RUNS: Bounds(high=0, strict=True)},
-        explained=reasoned(
+        explained=demonstrated(
             "at 10 ms the queue of 20 packets hides the cost of a drop as long as nothing else is "
-            "lost; losses on the WAN empty it, and the same local retransmissions gain more"
+            "lost; losses on the WAN empty it, and the same local retransmissions gain more",
+            f"rtolab reproduce arq2002/stated {SMALL_PACKETS}",
+            "with packets of 168 B, whose queue is short, the increase falls with every step, by "
+            "3.5 points at least",
         ),
         basis="paper",
     )

@@ -13,7 +13,7 @@ from rtolab.experiments.base import (
     Metric,
     Variant,
 )
-from rtolab.experiments.explanation import Explanation, reasoned
+from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.frto2002.set_r import OUTAGES, SET_R
 from rtolab.experiments.measured import ALL_COMPLETE, Runs, mean, ratio
 
@@ -74,11 +74,13 @@ def counted(variant: Variant, bounds: Bounds, explained: Explanation | None = No
 def table3x_checks() -> tuple[Check, ...]:
     """Footnote 3, RFC 3522's guard, and flags; how often the chain of section 5.2 begins."""
     some, none = Bounds(low=1), Bounds(0, 0.05)
-    apart = reasoned(
+    apart = demonstrated(
         "F-RTO also reaches step 3i if all ACKs of a window or only one segment were lost: the "
         "ACK of the retransmission covers the window, and the new segments are acknowledged. By "
         "the ground truth no delay caused such a timeout. The report then wants the window "
-        "halved; nothing is sent in error"
+        "halved; nothing is sent in error",
+        "rtolab run ack-outage --sender sack+frto --judge frto",
+        "where all ACKs of a window are lost, F-RTO calls 2 of 2 genuine timeouts spurious",
     )
     return (
         *escapes(ECHOED, STAMPED_ECHOED, "every timestamp echoed"),
@@ -101,9 +103,12 @@ def table3x_checks() -> tuple[Check, ...]:
             (STRICT_EIFEL.key, STAMPED.key),
             {MANY: Bounds(0.95, 1.05)},
             basis="ours",
-            explained=reasoned(
+            explained=demonstrated(
                 "with the pipe of RFC 3517 the collapse vanishes, but a few per cent remain: after "
-                "a false detection the first hole still waits for duplicate ACKs"
+                "a false detection the first hole still waits for duplicate ACKs",
+                "rtolab reproduce frto2002/table3x --assume receiver.echo=echo-all",
+                "with every timestamp echoed there are hardly any false detections (0.007 a run), "
+                "and the check passes",
             ),
         ),
         counted(EIFEL, some),

@@ -16,7 +16,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.counts import After
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.frto2002.figures import BURST, BURST_AT, FRTO, METRICS, NO_DELAYS, SACK
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
 from rtolab.experiments.measured import (
@@ -183,10 +183,12 @@ CLAIMS = (
                 "count",
                 (FRTO_NEWRENO.key, SPURIOUS_FAST),
                 {100: Bounds(0, 0)},
-                explained=reasoned(
+                explained=demonstrated(
                     "in a delay of several timeouts one segment is retransmitted three times, and "
-                    "three duplicate ACKs start a fast retransmit; if one duplicate is discounted "
-                    "for each retransmission, hardly any is left"
+                    "three duplicate ACKs start a fast retransmit",
+                    "rtolab reproduce frto2002/claim-d",
+                    "discounting one duplicate ACK for each retransmission avoids 0.18 of the 0.22 "
+                    "spurious fast retransmits a run",
                 ),
             ),
             derived_low(
