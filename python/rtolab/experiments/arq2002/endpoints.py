@@ -30,7 +30,7 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.variants import FAST, RATE_CHOSEN
 from rtolab.experiments.base import Bounds, Check, Value, fitted
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import demonstrated, reasoned
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -107,10 +107,13 @@ FIG7 = experiment(
                 lambda measured: dupacks_of(measured, 10.0),
                 {10: Bounds(1, 1.2, strict=True)},
                 note="the upper bound is ours",
-                explained=reasoned(
+                explained=demonstrated(
                     "without local retransmission there are seven timeouts per 100 acknowledged "
                     "segments, because the window is 2.7 segments on average, too few for three "
-                    "dupacks (5.3 with it): drop has fewer fast retransmits, rather than arq more"
+                    "dupacks (5.3 with it): drop has fewer fast retransmits, rather than arq more",
+                    "rtolab reproduce arq2002/fig7 --assume tcp.recovery.limited_transmit=true",
+                    "with limited transmit, by which small windows get three dupacks, the ratio is "
+                    "0.82 instead of 1.43",
                 ),
                 basis="paper",
             ),

@@ -36,7 +36,7 @@ from rtolab.experiments.base import (
     Check,
     Value,
 )
-from rtolab.experiments.explanation import Explanation, reasoned
+from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -130,12 +130,15 @@ def shrinks(rate: int) -> Check:
         f"{rate} kbit/s, PER 1 %: {longest} ms less {shortest} ms",
         on(1.0, longest, rate),
         on(1.0, shortest, rate),
-        explained=reasoned(
+        explained=demonstrated(
             "at 144 kbit/s the link needs 0.8 s to send a window of 20 packets, several round "
             "trips of 50 ms each way. The queue therefore hides most of the cost of a drop, as at "
             "384 kbit/s and 10 ms. The gain shrinks with delay only if the window limits "
             "throughput. In ns-2.35 itself the gain grows, too: 2.5 % at 10 ms, 3.2 % at 50 ms "
-            "and 7 % at 100 ms"
+            "and 7 % at 100 ms",
+            "rtolab reproduce arq2002/fig4-rates --runs 20 --assume 'receiver.buffer=1536 B'",
+            "with a window of 3 packets the gain at 144 kbit/s shrinks: 10.2, 8.9 and 7.3 % at 10, "
+            "50 and 100 ms",
         ),
     )
 
@@ -186,11 +189,14 @@ FIG4 = experiment(
             {RUNS: Bounds(30, 45)},
             note="printed: 37.6; the bounds are ours",
             basis="paper",
-            because=reasoned(
+            because=demonstrated(
                 "at 10 ms the window of 20 packets is several times the capacity of the link, so "
                 "halving it does not empty the queue, and at a PER of 1 % a drop costs almost "
                 "nothing. The published gain appears at a higher PER (see the derived value), or "
-                "if each drop costs half a second or more: see arq2002/gain"
+                "if each drop costs half a second or more",
+                "rtolab reproduce arq2002/gain",
+                "with packets of 140 B and a smallest timeout of 1 s the gain is 37.0 % at 10 ms "
+                "and 14.7 % at 100 ms, with a window of 3 packets and 500 ms 32.9 and 7.6 %",
             ),
         ),
     ),

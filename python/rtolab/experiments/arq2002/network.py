@@ -185,6 +185,11 @@ SMALL_PACKETS = (
 )
 """For `rtolab reproduce`: packets of 168 B, 20 of which the link sends quickly."""
 
+NO_UPLINK_ERRORS = (
+    "--assume link.wireless.backward.loss=0 --assume link.wireless.backward.bad.loss=0"
+)
+"""For `rtolab reproduce`: no ACK is lost."""
+
 CLEAN_UPLINK = Alternative(
     "no errors on the uplink",
     {"link.wireless.backward.loss": "0", "link.wireless.backward.bad.loss": "0"},

@@ -116,8 +116,8 @@ def table1_checks() -> tuple[Check, ...]:
 
 
 ECHO_OF_DUPLICATES = demonstrated(
-    "the receiver's echo of timestamps decides how often Eifel is deceived: with Linux's, too rarely "
-    "to make it slower",
+    "the receiver's echo of timestamps decides how often Eifel is deceived: with Linux's, too "
+    "rarely to make it slower",
     "rtolab reproduce frto2002/table2 --assume receiver.echo=rfc1323",
     "with RFC 1323's echo every check passes: at 10 % loss Eifel with NewReno takes 163 s, the "
     "regular recovery 152 s",
