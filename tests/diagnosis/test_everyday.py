@@ -425,6 +425,8 @@ def test_an_idle_connection_that_the_path_forgets(tmp_path: Path) -> None:
     assert forgotten["retransmissions"] >= 3
     assert said(found).startswith("The first data after a silence of 350 s was never answered.")
     assert "TCP_KEEPIDLE" in said(found)
+    [row] = found.tables()["connections"].to_dicts()
+    assert {key: row[f"idle_timeout_{key}"] for key in forgotten} == forgotten
     assert "Whether anything was lost" not in said(found)
 
 
@@ -448,6 +450,7 @@ def test_an_idle_connection_that_goes_on_is_not_forgotten(tmp_path: Path) -> Non
     [one] = found.document["connections"]
     assert len(one["silences"]) == 3
     assert "idle_timeout" not in one
+    assert found.tables()["connections"]["idle_timeout_idle"].to_list() == [None]
     assert "TCP_KEEPIDLE" not in said(found)
 
 

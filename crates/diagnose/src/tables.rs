@@ -11,7 +11,7 @@ use crate::report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,
 };
-use crate::silence::Silence;
+use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::{ConformanceFinding, Document};
 
@@ -29,13 +29,17 @@ pub const TABLES: [(&str, MakeTable); 6] = [
 ];
 
 /// `connections`: one row per connection. The options are null if the capture lacks the handshake,
-/// and the columns of the sender's system are null if there is no guess.
+/// the columns of the sender's system if there is no guess, and those of the idle timeout unless the
+/// path forgot the connection.
 fn connections(document: &Document) -> RecordBatch {
     fn agreed<C>(of: impl Fn(&Options) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.options.as_ref().map(&of)
     }
     fn guessed<'a, C>(of: impl Fn(&'a Guess) -> C) -> impl Fn(&'a ConnectionReport) -> Option<C> {
         move |row| row.stack.as_ref().map(&of)
+    }
+    fn forgotten<C>(of: impl Fn(&IdleTimeout) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
+        move |row| row.idle_timeout.as_ref().map(&of)
     }
     Table::new(document.connections.iter().map(|row| (row, row)))
         .column("number", |row| row.number)
@@ -73,6 +77,11 @@ fn connections(document: &Document) -> RecordBatch {
             guessed(|g| g.grounds.iter().map(|s| Some(&**s)).collect::<Vec<_>>()),
         )
         .column("stack_frame", guessed(|g| g.frame))
+        .column("idle_timeout_from", forgotten(|end| end.from))
+        .column("idle_timeout_idle", forgotten(|end| end.idle))
+        .column("idle_timeout_frame", forgotten(|end| end.frame))
+        .column("idle_timeout_retransmissions", forgotten(|end| end.retransmissions))
+        .column("idle_timeout_reset", forgotten(|end| end.reset))
         .finish()
 }
 
