@@ -34,6 +34,11 @@ fn is_undecided(totals: &CaptureTotals) -> bool {
     totals.unexplained() > totals.needed + totals.unneeded
 }
 
+/// The number of times that packets were late.
+const fn delays(totals: &CaptureTotals) -> u64 {
+    totals.spurious + totals.held.count + totals.late.count
+}
+
 fn listen_queue(totals: &CaptureTotals) -> Sentence {
     let text = "Let the server accept connections faster or lengthen its queue: the `backlog` of \
                 its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
@@ -60,9 +65,14 @@ fn loss(totals: &CaptureTotals) -> Option<Sentence> {
         _ if totals.longest_outage >= OUTAGE => {
             "At times nothing got through: look for an outage of the path."
         }
+        Some(0) if totals.lost >= SOME_LOSSES && delays(totals) > 0 => {
+            "Round trips were no longer than usual before the losses that acknowledgments \
+             reported. Whether a queue was full while the path delayed packets, the capture does \
+             not show: look for a bad radio, a rate limiter or a full queue on the path."
+        }
         Some(0) if totals.lost >= SOME_LOSSES => {
-            "Round trips were no longer than usual when packets were lost, so no queue was full: \
-             look for a bad cable, bad radio or a rate limiter on the path."
+            "Round trips were no longer than usual when packets were lost, so no long queue was \
+             full: look for a bad cable, bad radio or a rate limiter on the path."
         }
         _ => {
             "These losses are too few to tell their cause: look at the drop and error counters of \
@@ -74,7 +84,7 @@ fn loss(totals: &CaptureTotals) -> Option<Sentence> {
 
 /// What to change on a path that holds packets.
 fn hold(totals: &CaptureTotals) -> Option<Sentence> {
-    let held = totals.spurious + totals.held.count + totals.late.count;
+    let held = delays(totals);
     if held == 0 || is_undecided(totals) {
         return None;
     }
