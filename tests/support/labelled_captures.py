@@ -75,7 +75,7 @@ def labels(one: Labelled, place: str) -> pl.DataFrame:
     if place == "receiver":
         return found
     timers = one.result.timeouts.filter(mine & (pl.col("kind") == "timeout"))
-    fired = again.join(timers.drop_nulls("truth"), on=["at_s", "seq"], suffix="_of_timer")
+    fired = again.join(timers.drop_nulls("truth"), on=["flow", "at_s", "seq"], suffix="_of_timer")
     said = fired.select("frame", pl.lit("timeout").alias("what"), "truth")
     return pl.concat([found, said])
 

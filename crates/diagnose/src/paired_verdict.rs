@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::class::TimeoutClass;
 use crate::evidence::{Assessment, Necessity};
-use crate::history::{Bound, Evidence, EvidenceKind};
+use crate::history::{Bound, EvidenceKind};
 
 /// What is known of a retransmission from both captures.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ impl PairedVerdict {
     /// The verdict, which is certain.
     pub fn assessment(self, frame: u64) -> Assessment {
         let bound = Bound::AtMost(0);
-        let evidence = vec![Evidence { kind: &BOTH_CAPTURES, bound, frame }];
+        let evidence = vec![bound.shown_by(frame).of(&BOTH_CAPTURES)];
         Assessment { verdict: self.verdict, confidence: 1.0, evidence, against: Vec::new() }
     }
 }

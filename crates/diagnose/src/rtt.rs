@@ -59,6 +59,11 @@ impl RttStatistics {
         self.newest.is_some_and(|newest| newest > at)
     }
 
+    /// Did an ACK at `acked` come too soon to answer a segment sent at `sent`, by the samples so far?
+    pub fn is_too_soon(&self, sent: Instant, acked: Instant) -> bool {
+        self.min.is_some_and(|min| acked.since(sent) * 100 < min * TOO_SOON)
+    }
+
     /// Adds a sample (RFC 6298 section 2).
     pub fn take(&mut self, rtt: Duration) {
         self.samples += 1;

@@ -5,7 +5,7 @@ use rtolab_time::Instant;
 
 use super::input::SettledDirection;
 use crate::history::{Bound, EvidenceKind, Finding, RetransmittedRange};
-use crate::rtt::{RttStatistics, TOO_SOON};
+use crate::rtt::RttStatistics;
 
 pub(super) static KIND: EvidenceKind = EvidenceKind::new("ack-too-soon", 0.97);
 
@@ -18,7 +18,7 @@ pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> 
 /// The index of the last copy that may have caused the first covering ACK. The copies after it were
 /// sent too late.
 pub(super) fn soonest(range: &RetransmittedRange, rtt: &RttStatistics) -> Option<usize> {
-    let (covering, min_rtt) = (range.covering_ack?, rtt.min?);
-    let too_soon = |at: Instant| covering.at.since(at) * 100 < min_rtt * TOO_SOON;
-    range.copies.iter().skip(1).position(|copy| copy.at <= covering.at && too_soon(copy.at))
+    let acked = range.covering_ack?.at;
+    let too_soon = |sent: Instant| sent <= acked && rtt.is_too_soon(sent, acked);
+    range.copies.iter().skip(1).position(|copy| too_soon(copy.at))
 }

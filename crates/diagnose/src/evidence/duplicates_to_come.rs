@@ -3,61 +3,76 @@
 
 use rtolab_time::Instant;
 
+use super::ack_too_soon;
 use super::input::Findings;
-use super::{ack_too_soon, timestamps};
 use crate::history::{
-    Ack, Bound, EvidenceKind, Original, RetransmissionHistory, RetransmittedRange,
+    Ack, Bound, EvidenceKind, Finding, RetransmissionHistory, RetransmittedRange, TooSoon,
 };
 
 pub(super) static KIND: EvidenceKind = EvidenceKind::new("duplicates-to-come", 0.95);
 
+/// The evidence of a D-SACK about the ranges that earlier ACKs covered.
+pub(super) fn on_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
+    let at = ack.facts.at;
+    let covered = |range: &RetransmittedRange| range.is_covered_before(at);
+    newest_reported(history, ack).map_or_else(Findings::new, |newest| {
+        bounds(history, ack, (newest + ack.rtt.reordering_window(), None), covered)
+    })
+}
+
+/// The evidence about the ranges that this ACK covers.
 pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findings {
     let facts = ack.facts;
-    let mut found = Findings::new();
-    let covers = |range: &RetransmittedRange| range.is_covered_at(facts.at);
-    if !facts.is_new() || !history.iter().any(covers) {
-        return found;
+    let covered =
+        |range: &RetransmittedRange| range.is_covered_at(facts.at) && range.end <= facts.ack;
+    if !facts.is_new() || !history.iter().any(covered) {
+        return Findings::new();
     }
-    let Some(first) = first_awaited(history, ack) else { return found };
-    for (index, range) in history.iter().enumerate() {
-        if !covers(range) || range.end > facts.ack || has_older_timestamp(range) {
-            continue;
-        }
-        let after = range.copies.iter().skip(1).position(|copy| copy.at > first);
-        found.extend(after.map(|upper| (index, Bound::AtMost(upper).shown_by(ack.frame))));
-    }
-    found
-}
-
-/// When the first unneeded copy that has not arrived yet was sent. If this ACK has a D-SACK: when
-/// the newest unneeded copy that has arrived was sent.
-fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Instant> {
-    let facts = ack.facts;
-    if let Some(block) = facts.dsack {
-        let reported = history.iter().filter(|range| range.spans(block.start));
-        return reported.filter_map(|range| Some(range.copies.last()?.at)).max();
-    }
-    let since = history.last_duplicate;
-    let unneeded = |range: &&RetransmittedRange| match range.covering_ack {
-        // Later data has arrived, so a duplicate ACK can no longer arrive.
-        Some(_) if range.due <= facts.at => false,
-        _ if range.is_syn => false,
-        // The ACK may be a delayed ACK, which answers the copy, too.
-        Some(covering) if covering.may_be_delayed => false,
-        // The echoed timestamp shows that none of the copies had arrived yet.
-        Some(covering) if covering.at == facts.at => has_older_timestamp(range),
-        Some(_) => {
-            range.original() == Original::Arrived
-                || ack_too_soon::soonest(range, ack.rtt) == Some(0)
-        }
-        None => false,
+    let first = match newest_reported(history, ack) {
+        Some(newest) => Some((newest, None)),
+        None => first_awaited(history, ack).map(|(sent, premise)| (sent, Some(premise))),
     };
-    let copies = history.iter().filter(unneeded).flat_map(|range| range.copies.iter().skip(1));
-    copies.map(|copy| copy.at).filter(|&at| since.is_none_or(|since| at > since)).min()
+    first.map_or_else(Findings::new, |first| bounds(history, ack, first, covered))
 }
 
-/// Was the echoed timestamp older than those of all retransmissions?
-fn has_older_timestamp(range: &RetransmittedRange) -> bool {
-    let first = Bound::AtMost(0);
-    range.evidence.iter().any(|piece| piece.kind == &timestamps::OLDER && piece.bound == first)
+/// The bounds of these ranges: none of their copies that were sent after `first` had arrived.
+fn bounds(
+    history: &RetransmissionHistory,
+    ack: &Ack<'_>,
+    (first, premise): (Instant, Option<TooSoon>),
+    covered: impl Fn(&RetransmittedRange) -> bool,
+) -> Findings {
+    let bound = |range: &RetransmittedRange| {
+        let upper = range.copies.iter().skip(1).position(|copy| copy.at > first)?;
+        Some(Finding { premise, ..Bound::AtMost(upper).shown_by(ack.frame) })
+    };
+    let ranges = history.iter().enumerate().filter(|(_, range)| covered(range));
+    ranges.filter_map(|(index, range)| Some((index, bound(range)?))).collect()
+}
+
+/// When the newest copy of the range was sent that a D-SACK of this ACK reports.
+fn newest_reported(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Instant> {
+    let block = ack.facts.dsack?;
+    let reported = history.iter().filter(|range| range.spans(block.start) && !range.is_syn);
+    reported.filter_map(|range| Some(range.copies.last()?.at)).max()
+}
+
+/// When the first unneeded copy was sent whose duplicate ACK has not arrived yet, and the premise
+/// that it is unneeded.
+fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<(Instant, TooSoon)> {
+    let since = history.last_duplicate;
+    let is_awaited = |sent: Instant| since.is_none_or(|since| sent > since);
+    let awaited = history.iter().filter_map(|range| {
+        let covering = range.covering_ack?;
+        // Once later data has arrived, a duplicate ACK can no longer arrive. A delayed ACK answers
+        // the copy, too.
+        let is_over = range.due <= ack.facts.at || covering.may_be_delayed || range.is_syn;
+        if is_over || covering.at == ack.facts.at {
+            return None;
+        }
+        let sent = range.first_retransmitted().filter(|&sent| is_awaited(sent))?;
+        let is_unneeded = ack_too_soon::soonest(range, ack.rtt) == Some(0);
+        is_unneeded.then_some((sent, TooSoon { sent, acked: covering.at }))
+    });
+    awaited.min_by_key(|(sent, _)| *sent)
 }

@@ -71,7 +71,11 @@ pub(crate) static KINDS: Kinds = Kinds {
         (&already_acknowledged::KIND, already_acknowledged::on_retransmission),
         (&overtaken_copies::KIND, overtaken_copies::on_retransmission),
     ],
-    on_ack: &[(&d_sack::KIND, d_sack::on_ack), (&duplicate_each::KIND, duplicate_each::on_ack)],
+    on_ack: &[
+        (&d_sack::KIND, d_sack::on_ack),
+        (&duplicate_each::KIND, duplicate_each::on_ack),
+        (&duplicates_to_come::KIND, duplicates_to_come::on_ack),
+    ],
     on_first_ack: &[
         (&timestamps::OLDER, timestamps::older),
         (&timestamps::OWN, timestamps::own),

@@ -6,6 +6,10 @@
 
 use std::ptr;
 
+use rtolab_time::Instant;
+
+use crate::rtt::RttStatistics;
+
 /// A kind of evidence. Each kind is one `static`, which is equal to itself only.
 #[derive(Debug)]
 pub struct EvidenceKind {
@@ -41,7 +45,7 @@ pub(crate) enum Bound {
 impl Bound {
     /// The bound with the frame that shows it.
     pub const fn shown_by(self, frame: u64) -> Finding {
-        Finding { bound: self, frame }
+        Finding { bound: self, frame, premise: None }
     }
 }
 
@@ -50,12 +54,30 @@ impl Bound {
 pub(crate) struct Finding {
     pub bound: Bound,
     pub frame: u64,
+    pub premise: Option<TooSoon>,
 }
 
 impl Finding {
     /// Evidence of this kind.
     pub const fn of(self, kind: &'static EvidenceKind) -> Evidence {
-        Evidence { kind, bound: self.bound, frame: self.frame }
+        Evidence { kind, bound: self.bound, frame: self.frame, premise: self.premise }
+    }
+}
+
+/// The premise that an ACK came too soon to answer a copy. Only later packets can confirm it: after
+/// an outage the path may be faster than ever before, because the outage emptied its queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooSoon {
+    /// When the copy was sent.
+    pub sent: Instant,
+    /// When the ACK arrived.
+    pub acked: Instant,
+}
+
+impl TooSoon {
+    /// Did packets that were sent after the ACK take as long as those before?
+    pub fn is_confirmed(self, rtt: &RttStatistics) -> bool {
+        rtt.is_measured_after(self.acked) && rtt.is_too_soon(self.sent, self.acked)
     }
 }
 
@@ -66,4 +88,6 @@ pub(crate) struct Evidence {
     pub bound: Bound,
     /// The frame that shows it.
     pub frame: u64,
+    /// What later packets have to confirm; `None` if the evidence needs no confirmation.
+    pub premise: Option<TooSoon>,
 }

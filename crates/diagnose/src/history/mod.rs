@@ -16,7 +16,7 @@ use rtolab_time::Instant;
 pub(crate) use ack::{Ack, LONGEST_DELAYED_ACK, delivered_original};
 pub(crate) use arrivals::{Arrival, Arrivals};
 pub use evidence::EvidenceKind;
-pub(crate) use evidence::{Bound, Evidence, Finding};
+pub(crate) use evidence::{Bound, Evidence, Finding, TooSoon};
 pub(crate) use frame::Frame;
 use order::TransmissionOrder;
 pub(crate) use range::{

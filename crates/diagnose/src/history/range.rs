@@ -5,7 +5,8 @@ use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
 use super::arrivals::Arrival;
-use super::evidence::{Bound, Evidence};
+use super::evidence::{Bound, Evidence, TooSoon};
+use crate::rtt::RttStatistics;
 use crate::trigger::Trigger;
 
 /// One transmission of a range.
@@ -125,6 +126,13 @@ impl RetransmittedRange {
         }
     }
 
+    /// Discards the evidence whose premise later packets did not confirm. If the receiver reports
+    /// duplicates, only its reports confirm.
+    pub fn discard_unconfirmed(&mut self, rtt: &RttStatistics, reports_duplicates: bool) {
+        let confirms = |premise: TooSoon| !reports_duplicates && premise.is_confirmed(rtt);
+        self.evidence.retain(|piece| piece.premise.is_none_or(confirms));
+    }
+
     /// When its last copy was sent, if no earlier copy arrived.
     pub fn delivered_copy(&self) -> Option<Instant> {
         let (upper, lower) = self.bounds();
@@ -157,7 +165,10 @@ impl RetransmittedRange {
 
     /// Adds evidence, unless it is already there.
     pub fn note(&mut self, piece: Evidence) {
-        let known = |known: &Evidence| known.kind == piece.kind && known.bound == piece.bound;
+        let known = |known: &Evidence| {
+            let is_as_sure = known.premise.is_none() || known.premise == piece.premise;
+            known.kind == piece.kind && known.bound == piece.bound && is_as_sure
+        };
         if !self.evidence.iter().any(known) {
             self.evidence.push(piece);
         }
