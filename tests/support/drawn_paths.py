@@ -3,7 +3,7 @@
 No rule of the diagnosis was made on these.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -25,12 +25,44 @@ LEVELS = (0.0, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 """The lower ends of the classes of confidence."""
 
 
+SHARED = """
+title = "A transfer that shares a queue, on a link with outages"
+duration = "90 s"
+
+[[link]]
+name = "wire"
+between = ["sender", "receiver"]
+rate = "1 Mbit/s"
+outages.random = {{ good = {{ exponential = "8 s" }}, bad = {{ exponential = "1 s" }} }}
+
+[tcp]
+sender = "sack"
+
+[[flow]]
+name = "transfer"
+from = "sender"
+to = "receiver"
+bytes = "1 MB"
+
+[[flow]]
+name = "others"
+from = "sender"
+to = "receiver"
+{others}
+"""
+"""A scenario whose other flows keep the queue from emptying, except in outages."""
+
+SHARED_JUDGING = range(5001, 5101)
+"""Numbers of shared queues on which nothing was chosen. Rules were made on 1 to 400."""
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A sender and the settings of `single-link`."""
+    """A scenario, by name or as text, with a sender and settings."""
 
     sender: str
     set: dict[str, Any]
+    scenario: str = "single-link"
 
 
 def drawn(seed: int) -> Drawn:
@@ -77,12 +109,53 @@ def drawn(seed: int) -> Drawn:
     return Drawn(sender, set)
 
 
-def verdicts(seeds: Sequence[int], folder: Path) -> Iterator[dict[str, Any]]:
+def drawn_shared(seed: int) -> Drawn:
+    """The path with this number whose queue other flows share, the same everywhere."""
+    random = Random(f"shared {seed}")
+
+    def between(low: float, high: float) -> float:
+        """Uniform in the logarithm."""
+        return low * float((high / low) ** random.random())
+
+    rate_kbps, delay_ms = between(200, 10_000), between(3, 100)
+    packets = 5 + max(rate_kbps / 12 * 2 * delay_ms / 1000, 4) * between(0.5, 6)
+    link: dict[str, Any] = {
+        "rate": f"{rate_kbps:.0f} kbit/s",
+        "delay": f"{delay_ms:.0f} ms",
+        "queue": f"{packets:.0f} packets",
+        "outages.random.good.exponential": f"{between(3, 12):.1f} s",
+        "outages.random.bad.exponential": f"{between(300, 3000):.0f} ms",
+    }
+    if random.random() < 0.4:
+        link["forward.loss"] = round(between(0.0005, 0.03), 4)
+    if random.random() < 0.4:
+        link["backward.loss"] = round(between(0.001, 0.1), 4)
+    set: dict[str, Any] = {f"link.wire.{key}": value for key, value in link.items()}
+    set["flow.transfer.bytes"] = f"{between(50, 1500):.0f} kB"
+    set["flow.transfer.start"] = random.choice(["0 s", "2 s", "5 s"])
+    set["receiver.dsack"] = random.random() < 0.6
+    set["receiver.delayed_ack"] = random.choice(["40 ms", "200 ms"])
+    sender = random.choice(SENDERS)
+    set["tcp.timestamps"] = random.random() < 0.25
+    if random.random() < 0.6:
+        others = f"count = {random.choice([1, 2, 4, 8])}\nstart_jitter = \"1 s\""
+    else:
+        rate = f"{rate_kbps * between(0.4, 1.05):.0f} kbit/s"
+        others = f'datagrams = {{ rate = "{rate}", packet = "1000 B" }}'
+    return Drawn(sender, set, SHARED.format(others=others))
+
+
+def verdicts(
+    seeds: Sequence[int], folder: Path, draw: Callable[[int], Drawn] = drawn
+) -> Iterator[dict[str, Any]]:
     """A row each verdict about a retransmission or a timeout, with its truth."""
-    file = folder / "drawn.pcapng"
+    file, scenario = folder / "drawn.pcapng", folder / "drawn.toml"
     for seed in seeds:
-        path = drawn(seed)
-        result = run("single-link", sender=path.sender, seed=seed, set=path.set)
+        path = draw(seed)
+        if path.scenario != Drawn.scenario:
+            scenario.write_text(path.scenario)
+        name = Drawn.scenario if path.scenario == Drawn.scenario else str(scenario)
+        result = run(name, sender=path.sender, seed=seed, set=path.set, trace=True)
         for place in PLACES:
             file.write_bytes(result.pcapng(0, place))
             known = labels(Labelled("", result, 0), place)

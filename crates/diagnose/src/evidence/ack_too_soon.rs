@@ -4,14 +4,16 @@
 use rtolab_time::Instant;
 
 use super::input::SettledDirection;
-use crate::history::{Bound, EvidenceKind, Finding, RetransmittedRange};
+use crate::history::{Bound, DuplicateAck, EvidenceKind, Finding, RetransmittedRange};
 use crate::rtt::RttStatistics;
 
 pub(super) static KIND: EvidenceKind = EvidenceKind::new("ack-too-soon", 0.97);
 
 pub(super) fn at_end(range: &RetransmittedRange, end: &SettledDirection<'_>) -> Option<Finding> {
     // An outage may have discarded the queue of all earlier samples.
-    let covering = range.covering_ack.filter(|ack| end.rtt.is_measured_after(ack.at))?;
+    let covering = range
+        .covering_ack
+        .filter(|ack| ack.duplicate == DuplicateAck::Came && end.rtt.is_measured_after(ack.at))?;
     soonest(range, end.rtt).map(|latest| Bound::AtMost(latest).shown_by(covering.frame))
 }
 

@@ -3,10 +3,11 @@
 
 use rtolab_time::Instant;
 
-use super::ack_too_soon;
 use super::input::Findings;
+use super::{OF_EITHER_ACK, ack_too_soon};
 use crate::history::{
-    Ack, Bound, EvidenceKind, Finding, RetransmissionHistory, RetransmittedRange, TooSoon,
+    Ack, Bound, Evidence, EvidenceKind, Finding, Original, RetransmissionHistory,
+    RetransmittedRange, TooSoon,
 };
 
 pub(super) static KIND: EvidenceKind = EvidenceKind::new("duplicates-to-come", 0.95);
@@ -30,7 +31,7 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     }
     let first = match newest_reported(history, ack) {
         Some(newest) => Some((newest, None)),
-        None => first_awaited(history, ack).map(|(sent, premise)| (sent, Some(premise))),
+        None => first_awaited(history, ack),
     };
     first.map_or_else(Findings::new, |first| bounds(history, ack, first, covered))
 }
@@ -58,8 +59,11 @@ fn newest_reported(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<Ins
 }
 
 /// When the first unneeded copy was sent whose duplicate ACK has not arrived yet, and the premise
-/// that it is unneeded.
-fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<(Instant, TooSoon)> {
+/// that it is unneeded, if that needs confirmation.
+fn first_awaited(
+    history: &RetransmissionHistory,
+    ack: &Ack<'_>,
+) -> Option<(Instant, Option<TooSoon>)> {
     let since = history.last_duplicate;
     let is_awaited = |sent: Instant| since.is_none_or(|since| sent > since);
     let awaited = history.iter().filter_map(|range| {
@@ -71,8 +75,24 @@ fn first_awaited(history: &RetransmissionHistory, ack: &Ack<'_>) -> Option<(Inst
             return None;
         }
         let sent = range.first_retransmitted().filter(|&sent| is_awaited(sent))?;
+        if let Some(piece) = own_ack_of_original(range) {
+            return Some((sent, piece.premise));
+        }
         let is_unneeded = ack_too_soon::soonest(range, ack.rtt) == Some(0);
-        is_unneeded.then_some((sent, TooSoon { sent, acked: covering.at }))
+        is_unneeded.then_some((sent, Some(TooSoon { sent, acked: covering.at })))
     });
     awaited.min_by_key(|(sent, _)| *sent)
+}
+
+/// The evidence that the original arrived and that the first covering ACK answers it and not a copy,
+/// if any: that without a premise first.
+fn own_ack_of_original(range: &RetransmittedRange) -> Option<&Evidence> {
+    if range.original() != Original::Arrived {
+        return None;
+    }
+    let of_original = range.evidence.iter().filter(|piece| {
+        let may_answer_copy = OF_EITHER_ACK.contains(&piece.kind);
+        piece.bound == Bound::AtMost(0) && piece.kind.supports_inference && !may_answer_copy
+    });
+    of_original.min_by_key(|piece| piece.premise.is_some())
 }
