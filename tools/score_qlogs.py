@@ -52,7 +52,7 @@ def main() -> None:
     totals: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
     for folder in sorted(Path(sys.argv[1]).iterdir()):
         stack = folder.name.split("-", 2)[0].replace("quic", "quic-go")
-        half = "first half" if int(folder.name.rsplit("-", 1)[1]) % 2 else "judging half"
+        half = "first half" if int(folder.name.rsplit("-", 1)[1]) % 2 else "test half"
         try:
             for what, pairs in score(folder):
                 totals.setdefault((what, stack, half), Counter()).update(pairs)
