@@ -42,7 +42,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     The same arguments give the same tables and captures, on any machine and with any `jobs`.
 
     Args:
-        scenario: the path of a scenario, or the name of a shipped one (`frto2002-delays`).
+        scenario: the path of a scenario, or the name of an included one (`frto2002-delays`).
         sender: a sender specification such as "sack+frto", or several, which run on the same seeds;
             by default the scenario's own.
         seed: the first seed; run i of a sender uses `seed + i`, so senders are paired by seed.
@@ -149,10 +149,10 @@ def scenario_title(path: Path) -> str:
 
 
 def find_scenario(scenario: str | Path) -> Path:
-    """The file of a scenario: an existing path, or a shipped scenario of that name.
+    """The file of a scenario: an existing path, or an included scenario of that name.
 
     Raises:
-        Error: neither a file nor a shipped scenario.
+        Error: neither a file nor an included scenario.
     """
     path = Path(scenario)
     if path.exists():

@@ -35,7 +35,7 @@ def with_traces_swapped(experiment: Experiment) -> set[str]:
 
 
 def set_in(scenario: str, key: str) -> Any:
-    """The value that a shipped scenario has for a dotted key, as in `link.wireless.delay`."""
+    """The value that an included scenario has for a dotted key, as in `link.wireless.delay`."""
     found: Any = tomllib.loads(shipped_scenarios()[scenario].read_text(encoding="utf-8"))
     for part in key.split("."):
         by_name = isinstance(found, list)

@@ -23,7 +23,7 @@ from rtolab.process import end_at_second_interrupt
 
 EXTRAS = {"dask": "distributed", "mcp": "mcp", "serve": "uvicorn"}
 FIRST_STEPS = """\
-rtolab tells which retransmission timeouts were unnecessary, what they cost, and what helps.
+rtolab shows which retransmission timeouts were unnecessary, what they cost, and what helps.
 
   rtolab diagnose trace.pcapng              say why a capture's connections were slow
   rtolab run stall -s sack -s sack+frto     compare senders on a path that stalls

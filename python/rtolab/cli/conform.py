@@ -56,7 +56,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = Suite.FIFTY,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Only this scenario of the suite; again for more."),
+        typer.Option(metavar="ID", help="Only this scenario of the suite; repeatable."),
     ] = None,
     lists: Annotated[
         bool, typer.Option("--list", help="List all suites and scenarios, and run none.")
@@ -66,15 +66,15 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = "",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="key=value for every scenario, such as kernel.frto=0."),
+        typer.Option("--set", help="key=value for every scenario, such as kernel.frto=0; repeatable."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="The seed.")] = 1,
     parallel: Annotated[
-        int, typer.Option(min=1, max=MOST_JOBS, help="Scenarios at a time, on hosts of their own.")
+        int, typer.Option(min=1, max=MOST_JOBS, help="Scenarios at a time, each on its own hosts.")
     ] = 10,
     limit: Annotated[
         float,
-        typer.Option(min=1, callback=finite, metavar="SECONDS", help="A longer transfer has hung."),
+        typer.Option(min=1, callback=finite, metavar="SECONDS", help="A longer transfer counts as hanging."),
     ] = 60.0,
     lead: Annotated[
         float,
@@ -102,7 +102,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = 5.0,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Another result to show beside; again for more."),
+        typer.Option(metavar="FILE", help="Another result to show beside this one; repeatable."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
@@ -112,12 +112,12 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A guest's kernel, with --virtual; again for more, side by side.",
+            help="A guest's kernel, with --virtual; repeat it to compare kernels.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a stack on paths that delay and lose, in real time (Linux, root).
+    """Score a stack on paths that delay and lose packets, in real time (Linux, root).
 
     With --virtual the hosts are guest kernels on a virtual clock: no root, and two runs are equal.
 

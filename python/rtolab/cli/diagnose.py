@@ -48,8 +48,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option(
             "--pair",
-            help="The two captures or logs are of the same transfers, one at each end: each "
-            "packet's fate is known.",
+            help="The two captures or logs are from both ends of the same transfers, and show each packet's fate.",
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Connections shown, the worst first.")] = 10,
@@ -91,7 +90,7 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Say whether each retransmission and timeout of a capture was necessary, and what it cost.
 
-    Of a QUIC log: whether each packet that was declared lost was lost, and each probe timeout.
+    For a QUIC log: say whether each declared loss and each probe timeout was spurious.
 
     The verdicts are those of the engine's detectors (`rtolab list detectors`). Detectors written in
     Python apply to runs, not to captures.

@@ -35,14 +35,14 @@ class Backend(Enum):
 
 def emulate(  # noqa: PLR0913  (all but the first two are options)
     scenario: Annotated[
-        str | None, typer.Argument(help="A TOML file, or the name of a shipped one.")
+        str | None, typer.Argument(help="A TOML file, or the name of an included scenario.")
     ] = None,
     command: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="-- CMD",
             help="A command for the first host of the first link, instead of the scenario's flows; "
-            "{peer} is the address of the other end, {NAME} that of any host.",
+            "{peer} is the address of the other end, {NAME} that of the host NAME.",
         ),
     ] = None,
     *,
@@ -51,7 +51,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed; run i has seed + i.")
     ] = 1,
     parallel: Annotated[
-        int, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time, on hosts of their own.")
+        int, typer.Option(min=1, max=MOST_JOBS, help="Runs at a time, each on its own hosts.")
     ] = 1,
     set_: Set = None,
     server: Annotated[
@@ -63,7 +63,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Only remove what killed runs left on this machine.")
+        bool, typer.Option("--clean", help="Only remove namespaces that killed runs left behind.")
     ] = False,
     virtual: Virtual = False,
     kernel: KernelName = None,
@@ -71,7 +71,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         list[str] | None,
         typer.Option(
             metavar="HOST",
-            help="With --virtual: a host that is the engine instead of a guest; again for more.",
+            help="With --virtual: a host that runs the engine, not a guest kernel; repeatable.",
         ),
     ] = None,
     sender: Annotated[
@@ -81,8 +81,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         bool,
         typer.Option(
             "--withhold",
-            help="With --virtual: the truth about each timeout and fast retransmit from a repeated "
-            "run without its retransmission.",
+            help="With --virtual: find the truth about each timeout and fast retransmit by a repeated run without its retransmission.",
         ),
     ] = False,
     as_json: Annotated[
@@ -91,8 +90,8 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
 ) -> None:
     """Run a scenario on real kernels: its own flows, or a command.
 
-    The hosts are network namespaces in real time: this needs Linux and root. With --virtual they
-    are guests on a virtual clock: this needs Linux and a kernel of `rtolab kernel build`.
+    The hosts are network namespaces in real time, which need Linux and root. With --virtual they
+    are guests on a virtual clock, which need Linux and a kernel of `rtolab kernel build`.
 
     Exits with 1 if the command fails or this machine was too slow for the links.
     """
@@ -104,7 +103,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             stdout().print(f"removed: {', '.join(gone) or 'nothing'}", highlight=False)
         return
     if scenario is None:
-        raise Error("`emulate` needs a scenario, a TOML file or the name of a shipped one")
+        raise Error("`emulate` needs a scenario, a TOML file or the name of an included one")
     settings = pairs(set_, "--set")
     guest = guest_of(kernel, virtual=virtual)
     _check_options(
@@ -185,9 +184,9 @@ def compare(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Compare the engine with this machine's kernel on the same links (Linux, root).
 
-    With --virtual the kernel is a guest on a virtual clock, and needs no root.
+    With --virtual the kernel is a guest on a virtual clock, which needs no root.
 
-    Exits with 1 if they differ, or if this machine was too slow for the links.
+    Exits with 1 if the two differ, or if this machine was too slow for the links.
     """
     from rtolab.emulation import agreement  # noqa: PLC0415
     from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415

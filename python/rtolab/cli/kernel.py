@@ -31,27 +31,26 @@ def kernel(
     action: Annotated[Action, typer.Argument(help="What to do.")],
     name: Annotated[
         str | None,
-        typer.Argument(help="The kernel's name here; by default the version or the tree's name."),
+        typer.Argument(help="A name for the kernel; by default the version or the tree's name."),
     ] = None,
     *,
     source: Annotated[
-        Path | None, typer.Option(help="A tree of Linux's sources to build; it stays as it is.")
+        Path | None, typer.Option(help="A tree of Linux's sources to build; it is only read.")
     ] = None,
     version: Annotated[
         str | None, typer.Option(help="The version of Debian's linux-source package to build.")
     ] = None,
     hz: Annotated[
-        int, typer.Option(min=100, max=1000, help="Its timer interrupts a second.")
+        int, typer.Option(min=100, max=1000, help="The kernel's timer interrupts per second.")
     ] = 1000,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=MOST_JOBS, help="Compilers at a time.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build a kernel for --virtual, list the kernels that were built, or remove one.
+    """Build a kernel for --virtual, list the built kernels, or remove one.
 
-    A kernel is built as a program (User Mode Linux) in the cache folder. That takes some minutes,
-    once.
+    A kernel is built once, in some minutes, as a program (User Mode Linux) in the cache folder.
     """
     from rtolab import kernel as guests  # noqa: PLC0415
 

@@ -7,26 +7,26 @@ import typer
 
 from rtolab.run import MOST_JOBS
 
-Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped one.")]
+Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of an included scenario.")]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value that replaces the scenario's.")
+    list[str] | None, typer.Option("--set", help="key=value that replaces a value of the scenario; repeatable.")
 ]
 Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one a processor.")
+    int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one per processor.")
 ]
-Out = Annotated[Path, typer.Option(help="Folder for report, pictures and captures.")]
+Out = Annotated[Path, typer.Option(help="Folder for the report, pictures and captures.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Virtual = Annotated[
     bool,
     typer.Option(
-        "--virtual", help="Hosts are guests on a virtual clock: no root; see `rtolab kernel`."
+        "--virtual", help="Run the hosts as guests on a virtual clock, without root; see `rtolab kernel`."
     ),
 ]
 KernelName = Annotated[
     str | None,
     typer.Option(
-        "--kernel", metavar="NAME", help="Their kernel, with --virtual; by default the newest."
+        "--kernel", metavar="NAME", help="The guests' kernel, with --virtual; by default the newest."
     ),
 ]

@@ -39,7 +39,7 @@ def demo(
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
-    """Measure the tables of the F-RTO report on this machine, beside the published ones."""
+    """Measure the tables of the F-RTO report, and print them beside the published ones."""
     from rtolab.campaign import Campaign, Settings  # noqa: PLC0415
 
     campaign = Campaign(out, Settings(seed, runs), jobs, fresh=True)
@@ -73,12 +73,12 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     ] = False,
     assumptions: Annotated[
         bool,
-        typer.Option("--assumptions", help="Also try other assumptions: several times as long."),
+        typer.Option("--assumptions", help="Also try other assumptions; takes several times as long."),
     ] = False,
     search: Annotated[
         bool,
         typer.Option(
-            "--search", help="Find settings of unstated assumptions by which failed checks pass."
+            "--search", help="Find settings of unstated assumptions with which failed checks pass."
         ),
     ] = False,
     fresh: Annotated[
@@ -87,11 +87,11 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     seed: Seed = 1,
     jobs: Jobs = None,
     assume: Annotated[
-        list[str] | None, typer.Option(help="key=value that replaces an assumption.")
+        list[str] | None, typer.Option(help="key=value that replaces an assumption; repeatable.")
     ] = None,
     on: Annotated[
         Backend,
-        typer.Option(help="Simulated only, or also on real kernels (Linux; --virtual or root)."),
+        typer.Option(help="Where to run: only simulated, or also on real kernels (Linux; --virtual or root)."),
     ] = Backend.SIMULATOR,
     parallel: Annotated[
         int,
@@ -102,11 +102,11 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
-    """Measure the papers' tables and figures beside the published ones, and check each claim.
+    """Measure the papers' tables and figures, compare them with the published ones, and check claims.
 
     Finished parts stay in the folder of --out: after an interruption the same command continues.
 
-    Exits with 1 if a claim fails, or with --on kernel if this machine was too slow.
+    Exits with 1 if a check fails, or with --on kernel if this machine was too slow.
     """
     if on is Backend.KERNEL:
         if assume or quick or fresh or assumptions or search:

@@ -27,7 +27,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     *,
     sender: Annotated[
         list[str] | None,
-        typer.Option("--sender", "-s", help="A sender such as newreno+frto; again for another."),
+        typer.Option("--sender", "-s", help="A sender such as newreno+frto; repeatable."),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,
@@ -53,7 +53,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     export: Annotated[
         Export | None,
-        typer.Option(help="Also write the first flow of every run as a script, here or to --out."),
+        typer.Option(help="Also write the first flow of each run as a script, to --out or the current folder."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

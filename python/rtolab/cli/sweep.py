@@ -41,10 +41,10 @@ def sweep(
 ) -> None:
     """Run a scenario over a grid of its keys, with senders and seeds.
 
-    Finished parts stay in the folder: after an interruption the same command continues, and a
-    sweep that has grown computes what is new.
+    Finished parts stay in the folder. After an interruption the same command continues, and a
+    larger sweep computes only the new parts.
 
-    Exits with 1 if a part could not be computed.
+    Exits with 1 if a part fails.
     """
     from rtolab.sweep import load  # noqa: PLC0415
 

@@ -32,17 +32,17 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     interface: Annotated[str, typer.Argument(help="The interface, or `any` for all of them.")],
     *,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print each verdict as a JSON object, one a line.")
+        bool, typer.Option("--json", help="Print each verdict as a JSON object, one per line.")
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="ADDR:PORT", help="Serve metrics for Prometheus there, at /metrics."),
+        typer.Option(metavar="ADDR:PORT", help="Serve metrics for Prometheus at this address, under /metrics."),
     ] = None,
     without_packets: Annotated[
         bool,
         typer.Option(
             "--without-packets",
-            help="Ask the kernel about this host's own connections; INTERFACE is `any`.",
+            help="Ask the kernel about this host's own connections; INTERFACE must be `any`.",
         ),
     ] = False,
     host: Annotated[str | None, typer.Option(help="Only packets from or to this host.")] = None,
@@ -54,23 +54,23 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Paths shown, the worst first.")] = 10,
     connections: Annotated[
-        int, typer.Option(min=1, max=1 << 20, help="The most connections watched at once.")
+        int, typer.Option(min=1, max=1 << 20, help="The largest number of connections watched at once.")
     ] = 1 << 14,
     memory: Annotated[
-        int, typer.Option(min=1, max=1 << 20, help="The most memory for them, in MiB.")
+        int, typer.Option(min=1, max=1 << 20, help="The largest memory of all connections, in MiB.")
     ] = 512,
     ring: Annotated[
         int, typer.Option(min=1, max=1024, help="The ring shared with the kernel, in MiB.")
     ] = 32,
     idle: Annotated[
         float,
-        typer.Option(min=1, callback=finite, help="Seconds until an idle connection is over."),
+        typer.Option(min=1, callback=finite, help="Seconds until an idle connection counts as closed."),
     ] = 600,
 ) -> None:
-    """Judge each retransmission and timeout on an interface as soon as its verdict settles.
+    """Diagnose each retransmission and timeout on an interface as soon as its verdict settles.
 
     The verdicts and their keys are those of `rtolab diagnose`. Runs until Ctrl-C, then prints a
-    summary. Needs Linux and the right CAP_NET_RAW, which root has.
+    summary. Needs Linux and the capability CAP_NET_RAW, which root has.
     """
     from rtolab.watching import WatchState  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ def wireshark(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="With --install: a configuration folder of Wireshark, in place of yours.",
+            help="With --install: a configuration folder of Wireshark, instead of your own.",
         ),
     ] = None,
 ) -> None:

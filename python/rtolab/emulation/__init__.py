@@ -95,7 +95,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
     alone, and two runs of a seed are equal.
 
     Args:
-        scenario: the path of a scenario, or the name of a shipped one.
+        scenario: the path of a scenario, or the name of an included one.
         variants: kernel settings, each of which runs on the same seeds.
         seed: the first seed; run i of a variant uses `seed + i`.
         runs: the number of seeds, for each variant.

@@ -27,7 +27,7 @@ class Case:
 
     Attributes:
         name: the heading of the row.
-        scenario: the path of a scenario, or the name of a shipped one.
+        scenario: the path of a scenario, or the name of an included one.
         set: values that replace those of the scenario, by dotted key.
         runs: the number of seeds; few if only the order of events is random.
     """

@@ -140,7 +140,7 @@ def compare(
     """Run a scenario on the engine and on a kernel, paired by seed.
 
     Args:
-        scenario: the path of a scenario, or the name of a shipped one.
+        scenario: the path of a scenario, or the name of an included one.
         sender: the engine's sender specification.
         seed: the first seed.
         runs: the number of seeds.

@@ -29,7 +29,7 @@ class RunRequest:
     """A request for a run.
 
     Attributes:
-        scenario: the name of a shipped scenario.
+        scenario: the name of an included scenario.
         toml: the text of an edited scenario; None for the shipped one.
         set: values that replace those of the scenario, by dotted key.
         senders: sender specifications; none for the scenario's own.
