@@ -66,7 +66,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = "",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="key=value for every scenario, such as kernel.frto=0; repeatable."),
+        typer.Option(
+            "--set", help="key=value for every scenario, such as kernel.frto=0; repeatable."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED // 2000, help="The seed.")] = 1,
     parallel: Annotated[
@@ -74,7 +76,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     ] = 10,
     limit: Annotated[
         float,
-        typer.Option(min=1, callback=finite, metavar="SECONDS", help="A longer transfer counts as hanging."),
+        typer.Option(
+            min=1, callback=finite, metavar="SECONDS", help="A longer transfer counts as hanging."
+        ),
     ] = 60.0,
     lead: Annotated[
         float,

@@ -47,7 +47,9 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     netns: Annotated[str | None, typer.Option(help="The network namespace of the device.")] = None,
     address: Annotated[
         list[str] | None,
-        typer.Option(help="An address of the device and its prefix; default: 10.9.0.1/24, fd00:9::1/64."),
+        typer.Option(
+            help="An address of the device and its prefix; default: 10.9.0.1/24, fd00:9::1/64."
+        ),
     ] = None,
     route: Annotated[
         list[str] | None, typer.Option(help="A network to route through the device.")
@@ -73,13 +75,17 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         int,
         typer.Option(min=1, max=MOST, help="Half-open connections; one more evicts the oldest."),
     ] = 512,
-    max_time_wait: Annotated[int, typer.Option(min=0, max=MOST, help="Connections in TIME-WAIT.")] = 16384,
+    max_time_wait: Annotated[
+        int, typer.Option(min=0, max=MOST, help="Connections in TIME-WAIT.")
+    ] = 16384,
     max_memory: Annotated[
         int, typer.Option(min=1, max=MOST, help="The largest payload of all connections, in MB.")
     ] = 1024,
     buffer: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST, help="The largest window for a client, in bytes; default: 262144."),
+        typer.Option(
+            min=1, max=MOST, help="The largest window for a client, in bytes; default: 262144."
+        ),
     ] = None,
     send_buffer: Annotated[
         int, typer.Option(min=1, max=MOST, help="The send buffer for a client, in bytes.")

@@ -9,7 +9,8 @@ from rtolab.run import MOST_JOBS
 
 Scenario = Annotated[str, typer.Argument(help="A TOML file, or the name of an included scenario.")]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value that replaces a value of the scenario; repeatable.")
+    list[str] | None,
+    typer.Option("--set", help="key=value that replaces a value of the scenario; repeatable."),
 ]
 Runs = Annotated[int, typer.Option(min=1, help="Seeds for each sender.")]
 Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed + i.")]
@@ -21,12 +22,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, n
 Virtual = Annotated[
     bool,
     typer.Option(
-        "--virtual", help="Run the hosts as guests on a virtual clock, without root; see `rtolab kernel`."
+        "--virtual",
+        help="Run the hosts as guests on a virtual clock, without root; see `rtolab kernel`.",
     ),
 ]
 KernelName = Annotated[
     str | None,
     typer.Option(
-        "--kernel", metavar="NAME", help="The guests' kernel, with --virtual; by default the newest."
+        "--kernel",
+        metavar="NAME",
+        help="The guests' kernel, with --virtual; by default the newest.",
     ),
 ]

@@ -73,7 +73,9 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     ] = False,
     assumptions: Annotated[
         bool,
-        typer.Option("--assumptions", help="Also try other assumptions; takes several times as long."),
+        typer.Option(
+            "--assumptions", help="Also try other assumptions; takes several times as long."
+        ),
     ] = False,
     search: Annotated[
         bool,
@@ -91,7 +93,9 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     on: Annotated[
         Backend,
-        typer.Option(help="Where to run: only simulated, or also on real kernels (Linux; --virtual or root)."),
+        typer.Option(
+            help="Where to run: only simulated, or also on real kernels (Linux; --virtual or root)."
+        ),
     ] = Backend.SIMULATOR,
     parallel: Annotated[
         int,

@@ -53,7 +53,9 @@ def run(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     export: Annotated[
         Export | None,
-        typer.Option(help="Also write the first flow of each run as a script, to --out or the current folder."),
+        typer.Option(
+            help="Also write the first flow of each run as a script, to --out or the current folder."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

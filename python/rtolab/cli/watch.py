@@ -36,7 +36,10 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     ] = False,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="ADDR:PORT", help="Serve metrics for Prometheus at this address, under /metrics."),
+        typer.Option(
+            metavar="ADDR:PORT",
+            help="Serve metrics for Prometheus at this address, under /metrics.",
+        ),
     ] = None,
     without_packets: Annotated[
         bool,
@@ -54,7 +57,8 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Paths shown, the worst first.")] = 10,
     connections: Annotated[
-        int, typer.Option(min=1, max=1 << 20, help="The largest number of connections watched at once.")
+        int,
+        typer.Option(min=1, max=1 << 20, help="The largest number of connections watched at once."),
     ] = 1 << 14,
     memory: Annotated[
         int, typer.Option(min=1, max=1 << 20, help="The largest memory of all connections, in MiB.")
@@ -64,7 +68,9 @@ def watch(  # noqa: PLR0913  (all but the first are options)
     ] = 32,
     idle: Annotated[
         float,
-        typer.Option(min=1, callback=finite, help="Seconds until an idle connection counts as closed."),
+        typer.Option(
+            min=1, callback=finite, help="Seconds until an idle connection counts as closed."
+        ),
     ] = 600,
 ) -> None:
     """Diagnose each retransmission and timeout on an interface as soon as its verdict settles.
