@@ -48,7 +48,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         bool,
         typer.Option(
             "--pair",
-            help="The two captures or logs are from both ends of the same transfers, and show each packet's fate.",
+            help="The two captures or logs are from both ends of the same transfers, and show each "
+            "packet's fate.",
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Connections shown, the worst first.")] = 10,

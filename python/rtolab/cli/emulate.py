@@ -81,7 +81,8 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         bool,
         typer.Option(
             "--withhold",
-            help="With --virtual: find the truth about each timeout and fast retransmit by a repeated run without its retransmission.",
+            help="With --virtual: find the truth about each timeout and fast retransmit by a "
+            "repeated run without its retransmission.",
         ),
     ] = False,
     as_json: Annotated[

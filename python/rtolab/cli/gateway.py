@@ -32,7 +32,8 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     scenario: Annotated[
         str | None,
         typer.Argument(
-            help="A TOML file, or the name of an included scenario: its first flow says how the engine sends and receives. Its links are not used."
+            help="A TOML file, or the name of an included scenario: its first flow says how the "
+            "engine sends and receives. Its links are not used."
         ),
     ] = None,
     *,

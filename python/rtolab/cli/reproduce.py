@@ -106,7 +106,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are options)
     out: Out = Path("out"),
     as_json: AsJson = False,
 ) -> None:
-    """Measure the papers' tables and figures, compare them with the published ones, and check claims.
+    """Measure the papers' tables and figures beside the published ones, and check their claims.
 
     Finished parts stay in the folder of --out: after an interruption the same command continues.
 

@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     export: Annotated[
         Export | None,
         typer.Option(
-            help="Also write the first flow of each run as a script, to --out or the current folder."
+            help="Write the first flow of each run as a script, to --out or the current folder."
         ),
     ] = None,
     as_json: AsJson = False,
