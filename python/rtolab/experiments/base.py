@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Kind = Literal["exact", "ratio", "order", "shape", "count"]
 Verdict = Literal["pass", "fail", "undecidable", "not reproducible"]
 Basis = Literal["paper", "ours", "unstated"]
-"""What a check rests on: the paper's words or numbers, our own expectation, or not stated."""
+"""The basis of a check: the paper's words or numbers, our own expectation, or not stated."""
 Standing = Literal["before", "after", "ours", "unstated"]
 """The paper's checks: were assumptions and bounds chosen before or after results? Others."""
 Overall = Verdict | Literal["nothing to judge"]
@@ -399,17 +399,17 @@ class Check:
 
 
 def from_paper(*checks: Check) -> tuple[Check, ...]:
-    """Checks of what the paper says, in words or numbers."""
+    """Checks of the paper's words or numbers."""
     return tuple(replace(check, basis="paper") for check in checks)
 
 
 def our_own(*checks: Check) -> tuple[Check, ...]:
-    """Checks of what we expect; the paper does not say so."""
+    """Checks of our own expectations, which are not the paper's."""
     return tuple(replace(check, basis="ours") for check in checks)
 
 
 def fitted(what: str, *checks: Check) -> tuple[Check, ...]:
-    """Checks that rest on `what`, which was chosen after their results had been seen."""
+    """Checks that depend on `what`, a choice made after their results had been seen."""
     return tuple(replace(check, fitted=what) for check in checks)
 
 

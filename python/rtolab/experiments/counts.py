@@ -58,7 +58,7 @@ def largest_step(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def unneeded_from(trace: Trace, timeout: Timeout) -> float:
-    """Unneeded retransmissions, the timeout's own among them."""
+    """Unneeded retransmissions, including the timeout's own."""
     return sum(data.unneeded for data in trace.retransmitted(timeout.at))
 
 
@@ -68,7 +68,7 @@ def fast_retransmits(trace: Trace, timeout: Timeout) -> float:
 
 
 def unneeded_fast_retransmits(trace: Trace, timeout: Timeout) -> float:
-    """Fast retransmits after the timeout of what had arrived."""
+    """Fast retransmits, after the timeout, of segments that had arrived."""
     return sum(not fast.needed for fast in trace.fast_retransmits_from(timeout.at))
 
 

@@ -43,7 +43,7 @@ BY_BYTES = {"tcp.window.avoidance": "byte-counting"}
 
 @dataclass(frozen=True)
 class Victim:
-    """A sender that faces a misbehaving receiver: specification, title, and what it needs."""
+    """A sender that faces a misbehaving receiver: specification, title, and required settings."""
 
     sender: str
     label: str

@@ -126,7 +126,7 @@ class ExperimentRuns:
         return {}
 
     def once(self, compute: Callable[[ExperimentRuns], T]) -> T:
-        """What the function computes of these runs; it is called once."""
+        """The result of the function for these runs; rtolab calls it only once."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
         computed: T = self._computed[compute]

@@ -1,6 +1,6 @@
 """Search for settings of unstated assumptions under which a failed check passes.
 
-What it finds is fitted: it says what would explain a published number, and is no evidence for it.
+Its results are fitted: they may explain a published number, but are no evidence for it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

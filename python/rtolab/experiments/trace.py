@@ -1,4 +1,4 @@
-"""What happened in one traced run, as a reader of a packet trace counts it.
+"""The events of one traced run, as a reader of a packet trace counts them.
 
 Everything is seen at the sender: data leave it, ACKs arrive at it.
 """
@@ -36,7 +36,7 @@ class Ack:
 
     @property
     def new(self) -> list[Data]:
-        """What it released for the first time."""
+        """The segments that it released for the first time."""
         return [data for data in self.released if not data.retransmission]
 
     @property
@@ -145,7 +145,7 @@ class Trace:
         return next((one for one in data if one.seq == seq), None)
 
     def acks(self) -> list[Ack]:
-        """All ACKs that came, without what they released."""
+        """All ACKs that arrived, without the segments that they released."""
         return [event for event in self.events if isinstance(event, Ack)]
 
     def outstanding(self, timeout: Timeout) -> list[int]:
@@ -161,7 +161,7 @@ class Trace:
         return sorted(sent)
 
     def acks_after(self, timeout: Timeout) -> list[Ack]:
-        """The ACKs that came after the timer expired, each with what it released."""
+        """The ACKs after the timer expired, each with the segments that it released."""
         acks: list[Ack] = []
         expired = False
         for event in self.events:

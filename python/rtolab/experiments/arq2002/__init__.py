@@ -23,4 +23,4 @@ EXPERIMENTS = (
     + endpoints.EXPERIMENTS
     + tolerance.EXPERIMENTS
 )
-"""In the order of the paper, except that related experiments stand together."""
+"""The experiments, in the order of the paper, except that related ones stand together."""

@@ -41,7 +41,7 @@ FIXED = 144
 
 OWN = "download"
 APART = 0.1
-"""How much two normalized throughputs may differ that are said to be independent of something."""
+"""The largest difference of normalized throughputs that counts as independence."""
 
 
 def competing(flows: int, delay: int) -> Pair:
@@ -93,7 +93,7 @@ def _own(runs: Runs) -> pl.Series:
 
 
 def _others(runs: Runs) -> pl.Series:
-    """That of all competing TCP flows together, by run."""
+    """The throughput of all competing TCP flows together, by run."""
     others = pl.col("normalized_throughput").filter(pl.col("flow").str.starts_with("other-")).sum()
     return _carried(runs).group_by("run", maintain_order=True).agg(others)["normalized_throughput"]
 
@@ -103,7 +103,7 @@ THEIRS = Metric("others", "Competing flows together", "bit/s", _others)
 
 
 def normalized(measured: ExperimentRuns, case: Case) -> Floats:
-    """Own throughput over what errors and all other traffic leave, by run."""
+    """Own throughput over the rate that errors and all other traffic leave, by run."""
     left = case.available_bps() - measured.values(case.key, THEIRS)
     return measured.values(case.key, MINE) / left
 

@@ -275,4 +275,4 @@ FIG6 = experiment(
 )
 
 EXPERIMENTS = (FIG5, FIG6)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -54,7 +54,7 @@ def dupacks_of(measured: ExperimentRuns, per: float) -> Estimate | None:
 
 
 def slightly_more(measured: ExperimentRuns) -> Estimate:
-    """The mean of that ratio over the PERs at which timeouts do not cut dupacks short."""
+    """The mean of that ratio over the PERs at which timeouts do not suppress dupacks."""
     ratios = [dupacks_of(measured, per) for per in SLIGHTLY_PERS]
     return average([ratio for ratio in ratios if ratio])
 
@@ -324,4 +324,4 @@ CLAIM = experiment(
 )
 
 EXPERIMENTS = (FIG7, FIG10, FIG10_DELAYS, CLAIM)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

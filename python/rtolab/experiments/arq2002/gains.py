@@ -293,12 +293,12 @@ SETTINGS = (
 
 
 def under(sender: Sender, delay: int) -> Pair:
-    """At a PER of 1 %."""
+    """The variants under a condition, at a PER of 1 %."""
     return lambda local: sender.on(Setting(1.0, local, delay))
 
 
 def gains_under(measured: ExperimentRuns, sender: Sender) -> list[Value]:
-    """At 10 and at 100 ms."""
+    """The gains under a condition, at 10 and at 100 ms."""
     return [
         gain_value(f"{sender.label}: gain at {delay} ms", under(sender, delay), published)(measured)
         for delay, published in ((10, NEAR_GAIN), (100, FAR_GAIN))
@@ -389,4 +389,4 @@ PACKET_SIZE = experiment(
 )
 
 EXPERIMENTS = (FIG4, FIG4_DELAYS, FIG4_RATES, GAIN, PACKET_SIZE)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

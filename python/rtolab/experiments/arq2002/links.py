@@ -231,4 +231,4 @@ RESIDENCE = experiment(
 )
 
 EXPERIMENTS = (MIXED_LOSS, UPLOADS, RESIDENCE)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

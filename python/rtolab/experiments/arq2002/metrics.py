@@ -58,7 +58,7 @@ LOSS = Metric("loss", "Loss that remains", "%", _effective_loss, digits=4)
 
 
 def _goodput(runs: Runs) -> pl.Series:
-    """Effective goodput, if traffic is what leaves the link and what the link retransmits."""
+    """Effective goodput, if traffic is the data that leaves the link or that it retransmits."""
     of_all = measures.effective_goodput(runs, link="wireless")["effective_goodput"]
     here = (pl.col("link") == "wireless") & (pl.col("direction") == "forward")
     sent = pl.col("measured_transmitted_bytes")

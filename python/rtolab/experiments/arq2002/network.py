@@ -1,4 +1,4 @@
-"""The paper's network (section 3, Table 1) and what it leaves open.
+"""The paper's network (section 3, Table 1) and the assumptions that it leaves open.
 
 Every experiment has the same assumptions: ns-2 of 2001, packets of 552 B on the wire, a window of
 20 of them. They hold for every sender, rate and delay. Alternatives show the effect of other

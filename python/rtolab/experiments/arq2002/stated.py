@@ -1,4 +1,4 @@
-"""What the paper states of its setting and the other experiments leave out."""
+"""Parts of the paper's setting that the other experiments leave out."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -223,4 +223,4 @@ END_TO_END = experiment(
 )
 
 EXPERIMENTS = (STATED, END_TO_END)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

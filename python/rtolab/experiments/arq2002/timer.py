@@ -124,7 +124,7 @@ def survives(g1: Fraction, g2: Fraction, g3: Fraction, burst: Fraction | int) ->
 
 
 def threshold() -> float:
-    """The smallest g3 for which it does, by bisection."""
+    """The smallest g3 for which the timeout does, by bisection."""
     low, high = Fraction(0), Fraction(16)
     for _ in range(40):
         middle = (low + high) / 2
@@ -231,7 +231,7 @@ def weighted(g3: int, local: Local, per: float, tick: str = "10 ms") -> Case:
 
 
 def timeouts(measured: ExperimentRuns, case: Case) -> float:
-    """Per 100 acknowledged."""
+    """Timeouts per 100 acknowledged segments."""
     return mean(measured, case, TIMEOUTS_100)
 
 
@@ -407,4 +407,4 @@ GRANULARITY = experiment(
 )
 
 EXPERIMENTS = (FIG8, EQUATION, FIG9, GRANULARITY)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -150,7 +150,7 @@ FIG11 = experiment(
 
 
 def caused(measured: ExperimentRuns, case: Case) -> dict[str, int]:
-    """Dupacks of a traced run, by what caused them."""
+    """Dupacks of a traced run, by cause."""
     runs = measured.of[case.key]
     here = runs.result.duplicates.filter(
         pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
@@ -212,12 +212,12 @@ OTHERS_SENDERS = {
 
 
 def other(name: str, local: str) -> Case:
-    """One of them at 100 ms and a PER of 1 %."""
+    """One of the other remedies at 100 ms and a PER of 1 %."""
     return OTHERS_SENDERS[name].on(Setting(1.0, local, 100))  # type: ignore[arg-type]
 
 
 def other_ratio(measured: ExperimentRuns, name: str, local: str) -> Estimate:
-    """Its throughput over plain Reno's."""
+    """The throughput of another remedy over plain Reno's."""
     return ratio_of(measured, other(name, local), other("plain", local))
 
 
@@ -276,4 +276,4 @@ OTHERS = experiment(
 )
 
 EXPERIMENTS = (FIG11, CAUSES, OTHERS)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -1,4 +1,4 @@
-"""What the paper leaves open, for `reproduce --search`."""
+"""Unstated assumptions of the paper, for `reproduce --search`."""
 
 from rtolab.experiments.arq2002.network import CLEAN_UPLINK, Setting, packets
 from rtolab.experiments.base import UnstatedAssumption
@@ -35,7 +35,7 @@ OF_VARIANTS = (
     ),
     UnstatedAssumption("the bugfix", {"none": {"tcp.recovery.bugfix": "none"}}),
 )
-"""Of Figure 3's TCPs."""
+"""Unstated assumptions about Figure 3's TCPs."""
 
 OF_WEIGHTS = (
     UnstatedAssumption("the clock", {f"{tick} ms": clock(tick) for tick in (1, 2, 5, 20, 100)}),
@@ -61,4 +61,4 @@ OF_WEIGHTS = (
         },
     ),
 )
-"""Of Figure 9's timeouts."""
+"""Unstated assumptions about Figure 9's timeouts."""

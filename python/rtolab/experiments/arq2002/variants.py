@@ -322,4 +322,4 @@ CLAIM_2 = experiment(
 )
 
 EXPERIMENTS = (FIG2, FIG3, CLAIM_2)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -8,4 +8,4 @@ from rtolab.experiments.delays2001.sources import sources
 from rtolab.experiments.delays2001.systems import systems
 
 EXPERIMENTS = tuple(map(of_the_paper, sources() + hiccups() + gprs() + systems() + remedies()))
-"""By kind of network and question."""
+"""The experiments, by kind of network and question."""

@@ -63,7 +63,7 @@ UNDYING_98 = Variant(
     "one time slot, a timeout of always 4 s",
     {**WIN_98.set, **ONE_SLOT, **constant("4")},
 )
-"""Explanations: what the search found."""
+"""Explanations that the search found."""
 
 
 def stretches(trace: Trace) -> list[tuple[float, float]]:
@@ -78,7 +78,7 @@ def stretches(trace: Trace) -> list[tuple[float, float]]:
 
 
 def places(trace: Trace, _timeout: Timeout) -> float:
-    """The number of such stretches."""
+    """The number of stretches in which data went beyond the window."""
     return len(stretches(trace))
 
 
@@ -136,7 +136,7 @@ def longest(measured: ExperimentRuns) -> list[Value]:
 
 
 def gprs() -> tuple[Experiment, ...]:
-    """In the order of the paper."""
+    """The experiments, in the order of the paper."""
     win, nt = After(WINDOWS_98, DELAY_AT), After(WINDOWS_NT, DELAY_AT)
     return (
         Experiment(

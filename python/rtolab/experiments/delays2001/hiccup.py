@@ -102,7 +102,7 @@ def derive(measured: ExperimentRuns) -> list[Value]:
 
 
 def hiccups() -> tuple[Experiment, ...]:
-    """In the order of the paper."""
+    """The experiments, in the order of the paper."""
     reno, newreno = After(RENO, HOLD_AT), After(NEWRENO, HOLD_AT)
     eager, patient = After(EAGER, 5.0), After(PATIENT, 5.0)
     held = (Mark(HOLD_AT, "the hold begins"), Mark(HOLD_AT + HOLD_FOR, "the hold ends"))

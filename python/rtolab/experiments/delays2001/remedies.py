@@ -62,7 +62,7 @@ def remedy(
 
 
 def remedies() -> tuple[Experiment, ...]:
-    """In the order of the paper."""
+    """The experiments, in the order of the paper."""
     careful, less = After(CAREFUL, HOLD_AT), After(LESS_CAREFUL, HOLD_AT)
     sack, dsack = After(SACK, HOLD_AT), After(DSACK, HOLD_AT)
     eifel, frto = After(EIFEL, HOLD_AT), After(FRTO, HOLD_AT)

@@ -159,5 +159,5 @@ def layers() -> Experiment:
 
 
 def sources() -> tuple[Experiment, ...]:
-    """In the order of the paper."""
+    """The experiments, in the order of the paper."""
     return (layers(), voice())

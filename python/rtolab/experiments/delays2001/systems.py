@@ -315,7 +315,7 @@ def shorter_timeout(measured: ExperimentRuns) -> float | None:
 
 
 def systems() -> tuple[Experiment, ...]:
-    """In the order of the paper."""
+    """The experiments, in the order of the paper."""
     linux_22, linux_24 = After(LINUX_22, HOLD_AT), After(LINUX_24, HOLD_AT)
     win, nt = After(WINDOWS_98, 0.0), After(WINDOWS_NT, 0.0)
     standard = Variant("newreno:no-bugfix", "RFC 2988's timer")

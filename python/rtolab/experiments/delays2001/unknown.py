@@ -1,4 +1,4 @@
-"""What the paper leaves open, for `reproduce --search`: of the tests and of each system."""
+"""Unstated assumptions, for `reproduce --search`: about the tests and about each system."""
 
 from collections.abc import Mapping
 
@@ -88,7 +88,7 @@ def constant(seconds: str) -> Mapping[str, str]:
 
 
 def timer_of(system: str, sender: str, *constants: str) -> UnstatedAssumption:
-    """What is not known of a system's timer; `constants` are timeouts in s."""
+    """Unstated assumptions about a system's timer; `constants` are timeouts in s."""
     values = {
         "K of 4": {"tcp.rto.k": "4"},
         "the handshake is not timed": {"tcp.rto.sample_handshake": "false"},
@@ -118,7 +118,7 @@ SET_UP = (
         },
     ),
 )
-"""What is not known of the tests of section 5."""
+"""Unstated assumptions about the tests of section 5."""
 
 FREEBSD = "freebsd-4.1"
 FREEBSD_TIMER = (
@@ -204,4 +204,4 @@ DOWNLOAD = (
     timer_of("Windows NT", NT, "3", "4", "5"),
     UnstatedAssumption("the fast retransmit of NT", {"third": {"tcp.recovery.dupthresh": "3"}}, NT),
 )
-"""What is not known of Figure 3's download."""
+"""Unstated assumptions about Figure 3's download."""

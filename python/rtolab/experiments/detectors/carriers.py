@@ -20,7 +20,7 @@ FORWARD = tuple(
     for policy in _rtolab.policies()
     if policy["question"] == "timeout" and policy["name"] in DETECTORS
 )
-"""Those with a forward step: they need a sender that sends new data after the first ACK."""
+"""Detectors with a forward step: they need a sender that sends new data after the first ACK."""
 
 PART_OF = {"originals": "frto:linux"}
 """A detector that is part of one with a forward step: it cannot decide after a go-back-N, which

@@ -110,7 +110,7 @@ class Score:
 
     @cached_property
     def genuine(self) -> pl.DataFrame:
-        """All others."""
+        """The chains that were genuine."""
         return self.rows.filter(~pl.col("spurious"))
 
     @cached_property
@@ -120,7 +120,7 @@ class Score:
 
     @cached_property
     def smt_seeing(self) -> Estimate | None:
-        """The same among those that it could decide."""
+        """The share of missed chains among the spurious chains that it could decide."""
         return share(self.spurious.filter(pl.col("verdict") != "blind"), ~FOUND)
 
     @cached_property

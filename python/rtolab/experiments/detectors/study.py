@@ -151,7 +151,7 @@ HOSTS = (
     taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
     taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
 )
-"""Those of section V-C in dualrtt2004, with all options that a detector may need."""
+"""The assumptions of section V-C in dualrtt2004, with all options that a detector may need."""
 
 SAYS = (
     "Of 50,400 spikes on 168 combinations of bandwidth, delay and packet size 37,500 cause "

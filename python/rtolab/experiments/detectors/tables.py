@@ -72,12 +72,12 @@ def errors(found: Iterable[Score]) -> Table:
 
 
 def seconds(delay: float | None) -> str:
-    """With three digits after the decimal point."""
+    """A time in seconds, with three digits after the decimal point."""
     return "none" if delay is None else f"{delay:.3f}"
 
 
 def by(axis: str, error: Error, found: Iterable[Score]) -> Table:
-    """One error by one parameter of the configurations, in percent."""
+    """An error by a parameter of the configurations, in percent."""
     rows = [(score.detector, *along(axis, error, score)) for score in found]
     return Table(f"{error} by {axis}, %", ("Detector", *HEADS[axis]), tuple(rows))
 

@@ -21,7 +21,7 @@ PLACE = ("bandwidth", "delay", "size")
 
 
 def at_thresholds(measured: ExperimentRuns) -> pl.DataFrame:
-    """What DualRTT said with each threshold, which is `tau`."""
+    """The verdicts of DualRTT with each threshold `tau`."""
     taus = pl.DataFrame(
         {"detector": [at(tau) for tau in THRESHOLDS], "tau": THRESHOLDS},
         schema_overrides={"detector": NAMES},
@@ -71,7 +71,7 @@ def fit(optima: Mapping[Combination, float]) -> tuple[list[float], dict[Combinat
 
 
 def with_thresholds(measured: ExperimentRuns, taus: Mapping[Combination, float]) -> pl.DataFrame:
-    """What DualRTT said with these thresholds."""
+    """The verdicts of DualRTT with these thresholds."""
     rows = [(*where, tau) for where, tau in taus.items()]
     chosen = pl.DataFrame(rows, schema=(*PLACE, "tau"), orient="row")
     return at_thresholds(measured).join(chosen, on=(*PLACE, "tau"), how="semi")
@@ -121,7 +121,7 @@ def by_mean(
 
 
 def errors(name: str, said_so: pl.DataFrame) -> list[Value]:
-    """Both errors of thresholds that were chosen so."""
+    """Both errors with thresholds that were chosen in this way."""
     spurious, genuine = said_so.filter("spurious"), said_so.filter(~pl.col("spurious"))
     values = [Value(f"SMT {name}", f"SMT with {name}", share(spurious, ~FOUND), digits=4)]
     if genuine.height:

@@ -17,4 +17,4 @@ EXPERIMENTS = (
     *(*TABLES, *MODEL, *EQUATION, *ERRORS),
     *(*PARKING_LOT, *EFFICIENCY),
 )
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -20,7 +20,7 @@ from rtolab.stats import wilson
 SENDER = "reno:careful"
 JUDGES = ("eifel", "dualrtt")
 BOTTLENECKS = (31.2, 62.4)
-"""Slower than what crosses them, in kbit/s."""
+"""Rates of bottlenecks that are slower than the crossing traffic, in kbit/s."""
 
 QUEUE = 20
 FASTEST = 1500.0
@@ -32,7 +32,7 @@ RUNS = 100
 
 
 def sessions(bottleneck: float, *, congested: bool) -> Variant:
-    """Reno, whose timeouts both detectors judge."""
+    """Sessions of Reno, whose timeouts both detectors observe."""
     keys = dict(point("Reno", FASTEST, bottleneck, QUEUE).set)
     load = "crossed" if congested else "alone"
     return Variant(
@@ -47,7 +47,7 @@ UNCONGESTED = tuple(sessions(bottleneck, congested=False) for bottleneck in BOTT
 def called(
     measured: ExperimentRuns, variants: tuple[Variant, ...], detector: str, *, spurious: bool
 ) -> tuple[int, int]:
-    """How many of the spurious, or of the genuine timeouts it calls spurious; and of how many."""
+    """The number of spurious, or of genuine, timeouts that it calls spurious; and their total."""
     mine = (
         (pl.col("flow") == "mobile")
         & (pl.col("kind") == "timeout")
@@ -77,7 +77,7 @@ def values(measured: ExperimentRuns) -> list[Value]:
 
 
 def false_verdicts(measured: ExperimentRuns, place: str) -> int:
-    """By how many DualRTT calls more genuine timeouts spurious than Eifel."""
+    """The number of genuine timeouts that DualRTT, but not Eifel, calls spurious."""
     dualrtt, eifel = (
         called(measured, PLACES[place], detector, spurious=False)[0]
         for detector in ("dualrtt", "eifel")
@@ -141,4 +141,4 @@ CONGESTION = (
         endless=True,
     ),
 )
-"""What the table says without a number."""
+"""The experiment on a claim that the table makes without a number."""

@@ -62,7 +62,7 @@ def detecting_ack(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def detected_at(trace: Trace, timeout: Timeout) -> float | None:
-    """When that was, on the paper's clock."""
+    """The time of that ACK, on the paper's clock."""
     which = detecting_ack(trace, timeout)
     both = acks(trace, timeout)
     if which is None or which > 2 or both is None:
@@ -245,4 +245,4 @@ DETECTION = (
         marks=marks((42.9, "A131"), (43.0, "A132")),
     ),
 )
-"""What the one long hold shows of detectors."""
+"""The experiments on detectors with the one long hold."""

@@ -1,4 +1,4 @@
-"""Table IX and equation 7: what timestamps cost on the path."""
+"""Table IX and equation 7: the cost of timestamps on the path."""
 
 import polars as pl
 
@@ -79,7 +79,7 @@ def as_printed(name: str, value: float, digits: int) -> Check:
 
 
 def table9_checks() -> tuple[Check, ...]:
-    """Every cell."""
+    """Checks of every cell of Table IX."""
     cells = [
         check
         for payload, _, eifel, dualrtt, more in TABLE9
@@ -93,7 +93,7 @@ def table9_checks() -> tuple[Check, ...]:
 
 
 def tle(runs: Runs) -> pl.Series:
-    """Of each run."""
+    """The TLE of each run."""
     return transport_layer_efficiency(runs)["tle"]
 
 
@@ -151,4 +151,4 @@ EFFICIENCY = (
         shown=SHOWN,
     ),
 )
-"""What timestamps cost."""
+"""The experiments on the cost of timestamps."""

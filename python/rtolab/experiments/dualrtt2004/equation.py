@@ -12,7 +12,7 @@ from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 LOGARITHMS = {"ln": np.log, "log10": np.log10}
-"""The paper does not say which."""
+"""The logarithms that equation 3 may mean; the paper does not say which."""
 
 
 def by_physics(size: int | None) -> dict[Combination, float]:
@@ -42,7 +42,7 @@ def table_by_model(log: Callable[[Floats], Floats], size: int = 576) -> list[flo
 
 
 def equation6_values(_measured: ExperimentRuns) -> list[Value]:
-    """The printed model against Table V, and what a fit gives."""
+    """The printed model against Table V, and the result of a fit."""
     constant = error([float(np.mean(OPTIMA))] * len(OPTIMA))
     values = [Value("constant", "Error of a constant, Table V", constant, digits=3)]
     for name, log in LOGARITHMS.items():

@@ -60,17 +60,17 @@ MODELS: tuple[Model, ...] = (
     ("model, log10", printed(np.log10)),
     ("0.1", lambda _: 0.1),
 )
-"""Where a threshold may come from."""
+"""The sources of a threshold."""
 
 
 def truth(where: Combination) -> Variant:
-    """Eifel there."""
+    """Eifel in that configuration."""
     bandwidth, delay, size = where
     return by_eifel(named(where), path(bandwidth, delay) | packet(size), size)
 
 
 def trial(where: Combination, by: Model) -> Variant:
-    """DualRTT there, with the threshold that this gives."""
+    """DualRTT in that configuration, with the threshold from this source."""
     bandwidth, delay, size = where
     name, threshold = by
     change = path(bandwidth, delay) | packet(size)
@@ -134,14 +134,14 @@ LOSSY = tuple(
 
 
 def timeouts(measured: ExperimentRuns) -> pl.DataFrame:
-    """Every timeout of every combination, with its truth and what DualRTT says of it."""
+    """Every timeout of every combination, with its truth and DualRTT's verdict."""
     frames = [measured.of[variant.key].result.verdicts for variant in LOSSY]
     mine = (pl.col("end") == "sender") & (pl.col("kind") == "timeout")
     return pl.concat(frames).filter(mine & (pl.col("detector") == "dualrtt"))
 
 
 def lossy_values(measured: ExperimentRuns) -> list[Value]:
-    """How many timeouts of each truth DualRTT calls spurious."""
+    """The number of timeouts of each truth that DualRTT calls spurious."""
     judged = timeouts(measured)
     values = []
     for name, mine in (
@@ -286,4 +286,4 @@ ERRORS = (
         ours=True,
     ),
 )
-"""What thresholds cost."""
+"""The experiments on the errors of thresholds."""

@@ -86,7 +86,7 @@ def first_ack(trace: Trace, timeout: Timeout) -> Ack | None:
 
 
 def answered(trace: Trace, timeout: Timeout) -> float | None:
-    """When that ACK came, on the paper's clock."""
+    """The time of that ACK, on the paper's clock."""
     ack = first_ack(trace, timeout)
     return None if ack is None else ack.at - CLOCK
 
@@ -104,7 +104,7 @@ def fast_retransmitted(trace: Trace, timeout: Timeout) -> float | None:
 
 
 def fast_retransmitted_at(trace: Trace, timeout: Timeout) -> float | None:
-    """When that was, on the paper's clock."""
+    """The time of that fast retransmit, on the paper's clock."""
     fast = trace.fast_retransmits_from(timeout.at)
     return fast[0].at - CLOCK if fast else None
 
@@ -122,7 +122,7 @@ def around(value: float, within: float) -> Bounds:
 
 
 def go_back_n(variant: Variant, begin: int) -> list[Check]:
-    """What both figures have: two timeouts of the first held segment, and go-back-N."""
+    """Checks of both figures: two timeouts of the first held segment, and go-back-N."""
     reno = After(variant, HOLD_AT)
     return [
         reno.exactly(HELD[0], "first segment held", outstanding(0, begin)),
@@ -261,4 +261,4 @@ FIGURES = (
         marks=marks(*HELD_MARKS, (45.8, "C: no fast retransmit of 151")),
     ),
 )
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

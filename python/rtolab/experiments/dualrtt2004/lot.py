@@ -26,7 +26,7 @@ SATURATED = 31.2
 """The wireless rate from which on the window limits, in kbit/s (section VII-D)."""
 
 ROUND_TRIP = 2.8
-"""In s (section VII-A)."""
+"""The length of a session, in s (section VII-A)."""
 
 WIRELESS = (15.6, 31.2, 62.4, 130.0, 200.0, 360.0, 750.0, 1500.0)
 """MH-W0 of Figures 13 and 14, in kbit/s: from 15.6 to 1500."""

@@ -62,7 +62,7 @@ def named(combination: Combination) -> str:
 
 
 def cell(combination: Combination, tau: float) -> Variant:
-    """DualRTT there, with a threshold."""
+    """DualRTT in that configuration, with a threshold."""
     bandwidth, delay, size = combination
     change = path(bandwidth, delay) | packet(size)
     return by_dualrtt(f"{named(combination)}, tau {tau:g}", change, tau)
@@ -109,12 +109,12 @@ def averages(
 
 
 def correlation(x: Iterable[float], y: Iterable[float]) -> float:
-    """Pearson's."""
+    """Pearson's correlation coefficient."""
     return float(np.corrcoef(np.array(list(x)), np.array(list(y)))[0, 1])
 
 
 def rises(values: list[float]) -> float:
-    """How often the next is larger."""
+    """The number of values that are followed by a larger one."""
     return float(sum(b > a for a, b in pairwise(values)))
 
 
@@ -128,7 +128,7 @@ def steeper(x: Sequence[float], y: list[float]) -> float:
 
 
 def grid_values(measured: ExperimentRuns) -> list[Value]:
-    """What the three figures show."""
+    """The derived values of the three figures."""
     best = optima(measured)
     bandwidth, delay, size = (averages(best, axis, values) for _, axis, values in AXES)
     fit = refit(best, np.log)

@@ -48,7 +48,7 @@ def peak(measured: ExperimentRuns, name: str, where: tuple[float, int]) -> float
 
 
 def figure13_values(measured: ExperimentRuns) -> list[Value]:
-    """What rises and falls."""
+    """The derived values of Figure 13: rises and falls."""
     values = []
     for name in (*PROTOCOLS, FORGETFUL):
         values += [
@@ -106,7 +106,7 @@ QUEUE = "the bottleneck's queue of 20 packets and the bounds: with 25 packets no
 
 
 def figure14_values(measured: ExperimentRuns) -> list[Value]:
-    """Saturation, and who gains what."""
+    """The derived values of Figure 14: saturation and gains."""
     values = [
         Value("limit", "20 x 576 x 8 / 2.8 s", 20 * 576 * 8 / ROUND_TRIP / 1e3, 32.9, "kbit/s", 3),
         Value(
@@ -385,4 +385,4 @@ PARKING_LOT = (
         quick_runs=2,
     ),
 )
-"""Section VII."""
+"""The experiments of section VII."""

@@ -93,7 +93,7 @@ LINK = Variant("reno:careful", "Reno")
 
 
 def share(measured: ExperimentRuns, tau: float, reference: str, *, needed: bool) -> Estimate | None:
-    """How many genuine (or spurious) timeouts are called spurious."""
+    """The number of genuine (or spurious) timeouts that are called spurious."""
     of = [r for r in measured.once(_replies) if r.needed == needed]
     return wilson(sum(r.is_called(tau, reference) for r in of), len(of)) if of else None
 
@@ -103,7 +103,7 @@ def _replies(measured: ExperimentRuns) -> list[Reply]:
 
 
 def tables(measured: ExperimentRuns) -> list[Table]:
-    """By threshold and reference."""
+    """The shares by threshold and reference."""
     rows = [
         (
             f"{tau:g}",
@@ -187,4 +187,4 @@ PROTECTION = (
         shown=(0.0, 120.0),
     ),
 )
-"""What the paper says of MinRTT without a number."""
+"""The experiment on a claim about MinRTT that the paper makes without a number."""

@@ -98,7 +98,7 @@ def last_sample(trace: Trace, at: float) -> float | None:
 
 
 def table2_values(measured: ExperimentRuns) -> list[Value]:
-    """Its columns."""
+    """The columns of Table II."""
     trace = measured.traces[RENO.key]
     rtos = [
         Value(f"rto_{at:g}", f"RTO at {at:.3f}", rto_at(trace, at), rto, "s", 1)
@@ -238,7 +238,7 @@ def table3_values(measured: ExperimentRuns) -> list[Value]:
 
 
 def table3_checks() -> tuple[Check, ...]:
-    """The column NRTT."""
+    """Checks of the column NRTT."""
     rows = tuple(
         derived(f"NRTT of {HELD[0] + which}, s", "exact", {1: Bounds(v, v)}, of=f"nrtt_{which}")
         for which, v in NRTT.items()
@@ -313,4 +313,4 @@ ROUND_TRIPS = (
         ),
     ),
 )
-"""What the sender measures."""
+"""The experiments on the sender's measurements."""

@@ -122,7 +122,7 @@ STAMPED = (
     taken("Eifel's round trips", "one an ACK", "timestamps time every segment; Fig. 4 needs it"),
     taken("Eifel's echo", "of every segment", "ns-2's sink, before August 2003"),
 )
-"""What `eifel` assumes."""
+"""The assumptions of `eifel`."""
 
 KEEP = {"tcp.recover_on_undo": "keep"}
 DISCOUNT = {"tcp.recover_on_undo": "discount"}
@@ -185,7 +185,7 @@ UNSTATED = (
         "growth in avoidance", {"RFC 5681": {"tcp.window.avoidance": "ack-counting"}}
     ),
 )
-"""What is not known of the runs with the one long hold."""
+"""Unstated assumptions about the runs with the one long hold."""
 
 OTHER_CHOICES = (FASTER, AGENT, SMALLER_FLOOR, NO_LIMITED_TRANSMIT)
-"""For the one long hold."""
+"""Alternatives for the one long hold."""

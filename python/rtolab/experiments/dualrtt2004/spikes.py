@@ -122,12 +122,12 @@ def said(bandwidth: int) -> str:
 
 
 def by_eifel(condition: str, change: Mapping[str, str], size: int) -> Variant:
-    """Eifel there, which the paper takes for the truth."""
+    """Eifel in that configuration, which the paper takes for the truth."""
     return Variant("reno:careful+eifel", "Eifel", condition, {**change, **stamped(size)})
 
 
 def by_dualrtt(condition: str, change: Mapping[str, str], tau: float) -> Variant:
-    """DualRTT there, with this threshold."""
+    """DualRTT in that configuration, with this threshold."""
     threshold = {"tcp.dualrtt.threshold": f"{tau:g}"}
     return Variant("reno:careful+dualrtt", "DualRTT", condition, {**change, **threshold})
 

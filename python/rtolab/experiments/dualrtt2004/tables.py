@@ -77,7 +77,7 @@ TABLE4 = tuple(
 
 
 def table4_values(measured: ExperimentRuns) -> list[Value]:
-    """Of 300 spikes, found by Eifel."""
+    """The number of 300 spikes that Eifel finds."""
     return [
         Value(
             at_size(bandwidth, size),
@@ -160,7 +160,7 @@ UNSTATED = (
     UnstatedAssumption("the session", {"150 s": {"duration": "150 s"}}),
     UnstatedAssumption("`recover`", {"forgotten": {"tcp.recover_on_undo": "reset"}}),
 )
-"""What is not known of Table IV's sessions."""
+"""Unstated assumptions about Table IV's sessions."""
 
 
 def session_values(measured: ExperimentRuns) -> list[Value]:

@@ -202,4 +202,4 @@ CLAIMS = (
         assumptions=(*(a for a in SET_R if a.name != "tcp.recover_on_undo"), *DELAYS),
     ),
 )
-"""The claims in the order of the acceptance table."""
+"""The experiments on claims, in the order of the acceptance table."""

@@ -1,4 +1,4 @@
-"""What the report says of segment sizes, timestamps, limited transmit and applications."""
+"""The report's claims on segment sizes, timestamps, limited transmit and applications."""
 
 from rtolab.experiments.base import (
     LOST,
@@ -213,4 +213,4 @@ def applications() -> Experiment:
 
 
 EXTENT = (without_limited_transmit(), segment_sizes(), applications())
-"""In the order of the report."""
+"""The experiments, in the order of the report."""

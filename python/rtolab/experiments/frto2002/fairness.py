@@ -89,4 +89,4 @@ FAIRNESS = (
         note="a test of 20 repetitions finds a significant difference by chance in 5 to 24 %",
     ),
 )
-"""Figure 9."""
+"""The experiment of Figure 9."""

@@ -61,7 +61,7 @@ segment's duplicate ACK would come before the ACK of the retransmission, and F-R
 2 ii; in the report's figure the ACK of the whole window comes first."""
 
 LOST_FRAMES = [40, 40 + WINDOW]
-"""What is lost in Figure 3: a data segment, and its fast retransmission a round trip later."""
+"""The losses of Figure 3: a data segment, and its fast retransmission a round trip later."""
 
 BURST_AT = 20.0
 """When the window of Figure 4 is lost, in s: it is as at `STALL_AT`."""
@@ -125,7 +125,7 @@ def spurious_timeout(variant: Variant) -> list[Check]:
 
 
 def figure2_checks() -> list[Check]:
-    """Section 4.1."""
+    """Checks of section 4.1."""
     frto = After(FRTO, STALL_AT)
     return [
         *spurious_timeout(SACK),
@@ -139,7 +139,7 @@ def figure2_checks() -> list[Check]:
 
 
 def figure3_checks() -> list[Check]:
-    """Section 4.2."""
+    """Checks of section 4.2."""
     regular, frto = After(SACK, START), After(FRTO, START)
     both = [
         check
@@ -160,7 +160,7 @@ def figure3_checks() -> list[Check]:
 
 
 def figure4_checks() -> list[Check]:
-    """Section 4.3."""
+    """Checks of section 4.3."""
     regular, frto = After(SACK, BURST_AT), After(FRTO, BURST_AT)
     both = [
         check
@@ -270,4 +270,4 @@ FIGURES = (
         marks=(Mark(BURST_AT, "a window of losses begins"),),
     ),
 )
-"""In the order of the report."""
+"""The experiments, in the order of the report."""

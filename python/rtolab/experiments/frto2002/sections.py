@@ -361,7 +361,7 @@ def future_work() -> Experiment:
 
 
 def sections() -> tuple[Experiment, ...]:
-    """In the order of the report."""
+    """The experiments, in the order of the report."""
     return (loss_then_delay(), large_windows(), reordering(), future_work())
 
 

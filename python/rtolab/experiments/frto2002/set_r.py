@@ -67,10 +67,10 @@ SETTLED = (
     "tcp.rto.restart_on_retransmit, tcp.window.max_burst (at transmission), tcp.window.halving and "
     "limited transmit's part of ssthresh, with Tables 1 to 3 in view"
 )
-"""What we chose after seeing results; `docs/decisions.md` has what the other choices give."""
+"""Choices that we made after seeing results; `docs/decisions.md` has the results of others."""
 
 SETTLED_ECHO = "receiver.echo = linux instead of rfc1323, with Table 3 in view"
-"""What we chose afterwards for Eifel alone."""
+"""A choice that we made afterwards for Eifel alone."""
 
 DELAYS = (
     stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),

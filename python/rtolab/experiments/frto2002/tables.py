@@ -304,4 +304,4 @@ TABLES = (
         assumptions=SET_R + OUTAGES,
     ),
 )
-"""In the order of the report."""
+"""The experiments, in the order of the report."""

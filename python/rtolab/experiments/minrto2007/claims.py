@@ -1,4 +1,4 @@
-"""Section 6: more goodput and no spurious timeouts; and what a low timeout costs besides."""
+"""Section 6: more goodput and no spurious timeouts; and other costs of a low timeout."""
 
 from dataclasses import replace
 

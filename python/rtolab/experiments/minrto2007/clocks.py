@@ -68,7 +68,7 @@ def series(measured: ExperimentRuns) -> list[Point]:
 
 
 def derive(measured: ExperimentRuns) -> list[Value]:
-    """The smallest and the last timeout of each variant, and what the floor costs."""
+    """The smallest and the last timeout of each variant, and the cost of the floor."""
     return [
         value
         for variant in measured.experiment.variants
@@ -274,7 +274,7 @@ def until_acked(measured: ExperimentRuns, variant: Variant) -> float | None:
 
 
 def derive2(measured: ExperimentRuns) -> list[Value]:
-    """What was measured, and what equation 3 says."""
+    """The measured values, and those of equation 3."""
     bound = minimum_rto_cost_bound(FLOOR_S, granularity_s=RCG_S, propagation_s=RTPD_S)
     arrival = until_acked(measured, NS2)
     return [
@@ -432,4 +432,4 @@ COST = clock_experiment(
 )
 
 CLOCKS = (FIG1A, FIG1B, FIG1_II, FIG2, COST)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -46,7 +46,7 @@ def exactly(name: str, value: float, count: Callable[[ExperimentRuns], float | N
 
 
 def at_odds(measured: ExperimentRuns) -> float:
-    """Packets whose timeout is not what the steps say."""
+    """Packets whose timeout differs from that of the steps."""
     return disagreements(measured.of[MECHANISM.key])
 
 
@@ -191,4 +191,4 @@ FIG4 = replace(
 )
 
 MACHINE = (FIG3, FIG4)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

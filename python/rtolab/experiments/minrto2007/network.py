@@ -1,4 +1,4 @@
-"""The paper's two topologies, as far as it says, and what was assumed of them."""
+"""The paper's two topologies, as far as it describes them, and our assumptions about them."""
 
 from collections.abc import Mapping
 
@@ -53,7 +53,7 @@ OTHER_PATHS = (
         "the usual meaning of a delay-bandwidth product",
     ),
 )
-"""What else topology (a) might be; other round trips are in Figure 7(a) itself."""
+"""Alternatives for topology (a); other round trips are in Figure 7(a) itself."""
 
 PAGES = (
     stated("flow.web.count", "3", "5.2: three flows"),
@@ -96,7 +96,7 @@ OTHER_PAGES = (
         "an idle connection begins anew", {"tcp.window.idle_restart": "last-sent"}, "RFC 2581, 4.1"
     ),
 )
-"""What else topology (b) might be."""
+"""Alternatives for topology (b)."""
 
 QUIET = (
     assumed("flow.web.count", "1", "5.1: one server and one client"),

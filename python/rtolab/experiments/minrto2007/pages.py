@@ -97,7 +97,7 @@ GAINS = {
     f"mechanism over IETF, {FASTER}": (fast(MECHANISM), fast(IETF)),
     f"no floor over Linux, {FASTER}": (fast(NO_FLOOR), fast(LINUX)),
 }
-"""Who is compared with whom: time saved, as a share of the other's."""
+"""The pairs that are compared: time saved, as a share of the other's."""
 
 
 PUBLISHED = {"mechanism over Linux": 7.8}
@@ -287,4 +287,4 @@ TABLE1 = Experiment(
 )
 
 PAGES_TABLES = (TABLE1, TABLE2)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

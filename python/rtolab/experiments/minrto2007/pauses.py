@@ -65,7 +65,7 @@ def exactly(name: str, variant: Variant, metric: Metric, value: float) -> Check:
 
 
 def of_lone(name: str, variant: Variant, part: str, bounds: Bounds) -> Check:
-    """What is seen of the first timeout."""
+    """The values of the first timeout."""
 
     def measure(measured: ExperimentRuns) -> float | None:
         found = lone_timeout(measured, variant)
@@ -160,7 +160,7 @@ def over(round_trip_ms: int) -> Variant:
 
 BY_FLOOR = tuple((with_floor(ms), ms / 1000 < RTPD_S + DELAYED_ACK_S) for ms in FLOORS_MS)
 BY_ROUND_TRIP = tuple((over(ms), ms / 1000 + DELAYED_ACK_S > R_S) for ms in ROUND_TRIPS_MS)
-"""Each with what equation 6 says of it."""
+"""The variants, each with the prediction of equation 6."""
 
 EQ6 = lone_packet_experiment(
     id="minrto2007/eq6",
@@ -335,4 +335,4 @@ GAP = lone_packet_experiment(
 )
 
 PAUSES = (FIG6A, FIG6B, EQ6, EQ7, SECTION_51, GAP)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

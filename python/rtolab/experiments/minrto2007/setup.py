@@ -41,7 +41,7 @@ SENDER = (
     assumed("tcp.recovery.limited_transmit", "true", "ns-2's since 2001; it decides Figure 7"),
     assumed("tcp.sack_recovery.rules", "ns2", "4: ns-2; its Sack1, as all else here is ns-2's"),
 )
-"""How the server behaves."""
+"""The behaviour of the server."""
 
 RECEIVER = (
     stated("receiver.delayed_ack", "200 ms", "4: the delayed-ACK timer"),
@@ -53,7 +53,7 @@ RECEIVER = (
     ),
     assumed("receiver.echo", "ns2bis", "ns-2's sink since 2003"),
 )
-"""How the client behaves."""
+"""The behaviour of the client."""
 
 HOSTS = SENDER + RECEIVER
 
@@ -79,7 +79,7 @@ RESTARTED = Variant(PROPOSED, "Proposed", RESTARTS, {"tcp.rto.restart_on_retrans
 """The other reading of "during FR the Minimum RTO is set to R ms": from its beginning on."""
 
 FLOORS = (LINUX, SOLARIS, IETF)
-"""What the paper compares its mechanism with."""
+"""The senders with which the paper compares its mechanism."""
 
 VARIANTS = (*FLOORS, MECHANISM, NO_FLOOR)
 """The same, and no floor at all: the most that any such mechanism could gain."""
@@ -109,7 +109,7 @@ OTHER_HOSTS = (
     Alternative("the pipe of ns-2", {"tcp.sack_recovery.outstanding": "classic"}),
     Alternative("RFC 2988 in exact numbers", {"tcp.rto.arithmetic": "exact"}),
 )
-"""What else might have been chosen for the hosts."""
+"""Alternatives for the hosts."""
 
 
 def among(

@@ -96,6 +96,6 @@ def observed(runs: Runs) -> dict[int, bool]:
 
 
 def disagreements(runs: Runs) -> int:
-    """Packets whose timeout was not what the steps say."""
+    """Packets whose timeout differs from that of the steps."""
     due = expected(runs)
     return sum((head in due) != floored for head, floored in observed(runs).items())

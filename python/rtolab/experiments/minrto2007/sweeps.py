@@ -86,7 +86,7 @@ def increases(name: str, where: Setting) -> Check:
 def drawn(
     settings: Iterable[tuple[float, Setting]],
 ) -> Callable[[ExperimentRuns], list[Point]]:
-    """The gains over what is swept, with their intervals."""
+    """The gains over the swept quantity, with their intervals."""
     steps = tuple(settings)
 
     def points(measured: ExperimentRuns) -> list[Point]:
@@ -103,7 +103,7 @@ def drawn(
 def figures(
     over: str, axis: str, settings: Iterable[tuple[float, Setting]], *, log_y: bool = False
 ) -> tuple[Curves, Curves]:
-    """Goodput and gains over what is swept."""
+    """Goodput and gains over the swept quantity."""
     goodput, gain = f"Goodput over {over}", f"Gain over {over}"
     return (
         Curves(
@@ -226,4 +226,4 @@ FIG7C = Experiment(
 )
 
 SWEEPS = (FIG7B, FIG7C)
-"""In the order of the paper."""
+"""The experiments, in the order of the paper."""

@@ -74,10 +74,10 @@ GAINS = {
     "Linux over Solaris": (LINUX, SOLARIS),
     "Solaris over IETF": (SOLARIS, IETF),
 }
-"""Who is compared with whom."""
+"""The pairs that are compared."""
 
 PUBLISHED = {"mechanism over Linux": 33, "mechanism over Solaris": 33, "mechanism over IETF": 50}
-"""What section 5.3 prints for a PER of 4 %."""
+"""The values that section 5.3 prints for a PER of 4 %."""
 
 Setting = tuple[str, "Mapping[str, str]"]
 """A condition, by name and keys."""
@@ -131,7 +131,7 @@ FAR_GAINS = ("mechanism over Linux", "no floor over Linux", "mechanism over IETF
 
 
 def derive_7a(measured: ExperimentRuns) -> list[Value]:
-    """The gains by error rate, those at 4 % beside what is printed, and at other round trips."""
+    """The gains by error rate, at 4 % beside the printed ones, and at other round trips."""
     bound = gain(measured, both((RESTARTED, LINUX), AT_4), GOODPUT)
     return [
         *(
