@@ -3,10 +3,10 @@
 
     tools/score_qlogs.py FOLDER
 
-FOLDER is that of `tools/qlogs`. The log of the server, which sends, is judged alone and together
-with the client's log, which knows what arrived. Runs of odd seeds may be looked at while rules are
-made; those of even seeds judge. Prints precision and recall by stack and half, and for the runs of
-odd seeds each disagreement.
+FOLDER is that of `tools/qlogs`. The script diagnoses the log of the server, which sends, alone and
+together with the client's log, which shows the arrivals. Runs of odd seeds may be looked at while
+rules are made; those of even seeds are the test. It prints precision and recall by stack and half,
+and for the runs of odd seeds each disagreement.
 """
 
 import sys

@@ -163,12 +163,12 @@ def is_of_first_half(name: str) -> bool:
 
 
 def parts(names: list[str]) -> dict[str, list[str]]:
-    """The half that thresholds may be set by, the half that judges them, and the kernel's."""
-    judging = [name for name in names if not is_of_first_half(name)]
+    """The half that may set thresholds, the test half, and the captures of the kernel."""
+    test_half = [name for name in names if not is_of_first_half(name)]
     return {
-        "half that thresholds were set by": [name for name in names if is_of_first_half(name)],
-        "half that judges them": judging,
-        "of these the kernel's alone": [name for name in judging if name.startswith("kernel_")],
+        "first half": [name for name in names if is_of_first_half(name)],
+        "test half": test_half,
+        "of these the kernel's alone": [name for name in test_half if name.startswith("kernel_")],
     }
 
 

@@ -41,7 +41,7 @@ bytes = "1 MB"
 """
 LENGTHS_MS = (100, 200, 400, 600, 700, 800, 900, 1000, 1200, 1500, 2000, 3000, 4000, 5000)
 SENDERS = ("sack", "sack+frto", "linux")
-JUDGES = ("eifel", "frto:linux", "dualrtt", "originals", "dsack:linux", "badrexmit")
+DETECTORS = ("eifel", "frto:linux", "dualrtt", "originals", "dsack:linux", "badrexmit")
 SAID = {
     "spurious_found": "spurious, found",
     "spurious_missed": "spurious, called genuine",
@@ -100,7 +100,7 @@ def _lengths(path: Path) -> Any:
 
 def _detectors() -> Any:
     settings = {"tcp.timestamps": True, "receiver.dsack": True}
-    result = rtolab.run("frto2002-delays", sender="sack", runs=100, set=settings, judge=JUDGES)
+    result = rtolab.run("frto2002-delays", sender="sack", runs=100, set=settings, judge=DETECTORS)
     frame = pl.DataFrame([vars(one) for one in confusions(result, "timeout")])
     long = frame.unpivot(on=list(SAID), index="detector", variable_name="what", value_name="count")
     rows = [
@@ -112,7 +112,7 @@ def _detectors() -> Any:
     return _titled(
         chart.encode(
             x=alt.X("count:Q", title="timeouts"),
-            y=alt.Y("detector:N", title=None, sort=list(JUDGES)),
+            y=alt.Y("detector:N", title=None, sort=list(DETECTORS)),
             color=alt.Color(
                 "what:N", title=None, scale=alt.Scale(domain=list(SAID.values()), range=colours)
             ),
