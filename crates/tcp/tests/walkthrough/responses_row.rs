@@ -1,4 +1,4 @@
 responses! {
-    /// Half of the window of before, and slow start to the rest.
+    /// Half of the previous window, and slow start to the rest.
     Halfway, "half the window, and slow start", "docs/prototype.md", Restored, halfway::halfway;
 }
