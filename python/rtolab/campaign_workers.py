@@ -4,7 +4,7 @@ An experiment alternates between the simulator, which uses all cores, and statis
 which use one. Two experiments at a time fill the gaps of each other.
 
 A worker reads one line of JSON with the parameters, then one id after the other, and answers each
-with a line. It ends with its parent. What fails in a worker is repeated by the parent, which then
+with a line. It ends with its parent. If an experiment fails in a worker, the parent repeats it and
 reports the error.
 """
 
@@ -51,7 +51,7 @@ class Workers:
     """Processes that run experiments, the longest first."""
 
     def __init__(self, campaign: Campaign, experiments: Sequence[Experiment]) -> None:
-        """Start them, if the experiments are many enough.
+        """Start them, if there are enough experiments.
 
         Args:
             campaign: how the experiments are run.
@@ -157,7 +157,7 @@ def main() -> None:
     out, jobs = Path(how.pop("out")), how.pop("jobs")
     campaign = Campaign(out, Settings(**how), jobs)
     by_id = {experiment.id: experiment for experiment in EXPERIMENTS}
-    # What libraries print is no answer.
+    # The output of libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     while True:

@@ -60,7 +60,7 @@ class Confusions(list[Confusion]):
         from rtolab import tables  # noqa: PLC0415  (only notebooks ask)
         from rtolab.notebook import html  # noqa: PLC0415
 
-        return html(tables.judges(self))
+        return html(tables.detector_scores(self))
 
 
 def confusions(result: Result, kind: str | None = None) -> Confusions:

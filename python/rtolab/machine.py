@@ -14,14 +14,14 @@ from threading import Event, Thread
 from rtolab._rtolab import Error
 
 DESCRIPTORS, DRAWING_DESCRIPTORS = 5, 24
-"""Descriptors that are needed to load libraries, and to draw."""
+"""The number of descriptors needed to load libraries, and to draw."""
 ADDRESSES, PAGE_ADDRESSES, PICTURE_ADDRESSES = 800 << 20, 400 << 20, 65 << 30
 """Address space, in bytes, that libraries reserve at import, the script of a page needs, and V8
 reserves before the first figure. Hardly any of it becomes memory."""
 THREADS = 24
 """Threads that libraries start on few processors."""
 ASK_BELOW = 500
-"""The limit of threads from which on it is not checked: the check takes address space itself."""
+"""Limits of threads above this are not checked, because the check itself takes address space."""
 NO_MEMORY = ("failed to map segment", "Cannot allocate memory")
 NO_THREADS = ("can't start new thread", "Resource temporarily unavailable", "WouldBlock")
 """Error texts of libraries that have run out of threads."""

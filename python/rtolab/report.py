@@ -35,7 +35,7 @@ BASES: dict[Standing, str] = {
     "ours": "ours",
     "unstated": "unstated",
 }
-"""What a check rests on, in words."""
+"""The basis of a check, in words."""
 
 
 def write(parts: Sequence[Part], out: Path) -> Path:
@@ -359,7 +359,7 @@ def _cells(*cells: str) -> str:
 def _bundle() -> str:
     """Vega, Vega-Lite and vega-embed as one script.
 
-    Making it takes as long as an experiment, so each version is kept in the user's cache.
+    To make it takes as long as an experiment, so rtolab keeps each version in the user's cache.
     """
     check_page()
     kept = _cache() / f"vega-embed-{version('vl-convert-python')}.js"
@@ -381,7 +381,7 @@ BUNDLE_END = "\n/* complete */\n"
 
 
 def _cache() -> Path:
-    """The user's folder for what can be made again, by the XDG specification."""
+    """The user's cache folder, by the XDG specification."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # A path that is not absolute is invalid there. Without a home, "~" stays relative.
     home = Path(os.path.expanduser("~"))  # noqa: PTH111

@@ -80,7 +80,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     trace = single if trace is None else trace
     windows = single if windows is None else windows
     path = find_scenario(scenario)
-    judges, known = _judges(judge, prototypes)
+    judges, known = _passive_detectors(judge, prototypes)
     outcome = _rtolab.simulate(
         path,
         set=[(key, as_toml(value)) for key, value in (set or {}).items()],
@@ -101,7 +101,7 @@ def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _judges(
+def _passive_detectors(
     given: Judge | Sequence[Judge], prototypes: Sequence[Given]
 ) -> tuple[list[str], list[EnginePrototype]]:
     """The names of the passive detectors ("all" stands for every one), and all prototypes."""
@@ -135,7 +135,7 @@ def as_toml(value: object) -> str:
     return str(value)
 
 
-def shipped_scenarios() -> dict[str, Path]:
+def included_scenarios() -> dict[str, Path]:
     """The paths of the shipped scenarios, by name."""
     return {path.stem: path for path in sorted(_scenario_folder().glob("*.toml"))}
 
@@ -157,7 +157,7 @@ def find_scenario(scenario: str | Path) -> Path:
     path = Path(scenario)
     if path.exists():
         return path
-    shipped = shipped_scenarios()
+    shipped = included_scenarios()
     if str(scenario) in shipped:
         return shipped[str(scenario)]
     beside = f"{scenario}.toml"

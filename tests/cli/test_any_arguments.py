@@ -22,7 +22,7 @@ import rtolab
 from explorer_client import CAPTURE
 from rtolab import _rtolab, cli, diagnosis, emulation, sweep
 from rtolab._rtolab import InternalError
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +118,7 @@ def test_infinite_durations_are_refused() -> None:
 
 # Functions.
 
-SMALL = shipped_scenarios()["tail"]
+SMALL = included_scenarios()["tail"]
 """A scenario that takes no time to simulate."""
 REFUSED = (rtolab.Error, TypeError, AttributeError, ValueError, OverflowError, KeyError, OSError)
 """What a function may raise. All but the first mean that an argument has the wrong type."""

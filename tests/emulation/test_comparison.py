@@ -16,7 +16,7 @@ from rtolab.emulation.comparison import (
     compare,
 )
 from rtolab.experiments import find, kernel
-from rtolab.run import run, shipped_scenarios
+from rtolab.run import included_scenarios, run
 
 
 def transfer(time_s: float | None, retransmissions: int = 0) -> Transfer:
@@ -138,7 +138,7 @@ def test_a_row_has_both_medians_and_shows_what_differs() -> None:
 def test_every_case_has_its_own_name_and_an_existing_scenario() -> None:
     names = [case.name for case in agreement.CASES]
     assert len(set(names)) == len(names) >= 12
-    assert {case.scenario for case in agreement.CASES} <= set(shipped_scenarios())
+    assert {case.scenario for case in agreement.CASES} <= set(included_scenarios())
     rows = agreement.markdown([["hold", "3", *["0, 0"] * 6, "agree"]]).splitlines()
     assert rows[0] == (
         "| link | seeds | time, s | retransmissions | unneeded | timeouts | fast retransmits "

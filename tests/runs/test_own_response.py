@@ -10,7 +10,7 @@ import pytest
 
 import rtolab
 from rtolab import PrototypeError, Response, ResponseAction
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 if TYPE_CHECKING:
     from rtolab._rtolab import ResponseContext
@@ -148,7 +148,7 @@ def test_a_scenario_may_name_it(tmp_path: Path) -> None:
     options: dict[str, Any] = {"runs": 4, "prototypes": [Full], "judge": ["eifel"]}
     senders = {"sack+eifel": "sack+eifel:python-full", "newreno+frto": "newreno+frto+python-full"}
     scenario = tmp_path / "own.toml"
-    text = shipped_scenarios()["stall"].read_text(encoding="utf-8")
+    text = included_scenarios()["stall"].read_text(encoding="utf-8")
     scenario.write_text(text.replace("[tcp]", NAMES), encoding="utf-8")
     for plain, named in senders.items():
         own = rtolab.run(scenario, sender=plain, **options)

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from explorer_client import HOLD, error_of, unpack
 from rtolab import run
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 
 def test_a_run_equals_that_of_the_command_line(client: TestClient) -> None:
@@ -91,14 +91,14 @@ def test_a_packet_has_the_time_of_its_acknowledgment(client: TestClient) -> None
         assert packets["acked_s"][number] == by_hand
 
 
-@pytest.mark.parametrize("name", sorted(shipped_scenarios()))
+@pytest.mark.parametrize("name", sorted(included_scenarios()))
 def test_every_shipped_scenario_is_checked_and_begins_the_sliders(
     client: TestClient, name: str
 ) -> None:
     requested = {"scenario": name, "senders": ["newreno"]}
     assert client.post("/api/check", json=requested).json() == {}
     found = client.post("/api/scenario", json=requested).json()
-    assert found["toml"] == shipped_scenarios()[name].read_text(encoding="utf-8")
+    assert found["toml"] == included_scenarios()[name].read_text(encoding="utf-8")
     assert found["links"]
     assert found["duration"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from explorer_client import BINARY, HEAVY, HOLD, HOST, JSON, POSTS, error_of
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_request_of_another_form_is_refused(
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../scenario.toml", "traces/../../x", "missing"])
 def test_only_shipped_files_are_read(client: TestClient, file: str) -> None:
-    text = shipped_scenarios()["mahimahi"].read_text(encoding="utf-8")
+    text = included_scenarios()["mahimahi"].read_text(encoding="utf-8")
     named = text.replace("traces/half-second.down", file)
     for requested in (
         {"scenario": "mahimahi", "toml": named},

@@ -13,13 +13,13 @@ import polars as pl
 
 import rtolab
 from rtolab import Result
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 FILE = Path(__file__).parents[1] / "results.json"
 TABLES = ("connections", "timeouts", "links", "windows", "segments")
 
 # Benchmarks are too long to record.
-SCENARIOS = [name for name in shipped_scenarios() if not name.startswith("bench-")]
+SCENARIOS = [name for name in included_scenarios() if not name.startswith("bench-")]
 SHORTER = {"mmwave-blockage": "2 s", "satellite-handover": "5 s"}
 
 # One of each kind: how losses are found and repaired, what timeouts lead to, what undoes them.

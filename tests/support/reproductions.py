@@ -7,7 +7,7 @@ from rtolab.experiments.base import Experiment
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 
 def with_verdict(done: Reproduction, verdict: str) -> set[str]:
@@ -36,7 +36,7 @@ def with_traces_swapped(experiment: Experiment) -> set[str]:
 
 def set_in(scenario: str, key: str) -> Any:
     """The value that an included scenario has for a dotted key, as in `link.wireless.delay`."""
-    found: Any = tomllib.loads(shipped_scenarios()[scenario].read_text(encoding="utf-8"))
+    found: Any = tomllib.loads(included_scenarios()[scenario].read_text(encoding="utf-8"))
     for part in key.split("."):
         by_name = isinstance(found, list)
         found = next(one for one in found if one["name"] == part) if by_name else found[part]

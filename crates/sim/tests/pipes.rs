@@ -103,7 +103,7 @@ fn pipes_next_to_other_links() {
 }
 
 #[test]
-fn shipped_scenarios() {
+fn included_scenarios() {
     let names = ["dumbbell", "single-link", "dualrtt2004-parking-lot", "snoop", "split-gateway"];
     for name in names {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

@@ -80,7 +80,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 class _Commands(MutableMapping[str, Any]):
-    """The commands by name. Each is imported when it is asked for: that takes most of the start."""
+    """The commands by name. Each is imported at its first use: imports take most of the start."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}

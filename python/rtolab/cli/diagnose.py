@@ -137,7 +137,7 @@ def _refuse_logs(found: Sequence[Diagnosis], *, annotate: Path | None, what_if: 
 def _of_pair(
     files: Sequence[tuple[str, Path | str]],
 ) -> tuple[list[Diagnosis], list[tuple[str, Path | str]], list[str]]:
-    """What the captures of both ends hold, and the one at the sender."""
+    """The diagnosis of the captures of both ends, and the capture at the sender."""
     from rtolab import Error  # noqa: PLC0415
     from rtolab.diagnosis import diagnose_pair  # noqa: PLC0415
 
@@ -254,7 +254,7 @@ def _what_if(
 
 
 def _conclude(found: Diagnosis, results: Mapping[str, Any]) -> None:
-    """Replace the general advice about the connection by what its replay shows."""
+    """Replace the general advice about the connection by the result of its replay."""
     answer = found.document["answer"]
     answers = [one for one in answer["connections"] if one["connection"] == results["connection"]]
     if found.document["summary"]["connections"] == 1:

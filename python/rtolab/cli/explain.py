@@ -38,14 +38,14 @@ class Explanation:
     """A meaning of a name. Empty attributes do not apply.
 
     Attributes:
-        name: its full name.
-        kind: what kind of thing it is.
-        about: what it is.
-        type: what it is written as or holds, with its unit.
-        default: what holds where a key is not written.
-        source: who published it.
-        example: how it is used.
-        parts: what it may be or has, each with what that means.
+        name: the full name.
+        kind: the kind of the named thing.
+        about: the meaning in words.
+        type: the type of its values, with their unit.
+        default: the value of a key that is not set.
+        source: the publication.
+        example: an example of its use.
+        parts: its choices or columns, each with its meaning.
     """
 
     name: str
@@ -80,7 +80,7 @@ def explain(name: str) -> list[Explanation]:
             their own.
 
     Raises:
-        Error: nothing goes by it.
+        Error: the name is unknown.
     """
     known = _known()
     name = FRACTION.sub("", name)

@@ -104,7 +104,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     ] = None,
     duration: Annotated[
         float | None,
-        typer.Option(min=0, callback=finite, help="Seconds until it ends."),
+        typer.Option(min=0, callback=finite, help="Seconds until the gateway ends."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
@@ -196,11 +196,11 @@ def _endpoint(text: str) -> tuple[str, int]:
 
 def _summary(counts: GatewayCounts) -> str:
     """A summary of what a gateway has done."""
-    turned_away = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
+    refused = counts["over_connections"] + counts["over_memory"] + counts["over_sockets"]
     began = (
         f"{counts['established']} of {counted(counts['opened'], 'connection')} established, "
-        f"at most {counts['most_connections']} at once; {turned_away} turned away, "
-        f"{counts['overrun']} half-open ones overrun"
+        f"at most {counts['most_connections']} at once; {refused} refused, "
+        f"{counts['overrun']} half-open evicted"
     )
     ended = (
         f"{counts['closed']} closed, {counts['reset_by_client']} reset by clients, "
@@ -222,13 +222,13 @@ def _summary(counts: GatewayCounts) -> str:
     )
     lines = [began, ended, carried, recovered]
     dropped = {
-        "no TCP": "not_tcp",
+        "not TCP": "not_tcp",
         "fragments": "fragments",
         "damaged": "damaged",
         "impossible addresses": "martian",
         "too many pieces": "pieces",
-        "of no connection": "stray",
-        "not taken by the device": "undelivered",
+        "no connection": "stray",
+        "refused by the device": "undelivered",
     }
     drops = [f"{counts[key]} {word}" for word, key in dropped.items() if counts[key]]  # type: ignore[literal-required]
     if drops:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtolab import _rtolab
-from rtolab.run import scenario_title, shipped_scenarios
+from rtolab.run import included_scenarios, scenario_title
 from rtolab.suites import ABOUT, PARTS, VERSIONS
 
 
@@ -96,7 +96,7 @@ def _measures() -> list[dict[str, str]]:
 def _scenarios() -> list[dict[str, str]]:
     return [
         {"name": name, "title": scenario_title(path), "path": str(path)}
-        for name, path in shipped_scenarios().items()
+        for name, path in included_scenarios().items()
     ]
 
 

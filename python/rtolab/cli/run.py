@@ -92,7 +92,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
         files += _draw(result, out)
     if export:
         files += result.write_scripts(out or Path())
-    judges = judging.confusions(result) if judge else []
+    scores = judging.confusions(result) if judge else []
     differences = list(judging.differences(result)) if what_if else []
     if as_json:
         document: dict[str, Any] = {
@@ -105,7 +105,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
         if result.tasks.height:
             document["tasks"] = result.tasks.to_dicts()
         if judge:
-            document["judges"] = [asdict(one) for one in judges]
+            document["judges"] = [asdict(one) for one in scores]
         if what_if:
             document["what_if"] = [asdict(one) for one in differences]
         print_json(document | {"files": [str(path) for path in files]})
@@ -115,7 +115,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     console = stdout()
     console.print(tables.runs(result))
     if judge:
-        console.print(tables.judges(judges))
+        console.print(tables.detector_scores(scores))
     if what_if:
         console.print(tables.what_if(differences))
     name_files(files)

@@ -1,4 +1,4 @@
-"""`rtolab watch`: verdicts on what an interface carries, while it does."""
+"""`rtolab watch`: verdicts on the live traffic of an interface."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def watch(  # noqa: PLR0913  (all but the first are options)
         int | None, typer.Option(min=1, max=65535, help="Only packets from or to this port.")
     ] = None,
     duration: Annotated[
-        float | None, typer.Option(min=0, callback=finite, help="Seconds until it ends.")
+        float | None, typer.Option(min=0, callback=finite, help="Seconds until the watch ends.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Paths shown, the worst first.")] = 10,
     connections: Annotated[

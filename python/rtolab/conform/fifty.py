@@ -97,7 +97,7 @@ def _reordering() -> list[Scenario]:
         Scenario(
             "spikes",
             Suite.STALLS,
-            "1 packet in 200 is late by 0.2 to 0.8 s, and all behind it wait",
+            "1 packet in 200 is late by 0.2 to 0.8 s, and all after it wait",
             direction=Direction.DATA,
             keys=spikes,
         ),
@@ -110,8 +110,8 @@ def _arq() -> list[Scenario]:
         return Scenario(name, Suite.STALLS, says, keys={"loss": "0.05", "arq": arq})
 
     return [
-        arq("arq-in-order", "kept", "the link repeats what it loses (5 %), in order"),
-        arq("arq-free", "free", "the link repeats what it loses (5 %), out of order"),
+        arq("arq-in-order", "kept", "the link retransmits its losses (5 %), in order"),
+        arq("arq-free", "free", "the link retransmits its losses (5 %), out of order"),
     ]
 
 

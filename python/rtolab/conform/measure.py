@@ -119,7 +119,7 @@ def _measured(
         held_s=held,
         sent_bytes=int(sent["bytes"].sum()),
         arrived_bytes=int(arrived["bytes"].sum()),
-        unneeded_bytes=_again(sent) if is_tcp else None,
+        unneeded_bytes=_unneeded_bytes(sent) if is_tcp else None,
         tail=_last_with_data(sent, 0 if is_tcp else CONTROL),
         doubts=tuple(result.doubts[0]),
         resume_s=_resume(arrived, [end for kind, _, end in spans if kind == "outage"], span[1]),
@@ -134,8 +134,8 @@ def _resume(arrived: pl.DataFrame, ends: Iterable[float], until: float) -> float
     return max((first - end for end, first in firsts if first is not None), default=None)
 
 
-def _again(sent: pl.DataFrame) -> int:
-    """What was sent although it had arrived, in bytes."""
+def _unneeded_bytes(sent: pl.DataFrame) -> int:
+    """The bytes that were sent although they had arrived."""
     return int(sent.filter("unneeded")["bytes"].sum())
 
 

@@ -121,7 +121,7 @@ class Scenario:
 
     @property
     def capacity(self) -> int:
-        """What the path holds, in bytes: the bandwidth-delay product and a full queue."""
+        """The capacity of the path, in bytes: the bandwidth-delay product and a full queue."""
         product = round(self.path.rate_bps / 8 * self.path.round_trip_s)
         return product + (self.queue or self.path.queue)
 

@@ -19,7 +19,7 @@ SCATTER = 5.0
 
 @dataclass(frozen=True)
 class UndisturbedTransfer:
-    """The undisturbed transfer: medians of several runs.
+    """The transfer without disturbances: medians of several runs.
 
     Attributes:
         took_s: its time, in seconds.

@@ -57,7 +57,7 @@ class Diagnosis:
 
     @property
     def error(self) -> str | None:
-        """Why the capture was not read to its end."""
+        """The reason why the capture was not read to its end."""
         error: str | None = self.document["error"]
         return error
 
@@ -82,7 +82,7 @@ class Diagnosis:
 
     @property
     def lacks(self) -> str:
-        """What was captured twice or is missing; empty if each packet is there once."""
+        """Duplicate and missing packets in words; empty if each packet is there once."""
         if self.is_log:
             return ""
         connections = self.document["connections"]
@@ -177,7 +177,7 @@ class Limit:
 def diagnose(
     capture: str | Path, *, progress: Callable[[int, int], None] | None = None
 ) -> Diagnosis:
-    """Read a capture or a QUIC log, and judge its losses, retransmissions and timeouts.
+    """Diagnose the losses, retransmissions and timeouts of a capture or a QUIC log.
 
     Args:
         capture: a pcap, pcapng or qlog file, also compressed by gzip or zstd; `-` for standard
@@ -198,7 +198,7 @@ def diagnose(
 
 
 def diagnose_pair(first: str | Path, second: str | Path) -> Diagnosis:
-    """Judge two captures or two QUIC logs of the same transfers, one at each end.
+    """Diagnose two captures or two QUIC logs of the same transfers, one from each end.
 
     The fate of each packet is known, and with it each verdict. The diagnosis is of the capture at
     the end that sends more.

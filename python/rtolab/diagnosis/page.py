@@ -124,7 +124,7 @@ def _paragraph(answer: Mapping[str, Any]) -> str:
 
 
 def _coded(text: str) -> str:
-    """Text with what stands in backticks as code."""
+    """Text in which passages in backticks are code."""
     return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 

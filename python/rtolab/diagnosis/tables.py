@@ -27,7 +27,7 @@ BLIND = {
     "retransmitted. A capture at the sender shows both.",
     "unknown": "The place of this capture is unknown: verdicts that rest on times may be wrong.",
 }
-"""What a capture cannot show of a connection, by its vantage."""
+"""The facts that a capture cannot show of a connection, by its vantage."""
 
 
 def diagnosis(found: Diagnosis, top: int) -> RenderableType:
@@ -120,7 +120,7 @@ def clock(found: Diagnosis, t: float) -> str:
 
 
 def stacks(shown: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The guess at each host's system, once a host, the surest."""
+    """The guess at each host's system: for each host the one with the highest confidence."""
     guesses: dict[str, Mapping[str, Any]] = {}
     for one in shown:
         if one["stack"]:
@@ -286,7 +286,7 @@ WAITS = {
     "application": "the application of the {end} had nothing to send",
     "unknown": "no data of the {end} came",
 }
-"""What a connection waited for, by the key `wait` of a silence."""
+"""The cause of a silence in words, by its key `wait`."""
 
 
 def silence(found: Diagnosis, row: Mapping[str, Any]) -> str:

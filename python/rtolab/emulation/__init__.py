@@ -45,7 +45,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Engine:
-    """The hosts of a run on a virtual clock that are rtolab's engine, beside guests.
+    """The hosts that run rtolab's engine, in a run on a virtual clock whose other hosts are guests.
 
     Attributes:
         hosts: their names in the scenario.
@@ -89,7 +89,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
 ) -> EmulationResult:
     """Run a scenario's flows with the sockets of real kernels.
 
-    Each run has hosts of its own, so runs can be concurrent. Without `kernel` the hosts are
+    Each run has its own hosts, so runs can be concurrent. Without `kernel` the hosts are
     namespaces of this machine's kernel, in real time: that needs Linux, root, `/dev/net/tun` and
     iproute2. With `kernel` each host is a guest of its own on a virtual clock: that needs Linux
     alone, and two runs of a seed are equal.

@@ -22,7 +22,7 @@ from rtolab._rtolab import Error, one_of
 from rtolab.process import processors
 
 HZ = 1000
-"""Timer interrupts a second, as on many desktops; the architecture's own value is 100."""
+"""Timer interrupts per second, as on many desktops; the architecture's own default is 100."""
 BUILD_PROGRAMS = {
     "make": "make",
     "cc": "gcc",
@@ -36,7 +36,7 @@ BUILD_PROGRAMS = {
 DEBIAN_PROGRAMS = {"apt-get": "apt", "dpkg-deb": "dpkg", "tar": "tar", "xz": "xz-utils"}
 """Programs that Debian's source package needs besides."""
 VERSION = "6.12"
-"""The version that is built unless another is asked for."""
+"""The version that is built by default."""
 DISK_MB = {True: 2500, False: 500}
 """The disk space of a build in megabytes, with and without unpacking sources."""
 CPU_MINUTES = 6
@@ -45,12 +45,12 @@ FAILURE_LINES = 20
 """The last lines of a failed build that its error shows."""
 
 Say = Callable[[str], object]
-"""Called with what a build does next."""
+"""Called with a description of a build's next step."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that was built.
+    """A built kernel.
 
     Attributes:
         name: its name in the cache.
@@ -240,7 +240,7 @@ def _compile_programs(folder: Path) -> None:
 
 
 def _bring_up_to_date(kernel: Kernel) -> Kernel:
-    """Compile what another version of rtolab compiled.
+    """Compile again the programs that another version of rtolab compiled.
 
     Raises:
         Error: there is no compiler.

@@ -195,7 +195,7 @@ class Runs(BaseModel):
 
 
 class Explanations(BaseModel):
-    """Everything that goes by a name."""
+    """All meanings of a name."""
 
     found: list[Explanation]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResponseAction:
-    """What a sender does after a detector's verdict.
+    """The action of a sender after a detector's verdict.
 
     Attributes:
         cwnd: the new congestion window in bytes, at least one segment; `None`: unchanged.
@@ -60,4 +60,7 @@ class Response(NamedPrototype):
         raise NotImplementedError
 
     def on_genuine(self, context: ResponseContext) -> ResponseAction | None:
-        """A detector has found it genuine; only windows and estimates of the action count."""
+        """A detector has found the retransmission genuine.
+
+        Only windows and estimates of the action count.
+        """

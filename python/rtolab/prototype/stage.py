@@ -8,7 +8,7 @@ from rtolab.prototype.named import NamedPrototype
 
 
 class FrameAction(StrEnum):
-    """What a stage does with a frame."""
+    """A stage's decision about a frame."""
 
     PASS = "pass"  # noqa: S105
     """Forward it unchanged. `None` means the same."""

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.run import scenario_title, shipped_scenarios
+from rtolab.run import included_scenarios, scenario_title
 from rtolab.serve.assets import assets
 from rtolab.serve.browse import SHOWN, TYPES, ResultBrowser, ResultEntry, experiment
 from rtolab.serve.faults import Fault
@@ -69,7 +69,7 @@ class Explorer:
             "version": _rtolab.__version__,
             "scenarios": [
                 {"name": name, "title": scenario_title(path)}
-                for name, path in shipped_scenarios().items()
+                for name, path in included_scenarios().items()
             ],
             "senders": _rtolab.policies(),
             "default": {"scenario": DEFAULT, "senders": SENDERS},

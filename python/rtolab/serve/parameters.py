@@ -5,14 +5,14 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 
 
 def job(request: Mapping[str, Any]) -> bytes:
     """The text of the requested scenario, and the values of each link."""
     text = request["toml"]
     if text is None:
-        text = shipped_scenarios()[request["scenario"]].read_text(encoding="utf-8")
+        text = included_scenarios()[request["scenario"]].read_text(encoding="utf-8")
     return json.dumps({"toml": text, **written(text)}).encode()
 
 

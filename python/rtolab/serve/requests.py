@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.result import PLACES
-from rtolab.run import LARGEST_SEED, shipped_scenarios
+from rtolab.run import LARGEST_SEED, included_scenarios
 
 if TYPE_CHECKING:
     from rtolab.serve.limits import Limits
@@ -105,7 +105,7 @@ def _fields() -> str:
 
 
 def _scenario(given: object) -> str:
-    shipped = shipped_scenarios()
+    shipped = included_scenarios()
     if not isinstance(given, str) or given not in shipped:
         expected = _rtolab.one_of(_shown(given), [*shipped])
         raise RefusedError(f"scenario is {_shown(given)}: expected {expected}")

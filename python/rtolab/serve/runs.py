@@ -11,7 +11,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.judging import differences
 from rtolab.result import Result
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 from rtolab.serve.faults import FILE
 from rtolab.serve.packets import SEGMENTS, Trace, seen
 from rtolab.serve.packing import Packing
@@ -69,7 +69,7 @@ def write(request: Request) -> str:
     """Writes the scenario to this process's folder; returns the file name."""
     text = request["toml"]
     if text is None:
-        text = shipped_scenarios()[request["scenario"]].read_text(encoding="utf-8")
+        text = included_scenarios()[request["scenario"]].read_text(encoding="utf-8")
     Path(FILE).write_text(text, encoding="utf-8", newline="\n")
     return FILE
 

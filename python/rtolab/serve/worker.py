@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rtolab._rtolab import Error, InternalError
-from rtolab.run import shipped_scenarios
+from rtolab.run import included_scenarios
 from rtolab.serve import branches, browse, captures, downloads, parameters, runs
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
@@ -89,7 +89,7 @@ def _own_output() -> BinaryIO:
 
 def _settle(folder: Path) -> None:
     """Changes to the folder, and links the traces of the shipped scenarios there."""
-    shipped = next(iter(shipped_scenarios().values())).parent / "traces"
+    shipped = next(iter(included_scenarios().values())).parent / "traces"
     (folder / "traces").symlink_to(shipped.resolve(), target_is_directory=True)
     os.chdir(folder)
 

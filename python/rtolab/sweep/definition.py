@@ -15,7 +15,7 @@ from rtolab._rtolab import Error, PrototypeError, ScenarioError, SenderError
 from rtolab.prototype import made
 from rtolab.prototype.source import Source
 from rtolab.result import TABLES
-from rtolab.run import LARGEST_SEED, shipped_scenarios
+from rtolab.run import LARGEST_SEED, included_scenarios
 from rtolab.sweep.quantities import numbers
 from rtolab.sweep.written import Key, TomlFile, dotted, shown
 
@@ -124,7 +124,7 @@ def load(file: str | Path) -> Sweep:
     until = _until(written)
     out = written.text(("out",))
     prototypes = tuple(_prototypes(written))
-    judge = _judges(written, _detectors(prototypes))
+    judge = _passive_detectors(written, _detectors(prototypes))
     what_if = written.texts(("what_if",), SENDERS)
     sweep = Sweep(
         file=written.file,
@@ -153,7 +153,7 @@ def _scenario(written: TomlFile) -> Path:
     beside = written.file.parent / name
     if beside.is_file():
         return beside
-    shipped = shipped_scenarios()
+    shipped = included_scenarios()
     if name not in shipped:
         expected = f"expected a file beside the sweep's, or {_rtolab.one_of(name, [*shipped])}"
         raise written.wrong(("scenario",), f"found no file {beside}; {expected}")
@@ -224,7 +224,7 @@ def _prototypes(written: TomlFile) -> Iterator[Source]:
         yield source
 
 
-def _judges(written: TomlFile, own: Sequence[str]) -> tuple[str, ...]:
+def _passive_detectors(written: TomlFile, own: Sequence[str]) -> tuple[str, ...]:
     """The names of the passive detectors; "all" stands for every detector."""
     names = written.texts(("judge",), '["dualrtt"]')
     known = [*(one["name"] for one in _rtolab.detectors()), *own]

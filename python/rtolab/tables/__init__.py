@@ -59,11 +59,11 @@ def runs(result: Result) -> Table:
             scaled = value / 1000 if value is not None and name == "goodput_bps" else value
             places = 0 if one and digits == 1 else digits
             cells.append("-" if scaled is None else f"{scaled:.{places}f}")
-        table.add_row(_sum(str(sender)), str(flow), completed, *cells)
+        table.add_row(_wrapped(str(sender)), str(flow), completed, *cells)
     return table
 
 
-def _sum(sender: str) -> str:
+def _wrapped(sender: str) -> str:
     """The name of a sender, wrapped at plus signs to leave room for the numbers."""
     lines = [""]
     for term in sender.split("+"):
@@ -74,7 +74,7 @@ def _sum(sender: str) -> str:
     return "\n".join(lines)
 
 
-def judges(found: Sequence[Confusion]) -> RenderableType:
+def detector_scores(found: Sequence[Confusion]) -> RenderableType:
     """Scores of passive detectors against the ground truth, a row per sender and detector."""
     if not found:
         return Text("no timeout and no fast retransmit: nothing to judge")
@@ -89,7 +89,7 @@ def judges(found: Sequence[Confusion]) -> RenderableType:
         counts = (one.spurious_found, one.spurious_missed, one.genuine_right)
         others = (one.genuine_called_spurious, one.open, one.blind)
         delay = "-" if one.median_delay_s is None else f"{one.median_delay_s:.3f}"
-        table.add_row(_sum(one.sender), one.detector, *map(str, counts + others), delay)
+        table.add_row(_wrapped(one.sender), one.detector, *map(str, counts + others), delay)
     return table
 
 
@@ -107,5 +107,5 @@ def what_if(found: Sequence[Difference]) -> RenderableType:
     for one in found:
         time = "-" if one.time_s is None else f"{one.time_s:+.2f}"
         where = (str(one.run), one.flow, f"{one.at_s:.3f}", one.truth)
-        table.add_row(*where, _sum(one.sender), time, f"{one.segments:+d}")
+        table.add_row(*where, _wrapped(one.sender), time, f"{one.segments:+d}")
     return table

@@ -26,7 +26,7 @@ def emulation(report: EmulationReport) -> RenderableType:
     """Statistics of the links, a row per direction, and whether the run is valid."""
     ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
     title = Text.assemble((_links(report), "bold"), f"  {ended}")
-    lines: list[RenderableType] = [title, _carried(report), *_faithful([report])]
+    lines: list[RenderableType] = [title, _carried(report), *_validity([report])]
     if report["returncode"] and not report["interrupted"]:
         lines.append(Text.assemble(("FAILED", STYLES["fail"]), f"  the command {_ended(report)}"))
     return Group(*lines)
@@ -41,7 +41,7 @@ def emulated(result: EmulationResult) -> RenderableType:
         counters = ", ".join(f"{name.removeprefix('TcpExt')} {n}" for name, n in counts.items())
         if counters:
             details.append(Text(f"{host}'s kernel counted {counters}"))
-    return Group(runs(result), *details, *_withheld(result.reports), *_faithful(result.reports))
+    return Group(runs(result), *details, *_withheld(result.reports), *_validity(result.reports))
 
 
 def _withheld(reports: Sequence[EmulationReport]) -> Iterator[RenderableType]:
@@ -84,7 +84,7 @@ def on_kernel(done: KernelExperiment) -> RenderableType:
     notes = [Text(f"{one.key}: {one.says}", "dim") for one in done.mapping]
     if done.left_out:
         notes.append(Text(f"not run on kernels: {'; '.join(done.left_out)}", "dim"))
-    return Group(title, table, *notes, *_faithful(done.emulated.reports))
+    return Group(title, table, *notes, *_validity(done.emulated.reports))
 
 
 def comparison(done: Comparison) -> RenderableType:
@@ -98,11 +98,11 @@ def comparison(done: Comparison) -> RenderableType:
         cells = ["none" if number is None else f"{number:.4g}" for number in numbers]
         verdict = Text("agree", STYLES["pass"]) if check.agrees else Text("differ", STYLES["fail"])
         table.add_row(check.name, *cells, verdict)
-    lines = [table, *_selves(done.checks), *_faithful(done.kernel.reports)]
+    lines = [table, *_kernel_scatter(done.checks), *_validity(done.kernel.reports)]
     return Group(title, *lines, Text(f"verdict  {done.verdict}"))
 
 
-def _selves(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
+def _kernel_scatter(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
     """Differences between the kernel's own runs on a link that is not random."""
     for check in checks:
         if check.spread is not None:
@@ -159,7 +159,7 @@ def _ended(report: EmulationReport) -> str:
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def _faithful(reports: Sequence[EmulationReport]) -> list[RenderableType]:
+def _validity(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     """The kernel of a virtual clock, or the worst lateness of all runs and why runs are invalid."""
     kernel = guest(reports[0])
     if kernel:

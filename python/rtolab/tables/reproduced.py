@@ -201,7 +201,7 @@ def _alternatives(done: Reproduction) -> list[RenderableType]:
 
 
 def search(done: Search) -> RenderableType:
-    """What each setting found produces and breaks, and how robustly."""
+    """The checks that each found setting produces and breaks, and how robustly."""
     lines: list[RenderableType] = [
         Text(f"{done.experiment.title}  {done.experiment.id}", "bold"),
         Text(f"failing: {'; '.join(done.failing)}"),

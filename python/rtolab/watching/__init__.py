@@ -31,7 +31,7 @@ class VerdictSource(Protocol):
 
 @dataclass
 class Path:
-    """The verdicts on what one address sent to another."""
+    """The verdicts on the packets from one address to another."""
 
     sender: str
     receiver: str
@@ -42,14 +42,14 @@ class Path:
     time_lost: float = 0.0
 
     @property
-    def badness(self) -> tuple[float, int]:
-        """The worse, the larger."""
+    def severity(self) -> tuple[float, int]:
+        """The order of paths: the worst has the largest value."""
         return self.time_lost, self.unneeded
 
 
 @dataclass
 class WatchState:
-    """What a watcher has found so far."""
+    """The results of a watch so far."""
 
     watcher: VerdictSource
     interface: str
@@ -77,7 +77,7 @@ class WatchState:
     @property
     def worst(self) -> list[Path]:
         """The paths, the worst first."""
-        return sorted(self.paths.values(), key=lambda path: path.badness, reverse=True)
+        return sorted(self.paths.values(), key=lambda path: path.severity, reverse=True)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ OPEN_METRICS = "application/openmetrics-text"
 OPEN_METRICS_TYPE = f"{OPEN_METRICS}; version=1.0.0; charset=utf-8"
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 TIMEOUT_S = 5
-"""A client that takes longer is given up."""
+"""The longest time for a client, in seconds; then the connection is closed."""
 
 Labels = Mapping[str, str]
 

@@ -1,4 +1,4 @@
-"""What Wireshark gets: fields, columns and colours of an annotated capture, and live verdicts."""
+"""Extensions of Wireshark: fields and colours of an annotated capture, and live verdicts."""
 
 import os
 import stat

@@ -143,7 +143,7 @@ class Annotator:
         return best if best and abs(best.at_ns / 1e9 - row["at"]) < SAME_S else None
 
     def release(self, before_ns: int) -> Iterator[PendingPacket]:
-        """The packets of before this time; they are held no longer."""
+        """The packets from before this time, which need no longer be held."""
         while self.held and (self.held[0].at_ns < before_ns or len(self.held) > MOST_HELD):
             one = self.held.popleft()
             same = self.by_key[one.key]

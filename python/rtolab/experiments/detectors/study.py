@@ -20,7 +20,7 @@ from rtolab.experiments.detectors.tables import (
     SMT_BY_THRESHOLD,
     TMS_BY_BANDWIDTH,
     Error,
-    judges,
+    detector_scores,
     tables,
 )
 from rtolab.experiments.detectors.thresholds import fit_values
@@ -52,7 +52,7 @@ PRINTED_SMT, PRINTED_TMS = 0.113, 0.0012
 
 def study_values(measured: ExperimentRuns) -> list[Value]:
     """The number of episodes, both errors of each detector, and the thresholds."""
-    found = judges(measured)
+    found = detector_scores(measured)
     carrier = [measured.of[v.key] for v in VARIANTS if v.sender == CARRIER]
     spikes = sum(spikes_of(runs) for runs in carrier) / measured.runs
     on_carrier = scores(measured)["eifel"]
@@ -160,8 +160,8 @@ SAYS = (
 )
 
 DID = (
-    "Every detector judges every timeout of one sender that uses go-back-N and ignores their "
-    "verdicts; each detector with a forward step judges a sender of its own, which takes that "
+    "Every detector decides on every timeout of one sender that uses go-back-N and ignores their "
+    "verdicts; each detector with a forward step watches a sender of its own, which takes that "
     "step and ignores the verdicts, too. The truth of a timeout comes from a copy of the run in "
     "which the timer did not expire. Timeouts of one segment in a row are one chain, judged by "
     "its first."

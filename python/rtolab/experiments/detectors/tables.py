@@ -24,7 +24,7 @@ ERRORS: tuple[Error, ...] = get_args(Error)
 VALUES = dict(zip(HEADS, (values for _, _, values in AXES), strict=True))
 
 
-def judges(measured: ExperimentRuns) -> list[Score]:
+def detector_scores(measured: ExperimentRuns) -> list[Score]:
     """The score of every detector that judged a chain, in the order of `rtolab list detectors`."""
     by_name = scores(measured)
     return [by_name[name] for name in DETECTORS if not by_name[name].rows.is_empty()]
@@ -32,7 +32,7 @@ def judges(measured: ExperimentRuns) -> list[Score]:
 
 def tables(measured: ExperimentRuns) -> list[Table]:
     """By detector, by detector and configuration, and by threshold."""
-    found = judges(measured)
+    found = detector_scores(measured)
     lossy = any(score.genuine.height for score in found)
     return [
         counts("Chains of spurious timeouts, by what was said", found, spurious=True),
@@ -109,7 +109,7 @@ def lines(error: Error) -> Callable[[ExperimentRuns], list[Point]]:
 
     def points(measured: ExperimentRuns) -> list[Point]:
         alike: dict[tuple[float | None, ...], list[str]] = {}
-        for score in judges(measured):
+        for score in detector_scores(measured):
             alike.setdefault(along("bandwidth", error, score), []).append(score.detector)
         return [
             Point(together(names), bandwidth / 1e3, 100 * value)
@@ -151,7 +151,7 @@ def both_by_threshold(measured: ExperimentRuns) -> list[Point]:
 def both(measured: ExperimentRuns) -> list[Point]:
     """SMT over TMS, a point per detector; equal detectors share one."""
     alike: dict[tuple[Estimate, Estimate], list[str]] = {}
-    for score in judges(measured):
+    for score in detector_scores(measured):
         if (x := score.tms) and (y := score.smt):
             alike.setdefault((x, y), []).append(score.detector)
     return [
