@@ -134,7 +134,7 @@ def test_the_dashboard_asks_for_all_metrics_that_exist_and_no_others() -> None:
     assert asked - {"rtolab_kernel_tcp_total"} == served - not_shown - {"rtolab_kernel_tcp_total"}
 
 
-def test_promtool_finds_nothing_to_complain_of() -> None:
+def test_promtool_finds_no_fault() -> None:
     tool = require_tool("promtool", "prometheus")
     text = exposition(Growing().families(), open_metrics=False)
     ran = execute(tool, "check", "metrics", input=text)

@@ -61,7 +61,7 @@ def test_without_tracefs_the_message_says_how_to_mount_it(tmp_path: Path) -> Non
         (("any", "--port", "80"), "--host and --port: not with --without-packets"),
     ],
 )
-def test_it_is_about_all_interfaces(
+def test_a_watch_of_sockets_covers_all_interfaces(
     monkeypatch: pytest.MonkeyPatch, capsys: Any, arguments: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.setattr(sockets, "SocketWatcher", None)

@@ -208,7 +208,7 @@ def shown(found: Diagnosis) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_a_stall_is_answered_first(tmp_path: Path) -> None:
+def test_the_answer_begins_with_the_stall(tmp_path: Path) -> None:
     found = read(tmp_path, ends(stalled())[0])
     answer = found.document["answer"]
     assert answer["network"] == "late"
@@ -332,7 +332,7 @@ def test_a_full_listen_queue_is_no_loss_of_the_path() -> None:
     assert "net.core.somaxconn" in said(found)
 
 
-def test_a_path_that_loses_is_not_taken_for_a_full_listen_queue(tmp_path: Path) -> None:
+def test_losses_of_the_path_are_not_called_a_full_listen_queue(tmp_path: Path) -> None:
     """Every fifth packet of a hundred short transfers is lost, SYNs included."""
     result = simulated(
         "kernel-stall",
@@ -352,7 +352,7 @@ def test_a_path_that_loses_is_not_taken_for_a_full_listen_queue(tmp_path: Path) 
     assert "listen queue" not in said(found)
 
 
-def test_an_outage_is_not_taken_for_a_full_listen_queue(tmp_path: Path) -> None:
+def test_an_outage_is_not_called_a_full_listen_queue(tmp_path: Path) -> None:
     """A hundred short transfers, one every half second; for 5 s nothing passes."""
     set = {
         "link.radio.stalls.scripted": "[]",
@@ -379,7 +379,7 @@ def test_a_path_that_loses_and_holds_has_no_outage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_outage_is_called_one(tmp_path: Path, seed: int) -> None:
+def test_an_outage_is_called_an_outage(tmp_path: Path, seed: int) -> None:
     set = {
         "link.radio.stalls.scripted": "[]",
         "link.radio.outages.scripted": '[{ at = "5 s", for = "3 s" }]',

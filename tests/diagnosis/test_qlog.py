@@ -35,7 +35,7 @@ def test_the_command_prints_the_answer_and_fails_on_spurious_losses(tmp_path: Pa
     assert document["answer"]["network"] == "late"
 
 
-def test_a_truncated_log_is_judged_up_to_its_end(tmp_path: Path) -> None:
+def test_a_truncated_log_is_diagnosed_up_to_its_end(tmp_path: Path) -> None:
     log = tmp_path / "cut.sqlog"
     log.write_bytes(gzip.decompress(SERVER.read_bytes())[:-50])
     done = run("diagnose", log, "--json")

@@ -155,7 +155,7 @@ def test_the_profile_has_columns_and_colours(stall: Path, tshark: Callable[..., 
     assert rules.count("rtolab: unneeded retransmission") == len(rules) - 2 == 44
 
 
-def test_it_is_installed_where_wireshark_looks(tmp_path: Path) -> None:
+def test_the_plugin_is_installed_where_wireshark_looks(tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
     environment = os.environ | {"HOME": str(tmp_path)}
     environment.pop("XDG_CONFIG_HOME", None)
@@ -175,7 +175,9 @@ def test_it_is_installed_where_wireshark_looks(tmp_path: Path) -> None:
     assert execute(tshark, "-G", "fields", env=environment).stdout.count("\trtolab.") >= 12
 
 
-def test_windows_has_both_in_one_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_on_windows_plugin_and_profile_are_in_one_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("APPDATA", str(tmp_path))
     written, _ = wireshark.install()

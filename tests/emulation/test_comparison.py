@@ -109,7 +109,7 @@ def test_an_experiment_without_a_mapping_is_named(
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_experiment_runs_on_kernels_beside_the_simulator() -> None:
+def test_an_experiment_runs_on_kernels_and_on_the_simulator() -> None:
     (experiment,) = find(["delays2001/fig9"])
     short = {"flow.upload.bytes": "5 kB", "link.wireless.rate": "100 kbit/s"}
     done = kernel.on_kernel(experiment, runs=1, parallel=2, instead=short)
@@ -155,7 +155,7 @@ def test_every_link_of_the_table_can_be_simulated() -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--all", "hold"]])
-def test_the_command_wants_scenarios_or_all_of_them(
+def test_the_command_needs_scenarios_or_all(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
     assert program.call(monkeypatch, "compare", *arguments) == 2

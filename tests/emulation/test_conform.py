@@ -293,7 +293,7 @@ def tables(sender: str, lengths: list[int]) -> Any:
     )
 
 
-def test_datagrams_are_judged_by_their_fates() -> None:
+def test_datagrams_are_classified_by_their_fates() -> None:
     run = command(tables("udp", [1200, 1200, 1200, 60, 40]), 0)
     assert (run.ended, run.took_s, run.held_s) == (TransferOutcome.RECOVERED, 2.0, 1.5)
     assert (run.sent_bytes, run.arrived_bytes) == (3840, 2612)

@@ -218,7 +218,7 @@ def test_pings_pass_every_link_between_two_hosts(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_what_the_emulator_does_not_support_is_named(tmp_path: Path) -> None:
+def test_the_message_names_unsupported_features_of_a_scenario(tmp_path: Path) -> None:
     refused = r"found a middlebox at `\w+`; `emulate` expects"
     with pytest.raises(rtolab.EmulationError, match=refused):
         _rtolab.emulate_flows(find_scenario("snoop"), variants=[("linux", [])], seeds=[1])
@@ -348,7 +348,7 @@ def test_a_wrong_scenario_is_an_error_of_the_scenario() -> None:
 
 
 @pytest.mark.root
-def test_without_root_it_says_so() -> None:
+def test_without_root_the_message_says_so() -> None:
     require_root()  # To become somebody else.
     with tempfile.NamedTemporaryFile(suffix=".toml") as copy:
         copy.write(find_scenario("hold").read_bytes())

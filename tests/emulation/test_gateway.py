@@ -91,7 +91,7 @@ def test_a_slow_reader_holds_up_the_sender() -> None:
     assert one.counts["bytes_down"] == 20_000_000
 
 
-def test_a_vanished_client_is_given_up() -> None:
+def test_a_connection_to_a_vanished_client_is_reset() -> None:
     with lab("--give-up", "2") as one:
         one.run("vanishing_reader", V4)
         time.sleep(4)
@@ -167,7 +167,7 @@ def test_a_syn_flood_does_not_disturb_connections() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_resets_what_is_open_and_takes_the_device_down(number: int) -> None:
+def test_a_signal_resets_open_connections_and_removes_the_device(number: int) -> None:
     with lab() as one:
         client = subprocess.Popen(
             ["ip", "netns", "exec", one.client, *ENDS, "pushes", V4],

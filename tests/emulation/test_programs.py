@@ -53,7 +53,7 @@ def ran(
     return report
 
 
-def test_words_output_and_status_pass_through_a_fake_kernel(tmp_path: Path) -> None:
+def test_arguments_output_and_status_pass_through_a_fake_kernel(tmp_path: Path) -> None:
     """The server starts first, addresses replace names, and the client's status counts."""
     fake, log = fake_kernel(tmp_path / "kernel"), tmp_path / "log"
     report = ran(fake, ["false", "{peer}", "{near}", "x" * 3000], log, server="serve")
@@ -168,7 +168,7 @@ int main(void)
 """Looks with pauses of 2 us, then 10,001 without a pause and further ones for 0.1 s."""
 
 
-def test_a_program_that_looks_at_the_clock_again_and_again_sleeps(tmp_path: Path) -> None:
+def test_a_program_that_polls_the_clock_sleeps(tmp_path: Path) -> None:
     """After 10,000 looks in a row each one sleeps for 100 us; looks with pauses never do."""
     compiler = require_tool("cc", "gcc")
     source = tmp_path / "looks.c"

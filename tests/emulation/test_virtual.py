@@ -103,7 +103,7 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
         kernel.build(source=Path("/nowhere"))
 
 
-def test_what_a_killed_build_left_is_removed_by_the_next(
+def test_the_next_build_removes_the_files_of_a_killed_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a build that goes on has made stays."""
@@ -132,7 +132,7 @@ def test_two_runs_of_a_guest_are_equal_and_exact() -> None:
     assert not any(one.doubts)
 
 
-def test_withholding_tells_the_truth_of_a_stall() -> None:
+def test_withholding_finds_the_truth_about_a_stall() -> None:
     """Each timeout is repeated without its retransmission; the packets' fates tell the same."""
     result = emulate("kernel-stall", kernel=require_kernel(), withhold=True)
     withheld = result.reports[0]["withheld"]

@@ -146,7 +146,7 @@ ip -n $SENDER neighbour add 10.83.0.2 lladdr 02:00:00:00:00:01 dev outer
 
 
 @pytest.mark.usefixtures("hosts")
-def test_super_segments_are_judged_as_the_segments_on_the_wire(tmp_path: Path) -> None:
+def test_super_segments_get_the_verdicts_of_the_segments_on_the_wire(tmp_path: Path) -> None:
     """A veth device leaves segmentation to the next one, as network cards do (TSO)."""
     with namespace(f"rtowatch-{os.getpid()}") as sender:
         before = f"SENDER={sender}\n{SUPER_SEGMENTS}"
@@ -217,7 +217,7 @@ mount -t tracefs nodev /sys/kernel/tracing
 
 
 @pytest.mark.usefixtures("hosts")
-def test_the_kernel_tells_of_spurious_timeouts_without_packets(tmp_path: Path) -> None:
+def test_the_kernel_reports_spurious_timeouts_without_packets(tmp_path: Path) -> None:
     if "tracefs" not in Path("/proc/filesystems").read_text():
         lack("needs tracefs, which this kernel lacks", ci_has_it=False)
     environment = program.environment() | {

@@ -54,7 +54,7 @@ def test_other_parameters_are_computed_again(tmp_path: Path, other: dict[str, An
     assert Campaign(tmp_path, changed).finished(TABLE) is None
 
 
-def test_alternatives_are_part_of_what_is_computed() -> None:
+def test_the_key_of_a_record_depends_on_alternatives() -> None:
     with_other = replace(TABLE, alternatives=(Alternative("x", {"receiver.ack_every": "1"}),))
     tried, not_tried = Settings(sensitivity=True), Settings(sensitivity=False)
     assert campaign.key(with_other, tried) != campaign.key(with_other, not_tried)

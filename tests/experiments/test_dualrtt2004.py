@@ -135,7 +135,7 @@ def test_without_spikes_no_sender_beats_reno() -> None:
     assert {name for name in failed if name.startswith("Eifel / Reno")}
 
 
-def test_only_the_last_round_trip_mistakes_a_queue_for_a_hold() -> None:
+def test_only_the_last_round_trip_confuses_a_queue_with_a_hold() -> None:
     reply = Reply(needed=True, nrtt=0.5, smallest=0.5, last=1.5)
     assert reply.is_called(0.6, "last")
     assert not reply.is_called(0.6, "smallest")

@@ -59,7 +59,7 @@ def slower_with_an_ack_each(simulator: Simulator, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("rtolab._rtolab.simulate", stand_in)
 
 
-def test_alternatives_are_judged_on_fewer_runs(
+def test_alternatives_are_checked_on_fewer_runs(
     simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slower_with_an_ack_each(simulator, monkeypatch)

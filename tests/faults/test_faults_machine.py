@@ -30,7 +30,7 @@ EVERY = [(name, 6, 400) for name in PIPED]
 @pytest.mark.parametrize(
     ("command", "descriptors", "addresses"), [*EVERY, ("run", 5, 150), ("serve", 7, 750)]
 )
-def test_no_command_begins_without_descriptors_or_memory(
+def test_no_command_starts_without_descriptors_or_memory(
     tmp_path: Path, command: str, descriptors: int, addresses: int
 ) -> None:
     """Otherwise a library would end it or hang, as polars does without address space."""
@@ -54,7 +54,7 @@ def test_figures_are_refused_if_their_engine_would_end_the_process(tmp_path: Pat
 
 
 @pytest.mark.parametrize("most", [8, 10, 12, 14])
-def test_without_descriptors_no_page_is_begun(tmp_path: Path, most: int) -> None:
+def test_without_descriptors_no_page_is_started(tmp_path: Path, most: int) -> None:
     page = tmp_path / "page.html"
     limit = limited(resource.RLIMIT_NOFILE, most)
     ended = rtolab("diagnose", capture(), "--html", page, preexec_fn=limit)
@@ -64,7 +64,7 @@ def test_without_descriptors_no_page_is_begun(tmp_path: Path, most: int) -> None
 
 @pytest.mark.root
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
-def test_no_command_begins_without_threads(tmp_path: Path, most: int) -> None:
+def test_no_command_starts_without_threads(tmp_path: Path, most: int) -> None:
     """As a user without other processes, because no limit binds root."""
     require_root()
     require_tool("setpriv", "util-linux")

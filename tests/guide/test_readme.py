@@ -21,7 +21,7 @@ def test_the_example_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "trace.html").stat().st_size > 10_000
 
 
-def test_every_file_it_names_is_there() -> None:
+def test_every_named_file_exists() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README.read_text())
     assert len(links) > 5
     for link in links:

@@ -108,7 +108,7 @@ def test_the_search_works_from_a_folder(site: Path, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_legible_in_light_and_dark_and_on_a_phone(
+def test_the_guide_is_legible_in_light_and_dark_and_on_a_phone(
     site: Path, browser: Browser, scheme: Literal["light", "dark"]
 ) -> None:
     page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})

@@ -38,7 +38,7 @@ def test_no_slow_module_is_imported(what: str, also: set[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("-c", "import rtolab"), ("-m", "rtolab.cli", "--help")])
-def test_it_starts_quickly(arguments: tuple[str, ...]) -> None:
+def test_commands_start_quickly(arguments: tuple[str, ...]) -> None:
     # 40 and 200 ms of processor time, which a busy machine does not prolong much.
     times = [os.times().children_user]
     for _ in range(5):

@@ -27,7 +27,7 @@ def test_a_missing_tool_skips_and_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -
         lack("too large", ci_has_it=False)
 
 
-def test_without_root_it_is_said_how_to_become_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_the_message_says_how_to_become_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setenv("CI", "true")
     for require in (require_root, require_hosts):
@@ -48,7 +48,7 @@ def test_ci_installs_every_package_that_tests_name() -> None:
     assert named - EVERYWHERE - {"its-package"} <= set(listed[1].split())
 
 
-def test_nothing_else_skips() -> None:
+def test_no_other_test_skips() -> None:
     """The exception asks for CI itself."""
     skips = re.compile(r"pytest\.(mark\.)?(skip|importorskip|xfail)\w*\(")
     found = {path.name for path, text in texts().items() if skips.search(text)}

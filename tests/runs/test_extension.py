@@ -100,7 +100,7 @@ def test_tables_that_were_not_requested_are_empty(scenario: Path) -> None:
     assert len(watched.table("windows")) > 10
 
 
-def test_detectors_judge_every_timeout(scenario: Path) -> None:
+def test_detectors_give_a_verdict_on_every_timeout(scenario: Path) -> None:
     names = [detector["name"] for detector in _rtolab.detectors()]
     assert {"eifel", "frto", "dualrtt", "dsack"} <= set(names)
     outcome = _rtolab.simulate(scenario, seeds=range(20), judges=names, what_if=["sack"])

@@ -92,7 +92,7 @@ def test_a_response_in_python_equals_the_same_one_in_rust(
         assert alike(own, theirs), sender
 
 
-def test_its_state_is_forked_with_the_run_on_any_number_of_threads() -> None:
+def test_the_state_of_a_response_is_forked_with_the_run_on_any_number_of_threads() -> None:
     class Counts(Response):
         """Responds to every other verdict."""
 
@@ -144,7 +144,7 @@ def test_a_response_may_act_on_a_genuine_timeout() -> None:
     assert (own.windows["rto_s"] >= 2.4).any()
 
 
-def test_a_scenario_may_name_it(tmp_path: Path) -> None:
+def test_a_scenario_may_name_a_response(tmp_path: Path) -> None:
     options: dict[str, Any] = {"runs": 4, "prototypes": [Full], "judge": ["eifel"]}
     senders = {"sack+eifel": "sack+eifel:python-full", "newreno+frto": "newreno+frto+python-full"}
     scenario = tmp_path / "own.toml"

@@ -79,7 +79,7 @@ def test_a_stage_that_holds_every_frame_equals_a_delay_spike(order: str) -> None
     assert not alike(own, plain)
 
 
-def test_its_random_numbers_depend_on_the_seed_and_not_on_threads() -> None:
+def test_random_numbers_of_a_stage_depend_on_the_seed_and_not_on_threads() -> None:
     options: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
     one, two = (run(Lossy, jobs=jobs, **options) for jobs in (1, 2))
     assert alike(one, two)
@@ -126,7 +126,7 @@ def stage_that_evaluates(text: str) -> type[Stage]:
         ("frame.number / 0", r"ZeroDivisionError: .*:\d+\)"),
     ],
 )
-def test_a_wrong_treatment_is_an_error(text: str, message: str) -> None:
+def test_a_wrong_frame_action_is_an_error(text: str, message: str) -> None:
     with pytest.raises(PrototypeError, match=rf"^odd\.on_frame: .*{message}"):
         run(stage_that_evaluates(text))
 
@@ -189,7 +189,7 @@ def test_an_adaptive_sweep_accepts_a_stage(tmp_path: Path) -> None:
     assert sweep.load(file).points[0].set[0][1].strip('"') == "lossy"
 
 
-def test_the_command_line_names_it_by_file_and_class(tmp_path: Path) -> None:
+def test_the_command_line_names_a_prototype_by_file_and_class(tmp_path: Path) -> None:
     (tmp_path / "lossy.py").write_text(LOSSY)
     words = ["run", "frto2002-delays", "--prototype", "lossy.py:Lossy"]
     words += ["--set", f"{LINK}.stage=lossy", "--runs", "2", "--json"]

@@ -12,7 +12,7 @@ def test_only_processors_count_that_the_process_may_use(monkeypatch: pytest.Monk
     assert processors() == 3
 
 
-def test_all_processors_count_where_the_system_does_not_tell(
+def test_all_processors_count_if_the_system_does_not_name_the_usable_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)

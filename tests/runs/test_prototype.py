@@ -80,7 +80,7 @@ def test_a_detector_in_python_equals_the_same_one_in_rust(scenario: str) -> None
     assert verdicts(result, "python-dualrtt-1").equals(verdicts(result, "dualrtt"))
 
 
-def test_a_sender_with_it_equals_a_sender_with_the_same_one_in_rust() -> None:
+def test_a_sender_with_a_prototype_equals_the_sender_with_the_same_one_in_rust() -> None:
     options: dict[str, Any] = {
         "runs": 10,
         "set": {"tcp.timestamps": True},
@@ -234,7 +234,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return program.run("run", "frto2002-delays", *arguments, cwd=folder)
 
 
-def test_the_command_line_names_it_by_file_and_class(tmp_path: Path) -> None:
+def test_the_command_line_names_a_prototype_by_file_and_class(tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(EARLY)
     known = ("--prototype", "early.py:Early")
     done = command(tmp_path, *known, "--sender", "sack+early", "--judge", "early", "--runs", "2")

@@ -76,7 +76,7 @@ def test_all_text_is_legible(page: Page, scheme: str) -> None:
     assert looking(page, "faint") == []
 
 
-def test_what_differs_in_colour_differs_in_shape_too(page: Page) -> None:
+def test_marks_with_different_colours_have_different_shapes(page: Page) -> None:
     for shapes in looking(page, "shapes"):
         assert len(set(shapes)) == len(shapes) >= 3
     legend = looking(page, "legend")

@@ -92,7 +92,7 @@ def test_a_packet_has_the_time_of_its_acknowledgment(client: TestClient) -> None
 
 
 @pytest.mark.parametrize("name", sorted(included_scenarios()))
-def test_every_shipped_scenario_is_checked_and_begins_the_sliders(
+def test_every_included_scenario_is_checked_and_sets_the_sliders(
     client: TestClient, name: str
 ) -> None:
     requested = {"scenario": name, "senders": ["newreno"]}

@@ -36,7 +36,7 @@ def test_a_run_that_takes_too_much_memory_is_stopped() -> None:
         assert client.post("/api/run", json=HOLD).is_success
 
 
-def test_a_request_beyond_the_queue_is_asked_to_come_back() -> None:
+def test_a_request_beyond_the_queue_is_asked_to_retry() -> None:
     with TestClient(Explorer(Limits(queue=0)).app(), base_url=HOST) as client:
         response = client.post("/api/run", json=HOLD)
         assert response.status_code == 503

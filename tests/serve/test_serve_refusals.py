@@ -74,7 +74,7 @@ def test_a_request_of_another_form_is_refused(
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../scenario.toml", "traces/../../x", "missing"])
-def test_only_shipped_files_are_read(client: TestClient, file: str) -> None:
+def test_only_included_files_are_read(client: TestClient, file: str) -> None:
     text = included_scenarios()["mahimahi"].read_text(encoding="utf-8")
     named = text.replace("traces/half-second.down", file)
     for requested in (

@@ -39,7 +39,7 @@ def test_the_tables_are_those_of_single_runs_with_their_place_in_the_grid(tmp_pa
             )
 
 
-def test_the_number_of_threads_changes_no_byte(tmp_path: Path) -> None:
+def test_tables_are_identical_for_any_number_of_threads(tmp_path: Path) -> None:
     run(tmp_path / "one", jobs=1)
     run(tmp_path / "two", jobs=2)
     one = files(tmp_path / "one" / "out")
@@ -73,14 +73,14 @@ GROWN = [
 @pytest.mark.parametrize(
     ("before", "after", "new"), [g[1:] for g in GROWN], ids=[g[0] for g in GROWN]
 )
-def test_only_what_is_new_is_computed(tmp_path: Path, before: str, after: str, new: int) -> None:
+def test_only_new_chunks_are_computed(tmp_path: Path, before: str, after: str, new: int) -> None:
     run(tmp_path)
     changed = run(tmp_path, GRID.replace(before, after))
     assert changed.computed == new
     assert table(tmp_path).height == sum(len(p.chunk.seeds) for p in changed.finished.values())
 
 
-def test_chunks_that_leave_the_grid_are_set_aside_and_taken_back(tmp_path: Path) -> None:
+def test_chunks_that_leave_the_grid_are_set_aside_and_restored(tmp_path: Path) -> None:
     run(tmp_path)
     before = files(tmp_path / "out")
     assert run(tmp_path, GRID.replace(', "200 ms"', "")).computed == 0
@@ -102,7 +102,7 @@ def with_a_trace(folder: Path, grid: str = "") -> Path:
     return write(folder, f'scenario = "mine.toml"\nruns = 2\n{grid}')
 
 
-def test_files_that_the_scenario_names_are_part_of_what_is_computed(tmp_path: Path) -> None:
+def test_the_key_of_a_chunk_depends_on_files_that_the_scenario_names(tmp_path: Path) -> None:
     file = with_a_trace(tmp_path)
 
     def computed() -> int:
