@@ -26,8 +26,8 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The TCP packet in an IP packet of `original` bytes, of which `bytes` were captured. Its
-    /// number is 0. `None` if it has no complete TCP header or is a fragment.
+    /// The TCP packet in an IP packet of `original` bytes. `bytes` is the captured part. Its number
+    /// is 0. `None` if it has no complete TCP header or is a fragment.
     pub fn in_ip(bytes: &[u8], original: usize, at: Instant) -> Option<Self> {
         let packet = ip(Link::Raw, bytes, original).ok()?;
         if packet.fragment.is_some() {
@@ -101,7 +101,7 @@ pub(crate) fn headers(packet: &CapturedPacket) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The IP packet in a frame of `original` bytes, of which `bytes` were captured.
+/// The IP packet in a frame of `original` bytes. `bytes` is the captured part.
 pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, NoSegment> {
     let packet = network(link, bytes).ok_or(NoSegment::Other)?;
     let header = bytes.len() - packet.len();

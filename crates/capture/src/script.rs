@@ -34,8 +34,8 @@ struct Write {
     bytes: u64,
 }
 
-/// The packetdrill script of `packets`, of which the first is the outbound SYN. It begins with
-/// `about`, one comment per line.
+/// The packetdrill script of `packets`. The first packet is the outbound SYN. The script begins
+/// with `about`, one comment per line.
 pub fn packetdrill(about: &[String], packets: &[ScriptPacket]) -> String {
     let mut script = String::new();
     for line in about {

@@ -111,7 +111,7 @@ impl<W: Write> Writer<W> {
         self.captured(*at, (&bytes, original), comment.as_deref())
     }
 
-    /// Writes a packet of `original` bytes from its IP header on, of which `bytes` are known.
+    /// Writes an IP packet of `original` bytes. `bytes` is its known first part.
     pub fn captured(
         &mut self,
         at: Instant,

@@ -63,7 +63,7 @@ fn the_syn_of_each_system_is_recognized() {
     ] {
         let guess = guess(&syn, Flags::SYN).expect("one of them");
         assert_eq!((&guess.systems[..], guess.frame), (&[system][..], 7), "{guess:?}");
-        // Simulated senders may have any window, so it is no evidence for them.
+        // Simulated senders may have any window, so their window is not evidence.
         let min = if system == "rtolab" { 0.6 } else { 0.8 };
         assert!(guess.confidence > min, "{guess:?}");
         assert!(guess.grounds.iter().all(|ground| !ground.starts_with("against")), "{guess:?}");
@@ -131,7 +131,7 @@ fn a_hop_limit_of_zero_is_no_evidence() {
 fn an_unknown_syn_gives_no_guess() {
     assert_eq!(guess(&Syn(&[8, 2, 1, 1, 200], 40, 777, 1460, None), Flags::SYN), None);
     assert_eq!(guess(&Syn(&[], 64, 512, 536, None), Flags::SYN), None);
-    // The order of options is no evidence in a SYN-ACK whose only option is the MSS.
+    // The order of options is not evidence in a SYN-ACK whose only option is the MSS.
     let padded = Syn(&[2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 43, 12_960, 1440, None);
     assert_eq!(guess(&padded, Flags::SYN | Flags::ACK), None);
 }

@@ -121,8 +121,8 @@ impl ControlledDelay {
         self.dodequeue(now, queue)
     }
 
-    /// Marks a frame instead of dropping it, if ECN allows. The RFC leaves the details open; this
-    /// does as Linux (sch_codel): a mark counts as a drop, and the frame is sent.
+    /// Marks a frame instead of dropping it, if ECN allows. The RFC leaves the details open; as in
+    /// Linux (sch_codel), a mark counts as a drop, and the frame is sent.
     fn try_mark<F: Frame>(&self, frame: &mut Option<F>) -> bool {
         let Some(frame) = frame.as_mut().filter(|it| self.config.ecn && it.is_ecn_capable()) else {
             return false;

@@ -27,8 +27,8 @@ pub(crate) struct DeliveryQueue<F> {
     last_undisturbed: Instant,
     /// Outcomes in the order in which they are due; if order is kept, that is the order of entry.
     scheduled_queue: VecDeque<ScheduledOutcome<F>>,
-    /// Frames that the queue refused, in order of entry.
-    refused: VecDeque<ScheduledOutcome<F>>,
+    /// Frames that the queue dropped at entry, in order.
+    queue_drops: VecDeque<ScheduledOutcome<F>>,
     /// When the next outcome is due.
     due: Instant,
     /// The number of second copies in `scheduled_queue`.
@@ -53,7 +53,7 @@ impl<F: Frame> DeliveryQueue<F> {
             last: Instant::START,
             last_undisturbed: Instant::START,
             scheduled_queue: VecDeque::new(),
-            refused: VecDeque::new(),
+            queue_drops: VecDeque::new(),
             due: Instant::NEVER,
             duplicates: 0,
             impaired: VecDeque::new(),
@@ -115,10 +115,10 @@ impl<F: Frame> DeliveryQueue<F> {
         self.scheduled_queue.insert(place, scheduled);
     }
 
-    /// Adds a refused frame: its outcome precedes those of earlier frames.
-    pub(crate) fn refuse(&mut self, scheduled: ScheduledOutcome<F>) {
+    /// Adds a frame that the queue dropped at entry. Its outcome precedes those of earlier frames.
+    pub(crate) fn push_queue_drop(&mut self, scheduled: ScheduledOutcome<F>) {
         self.due = self.due.min(scheduled.due);
-        self.refused.push_back(scheduled);
+        self.queue_drops.push_back(scheduled);
     }
 
     /// The next outcome due by `at`, counted in `stats`.
@@ -129,9 +129,9 @@ impl<F: Frame> DeliveryQueue<F> {
         }
         let due =
             |ring: &VecDeque<ScheduledOutcome<F>>| ring.front().map_or(Instant::NEVER, |it| it.due);
-        let ring = match due(&self.scheduled_queue) <= due(&self.refused) {
+        let ring = match due(&self.scheduled_queue) <= due(&self.queue_drops) {
             true => &mut self.scheduled_queue,
-            false => &mut self.refused,
+            false => &mut self.queue_drops,
         };
         // Inspected in place: destructuring after the move costs more than everything else here.
         let scheduled = ring.front()?;
@@ -149,7 +149,7 @@ impl<F: Frame> DeliveryQueue<F> {
             stats.count_impairment(self.impaired.pop_front().map(|(_, impairment)| impairment));
         }
         let scheduled = ring.pop_front()?;
-        self.due = due(&self.scheduled_queue).min(due(&self.refused));
+        self.due = due(&self.scheduled_queue).min(due(&self.queue_drops));
         Some(scheduled.outcome)
     }
 
@@ -161,6 +161,6 @@ impl<F: Frame> DeliveryQueue<F> {
 
     /// The number of frames with outcomes to return, without second copies.
     pub(crate) fn len(&self) -> usize {
-        self.scheduled_queue.len() + self.refused.len() - self.duplicates
+        self.scheduled_queue.len() + self.queue_drops.len() - self.duplicates
     }
 }

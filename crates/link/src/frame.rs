@@ -64,7 +64,7 @@ pub struct HeaderFields {
     /// The fields that a difference cannot express, such as flags other than ACK and PSH, and the
     /// ECN field.
     pub others: u32,
-    /// Has it SYN, FIN or RST, or no ACK? Such headers are always sent uncompressed.
+    /// Does it have SYN, FIN or RST, or lack ACK? Such headers are always sent uncompressed.
     pub is_control: bool,
 }
 
@@ -128,8 +128,8 @@ pub enum Outcome<F> {
         direction: Direction,
         frame: F,
         cause: DropCause,
-        /// When it was lost: at its entry if the queue refused it, at the exit of the queue if that
-        /// dropped it, when ARQ gave it up, else at the end of its transmission.
+        /// When it was lost: at its entry if the queue dropped it there, at the exit of the queue
+        /// if that dropped it, when ARQ gave it up, else at the end of its transmission.
         at: Instant,
     },
 }

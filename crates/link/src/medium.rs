@@ -195,7 +195,7 @@ impl Medium {
         self.delays.at(at, state)
     }
 
-    /// Is this direction in an outage of its own?
+    /// Is this direction alone in an outage?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.outages.covers(at)
     }

@@ -114,7 +114,7 @@ pub(crate) struct Reservation {
 }
 
 impl Buffers {
-    /// `None` if there is no limit.
+    /// The buffers of a direction; `None` if they have no limit.
     pub(crate) fn new(config: &DirectionConfig) -> Option<Self> {
         let limits = [config.send_buffer, config.receive_buffer];
         (limits != [Limit::Unlimited; 2]).then(|| Self {

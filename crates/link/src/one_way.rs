@@ -29,7 +29,8 @@ use crate::timeline::{Interrupting, Span, Timeline};
 #[derive(Clone, Debug)]
 pub(crate) struct OneWay<F> {
     direction: Direction,
-    /// It has no stalls, pauses, states or outages of its own, so that no timeline need be checked.
+    /// Does the direction have no stalls, pauses, states or own outages, so that no timeline needs
+    /// to be checked?
     is_undisturbed: bool,
     entry_stalls: Timeline,
     admission: Admission,
@@ -118,7 +119,7 @@ impl<F: Frame> OneWay<F> {
         match self.admit((&frame, bytes), entry, leaves_queue) {
             AdmissionDecision::Enqueue => {}
             AdmissionDecision::EnqueueMarked => entry.marked = true,
-            AdmissionDecision::Drop(cause) => return self.refuse(frame, cause, entry),
+            AdmissionDecision::Drop(cause) => return self.drop_at_entry(frame, cause, entry),
         }
         if let (Some(compression), Some(encoded)) = (&mut self.compression, encoded) {
             compression.compress(&frame, encoded);
@@ -165,10 +166,10 @@ impl<F: Frame> OneWay<F> {
         self.medium.transmitter.begin(entry.since, ready)
     }
 
-    fn refuse(&mut self, frame: F, cause: DropCause, entry: Entry) {
+    fn drop_at_entry(&mut self, frame: F, cause: DropCause, entry: Entry) {
         let Entry { offered, at: due, .. } = entry;
         let outcome = Outcome::Dropped { direction: self.direction, frame, cause, at: due };
-        self.delivery_queue.refuse(ScheduledOutcome { due, offered, outcome });
+        self.delivery_queue.push_queue_drop(ScheduledOutcome { due, offered, outcome });
     }
 
     /// Schedules the delivery or the loss of a frame and returns its time. Most frames are
@@ -258,7 +259,7 @@ impl<F: Frame> OneWay<F> {
         self.medium.transmitter.stalls().covered(from, to)
     }
 
-    /// Is this direction in an outage of its own?
+    /// Is this direction alone in an outage?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.medium.is_out(at)
     }

@@ -44,13 +44,13 @@ struct InTransit {
     queue: u32,
 }
 
-/// The counts of frames that were delivered or refused.
+/// The counts of frames that were delivered or dropped by the queue.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Counts {
     delivered: u64,
     bytes: u64,
-    refused: u64,
+    queue_drops: u64,
     total_delay: Duration,
     max_delay: Duration,
     max_queue: u32,
@@ -113,7 +113,7 @@ impl Pipe {
 
     /// Sends a frame at `at`, which must not be earlier than in the previous call. Returns the time
     /// of delivery, after `at`; `None` if the queue refuses it, which the caller reports by
-    /// [`Pipe::refused`] at that time.
+    /// [`Pipe::count_queue_drop`] at that time.
     #[inline(always)]
     pub fn pass(&mut self, bytes: u32, at: Instant) -> Option<Instant> {
         let (size, time) = self.serialiser.last_size();
@@ -164,9 +164,9 @@ impl Pipe {
         self.later.push(frame);
     }
 
-    /// Counts a refused frame.
-    pub fn refused(&mut self) {
-        self.counts.refused += 1;
+    /// Counts a frame that the full queue dropped.
+    pub fn count_queue_drop(&mut self) {
+        self.counts.queue_drops += 1;
     }
 
     /// Lets a frame wait and returns the number of waiting frames; `None` if the queue is full.
@@ -193,10 +193,10 @@ impl Pipe {
             }
         }
         Stats {
-            offered: counts.delivered + counts.refused + inside,
+            offered: counts.delivered + counts.queue_drops + inside,
             delivered: counts.delivered,
             bytes: counts.bytes,
-            drops: Drops { queue: counts.refused, ..Drops::default() },
+            drops: Drops { queue: counts.queue_drops, ..Drops::default() },
             total_delay: counts.total_delay,
             max_delay: counts.max_delay,
             max_queue: counts.max_queue,

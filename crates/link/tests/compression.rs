@@ -1,4 +1,4 @@
-//! Header compression: sizes, and what a lost frame does to those after it.
+//! Tests of header compression: sizes, and the effect of a lost frame on later ones.
 
 use proptest::prelude::*;
 use rtolab_link::{

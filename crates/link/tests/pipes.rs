@@ -63,7 +63,7 @@ proptest! {
             channel.send(direction, Packet::new(number, bytes), at);
             let out = pipe.pass(bytes, at);
             if out.is_none() {
-                pipe.refused();
+                pipe.count_queue_drop();
             }
             said.push((number, out));
             expected.extend(std::iter::from_fn(|| channel.poll(at)).map(|outcome| (at, outcome)));

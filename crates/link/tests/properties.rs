@@ -178,7 +178,8 @@ fn config() -> impl Strategy<Value = ChannelConfig> {
     )
 }
 
-/// Sends all traffic, polls what is due in between, then the rest; returns each outcome and its
+/// Sends all traffic, polls the due outcomes in between and the others at the end. Returns each
+/// outcome and its
 /// time.
 fn run(
     link: &mut Channel<Packet>,
@@ -210,7 +211,7 @@ fn is_second(outcome: &Outcome<Packet>) -> bool {
     matches!(outcome, Outcome::Delivered { duplicate: true, .. })
 }
 
-/// The outcomes of one direction in order: accepted and refused frames.
+/// The outcomes of one direction in order: accepted frames and frames dropped at entry.
 fn reported<'a>(
     outcomes: impl Iterator<Item = &'a Outcome<Packet>>,
     of: Direction,
@@ -220,11 +221,11 @@ fn reported<'a>(
             *direction == of
         }
     };
-    let is_refused = |outcome: &&Outcome<Packet>| {
+    let is_dropped_at_entry = |outcome: &&Outcome<Packet>| {
         matches!(outcome, Outcome::Dropped { cause: DropCause::Queue | DropCause::Early, .. })
     };
-    let (refused, taken) = outcomes.filter(side).partition(is_refused);
-    [taken, refused]
+    let (dropped_at_entry, accepted) = outcomes.filter(side).partition(is_dropped_at_entry);
+    [accepted, dropped_at_entry]
 }
 
 /// The shortest possible time in the link.

@@ -183,7 +183,7 @@ fn priority_packets_wait_for_stalls_and_each_other_and_change_rate_too() {
     send(&mut link, [2], 100, at(2.0));
     // 50 bytes by 1.9, the priority packet from 2.2: half of it until 2.25, the rest in 0.5 s until
     // 2.75. The one of 2.5 then until 3.75, and the frames: 50 bytes in half a second, 100 in one,
-    // interrupted at 5.0 if that were not over by then.
+    // interrupted at 5.0 if that had not ended before.
     let ends: Vec<f64> = arrivals(&mut link).iter().map(|at| at.secs_f64()).collect();
     assert_eq!(ends, [4.25, 7.25]);
 }
@@ -395,7 +395,7 @@ proptest! {
 }
 
 /// When the frames are sent if `slow()` sends one byte per millisecond, after every packet of the
-/// source that has arrived by then.
+/// source that has arrived before.
 fn preempted(source: &Priority, frames: &[(Instant, u32)]) -> Vec<Instant> {
     let mut left: Vec<u32> = frames.iter().map(|frame| frame.1).collect();
     let (mut sent, mut urgent) = (Vec::new(), 0);

@@ -87,7 +87,7 @@ fn t_lk_3_an_outage_destroys_data_and_acks() {
         ..both(&slow())
     };
     let mut link = channel(&config);
-    // The transmission of each takes a second; what counts is when it ends.
+    // The transmission of each takes a second. The end of the transmission counts.
     let fates = [
         (8.0, None),
         (9.1, Some(DropCause::Outage)),

@@ -129,8 +129,8 @@ fn loss_memory_does_not_change_the_loss_rate() {
     let frames = 400_000;
     for memory in [0.0, 0.6] {
         let lost = losses(&lossy(memory), frames, 0.01);
-        // A chain that stays with probability m, or else draws anew: the variance of its mean is (1
-        // + m) / (1 - m) times that of independent draws.
+        // A chain that stays with probability m, or else draws again: the variance of its mean is
+        // (1 + m) / (1 - m) times that of independent draws.
         let stretch = (1.0 + memory) / (1.0 - memory);
         let deviation = (0.1 * 0.9 / frames as f64 * stretch).sqrt();
         assert!((share(&lost) - 0.1).abs() < 4.0 * deviation, "{}", share(&lost));

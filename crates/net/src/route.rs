@@ -53,7 +53,7 @@ impl Network {
     /// The shortest route from `from` to `to`, or `None` if there is none. Of equally short routes,
     /// it is the one over the links with the lowest indices.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        // A map is small even in a network of many nodes, of which a route passes few.
+        // A map is small even in a network of many nodes, because a route passes few of them.
         let mut reached_by = BTreeMap::new();
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {

@@ -275,7 +275,7 @@ fn each_key_changes_its_own_value_only() {
     settings.bind(|| insta::assert_snapshot!("keys", changes));
 }
 
-/// The dotted keys of a schema that are no tables.
+/// The dotted keys of a schema that are not tables.
 fn leaves(schema: &Json, key: &str, found: &mut BTreeSet<String>) {
     let mut within = Vec::new();
     if schema["items"]["properties"].is_object() {

@@ -134,7 +134,7 @@ pub struct Setting<'a> {
     pub examples: &'static [&'static str],
     /// What a missing key means, if no value means the same.
     pub unset: Option<&'static str>,
-    /// May a name be valid that the format does not list?
+    /// Can a name be valid although the format does not list it?
     pub open: bool,
     /// The keys of the same table that conflict with it. The list may include the key itself.
     pub conflicts_with: &'static [&'static str],

@@ -235,7 +235,7 @@ impl SimFlow {
         self.end_mut(place).note_events(at);
     }
 
-    /// Is no packet in the network, and no ACK delayed?
+    /// Are no packets in the network and no ACKs delayed?
     pub fn is_idle(&self) -> bool {
         self.in_network == 0 && !self.ends.iter().any(Endpoint::owes_ack)
     }

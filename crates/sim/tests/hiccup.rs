@@ -152,8 +152,8 @@ fn t_dr_1_the_second_ack_decides_with_most_thresholds() {
     }
 }
 
-/// A fast retransmit after a spurious timeout is an episode of its own: its verdict does not
-/// replace that on the timeout.
+/// A fast retransmit after a spurious timeout is a separate episode: its verdict does not replace
+/// the verdict on the timeout.
 #[test]
 fn a_verdict_stays_with_its_episode() {
     let set = [("tcp.recover_on_undo".to_string(), "reset".to_string())];

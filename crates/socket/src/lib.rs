@@ -26,7 +26,7 @@ pub struct Socket {
     pub connection: Connection,
     /// The numbering of segments to the peer.
     numbering: Numbering,
-    /// The options of its own SYN.
+    /// The options of the SYN that it sends.
     offer: SynOptions,
     /// The largest window that it advertises, in bytes.
     window: usize,
@@ -103,7 +103,7 @@ impl Socket {
         }
     }
 
-    /// May a SYN begin another connection in place of this one?
+    /// Can this SYN begin another connection in place of this one?
     pub fn can_be_reopened_by(&self, syn: &WireSegment) -> bool {
         self.connection.can_be_reopened_by(&self.widened(syn))
     }

@@ -1,4 +1,4 @@
-//! The detector of docs/detector.md: what the page shows is compiled and run here.
+//! The detector of docs/detector.md: the code on the page is compiled and run here.
 
 #[path = "walkthrough/early.rs"]
 mod early;

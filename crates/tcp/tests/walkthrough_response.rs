@@ -1,4 +1,4 @@
-//! The response of docs/prototype.md: what the page shows is compiled and run here.
+//! The response of docs/prototype.md: the code on the page is compiled and run here.
 
 #[expect(clippy::unnecessary_wraps, reason = "the rows of the table have one signature")]
 #[path = "walkthrough/halfway.rs"]

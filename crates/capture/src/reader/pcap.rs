@@ -20,7 +20,7 @@ pub(super) struct Header(PcapHeader);
 impl Header {
     /// Reads the header of a file that begins with `magic`.
     pub(super) fn read<R: Read>(source: &mut Source<R>, magic: &[u8]) -> Result<Self, ReadError> {
-        // A short file with another magic number is no capture rather than a truncated one.
+        // A short file with another magic number is not a truncated capture, but no capture at all.
         let padded = [magic, &[0; HEADER_LEN]].concat();
         if parse_pcap_header(&padded).is_err() {
             return Err(ReadError::not_a_capture(magic));

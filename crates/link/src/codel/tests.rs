@@ -159,7 +159,7 @@ fn a_backlog_of_one_packet_is_never_dropped() {
     let mut queue = ControlledQueue::of(3, false);
     queue.dequeue(10);
     assert_eq!(queue.codel.first_above_time, Some(at(110)));
-    // One packet remains: no more than the largest.
+    // One packet remains, which is not more than the largest.
     assert_eq!(queue.dequeue_number(500), Some(1));
     assert_eq!(queue.codel.first_above_time, None);
     assert_eq!(queue.dequeue_number(900), Some(2));

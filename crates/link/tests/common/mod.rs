@@ -1,4 +1,4 @@
-//! Scripts of frames: what is sent at which time, and the expected outcomes.
+//! Scripts of frames: the frames, their times and their expected outcomes.
 #![allow(dead_code)]
 
 use proptest::prelude::*;

@@ -11,9 +11,9 @@
 //!   after the proxy, so the proxy replies with the newest ACK, once for each run of such
 //!   retransmissions. If the ACK was merely late, the sender receives at most one duplicate.
 //! - The proxy forwards a retransmission of data that is not yet acknowledged. The retransmission
-//!   was spurious, by the rule of F-RTO, if the next ACK is no duplicate and covers data that was
-//!   not retransmitted. Each retransmission of such an episode causes one duplicate ACK. The proxy
-//!   drops these until an ACK covers more than all data sent before the episode.
+//!   was spurious, by the rule of F-RTO, if the next ACK is not a duplicate and covers data that
+//!   was not retransmitted. Each retransmission of such an episode causes one duplicate ACK. The
+//!   proxy drops these until an ACK covers more than all data sent before the episode.
 //! - The proxy also drops a duplicate if all data that passed is acknowledged, because such a
 //!   duplicate cannot signal a loss. It forwards duplicates with SACK blocks above the ACK number,
 //!   which signal a loss.

@@ -88,7 +88,7 @@ impl Sim {
         self.flows[flow].outcome(place)
     }
 
-    /// Is no further packet of the flow going to arrive?
+    /// Is it certain that no further packet of the flow arrives?
     fn is_quiescent(&self, flow: usize) -> bool {
         self.flows[flow].is_idle() && !self.has_middlebox_timer()
     }

@@ -127,7 +127,7 @@ impl Sim {
     pub(super) fn drop_at_queue(&mut self, slot: Slot, due: PipeEvent) {
         let packet = self.transit.take(slot);
         if let Some(pipe_index) = pipe_index(due.pipe(), &self.links) {
-            self.pipes[pipe_index as usize].refused();
+            self.pipes[pipe_index as usize].count_queue_drop();
         }
         self.flows[packet.flow as usize].tally.lost.count(DropCause::Queue);
         self.end_copy(&packet, Fate::Dropped(DropCause::Queue), due.at());

@@ -304,7 +304,8 @@ impl TestedConnection {
         );
         if segment.flags.has(Flags::ACK) {
             prop_assert_eq!(segment.ack, self.connection.receiver().rcv_nxt());
-            // The advertised window may shrink by what the window scale rounds off, and by no more.
+            // The advertised window may shrink by the amount that the window scale rounds off, and
+            // not by more.
             let rcv_wnd_edge = segment.ack + segment.window;
             let rounded = (1 << self.connection.window_shift()) - 1;
             if !segment.flags.has(Flags::SYN) {

@@ -175,8 +175,8 @@ fn a_forged_segment_does_not_move_the_timestamp() {
 /// The number of segments of each kind, spread evenly over all 2^32 numbers.
 const BLIND: u32 = 50_000;
 
-/// The n-th of them. None of them equals `right`.
-fn aimed(right: Seq, nth: u32) -> Seq {
+/// The sequence number of the n-th segment. None equals `right`.
+fn spread_seq(right: Seq, nth: u32) -> Seq {
     let distance = (u64::from(nth) << 32) / u64::from(BLIND);
     right + (distance as u32 >> 1) + 1 - if nth % 2 == 0 { 0 } else { 1 << 31 }
 }
@@ -187,7 +187,7 @@ fn fifty_thousand_blind_resets_and_syns_do_not_end_a_connection() {
         let (_, mut b) = connected(&base(), &base(), 0);
         let mut answered = 0;
         for nth in 0..BLIND {
-            let forged = segment(aimed(b.rcv_nxt(), nth), flags);
+            let forged = segment(spread_seq(b.rcv_nxt(), nth), flags);
             answered += b.answers(&forged, u64::from(nth / 50)).len();
         }
         assert_eq!(b.connection.state(), State::Established, "{flags:?}");
@@ -214,7 +214,7 @@ fn at_most_one_of_fifty_thousand_blind_data_segments_is_accepted() {
     for nth in 0..BLIND {
         let (_, mut b) = connected(&base(), &base(), 0);
         let mut data = Segment::new(b.rcv_nxt(), 100, Flags::ACK);
-        (data.ack, data.window) = (aimed(b.una(), nth), 60_000);
+        (data.ack, data.window) = (spread_seq(b.una(), nth), 60_000);
         b.answers(&data, 0);
         taken += u32::from(b.connection.readable() > 0);
     }

@@ -57,7 +57,7 @@ fn t_ds_5_a_duplicate_without_retransmission_comes_from_the_network() {
     s.sacks(6, [2..=2]).duplicate(PrematureTimeout).undecided().take();
     s.sacks(6, [3..=3]).duplicate(PrematureTimeout).undecided().take();
     s.sacks(6, [6..=6]).duplicate(PrematureTimeout).verdict(SPURIOUS).take();
-    // RFC 3708 gives up at the first.
+    // RFC 3708 stops at the first.
     s.passive_verdict(
         "dsack",
         Verdict::Inconclusive(rtolab_tcp::spurious::Reason::NetworkDuplicates),

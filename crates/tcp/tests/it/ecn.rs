@@ -291,7 +291,7 @@ fn without_an_ecn_setup_syn_nothing_is_ecn_capable() {
         active.connection.write(500);
         let mut data = active.sends_one(at + 10);
         assert_eq!(data.codepoint(), codepoint);
-        // Marks are echoed nevertheless.
+        // Marks are still echoed.
         (data.seq, data.ack) = (data.ack, data.seq);
         data.set_codepoint(Codepoint::Ce);
         assert!(active.answers(&data, at + 20).iter().any(|ack| ack.flags.has(Flags::ECE)));

@@ -95,9 +95,9 @@ fn another_rto_rule_applies_from_the_next_sample_on() {
 #[test]
 fn an_option_that_was_not_negotiated_cannot_be_used() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);
-    let wants = reconfigures(&mut s, "newreno+eifel").unwrap_err();
-    assert_eq!(wants, ReconfigureError::NoTimestamps);
-    assert!(wants.to_string().contains("timestamps, which were not negotiated"));
+    let error = reconfigures(&mut s, "newreno+eifel").unwrap_err();
+    assert_eq!(error, ReconfigureError::NoTimestamps);
+    assert!(error.to_string().contains("timestamps, which were not negotiated"));
     assert_eq!(reconfigures(&mut s, "newreno+eifel:forward"), Err(ReconfigureError::NoTimestamps));
     assert_eq!(reconfigures(&mut s, "sack"), Err(ReconfigureError::NoSack));
     // The sender continues unchanged.

@@ -217,7 +217,7 @@ fn three_timeouts_in_one_spike(recover: RecoverOnUndo) -> Script {
 
 #[test]
 fn t_fr_17_three_retransmissions_start_a_spurious_fast_retransmit() {
-    // "Only one segment was retransmitted" (the report, section 3) is not so here, and without
+    // "Only one segment was retransmitted" (the report, section 3) does not hold here, and without
     // send_high three duplicates are enough: four more retransmissions, all unneeded.
     let mut s = three_timeouts_in_one_spike(RecoverOnUndo::Reset);
     s.expect([7, 11]).fast_retransmits(1).ssthresh(2).cwnd(5.0);

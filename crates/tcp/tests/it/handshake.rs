@@ -1,4 +1,4 @@
-//! The three-way handshake and what it negotiates: RFC 9293 sections 3.5 and 3.10.7.
+//! The three-way handshake and the negotiated options: RFC 9293 sections 3.5 and 3.10.7.
 
 use crate::script::base;
 use crate::script::pair::{End, connected};

@@ -1,5 +1,5 @@
-//! Small rules of Linux with a large effect, each beside the RFC's rule or beside the behaviour
-//! without it.
+//! Small rules of Linux with a large effect, each compared with the RFC's rule or with the
+//! behaviour without the rule.
 
 use crate::script;
 use crate::script::{Script, Setup};
@@ -85,7 +85,7 @@ fn a_recovery_of_the_reordering_timer_begins_with_a_segment_delivered() {
     s.at(232).sacks(0, [2..=5]).expect_nothing();
 }
 
-/// `FLAG_DSACKING_ACK`: an ACK that only reports a duplicate is no duplicate acknowledgment, and
+/// `FLAG_DSACKING_ACK`: an ACK that only reports a duplicate is not a duplicate acknowledgment, and
 /// F-RTO ignores it. F-RTO still finds an original that arrives later.
 #[test]
 fn a_dsack_alone_leaves_the_timeout_undecided() {

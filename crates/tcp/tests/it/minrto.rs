@@ -16,12 +16,12 @@ fn setup(spec: &str) -> Setup {
     })
 }
 
-/// A pair every 100 ms with a round trip of 42 ms, which the clock shows as four ticks.
+/// A pair of segments every 100 ms with a round trip of 42 ms, which the clock shows as four ticks.
 struct Pairs {
     script: Script,
-    /// When the next segments leave, in milliseconds.
+    /// When the next segments are sent, in milliseconds.
     at: u64,
-    /// The last segment that left.
+    /// The last segment sent.
     last: u32,
 }
 
@@ -46,17 +46,17 @@ impl Pairs {
         }
     }
 
-    /// Sends a lone segment, whose acknowledgment the receiver delays by 200 ms. Returns the time
+    /// Sends a single segment, whose acknowledgment the receiver delays by 200 ms. Returns the time
     /// from its sending to the expiry of its timer.
-    fn lone(&mut self) -> u64 {
+    fn send_single(&mut self) -> u64 {
         let Self { script, at, last } = self;
         *last += 1;
         script.at(*at).write(1).expect([*last]);
         (script.connection.sender().deadline().unwrap().nanos() / 1_000_000) - *at
     }
 
-    /// The delayed acknowledgment of the lone segment arrives.
-    fn delayed(&mut self) {
+    /// The delayed acknowledgment of the single segment arrives.
+    fn ack_delayed(&mut self) {
         let Self { script, at, last } = self;
         script.at(*at + 242).ack(*last).expect_nothing();
         *at += 300;
@@ -66,16 +66,16 @@ impl Pairs {
 #[test]
 fn t_mr_3_the_rto_of_a_lone_segment_covers_the_delayed_ack() {
     let mut plain = Pairs::of("sack");
-    assert_eq!(plain.lone(), 200);
-    let lone = plain.last;
-    plain.script.timeout().expect([lone]);
+    assert_eq!(plain.send_single(), 200);
+    let single = plain.last;
+    plain.script.timeout().expect([single]);
     // 42 ms later the original is acknowledged.
-    plain.script.at(plain.at + 242).ack(lone).expect_nothing();
+    plain.script.at(plain.at + 242).ack(single).expect_nothing();
 
     for spec in ["sack+minrto", "sack+minrto:resync", "newreno+minrto"] {
         let mut pairs = Pairs::of(spec);
-        assert_eq!(pairs.lone(), 500, "{spec}");
-        pairs.delayed();
+        assert_eq!(pairs.send_single(), 500, "{spec}");
+        pairs.ack_delayed();
     }
 }
 
@@ -130,18 +130,18 @@ fn t_mr_5_after_a_timeout_too() {
 fn t_mr_7_a_delayed_ack_by_timer_leaves_the_parity_wrong() {
     for (spec, second) in [("sack+minrto", 50), ("sack+minrto:resync", 500)] {
         let mut pairs = Pairs::of(spec);
-        assert_eq!(pairs.lone(), 500, "{spec}");
-        pairs.delayed();
+        assert_eq!(pairs.send_single(), 500, "{spec}");
+        pairs.ack_delayed();
         pairs.send(60);
         // The receiver counts from its delayed acknowledgment; the paper's sender does not start
-        // anew.
-        assert_eq!(pairs.lone(), second, "{spec}");
-        let lone = pairs.last;
+        // again.
+        assert_eq!(pairs.send_single(), second, "{spec}");
+        let single = pairs.last;
         match second {
             50 => {
-                pairs.script.timeout().expect([lone]);
+                pairs.script.timeout().expect([single]);
             }
-            _ => pairs.delayed(),
+            _ => pairs.ack_delayed(),
         }
     }
 }

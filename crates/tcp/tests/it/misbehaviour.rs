@@ -11,14 +11,14 @@ use rtolab_tcp::{Event, Segment, Seq, specification};
 const SEGMENT: u64 = 1000;
 
 /// A sender that has sent four segments, and a receiver that makes this false claim.
-fn facing(lie: FalseReport, sender: &str) -> (End, End, Vec<Segment>) {
+fn after_four_segments(false_report: FalseReport, sender: &str) -> (End, End, Vec<Segment>) {
     let mut config = base();
     config.timestamps = true;
     config.dsack = true;
     config.window.initial = InitialWindow::Segments(4);
-    let mut liar = config.clone();
-    liar.receiver.lie = Some(lie);
-    let (mut a, b) = connected(&specification::sender(sender, &config).unwrap(), &liar, 0);
+    let mut misbehaving = config.clone();
+    misbehaving.receiver.lie = Some(false_report);
+    let (mut a, b) = connected(&specification::sender(sender, &config).unwrap(), &misbehaving, 0);
     a.connection.write(100 * SEGMENT);
     let sent = a.sends(10);
     assert_eq!(sent.len(), 4);
@@ -32,18 +32,18 @@ fn acknowledged_bytes(answers: &[Segment]) -> Vec<u64> {
 
 /// The verdict of the sender on its retransmissions, after all of its first
 /// four segments but these were lost.
-fn after_a_loss(lie: FalseReport, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
-    let (mut a, mut b, sent) = facing(lie, sender);
+fn after_a_loss(false_report: FalseReport, sender: &str, arrived: Range<usize>) -> Option<Verdict> {
+    let (mut a, mut b, sent) = after_four_segments(false_report, sender);
     for segment in &sent[arrived] {
         for ack in b.answers(segment, 50) {
             a.gets(&ack, 50);
         }
     }
-    let repairs = a.sends(50);
-    let millis = if repairs.is_empty() { a.timer() } else { 50 };
+    let retransmissions = a.sends(50);
+    let millis = if retransmissions.is_empty() { a.timer() } else { 50 };
     for round in 0..3 {
         let millis = millis + 100 * round;
-        let sent = if round == 0 { repairs.clone() } else { Vec::new() };
+        let sent = if round == 0 { retransmissions.clone() } else { Vec::new() };
         for segment in sent.into_iter().chain(a.sends(millis)) {
             for ack in b.answers(&segment, millis + 50) {
                 a.gets(&ack, millis + 50);
@@ -59,7 +59,7 @@ fn after_a_loss(lie: FalseReport, sender: &str, arrived: Range<usize>) -> Option
 
 #[test]
 fn divided_acknowledgments_add_up() {
-    let (_, mut b, sent) = facing(FalseReport::AckDivision, "sack");
+    let (_, mut b, sent) = after_four_segments(FalseReport::AckDivision, "sack");
     let answers = b.answers(&sent[0], 20);
     assert_eq!(acknowledged_bytes(&answers), [125, 250, 375, 500, 625, 750, 875, 1000]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 30)).last(), Some(&2000));
@@ -68,7 +68,7 @@ fn divided_acknowledgments_add_up() {
 
 #[test]
 fn duplicates_are_repeated_while_a_segment_is_missing() {
-    let (_, mut b, sent) = facing(FalseReport::SpoofedDuplicates, "sack");
+    let (_, mut b, sent) = after_four_segments(FalseReport::SpoofedDuplicates, "sack");
     assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1000]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[2], 20)), [1000; 4]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [1000; 4]);
@@ -77,7 +77,7 @@ fn duplicates_are_repeated_while_a_segment_is_missing() {
 
 #[test]
 fn an_optimistic_ack_covers_lost_data() {
-    let (_, mut b, sent) = facing(FalseReport::Optimistic, "sack");
+    let (_, mut b, sent) = after_four_segments(FalseReport::Optimistic, "sack");
     assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1250]);
     assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [5000]);
     // A retransmission is acknowledged truthfully, so that neither end waits for ever.
@@ -87,7 +87,7 @@ fn an_optimistic_ack_covers_lost_data() {
 
 #[test]
 fn a_false_dsack_names_the_needed_retransmission() {
-    let (_, mut b, sent) = facing(FalseReport::FalseDsack, "sack");
+    let (_, mut b, sent) = after_four_segments(FalseReport::FalseDsack, "sack");
     b.answers(&sent[0], 20);
     b.answers(&sent[2], 20);
     let answer = b.answers(&sent[1], 30)[0];

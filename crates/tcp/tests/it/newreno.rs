@@ -115,11 +115,11 @@ fn t_nr_2_only_without_bugfix_is_it_retransmitted() {
 #[test]
 fn t_nr_3_careful_waits_for_the_timer_if_the_loss_is_real() {
     // 7 is lost; 8, 9 and 10 cause duplicates.
-    for (spec, resent) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
+    for (spec, retransmitted) in [("newreno:careful", None), ("newreno:less-careful", Some(7))] {
         let mut s = gone_back_n(spec);
         s.ack(6).expect_nothing();
         s.ack(6).expect_nothing();
-        match resent {
+        match retransmitted {
             Some(number) => s.ack(6).expect([number, 11]),
             None => s.ack(6).expect_nothing().timeout().expect([7]).cwnd(1.0),
         };

@@ -14,7 +14,7 @@ fn linux() -> Config {
 }
 
 /// The SYN leaves, and its timer expires this many times.
-fn repeated(config: &Config, times: u32) -> (End, Vec<(u64, Segment)>) {
+fn retransmitted_syns(config: &Config, times: u32) -> (End, Vec<(u64, Segment)>) {
     let mut active = End::open(config);
     let mut sent = vec![(0, active.sends_one(0))];
     for _ in 0..times {
@@ -33,7 +33,7 @@ fn the_first_syns_are_retransmitted_evenly() {
     ] {
         let mut config = linux();
         config.connection.syn_linear_timeouts = linear;
-        let (_, sent) = repeated(&config, 6);
+        let (_, sent) = retransmitted_syns(&config, 6);
         assert_eq!(sent.iter().map(|(at, _)| *at).collect::<Vec<_>>(), expected);
     }
 }
@@ -42,7 +42,7 @@ fn the_first_syns_are_retransmitted_evenly() {
 fn window_after(timeouts: u32, answered: usize) -> u64 {
     let mut config = linux();
     config.connection.syn_linear_timeouts = 4;
-    let (mut active, sent) = repeated(&config, timeouts);
+    let (mut active, sent) = retransmitted_syns(&config, timeouts);
     let at = 1000 * u64::from(timeouts) + 100;
     let mut passive = End::accept(&config, &sent[answered].1);
     active.gets(&passive.sends_one(at), at);
@@ -62,7 +62,7 @@ fn one_syn_timeout_or_a_spurious_one_keeps_the_initial_window() {
 /// `tcp_check_req`: the SYN-ACK echoes the SYN that arrived first.
 #[test]
 fn a_retransmitted_syn_is_answered_with_the_first_timestamp() {
-    let (_, sent) = repeated(&linux(), 1);
+    let (_, sent) = retransmitted_syns(&linux(), 1);
     let echoes = |config: &Config| {
         let mut passive = End::accept(config, &sent[0].1);
         let first = passive.sends_one(10).timestamps().unwrap().echo;

@@ -107,7 +107,7 @@ fn t_ei_4_all_acknowledgments_lost_and_all_delivered() {
         (Some(Spurious), Some(Genuine))
     );
 
-    // Nor does it if the acknowledgment has a D-SACK.
+    // The same holds if the acknowledgment has a D-SACK.
     let mut observed = ObservedSender::new().with_timestamps();
     observed.sends(10, 1..=6).timeout(1000, 1);
     observed.acks(1100, 5, Some(10), [1..=1]);
@@ -158,7 +158,7 @@ fn an_original_is_evidence_for_any_sender() {
     observed.ack(1100, 1).sends(1100, 2..=3).ack(1200, 3);
     assert_eq!(observed.decision("originals"), Some((Genuine, 1200)));
 
-    // A report before the timeout is no evidence.
+    // A report before the timeout is not evidence.
     let mut observed = ObservedSender::new();
     observed.sends(0, 1..=4).sacks(100, 0, [3..=3]).timeout(1000, 1);
     observed.ack(1100, 1).sends(1100, 2..=2).ack(1200, 3);

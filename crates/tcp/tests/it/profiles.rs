@@ -3,7 +3,8 @@
 use crate::script::{Script, base, pair};
 use rtolab_tcp::{Config, specification};
 
-/// Two segments grow to four, of which the first is lost: 3 to 6 are outstanding.
+/// The window grows from two segments to four. The first of the four is lost: 3 to 6 are
+/// outstanding.
 fn one_of_four_lost(profile: &str) -> Script {
     let mut s = Script::sender(profile).sent(1..=2);
     s.ack(1).expect([3, 4]);

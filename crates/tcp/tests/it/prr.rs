@@ -62,7 +62,7 @@ fn t_prr_2_fifteen_losses_of_twenty() {
     s.sacks(0, [16..=19]).expect([3, 4]);
     s.sacks(0, [16..=20]).expect([5, 6]);
 
-    // By RFC 9937 no more leaves than arrives until SND.UNA advances, whatever is lost.
+    // By RFC 9937 the sender sends at most what arrives until SND.UNA advances, whatever is lost.
     let mut s = fifteen_lost("sack+prr");
     s.sacks(0, [16..=18]).expect([1]).outstanding(5);
     s.sacks(0, [16..=19]).expect([2]);

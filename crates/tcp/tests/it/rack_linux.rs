@@ -26,7 +26,7 @@ fn restarting(restarts: Restarts) -> Setup {
 /// of the last in-order segment.
 #[test]
 fn a_sack_of_a_probe_shows_a_loss_with_any_timestamp() {
-    for (rules, repaired) in [(RackRules::Linux, Some(2)), (RackRules::Rfc8985, None)] {
+    for (rules, retransmitted) in [(RackRules::Linux, Some(2)), (RackRules::Rfc8985, None)] {
         let setup = setup(rules).segments(3).set(|config| {
             (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
         });
@@ -34,7 +34,7 @@ fn a_sack_of_a_probe_shows_a_loss_with_any_timestamp() {
         let echo = s.clock();
         s.at(200).ack(1).expect_nothing().deadline(400);
         s.early_timer().expect([3]);
-        s.at(500).echoing(echo).sacks(1, [3..=3]).expect(repaired);
+        s.at(500).echoing(echo).sacks(1, [3..=3]).expect(retransmitted);
     }
 }
 
@@ -82,7 +82,7 @@ fn a_probe_leaves_as_the_oldest_segment_times_out() {
     }
 }
 
-/// `tcp_xmit_retransmit_queue`: the timer begins anew with the oldest segment.
+/// `tcp_xmit_retransmit_queue`: the timer restarts with the oldest segment.
 #[test]
 fn the_retransmission_of_the_oldest_segment_restarts_the_timer() {
     for (restarts, due) in [(Restarts::Linux, 1200), (Restarts::NewAcks, 1100)] {
@@ -219,7 +219,7 @@ fn hystart_uses_rtt_samples_of_sacked_data() {
     s.at(338).sacks(21, [23..=30]).ssthresh(41);
 }
 
-/// `tcp_dsack_seen`: what is reported beyond the retransmissions is not this end's doing.
+/// `tcp_dsack_seen`: duplicates beyond the retransmissions were not caused by this end.
 #[test]
 fn more_dsacks_than_retransmissions_are_ignored() {
     for (rules, quarters) in [(RackRules::Linux, 1), (RackRules::Rfc8985, 2)] {

@@ -98,13 +98,13 @@ fn the_window_after_recovery_as_in_ns_2() {
 
 #[test]
 fn a_fast_retransmit_in_go_back_n_can_restart_it() {
-    for (again, resent) in [(false, vec![1]), (true, vec![1, 2, 3, 4, 5, 6])] {
+    for (again, retransmitted) in [(false, vec![1]), (true, vec![1, 2, 3, 4, 5, 6])] {
         let setup = Script::sender("reno:no-bugfix").cwnd(6);
         let mut s = setup.set(|config| config.recovery.go_back_n_on_duplicates = again).sent(1..=6);
         s.timeout().expect([1]);
         s.ack(0).expect_nothing();
         s.ack(0).expect_nothing();
         // The window is three segments and three more.
-        s.ack(0).expect(resent).ssthresh(3).cwnd(6.0);
+        s.ack(0).expect(retransmitted).ssthresh(3).cwnd(6.0);
     }
 }

@@ -104,7 +104,7 @@ fn t_er4_3_a_reduction_for_ece_is_kept() {
         let mut ack = s.echoing(10).pure_ack(end_of(1));
         ack.flags |= Flags::ECE;
         s.arrives(&ack).expect_nothing().verdict(SPURIOUS).cwnd(1.0).ssthresh(5);
-        // Nevertheless nothing is retransmitted.
+        // Nothing is retransmitted.
         s.echoing(10).ack(10).expect([11, 12]);
     }
 }

@@ -1,5 +1,5 @@
-//! The retransmission timer at work: RFC 6298 sections 3 and 5. The arithmetic is tested beside
-//! the estimator.
+//! The retransmission timer: RFC 6298 sections 3 and 5. The tests of the estimator's arithmetic are
+//! next to the estimator.
 
 use crate::script;
 use crate::script::{Script, Setup};
@@ -235,7 +235,7 @@ fn a_timer_may_run_since_the_oldest_segment_was_sent() {
 #[test]
 fn the_age_of_a_retransmission_does_not_count() {
     let oldest = |config: &mut Config| config.rto.restart_from = RestartFrom::OldestSegment;
-    // Go-back-N: 2 left at 0, and leaves anew for the acknowledgment.
+    // Go-back-N: 2 was sent at 0, and is retransmitted for the acknowledgment.
     let setup = Script::sender("newreno").cwnd(4).ssthresh(4).rto_of(1000).set(oldest);
     let mut s = setup.sent(1..=4);
     s.timeout().expect([1]);

@@ -177,7 +177,7 @@ fn t_sk_6_a_timeout_can_keep_the_scoreboard_unless_the_receiver_reneged() {
     s.timeout().expect([1]);
     s.ack(1).expect([2, 5]).outstanding(2);
 
-    // Segment 1 was SACKed, and is nevertheless the first unacknowledged one.
+    // Segment 1 was SACKed, but is the first unacknowledged one.
     let mut s = keeps().sent(1..=6);
     s.sacks(0, [1..=1, 3..=3]).expect_nothing();
     s.timeout().expect([1]);

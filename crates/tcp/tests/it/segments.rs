@@ -41,7 +41,7 @@ fn t_b_15_an_old_acknowledgment_changes_nothing_but_its_data_counts() {
     (old.ack, old.window) = (end_of(1), 1000);
     s.arrives(&old).expect_nothing().cwnd(7.0);
     assert_eq!(s.connection.receiver().available(), 500);
-    // Old ones are no duplicates, nor are those with data.
+    // Old ACKs and ACKs with data are not duplicates.
     let (old, mut with_data) = (s.pure_ack(end_of(1)), data(Seq::FIRST + 501, 500));
     (with_data.ack, with_data.window) = (end_of(3), old.window);
     for _ in 0..4 {
@@ -268,7 +268,7 @@ fn t_b_26_a_duplicate_that_paws_drops_gets_a_dsack() {
         let answer = end.answers(&stamped(1, 19), 0)[0];
         assert_eq!(answer.ack, end_of(1));
         assert!(answer.sack_blocks().eq(dsack_old.then_some(start_of(1)..end_of(1))));
-        // New data is no duplicate, and is dropped as well.
+        // New data is not a duplicate, and is dropped as well.
         let answer = end.answers(&stamped(2, 19), 0)[0];
         assert_eq!((answer.ack, answer.sack_count()), (end_of(1), 0));
     }

@@ -45,7 +45,7 @@ fn t_rk_6_an_unneeded_probe_costs_nothing() {
 fn a_probe_sends_new_data_if_there_is_any() {
     let mut s = setup("rack").cwnd(2).sent(1..=2);
     s.deadline(300).early_timer().expect([3]).probes(0).deadline(1300);
-    // The acknowledgment of the probe shows what is lost.
+    // The acknowledgment of the probe shows which segments are lost.
     s.at(400).sacks(0, [3..=3]).expect([1]).fast_retransmits(1);
     s.at(500).ack(1).expect([2, 4]);
 }
@@ -74,7 +74,7 @@ fn a_probe_waits_for_another_round_trip_sample() {
     let setup = setup("rack").segments(1).rto_of(2000);
     let mut s = setup.set(|config| config.timestamps = false).sent(1..=1);
     s.early_timer().expect([1]).probes(1);
-    // The acknowledgment of a probe is no sample.
+    // The acknowledgment of a probe gives no sample.
     s.at(700).ack(1).expect_nothing();
     s.at(800).sacks(1, [1..=1]);
     s.at(900).write(1).expect([2]).deadline(1300);

@@ -1,5 +1,5 @@
 //! A window of eight segments is held until 5.0 s; the timer expires at 2.5 s. These tests list
-//! what each sender then does, event by event, as worked out by hand.
+//! the events of each sender from then on, computed by hand.
 //!
 //! Once it is open, the link transmits a segment in 0.1 s, and the delay is 0.5 s each way. Every
 //! segment is acknowledged at once and nothing is lost. There are 40 segments and no limited

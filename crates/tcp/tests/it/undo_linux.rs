@@ -129,7 +129,7 @@ fn in_loss_an_older_echo_comes_before_f_rto() {
 
 #[test]
 fn in_loss_every_advance_checks_the_echo() {
-    // The first ACK answers the retransmission, the next one an original. By then Eifel has already
+    // The first ACK answers the retransmission, the next one an original. Eifel has already
     // decided.
     let mut s = stamped(WITHOUT_FRTO, 6);
     s.timeout().expect([1]).ssthresh(3);

@@ -24,7 +24,7 @@ fn without_validation_the_window_is_kept() {
 }
 
 #[test]
-fn rfc2861_halves_the_window_for_each_timeout_of_idleness() {
+fn rfc2861_halves_the_window_for_each_timeout_of_idle_time() {
     for (millis, cwnd, sent) in
         [(900, 8.13, 9..=16), (1_000, 4.06, 9..=12), (2_999, 2.03, 9..=10), (3_200, 1.02, 9..=9)]
     {

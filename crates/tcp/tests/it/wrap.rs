@@ -119,7 +119,7 @@ impl Wire {
     }
 }
 
-/// The originals were only late.
+/// The originals are late.
 fn late(spec: &str, millis: u64) -> (Wire, Vec<Vec<u32>>) {
     let mut wire = Wire::connected(spec, millis);
     let (originals, _, at) = wire.times_out(millis, 1);

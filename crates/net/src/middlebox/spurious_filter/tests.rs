@@ -12,7 +12,7 @@ fn script() -> Script {
     Script::new(Middlebox::Filter(SpuriousFilter::default()))
 }
 
-/// The script after segments 1 to 6 have passed, of which 1 and 2 are acknowledged.
+/// The script after segments 1 to 6 have passed and 1 and 2 are acknowledged.
 fn six_sent() -> Script {
     let mut script = script();
     script.pass((1..=6).map(data)).pass([ack(2)]);

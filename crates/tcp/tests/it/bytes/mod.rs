@@ -43,7 +43,7 @@ pub struct ByteTransfer {
     fates: Vec<Fate>,
     sent: usize,
     at: Instant,
-    /// All that left: when, from whom, and its bytes.
+    /// All segments sent: the time, the sending host and the bytes.
     trace: Vec<(Instant, usize, Vec<u8>)>,
 }
 
@@ -89,7 +89,7 @@ impl ByteTransfer {
         [self.hosts[0].events(), self.hosts[1].events()]
     }
 
-    /// All that left: when, from whom, and its bytes.
+    /// All segments sent: the time, the sending host and the bytes.
     pub fn trace(&self) -> &[(Instant, usize, Vec<u8>)] {
         &self.trace
     }

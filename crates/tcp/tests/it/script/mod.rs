@@ -248,7 +248,7 @@ impl Script {
     }
 
     /// A passive detector agrees with that of the sender, at the same time. It may differ if the
-    /// sender has nothing to send, because it sees only what is sent instead.
+    /// sender has nothing to send, because it sees only the segments sent instead.
     fn assert_passive_agrees(&self, detector: DetectorId, verdict: Verdict) {
         if self.must_agree && !matches!(verdict, Verdict::Inconclusive(_)) {
             let decision =

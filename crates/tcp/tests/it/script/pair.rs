@@ -24,7 +24,7 @@ impl End {
         Self::new(Connection::accept(Arc::new(config.clone()), syn))
     }
 
-    /// All that leaves now.
+    /// All segments sent now.
     pub fn sends(&mut self, millis: u64) -> Vec<Segment> {
         let at = at(millis);
         let sent = std::iter::from_fn(|| self.connection.poll_transmit(at)).collect();
@@ -32,7 +32,7 @@ impl End {
         sent
     }
 
-    /// The only segment that leaves now.
+    /// The only segment sent now.
     pub fn sends_one(&mut self, millis: u64) -> Segment {
         let sent = self.sends(millis);
         assert_eq!(sent.len(), 1, "{sent:?}");
@@ -48,7 +48,7 @@ impl End {
         self.connection.on_segment(segment, at(millis));
     }
 
-    /// A segment arrives, and all that leaves for it.
+    /// A segment arrives. Returns the segments sent in response.
     pub fn answers(&mut self, segment: &Segment, millis: u64) -> Vec<Segment> {
         self.gets(segment, millis);
         self.sends(millis)
