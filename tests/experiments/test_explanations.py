@@ -2,10 +2,12 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import typer
 
+import program
 from missed_checks import missed
 from rtolab import check
 from rtolab.cli import app
@@ -15,6 +17,18 @@ from rtolab.experiments.explanation import Demonstration, Explanation
 from rtolab.run import find_scenario
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?")
+
+
+CHEAP = (
+    "rtolab reproduce dualrtt2004/table5-phys",
+    "rtolab reproduce dualrtt2004/table3",
+    "rtolab reproduce dualrtt2004/table2",
+    "rtolab reproduce minrto2007/fig2",
+    "rtolab reproduce delays2001/fig8 --search",
+    "rtolab reproduce delays2001/fig1 --assume tcp.rto.sampling=every-ack",
+    "rtolab run ack-outage --sender sack+frto --judge frto",
+)
+"""Commands that take about a second each."""
 
 
 def explanation(one: Check, verdict: str) -> Explanation | None:
@@ -30,15 +44,14 @@ def checks() -> dict[tuple[str, str], Check]:
     }
 
 
-def demonstrations() -> dict[str, Demonstration]:
-    """Every demonstration, by its command; commands may serve several explanations."""
-    given = [
-        cause.shown_by
-        for one in checks().values()
-        for cause in (one.explained, one.because)
-        if cause and cause.shown_by
-    ]
-    return {one.command: one for one in given}
+def explanations() -> list[Explanation]:
+    """Every explanation of a check."""
+    return [cause for one in checks().values() for cause in (one.explained, one.because) if cause]
+
+
+def demonstrations() -> list[Demonstration]:
+    """Every demonstration; a command may serve several explanations."""
+    return [cause.shown_by for cause in explanations() if cause.shown_by]
 
 
 def parsed(command: str) -> typer.Context:
@@ -66,12 +79,12 @@ def test_every_missed_check_is_explained(id_: str) -> None:
             assert cause.shown_by.finding
 
 
-@pytest.mark.parametrize("command", demonstrations())
+@pytest.mark.parametrize("command", sorted({one.command for one in demonstrations()}))
 def test_every_command_is_valid(command: str) -> None:
     context = parsed(command)
     given = context.params
     if context.info_name == "run":
-        check(find_scenario(given["scenario"]), set=dict(pairs(given["set_"])))
+        check(find_scenario(given["scenario"]), pairs(given["set_"]), given["sender"] or [])
         return
     assert context.info_name == "reproduce"
     found = find(given["experiment"])
@@ -80,4 +93,37 @@ def test_every_command_is_valid(command: str) -> None:
         if experiment.scenario:
             assumed = {a.name: a.value for a in experiment.assumptions if a.is_key}
             path = find_scenario(experiment.scenario)
-            check(path, set=assumed | dict(pairs(given["assume"])))
+            check(path, [*(assumed | dict(pairs(given["assume"]))).items()])
+
+
+def test_an_unknown_option_is_noticed() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        parsed("rtolab reproduce frto2002/table1 --assumed tcp.mss=1")
+
+
+def numbers(text: str) -> list[str]:
+    return [found.replace(",", "") for found in NUMBER.findall(text)]
+
+
+@pytest.mark.parametrize("command", CHEAP)
+def test_a_command_prints_what_is_said(
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """Each number of the finding is one of the output, perhaps rounded."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "2000")
+    assert program.call(monkeypatch, *shlex.split(command)[1:]) in (0, 1)
+    printed = capsys.readouterr().out
+    for cause in explanations():
+        shown = (cause.shown_by.command, cause.shown_by.finding) if cause.shown_by else ()
+        for text in (*shown, cause.text):
+            printed = printed.replace(text, "")
+    known = [float(number) for number in numbers(printed)]
+    findings = {one.finding for one in demonstrations() if one.command == command}
+    assert findings
+    for said in (number for finding in findings for number in numbers(finding)):
+        digits = len(said.partition(".")[2])
+        assert float(said) in {round(number, digits) for number in known}, said

@@ -22,7 +22,7 @@ def missed() -> dict[str, dict[str, str]]:
 
 def record(documents: Path) -> None:
     """Write the file again, from what `rtolab reproduce --json` printed."""
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for one in json.loads(documents.read_text(encoding="utf-8")):
         verdicts = {check["name"]: check["verdict"] for check in one["checks"]}
         mine = {name: verdict for name, verdict in verdicts.items() if verdict in MISSED}

@@ -27,7 +27,7 @@ from rtolab.experiments.detectors.thresholds import fit_values
 from rtolab.experiments.dualrtt2004.errors import BY_BANDWIDTH_ALONE
 from rtolab.experiments.dualrtt2004.model import DELAYS, GRID, SIZES
 from rtolab.experiments.dualrtt2004.spikes import MANY_SPIKES, SPIKES, session, spikes_of, timetable
-from rtolab.experiments.explanation import Explanation, reasoned
+from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -125,9 +125,12 @@ def error_of(measured: ExperimentRuns, error: Error, detector: str) -> Estimate 
     return score.smt if error == "SMT" else score.tms
 
 
-SPACING = reasoned(
+SPACING = demonstrated(
     "a late packet and those that overtook it are acknowledged in quick succession, so the "
-    "smallest spacing of ACKs is no longer a packet's serialisation"
+    "smallest spacing of ACKs is no longer a packet's serialisation",
+    "rtolab reproduce detectors/study/reordering",
+    "the threshold from the smallest spacing misses 84.8 %, and that of the printed model, which "
+    "does not look at the spacing, 18.6 %",
 )
 
 FALLS = CountedCheck(
