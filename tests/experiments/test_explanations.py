@@ -19,6 +19,8 @@ from rtolab.run import find_scenario
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
+INDEX = Path(__file__).parents[2] / "docs" / "papers" / "index.md"
+
 CHEAP = (
     "rtolab reproduce dualrtt2004/table5-phys",
     "rtolab reproduce dualrtt2004/table3",
@@ -94,6 +96,19 @@ def test_every_command_is_valid(command: str) -> None:
             assumed = {a.name: a.value for a in experiment.assumptions if a.is_key}
             path = find_scenario(experiment.scenario)
             check(path, [*(assumed | dict(pairs(given["assume"]))).items()])
+
+
+def test_the_guide_counts_demonstrated_causes() -> None:
+    known = checks()
+    causes = [
+        explanation(known[id_, name], verdict)
+        for id_, verdicts in missed().items()
+        for name, verdict in verdicts.items()
+    ]
+    shown = sum(cause is not None and cause.shown_by is not None for cause in causes)
+    page = " ".join(INDEX.read_text(encoding="utf-8").split())
+    assert f"Of the {len(causes)} checks that fail or are not reproducible" in page
+    assert f"cause of {shown}; {len(causes) - shown} are reasoned, not demonstrated" in page
 
 
 def test_an_unknown_option_is_noticed() -> None:
