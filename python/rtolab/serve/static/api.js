@@ -1,6 +1,6 @@
-// What is asked of the server, and its answers.
+// Requests to the server, and its answers.
 
-/** What the server finds wrong: `where` it is, `line`, `key` and `message`. */
+/** An error that the server reports: its place (`where`, `line`, `key`) and `message`. */
 export class Fault extends Error {
   constructor(fault, status) {
     super(fault.message);
@@ -14,7 +14,7 @@ async function answered(response) {
   try {
     fault = (await response.json()).error;
   } catch {
-    // What is no JSON is not of our server.
+    // An answer without JSON is not from our server.
   }
   throw new Fault(fault, response.status);
 }
@@ -29,12 +29,12 @@ async function request(path, options) {
   return answered(response);
 }
 
-/** What is at a path, as JSON. */
+/** The JSON at a path. */
 export async function look(path) {
   return (await request(path)).json();
 }
 
-/** The answer to a question in JSON. */
+/** The answer to a JSON request. */
 export function ask(path, question) {
   const headers = { "Content-Type": "application/json" };
   return request(path, { method: "POST", headers, body: JSON.stringify(question) });
@@ -62,7 +62,7 @@ function columns(value, buffer, begin) {
   return value;
 }
 
-/** Questions of which only the newest counts: one is under way at most, and none waits but the last. */
+/** Requests of which only the newest counts: at most one is in progress, and only the last one waits. */
 export class Latest {
   constructor(work) {
     this.work = work;
@@ -70,7 +70,7 @@ export class Latest {
     this.waiting = null;
   }
 
-  /** Ask this after what is under way; what waited until now is forgotten. */
+  /** Send this request after the one in progress; a request that waited until now is dropped. */
   offer(question) {
     this.waiting = question;
     if (!this.busy) this.#next();

@@ -1,6 +1,6 @@
 // The time axis that all panels share, and numbers along an axis.
 
-/** From when to when the panels show, in seconds; zooming and panning move all of them. */
+/** The time span of the panels, in seconds; zooming and panning move all of them. */
 export class TimeAxis {
   constructor() {
     this.whole = [0, 1];
@@ -8,7 +8,7 @@ export class TimeAxis {
     this.onchange = () => {};
   }
 
-  /** A new run: its span is shown, or the part of it that `view` says. */
+  /** A new run: shows its span, or the part of it in `view`. */
   fit(end, view) {
     this.whole = [0, Math.max(end, 1e-6)];
     this.view = view ? this.#within(view) : [...this.whole];
@@ -32,7 +32,7 @@ export class TimeAxis {
     this.show(this.view.map((end) => at + (end - at) * factor));
   }
 
-  /** Move by so many of the spans that are shown. */
+  /** Move by a multiple of the visible span. */
   pan(spans) {
     const by = spans * (this.view[1] - this.view[0]);
     this.show(this.view.map((end) => end + by));
@@ -46,7 +46,7 @@ export class TimeAxis {
   }
 }
 
-/** Round numbers from one to another, about so many. */
+/** About `count` round numbers between two values. */
 export function ticks([from, to], about) {
   const raw = (to - from) / Math.max(about, 1);
   if (!(raw > 0)) return { step: 1, values: [from] };

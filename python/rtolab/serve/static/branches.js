@@ -6,7 +6,7 @@ import { Picture } from "./picture.js";
 
 /** The alternative that is drawn, and its figure. */
 export class Branches {
-  /** `asked` is the question of that timeout; `others` are senders that could continue from there. */
+  /** `asked` is the request about that timeout; `others` are senders that could continue from there. */
   constructor(request, others) {
     this.request = request;
     this.fault = h("p", { class: "fault", hidden: true });
@@ -19,7 +19,7 @@ export class Branches {
     this.newest = new Latest((name) => this.#ask(name));
   }
 
-  /** Draws the run with another sender from there on; with none, the run without the timeout. */
+  /** Draws the run with another sender from there on, or without a sender the run without the timeout. */
   show(other) {
     this.newest.offer(other ?? "");
   }
@@ -38,7 +38,7 @@ export class Branches {
     }
   }
 
-  /** Again, in other colours. */
+  /** Redraws in other colours. */
   draw() {
     this.picture?.draw();
   }

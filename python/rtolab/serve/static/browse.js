@@ -3,7 +3,7 @@
 import { look } from "./api.js";
 import { h, table } from "./dom.js";
 
-/** Lists the results and shows the one that is chosen. */
+/** Lists the results and shows the selected one. */
 export function browsed(results, place) {
   if (results.length === 0) {
     const how = h("p", {}, "Nothing to browse. Start the explorer with a folder of results to list its sweeps and reports here:");

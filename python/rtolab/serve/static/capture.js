@@ -12,7 +12,7 @@ const WHERE = {
   unknown: "at an unknown place",
 };
 
-/** Shows a diagnosis in an element; says its pictures, for who must redraw them. */
+/** Shows a diagnosis in an element; returns its pictures, so that callers can redraw them. */
 export function diagnosed(found, place) {
   const { packets, connections, retransmissions } = found.summary;
   const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,4 +1,4 @@
-// The form: scenario, senders, and sliders for what a path is like.
+// The form: scenario, senders, and sliders for the path.
 
 import { byId, h } from "./dom.js";
 import { chance, rate, time } from "./units.js";
@@ -19,7 +19,7 @@ const SENDERS = [
   ...["sack+dualrtt", "sack+dsack", "rack+prr", "linux", "freebsd-14"],
 ];
 
-/** What can be dragged. `keys` are the scenario's; the stall's two share one. */
+/** The sliders. `keys` are the scenario's; the two of the stall share one. */
 const PARAMETERS = [
   { id: "stall-at", label: "Stall begins", unit: time, scale: power(60, 2), digits: 2 },
   { id: "stall-for", label: "Stall lasts", unit: time, scale: power(30, 2), digits: 2 },
@@ -85,7 +85,7 @@ export class Controls {
     });
   }
 
-  /** The state, and what its scenario says (`written`), which the sliders begin with. */
+  /** The state, and the values of its scenario (`written`), with which the sliders begin. */
   take(state, written) {
     Object.assign(this, { state, written });
     this.show();
@@ -179,7 +179,7 @@ export class Controls {
     return this.#keys(parameter)[0] in this.state.set;
   }
 
-  /** What a parameter stands at, as text: as set, else as the scenario writes it. */
+  /** The value of a parameter as text: the set value, or else the scenario's. */
   #value(parameter) {
     if (!parameter.keys) return this.stall?.[parameter.id === "stall-at" ? "at" : "for"] ?? null;
     if (this.#isSet(parameter)) return this.state.set[this.#keys(parameter)[0]];
@@ -213,14 +213,14 @@ export class Controls {
     return at === null || length === null ? null : { from_s: at, to_s: at + length };
   }
 
-  /** A part of it was dragged by so many seconds. */
+  /** A part of the stall was dragged by a number of seconds. */
   dragStall({ part, from_s, to_s }, by) {
     const from = part === "end" ? from_s : Math.max(0, part === "begin" ? Math.min(from_s + by, to_s - 0.01) : from_s + by);
     const length = part === "whole" ? to_s - from_s : part === "begin" ? to_s - from : Math.max(0.01, to_s + by - from_s);
     this.#change(() => this.#putStall({ at: time.format(round(from, { digits: 3 })), for: time.format(round(length, { digits: 3 })) }));
   }
 
-  /** Shows what is wrong with a parameter's value; says whether a parameter has that key. */
+  /** Shows the error in a parameter's value; returns whether a parameter has that key. */
   blame(fault) {
     let found = false;
     for (const parameter of this.parameters) {

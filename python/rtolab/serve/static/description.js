@@ -1,4 +1,4 @@
-// What happened to a packet, in words.
+// The description of a packet in words.
 
 import { h } from "./dom.js";
 import { seconds } from "./units.js";
@@ -33,7 +33,7 @@ const KINDS = {
   unknown: "unknown: the capture does not show whether it was needed",
 };
 
-/** The description of packet `i` of a sender: pairs of a heading and what there is to say. */
+/** The description of packet `i` of a sender: pairs of a heading and a text. */
 export function describePacket(sender, i) {
   const { packets, names } = sender;
   const [kind, cause, fate] = ["kind", "cause", "fate"].map((name) => names[name][packets[name][i]]);
@@ -50,7 +50,7 @@ export function describePacket(sender, i) {
   return lines;
 }
 
-/** A description as a list: pairs, with the number of the sender where they are of one. */
+/** A description as a list: pairs, with the number of the sender if they belong to one. */
 export function descriptionList(lines) {
   const swatch = (number) => (number ? h("span", { class: `swatch sender-${number}` }) : null);
   return h("dl", {}, lines.map(([name, text, number]) => [h("dt", {}, swatch(number), name), h("dd", {}, text)]));

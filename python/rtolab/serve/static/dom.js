@@ -1,4 +1,4 @@
-// Elements. Text is only ever set as text: nothing that a server or a capture says becomes markup.
+// Elements. Text is always set as text: nothing from a server or a capture becomes markup.
 
 /** An element with attributes, listeners (on...) and children; strings become text. */
 export function h(tag, attributes = {}, ...children) {
@@ -18,11 +18,11 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** A table of texts and elements in a box that scrolls by itself where it is too wide. */
+/** A table of texts and elements in a box that scrolls by itself if the table is too wide. */
 export function table(caption, head, rows, attributes = {}) {
   const cells = (row) => row.map((cell) => (cell instanceof HTMLTableCellElement ? cell : h("td", {}, cell)));
   const lines = rows.map((row) => (row instanceof HTMLElement ? row : h("tr", {}, cells(row))));
-  // What a cell is of, for where its column has no heading above it.
+  // The heading of a cell, for narrow pages, which show no headings above columns.
   for (const { cells } of lines) [...cells].forEach((cell, at) => cell.colSpan === 1 && (cell.dataset.label = head[at]));
   // A heading stands over its numbers.
   const isNumber = (at) => lines[0]?.cells[at]?.classList.contains("number");

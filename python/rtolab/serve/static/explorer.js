@@ -1,4 +1,4 @@
-// The page: what a person changes becomes a question, and the newest answer a picture.
+// The page: each change sends a request, and the newest answer becomes a picture.
 
 import { Fault, Latest, ask, look, send, unpack } from "./api.js";
 import { Branches } from "./branches.js";
@@ -27,7 +27,7 @@ function saySender(message) {
   byId("sender-fault").hidden = false;
 }
 
-/** What is wrong with these senders; null if nothing is. */
+/** The error in these senders, or null. */
 async function faultOf(senders) {
   try {
     await ask("api/check", { ...question(state), senders });
@@ -52,7 +52,7 @@ themed(() => [picture, ...captured, ...branched].forEach((one) => one.draw()));
 const runs = new Latest(run);
 const loads = new Latest(load);
 
-/** Something of the state is another: run again. */
+/** The state has changed: run again. */
 function changed(why) {
   changedAt ??= performance.now();
   if (why === "scenario") loads.offer(true);
@@ -60,7 +60,7 @@ function changed(why) {
   remember();
 }
 
-/** The scenario of the state, as text and as what sliders begin with; run if nothing is wrong. */
+/** Shows the scenario of the state, as text and as values of sliders; runs it if there is no error. */
 async function load() {
   try {
     const found = await (await ask("api/scenario", question(state))).json();
@@ -108,7 +108,7 @@ function show(result) {
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
 }
 
-/** A sender's totals, for who does not see the table change. */
+/** A sender's totals, for screen readers. */
 function inWords({ name, totals: own }) {
   const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
   return `${name}: ${end}, ${own.unneeded} unneeded, ${own.timeouts} timeouts`;
@@ -116,7 +116,7 @@ function inWords({ name, totals: own }) {
 
 let faultyLine = null;
 
-/** Says what is wrong, where it is; nothing if nothing is. */
+/** Shows an error at its place; nothing if there is none. */
 function blame(fault) {
   const isShown = controls.blame(fault);
   const message = fault && !isShown ? `${fault.line ? `line ${fault.line}: ` : ""}${fault.key ? `${fault.key}: ` : ""}${fault.message}` : "";
@@ -148,7 +148,7 @@ async function whatIf(sender, timeout, place) {
   }
 }
 
-/** The address holds the state, without a page more to go back to. */
+/** Stores the state in the address, without another entry in the history. */
 let remembering = null;
 let ours = location.hash;
 function remember() {
@@ -202,7 +202,7 @@ byId("share").addEventListener("click", async () => {
   setTimeout(() => (byId("share").textContent = "Copy link"), 2000);
 });
 
-// Downloads: the server runs the same again, but for the picture, which is the one that is shown.
+// Downloads: the server repeats the run, except for the picture, which is the visible one.
 async function download(kind) {
   const name = `rtolab-${state.scenario}-seed-${state.seed}`;
   try {
@@ -231,7 +231,7 @@ byId("download").addEventListener("keydown", (event) => {
   byId("download").querySelector("summary").focus();
 });
 
-// What is looked at: a run, a capture, or results.
+// The view: a run, a capture, or results.
 const tabs = [...document.querySelectorAll("[data-tab]")];
 function turn(name) {
   for (const tab of tabs) {

@@ -1,5 +1,5 @@
-// How things are drawn. Colours are of Okabe and Ito's set, which the colour-blind tell apart; what
-// matters differs in shape too. The style sheet has them.
+// The looks of marks and lines. Colours are of Okabe and Ito's set, which colour-blind readers can tell
+// apart; important marks also differ in shape. The style sheet has the colours.
 
 import { h } from "./dom.js";
 
@@ -11,14 +11,14 @@ const NAMES = [
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const palettes = new Map();
 
-/** The colours as the page has them now. */
+/** The current colours of the page. */
 export function colors() {
   const theme = `${document.documentElement.dataset.theme} ${dark.matches}`;
   if (!palettes.has(theme)) palettes.set(theme, resolved());
   return palettes.get(theme);
 }
 
-/** What the style sheet's names stand for: only an element's own colour says which of its two it is. */
+/** The values of the style sheet's names: only an element's own colour shows which of the two applies. */
 function resolved() {
   const probe = h("span", { hidden: true });
   document.body.append(probe);

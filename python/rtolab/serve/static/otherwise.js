@@ -3,7 +3,7 @@
 import { h, table } from "./dom.js";
 import { seconds } from "./units.js";
 
-/** How the run would have gone without the timeout, and with other senders from there on. */
+/** The outcome of the run without the timeout, and with other senders from there on. */
 export function otherwise(sender, found) {
   const had = found.completed ? `It actually ended at ${seconds(found.end_s)} s.` : "It did not end within the run.";
   const not =
@@ -19,7 +19,7 @@ export function otherwise(sender, found) {
   return [h("p", {}, not), rows.length > 0 ? others : null, ...unable(found.others)].filter(Boolean);
 }
 
-/** The senders that could not continue, by what they lack. */
+/** The senders that could not continue, by the reason. */
 function unable(others) {
   const reasons = new Map();
   for (const { sender, error } of others) {

@@ -10,7 +10,7 @@ const TOP = 14;
 const BOTTOM = 20;
 
 /**
- * What every panel has. Subclasses say `range()` and `paint(context, palette)`, and of what may be
+ * The base class of panels. Subclasses have `range()` and `paint(context, palette)`, and for what may be
  * `chosen`: `nearest(x, y)`, `step(by)`, `timeOf(chosen)`, `place(chosen)` and `describe()`.
  */
 export class Panel {
@@ -32,7 +32,7 @@ export class Panel {
     return LEFT + ((at - from) / (to - from)) * (this.width - LEFT - RIGHT);
   }
 
-  /** Is the place where something is drawn? */
+  /** Is the place in the drawing area? */
   isInside(x) {
     return x >= LEFT && x <= this.width - RIGHT;
   }
@@ -125,7 +125,7 @@ export class Panel {
     }
   }
 
-  /** A shade's ends, where they are seen, and lines within it, so that its kind shows without colour. */
+  /** The visible ends of a shade, and lines within it, so that its kind shows without colour. */
   #hatch([left, right], ends, lines) {
     const { context, plotBottom } = this;
     context.lineWidth = 1;
@@ -168,7 +168,7 @@ export class Panel {
     context.setLineDash([]);
   }
 
-  /** A line that stays at a value until the next; what is not a number leaves a gap. */
+  /** A line that keeps each value until the next one; NaN leaves a gap. */
   steps(times, values, color, dash = []) {
     const { context } = this;
     const last = this.axis.view[1];

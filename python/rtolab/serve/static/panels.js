@@ -1,4 +1,4 @@
-// The panels of a run: packets over time, and what the senders kept in mind.
+// The panels of a run: packets over time, and the senders' windows and timers.
 
 import { lowerBound } from "./axis.js";
 import { cross, mark } from "./looks.js";
@@ -15,7 +15,7 @@ export class Sequence extends Panel {
     super(canvas, axis, { label: "sequence (bytes)", ...options });
   }
 
-  /** What one sender did. */
+  /** Sets the packets of one sender. */
   take(sender, shades) {
     this.sender = sender;
     this.shades = shades;
@@ -75,7 +75,7 @@ export class Sequence extends Panel {
     context.stroke();
   }
 
-  /** Where a packet is drawn: at its middle. */
+  /** The place of a packet: its middle. */
   #y(i) {
     return this.y(this.sender.packets.seq[i] + this.sender.packets.len[i] / 2);
   }
@@ -91,7 +91,7 @@ export class Sequence extends Panel {
     let [best, least] = [null, NEAR * NEAR];
     for (let i = first; i < last; i++) {
       const [px, py] = this.place(i);
-      // Of two that are as near the one drawn above counts.
+      // Of two equally near packets the one drawn above counts.
       const distance = (px - x) ** 2 + (py - y) ** 2 - (this.sender.packets.kind[i] > 0 ? 9 : 0);
       if (distance <= least) [best, least] = [i, distance];
     }
@@ -160,12 +160,12 @@ export class Lines extends Panel {
     context.stroke();
   }
 
-  /** What is chosen is a time. */
+  /** The selected time. */
   nearest(x) {
     return this.isInside(x) ? this.at(x) : null;
   }
 
-  /** When something changes next, or changed before. */
+  /** The time of the next or of the previous change. */
   step(by) {
     const from = this.chosen ?? this.axis.view[0];
     const changes = this.senders.map(({ windows: { at_s } }) =>
@@ -183,7 +183,7 @@ export class Lines extends Panel {
     return [this.x(at), 0];
   }
 
-  /** What every sender has in mind at that time. */
+  /** The values of every sender at that time. */
   describe() {
     const of = ({ windows }) => {
       const i = lowerBound(windows.at_s, this.chosen + 1e-9) - 1;

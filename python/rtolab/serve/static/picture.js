@@ -34,7 +34,7 @@ export class Picture {
     const names = JSON.stringify(result.senders.map((sender) => sender.name));
     if (names !== this.names) this.#build(result, names);
     const end = Math.max(result.end_s, ...result.senders.map((sender) => sender.end_s));
-    // What is dragged must not slip away from under the pointer.
+    // A dragged stall must stay under the pointer.
     if (this.pointing.dragging) this.axis.fit(Math.max(end, this.axis.whole[1]), this.axis.view);
     else this.axis.fit(end, view);
     result.senders.forEach((sender, number) => {
@@ -45,19 +45,19 @@ export class Picture {
     this.pointing.renew();
   }
 
-  /** What disturbed the links, once where both directions of a link were alike. */
+  /** The disturbances of the links, once if they are equal in both directions of a link. */
   #shades() {
     const found = new Map();
     for (const one of this.result.disturbances) found.set(`${one.kind} ${one.from_s} ${one.to_s}`, one);
     return [...found.values()];
   }
 
-  /** Of how many packets one is drawn, where there are too many for all. */
+  /** One in this number of packets is drawn, if there are too many for all. */
   get every() {
     return Math.max(...this.result.senders.map((sender) => sender.every ?? 1));
   }
 
-  /** Would a new answer have more of what is looked at? */
+  /** Would a new answer have more of the visible packets? */
   misses() {
     const [from, to] = this.axis.view;
     return this.result.senders.some(({ shown, end_s, every }) => {
@@ -67,7 +67,7 @@ export class Picture {
     });
   }
 
-  /** What is worth asking for: what is looked at and half as much beside it; null for all. */
+  /** The span to request: the visible one and half as much on both sides; null for all. */
   get around() {
     if (this.axis.isWhole) return null;
     const [from, to] = this.axis.view;
@@ -113,7 +113,7 @@ export class Picture {
   draw() {
     if (!this.result || this.figures.clientWidth === 0) return;
     const palette = colors();
-    // Senders are compared: what one sent is as high as what another sent.
+    // All senders have the same scale, so that they can be compared.
     const ranges = this.panels.map((panel) => panel.range());
     const common = [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
     for (const panel of this.panels) panel.draw(palette, common);
@@ -154,7 +154,7 @@ export class Picture {
   }
 }
 
-/** What marks and lines mean. */
+/** The legend of marks and lines. */
 export function legend() {
   const item = (name, text) => h("li", {}, h("span", { class: `mark mark-${name}` }), text);
   return h(

@@ -5,7 +5,7 @@ import { Sequence } from "./panels.js";
 import { descriptionList } from "./description.js";
 
 const GRIP = 9;
-/** A finger that moves less than so many px has not moved. */
+/** A finger that moves less than this, in px, has not moved. */
 const TAP = 8;
 
 export class Pointing {
@@ -69,14 +69,14 @@ export class Pointing {
     return this.picture.axis;
   }
 
-  /** There is another result: shows its details of the chosen place, if it still has that place. */
+  /** Shows the details of the selected place in a new result, if it still has that place. */
   renew() {
     const panel = this.picture.all.find((one) => one.chosen !== null);
     if (panel) this.#tell(panel);
     else this.tip.hidden = true;
   }
 
-  /** What of the stall that may be dragged is at a place: its begin, its end or its middle. */
+  /** The part of the draggable stall at a place: its begin, its end or its middle. */
   #grip(panel, x) {
     const stall = this.handle?.stall();
     if (!stall) return null;
@@ -124,7 +124,7 @@ export class Pointing {
     acts[event.key]();
   }
 
-  /** What comes next or came before: of packets, or of changes of the windows. */
+  /** Selects the next or the previous packet, or change of the windows. */
   #step(panel, by) {
     const next = panel.step(by);
     if (next === null) return;

@@ -1,4 +1,4 @@
-// The page that is kept: what the server answered once, shown without it.
+// The saved page: shows an answer of the server without the server.
 
 import { unpack } from "./api.js";
 import { diagnosed } from "./capture.js";

@@ -1,6 +1,6 @@
-// What the page shows, and how an address holds all of it.
+// The state of the page, and its form in an address.
 
-/** What the page opens with. */
+/** The initial state of the page. */
 export function initial(index) {
   return {
     scenario: index.default.scenario,
@@ -15,13 +15,13 @@ export function initial(index) {
   };
 }
 
-/** What the server is asked for a state, and for which part of the time packets are wanted. */
+/** The request for a state, with the span of the requested packets. */
 export function question(state, between = null) {
   const { scenario, toml, set, senders, seed, flow, place } = state;
   return { scenario, toml, set, senders, seed, flow, place, between };
 }
 
-/** The part of an address behind #: names as the command line has them. */
+/** The part of an address after #, with the names of the command line. */
 export async function written(state) {
   const words = new URLSearchParams();
   words.set("scenario", state.scenario);
@@ -35,7 +35,7 @@ export async function written(state) {
   return words.toString();
 }
 
-/** The state in an address; what it does not say is as at the beginning. */
+/** The state in an address; values that it lacks are the initial ones. */
 export async function read(text, index) {
   const words = new URLSearchParams(text.replace(/^#/, ""));
   const state = initial(index);

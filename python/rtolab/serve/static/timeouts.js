@@ -1,13 +1,13 @@
-// The timeouts with their truth, and what every detector said.
+// The timeouts with their truth, and every detector's verdict.
 
 import { h, table } from "./dom.js";
 import { seconds } from "./units.js";
 
 const VERDICTS = ["spurious", "genuine", "open", "blind"];
-/** Of more rows only so many are shown at first. */
+/** The number of rows that are shown at first. */
 const FIRST = 12;
 
-/** The columns of a timeout; one that is empty for all of them is left out. */
+/** The columns of a timeout; a column that is empty for all timeouts is left out. */
 const FACTS = [
   { head: "At (s)", class: "number", of: (one) => seconds(one.at_s) },
   { head: "Kind", of: (one) => one.kind.replace("_", " ") },
@@ -18,7 +18,7 @@ const FACTS = [
   { head: "Cost", of: cost },
 ];
 
-/** Each sender's timeouts; `whatIf(sender, timeout, place)` fills a place when it is asked for. */
+/** Each sender's timeouts; `whatIf(sender, timeout, place)` fills a place on request. */
 export function timeouts(result, whatIf) {
   return h("div", {}, result.senders.map((sender) => ofSender(sender, whatIf)));
 }
@@ -35,7 +35,7 @@ function ofSender(sender, whatIf) {
   return h("div", {}, shown, folded(rows), rest);
 }
 
-/** All but the first rows are shown when they are asked for. */
+/** Shows the remaining rows on request. */
 function folded(rows) {
   if (rows.length <= FIRST) return null;
   const later = rows.slice(FIRST).map(([first]) => first);
@@ -49,7 +49,7 @@ function folded(rows) {
   return button;
 }
 
-/** A timeout's row, and beneath it what is unfolded: what the detectors said, and what if. */
+/** A timeout's row, and below it the expandable parts: the detectors' verdicts, and what if. */
 function row(sender, one, columns, whatIf) {
   const width = String(columns.length + (whatIf ? 2 : 1));
   const below = () => h("tr", { hidden: true }, h("td", { colspan: width, class: "details" }));
@@ -65,7 +65,7 @@ function row(sender, one, columns, whatIf) {
   return [h("tr", {}, cells), verdicts, otherwise];
 }
 
-/** A button that shows and hides a row, which is filled each time that it is shown. */
+/** A button that shows and hides a row; the row is filled each time. */
 function unfolding(text, row, fill) {
   const button = h("button", { type: "button", "aria-expanded": "false" }, text);
   button.addEventListener("click", () => {
@@ -97,7 +97,7 @@ function judged(text, truth) {
   return [verdict(text), isWrong ? h("span", { class: "mistaken" }, " (wrong)") : null];
 }
 
-/** How many said what; each of them beneath, where that is unfolded. */
+/** A summary of the verdicts, which expands to each of them. */
 function detectors(one, below) {
   const groups = VERDICTS.map((name) => [name, one.verdicts.filter((said) => said.verdict === name)]);
   const counts = groups.filter(([, those]) => those.length > 0).map(([name, those]) => `${those.length} ${name}`);

@@ -3,7 +3,7 @@
 import { h, table } from "./dom.js";
 import { seconds } from "./units.js";
 
-/** What of a sender's totals is shown, and what it means. */
+/** The columns of the totals, and their meanings. */
 const TOTALS = [
   { head: "Time (s)", key: "elapsed_s", means: "from the first segment to the last acknowledgment" },
   { head: "Unneeded", key: "unneeded", means: "retransmitted segments of which an earlier copy arrived" },
@@ -16,7 +16,7 @@ const TOTALS = [
   { head: "Segments", key: "segments", means: "all segments with data, retransmissions among them" },
 ];
 
-/** A row a sender: what its transfer took. */
+/** A row per sender, with the totals of its transfer. */
 export function totals(result) {
   const rows = result.senders.map(({ name, totals: own }, number) => {
     const title = h("th", { scope: "row" }, h("span", { class: `swatch sender-${number + 1}` }), name);
@@ -26,7 +26,7 @@ export function totals(result) {
   return table("Totals", ["Sender", ...TOTALS.map(({ head }) => head)], rows, { id: "totals-table", class: "cards" });
 }
 
-/** What the columns mean, for who asks. */
+/** The meanings of the columns, folded. */
 export function meanings() {
   const terms = TOTALS.map(({ head, means }) => [h("dt", {}, head), h("dd", {}, means)]);
   return h("details", { class: "meanings" }, h("summary", {}, "What the columns mean"), h("dl", {}, terms));

@@ -38,7 +38,7 @@ export const chance = {
   format: (part) => short(part, 2),
 };
 
-/** Seconds as tables have them. */
+/** Seconds as tables show them. */
 export function seconds(value, digits = 3) {
   return value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
 }
