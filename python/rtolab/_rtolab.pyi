@@ -108,7 +108,7 @@ class Table:
         """A capsule with Arrow's C stream of the rows."""
 
 TABLES: tuple[tuple[str, str], ...]
-"""Name of each table of a run, and what one of its rows is."""
+"""The name of each table of a run, and the meaning of one of its rows."""
 
 @final
 class Outcome:
@@ -122,7 +122,7 @@ class Outcome:
 
     @property
     def effort(self) -> dict[str, float | None]:
-        """What all runs took together: a dictionary.
+        """The effort of all runs together: a dictionary.
 
         `set_up_s` and `run_s` are seconds of CPU time, `data_packets_delivered` and `events` are
         counts, `peak_memory_mb` is the peak resident memory of this process.
@@ -176,7 +176,7 @@ def one_of(found: str, known: list[str]) -> str:
 
 @final
 class Ack:
-    """An acknowledgment, and what it says about the segments sent before.
+    """An acknowledgment, and its information about the segments sent before.
 
     Times are whole nanoseconds since the run began; sequence numbers count from the SYN, which
     is 0.
@@ -303,7 +303,7 @@ class Sent:
 
 @final
 class Episode:
-    """A timeout or fast retransmit, and what the sender has done since. Times are as in `Ack`."""
+    """A timeout or fast retransmit, and the sender's actions since. Times are as in `Ack`."""
 
     @property
     def number(self) -> int:
@@ -672,7 +672,7 @@ def branch(
 
 @type_check_only
 class Carried(TypedDict):
-    """What happened to the packets of one direction of an emulated link; sizes are bytes."""
+    """The packets of one direction of an emulated link, by their fate; sizes are bytes."""
 
     link: str
     """The link's name."""
@@ -764,7 +764,7 @@ class WithheldRetransmission(TypedDict):
 
 @type_check_only
 class EmulationReport(TypedDict):
-    """How an emulation ended, and what its links and hosts did."""
+    """The end of an emulation, and the results of its links and hosts."""
 
     round_trip_s: float
     """The shortest round trip of a flow, in seconds, without transmission and queueing."""
@@ -841,7 +841,7 @@ class Diagnosis:
 
 @final
 class Watcher:
-    """Judges the packets of an interface while they pass.
+    """Diagnoses the packets of an interface as they pass.
 
     Args:
         interface: its name, or `any`.
@@ -871,7 +871,7 @@ class Watcher:
         """Watch for this time; the verdicts that have settled, each as a JSON object."""
 
     def finish(self) -> list[str]:
-        """End the watch; the verdicts on what was open, each as a JSON object."""
+        """End the watch; the verdicts on open connections, each as a JSON object."""
 
     def totals(self) -> str:
         """The totals so far, as a JSON object."""
@@ -879,7 +879,7 @@ class Watcher:
 def diagnose(
     path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
 ) -> Diagnosis:
-    """Judge each retransmission in a capture.
+    """Diagnose each retransmission of a capture.
 
     Args:
         path: the capture, `-` for standard input.
@@ -890,7 +890,7 @@ def diagnose(
     """
 
 def diagnose_pair(first: str | PathLike[str], second: str | PathLike[str]) -> Diagnosis:
-    """What each retransmission in two captures of the same transfers was, one at each end.
+    """Diagnose each retransmission of two captures of the same transfers, one from each end.
 
     Args:
         first: the one capture.
@@ -1020,7 +1020,7 @@ def end_at_second_interrupt() -> None:
     """
 
 def clean_up() -> list[str]:
-    """Remove what killed processes left behind, and return the names of their namespaces.
+    """Remove the namespaces that killed processes left behind, and return their names.
 
     Raises:
         EmulationError: `ip` is missing or refuses.

@@ -51,9 +51,7 @@ def _check_descriptors(count: int, what: str) -> None:
     try:
         held.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(count))
     except OSError:
-        raise Error(
-            f"{what}: too many open files; `ulimit -n` says how many there may be"
-        ) from None
+        raise Error(f"{what}: too many open files; `ulimit -n` shows the limit") from None
     finally:
         for descriptor in held:
             os.close(descriptor)
@@ -65,8 +63,8 @@ def _check_addresses(size: int, what: str) -> None:
         mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
     except OSError:
         raise Error(
-            f"{what}: out of memory: {size >> 20} MB of addresses are wanted; `ulimit -v` says how "
-            "many there may be"
+            f"{what}: out of memory: {size >> 20} MB of address space are needed; `ulimit -v` "
+            "shows the limit"
         ) from None
 
 
@@ -101,7 +99,7 @@ def out_of(error: BaseException) -> str | None:
     """The resource that a library has run out of, by the text of its error; None if none."""
     said = str(error)
     if "Too many open files" in said:
-        return "too many open files: `ulimit -n` says how many there may be"
+        return "too many open files: `ulimit -n` shows the limit"
     if "No space left on device" in said:
         return "no space left on device"
     if isinstance(error, MemoryError):
