@@ -4,9 +4,9 @@
     tools/score_watch.py [--seconds S] [--flows N] [--rate RATE] [--seed S] [--set KEY=VALUE]...
                          [--keep FOLDER]
 
-Real kernels transfer over a link that stalls and loses; the watch runs at the sending host. Prints
-how many of the spurious timeouts it found, those that it invented, packets that the kernel dropped,
-processor time and memory. Needs Linux, root, /dev/net/tun and util-linux. Ends with 1 if a goal is
+Real kernels transfer over a link that stalls and loses packets; the watch runs at the sending host.
+The script prints how many of the spurious timeouts the watch found, its false positives, packets
+that the kernel dropped, processor time and memory. Needs Linux, root, /dev/net/tun and util-linux. Ends with 1 if a goal is
 missed, with 2 if it cannot run here.
 """
 
@@ -37,7 +37,7 @@ from program import PROGRAM
 from rtolab.emulation import EmulationResult, emulate
 
 BEGIN_S = 8.0
-"""When the flows begin: the watch has to be there before."""
+"""The begin of the flows, in seconds: the watch starts before."""
 SENDER_PORTS = 30_000
 """The port of the first flow's sender; the others' follow."""
 LEAST_FOUND, MOST_CORES, PACKETS = 0.97, 0.1, 100_000
@@ -133,7 +133,7 @@ def namespaces() -> Iterator[str]:
 
 
 def first_namespace() -> str:
-    """That of the sending host, as soon as there is one."""
+    """The network namespace of the sending host, as soon as it exists."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         if len(found := list(namespaces())) >= 2:
@@ -143,7 +143,7 @@ def first_namespace() -> str:
 
 
 def measure(process: int, used: Used) -> None:
-    """Note what the process has used, each second until it is gone."""
+    """Record the resources of the process each second until it ends."""
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     while True:
         try:
@@ -176,7 +176,7 @@ def watched(seconds: float, used: Used, lines: list[Line], capture: Path | None)
 
 
 def matched(truth: pl.DataFrame, lines: list[Line]) -> Counter[tuple[str, str]]:
-    """How often the watch said what of timeouts of each truth; `none` where there is none.
+    """Counts of timeouts by truth and verdict of the watch; `none` without a verdict.
 
     Timeouts are matched by flow, sequence number, and order.
     """
@@ -205,7 +205,7 @@ def matched(truth: pl.DataFrame, lines: list[Line]) -> Counter[tuple[str, str]]:
 
 
 def first_sequence_number(rows: list[dict[str, Any]], said: list[Line]) -> int:
-    """What the wire's sequence numbers are more than those of the truth."""
+    """The difference of the wire's sequence numbers to those of the truth."""
     differences = Counter(
         (line["seq"] - row["seq"]) % 2**32
         for row in rows

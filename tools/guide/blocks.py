@@ -28,7 +28,7 @@ REASONS = (
     "needs another program",
     "compiled by the tests of the crates",
     "compiled by tests/guide/test_control.py",
-    "in place of what is yours",
+    "needs your own files",
     "writes into the checkout",
 )
 """The allowed reasons not to run a block. A comma and details may follow."""
@@ -41,13 +41,13 @@ class Block:
     """A fenced block.
 
     Attributes:
-        page: the file that it stands in.
-        line: of its fence, from 1.
-        language: of the fence.
-        title: of the fence; empty without.
-        text: what it holds.
-        not_run: why it is not run; empty where it is.
-        status: with what its last command exits.
+        page: the file that contains it.
+        line: the line of its fence, from 1.
+        language: the language of the fence.
+        title: the title of the fence; empty without one.
+        text: the content.
+        not_run: the reason why the tests do not run it; empty if they do.
+        status: the exit status of its last command.
     """
 
     page: Path

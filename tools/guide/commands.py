@@ -15,10 +15,10 @@ class Command:
     """A command.
 
     Attributes:
-        name: behind `rtolab`.
-        usage: what follows it.
-        about: paragraphs.
-        parameters: each with what it means.
+        name: the word after `rtolab`.
+        usage: the rest of the usage line.
+        about: the paragraphs of the description.
+        parameters: the names, each with its meaning.
         examples: command lines.
     """
 

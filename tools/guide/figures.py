@@ -93,7 +93,7 @@ def _lengths(path: Path) -> Any:
             y=alt.Y("unneeded:Q", title="unneeded segments"),
             color=alt.Color("sender:N", title=None, scale=colours),
         ),
-        "A timeout's price is not the stall's length",
+        "The cost of a timeout does not depend on the length of the stall",
         "1 Mbit/s, 50 ms each way; one stall",
     )
 
@@ -118,7 +118,7 @@ def _detectors() -> Any:
             ),
             order=alt.Order("order:Q"),
         ),
-        "What detectors say of a SACK sender's timeouts",
+        "Verdicts of detectors on a SACK sender's timeouts",
         "100 transfers over a slow link with sudden delays, against the truth",
     )
 

@@ -110,7 +110,7 @@ def _as_text(path: Path) -> str:
 
 
 def _not_run() -> Iterator[str]:
-    yield "# What the tests do not run"
+    yield "# Blocks that the tests do not run"
     yield ""
     yield "On this page you see which blocks of the guide are not tested, and why."
     yield "`tests/guide/test_guide.py` runs all others and compares their output."

@@ -86,7 +86,7 @@ def _cell_outputs(number: int, cell: Any) -> Iterator[tuple[str, dict[str, Any]]
 def _shown(name: str, place: str, data: dict[str, Any]) -> Iterator[str]:
     images = list(_images(data))
     if images:
-        yield f"\n![What the cell above shows]({_picture(name, place, images[0][0])})"
+        yield f"\n![The output of the cell above]({_picture(name, place, images[0][0])})"
     elif "text/html" in data:
         shown = re.sub(r"\n\s*\n", "\n", data["text/html"]).strip()
         yield f'\n<div class="output">\n{shown}\n</div>'
