@@ -6,8 +6,8 @@
 
 Real kernels transfer over a link that stalls and loses packets; the watch runs at the sending host.
 The script prints how many of the spurious timeouts the watch found, its false positives, packets
-that the kernel dropped, processor time and memory. Needs Linux, root, /dev/net/tun and util-linux. Ends with 1 if a goal is
-missed, with 2 if it cannot run here.
+that the kernel dropped, processor time and memory. Needs Linux, root, /dev/net/tun and util-linux.
+Ends with 1 if a goal is missed, with 2 if it cannot run here.
 """
 
 import argparse
