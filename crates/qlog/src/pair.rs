@@ -54,17 +54,22 @@ impl<'a> Peer<'a> {
         let arrived = outstanding.filter_map(|(_, number)| arrivals.get(number)).copied().min();
         let classified = |class, event| Some((class, 1.0, Some((BOTH_LOGS, event))));
         match (arrived, probe) {
-            (Some(arrived), Some(probe)) if arrived < probe => {
+            // Without an answered probe, all later acknowledgments count.
+            (Some(arrived), probe) if probe.is_none_or(|probe| arrived < probe) => {
+                let until = probe.unwrap_or(u64::MAX);
                 let sent: Vec<&(u64, Space, Space, u64)> = self
                     .other
                     .acks
                     .iter()
-                    .filter(|(event, of, ..)| *of == space && (arrived..probe).contains(event))
+                    .filter(|(event, of, ..)| *of == space && (arrived..until).contains(event))
                     .collect();
                 let has_arrived = |(_, _, in_space, number): &(u64, Space, Space, u64)| {
                     let own: Option<&BTreeMap<u64, u64>> = self.own.arrivals.get(in_space);
                     own.and_then(|own| own.get(number)).is_some_and(|at| *at > timeout.event)
                 };
+                if sent.is_empty() && probe.is_none() {
+                    return None;
+                }
                 let is_lost = !sent.is_empty() && !sent.iter().any(|ack| has_arrived(ack));
                 classified(
                     if is_lost { TimeoutClass::AckLost } else { TimeoutClass::Spurious },

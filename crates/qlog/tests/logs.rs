@@ -237,3 +237,25 @@ fn the_other_log_knows_each_fate() {
     assert_eq!(found.connections[0].losses[0].verdict, LossClass::Spurious);
     assert!(pair([&inputs[1], &inputs[1]]).is_none(), "two logs of the server");
 }
+
+/// The path goes dark after packet 1 has arrived: its acknowledgment and all probes are lost.
+#[test]
+fn a_timeout_whose_acknowledgment_was_lost_is_not_spurious() {
+    let to_client = |line: String| line.replace("packet_sent", "packet_received");
+    let to_server = |line: String| line.replace("packet_received", "packet_sent");
+    let ack = acked(72, 1, "[[0,1]]");
+    let mut server =
+        vec![sent(0, 0), acked(50, 0, "[[0]]"), sent(51, 1), expired(200), sent(201, 2)];
+    let mut client = vec![to_client(sent(20, 0)), to_server(acked(21, 0, "[[0]]"))];
+    client.extend([to_client(sent(71, 1)), to_server(ack.clone())]);
+    let class = |server: &[String], client: &[String]| {
+        let logs = [lines(server), lines(client).replace("server", "client")];
+        let found =
+            diagnose_pair(logs.each_ref().map(|log| log.as_bytes()), |_| Ok::<(), Infallible>(()));
+        found.unwrap().unwrap().connections[0].timeouts[0].class
+    };
+    assert_eq!(class(&server, &client), TimeoutClass::AckLost);
+    assert_eq!(class(&server, &client[..3]), TimeoutClass::Unknown, "the log ends before the ACK");
+    server.push(ack.replace("72", "250"));
+    assert_eq!(class(&server, &client), TimeoutClass::Spurious, "the ACK was only late");
+}
