@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Versions that work together; `make PIP_CONSTRAINT= test` takes the newest.
 export PIP_CONSTRAINT := constraints.txt
 
-.PHONY: help demo test bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
+.PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
         soak audit lint-prose docs docs-rust shell dist clean
 
 help:
@@ -34,8 +34,12 @@ help:
 demo: $(VENV)/built
 	@$(BIN)/rtolab demo
 
-test: $(VENV)/dev
+test: test-rust test-python
+
+test-rust: $(VENV)/dev
 	cargo test --workspace --quiet
+
+test-python: $(VENV)/dev
 	$(BIN)/pytest
 
 bench: $(VENV)/built
