@@ -27,7 +27,9 @@ impl<'a> Peer<'a> {
         let (own, other) = (sender.receiver_side.as_ref()?, receiver.receiver_side.as_ref()?);
         let groups = (sender.group.as_ref(), receiver.group.as_ref());
         let has_same_end = sender.vantage.is_some() && sender.vantage == receiver.vantage;
-        let differ = matches!(groups, (Some(one), Some(two)) if one != two);
+        // Logs that do not name their vantage point name groups of their own.
+        let is_named = sender.vantage.is_some() && receiver.vantage.is_some();
+        let differ = is_named && matches!(groups, (Some(one), Some(two)) if one != two);
         let has_sent = receiver.received > 0 && receiver.received <= sender.sent + sender.sent / 4;
         (!has_same_end && !differ && has_sent).then_some(Self { own, other })
     }

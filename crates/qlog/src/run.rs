@@ -63,10 +63,13 @@ pub fn diagnose_pair<R: Read, E>(
     let is_second = sent(&second) > sent(&first);
     let (sender, receiver) = if is_second { (&second, &first) } else { (&first, &second) };
     let is_alone = sender.connections.len() == 1 && receiver.connections.len() == 1;
+    let main = [sender, receiver].map(main_connection);
     let mut common = 0;
     let reports = sender.connections.iter().map(|connection| {
         let is_same = |other: &&Connection| {
-            is_alone || (connection.group.is_some() && connection.group == other.group)
+            let are_main = main[0].is_some_and(|one| std::ptr::eq(one, connection))
+                && main[1].is_some_and(|one| std::ptr::eq(one, *other));
+            is_alone || are_main || (connection.group.is_some() && connection.group == other.group)
         };
         let mut peers = receiver.connections.iter().filter(is_same);
         let peer = peers.find_map(|other| Peer::new(connection, other));
@@ -84,6 +87,14 @@ pub fn diagnose_pair<R: Read, E>(
     document.error = document.error.filter(|error| !error.is_empty());
     document.sender_capture = Some(usize::from(is_second));
     Ok(Some(document))
+}
+
+/// The connection that has most packets of a log. quinn names another group at each end, and at the
+/// client a second one after the handshake.
+fn main_connection(log: &Log) -> Option<&Connection> {
+    let packets = |one: &Connection| one.sent + one.received;
+    let all: u64 = log.connections.iter().map(packets).sum();
+    log.connections.iter().find(|one| packets(one) > all / 4 * 3)
 }
 
 fn document(log: &Log, error: Option<String>, connections: Vec<LogReport>) -> LogDocument {

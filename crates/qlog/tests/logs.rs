@@ -238,6 +238,27 @@ fn the_other_log_knows_each_fate() {
     assert!(pair([&inputs[1], &inputs[1]]).is_none(), "two logs of the server");
 }
 
+/// As quinn logs: without vantage points, with a group of each end's own, and with another one at the
+/// client after the handshake.
+#[test]
+fn the_main_connections_of_two_logs_are_a_pair() {
+    let group = |line: &String, name: &str| {
+        format!(r#"{},"group_id":"{name}"}}"#, line.strip_suffix('}').unwrap())
+    };
+    let events = reordered();
+    let server: Vec<String> = events.iter().map(|line| group(line, "server")).collect();
+    let received = |number: u64| sent(1, number).replace("packet_sent", "packet_received");
+    let mut client = vec![group(&sent(0, 9), "first")];
+    client.extend([0, 3, 4, 5, 1, 6, 7, 8].map(|number| group(&received(number), "second")));
+    let unnamed = |events: &[String]| lines(events).replace("server\"},", "unknown\"},");
+    let logs = [unnamed(&server), unnamed(&client)];
+    let found =
+        diagnose_pair(logs.each_ref().map(|log| log.as_bytes()), |_| Ok::<(), Infallible>(()));
+    let found = found.unwrap().expect("a pair");
+    let verdicts: Vec<_> = found.connections[0].losses.iter().map(|loss| loss.verdict).collect();
+    assert_eq!(verdicts, [LossClass::Spurious, LossClass::Genuine]);
+}
+
 /// The path goes dark after packet 1 has arrived: its acknowledgment and all probes are lost.
 #[test]
 fn a_timeout_whose_acknowledgment_was_lost_is_not_spurious() {
