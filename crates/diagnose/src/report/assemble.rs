@@ -334,7 +334,11 @@ fn class(
             }
             // Nothing made the receiver acknowledge the original before the copy arrived.
             Some(covering) if covering.reports_duplicate && covering.may_be_delayed => {
-                TimeoutClass::Spurious
+                match range.duplicates + 1 < range.copies.len() {
+                    // The path lost a copy, so it may also have lost the delayed ACK.
+                    true => TimeoutClass::Unknown,
+                    false => TimeoutClass::Spurious,
+                }
             }
             // The first ACK answers a duplicate: the ACKs before it were lost.
             Some(covering) if covering.reports_duplicate => TimeoutClass::AckLost,
