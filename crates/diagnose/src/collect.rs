@@ -48,7 +48,6 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
 /// Collects the evidence of a settled range.
 pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &SettledDirection<'_>) {
     if vantage != Vantage::Receiver {
-        range.discard_unconfirmed(end.rtt, end.last_ack.is_some());
         note(range, KINDS.at_end, |look, range| look(range, end));
         return;
     }

@@ -22,6 +22,9 @@ const UNKNOWN_MSS: u32 = 8948;
 /// The bytes of the timestamps option in each segment.
 const TIMESTAMPS: u32 = 12;
 
+/// A timestamp may be older than TS.Recent by this number of ticks: Linux's `TCP_PAWS_WINDOW`.
+const PAWS_WINDOW: i32 = 1;
+
 /// The maximum number of outstanding segments. If there are more, the capture lacks ACKs or the
 /// other direction, and the oldest segments are discarded.
 const MAX_OUTSTANDING: usize = 1 << 16;
@@ -40,6 +43,8 @@ pub(crate) struct HalfConnection {
     pub history: RetransmissionHistory,
     pub rtt: RttStatistics,
     pub sender_state: SenderState,
+    /// The timestamp that the receiver echoed last.
+    echoed: Option<u32>,
     pub arrivals: Arrivals,
     pub episodes: Episodes,
     pub conformance: Conformance,
@@ -67,6 +72,7 @@ impl HalfConnection {
             history: RetransmissionHistory::default(),
             rtt: RttStatistics::default(),
             sender_state: SenderState::default(),
+            echoed: None,
             arrivals: Arrivals::starting_at(first),
             episodes: Episodes::default(),
             conformance: Conformance::default(),
@@ -92,7 +98,10 @@ impl HalfConnection {
         self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
         self.conformance.on_sent(segment, frame, self.detectors.flight());
-        let arrival = self.arrivals.take(segment, frame, &self.rtt);
+        let arrival = match self.is_discarded_by_paws(segment) {
+            true => self.arrivals.discard(segment, frame, &self.rtt),
+            false => self.arrivals.take(segment, frame, &self.rtt),
+        };
         if segment.seq >= max {
             if segment.seq > max {
                 self.add_unseen(segment.seq, frame.at);
@@ -111,6 +120,13 @@ impl HalfConnection {
             | Arrival::Untracked => self.retransmit(segment, frame, arrival, view),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
+    }
+
+    /// Does the receiver discard a segment because its timestamp is older than TS.Recent (PAWS, RFC
+    /// 7323 section 5)? Its ACKs echo TS.Recent. At the sender no timestamp is older than an echo.
+    fn is_discarded_by_paws(&self, segment: &Segment) -> bool {
+        let stamps = segment.timestamps().zip(self.echoed);
+        stamps.is_some_and(|(own, echoed)| (own.value.wrapping_sub(echoed) as i32) < -PAWS_WINDOW)
     }
 
     /// The number of segments on the wire that carry a payload of `len` bytes.
@@ -242,6 +258,9 @@ impl HalfConnection {
         let facts = self.detectors.on_ack(segment, frame.at);
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
+        if let Some(timestamps) = segment.timestamps().filter(|_| segment.flags.has(Flags::ACK)) {
+            self.echoed = Some(timestamps.echo);
+        }
         if let Some(mss) = segment.syn_options().mss {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
             self.mss = u32::from(mss).saturating_sub(options).max(1);
@@ -340,6 +359,7 @@ impl HalfConnection {
         let last_ack = self.sender_state.last_ack().filter(|_| self.dsack_seen);
         let end = SettledDirection { rtt: &self.rtt, last_ack };
         for range in &mut self.settled {
+            range.discard_unconfirmed(&self.rtt, self.dsack_seen);
             collect::at_end(range, vantage, &end);
         }
         if vantage != Vantage::Receiver {

@@ -67,6 +67,18 @@ impl Arrivals {
         Self { first, max: first, gaps: Vec::new(), forgotten: None, acked: None, missed: 0 }
     }
 
+    /// Adds a segment that the receiver discards for its old timestamp: none of its bytes arrives.
+    pub fn discard(&mut self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
+        if segment.seq < self.max {
+            return self.late(segment, frame, rtt);
+        }
+        let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
+        let opened = Opened { at: frame.at, ip_id: frame.ip_id, timestamp };
+        self.open(Gap { start: self.max, end: segment.end(), opened });
+        self.max = segment.end();
+        Arrival::New
+    }
+
     /// Adds a segment that occupies sequence numbers.
     pub fn take(&mut self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
         let (start, end) = (segment.seq, segment.end());

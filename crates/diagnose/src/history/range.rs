@@ -129,8 +129,8 @@ impl RetransmittedRange {
     /// Discards the evidence whose premise later packets did not confirm. If the receiver reports
     /// duplicates, only its reports confirm.
     pub fn discard_unconfirmed(&mut self, rtt: &RttStatistics, reports_duplicates: bool) {
-        let confirms = |premise: TooSoon| !reports_duplicates && premise.is_confirmed(rtt);
-        self.evidence.retain(|piece| piece.premise.is_none_or(confirms));
+        let is_confirmed = |premise: TooSoon| !reports_duplicates && premise.is_confirmed(rtt);
+        self.evidence.retain(|piece| piece.premise.is_none_or(is_confirmed));
     }
 
     /// When its last copy was sent, if no earlier copy arrived.
