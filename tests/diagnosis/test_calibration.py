@@ -14,6 +14,9 @@ from labelled_captures import Labelled, compared, labels
 from rtolab.result import Result
 from rtolab.run import run
 
+SHARED = 30
+"""The number of shared queues of a test."""
+
 MANY = 30
 """The minimum number of verdicts of a class whose share is compared."""
 
@@ -30,6 +33,36 @@ def test_confidence_is_at_most_the_share_that_is_right(tmp_path: Path) -> None:
         allowed = 3 * sqrt(stated * (1 - stated) / one["verdicts"])
         assert one["right"] >= stated - allowed, one
     assert compared >= 6
+
+
+def test_an_outage_that_empties_a_shared_queue_makes_no_copy_unneeded(tmp_path: Path) -> None:
+    """After the outage the path is faster than ever: an ACK that seems too soon answers a copy."""
+    seeds = drawn_paths.SHARED_JUDGING[:SHARED]
+    rows = pl.DataFrame(list(drawn_paths.verdicts(seeds, tmp_path, drawn_paths.drawn_shared)))
+    sure = rows.filter((pl.col("place") == "sender") & (pl.col("confidence") >= 0.9))
+    unneeded = sure.filter((pl.col("what") == "verdict") & (pl.col("said") == "unneeded"))
+    assert unneeded.height > MANY
+    right = (unneeded["said"] == unneeded["truth"]).mean()
+    assert isinstance(right, float)
+    assert right >= 0.95, unneeded.filter(pl.col("said") != pl.col("truth"))
+
+
+def test_originals_that_paws_discards_make_no_copy_unneeded(tmp_path: Path) -> None:
+    """The receiver's capture contains originals so late that their timestamps are too old."""
+    link = {"rate": "2 Mbit/s", "delay": "50 ms", "order": "free"}
+    late = {"jitter": '{ exponential = "300 ms" }'}
+    set = {f"link.wire.{key}": value for key, value in (link | late).items()}
+    set |= {"tcp.timestamps": True, "flow.transfer.bytes": "500 kB", "duration": "120 s"}
+    discarded = 0
+    for seed in range(1, 5):
+        result = run("single-link", sender="sack", seed=seed, set=set, trace=True)
+        (tmp_path / "one.receiver.pcapng").write_bytes(result.pcapng(0, "receiver"))
+        known = labels(Labelled("", result, 0), "receiver")
+        known.write_parquet(tmp_path / "one.receiver.labels.parquet")
+        counts = compared(tmp_path, "one.receiver")
+        assert counts["receiver", "verdict", "needed", "unneeded"] == 0, counts
+        discarded += counts["receiver", "verdict", "needed", "needed"]
+    assert discarded > 0
 
 
 def test_smallest_round_trip_may_be_that_of_two_segments_in_a_row(tmp_path: Path) -> None:
