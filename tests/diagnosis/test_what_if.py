@@ -11,6 +11,7 @@ import pytest
 import kernel_runs
 import labelled_captures
 import program
+from capture_changes import as_udp, changed
 from frto_pairs import with_frto
 from rtolab import _rtolab
 from rtolab.diagnosis import diagnose
@@ -28,6 +29,7 @@ FORWARD_OUTAGE = ("link.radio.forward.outages.scripted", '[{ at = "5 s", for = "
 FORWARD_STALL = ("link.radio.forward.stalls.scripted", '[{ at = "5 s", for = "3 s" }]')
 BACKWARD_STALL = ("link.radio.backward.stalls.scripted", '[{ at = "5 s", for = "3 s" }]')
 DROPS = ("link.radio.forward.drops", "[50, 120]")
+STALLED = "stall-3s-sack-frto-off.sender"
 CLOSE = 0.03
 """Within the time that two data packets take, in seconds."""
 
@@ -326,3 +328,22 @@ def test_the_effect_of_frto_is_predicted_for_kernels(tmp_path: Path) -> None:
         if abs(predicted - sent) > 2:
             wrong.append(f"{name}: {predicted} predicted, {sent} sent")
     assert len(wrong) <= len(kernel_runs.FRTO_PAIRS) / 2 * 0.1, wrong
+
+
+def test_a_capture_without_tcp_has_nothing_to_replay(tmp_path: Path) -> None:
+    """The message names what is missing, and the path is not written."""
+    file, _ = captured(tmp_path, "linux")
+    file.write_bytes(changed(file.read_bytes(), as_udp))
+    path = tmp_path / "path.toml"
+    done = program.run("diagnose", str(file), "--what-if", "--scenario-out", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was replayed: the capture has no TCP connection." in done.stdout
+    assert not path.exists()
+
+
+def test_the_nearest_sender_is_described_by_names_of_linux() -> None:
+    shown = program.run("diagnose", str(KEPT / f"{STALLED}.pcapng.gz"), "--what-if").stdout
+    assert "What if: connection #1" in shown
+    assert "tcp_timestamps=0" in shown
+    assert "kernel." not in shown
+    assert "…" not in shown

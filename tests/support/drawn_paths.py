@@ -138,7 +138,7 @@ def drawn_shared(seed: int) -> Drawn:
     sender = random.choice(SENDERS)
     set["tcp.timestamps"] = random.random() < 0.25
     if random.random() < 0.6:
-        others = f"count = {random.choice([1, 2, 4, 8])}\nstart_jitter = \"1 s\""
+        others = f'count = {random.choice([1, 2, 4, 8])}\nstart_jitter = "1 s"'
     else:
         rate = f"{rate_kbps * between(0.4, 1.05):.0f} kbit/s"
         others = f'datagrams = {{ rate = "{rate}", packet = "1000 B" }}'

@@ -24,6 +24,7 @@ from rtolab.diagnosis.tables import (
     classes_of,
     compared,
     has_something,
+    heading,
     outcomes,
     silence,
     stacks,
@@ -156,7 +157,8 @@ def _counts(rows: Sequence[Mapping[str, Any]], key: str, names: Sequence[str]) -
 def _what_if(found: Mapping[str, Any]) -> str:
     """Other senders, and Linux with other settings, on the path of the worst connection."""
     if "error" in found:
-        return f"<section><h3>What if</h3><p>{escape(found['error'])}.</p></section>"
+        said = escape(f"Nothing was replayed: {found['error']}.")
+        return f"<section><h3>{heading(found)}</h3><p>{said}</p></section>"
     tables = "".join(
         _table(
             (what, *NAMES_OF_OUTCOMES), "".join(_cells(*row) for row in outcomes(rows)), "numbers"
@@ -164,7 +166,7 @@ def _what_if(found: Mapping[str, Any]) -> str:
         for what, rows in (compared(found) if found["agrees"] else [])
     )
     return (
-        f"<section><h3>What if: connection {found['connection']}</h3>"
+        f"<section><h3>{heading(found)}</h3>"
         f"{_paragraph({'sentences': found['advice']})}"
         f'<p class="again">{escape(agreement(found))}</p>'
         f'<details><summary>Other senders and settings</summary><div class="wide">{tables}</div>'

@@ -133,14 +133,20 @@ def stacks(shown: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def what_if(found: Mapping[str, Any]) -> RenderableType:
     """The conclusion from other senders and settings, and their outcomes; or why none is known."""
+    title = Text(heading(found), "bold")
     if "error" in found:
-        return Text(found["error"])
-    title = Text(f"What if: connection #{found['connection']}", "bold")
+        return Group(title, Text(f"Nothing was replayed: {found['error']}."))
     lines: list[RenderableType] = [title, paragraph({"sentences": found["advice"]})]
     lines.append(Text(agreement(found), "dim"))
     if found["agrees"]:
         lines += [_outcomes(what, rows) for what, rows in compared(found)]
     return Group(*lines)
+
+
+def heading(found: Mapping[str, Any]) -> str:
+    """The connection that was replayed: the worst one."""
+    number = found["connection"]
+    return "What if" if number is None else f"What if: connection #{number}"
 
 
 def compared(found: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Mapping[str, Any]]]]]:
@@ -183,16 +189,31 @@ def _outcomes(what: str, rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(what, no_wrap=True, min_width=max(len(name) for name, _ in rows))
     for name in NAMES_OF_OUTCOMES:
-        table.add_column(name.replace(" (", "\n("), justify="right")
+        title = name.replace(" (", "\n(").replace(" than ", " than\n")
+        longest_word = max(len(word) for word in title.split())
+        table.add_column(title, justify="right", min_width=longest_word)
     for row in outcomes(rows):
         table.add_row(*row)
     return table
 
 
 def _named(outcome: Mapping[str, Any]) -> str:
-    written = ((key, str(value).lower()) for key, value in outcome["set"].items())
-    settings = ", ".join(f"{key}={value}" for key, value in written)
+    settings = ", ".join(_setting(key, str(value)) for key, value in outcome["set"].items())
     return f"{outcome['sender']} ({settings})" if settings else outcome["sender"]
+
+
+SYSCTLS = {"kernel.congestion": "tcp_congestion_control", "kernel.rto_min": "rto_min"}
+"""Names of kernel settings that differ from their keys in a scenario."""
+
+
+def _setting(key: str, value: str) -> str:
+    """A setting as Linux names it, if it is one of the kernel's."""
+    value = value.lower()
+    if not key.startswith("kernel."):
+        return f"{key}={value}"
+    name = SYSCTLS.get(key, key.replace("kernel.", "tcp_"))
+    flags = {"true": "1", "false": "0"}
+    return f"{name}={flags.get(value, value)}"
 
 
 def _seconds(value: float | None) -> str:

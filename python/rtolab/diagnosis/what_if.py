@@ -16,12 +16,13 @@ def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
         capture: the file, if `found` names it differently.
 
     Returns:
-        `what_if` of `rtolab diagnose --what-if --json`: `connection` (its number) with `scenario`
-        (path and transfer as TOML), `captured`, `nearest`, `agrees`, `advice` (the conclusion),
-        `senders` and `linux`, or with `error` (why the capture does not determine the path).
+        `what_if` of `rtolab diagnose --what-if --json`: `connection` (its number; null without one)
+        with `scenario` (path and transfer as TOML), `captured`, `nearest`, `agrees`, `advice` (the
+        conclusion), `senders` and `linux`, or with `error` (why the capture does not determine the
+        path).
     """
     if not found.worst:
-        return {"error": "there is no connection"}
+        return {"connection": None, "error": "the capture has no TCP connection"}
     number = found.worst[0]["number"]
     try:
         answer = json.loads(_rtolab.what_if(capture or found.capture, number))
