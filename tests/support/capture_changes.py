@@ -115,6 +115,44 @@ def _add(octets: bytearray, at: int, more: int) -> None:
     struct.pack_into(">I", octets, at, (number + more) % 2**32)
 
 
+def merged_by_offload(packets: Iterable[Packet], within: int, most: int = 65_000) -> list[Packet]:
+    """The packets as TSO or GRO shows them: segments in a row are one super-segment.
+
+    Args:
+        packets: in the order of their times.
+        within: the longest time from the first segment to the last, in nanoseconds.
+        most: the largest super-segment, in bytes with its headers.
+    """
+    found: list[Packet] = []
+    firsts: dict[bytes, int] = {}
+    for one in packets:
+        at = firsts.get(one.source)
+        last = found[at] if at is not None else None
+        head = 20 + (one.tcp[12] >> 4) * 4
+        payload = one.original - head
+        if last and payload > 0 and _continues(last, one) and one.at - last.at <= within:
+            size = last.original + payload
+            if size <= most and at is not None:
+                body = last.body[:2] + struct.pack(">H", size) + last.body[4:]
+                found[at] = replace(last, body=body, original=size)
+                continue
+        firsts[one.source] = len(found)
+        found.append(one)
+    return found
+
+
+def _continues(first: Packet, second: Packet) -> bool:
+    """Do two segments differ only by their numbers, and follow each other without a gap?"""
+    head = 20 + (first.tcp[12] >> 4) * 4
+    payload = first.original - head
+    following = (int.from_bytes(first.tcp[4:8], "big") + payload) % 2**32
+    is_next = following == int.from_bytes(second.tcp[4:8], "big")
+    is_alike = first.tcp[8:14] == second.tcp[8:14] and first.tcp[20 : head - 20] == (
+        second.tcp[20 : head - 20]
+    )
+    return payload > 0 and is_next and is_alike
+
+
 def as_udp(packet: Packet) -> Packet:
     """The packet as one of UDP."""
     return replace(packet, body=packet.body[:9] + bytes([17]) + packet.body[10:])
