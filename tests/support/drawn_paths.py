@@ -53,7 +53,8 @@ to = "receiver"
 """A scenario whose other flows keep the queue from emptying, except in outages."""
 
 SHARED_JUDGING = range(5001, 5101)
-"""Numbers of shared queues on which nothing was chosen. Rules were made on 400 others, drawn from the same ranges."""
+"""Numbers of shared queues on which nothing was chosen. Rules were made on 400 others, drawn
+from the same ranges."""
 
 
 @dataclass(frozen=True)
