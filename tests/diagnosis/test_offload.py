@@ -47,8 +47,8 @@ def thinned(capture: bytes) -> bytes:
         is_plain = one.tcp[12] >> 4 == last.tcp[12] >> 4 and len(kept) > 4
         alike = last.source == one.source and last.original == one.original
         advances = one.tcp[8:12] > last.tcp[8:12]
-        is_followed = is_pure and is_plain and alike and advances and one.at - last.at < ACKED_AT_ONCE
-        if is_followed:
+        is_soon = one.at - last.at < ACKED_AT_ONCE
+        if is_pure and is_plain and alike and advances and is_soon:
             kept.pop()
         kept.append(one)
     return written(head, kept)

@@ -147,8 +147,9 @@ def _continues(first: Packet, second: Packet) -> bool:
     payload = first.original - head
     following = (int.from_bytes(first.tcp[4:8], "big") + payload) % 2**32
     is_next = following == int.from_bytes(second.tcp[4:8], "big")
-    is_alike = first.tcp[8:14] == second.tcp[8:14] and first.tcp[20 : head - 20] == (
-        second.tcp[20 : head - 20]
+    is_alike = (
+        first.tcp[8:14] == second.tcp[8:14]
+        and first.tcp[20 : head - 20] == (second.tcp[20 : head - 20])
     )
     return payload > 0 and is_next and is_alike
 
