@@ -307,7 +307,9 @@ class _Runner:
         measured = TransferMeasurement(
             ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line}
         )
-        return _with_losses(measured, logs)
+        measured = _with_losses(measured, logs)
+        shutil.rmtree(path.with_suffix(".logs"))
+        return measured
 
     def _wait(self, process: subprocess.Popen[bytes], limit_s: float) -> None:
         left = self.stack.lead_s + limit_s + GRACE_S
