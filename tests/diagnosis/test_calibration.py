@@ -51,7 +51,7 @@ def test_originals_that_paws_discards_make_no_copy_unneeded(tmp_path: Path) -> N
     """The receiver's capture contains originals so late that their timestamps are too old."""
     link = {"rate": "2 Mbit/s", "delay": "50 ms", "order": "free"}
     late = {"jitter": '{ exponential = "300 ms" }'}
-    set = {f"link.wire.{key}": value for key, value in (link | late).items()}
+    set: dict[str, object] = {f"link.wire.{key}": value for key, value in (link | late).items()}
     set |= {"tcp.timestamps": True, "flow.transfer.bytes": "500 kB", "duration": "120 s"}
     discarded = 0
     for seed in range(1, 5):
