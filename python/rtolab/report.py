@@ -77,8 +77,8 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
     before, after, *others = STANDINGS
     head = ("Paper", "Experiments", *KINDS, before, after, "the paper's", *VERDICTS[1:], *others)
     body = "".join(_summary_row(line) for line in summary(reproductions))
-    known = f"<p>{causes(reproductions)}</p>"
-    return _table(head, body, "numbers") + known
+    known = causes(reproductions)
+    return _table(head, body, "numbers") + (f"<p>{known}</p>" if known else "")
 
 
 def _summary_row(line: Line) -> str:

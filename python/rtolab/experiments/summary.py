@@ -71,9 +71,12 @@ class Causes:
 
     def __str__(self) -> str:
         return (
-            f"Causes of checks that fail or are not reproducible: {self.demonstrated} demonstrated "
-            f"by a command, {self.reasoned} reasoned, not demonstrated."
+            f"Their causes: {self.demonstrated} demonstrated by a command, {self.reasoned} "
+            "reasoned, not demonstrated."
         )
+
+    def __bool__(self) -> bool:
+        return self.demonstrated + self.reasoned > 0
 
 
 def causes(reproductions: Iterable[Reproduction]) -> Causes:

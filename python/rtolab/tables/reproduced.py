@@ -287,7 +287,8 @@ def summary(lines: Sequence[Line], causes: Causes) -> RenderableType:
             *verdicts,
             *(_passing(line.of_standing(standing)) for standing in others),
         )
-    return Group(table, Text(STANDING, "dim"), Text(str(causes), "dim"))
+    known = [Text(str(causes), "dim")] if causes else []
+    return Group(table, Text(STANDING, "dim"), *known)
 
 
 def _passing(counts: tuple[int, int]) -> str:
