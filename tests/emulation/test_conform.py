@@ -106,10 +106,10 @@ def test_every_scenario_and_every_reference_run_can_be_run(which: Suite, tmp_pat
 
 
 FILES = {
-    (Suite.FIFTY, 1): "ddbdcb33c0d2ed21",
-    (Suite.TODAY, 1): "3efd57bd82c8b8a5",
+    (Suite.FIFTY, 1): "35e06fca2a5de087",
+    (Suite.TODAY, 1): "d1116e1d3825df34",
 }
-"""The digest of all files of a suite in a version."""
+"""The digest of all files of a suite in a version, without their titles."""
 
 
 @pytest.mark.parametrize("which", [Suite.FIFTY, Suite.TODAY])
@@ -119,7 +119,9 @@ def test_another_file_makes_another_version(which: Suite, tmp_path: Path) -> Non
         for each in (one, one.reference):
             each.write(file, 60)
             trace = file.with_suffix(".delays")
-            words = [f"{each.id} {each.seed} {each.tail}", file.read_text()]
+            lines = file.read_text().splitlines()
+            words = [f"{each.id} {each.seed} {each.tail}"]
+            words += [line for line in lines if not line.startswith("title")]
             words += [trace.read_text()] if each.round_trips else []
             digest.update("\n".join(words).encode())
     assert digest.hexdigest()[:16] == FILES[which, which.version]

@@ -115,22 +115,34 @@ def _add(octets: bytearray, at: int, more: int) -> None:
     struct.pack_into(">I", octets, at, (number + more) % 2**32)
 
 
-def merged_by_offload(packets: Iterable[Packet], within: int, most: int = 65_000) -> list[Packet]:
+def merged_by_offload(
+    packets: Iterable[Packet], within: int, most: int = 65_000, *, by_sender: bool = False
+) -> list[Packet]:
     """The packets as TSO or GRO shows them: segments in a row are one super-segment.
 
     Args:
         packets: in the order of their times.
         within: the longest time from the first segment to the last, in nanoseconds.
         most: the largest super-segment, in bytes with its headers.
+        by_sender: is it TSO? A sender does not put new data behind what it retransmits.
     """
     found: list[Packet] = []
     firsts: dict[bytes, int] = {}
+    ends: dict[bytes, int] = {}
+    new: dict[bytes, bool] = {}
     for one in packets:
         at = firsts.get(one.source)
         last = found[at] if at is not None else None
         head = 20 + (one.tcp[12] >> 4) * 4
         payload = one.original - head
-        if last and payload > 0 and _continues(last, one) and one.at - last.at <= within:
+        seq = int.from_bytes(one.tcp[4:8], "big")
+        is_new = (seq - ends.get(one.source, seq)) % 2**32 < 2**31
+        if is_new:
+            ends[one.source] = (seq + payload) % 2**32
+        is_apart = by_sender and is_new != new.get(one.source, is_new)
+        new[one.source] = is_new
+        is_soon = last is not None and one.at - last.at <= within
+        if last and payload > 0 and _continues(last, one) and is_soon and not is_apart:
             size = last.original + payload
             if size <= most and at is not None:
                 body = last.body[:2] + struct.pack(">H", size) + last.body[4:]
