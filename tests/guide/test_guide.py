@@ -15,6 +15,7 @@ import rtolab
 from blocks import REASONS, RUNS, Block, blocks, indented, matches
 from program import execute
 from rtolab import sweep
+from rtolab.conform import recipes
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -65,7 +66,9 @@ class Session:
     def toml(self, block: Block) -> str:
         path = self.folder / (block.title or "block.toml")
         path.write_text(block.text)
-        if "scenario" in tomllib.loads(block.text):
+        if path.name == recipes.FILE:
+            recipes.read(path)
+        elif "scenario" in tomllib.loads(block.text):
             sweep.load(path)
         else:
             rtolab.check(path)
