@@ -59,7 +59,7 @@ impl RttStatistics {
         self.newest.is_some_and(|newest| newest > at)
     }
 
-    /// Did an ACK at `acked` come too soon to answer a segment sent at `sent`, by the samples so far?
+    /// Did an ACK at `acked` come too soon for a segment sent at `sent`, by the samples so far?
     pub fn is_too_soon(&self, sent: Instant, acked: Instant) -> bool {
         self.min.is_some_and(|min| acked.since(sent) * 100 < min * TOO_SOON)
     }

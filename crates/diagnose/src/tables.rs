@@ -29,8 +29,8 @@ pub const TABLES: [(&str, MakeTable); 6] = [
 ];
 
 /// `connections`: one row per connection. The options are null if the capture lacks the handshake,
-/// the columns of the sender's system if there is no guess, and those of the idle timeout unless the
-/// path forgot the connection.
+/// the columns of the sender's system if there is no guess, and those of the idle timeout unless
+/// the path forgot the connection.
 fn connections(document: &Document) -> RecordBatch {
     fn agreed<C>(of: impl Fn(&Options) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.options.as_ref().map(&of)

@@ -238,8 +238,8 @@ fn the_other_log_knows_each_fate() {
     assert!(pair([&inputs[1], &inputs[1]]).is_none(), "two logs of the server");
 }
 
-/// As quinn logs: without vantage points, with a group of each end's own, and with another one at the
-/// client after the handshake.
+/// As quinn logs: without vantage points, with a group of each end's own, and with another one at
+/// the client after the handshake.
 #[test]
 fn the_main_connections_of_two_logs_are_a_pair() {
     let group = |line: &String, name: &str| {

@@ -21,7 +21,7 @@ to = "b"
 bytes = "10 kB"
 "#;
 
-/// The limit of the processor time. Reading takes a few milliseconds; this allows for a debug build.
+/// The limit of the processor time. Reading takes milliseconds; this allows for a debug build.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// The processor time of this thread, which other programs do not change.

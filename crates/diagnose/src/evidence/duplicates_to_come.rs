@@ -84,8 +84,8 @@ fn first_awaited(
     awaited.min_by_key(|(sent, _)| *sent)
 }
 
-/// The evidence that the original arrived and that the first covering ACK answers it and not a copy,
-/// if any: that without a premise first.
+/// The evidence that the original arrived and that the first covering ACK answers it and not a
+/// copy, if any: that without a premise first.
 fn own_ack_of_original(range: &RetransmittedRange) -> Option<&Evidence> {
     if range.original() != Original::Arrived {
         return None;

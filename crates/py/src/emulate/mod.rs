@@ -184,10 +184,13 @@ pub(crate) fn emulate_programs(
             logging: packet_logging(keep),
             kept: kept.as_ref().map(|(folder, _)| folder.as_str()),
         };
-        let mut archives = kept.as_ref().map_or_else(|| Ok(Vec::new()), |(_, folder)| {
-            let file = |name: &String| File::create(folder.join(format!("{name}.tar")));
-            scenario.nodes.iter().map(file).collect::<io::Result<Vec<_>>>()
-        })?;
+        let mut archives = kept.as_ref().map_or_else(
+            || Ok(Vec::new()),
+            |(_, folder)| {
+                let file = |name: &String| File::create(folder.join(format!("{name}.tar")));
+                scenario.nodes.iter().map(file).collect::<io::Result<Vec<_>>>()
+            },
+        )?;
         let mut unwritten = None;
         let mut log = log.map(File::create).transpose()?;
         // The output of a program may have no reader.

@@ -2,8 +2,8 @@
 //! Spurious Retransmissions", 2000, as report C-2002-07 section 5 used it.
 //!
 //! An acknowledgment that echoes an older timestamp than that of the retransmission answers the
-//! original. Unlike RFC 3522 this variant has no further test. If all acknowledgments of the originals
-//! are lost, it mistakes the acknowledgment of a duplicate for that of an original.
+//! original. Unlike RFC 3522 this variant has no further test. If all acknowledgments of the
+//! originals are lost, it mistakes the acknowledgment of a duplicate for that of an original.
 
 use super::{Detector, Episode, Reason, Verdict};
 use crate::flight::{AckFacts, Cause, Sent};

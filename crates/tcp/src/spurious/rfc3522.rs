@@ -1,8 +1,8 @@
 //! Eifel detection by timestamps, for timeouts and fast retransmits (RFC 3522 section 3.2).
 //!
-//! In addition to the variant of 2000, step 5 tests whether the acknowledgment may answer a duplicate
-//! because all acknowledgments of the originals were lost. A D-SACK shows this. If the peer has
-//! never sent a D-SACK, an acknowledgment of all outstanding data does not count, either.
+//! In addition to the variant of 2000, step 5 tests whether the acknowledgment may answer a
+//! duplicate because all acknowledgments of the originals were lost. A D-SACK shows this. If the
+//! peer has never sent a D-SACK, an acknowledgment of all outstanding data does not count, either.
 
 use super::{Detector, Eifel, Episode, Verdict};
 use crate::flight::{AckFacts, Sent};

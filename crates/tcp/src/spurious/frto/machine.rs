@@ -1,5 +1,6 @@
-//! The state machine that all variants of F-RTO share: the timeout and the two acknowledgments after
-//! it. A sender uses it and follows its advice; [`PassiveFrto`](super::PassiveFrto) only observes.
+//! The state machine that all variants of F-RTO share: the timeout and the two acknowledgments
+//! after it. A sender uses it and follows its advice; [`PassiveFrto`](super::PassiveFrto) only
+//! observes.
 
 use super::advice::{Advice, CanSend, Entry, Expiry, Fallback, FrtoState, FrtoVariant, Outcome};
 use super::eifel::EifelForward;
