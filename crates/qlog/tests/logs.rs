@@ -252,8 +252,7 @@ fn the_main_connections_of_two_logs_are_a_pair() {
     client.extend([0, 3, 4, 5, 1, 6, 7, 8].map(|number| group(&received(number), "second")));
     let unnamed = |events: &[String]| lines(events).replace("server\"},", "unknown\"},");
     let logs = [unnamed(&server), unnamed(&client)];
-    let found =
-        diagnose_pair(logs.each_ref().map(|log| log.as_bytes()), |_| Ok::<(), Infallible>(()));
+    let found = diagnose_pair(logs.each_ref().map(String::as_bytes), |_| Ok::<(), Infallible>(()));
     let found = found.unwrap().expect("a pair");
     let verdicts: Vec<_> = found.connections[0].losses.iter().map(|loss| loss.verdict).collect();
     assert_eq!(verdicts, [LossClass::Spurious, LossClass::Genuine]);
@@ -272,7 +271,7 @@ fn a_timeout_whose_acknowledgment_was_lost_is_not_spurious() {
     let class = |server: &[String], client: &[String]| {
         let logs = [lines(server), lines(client).replace("server", "client")];
         let found =
-            diagnose_pair(logs.each_ref().map(|log| log.as_bytes()), |_| Ok::<(), Infallible>(()));
+            diagnose_pair(logs.each_ref().map(String::as_bytes), |_| Ok::<(), Infallible>(()));
         found.unwrap().unwrap().connections[0].timeouts[0].class
     };
     assert_eq!(class(&server, &client), TimeoutClass::AckLost);

@@ -3,8 +3,9 @@
 
 use rtolab_time::Instant;
 
+use super::ack_too_soon;
+use super::either_ack::OF_EITHER_ACK;
 use super::input::Findings;
-use super::{OF_EITHER_ACK, ack_too_soon};
 use crate::history::{
     Ack, Bound, Evidence, EvidenceKind, Finding, Original, RetransmissionHistory,
     RetransmittedRange, TooSoon,

@@ -14,6 +14,7 @@ mod d_sack;
 mod duplicate_each;
 mod duplicate_followed;
 mod duplicates_to_come;
+mod either_ack;
 mod gap_filled;
 mod input;
 mod no_duplicate;
@@ -27,6 +28,7 @@ use std::collections::BTreeMap;
 
 pub use assess::Necessity;
 pub(crate) use assess::{Assessment, assess};
+pub(crate) use either_ack::OF_EITHER_ACK;
 pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirection};
 pub(crate) use no_gap::NO_GAP_REPORTED;
 
@@ -104,10 +106,6 @@ pub(crate) static KINDS: Kinds = Kinds {
     by_earlier_arrival: &[(&overtaken_copies::KIND, overtaken_copies::by_arrived_copy)],
     by_later_arrival: &[(&arrived_before::KIND, arrived_before::by_arrived_copy)],
 };
-
-/// The kinds of evidence that an ACK of the original and an ACK of a copy give alike.
-pub(crate) static OF_EITHER_ACK: [&EvidenceKind; 3] =
-    [&timestamps::OLDER, &NO_GAP_REPORTED, &arrived_before::KIND];
 
 /// All kinds of evidence, by name.
 pub fn kinds() -> BTreeMap<&'static str, &'static EvidenceKind> {
