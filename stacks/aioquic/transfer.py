@@ -39,13 +39,12 @@ async def main() -> None:
         quic_logger=logger,
         verify_mode=ssl.CERT_NONE,
     )
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, lambda: finish(logger, status=what == "get"))
     if what == "serve":
         settings.load_cert_chain("cert.pem", "key.pem")
         await serve(address, port, configuration=settings, stream_handler=answer)
-        stop = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        await stop.wait()
-        finish(logger)
+        await loop.create_future()
     async with connect(address, port, configuration=settings) as connection:
         reader, writer = await connection.create_stream()
         writer.write(sys.argv[4].encode() + b"\n")
