@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
     ("name", "known", "fact", "shown"),
     [
         ("link.stalls", ("link.stalls", KEY), "type", "table"),
+        ("link.stalls", ("link.stalls", KEY), "example", '{ scripted = [{ at = "28 s", for ='),
+        ("link.spikes", ("link.spikes", KEY), "example", "{ probability = 0.02, length = {"),
+        ("link.stalls.scripted", ("link.stalls.scripted", KEY), "type", "list of tables"),
         ("link.wireless.delay", ("link.delay", KEY), "type", "time"),
         ("link.jitter.exponential", ("link.jitter.exponential", KEY), "type", "time"),
         ("link.up.jitter.gamma.mean", ("link.jitter.gamma.mean", KEY), "example", '"30 ms"'),

@@ -160,7 +160,7 @@ def without_wall(out: Path) -> list[str]:
 
 
 def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
-    killed, interrupted, calm = (tmp_path / name for name in ("killed", "interrupted", "calm"))
+    killed, interrupted, complete = (tmp_path / name for name in ("killed", "interrupted", "complete"))
     stopped_in_the_middle(killed, signal.SIGKILL)
     left = records(killed)
     assert left
@@ -168,10 +168,10 @@ def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
     code, words = stopped_in_the_middle(interrupted, signal.SIGINT)
     assert code == 130
     assert "the same command continues from there" in words
-    for out in (killed, interrupted, calm):
+    for out in (killed, interrupted, complete):
         kept = len(records(out))
         with start(out) as process:
             said, _ = process.communicate(timeout=600)
         assert process.returncode in {0, 1}, "measured, and a check may fail"
         assert said.count("kept from an earlier run") == kept
-    assert without_wall(killed) == without_wall(interrupted) == without_wall(calm)
+    assert without_wall(killed) == without_wall(interrupted) == without_wall(complete)

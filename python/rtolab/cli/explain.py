@@ -23,6 +23,8 @@ MOST = 5
 """The most names in a message."""
 QUANTITIES = {"min": "time", "bit/s": "rate", "kB": "size", "segments": "segments"}
 """The kind of a text, by a unit in its pattern."""
+PLURALS = {one: f"{one}s" for one in ("table", "text", "time", "rate", "size", "number")}
+"""The kinds of several values."""
 UNITS = {"_s": "seconds", "_ms": "milliseconds", "_bps": "bits a second", "_bytes": "bytes"}
 """The unit of a column, by the end of its name."""
 BYTES = re.compile(r"cwnd|ssthresh|flight|seq|len|ack|window(_edge)?|bytes|sack_\d_(start|end)")
@@ -142,11 +144,28 @@ def _keys(path: str, schema: Schema) -> Iterator[Explanation]:
 
 def _example(name: str, value: Schema) -> str:
     """An example of the key with a value."""
+    found = _sample(value)
+    return f"{name} = {_toml(found)}" if found is not None else ""
+
+
+def _sample(value: Schema) -> Any:
+    """A valid value; None if the schema has no example."""
     words = [word for word, _ in choices(value)]
     numbers = [value[bound] for bound in ("minimum",) if value.get("type") == "integer"]
     yes = [True] * (value.get("type") == "boolean")
     examples = [*value.get("examples", ()), *words, *numbers, *yes]
-    return f"{name} = {_toml(examples[0])}" if examples else ""
+    if examples:
+        return examples[0]
+    is_list = value.get("type") == "array"
+    for table in within(value):
+        # A list of tables says most; it needs no other key beside it.
+        inner = sorted(table["properties"].items(), key=lambda one: one[1].get("type") != "array")
+        samples = {key: found for key, one in inner if (found := _sample(one)) is not None}
+        needed = table.get("required", list(samples)[:1])
+        if needed and samples.keys() >= set(needed):
+            found = {key: samples[key] for key in needed}
+            return [found] if is_list else found
+    return None
 
 
 def _toml(value: Any) -> str:
@@ -191,7 +210,8 @@ def kind(value: Schema) -> str:
     shown = " or ".join(dict.fromkeys(kind(one) for one in kinds))
     match value.get("type"):
         case "array":
-            shown = f"list of {kind(value.get('items', {}))}"
+            of = kind(value.get("items", {}))
+            shown = f"list of {PLURALS.get(of, of)}"
         case "object":
             shown = shown or "table"
         case "integer":

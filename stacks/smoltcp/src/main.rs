@@ -49,7 +49,7 @@ impl Host {
     }
 
     /// Waits for a packet or a timer, then takes in and sends what there is.
-    fn go_on(&mut self) -> std::io::Result<()> {
+    fn wait_and_poll(&mut self) -> std::io::Result<()> {
         let delay = self.interface.poll_delay(Instant::now(), &self.sockets);
         wait(self.device.as_raw_fd(), delay)?;
         self.interface.poll(Instant::now(), &mut self.device, &mut self.sockets);
@@ -76,7 +76,7 @@ fn serve(mut host: Host) -> std::io::Result<ExitCode> {
         if left == Some(0) {
             socket.close();
         }
-        host.go_on()?;
+        host.wait_and_poll()?;
     }
 }
 
@@ -98,7 +98,7 @@ fn fetch(mut host: Host, server: Ipv4Address, bytes: usize) -> std::io::Result<E
             got += socket.recv(|data| (data.len(), data.len())).unwrap_or(0);
         }
         if got < bytes {
-            host.go_on()?;
+            host.wait_and_poll()?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -119,8 +119,8 @@ def fig8_values(_: ExperimentRuns) -> list[Value]:
 
 def survives(g1: Fraction, g2: Fraction, g3: Fraction, burst: Fraction | int) -> bool:
     """Does the timeout exceed a second burst, after many small samples and a first burst?"""
-    calm = RttEstimate(Fraction(1), Fraction(0))
-    return calm.after(Fraction(burst), g1, g2).rto(g3) > burst
+    estimate = RttEstimate(Fraction(1), Fraction(0))
+    return estimate.after(Fraction(burst), g1, g2).rto(g3) > burst
 
 
 def threshold() -> float:

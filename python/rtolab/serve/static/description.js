@@ -23,7 +23,7 @@ const FATES = {
   early: "lost: dropped by the queue discipline",
   lifetime: "lost: its lifetime on the link ended",
   retries: "lost: the link gave up",
-  corrupt: "damaged on the way",
+  corrupt: "damaged in transit",
   absorbed: "removed by a middlebox",
   "does not show": "unknown: the capture does not show whether it arrived",
 };
