@@ -29,7 +29,7 @@ def test_every_named_file_exists() -> None:
         assert (README.parent / link).exists(), link
 
 
-BLOCK = re.compile(r"(?:\A|\n\n)    \$ rtolab (.*?)\n\n(?=[^ \n])", re.DOTALL)
+BLOCK = re.compile(r"\n```console\n\$ rtolab (.*?)\n```\n", re.DOTALL)
 COMMANDS = BLOCK.findall(README.read_text())
 
 

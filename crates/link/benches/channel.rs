@@ -87,12 +87,12 @@ fn main() {
     });
 
     let buffered = DirectionConfig { send_buffer: Limit::Bytes(600_000), ..plain() };
-    let lanes = [
-        ("lane", plain()),
-        ("lane, send buffer", buffered),
-        ("lane, loss and spikes", loss_and_spikes()),
+    let channels = [
+        ("channel", plain()),
+        ("channel, send buffer", buffered),
+        ("channel, loss and spikes", loss_and_spikes()),
     ];
-    for (name, config) in lanes {
+    for (name, config) in channels {
         group.bench_function(name, |bencher| {
             let mut channel = channel_of(config.clone());
             let mut now = Instant::START;

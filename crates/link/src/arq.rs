@@ -20,7 +20,7 @@ pub(crate) use block::{
     Block, Content, Control, Data, NodeTime, Payload, Purpose, Report, earlier,
 };
 use receiver::{Arrival, Notice, Receiver};
-use sender::{LossAction, Sender, Sending};
+use sender::{BlockTransmission, LossAction, Sender};
 
 use crate::config::{self, BlockLossDetection, Limit, Order};
 use crate::occupancy::Occupancy;
@@ -159,8 +159,8 @@ impl<P: Payload> Arq<P> {
         });
     }
 
-    fn block(&mut self, sending: Sending, time: NodeTime) -> Block {
-        let Sending { number, frame, bytes, transmission, before } = sending;
+    fn block(&mut self, sending: BlockTransmission, time: NodeTime) -> Block {
+        let BlockTransmission { number, frame, bytes, transmission, before } = sending;
         self.move_window_pending = false;
         let sdu = self.frames.get_mut(frame).expect("it is open");
         sdu.in_flight += 1;
@@ -188,8 +188,7 @@ impl<P: Payload> Arq<P> {
         Block { bytes: self.config.report, content, purpose: Purpose::Report, corrupt: false }
     }
 
-    /// The pending move of the receiver's window, if control information takes no
-    /// bandwidth.
+    /// The pending move of the receiver's window, if control information takes no bandwidth.
     pub(crate) fn free_move_window(&mut self) -> Option<Control> {
         let idle = self.config.report == 0 && !self.sender.has_work();
         if idle { self.move_window() } else { None }

@@ -17,7 +17,7 @@ pub(crate) struct Rates {
 
 /// A span of constant rate.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct ConstantRate {
     rate: Option<Rate>,
     until: Instant,
 }
@@ -38,15 +38,15 @@ impl Rates {
         Self { steps, bad: None }
     }
 
-    fn at(&mut self, at: Instant) -> Piece {
+    fn at(&mut self, at: Instant) -> ConstantRate {
         let next = self.steps.partition_point(|step| step.at <= at);
         let until = self.steps.get(next).map_or(Instant::NEVER, |step| step.at);
-        let good = Piece { rate: self.steps[next - 1].rate, until };
+        let good = ConstantRate { rate: self.steps[next - 1].rate, until };
         let Some((rate, states)) = &mut self.bad else { return good };
         let change = states.next_change(at);
         match states.covers(at) {
-            true => Piece { rate: Some(*rate), until: change },
-            false => Piece { until: good.until.min(change), ..good },
+            true => ConstantRate { rate: Some(*rate), until: change },
+            false => ConstantRate { until: good.until.min(change), ..good },
         }
     }
 
@@ -66,7 +66,7 @@ impl Rates {
             if at == Instant::NEVER {
                 return at;
             }
-            let Piece { rate: Some(rate), until } = self.at(at) else { return at };
+            let ConstantRate { rate: Some(rate), until } = self.at(at) else { return at };
             let until = until.min(pauses.next_change(at));
             let rate = u128::from(rate.bits_per_second());
             let (needed, length) = (left.div_ceil(rate), u128::from(until.since(at).nanos()));

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use any::{any_link, arq, direction, impaired, layers, persistent, queued, renewal, states};
-use common::{Packet, Sending, direction_of, limit, secs, traffic, windows};
+use common::{Packet, SentPacket, direction_of, limit, secs, traffic, windows};
 use proptest::prelude::*;
 use rtolab_link::{
     Arq, BlockLossDetection, Channel, ChannelConfig, CoDel, Direction, DirectionConfig, Discipline,
@@ -35,7 +35,7 @@ enum Polls {
 }
 
 /// Sends all traffic and returns the outcomes by direction.
-fn run(link: &mut Channel<Packet>, traffic: &[Sending], polls: Polls) -> [TimedOutcomes; 2] {
+fn run(link: &mut Channel<Packet>, traffic: &[SentPacket], polls: Polls) -> [TimedOutcomes; 2] {
     let mut seen = [Vec::new(), Vec::new()];
     let mut now = Instant::START;
     for (number, (forward, bytes, gap)) in traffic.iter().enumerate() {
@@ -269,7 +269,7 @@ proptest! {
 /// the time of the drop: a queue that drops them reports it at once, whatever is still in flight.
 fn reported(
     config: &ChannelConfig,
-    traffic: &[Sending],
+    traffic: &[SentPacket],
     seed: u64,
 ) -> BTreeMap<(u64, bool), (Instant, Outcome<Packet>)> {
     let mut link = Channel::new(config, &Stream::new(seed));

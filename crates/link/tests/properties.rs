@@ -6,7 +6,7 @@ mod laws;
 
 use std::sync::Arc;
 
-use common::{Packet, Sending, direction_of, limit, milliseconds, secs, traffic, windows};
+use common::{Packet, SentPacket, direction_of, limit, milliseconds, secs, traffic, windows};
 use laws::{empirical, gamma, log_normal, pareto};
 use proptest::prelude::*;
 use rtolab_link::{
@@ -179,11 +179,10 @@ fn config() -> impl Strategy<Value = ChannelConfig> {
 }
 
 /// Sends all traffic, polls the due outcomes in between and the others at the end. Returns each
-/// outcome and its
-/// time.
+/// outcome and its time.
 fn run(
     link: &mut Channel<Packet>,
-    traffic: &[Sending],
+    traffic: &[SentPacket],
     from: Instant,
 ) -> Vec<(Instant, Outcome<Packet>)> {
     let mut outcomes = Vec::new();

@@ -86,7 +86,7 @@ fn comment_on(row: &SegmentRow) -> Option<String> {
         (Fate::Delivered, _) => {}
         (Fate::Underway, _) => remarks.push("under way at the end of the run".to_string()),
         (Fate::Corrupt, _) => remarks.push("arrives damaged".to_string()),
-        (Fate::Absorbed, _) => remarks.push("taken out on the way".to_string()),
+        (Fate::Absorbed, _) => remarks.push("taken out by a middlebox".to_string()),
         (Fate::Dropped(_), None) => remarks.push(format!("lost: {}", row.fate.name())),
         (Fate::Dropped(_), Some(at)) => {
             remarks.push(format!("lost: {} at {at}", row.fate.name()));

@@ -10,6 +10,13 @@ use crate::document::{Document, Entry, Node, Step, Value};
 use crate::files::{self, Folder};
 use crate::{Result, ScenarioError, limits, schema};
 
+/// Keys of earlier versions, and what is said about them.
+const FORMER: [(&str, &str); 3] = [
+    ("tcp.newreno.bugfix", "found a renamed key; expected tcp.recovery.bugfix"),
+    ("tcp.dualrtt.by_spacing", "found a renamed key; expected tcp.dualrtt.model = \"physical\""),
+    ("tcp.msl", "found a removed key: a simulation does not wait for TIME-WAIT"),
+];
+
 /// Reads the whole document over the values of `settings`. The files that it names are relative to
 /// `folder`.
 pub(crate) fn read(
@@ -58,9 +65,8 @@ fn table(node: &Node, files: Files<'_>, settings: &mut dyn Settings) -> Result<(
     for entry in entries {
         entry_of(entry, files, settings).unwrap_or_else(|| {
             let known = keys.iter().copied().filter(|key| *key != entry.key);
-            let expected = suggest(&entry.key, known);
-            let problem = format!("found an unknown key; expected {expected}");
-            Err(Fault::new(problem).inside(entry.step()))
+            let what = What::UnknownKey(suggest(&entry.key, known));
+            Err(Fault { what, path: vec![entry.step()] })
         })?;
     }
     let is_missing = |key: &str| entries.iter().all(|entry| entry.key != key);
@@ -230,6 +236,8 @@ struct Fault {
 #[derive(Debug)]
 enum What {
     Problem(String),
+    /// An unknown key, with the expected ones.
+    UnknownKey(String),
     /// A table, as shown, in the place of a list.
     Table(String),
     /// A problem in a file, perhaps on a line.
@@ -255,6 +263,10 @@ impl Fault {
         self.path.reverse();
         let problem = match self.what {
             What::Problem(problem) => problem,
+            What::UnknownKey(expected) => match former(&self.path) {
+                Some(problem) => problem.to_string(),
+                None => format!("found an unknown key; expected {expected}"),
+            },
             What::InFile(file, None, problem) => format!("{file}: {problem}"),
             What::InFile(file, line, problem) => {
                 let error = document.error(&self.path, problem);
@@ -267,6 +279,15 @@ impl Fault {
         };
         document.error(&self.path, problem)
     }
+}
+
+/// The problem with a key of an earlier version.
+fn former(path: &[Step]) -> Option<&'static str> {
+    let is = |key: &str| {
+        let steps = key.split('.').map(|step| Step::Key(step.to_string()));
+        steps.eq(path.iter().cloned())
+    };
+    FORMER.iter().find(|(key, _)| is(key)).map(|(_, problem)| *problem)
 }
 
 impl Entry {

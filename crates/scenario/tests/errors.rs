@@ -240,6 +240,16 @@ fn a_renamed_word() {
 }
 
 #[test]
+fn a_renamed_key() {
+    let keys = [
+        ("tcp.newreno.bugfix", "\"careful\""),
+        ("tcp.dualrtt.by_spacing", "true"),
+        ("tcp.msl", "\"30 s\""),
+    ];
+    check("a_renamed_key", &errors_if_set(&keys));
+}
+
+#[test]
 fn an_unknown_sender() {
     let messages = errors_with(&[
         (r#"sender = "sack""#, r#"sender = "sack+frot""#),

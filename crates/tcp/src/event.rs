@@ -19,8 +19,7 @@ pub enum Event {
     /// The peer reset the connection.
     Reset,
     /// The connection has ended because the peer did not answer for too long (R2 of RFC 9293
-    /// section
-    /// 3.8.3, or keep-alive).
+    /// section 3.8.3, or keep-alive).
     TimedOut,
     /// A segment was retransmitted R1 times.
     DeliveryProblem {

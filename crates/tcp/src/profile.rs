@@ -44,7 +44,7 @@ pub const PROFILES: &[Profile] = &[
             sets("no limited transmit", "assumed: it precedes RFC 3042", |c| {
                 c.recovery.limited_transmit = false;
             }),
-            sets("a clock of 10 ms, a floor of 200 ms, a ceiling of 120 s", LINUX, |c| {
+            sets("a clock of 10 ms, an RTO of 200 ms to 120 s", LINUX, |c| {
                 linux_clock(c);
                 floor::<200>(c);
             }),
@@ -63,8 +63,8 @@ pub const PROFILES: &[Profile] = &[
                 c.recovery.bugfix = Bugfix::Careful;
             }),
             sets("an initial window of two segments", "assumed: RFC 2581", initial_segments::<2>),
-            sets("a clock of 10 ms, a ceiling of 120 s", LINUX, linux_clock),
-            sets("a floor of 200 ms on the variance", LINUX, |c| {
+            sets("a clock of 10 ms, a maximum RTO of 120 s", LINUX, linux_clock),
+            sets("a minimum of 200 ms on the variance", LINUX, |c| {
                 c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
             }),
             sets("rate halving", LINUX, |c| c.recovery.reduction = Reduction::RateHalving),
@@ -166,7 +166,7 @@ pub const PROFILES: &[Profile] = &[
         source: PSARAS,
         sends: &[
             sets("SACK and timestamps", PSARAS, sack_and_timestamps),
-            sets("a floor of 400 ms, a clock of 10 ms", PSARAS, |c| {
+            sets("a minimum RTO of 400 ms, a clock of 10 ms", PSARAS, |c| {
                 floor::<400>(c);
                 c.rto.granularity = Duration::from_millis(10);
             }),
@@ -180,7 +180,7 @@ pub const PROFILES: &[Profile] = &[
         source: PSARAS,
         sends: &[
             sets("SACK and timestamps", PSARAS, sack_and_timestamps),
-            sets("a floor of 1 s, a clock of 15 ms", PSARAS, |c| {
+            sets("a minimum RTO of 1 s, a clock of 15 ms", PSARAS, |c| {
                 floor::<1000>(c);
                 c.rto.granularity = Duration::from_millis(15);
             }),
@@ -202,11 +202,11 @@ pub const PROFILES: &[Profile] = &[
                 c.window.initial = InitialWindow::Segments(1);
                 c.recovery.limited_transmit = false;
             }),
-            sets("a tick of 100 ms, a first timeout of 6 s", NS2_OLD, |c| {
+            sets("a tick of 100 ms, an initial RTO of 6 s", NS2_OLD, |c| {
                 c.rto.granularity = Duration::from_millis(100);
                 c.rto.initial = Duration::from_secs(6);
             }),
-            sets("no floor, and what is backed off has none", NS2_OLD, |c| {
+            sets("no minimum RTO, not even after a back-off", NS2_OLD, |c| {
                 c.rto.floor = RtoFloor::BackedOff(Duration::ZERO);
             }),
         ],
@@ -227,11 +227,11 @@ pub const PROFILES: &[Profile] = &[
                 initial_segments::<2>(c);
                 c.recovery.limited_transmit = true;
             }),
-            sets("a tick of 10 ms, a first timeout of 3 s", NS2_NEW, |c| {
+            sets("a tick of 10 ms, an initial RTO of 3 s", NS2_NEW, |c| {
                 c.rto.granularity = Duration::from_millis(10);
                 c.rto.initial = Duration::from_secs(3);
             }),
-            sets("a floor of 200 ms", NS2_NEW, floor::<200>),
+            sets("a minimum RTO of 200 ms", NS2_NEW, floor::<200>),
         ],
         receives: receivers::NS2_2006_RECEIVES,
         kernel: None,

@@ -119,10 +119,11 @@ responses! {
     Ns2SlowStart, "slow start from one segment, with new data", "ns-2.35, spurious_response_ 3",
         Restored, ns2::slow_start;
     /// RFC 4015, with its timeout.
-    Rfc4015, "window for what is acknowledged, ssthresh as before", "RFC 4015 section 3",
+    Rfc4015, "cwnd of FlightSize and the newly acknowledged bytes, ssthresh as before",
+        "RFC 4015 section 3",
         Restored, rfc4015::respond;
     /// Window and `ssthresh` are at least as before, and as now (`tcp_undo_cwnd_reduction`).
-    Linux, "nothing less than before, nor than now", "Linux 6.1, tcp_undo_cwnd_reduction",
+    Linux, "cwnd and ssthresh: the larger of before and now", "Linux 6.1, tcp_undo_cwnd_reduction",
         Restored, linux::undo_cwnd_reduction;
     /// Rate halving from FlightSize to the halved `ssthresh` (`tcp_frto_response` 0 of Linux 2.6.22
     /// to 3.9).

@@ -77,10 +77,10 @@ def _wrapped(sender: str) -> str:
 def detector_scores(found: Sequence[Confusion]) -> RenderableType:
     """Scores of passive detectors against the ground truth, a row per sender and detector."""
     if not found:
-        return Text("no timeout and no fast retransmit: nothing to judge")
+        return Text("no timeout and no fast retransmit: no verdicts to score")
     table = compact()
     table.add_column("sender", overflow="fold", min_width=8)
-    table.add_column("judge", overflow="fold", min_width=8)
+    table.add_column("detector", overflow="fold", min_width=8)
     for name in ("spurious\nfound", "\nmissed", "genuine\nright", "called\nspurious"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("\nopen", "\nblind", "median\ndelay s"):

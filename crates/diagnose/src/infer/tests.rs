@@ -103,8 +103,8 @@ fn the_rate_is_the_pace_of_acks_and_changes_with_it() {
 #[test]
 fn each_duplicate_shows_that_a_packet_has_passed() {
     let ack = |t, ack| Ack { t, ack, idle: false };
-    let told = delivered(&[ack(1.0, 10), ack(2.0, 10), ack(3.0, 10), ack(4.0, 40)], 10);
-    assert_eq!(told.iter().map(|one| one.ack).collect::<Vec<_>>(), [10, 20, 30, 40]);
+    let acks = delivered(&[ack(1.0, 10), ack(2.0, 10), ack(3.0, 10), ack(4.0, 40)], 10);
+    assert_eq!(acks.iter().map(|one| one.ack).collect::<Vec<_>>(), [10, 20, 30, 40]);
 }
 
 #[test]

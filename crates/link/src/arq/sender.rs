@@ -45,7 +45,7 @@ pub(crate) enum LossAction {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sending {
+pub(crate) struct BlockTransmission {
     pub(crate) number: u64,
     pub(crate) frame: u64,
     pub(crate) bytes: u32,
@@ -97,7 +97,7 @@ impl Sender {
     }
 
     /// The block to send now: the oldest to retransmit, or else a new one.
-    pub(crate) fn send(&mut self) -> Option<Sending> {
+    pub(crate) fn send(&mut self) -> Option<BlockTransmission> {
         let number = self.to_retransmit.pop_first().or_else(|| self.next_new())?;
         let transmission = self.transmissions.end();
         self.transmissions.push(Some(number));
@@ -108,7 +108,7 @@ impl Sender {
         slot.status = Status::InFlight;
         slot.timed = false;
         let Slot { frame, bytes, .. } = *slot;
-        Some(Sending { number, frame, bytes, transmission, before })
+        Some(BlockTransmission { number, frame, bytes, transmission, before })
     }
 
     fn next_new(&mut self) -> Option<u64> {

@@ -192,9 +192,9 @@ pub fn windows() -> impl Strategy<Value = Vec<Interval>> {
 }
 
 /// Whether it goes forward, its bytes, and the time since the one before.
-pub type Sending = (bool, u32, Duration);
+pub type SentPacket = (bool, u32, Duration);
 
-pub fn traffic() -> impl Strategy<Value = Vec<Sending>> {
+pub fn traffic() -> impl Strategy<Value = Vec<SentPacket>> {
     let gap = prop_oneof![Just(Duration::ZERO), milliseconds(0..50), milliseconds(0..2000)];
     prop::collection::vec((any::<bool>(), 1..3000u32, gap), 1..120)
 }

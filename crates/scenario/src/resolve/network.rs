@@ -119,7 +119,7 @@ fn agent(
         Kind::Ebsn => ebsn(written, at)?,
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
-        return Err(at.key("at").found("a node on the way of a flow"));
+        return Err(at.key("at").found("a node on the path of a flow"));
     }
     if let AgentKind::Snoop { link, .. } = kind {
         let (first, second) = topology.links[link].ends;

@@ -57,12 +57,12 @@ fn missing_traces() {
             ),
         ],
     );
-    let rivals = errors_with(&[
+    let conflicts = errors_with(&[
         ("loss = 0.05", "rate_trace = \"traces/cellular.up\""),
         ("loss = 0.05", "delay = \"5 ms\"\ndelay_trace = { file = \"traces/ping.txt\" }"),
         ("drops = [1, 2]", "rate_changes = []\nrate_trace = \"traces/cellular.up\""),
     ]);
-    check("missing_traces", &[messages, rivals].join("\n"));
+    check("missing_traces", &[messages, conflicts].join("\n"));
 }
 
 #[test]

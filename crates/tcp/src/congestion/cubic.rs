@@ -57,8 +57,7 @@ impl Cubic {
 
     /// Begins a congestion avoidance stage, unless one has begun (section 4.2, figure 2). After a
     /// timeout, or after slow start without a loss, W_max is cwnd_epoch and K is 0 (sections 4.8
-    /// and
-    /// 4.10).
+    /// and 4.10).
     fn begin_epoch(&mut self, cwnd_epoch: f64, at: Instant) {
         if self.curve.epoch.is_some() {
             return;

@@ -296,8 +296,8 @@ impl Connection {
     }
 
     /// Processes the SACK blocks of an old acknowledgment, which may contain new information
-    /// (Linux:
-    /// `tcp_ack`). Only RACK does so; other loss detection would count a duplicate acknowledgment.
+    /// (Linux: `tcp_ack`). Only RACK does so; other loss detection would count a duplicate
+    /// acknowledgment.
     fn on_old_ack(&mut self, segment: &Segment, at: Instant) {
         let una = self.sender.flight().una();
         let by_time = self.config.recovery.algorithm == Algorithm::Rack;

@@ -56,7 +56,7 @@ const SENDS: &[Behaviour] = &[
     ),
     sets(
         "RACK's and the probe's timers run 2 ms longer",
-        "Linux 6, TCP_TIMEOUT_MIN_US; not modelled: what is rounded up to a tick",
+        "Linux 6, TCP_TIMEOUT_MIN_US; not modelled: rounding up to a tick",
         |c| c.recovery.rack.timer_slack = Duration::from_millis(2),
     ),
     sets("PRR", "Linux 6, tcp_cwnd_reduction", |c| {
@@ -90,7 +90,7 @@ const SENDS: &[Behaviour] = &[
     }),
     sets(
         "an idle window restarts",
-        "Linux 6, tcp_cwnd_restart; not modelled: it is halved for each timeout that it was idle",
+        "Linux 6, tcp_cwnd_restart; not modelled: it is halved for each RTO of idle time",
         restarts_when_idle,
     ),
     sets("an initial window of ten segments", "Linux 6, TCP_INIT_CWND", initial_segments::<10>),
@@ -112,7 +112,7 @@ const SENDS: &[Behaviour] = &[
         "Linux 6, tcp_init_transfer and tcp_try_undo_spurious_syn",
         |c| c.window.after_syn = AfterSyn::Linux,
     ),
-    sets("a floor of 200 ms on the variance, a ceiling of 120 s", TIMER, |c| {
+    sets("a minimum of 200 ms on the variance, a maximum RTO of 120 s", TIMER, |c| {
         c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
         c.rto.max = Duration::from_secs(120);
         c.rto.initial = Duration::from_secs(1);

@@ -40,13 +40,14 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
     ),
     sets(
         "PRR, its bound by newly lost data",
-        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and after a new loss the conservative bound applies",
+        "FreeBSD 14, tcp_do_prr_ack; not modelled: RecoverFS counts what is SACKed, and after a new \
+         loss the conservative bound applies",
         |c| c.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937),
     ),
     sets(
         "CUBIC without HyStart++, which the default stack does not allow",
-        "FreeBSD 14, cc/cc_cubic.c; not modelled: the first cut is by half; assumed: only other \
-         stacks set CCF_HYSTART_ALLOWED",
+        "FreeBSD 14, cc/cc_cubic.c; not modelled: the first reduction is by half; assumed: only \
+         other stacks set CCF_HYSTART_ALLOWED",
         |c| {
             c.congestion.control = CongestionAlgorithm::Cubic;
             c.congestion.cubic.undo = CubicUndo::Rfc9438;
@@ -72,9 +73,9 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
         },
     ),
     sets(
-        "a floor of 30 ms and 200 ms of slop, a first timeout of 1 s, a ceiling of 64 s",
+        "a minimum RTO of 30 ms and 200 ms of slop, at first 1 s, at most 64 s",
         "FreeBSD 14, tcp_timer.h: TCPTV_MIN, TCPTV_CPU_VAR, TCPTV_REXMTMAX, and TCPT_RANGESET, which \
-         adds the slop to what is backed off; TCPTV_RTOBASE of FreeBSD 13, assumed: the same in 14",
+         adds the slop after the back-off; TCPTV_RTOBASE of FreeBSD 13, assumed: the same in 14",
         |c| {
             floor::<30>(c);
             c.rto.slop = Duration::from_millis(200);
@@ -123,7 +124,8 @@ const GVISOR_SENDS: &[Behaviour] = &[
     sets("SACK and timestamps", "gVisor, protocol.go and connect.go", sack_and_timestamps),
     sets(
         "RACK with tail loss probes",
-        "gVisor, rack.go and protocol.go; not modelled: any D-SACK ends a probe without a cut",
+        "gVisor, rack.go and protocol.go; not modelled: any D-SACK ends a probe without a \
+         reduction",
         |c| {
             c.recovery.algorithm = Algorithm::Rack;
             c.recovery.rack.tail_loss_probe = true;
@@ -163,7 +165,7 @@ const GVISOR_SENDS: &[Behaviour] = &[
         initial_segments::<10>,
     ),
     sets("an idle window restarts", "gVisor, snd.go: sendData", restarts_when_idle),
-    sets("a floor of 200 ms, a ceiling of 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
+    sets("an RTO of 200 ms to 120 s", "gVisor, snd.go: MinRTO, MaxRTO", |c| {
         floor::<200>(c);
         c.rto.initial = Duration::from_secs(1);
         c.rto.max = Duration::from_secs(120);
@@ -233,7 +235,7 @@ const SMOLTCP_SENDS: &[Behaviour] = &[
         |c| (c.sack, c.dsack, c.timestamps) = (false, false, false),
     ),
     sets(
-        "a first timeout and a floor of 1 s, a ceiling of 60 s",
+        "an initial and minimum RTO of 1 s, a maximum of 60 s",
         "smoltcp 0.13, RTTE_INITIAL_RTO, RTTE_MIN_RTO and RTTE_MAX_RTO",
         |c| {
             floor::<1000>(c);

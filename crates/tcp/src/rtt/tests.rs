@@ -336,10 +336,10 @@ fn eifel_timer_is_at_least_two_ticks_above_the_last_sample() {
         config.granularity = Duration::from_millis(10);
     });
     rtt.expect_samples(1_000, 1_000);
-    let calm = eifel_after(&mut rtt, &[100; 60]);
-    assert_eq!(calm[59][0], 100_000);
-    assert!(calm[59][1] < 50);
-    assert_eq!(calm[59][2], 120_000);
+    let steady = eifel_after(&mut rtt, &[100; 60]);
+    assert_eq!(steady[59][0], 100_000);
+    assert!(steady[59][1] < 50);
+    assert_eq!(steady[59][2], 120_000);
     // When the round trip falls, the timeout of RFC 6298 rises, and this one falls with SRTT.
     let mut standard = estimator(|_| {});
     let after = |rtt: &mut RttEstimator| {

@@ -345,8 +345,8 @@ impl Sender {
     }
 
     /// Sets `ssthresh` to half of `flight_size`, or of the window that the configuration names
-    /// ([`Halves`]); returns the half in bytes, not rounded.
-    pub(crate) fn halve(&mut self, flight_size: u64) -> u64 {
+    /// ([`HalvedQuantity`]); returns the half in bytes, not rounded.
+    pub(crate) fn reduce_ssthresh(&mut self, flight_size: u64) -> u64 {
         let whole = match self.config.window.halves {
             HalvedQuantity::FlightSize => flight_size,
             HalvedQuantity::Window => {

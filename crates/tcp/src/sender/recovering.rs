@@ -158,7 +158,7 @@ impl Sender {
     fn retransmit_in_slow_start(&mut self, at: Instant) {
         let una = self.flight.una();
         self.push_event(Event::FastRetransmit(self.retransmission(una, at)));
-        self.halve(self.flight.size() - self.recovery.limited);
+        self.reduce_ssthresh(self.flight.size() - self.recovery.limited);
         self.window.set_segments(1);
         self.reduction = WindowReduction::AtOnce;
         self.recovery.on_slow_start(self.flight.max());

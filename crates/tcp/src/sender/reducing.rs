@@ -60,7 +60,7 @@ impl Sender {
         }
         let flight_size = facts.max.since(facts.una_before);
         let cwnd = self.window.cwnd();
-        let remainder = self.halve(flight_size);
+        let remainder = self.reduce_ssthresh(flight_size);
         if let Some(ecn) = &mut self.ecn {
             ecn.on_ece(self.flight.max());
         }

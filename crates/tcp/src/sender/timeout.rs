@@ -140,7 +140,7 @@ impl Sender {
         }
         let halves = !repeated || self.config.window.repeated_timeout == RepeatedTimeout::Halves;
         if halves && !self.has_ece_reduction() {
-            self.halve(self.flight.size());
+            self.reduce_ssthresh(self.flight.size());
         }
         if let Some(ecn) = &mut self.ecn {
             ecn.on_reduction();

@@ -96,7 +96,7 @@ impl Sender {
         };
         match used {
             Some(used) => self.on_loss(used),
-            None => self.halve(flight_size),
+            None => self.reduce_ssthresh(flight_size),
         }
     }
 

@@ -126,7 +126,7 @@ const RECOVERIES: &[Policy] = &[
 const OTHERS: &[Policy] = &[
     timer(
         "minrto",
-        "a floor for delayed ACKs only",
+        "a minimum RTO for delayed ACKs only",
         "Psaras and Tsaoussidis 2007 section 3",
         |c| minrto(c, Parity::Paper),
     ),
@@ -179,14 +179,9 @@ const OTHERS: &[Policy] = &[
             c.recovery.dupthresh_increment = 1;
         },
     ),
-    network(
-        "ecn",
-        "marks of congestion cut the window as losses do",
-        "RFC 3168 section 6.1",
-        |c| {
-            c.ecn = true;
-        },
-    ),
+    network("ecn", "CE marks reduce the window as losses do", "RFC 3168 section 6.1", |c| {
+        c.ecn = true;
+    }),
 ];
 
 /// The congestion controls, which are rows of `controls!` in `congestion.rs`.

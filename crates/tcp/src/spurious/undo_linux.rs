@@ -4,9 +4,9 @@
 //! | state                   | tested when           | undone if                                  |
 //! |-------------------------|-----------------------|--------------------------------------------|
 //! | Loss, after a timeout   | SND.UNA advances      | the echo is older, or all is reported      |
-//! | Recovery, to its end    | SND.UNA reaches it    | the echo is older, or all is reported      |
-//! | Recovery, on the way    | SND.UNA advances      | the echo is older, none is in flight       |
-//! | Recovery, on the way    | anything arrives      | all is reported                            |
+//! | Recovery, at its end    | SND.UNA reaches it    | the echo is older, or all is reported      |
+//! | Recovery, before that   | SND.UNA advances      | the echo is older, none is in flight       |
+//! | Recovery, before that   | anything arrives      | all is reported                            |
 //! | Open or Disorder, after | anything arrives      | all is reported                            |
 //!
 //! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All

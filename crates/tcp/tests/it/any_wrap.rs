@@ -98,10 +98,10 @@ fn places(transfer: &ByteTransfer) -> BTreeSet<&'static str> {
         if *from == 1 && wire.flags.has(Flags::ACK) {
             una = Some(wire.ack);
         } else if *from == 0 && wire.len > 0 {
-            let again = max.is_some_and(|max| end.wrapping_sub(max) as i32 <= 0);
+            let retransmitted = max.is_some_and(|max| end.wrapping_sub(max) as i32 <= 0);
             let across = una.zip(max).is_some_and(|(una, max)| spans(una, max));
-            note(again && across, "repair");
-            max = if again { max } else { Some(end) };
+            note(retransmitted && across, "rexmit");
+            max = if retransmitted { max } else { Some(end) };
         }
     }
     let events = transfer.events()[0];
@@ -166,6 +166,6 @@ fn a_transfer_is_the_same_from_any_initial_sequence_number() {
     });
     result.unwrap();
     let all =
-        ["SYN", "FIN", "data", "ACK", "window", "half", "SACK", "D-SACK", "repair", "verdict"];
+        ["SYN", "FIN", "data", "ACK", "window", "half", "SACK", "D-SACK", "rexmit", "verdict"];
     assert_eq!(seen.into_inner(), BTreeSet::from(all));
 }

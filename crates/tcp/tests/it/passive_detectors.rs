@@ -243,7 +243,7 @@ fn an_unknown_detector_is_an_error_with_the_known_ones() {
 enum Op {
     /// New segments, or one retransmission.
     Send(u32),
-    Again(u32),
+    Retransmit(u32),
     Timeout(u32),
     FastRetransmit(u32),
     /// An acknowledgment number, an echo, and a block.
@@ -254,7 +254,7 @@ fn op() -> impl Strategy<Value = Op> {
     let block = prop::option::of((1..30_u32, 0..4_u32));
     prop_oneof![
         4 => (1..4_u32).prop_map(Op::Send),
-        2 => (1..30_u32).prop_map(Op::Again),
+        2 => (1..30_u32).prop_map(Op::Retransmit),
         1 => (1..30_u32).prop_map(Op::Timeout),
         1 => (1..30_u32).prop_map(Op::FastRetransmit),
         6 => (0..30_u32, prop::option::of(0..100_u32), block)
@@ -273,7 +273,7 @@ proptest! {
                     observed.sends(millis, next..=next + count - 1);
                     next += count;
                 }
-                Op::Again(number) if number < next => {
+                Op::Retransmit(number) if number < next => {
                     observed.sends(millis, number..=number);
                 }
                 Op::Timeout(number) if number < next => {
