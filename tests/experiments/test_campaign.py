@@ -160,7 +160,9 @@ def without_wall(out: Path) -> list[str]:
 
 
 def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
-    killed, interrupted, complete = (tmp_path / name for name in ("killed", "interrupted", "complete"))
+    killed, interrupted, complete = (
+        tmp_path / name for name in ("killed", "interrupted", "complete")
+    )
     stopped_in_the_middle(killed, signal.SIGKILL)
     left = records(killed)
     assert left

@@ -118,7 +118,9 @@ def test_another_sender_fails_checks() -> None:
 
 def test_too_low_a_threshold_fails_figure_5() -> None:
     insensitive = replace(KEPT, set=dict(KEPT.set) | {"tcp.dualrtt.threshold": "0.025"})
-    done = reproduce(replace(ALL["ex"], variants=(ALL["ex"].variants[0], insensitive)), runs=1, seed=1)
+    done = reproduce(
+        replace(ALL["ex"], variants=(ALL["ex"].variants[0], insensitive)), runs=1, seed=1
+    )
     assert with_verdict(done, "fail") == {f"{KEPT.title}: timeouts found spurious"}
 
 
@@ -129,7 +131,9 @@ def test_a_later_hold_fails_the_checks_of_times() -> None:
 
 
 def test_without_spikes_no_sender_beats_reno() -> None:
-    without_spikes = {"flow.mobile.access.forward.stalls.random.good": '{ uniform = ["200 s", "400 s"] }'}
+    without_spikes = {
+        "flow.mobile.access.forward.stalls.random.good": '{ uniform = ["200 s", "400 s"] }'
+    }
     done = reproduce(ALL["fig14"], runs=20, seed=1, assume=without_spikes)
     failed = with_verdict(done, "fail")
     assert {name for name in failed if name.startswith("Eifel / Reno")}
