@@ -82,7 +82,7 @@ lint-python: $(VENV)/dev
 lint-prose: $(VENV)/dev
 	tools/prose
 	$(BIN)/typos --quiet || { $(BIN)/typos --format brief; exit 1; }
-	$(BIN)/pymarkdown scan *.md docs
+	$(BIN)/pymarkdown scan *.md docs docs/papers crates/*/README.md
 
 soak: $(VENV)/dev
 	tools/soak

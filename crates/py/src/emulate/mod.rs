@@ -76,8 +76,8 @@ pub(crate) fn emulate(
 /// A variant is the name of the sender in tables, with its settings. `guest` is the folder of a
 /// kernel with its description: every host is a guest with this kernel and a virtual clock, except
 /// those of `engine`, which are the engine with this sender. With `withhold` the truth about a
-/// guest's retransmission is that of a repeated run without it. `progress` is called repeatedly with
-/// the numbers of finished runs and of all runs.
+/// guest's retransmission is that of a repeated run without it. `progress` is called repeatedly
+/// with the numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, variants, seeds, parallel=1, guest=None, engine=(Vec::new(), String::new()),

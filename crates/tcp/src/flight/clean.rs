@@ -25,7 +25,7 @@ impl Flight {
         self.sacked | self.lost | self.retrans_out == 0
     }
 
-    /// As [`Self::acked`], if nothing is SACKed or marked lost and `segment` acknowledges new data
+    /// As [`Self::on_ack`], if nothing is SACKed or marked lost and `segment` acknowledges new data
     /// without SACK blocks and is no SYN.
     #[inline(always)]
     pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
