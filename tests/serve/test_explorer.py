@@ -128,12 +128,12 @@ def test_details_of_a_packet_are_shown_by_pointer_and_by_keyboard(page: Page) ->
         canvas.hover(position={"x": x, "y": y})
         if page.locator(".tip").is_visible():
             break
-    story = page.locator(".tip").inner_text()
-    assert "retransmitted after a timeout" in story
-    assert "the timeout at 2.078 s was spurious" in story
-    assert "unneeded: an earlier copy had delivered all of it" in story
-    assert "held by the link" in story
-    keep(page, "story")
+    tip = page.locator(".tip").inner_text()
+    assert "retransmitted after a timeout" in tip
+    assert "the timeout at 2.078 s was spurious" in tip
+    assert "unneeded: an earlier copy had delivered all of it" in tip
+    assert "held by the link" in tip
+    keep(page, "tip")
     page.mouse.move(5, 5)
     canvas.focus()
     page.keyboard.press("n")

@@ -344,7 +344,7 @@ class Simulator:
     @staticmethod
     def _trace(sender: str, changed: dict[str, str], run: int) -> Tape:
         frto = sender.endswith("+frto")
-        if changed.get("receiver.buffer") == "1536 B":  # Figure 3's offered window
+        if changed.get("receiver.buffer") == "1536 B":  # Figure 3's advertised window
             return lost_retransmission(sender, frto=frto, run=run)
         if "link.wireless.forward.drops" in changed:
             return burst(sender, frto=frto, begins=20.0, run=run)

@@ -90,9 +90,9 @@ macro_rules! responses {
 
 responses! {
     /// Nothing changes: go-back-N retransmits the outstanding data.
-    None, "nothing changes, to compare with", "this laboratory", Reduced, |_| None;
+    None, "nothing changes, to compare with", "rtolab", Reduced, |_| None;
     /// Nothing, but go-back-N ends.
-    StopGbn, "new data in the reduced window", "this laboratory",
+    StopGbn, "new data in the reduced window", "rtolab",
         Reduced, baseline::stop_gbn;
     /// The window is the halved `ssthresh` (report C-2002-07 section 3 step 3 i).
     Half, "new data in half the window", "report C-2002-07 section 3", Reduced, half::half;

@@ -21,7 +21,7 @@ fn held_up() -> Script {
     setup.cwnd(4).ssthresh(4).handshake_takes(100).sent(1..=4)
 }
 
-include!("walkthrough/story.rs");
+include!("walkthrough/early_tests.rs");
 
 #[test]
 fn the_page_shows_what_is_compiled_here() {
@@ -30,7 +30,7 @@ fn the_page_shows_what_is_compiled_here() {
     let compiled = [
         include_str!("walkthrough/early.rs"),
         include_str!("walkthrough/detectors_row.rs"),
-        include_str!("walkthrough/story.rs"),
+        include_str!("walkthrough/early_tests.rs"),
     ];
     for (shown, compiled) in shown.iter().zip(compiled) {
         assert_eq!(shown.unwrap_or_default(), compiled);

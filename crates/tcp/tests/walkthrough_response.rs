@@ -39,14 +39,14 @@ fn ten_outstanding() -> Script {
     setup.cwnd(10).ssthresh(20).rto_of(40).at_millis(10).sent(1..=10)
 }
 
-include!("walkthrough/halfway_story.rs");
+include!("walkthrough/halfway_tests.rs");
 
 #[test]
 fn the_page_shows_what_is_compiled_here() {
     let compiled = [
         include_str!("walkthrough/halfway.rs"),
         include_str!("walkthrough/responses_row.rs"),
-        include_str!("walkthrough/halfway_story.rs"),
+        include_str!("walkthrough/halfway_tests.rs"),
     ];
     for shown in compiled {
         assert!(PAGE.contains(&format!("```rust\n{shown}```")), "{shown}");

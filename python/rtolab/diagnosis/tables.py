@@ -19,10 +19,10 @@ from rtolab.text import counted
 if TYPE_CHECKING:
     from rtolab.diagnosis import Diagnosis
 
-STORIES = 3
+MAX_EPISODES = 3
 """Episodes shown of a connection."""
 
-BLIND = {
+NOT_SHOWN = {
     "receiver": "Captured at the receiver: it shows which copies arrived, and not why they were "
     "retransmitted. A capture at the sender shows both.",
     "unknown": "The place of this capture is unknown: verdicts that rest on times may be wrong.",
@@ -274,19 +274,19 @@ def _stories(
 ) -> RenderableType:
     name = (f"#{one['number']} ", "bold")
     lines = [Text.assemble(name, paragraph(answer))] if answer else []
-    for episode in one["episodes"][:STORIES]:
+    for episode in one["episodes"][:MAX_EPISODES]:
         at = f"{begins(found, one, episode)}: "
         lines.append(Text.assemble((f"#{one['number']} {at}", "bold"), episode["description"]))
-    left = len(one["episodes"]) - STORIES
+    left = len(one["episodes"]) - MAX_EPISODES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more episode')}", "dim"))
-    lines += [Text.assemble(name, silence(found, row)) for row in one["silences"][:STORIES]]
-    left = len(one["silences"]) - STORIES
+    lines += [Text.assemble(name, silence(found, row)) for row in one["silences"][:MAX_EPISODES]]
+    left = len(one["silences"]) - MAX_EPISODES
     if left > 0:
         lines.append(Text(f"#{one['number']} and {counted(left, 'more silence')}", "dim"))
     has_resent = any(resent["from"] == one["sender"] for resent in one["retransmissions"])
-    if has_resent and one["vantage"] in BLIND:
-        lines.append(Text.assemble(name, BLIND[one["vantage"]]))
+    if has_resent and one["vantage"] in NOT_SHOWN:
+        lines.append(Text.assemble(name, NOT_SHOWN[one["vantage"]]))
     for finding in one["habits"]:
         frames = ", ".join(str(frame) for frame in finding["frames"][:5])
         about = f"the {finding['from']} {finding['about']} (frames {frames})"

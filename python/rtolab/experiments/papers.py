@@ -113,9 +113,9 @@ PAPERS = (
             ),
         ),
     ),
-    Paper("detectors", "The detector study", "this laboratory", 0, ""),
-    Paper("today", "Today's Linux on the papers' scenarios", "this laboratory", 0, ""),
-    Paper("liars", "What a misbehaving receiver gains", "this laboratory", 0, ""),
+    Paper("detectors", "The detector study", "rtolab", 0, ""),
+    Paper("today", "Today's Linux on the papers' scenarios", "rtolab", 0, ""),
+    Paper("liars", "What a misbehaving receiver gains", "rtolab", 0, ""),
 )
 """The papers, in the order of their experiments."""
 

@@ -224,7 +224,7 @@ def _connection(one: Row, rows: int) -> Row:
         **first,
         "findings": [{**finding, "finding": finding["habit"]} for finding in one["habits"]],
         **_counts([one]),
-        "cannot_show": tables.BLIND.get(one["vantage"]),
+        "cannot_show": tables.NOT_SHOWN.get(one["vantage"]),
         "time_lost": sum(time for time in lost if time is not None),
     }
 

@@ -130,7 +130,7 @@ const OTHERS: &[Policy] = &[
         "Psaras and Tsaoussidis 2007 section 3",
         |c| minrto(c, Parity::Paper),
     ),
-    timer("minrto:resync", "as minrto, counting what is outstanding", "this laboratory", |c| {
+    timer("minrto:resync", "as minrto, counting what is outstanding", "rtolab", |c| {
         minrto(c, Parity::Resync);
     }),
     timer(

@@ -55,7 +55,7 @@ START = 0.0
 """Figure 3 looks for the timeout after this time, in s: the lost retransmission's is the first."""
 
 WINDOW = 6
-"""The offered window of Figure 3, in segments. It is full when the segment is lost, so that no
+"""The advertised window of Figure 3, in segments. It is full when the segment is lost, so that no
 segment leaves for its duplicate ACKs and none is in flight when the timer expires. Otherwise such a
 segment's duplicate ACK would come before the ACK of the retransmission, and F-RTO would take step
 2 ii; in the report's figure the ACK of the whole window comes first."""
@@ -252,7 +252,7 @@ FIGURES = (
             "segments on the ACK of the whole window; F-RTO goes on in congestion avoidance, the "
             "regular one in slow start, which makes almost no difference."
         ),
-        did="A data segment and its fast retransmit are lost, while the offered window is six.",
+        did="A data segment and its fast retransmit are lost, while the advertised window is six.",
     ),
     figure(
         4,

@@ -84,7 +84,7 @@ def large_windows() -> Experiment:
             "perform alike, because bursts are limited to three segments."
         ),
         did=(
-            "Figure 3's two losses, a segment and its fast retransmit, with offered windows of 8, "
+            "Figure 3's two losses, a segment and its fast retransmit, with advertised windows of 8, "
             "16, 32 and 64 segments that are full when it happens, and a router queue that holds "
             "them."
         ),
@@ -186,7 +186,7 @@ BEFORE_STALL = 225
 holds. All before it have been acknowledged when the timer expires."""
 
 LOST_BEFORE, DELAY_AT, DELAY_FOR = 40, 7.0, 2.0
-"""Where an offered window of four segments limits the sender: the frame that is lost, and when the
+"""Where an advertised window of four segments limits the sender: the frame that is lost, and when the
 delay begins and how long it lasts, in s. The three segments after the lost one have arrived by
 then, and the timer expires at 7.9 s."""
 
@@ -250,7 +250,7 @@ def loss_then_delay() -> Experiment:
         assumptions=(
             *(a for a in SET_R if a.name != "receiver.buffer"),
             NO_DELAYS,
-            taken("few outstanding", "an offered window of four segments", "not stated"),
+            taken("few outstanding", "an advertised window of four segments", "not stated"),
         ),
         shown=(5.0, 32.0),
         note=(
