@@ -84,9 +84,9 @@ def large_windows() -> Experiment:
             "perform alike, because bursts are limited to three segments."
         ),
         did=(
-            "Figure 3's two losses, a segment and its fast retransmit, with advertised windows of 8, "
-            "16, 32 and 64 segments that are full when it happens, and a router queue that holds "
-            "them."
+            "Figure 3's two losses, a segment and its fast retransmit, with advertised windows of "
+            "8, 16, 32 and 64 segments that are full when it happens, and a router queue that "
+            "holds them."
         ),
         scenario="frto2002-delays",
         variants=tuple(pairs),
@@ -186,8 +186,8 @@ BEFORE_STALL = 225
 holds. All before it have been acknowledged when the timer expires."""
 
 LOST_BEFORE, DELAY_AT, DELAY_FOR = 40, 7.0, 2.0
-"""Where an advertised window of four segments limits the sender: the frame that is lost, and when the
-delay begins and how long it lasts, in s. The three segments after the lost one have arrived by
+"""Where an advertised window of four segments limits the sender: the frame that is lost, and when
+the delay begins and how long it lasts, in s. The three segments after the lost one have arrived by
 then, and the timer expires at 7.9 s."""
 
 SMALL, LARGE = "four outstanding", "eight outstanding"
