@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def _plots(result: Result) -> Plots:
-    from rtolab.plot import Plots  # noqa: PLC0415  (pictures take a while to import)
+    from rtolab.plot import Plots  # noqa: PLC0415  (figures take a while to import)
 
     return Plots(result)
 

@@ -36,13 +36,13 @@ def check_machine() -> None:
 
 def check_page() -> None:
     """Raises Error if a page with figures cannot be made."""
-    _check_descriptors(DRAWING_DESCRIPTORS, "a page with pictures")
-    _check_addresses(PAGE_ADDRESSES, "a page with pictures")
+    _check_descriptors(DRAWING_DESCRIPTORS, "a page with figures")
+    _check_addresses(PAGE_ADDRESSES, "a page with figures")
 
 
 def check_picture(name: str) -> None:
     """Raises Error if a figure cannot be drawn."""
-    _check_descriptors(DRAWING_DESCRIPTORS, f"{name}: pictures")
+    _check_descriptors(DRAWING_DESCRIPTORS, f"{name}: figures")
     _check_room_for_pictures()
 
 
@@ -71,7 +71,7 @@ def _check_addresses(size: int, what: str) -> None:
 @cache
 def _check_room_for_pictures() -> None:
     """Checked once: later figures reuse what the first one has reserved."""
-    _check_addresses(PICTURE_ADDRESSES, "pictures")
+    _check_addresses(PICTURE_ADDRESSES, "figures")
 
 
 def _check_threads() -> None:

@@ -47,7 +47,7 @@ def test_no_command_starts_without_descriptors_or_memory(
 def test_figures_are_refused_if_their_engine_would_end_the_process(tmp_path: Path) -> None:
     ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_AS, 8000 * MEGABYTE))
     reported = error_message(ended)
-    assert "pictures: out of memory" in reported
+    assert "figures: out of memory" in reported
     assert (tmp_path / "out" / "connections.parquet").exists()
     assert not unfinished(tmp_path)
     assert not list(tmp_path.rglob("*.svg"))

@@ -17,7 +17,7 @@ Seed = Annotated[int, typer.Option(min=0, help="The first seed; run i has seed +
 Jobs = Annotated[
     int | None, typer.Option(min=1, max=MOST_JOBS, help="Threads; by default one per processor.")
 ]
-Out = Annotated[Path, typer.Option(help="Folder for the report, pictures and captures.")]
+Out = Annotated[Path, typer.Option(help="Folder for the report, figures and captures.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Virtual = Annotated[
     bool,

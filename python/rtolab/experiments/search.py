@@ -33,12 +33,12 @@ class PassingSetting:
         choice: the values, by the names of the assumptions.
         passes: the names of the checks that fail otherwise.
         breaks: the names of the checks that pass otherwise and fail here.
-        seeds: of `REPEATS` other series of seeds, on how many all of `passes` pass; `None` for
-            traces, which are the same for every seed.
-        neighbours: of the settings that differ in one value, how many make them pass; and of how
-            many.
-        with_another: of the pairs that add a value of another assumption, how many make them pass;
-            and of how many. None of the latter for a pair.
+        seeds: the number of the `REPEATS` other series of seeds on which all of `passes` pass;
+            `None` for traces, which are the same for every seed.
+        neighbours: the number of settings that differ in one value and make them pass, and the
+            number of all settings that differ in one value.
+        with_another: the number of pairs that add a value of another assumption and make them pass,
+            and the number of all such pairs; there are none if the setting itself is a pair.
     """
 
     choice: Choice

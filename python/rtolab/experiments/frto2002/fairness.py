@@ -1,4 +1,4 @@
-"""Figure 9: six transfers at once, three of them with F-RTO or none."""
+"""Figure 9: six transfers at once; three of them use F-RTO (test A), or none does (test B)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 4: packet traces. The report prints pictures only, so features are judged."""
+"""Figures 1 to 4: packet traces. The report prints them as images only, so we check features."""
 
 from typing import Any
 
