@@ -26,7 +26,7 @@ class Confusion:
         genuine_called_spurious: genuine episodes with the verdict spurious.
         genuine_right: genuine episodes with the verdict genuine.
         open: episodes without a verdict.
-        blind: episodes that it cannot decide, because of what the sender does or lacks.
+        blind: episodes on which it is inconclusive, because of what the sender does or lacks.
         median_delay_s: from the retransmission to the verdict, in seconds; None without verdicts.
         smt: the share of spurious episodes that it missed (DualRTT, section V-A); None without
             spurious episodes.

@@ -74,7 +74,7 @@ COLUMNS = {
         "needed": "Was the retransmission needed, because no earlier copy delivered every byte?",
         "cost_s": "How much later the transfer ended because of a spurious one.",
         "cost_segments": "How many more segments were sent because of a spurious one.",
-        "verdict": "The verdict of the sender's detector: `spurious`, `genuine` or `blind`.",
+        "verdict": "Of the sender's detector: `spurious`, `genuine` or `blind` (inconclusive).",
         "detector": "The detector that gave the verdict.",
         "verdict_at_s": "When it gave the verdict.",
     },
@@ -144,7 +144,7 @@ COLUMNS = {
     "verdicts": {
         "kind": "`timeout` or `fast_retransmit`.",
         "detector": "The passive detector.",
-        "verdict": "Its verdict: `spurious`, `genuine`, `open` (none) or `blind` (undecidable).",
+        "verdict": "Its verdict: `spurious`, `genuine`, `open` (none) or `blind` (inconclusive).",
         "why": "Why it is `blind`.",
         "verdict_s": "When it gave the verdict.",
         "delay_s": "From the retransmission to the verdict.",
