@@ -187,6 +187,14 @@ const OTHERS: &[Policy] = &[
             c.ecn = true;
         },
     ),
+    network(
+        "eln",
+        "losses that a base station reports as those of its link leave the window as it is",
+        "Balakrishnan, Padmanabhan, Seshan and Katz 1997, scheme ELN",
+        |c| {
+            c.eln = true;
+        },
+    ),
 ];
 
 /// The congestion controls, which are rows of `controls!` in `congestion.rs`.
