@@ -114,6 +114,7 @@ PAPERS = (
         ),
     ),
     Paper("detectors", "The detector study", "this laboratory", 0, ""),
+    Paper("outages", "The outage study", "this laboratory", 0, ""),
     Paper("today", "Today's Linux on the papers' scenarios", "this laboratory", 0, ""),
     Paper("liars", "What a misbehaving receiver gains", "this laboratory", 0, ""),
 )
