@@ -3,6 +3,7 @@
 
 mod copies;
 pub mod middlebox;
+mod outage_meter;
 mod packet;
 mod route;
 mod routing_table;
@@ -10,7 +11,8 @@ pub mod workload;
 
 pub use copies::Copies;
 pub use middlebox::{Middlebox, OutgoingPacket};
-pub use packet::{Condition, Packet, UDP_HEADER};
+pub use outage_meter::{Departure, NewData, OutageMeter};
+pub use packet::{Condition, Notification, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use routing_table::{Attachment, RouteStep, RoutingTable};
 pub use workload::Application;

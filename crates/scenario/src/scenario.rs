@@ -184,6 +184,18 @@ pub enum AgentKind {
         /// The index of the wireless link.
         link: usize,
     },
+    /// ICMP `destination unreachable` while a link is down (RFC 792, RFC 6069).
+    Unreachable {
+        /// When the link is down, in order.
+        disconnections: Arc<[Interval]>,
+        /// The shortest time between two messages to one sender.
+        interval: Duration,
+    },
+    /// Hints that a path has returned.
+    PathHint {
+        /// The disconnections after whose end hints are sent, in order.
+        disconnections: Arc<[Interval]>,
+    },
     /// Fast retransmissions after handovers (Cáceres and Iftode 1995).
     Handover {
         /// The handovers, in order.

@@ -77,10 +77,7 @@ impl<'a> Planner<'a> {
             node: agent.node,
             link: match agent.kind {
                 AgentKind::Snoop { link, .. } | AgentKind::Eln { link } => Some(link),
-                AgentKind::Filter
-                | AgentKind::Freeze { .. }
-                | AgentKind::Ebsn { .. }
-                | AgentKind::Handover { .. } => None,
+                _ => None,
             },
         });
         let channel = |link: &rtolab_scenario::Link| {

@@ -6,8 +6,10 @@ pub mod eln;
 pub mod freeze;
 pub mod handover;
 mod outgoing;
+pub mod path_hint;
 pub mod snoop;
 pub mod spurious_filter;
+pub mod unreachable;
 
 use rtolab_scenario::AgentKind;
 use rtolab_time::Instant;
@@ -18,8 +20,10 @@ use eln::Eln;
 use freeze::{Freeze, FreezeSchedule};
 use handover::Handover;
 pub use outgoing::OutgoingPacket;
+use path_hint::PathHint;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
+use unreachable::Unreachable;
 
 /// A middlebox.
 #[derive(Clone, Debug)]
@@ -36,6 +40,10 @@ pub enum Middlebox {
     Eln(Eln),
     /// Duplicate ACKs after handovers: senders retransmit at once.
     Handover(Handover),
+    /// A router that reports a dead link by ICMP.
+    Unreachable(Unreachable),
+    /// A host that notices that its path has returned.
+    PathHint(PathHint),
 }
 
 impl Middlebox {
@@ -54,6 +62,10 @@ impl Middlebox {
             }
             AgentKind::Eln { link: _ } => Self::Eln(Eln::default()),
             AgentKind::Handover { disconnections } => Self::Handover(Handover::new(disconnections)),
+            AgentKind::Unreachable { disconnections, interval } => {
+                Self::Unreachable(Unreachable::new(disconnections, interval))
+            }
+            AgentKind::PathHint { disconnections } => Self::PathHint(PathHint::new(disconnections)),
         }
     }
 
@@ -67,6 +79,8 @@ impl Middlebox {
             Self::Ebsn(ebsn) => ebsn.on_packet(packet, outgoing),
             Self::Eln(eln) => eln.on_packet(packet, outgoing),
             Self::Handover(handover) => handover.on_packet(packet, outgoing),
+            Self::Unreachable(router) => router.on_packet(packet, at, outgoing),
+            Self::PathHint(hint) => hint.on_packet(packet, outgoing),
         }
     }
 
@@ -74,10 +88,11 @@ impl Middlebox {
     pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         match self {
             Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
-            Self::Filter(_) | Self::Eln(_) => {}
+            Self::Filter(_) | Self::Eln(_) | Self::Unreachable(_) => {}
             Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
             Self::Ebsn(ebsn) => ebsn.on_timer(at, outgoing),
             Self::Handover(handover) => handover.on_timer(at, outgoing),
+            Self::PathHint(hint) => hint.on_timer(at, outgoing),
         }
     }
 
@@ -86,10 +101,11 @@ impl Middlebox {
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Snoop(snoop) => snoop.next_timer(),
-            Self::Filter(_) | Self::Eln(_) => None,
+            Self::Filter(_) | Self::Eln(_) | Self::Unreachable(_) => None,
             Self::Freeze(freeze) => freeze.next_timer(),
             Self::Ebsn(ebsn) => ebsn.next_timer(),
             Self::Handover(handover) => handover.next_timer(),
+            Self::PathHint(hint) => hint.next_timer(),
         }
     }
 }

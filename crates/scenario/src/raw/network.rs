@@ -48,13 +48,15 @@ pub(crate) struct Agent {
     #[setting(format = PositiveCount, default = 1_000, example = "100")]
     pub cache: u32,
     /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link. For
-    /// handover: the handovers.
+    /// handover: the handovers. For unreachable: when the link is down. For path-hint: the
+    /// disconnections whose end it notices.
     #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
     pub disconnections: Option<Vec<Interval>>,
     /// For freeze: how long before a disconnection it closes the window.
     #[setting(default = Duration::from_secs(1), example = "500 ms")]
     pub warning: Duration,
-    /// For ebsn: the time between two notifications.
+    /// For ebsn: the time between two notifications. For unreachable: the shortest time between two
+    /// messages to one sender.
     #[setting(format = Positive, default = Duration::from_millis(500), example = "200 ms")]
     pub interval: Duration,
 }
@@ -77,12 +79,18 @@ pub(crate) enum Kind {
     Eln,
     /// Sends three duplicate ACKs to each sender after a handover, so that it retransmits at once.
     Handover,
+    /// Answers data while a link is down by ICMP `destination unreachable` (RFC 6069 is a reaction
+    /// to it).
+    Unreachable,
+    /// Tells senders at the end of disconnections that the path has returned.
+    PathHint,
 }
 
 impl Kind {
     /// All kinds.
     pub(crate) const ALL: [Self; 6] =
-        [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn, Self::Eln, Self::Handover];
+        [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn, Self::Eln, Self::Handover,
+            Self::Unreachable, Self::PathHint];
 
     /// The keys of this kind.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
@@ -90,9 +98,9 @@ impl Kind {
             Self::Snoop => &["link", "dupthresh", "cache"],
             Self::Filter => &[],
             Self::Freeze => &["disconnections", "warning"],
-            Self::Ebsn => &["disconnections", "interval"],
+            Self::Ebsn | Self::Unreachable => &["disconnections", "interval"],
             Self::Eln => &["link"],
-            Self::Handover => &["disconnections"],
+            Self::Handover | Self::PathHint => &["disconnections"],
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Routes, middleboxes and the measurement interval.
 
 use std::collections::HashSet;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use rtolab_link::Interval;
@@ -94,11 +95,7 @@ pub(super) fn agents(
         let same = |other: &Agent| match (&kind, &other.kind) {
             (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. })
             | (AgentKind::Eln { link }, AgentKind::Eln { link: other }) => link == other,
-            (AgentKind::Filter, AgentKind::Filter)
-            | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. })
-            | (AgentKind::Ebsn { .. }, AgentKind::Ebsn { .. })
-            | (AgentKind::Handover { .. }, AgentKind::Handover { .. }) => true,
-            _ => false,
+            (kind, other) => discriminant(kind) == discriminant(other),
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
             return Err(at.error("found a second agent of this kind there; expected only one"));
@@ -120,11 +117,21 @@ fn agent(
         Kind::Snoop => snoop(written, node, topology, at)?,
         Kind::Filter => AgentKind::Filter,
         Kind::Freeze => freeze(written, at)?,
-        Kind::Ebsn => ebsn(written, at)?,
+        Kind::Ebsn => AgentKind::Ebsn {
+            disconnections: disconnections(written, "the bad states of the link", at)?,
+            interval: written.interval,
+        },
         Kind::Eln => AgentKind::Eln { link: wireless_link(written, node, topology, at)? },
         Kind::Handover => {
             AgentKind::Handover { disconnections: disconnections(written, "the handovers", at)? }
         }
+        Kind::Unreachable => AgentKind::Unreachable {
+            disconnections: disconnections(written, "when the link is down", at)?,
+            interval: written.interval,
+        },
+        Kind::PathHint => AgentKind::PathHint {
+            disconnections: disconnections(written, "what it notices", at)?,
+        },
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
@@ -198,11 +205,6 @@ fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
         }
     }
     Ok(AgentKind::Freeze { disconnections, warning })
-}
-
-fn ebsn(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let disconnections = disconnections(written, "the bad states of the link", at)?;
-    Ok(AgentKind::Ebsn { disconnections, interval: written.interval })
 }
 
 /// Rejects the keys of other kinds.

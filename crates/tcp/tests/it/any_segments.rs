@@ -34,6 +34,9 @@ enum Op {
     Close,
     CloseBoth,
     Abort,
+    /// ICMP `destination unreachable` that quotes a segment at this distance from SND.UNA.
+    Unreachable(i32),
+    PathChange,
 }
 
 /// A segment. Its numbers are distances from the expected ones.
@@ -101,6 +104,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Close),
         1 => Just(Op::CloseBoth),
         1 => Just(Op::Abort),
+        1 => near().prop_map(Op::Unreachable),
+        1 => Just(Op::PathChange),
     ]
 }
 
@@ -124,8 +129,9 @@ fn connection_settings() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
     let close = select(vec![AfterClose::Reads, AfterClose::Resets]);
     let close = (close, prop::option::of((0..100_u64).prop_map(Duration::from_secs)));
     let nagle = select(vec![Nagle::Off, Nagle::Rfc896, Nagle::Minshall]);
-    let limits = (prop::option::of(0..5_u32), limit(), limit())
-        .prop_map(|(r1, r2, r2_syn)| Limits { r1, r2, r2_syn });
+    let user_timeout = prop::option::of((1..100_u64).prop_map(Duration::from_secs));
+    let limits = (prop::option::of(0..5_u32), limit(), limit(), user_timeout)
+        .prop_map(|(r1, r2, r2_syn, user_timeout)| Limits { r1, r2, r2_syn, user_timeout });
     (keep_alive, limits, resets, close, nagle).prop_map(
         |(keep_alive, limits, time_wait_reset, (after_close, fin_timeout), nagle)| {
             let settings = ConnectionConfig {
@@ -227,6 +233,12 @@ impl TestedConnection {
             Op::Close => self.connection.close(),
             Op::CloseBoth => self.connection.close_both(),
             Op::Abort => self.connection.abort(),
+            Op::Unreachable(distance) => {
+                let una = self.connection.sender().flight().una().value();
+                let quoted = una.saturating_add_signed(i64::from(*distance));
+                self.connection.on_unreachable(Seq::new(quoted), self.at);
+            }
+            Op::PathChange => self.connection.on_path_change(self.at),
         }
     }
 
