@@ -297,7 +297,7 @@ impl Connection {
 
     /// Processes the SACK blocks of an old acknowledgment, which may contain new information
     /// (Linux:
-    /// `tcp_ack`). Only loss detection by time does so; other would count a duplicate acknowledgment.
+    /// `tcp_ack`). Only loss detection by time does so; others would count a duplicate.
     fn on_old_ack(&mut self, segment: &Segment, at: Instant) {
         let una = self.sender.flight().una();
         let by_time = self.config.recovery.algorithm.is_time_based();
