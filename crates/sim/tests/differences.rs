@@ -34,7 +34,7 @@ fn templates(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
-            &["sack+{}", "newreno+{}"]
+            &["sack+{}", "newreno+{}", "rfc9002+{}"]
         }
         Question::Backoff => &["sack+{}", "newreno+{}"],
         Question::Reduction => &["sack+{}", "rack+{}"],

@@ -27,7 +27,10 @@ pub(super) enum Phase {
 
 impl Sender {
     /// The loss recovery, its shared state, and its view of the sender.
-    fn recovery_context(&mut self, now: Instant) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
+    pub(super) fn recovery_context(
+        &mut self,
+        now: Instant,
+    ) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
         let can_send_new = self.can_send_new();
         let cx = Context {
             flight: &mut self.flight,
@@ -46,7 +49,9 @@ impl Sender {
     /// Passes an acknowledgment to loss recovery, and returns the phase of fast recovery.
     pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, outcome: DetectionOutcome) -> Phase {
         let before = self.recovery.is_in_fast_recovery();
+        self.undo_by_loss_recovery();
         self.recover_with_episode(ack, outcome);
+        self.undo_by_loss_recovery();
         match (before, self.recovery.is_in_fast_recovery()) {
             (false, false) => Phase::Outside,
             (false, true) => Phase::Entered,
@@ -86,6 +91,9 @@ impl Sender {
         if !recovering {
             self.reduce_at_timer();
         }
+        if self.has_probe_timeout() {
+            return self.set_loss_detection_timer(at, self.flight.size() > 0);
+        }
         self.restart_timer_from_head(at);
     }
 
@@ -109,6 +117,7 @@ impl Sender {
             }
             RecoveryAction::Enter(entry) => self.enter_recovery(&entry, at),
             RecoveryAction::SlowStart => self.retransmit_in_slow_start(at),
+            RecoveryAction::Collapse => self.collapse_window(),
         }
     }
 
@@ -122,8 +131,8 @@ impl Sender {
     }
 
     /// Begins fast recovery: halves `ssthresh` and cwnd, retransmits the head (RFC 5681 section
-    /// 3.2), and ends go-back-N. cwnd stays, and slow start ends, if the
-    /// wireless link lost the segment (ELN).
+    /// 3.2), and ends go-back-N. cwnd stays, and slow start ends, if the wireless link lost the
+    /// segment (ELN).
     fn enter_recovery(&mut self, entry: &Entry, at: Instant) {
         if entry.ends_timeout {
             self.timed_out_at = None;
@@ -151,6 +160,9 @@ impl Sender {
         }
         self.window.increase_cwnd(entry.inflation);
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
+        if entry.persistent {
+            self.collapse_window();
+        }
     }
 
     /// Halves `ssthresh`, and cwnd with it, as fast recovery begins.
@@ -193,9 +205,13 @@ impl Sender {
     pub(super) fn reconfigure_recovery(&mut self, config: &RecoveryConfig) {
         let first_lost = self.loss_recovery.first_lost(&self.flight);
         let was_time_based = self.loss_recovery.is_time_based();
+        let had_probe_timeout = self.loss_recovery.pto_count().is_some();
         self.loss_recovery.reconfigure(config);
+        let has_probe_timeout = self.loss_recovery.pto_count().is_some();
         match (was_time_based, self.loss_recovery.is_time_based()) {
-            (false, false) | (true, true) => {}
+            (false, false) => {}
+            (true, true) if had_probe_timeout == has_probe_timeout => {}
+            (true, true) => self.adopt_flight(),
             (false, true) => {
                 let sampled = self.rtt.estimate().is_some();
                 if let Some(probe) = self.loss_recovery.probe().filter(|_| sampled) {
@@ -204,6 +220,7 @@ impl Sender {
                 self.flight.clear_losses();
                 self.flight.mark_lost_from(self.nxt);
                 self.nxt = self.flight.max();
+                self.adopt_flight();
             }
             (true, false) => {
                 self.go_back_from(first_lost.unwrap_or(self.flight.max()));
@@ -247,6 +264,9 @@ impl Sender {
     /// new data. A probe does not arm it, because only one probe may be in flight.
     pub(super) fn note_chunk(&mut self, chunk: &Chunk, at: Instant) {
         let max = self.flight.max();
+        if self.loss_recovery.pto_count().is_some() {
+            self.note_transmission(chunk, at);
+        }
         if chunk.seq < max {
             self.loss_recovery.on_retransmission(chunk.seq, &mut self.flight);
         } else if self.loss_recovery.probe().is_some_and(|probe| !probe.ends_at(chunk.end())) {

@@ -112,6 +112,9 @@ impl Sender {
             return;
         };
         self.on_fast_path = false;
+        if self.has_probe_timeout() {
+            return self.on_probe_timeout(at);
+        }
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         self.back_off(&head);
         self.track_delayed_acks(|tracker| {
