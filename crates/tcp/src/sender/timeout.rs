@@ -165,7 +165,8 @@ impl Sender {
         self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
-        self.keep_cwnd_unlimited();
+        self.model_timeout(at);
+        self.keep_own_cwnd();
     }
 
     /// Has fast recovery reduced the window already, where one reduction per window is configured?

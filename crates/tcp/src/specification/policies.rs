@@ -6,9 +6,9 @@ use rtolab_time::Duration;
 use super::policy::{Policy, Question, Sets};
 use crate::config::{
     AdaptiveThresholds, Algorithm, Arithmetic, BackoffEnd, Bugfix, Config, CongestionAvoidance,
-    HalvedQuantity, LinearFor, OnPathChange, OnUnreachable, Parity, PartialAckTimer, PrrBound,
-    Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling, SlowStart, SlowStartExit,
-    UndoRule,
+    HalvedQuantity, LinearFor, OnPathChange, OnUnreachable, PacingRate, Parity, PartialAckTimer,
+    PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling, SlowStart,
+    SlowStartExit, UndoRule,
 };
 use crate::congestion::CONTROL_TERMS;
 use crate::profile::PROFILES;
@@ -250,6 +250,14 @@ const OTHERS: &[Policy] = &[
             c.recovery.rfc9002.undo = UndoRule::Any;
         },
     ),
+    pacing(
+        "pacing",
+        "segments leave at a multiple of the window each round trip",
+        "Linux, tcp_update_pacing_rate and tcp_pacing_check",
+        |c| {
+            c.pacing.rate = PacingRate::Window;
+        },
+    ),
     reordering(
         "adaptive-dupthresh",
         "each spurious fast retransmit raises dupthresh by one",
@@ -305,6 +313,7 @@ rows! {
     reduction: Reduction,
     congestion: Congestion,
     slow_start: SlowStart,
+    pacing: Pacing,
     reordering: Reordering,
     undo: Spurious,
     network: Network,
