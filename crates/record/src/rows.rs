@@ -104,6 +104,19 @@ pub struct ConnectionRow {
     pub measured: Measured,
 }
 
+impl ConnectionRow {
+    /// The time from the first SYN to the ACK of the FIN; `None` if the run ended before.
+    pub fn elapsed(&self) -> Option<Duration> {
+        Some(self.end?.since(self.start))
+    }
+
+    /// The payload over the elapsed time, in bit/s; `None` if the run ended before.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let elapsed = self.elapsed().filter(|elapsed| !elapsed.is_zero())?;
+        Some(self.bytes as f64 * 8.0 / elapsed.secs_f64())
+    }
+}
+
 /// Packets that did not arrive, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
@@ -383,6 +396,13 @@ pub struct LinkRow {
     pub measured_delivered_bytes: u64,
 }
 
+impl LinkRow {
+    /// The name of the direction in the tables.
+    pub const fn direction_name(&self) -> &'static str {
+        direction_name(self.direction)
+    }
+}
+
 /// `disturbances`: one row per stall, outage or spike, if the run is traced.
 #[derive(Clone, Debug)]
 pub struct DisturbanceRow {
@@ -396,4 +416,27 @@ pub struct DisturbanceRow {
     pub from: Instant,
     /// When it ended.
     pub to: Instant,
+}
+
+impl DisturbanceRow {
+    /// The name of the direction in the tables; `None` for both.
+    pub fn direction_name(&self) -> Option<&'static str> {
+        self.direction.map(direction_name)
+    }
+
+    /// The name of the kind in the tables.
+    pub const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            DisturbanceKind::Stall => "stall",
+            DisturbanceKind::Outage => "outage",
+            DisturbanceKind::Spike => "spike",
+        }
+    }
+}
+
+const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "backward",
+    }
 }
