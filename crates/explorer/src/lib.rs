@@ -8,6 +8,7 @@ mod index;
 mod lab;
 mod packets;
 mod packing;
+mod pcapng;
 mod request;
 mod run;
 mod sliders;
@@ -20,7 +21,11 @@ use std::collections::BTreeMap;
 pub use capture::diagnose;
 pub use failure::{Failure, FailurePlace};
 pub use index::index;
-use request::Request;
+pub use pcapng::pcapng;
+
+use lab::Evaluation;
+use request::{Request, RequestedPlace};
+use rtolab_record::Place;
 
 /// The texts of the included scenarios (`hold.toml`) and of the files that they name
 /// (`traces/pings.txt`).
@@ -68,6 +73,21 @@ pub struct Explorer<'a> {
 }
 
 impl Explorer<'_> {
+    /// The run of the request's first sender as a pcapng file, captured at the requested host.
+    ///
+    /// # Errors
+    /// As for [`Explorer::answer`].
+    pub fn capture(&mut self, request: &str) -> Result<Vec<u8>, Failure> {
+        let request = Request::read(request)?;
+        let sender = request.senders.first().map(String::as_str);
+        let recording = self.recording(&request, sender, &Evaluation::default())?;
+        let place = match request.place {
+            RequestedPlace::Sender => Place::Sender,
+            RequestedPlace::Receiver => Place::Receiver,
+        };
+        pcapng(&recording, place).map_err(|error| Failure::request(error.to_string()))
+    }
+
     /// The answer to a request, which is a JSON object.
     ///
     /// # Errors

@@ -76,15 +76,26 @@ pub extern "C" fn take_texts() -> u32 {
 /// Answers a request: a JSON object. `question` is the place of the question among all.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(question: usize) -> u32 {
-    finish(|state| {
+    run(|explorer, request| {
         let question = Question::ALL.get(question);
         let question = question.ok_or_else(|| Failure::request("no such question"))?;
+        explorer.answer(*question, request)
+    })
+}
+
+/// The capture of a run with the request's first sender, as a pcapng file.
+#[unsafe(no_mangle)]
+pub extern "C" fn capture() -> u32 {
+    run(|explorer, request| explorer.capture(request))
+}
+
+fn run(work: impl FnOnce(&mut Explorer<'_>, &str) -> Result<Vec<u8>, Failure>) -> u32 {
+    finish(|state| {
         let request = std::str::from_utf8(&state.input)
             .map_err(|error| Failure::request(format!("a request is JSON: {error}")))?;
         let mut keep_running = |recorded: usize| recorded <= MOST_RECORDED;
-        let texts = &state.texts;
-        let answer = Explorer { texts, keep_running: &mut keep_running }.answer(*question, request);
-        answer.map_err(|failure| match failure.is_stopped {
+        let explorer = Explorer { texts: &state.texts, keep_running: &mut keep_running };
+        work(&mut { explorer }, request).map_err(|failure| match failure.is_stopped {
             true => Failure::request(
                 "the run has too many packets for the memory of a page; expected a shorter one",
             ),
