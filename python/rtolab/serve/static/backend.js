@@ -13,6 +13,7 @@ async function begin() {
   const [module, texts, worker] = await Promise.all(["rtolab.wasm", "texts.json", "engine-worker.js"].map(asset));
   return new Engine({
     module: await WebAssembly.compile(module),
+    captures: async () => WebAssembly.compile(await asset("rtolab-captures.wasm")),
     texts: new Uint8Array(texts),
     worker: URL.createObjectURL(new Blob([worker], { type: "text/javascript" })),
   });

@@ -1,55 +1,62 @@
 // A worker with the engine. It answers one message at a time; `broken` says that it cannot go on.
 
-let engine = null;
-const memory = () => new Uint8Array(engine.memory.buffer);
+/** The instances of the modules: `runs`, and `captures` once it is needed. */
+const modules = {};
 
-function write(...parts) {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  let at = engine.reserve(length);
+async function load(name, module) {
+  modules[name] = (await WebAssembly.instantiate(module, {})).exports;
+  modules[name].begin();
+}
+
+/** Writes the input of a module. Its memory may move when it reserves room. */
+function write({ memory, reserve }, ...parts) {
+  let at = reserve(parts.reduce((sum, part) => sum + part.length, 0));
   for (const part of parts) {
-    memory().set(part, at);
+    new Uint8Array(memory.buffer).set(part, at);
     at += part.length;
   }
 }
 
-/** A copy of the output, because the memory may move. */
-function output() {
-  const at = engine.output();
-  return memory().slice(at, at + engine.output_length());
+/** A copy of the output of a module. */
+function output({ memory, output, output_length }) {
+  const at = output();
+  return new Uint8Array(memory.buffer).slice(at, at + output_length());
 }
 
-function answered(isAnswer) {
-  const found = output();
+function answered(module, isAnswer) {
+  const found = output(module);
   if (isAnswer) return { answer: found.buffer };
   return { error: JSON.parse(new TextDecoder().decode(found)).error };
 }
 
-function panicked(error) {
+function panicked(error, module) {
   let message = String(error);
   try {
-    engine.last_panic();
-    message = new TextDecoder().decode(output()) || message;
+    module.last_panic();
+    message = new TextDecoder().decode(output(module)) || message;
   } catch {
     // The message of the browser has to do.
   }
   return { broken: true, error: { where: "request", message: `a defect in rtolab, please report it: ${message}` } };
 }
 
+const encode = (text) => new TextEncoder().encode(text);
+
 async function answer(message) {
-  const encode = (text) => new TextEncoder().encode(text);
   if (message.module) {
-    engine = (await WebAssembly.instantiate(message.module, {})).exports;
-    engine.begin();
-    write(message.texts);
-    return answered(engine.take_texts());
+    await load("runs", message.module);
+    write(modules.runs, message.texts);
+    return answered(modules.runs, modules.runs.take_texts());
   }
   if (message.capture) {
+    if (!modules.captures) await load("captures", message.captures);
     const name = encode(message.name);
-    write(new Uint8Array(message.capture), name);
-    return answered(engine.diagnose_capture(name.length, message.packets));
+    write(modules.captures, new Uint8Array(message.capture), name);
+    return answered(modules.captures, modules.captures.diagnose_capture(name.length, message.packets));
   }
-  write(encode(message.request));
-  return answered(message.question === "capture" ? engine.capture() : engine.ask(message.question));
+  const { runs } = modules;
+  write(runs, encode(message.request));
+  return answered(runs, message.question === "capture" ? runs.capture() : runs.ask(message.question));
 }
 
 self.onmessage = async ({ data }) => {
@@ -57,7 +64,7 @@ self.onmessage = async ({ data }) => {
   try {
     reply = await answer(data);
   } catch (error) {
-    reply = panicked(error);
+    reply = panicked(error, data.capture ? modules.captures : modules.runs);
   }
   self.postMessage(reply, reply.answer ? [reply.answer] : []);
 };

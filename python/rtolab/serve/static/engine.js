@@ -63,6 +63,7 @@ export class Engine {
     this.workers = Array.from({ length: WORKERS }, () => new EngineWorker(sources));
     this.queues = this.workers.map(() => Promise.resolve());
     this.busy = this.workers.map(() => 0);
+    this.captures = () => (this.loading ??= sources.captures());
   }
 
   /** The scenarios and senders on offer, as the server's index. */
@@ -79,8 +80,8 @@ export class Engine {
 
   /** The diagnosis of a capture, which stays in this browser. */
   async diagnose(name, file) {
-    const capture = await file.arrayBuffer();
-    return this.#next({ name, capture, packets: PACKETS }, [capture]);
+    const [capture, captures] = await Promise.all([file.arrayBuffer(), this.captures()]);
+    return this.#next({ name, capture, captures, packets: PACKETS }, [capture]);
   }
 
   /** The packets of a run with one sender, as a pcapng file. */
