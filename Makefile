@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        soak audit lint-prose docs docs-rust shell dist clean
+        soak audit lint-prose docs docs-rust web shell dist clean
 
 help:
 	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
@@ -27,6 +27,7 @@ help:
 	@echo 'make audit    check the dependencies: licences, sources, known vulnerabilities'
 	@echo 'make docs     build the guide as a site in site/'
 	@echo 'make docs-rust  build the documentation of the Rust crates'
+	@echo 'make web      build the explorer without a server in target/web/'
 	@echo 'make shell    write the manual pages and completions that the wheel contains'
 	@echo 'make dist     build wheel and source archive in dist/, try them, and package the crates'
 	@echo 'make clean    delete everything that was built'
@@ -104,6 +105,11 @@ docs-rust:
 	@tools/prerequisites >/dev/null
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	@echo 'The documentation begins at target/doc/rtolab_sim/index.html'
+
+# Needs the Rust target wasm32-unknown-unknown and clang; names what is missing.
+web: $(VENV)/dev
+	@$(BIN)/python tools/web target/web
+	@echo 'The explorer begins at target/web/index.html; target/web/explorer.html is one file.'
 
 shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share

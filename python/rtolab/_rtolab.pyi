@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Protocol, TypedDict, final, type_check_only
+from typing import Protocol, Self, TypedDict, final, type_check_only
 
 __all__ = [
     "TABLES",
@@ -173,6 +173,53 @@ def lines(text: str, file: str) -> list[tuple[list[str], int]]:
 
 def one_of(found: str, known: list[str]) -> str:
     """A message with at most five of `known` that are nearest to `found`."""
+
+@final
+class Explorer:
+    """The answers of the explorer."""
+
+    def __new__(cls, texts: Mapping[str, str]) -> Self:
+        """Answers about the included scenarios.
+
+        Args:
+            texts: the scenarios and the files that they name, by file name.
+        """
+
+    def answer(self, question: str, request: str) -> tuple[bool, bytes]:
+        """Answer a question of the page.
+
+        Args:
+            question: `scenario`, `check`, `run`, `what-if` or `branch`.
+            request: a JSON object.
+
+        Returns:
+            Whether there is an answer, and the answer or else the JSON of the error.
+
+        Raises:
+            Error: there is no such question.
+            MemoryError: the packets do not fit into memory.
+            InternalError: a defect in rtolab.
+        """
+
+    def diagnose(
+        self, path: str | PathLike[str], name: str, packets: int
+    ) -> tuple[bool, bytes]:
+        """Diagnose a capture.
+
+        Args:
+            path: the capture.
+            name: its name in the answer.
+            packets: the most packets of a connection in the answer.
+
+        Returns:
+            Whether there is an answer, and the answer or else the JSON of the error.
+
+        Raises:
+            InternalError: a defect in rtolab.
+        """
+
+    def index(self) -> str:
+        """The scenarios and the terms of sender specifications on offer, as JSON."""
 
 @final
 class Ack:
@@ -625,48 +672,6 @@ def simulate(
         ScenarioError: the scenario or a replacement is invalid, or cannot be run.
         SenderError: a sender or a judge is invalid, or a sender cannot replace another.
         PrototypeError: the name of a prototype is taken, or it raised an exception.
-        InternalError: a defect in rtolab.
-    """
-
-@type_check_only
-class BranchedTimeout(TypedDict):
-    """A timeout of a run."""
-
-    sender: str | None
-    """The run's sender; `None` for the scenario's own."""
-    seed: int
-    """The run's seed."""
-    flow: str
-    """The flow."""
-    at_s: float
-    """When its sender's timer expired, as in the table `timeouts`."""
-    seq: int
-    """The sequence number of the segment."""
-
-def branch(
-    path: str | PathLike[str],
-    *,
-    set: Sequence[tuple[str, str]] = ...,
-    timeout: BranchedTimeout,
-    other: str | None = None,
-    confined: bool = False,
-) -> Outcome | None:
-    """Run a scenario whose sender changes at one timeout, and record every packet.
-
-    Args:
-        path: the scenario, a TOML file.
-        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
-        timeout: the timeout at which the sender changes.
-        other: the sender from there on. `None`: the timer does not expire, and no recovery begins
-            before new data is acknowledged.
-        confined: must all files that the scenario names lie within its folder?
-
-    Returns:
-        The whole run; `None` if there is no such timeout, or before the connection was open.
-
-    Raises:
-        ScenarioError: the scenario or a replacement is invalid.
-        SenderError: a sender is invalid, or cannot replace the other.
         InternalError: a defect in rtolab.
     """
 

@@ -7,6 +7,7 @@ defect (InternalError, PanicException, SystemError), and no command prints a tra
 from __future__ import annotations
 
 import io
+import json
 import os
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
@@ -221,9 +222,13 @@ def test_the_extension_accepts_or_refuses_anything(tmp_path: Path, junk: Any, mo
         lambda: _rtolab.simulate(SMALL, seeds=junk, set=more),
         lambda: _rtolab.simulate(SMALL, seeds=[junk], judges=more),
         lambda: _rtolab.simulate(SMALL, seeds=[1], judges=[junk], what_if=[more]),
-        lambda: _rtolab.branch(SMALL, timeout=junk, other=more),
-        lambda: _rtolab.branch(SMALL, timeout=timeout(junk, more)),
-        lambda: _rtolab.branch(SMALL, timeout=timeout(1.0, 1) | {"seed": junk, "flow": more}),
+        lambda: _rtolab.Explorer(junk),
+        lambda: _rtolab.Explorer({}).answer(junk, more),
+        lambda: _rtolab.Explorer({}).answer("run", request(toml=junk, flow=more)),
+        lambda: _rtolab.Explorer({}).answer("run", request(seed=junk, senders=[more])),
+        lambda: _rtolab.Explorer({}).answer("branch", request(at_s=junk, seq=more)),
+        lambda: _rtolab.Explorer({}).answer("what-if", request(at_s=1.0, seq=1, others=[junk])),
+        lambda: _rtolab.Explorer({}).diagnose(CAPTURE, junk, more),
         lambda: _rtolab.trace(CAPTURE, junk, more),
         lambda: _rtolab.trace(CAPTURE, [junk, 1], more),
         lambda: _rtolab.what_if(CAPTURE, junk),
@@ -239,8 +244,10 @@ def test_the_extension_accepts_or_refuses_anything(tmp_path: Path, junk: Any, mo
         refusal(call)
 
 
-def timeout(at_s: Any, seq: Any) -> Any:
-    return {"sender": "reno", "seed": 1, "flow": "reply", "at_s": at_s, "seq": seq}
+def request(**fields: Any) -> str:
+    """A request of the page with these fields."""
+    usual = {"scenario": "", "toml": SMALL.read_text("utf-8"), "senders": ["reno"]}
+    return json.dumps(usual | fields, default=str)
 
 
 @OFTEN

@@ -6,18 +6,17 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 converts Python's arguments to values")]
 
 mod batch;
-mod branch;
 mod budget;
 mod diagnose;
 mod effort;
 mod emulate;
 mod error;
+mod explorer;
 mod gateway;
 mod interrupt;
 mod known;
 mod outcome;
 mod panic;
-mod pcapng;
 mod prototype;
 mod script;
 mod simulate;
@@ -82,6 +81,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<outcome::Outcome>()?;
     module.add_class::<diagnose::Diagnosis>()?;
+    module.add_class::<explorer::Explorer>()?;
     module.add_class::<watch::Watcher>()?;
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
@@ -101,7 +101,6 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(branch::branch, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose_pair, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use rtolab_explorer::pcapng;
 use rtolab_record::tables::TABLES;
 use rtolab_record::{Place, Recording};
 
 use crate::effort::Effort;
 use crate::error::{Error, guard, raise};
-use crate::pcapng::pcapng;
 use crate::script::script;
 use crate::table::Table;
 

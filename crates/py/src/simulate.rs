@@ -8,8 +8,6 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rtolab_record::Recording;
 use rtolab_scenario::{FileAccess, Prototypes, Scenario};
 use rtolab_sim::{Lab, Observe, RunStatus, Sim};
-use rtolab_tcp::profile::Sysctl;
-use rtolab_tcp::{Config, specification};
 
 use crate::batch::{KeepRunning, batch, one_by_one};
 use crate::budget::MemoryBudget;
@@ -145,16 +143,7 @@ pub(crate) fn lab(
     evaluation: &Evaluation,
 ) -> PyResult<Lab> {
     let Evaluation { judges, what_if, prototypes } = evaluation;
-    let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
-    for name in sender.into_iter().chain(what_if.iter().map(String::as_str)) {
-        specification::sender_with(name, &base, &Sysctl::default(), &prototypes.policies)
-            .map_err(|error| raise::<SenderError>(&error))?;
-    }
-    let lab = Lab::with(scenario, sender, &prototypes.policies);
-    let lab = lab.and_then(|lab| match judges.is_empty() && what_if.is_empty() {
-        true => Ok(lab),
-        false => lab.scored(scenario, judges, what_if),
-    });
+    let lab = Lab::evaluated((scenario, sender), &prototypes.policies, (judges, what_if));
     lab.map_err(|error| match error {
         error @ rtolab_sim::SimError::NoRoute { .. } => raise::<ScenarioError>(&error),
         error @ rtolab_sim::SimError::Detector(_) => raise::<DetectorError>(&error),

@@ -7,7 +7,7 @@ use rtolab_link::{Direction, DisturbanceKind};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
-use crate::tables::direction;
+use crate::rows::direction_name;
 use crate::{Place, Recording, TimeoutKind};
 
 /// `disturbances`: one row per stall, outage or spike, if the run is traced.
@@ -23,6 +23,22 @@ pub struct DisturbanceRow {
     pub from: Instant,
     /// When it ended.
     pub to: Instant,
+}
+
+impl DisturbanceRow {
+    /// The name of the direction in the tables; `None` for both.
+    pub fn direction_name(&self) -> Option<&'static str> {
+        self.direction.map(direction_name)
+    }
+
+    /// The name of the kind in the tables.
+    pub const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            DisturbanceKind::Stall => "stall",
+            DisturbanceKind::Outage => "outage",
+            DisturbanceKind::Spike => "spike",
+        }
+    }
 }
 
 /// One outage of a link, and how one connection over it resumed. Times without a value did not
@@ -87,7 +103,7 @@ pub fn outages(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.outages)
         .column("flow", |row| &*row.flow)
         .column("link", |row| &*row.link)
-        .column("direction", |row| row.direction.map(direction))
+        .column("direction", |row| row.direction.map(direction_name))
         .column("from_s", |row| row.from.secs_f64())
         .column("to_s", |row| row.to.secs_f64())
         .column("length_s", |row| row.length().secs_f64())

@@ -107,6 +107,19 @@ pub struct ConnectionRow {
     pub measured: Measured,
 }
 
+impl ConnectionRow {
+    /// The time from the first SYN to the ACK of the FIN; `None` if the run ended before.
+    pub fn elapsed(&self) -> Option<Duration> {
+        Some(self.end?.since(self.start))
+    }
+
+    /// The payload over the elapsed time, in bit/s; `None` if the run ended before.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let elapsed = self.elapsed().filter(|elapsed| !elapsed.is_zero())?;
+        Some(self.bytes as f64 * 8.0 / elapsed.secs_f64())
+    }
+}
+
 /// Packets that did not arrive, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
@@ -384,4 +397,18 @@ pub struct LinkRow {
     pub measured_transmitted_bytes: u64,
     /// Bytes delivered within the measurement interval.
     pub measured_delivered_bytes: u64,
+}
+
+impl LinkRow {
+    /// The name of the direction in the tables.
+    pub const fn direction_name(&self) -> &'static str {
+        direction_name(self.direction)
+    }
+}
+
+pub(crate) const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "backward",
+    }
 }

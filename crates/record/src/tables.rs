@@ -2,13 +2,13 @@
 //! the start of the run, sizes are in bytes, and sequence numbers are relative to the SYN.
 
 use arrow_array::RecordBatch;
-use rtolab_link::{Direction, DisturbanceKind, Stats};
+use rtolab_link::Stats;
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
 use crate::outages::outages;
-use crate::{ConnectionRow, DupackCause, Recording, SegmentRow, Truth};
+use crate::{ConnectionRow, DisturbanceRow, DupackCause, Recording, SegmentRow, Truth};
 
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub fn connections(recordings: &[Recording]) -> RecordBatch {
         .column("set", |row| row.set.as_deref())
         .column("start_s", |row| row.start.secs_f64())
         .column("end_s", |row| row.end.map(Instant::secs_f64))
-        .column("elapsed_s", |row| elapsed(row).map(Duration::secs_f64))
+        .column("elapsed_s", |row| row.elapsed().map(Duration::secs_f64))
         .column("completed", |row| row.end.is_some())
         .column("bytes", |row| row.bytes)
         .column("segments", |row| row.segments)
@@ -125,7 +125,7 @@ fn losses(table: Table<'_, ConnectionRow>) -> Table<'_, ConnectionRow> {
         .column("found_spurious", |row| row.found_spurious)
         .column("acks", |row| row.acks)
         .column("dupacks", |row| row.dupacks)
-        .column("goodput_bps", goodput)
+        .column("goodput_bps", ConnectionRow::goodput_bps)
 }
 
 fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
@@ -255,7 +255,7 @@ pub fn windows(recordings: &[Recording]) -> RecordBatch {
 pub fn links(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)
-        .column("direction", |row| direction(row.direction))
+        .column("direction", |row| row.direction_name())
         .column("offered", |row| row.stats.offered)
         .column("delivered", |row| row.stats.delivered)
         .column("delivered_bytes", |row| row.stats.bytes)
@@ -297,20 +297,11 @@ pub fn tasks(recordings: &[Recording]) -> RecordBatch {
 pub fn disturbances(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.disturbances)
         .column("link", |row| &*row.link)
-        .column("direction", |row| row.direction.map(direction))
-        .column("kind", |row| disturbance(row.kind))
+        .column("direction", DisturbanceRow::direction_name)
+        .column("kind", DisturbanceRow::kind_name)
         .column("from_s", |row| row.from.secs_f64())
         .column("to_s", |row| row.to.secs_f64())
         .finish()
-}
-
-fn elapsed(row: &ConnectionRow) -> Option<Duration> {
-    Some(row.end?.since(row.start))
-}
-
-fn goodput(row: &ConnectionRow) -> Option<f64> {
-    let elapsed = elapsed(row).filter(|elapsed| !elapsed.is_zero())?;
-    Some(row.bytes as f64 * 8.0 / elapsed.secs_f64())
 }
 
 fn mean_delay(stats: &Stats) -> Option<f64> {
@@ -330,19 +321,4 @@ fn sack_block(table: Table<'_, SegmentRow>, block: usize) -> Table<'_, SegmentRo
         .column(&format!("sack_{number}_end"), |row| {
             Some(row.segment.sack_blocks().nth(block)?.end.relative())
         })
-}
-
-fn disturbance(kind: DisturbanceKind) -> &'static str {
-    match kind {
-        DisturbanceKind::Stall => "stall",
-        DisturbanceKind::Outage => "outage",
-        DisturbanceKind::Spike => "spike",
-    }
-}
-
-pub(crate) const fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "backward",
-    }
 }

@@ -1,5 +1,6 @@
 //! The files that a scenario consists of.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -15,24 +16,33 @@ pub enum FileAccess {
 
 /// The folder of a scenario, to which the names of files are relative.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Folder<'a> {
-    /// Its path.
-    pub path: &'a Path,
-    /// Which files the scenario may name.
-    pub access: FileAccess,
+pub(crate) enum Folder<'a> {
+    /// A folder with this path.
+    OnDisk(&'a Path, FileAccess),
+    /// These texts, by their paths: there is no file system.
+    InMemory(&'a BTreeMap<String, String>),
 }
 
 impl Folder<'_> {
     /// The file of this name, if it may be read.
     pub(crate) fn file(self, name: &str) -> Result<PathBuf, String> {
         let is_within = |part: Component<'_>| matches!(part, Component::Normal(_));
-        match self.access {
-            FileAccess::WithinFolder if !Path::new(name).components().all(is_within) => {
+        match self {
+            Self::OnDisk(_, FileAccess::WithinFolder)
+                if !Path::new(name).components().all(is_within) =>
+            {
                 let expected = "a file within the scenario's folder such as \"traces/pings.txt\"";
                 Err(format!("found {name:?}; expected {expected}"))
             }
-            FileAccess::Anywhere | FileAccess::WithinFolder => Ok(self.path.join(name)),
+            Self::OnDisk(path, _) => Ok(path.join(name)),
+            Self::InMemory(_) => Ok(PathBuf::from(name)),
         }
+    }
+
+    /// The text of the file at `path`, at most `most` bytes; `expected` says what it should be.
+    pub(crate) fn read(self, path: &Path, expected: &str, most: u64) -> Result<String, Fault> {
+        let Self::InMemory(texts) = self else { return read(path, expected, most) };
+        path.to_str().and_then(|name| texts.get(name)).cloned().ok_or_else(|| no_file(expected))
     }
 }
 
@@ -63,11 +73,13 @@ pub(crate) fn read(path: &Path, expected: &str, most: u64) -> Result<String, Fau
     // The limit also ends the reading of a device.
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     read.map_err(|error| {
-        Fault::whole(match error.kind() {
-            ErrorKind::NotFound => format!("found no such file; expected {expected}"),
-            ErrorKind::IsADirectory => format!("found a directory; expected {expected}"),
-            _ => format!("cannot be read: {error}"),
-        })
+        match error.kind() {
+            ErrorKind::NotFound => no_file(expected),
+            ErrorKind::IsADirectory => {
+                Fault::whole(format!("found a directory; expected {expected}"))
+            }
+            _ => Fault::whole(format!("cannot be read: {error}")),
+        }
     })?;
     if bytes.len() as u64 > most {
         let problem = format!("found more than {} MiB; expected {expected}", most >> 20);
@@ -78,4 +90,8 @@ pub(crate) fn read(path: &Path, expected: &str, most: u64) -> Result<String, Fau
         let line = before.split(|byte| *byte == b'\n').count();
         Fault::on(line, format!("found the byte 0x{:02x}; expected UTF-8 text", after[0]))
     })
+}
+
+fn no_file(expected: &str) -> Fault {
+    Fault::whole(format!("found no such file; expected {expected}"))
 }

@@ -1,5 +1,6 @@
 //! Reads scenarios: from files and texts, with keys set on top.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::document::Document;
@@ -38,7 +39,7 @@ impl Scenario {
                 problem,
             },
         )?;
-        let folder = Folder { path: path.parent().unwrap_or(Path::new("")), access };
+        let folder = Folder::OnDisk(path.parent().unwrap_or(Path::new("")), access);
         Self::read(Document::parse(&text, &file)?, (folder, prototypes), set)
     }
 
@@ -62,8 +63,22 @@ impl Scenario {
         prototypes: &Prototypes,
     ) -> Result<Self> {
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let folder = Folder { path: folder, access: FileAccess::Anywhere };
+        let folder = Folder::OnDisk(folder, FileAccess::Anywhere);
         Self::read(Document::parse(text, file)?, (folder, prototypes), set)
+    }
+
+    /// [`Scenario::parse`] for a text that may name only the `files`, which are given by their paths
+    /// relative to the scenario. There need not be a file system.
+    ///
+    /// # Errors
+    /// The first error found.
+    pub fn parse_among(
+        (text, file): (&str, &str),
+        set: &[(String, String)],
+        files: &BTreeMap<String, String>,
+    ) -> Result<Self> {
+        let document = Document::parse(text, file)?;
+        Self::read(document, (Folder::InMemory(files), &Prototypes::default()), set)
     }
 
     /// Reads a scenario in `folder`, which may name `prototypes`.

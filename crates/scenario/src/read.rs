@@ -83,7 +83,7 @@ fn take_file(folder: Folder<'_>, settings: &mut dyn Settings) -> Result<(), Faul
     let step = Step::Key(key.to_string());
     let path = folder.file(name).map_err(|problem| Fault::new(problem).inside(step.clone()))?;
     let expected = format!("{about}, its path relative to the scenario");
-    let taken = files::read(&path, &expected, limits::TRACE).and_then(|text| {
+    let taken = folder.read(&path, &expected, limits::TRACE).and_then(|text| {
         let taken = settings.take_file(&text);
         taken.map_err(|FileError { line, problem }| files::Fault { line, problem })
     });

@@ -9,9 +9,11 @@ use rtolab_record::{
     count_timeouts,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
+use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sender::Negotiated;
-use rtolab_tcp::specification::CustomPolicies;
+use rtolab_tcp::specification::{self, CustomPolicies};
 use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
+use rtolab_tcp::Config;
 use rtolab_time::{Duration, Instant};
 
 use crate::error::SimError;
@@ -101,6 +103,27 @@ impl Lab {
             plain_links: PlainLinks::Pipes,
             request: None,
         })
+    }
+
+    /// Prepares `scenario` for a sender, which must be valid even if every flow has its own. Runs are
+    /// scored if there are names of `detectors` or senders of `what_if`.
+    ///
+    /// # Errors
+    /// As for [`Lab::new`] and [`Lab::scored`].
+    pub fn evaluated(
+        (scenario, sender): (&Scenario, Option<&str>),
+        custom_policies: &CustomPolicies,
+        (detectors, what_if): (&[String], &[String]),
+    ) -> Result<Self, SimError> {
+        let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
+        for name in sender.into_iter().chain(what_if.iter().map(String::as_str)) {
+            specification::sender_with(name, &base, &Sysctl::default(), custom_policies)?;
+        }
+        let lab = Self::with(scenario, sender, custom_policies)?;
+        match detectors.is_empty() && what_if.is_empty() {
+            true => Ok(lab),
+            false => lab.scored(scenario, detectors, what_if),
+        }
     }
 
     /// Simulates plain links as general channels, so that tests can compare the results. Only the

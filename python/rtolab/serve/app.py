@@ -133,7 +133,7 @@ class Explorer:
 
     async def scenario(self, request: Request) -> Response:
         """The text of a scenario, and the initial values of its sliders."""
-        return await self._ask("parameters", await self._run_request(request))
+        return await self._ask("scenario", await self._run_request(request))
 
     async def check(self, request: Request) -> Response:
         """The error in a request, if any."""
@@ -146,7 +146,7 @@ class Explorer:
     async def what_if(self, request: Request) -> Response:
         """The counterfactuals of a timeout."""
         given = await self._json(request)
-        return await self._ask("what_if", read_what_if(given, self.limits))
+        return await self._ask("what-if", read_what_if(given, self.limits))
 
     async def branch(self, request: Request) -> Response:
         """A run beside its fork without the timeout, or with another sender from there on."""

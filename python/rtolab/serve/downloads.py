@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import re
 import shlex
 import zipfile
 from collections.abc import Callable, Mapping
@@ -14,31 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rtolab.result import PLACES, Result, file_name
-from rtolab.serve import captures
 from rtolab.serve.assets import assets
+from rtolab.serve.bundle import bundle
 from rtolab.serve.faults import FILE
-from rtolab.serve.runs import detectors, run, simulate
+from rtolab.serve.runs import answer, diagnose, simulate
 
 Request = Mapping[str, Any]
-
-MODULES = (
-    *(
-        "dom.js",
-        "units.js",
-        "axis.js",
-        "looks.js",
-        "api.js",
-        "description.js",
-        "panel.js",
-        "panels.js",
-    ),
-    *("pointing.js", "picture.js", "totals.js", "timeouts.js", "capture.js", "theme.js"),
-    "saved.js",
-)
-"""Scripts of the saved page, in order of their dependencies."""
-IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async |class |const |function ))", re.MULTILINE)
-
 
 def download(request: Request) -> bytes:
     """Repeats a run and returns a file of the requested kind."""
@@ -48,32 +28,31 @@ def download(request: Request) -> bytes:
 def html(request: Request) -> bytes:
     """A stand-alone page with the figures and tables of the run."""
     edited = ", edited" if request["toml"] is not None else ""
-    return page(f"{request['scenario']}{edited}, seed {request['seed']}", run(request))
+    return page(f"{request['scenario']}{edited}, seed {request['seed']}", answer("run", request))
 
 
 def diagnosis(request: Request) -> bytes:
     """A stand-alone page with the diagnosis of a capture."""
-    return page(request["name"], captures.diagnose(request))
+    return page(request["name"], diagnose(request))
 
 
-def page(title: str, answer: bytes) -> bytes:
+def page(title: str, shown: bytes) -> bytes:
     """A stand-alone page that shows an answer of the server."""
-    script = bundle()
+    return template(escape(title), base64.b64encode(shown).decode())
+
+
+def template(title: str, data: str) -> bytes:
+    """A stand-alone page with this title and this data, an answer in base64."""
+    script = bundle("saved.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = Template(assets()["saved.html"][0].decode()).substitute(
-        title=escape(title),
+        title=title,
         digest=digest,
         style=assets()["style.css"][0].decode(),
         script=script,
-        data=base64.b64encode(answer).decode(),
+        data=data,
     )
     return text.encode()
-
-
-def bundle() -> str:
-    """The modules of the page as one script."""
-    parts = [assets()[name][0].decode() for name in MODULES]
-    return "\n" + "\n".join(EXPORT.sub("", IMPORT.sub("", part)) for part in parts) + "\n"
 
 
 def parquet(request: Request) -> bytes:
@@ -102,7 +81,7 @@ KINDS: dict[str, Callable[[Request], bytes]] = {
 
 
 def _result(request: Request) -> Result:
-    return simulate(request, request["senders"], judges=detectors())
+    return simulate(request, request["senders"])
 
 
 def _tables(result: Result) -> dict[str, bytes]:

@@ -93,7 +93,6 @@ def read_what_if(given: object, limits: Limits) -> dict[str, Any]:
         raise RefusedError("expected the timeout's at_s, in seconds, and its seq")
     others = _senders(given.get("others", []), limits)
     return request.document(limits) | {
-        "sender": request.senders[0],
         "at_s": at,
         "seq": seq,
         "others": others,

@@ -12,25 +12,23 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rtolab._rtolab import Error, InternalError
 from rtolab.run import included_scenarios
-from rtolab.serve import branches, browse, captures, downloads, parameters, runs
+from rtolab.serve import browse, downloads, runs
 from rtolab.serve.faults import Fault
 from rtolab.serve.limits import Limits
 from rtolab.serve.pool import LENGTH, Kind
 from rtolab.serve.requests import RunRequest
 
+QUESTIONS = ("scenario", "check", "run", "what-if", "branch")
 JOBS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "check": runs.check,
-    "run": runs.run,
-    "what_if": runs.what_if,
-    "branch": branches.branch,
-    "parameters": parameters.job,
+    **{name: partial(runs.answer, name) for name in QUESTIONS},
     "download": downloads.download,
-    "diagnose": captures.diagnose,
+    "diagnose": runs.diagnose,
     "diagnosis_page": downloads.diagnosis,
     "sweep": browse.sweep,
 }
@@ -61,6 +59,8 @@ def main() -> None:
 def _answer(request: dict[str, Any]) -> tuple[Kind, bytes]:
     try:
         return Kind.DONE, JOBS[str(request["job"])](request["parameters"])
+    except runs.RefusedAnswerError as refused:
+        return Kind.WRONG, refused.body
     except InternalError as error:
         return Kind.DEFECT, Fault.of(error).encoded()
     except Error as error:
@@ -97,7 +97,7 @@ def _settle(folder: Path) -> None:
 def _warm_up() -> None:
     """Loads everything that the first run needs."""
     limits = Limits()
-    runs.run(RunRequest(FIRST, senders=("newreno",)).document(limits))
+    runs.answer("run", RunRequest(FIRST, senders=("newreno",)).document(limits))
 
 
 def _limit_memory(memory: int) -> None:

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rtolab_link::{DelayTrace, Opportunities};
 
 use super::key::Key;
-use crate::files::{self, Fault, Folder};
+use crate::files::{Fault, Folder};
 use crate::raw::{self, Measured};
 use crate::{Result, ScenarioError};
 use crate::{limits, trace};
@@ -19,7 +19,7 @@ pub(super) fn opportunities(
 ) -> Result<Arc<Opportunities>> {
     let path = folder.file(file).map_err(|problem| at.error(problem))?;
     let text =
-        files::read(&path, "a trace of mahimahi, its path relative to the scenario", limits::TRACE);
+        folder.read(&path, "a trace of mahimahi, its path relative to the scenario", limits::TRACE);
     let trace = text.and_then(|text| trace::mahimahi(&text));
     trace.map(Arc::new).map_err(|fault| within(&path, fault, at))
 }
@@ -33,7 +33,7 @@ pub(super) fn delays(
     let raw::DelayTrace { file, of, repeats } = written;
     let path = folder.file(file).map_err(|problem| at.key("file").error(problem))?;
     let text =
-        files::read(&path, "a trace of delays, its path relative to the scenario", limits::TRACE);
+        folder.read(&path, "a trace of delays, its path relative to the scenario", limits::TRACE);
     let steps = text.and_then(|text| trace::delays(&text));
     let mut steps = steps.map_err(|fault| within(&path, fault, &at.key("file")))?;
     match of {

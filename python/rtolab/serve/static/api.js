@@ -1,12 +1,7 @@
-// Requests to the server, and its answers.
+// Requests to the server, or to the engine in this page, and their answers.
 
-/** An error that the server reports: its place (`where`, `line`, `key`) and `message`. */
-export class Fault extends Error {
-  constructor(fault, status) {
-    super(fault.message);
-    Object.assign(this, { where: fault.where, line: fault.line, key: fault.key, status });
-  }
-}
+import { engine } from "./backend.js";
+import { Fault } from "./fault.js";
 
 async function answered(response) {
   if (response.ok) return response;
@@ -31,35 +26,20 @@ async function request(path, options) {
 
 /** The JSON at a path. */
 export async function look(path) {
-  return (await request(path)).json();
+  return engine && path === "api/index" ? engine.index() : (await request(path)).json();
 }
 
 /** The answer to a JSON request. */
-export function ask(path, question) {
+export async function ask(path, question) {
+  if (engine) return new Response(await engine.ask(path.replace("api/", ""), question));
   const headers = { "Content-Type": "application/json" };
   return request(path, { method: "POST", headers, body: JSON.stringify(question) });
 }
 
 /** The answer to a file. */
-export function send(path, file) {
+export async function send(path, file) {
+  if (engine) return new Response(await engine.diagnose(file.name, file));
   return request(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
-}
-
-/** An answer of columns: every `{type, at, count}` in its head becomes an array of numbers. */
-export function unpack(buffer) {
-  const length = new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  return columns(head, buffer, 4 + length);
-}
-
-function columns(value, buffer, begin) {
-  if (value === null || typeof value !== "object") return value;
-  if ("type" in value && "at" in value && "count" in value) {
-    const kind = value.type === "f8" ? Float64Array : Uint8Array;
-    return new kind(buffer, begin + value.at, value.count);
-  }
-  for (const key of Object.keys(value)) value[key] = columns(value[key], buffer, begin);
-  return value;
 }
 
 /** Requests of which only the newest counts: at most one is in progress, and only the last one waits. */
@@ -68,12 +48,14 @@ export class Latest {
     this.work = work;
     this.busy = false;
     this.waiting = null;
+    this.onwait = () => {};
   }
 
   /** Send this request after the one in progress; a request that waited until now is dropped. */
   offer(question) {
     this.waiting = question;
-    if (!this.busy) this.#next();
+    if (this.busy) this.onwait();
+    else this.#next();
   }
 
   async #next() {

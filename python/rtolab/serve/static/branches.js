@@ -1,8 +1,9 @@
 // The counterfactuals of a timeout as figures: the actual run above the alternative.
 
-import { Latest, ask, unpack } from "./api.js";
+import { Latest, ask } from "./api.js";
 import { h } from "./dom.js";
 import { Picture } from "./picture.js";
+import { unpack } from "./unpack.js";
 
 /** The alternative that is drawn, and its figure. */
 export class Branches {

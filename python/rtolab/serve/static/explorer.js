@@ -1,11 +1,13 @@
 // The page: each change sends a request, and the newest answer becomes a picture.
 
-import { Fault, Latest, ask, look, send, unpack } from "./api.js";
+import { Latest, ask, look, send } from "./api.js";
+import { engine, savedPage } from "./backend.js";
 import { Branches } from "./branches.js";
 import { browsed } from "./browse.js";
 import { diagnosed } from "./capture.js";
 import { Controls } from "./controls.js";
 import { byId, h, keep } from "./dom.js";
+import { Fault } from "./fault.js";
 import { otherwise } from "./otherwise.js";
 import { legend, Picture } from "./picture.js";
 import { question, read, written } from "./state.js";
@@ -13,6 +15,7 @@ import { themed } from "./theme.js";
 import { timeouts } from "./timeouts.js";
 import { meanings, totals } from "./totals.js";
 import { seconds } from "./units.js";
+import { unpack } from "./unpack.js";
 
 const PHONE = 720;
 /** Narrower pages begin with the sliders folded away, in px. */
@@ -51,6 +54,7 @@ themed(() => [picture, ...captured, ...branched].forEach((one) => one.draw()));
 
 const runs = new Latest(run);
 const loads = new Latest(load);
+runs.onwait = () => engine?.stopLongRuns();
 
 /** The state has changed: run again. */
 function changed(why) {
@@ -87,7 +91,7 @@ async function run() {
     if (began !== null) requestAnimationFrame(() => performance.measure("drag to picture", { start: began }));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    blame(error);
+    if (error.where !== "stopped") blame(error);
   }
   document.body.classList.remove("running");
 }
@@ -206,14 +210,28 @@ byId("share").addEventListener("click", async () => {
 async function download(kind) {
   const name = `rtolab-${state.scenario}-seed-${state.seed}`;
   try {
+    const title = `${state.scenario}, seed ${state.seed}`;
     if (kind === "png") {
-      keep(`${name}.png`, await picture.png(`${state.scenario}, seed ${state.seed}`));
+      keep(`${name}.png`, await picture.png(title));
+    } else if (engine) {
+      await keepHere(kind, name, title);
     } else {
       const answer = await ask(`api/download/${kind}`, question(state));
       keep(`${name}.${kind === "html" ? "html" : `${kind}.zip`}`, await answer.blob());
     }
   } catch (error) {
     blame(error);
+  }
+}
+/** A download without a server: a page, or the capture of each sender. */
+async function keepHere(kind, name, title) {
+  if (kind === "html") {
+    keep(`${name}.html`, await savedPage(title, await engine.ask("run", question(state))));
+    return;
+  }
+  for (const sender of state.senders) {
+    const capture = await engine.capture({ ...question(state), senders: [sender] });
+    keep(`${name}-${sender}-${state.place}.pcapng`, new Blob([capture]));
   }
 }
 for (const button of document.querySelectorAll("[data-download]")) {
@@ -266,8 +284,9 @@ async function take(taken) {
 }
 byId("file").addEventListener("change", (event) => event.target.files[0] && take(event.target.files[0]));
 byId("keep-diagnosis").addEventListener("click", async () => {
+  if (engine) return keep(`${file.name}.html`, await savedPage(file.name, await engine.diagnose(file.name, file)));
   const answer = await send(`api/capture/html?name=${encodeURIComponent(file.name)}`, file);
-  keep(`${file.name}.html`, await answer.blob());
+  return keep(`${file.name}.html`, await answer.blob());
 });
 addEventListener("dragover", (event) => {
   event.preventDefault();

@@ -1,12 +1,12 @@
 // The saved page: shows an answer of the server without the server.
 
-import { unpack } from "./api.js";
 import { diagnosed } from "./capture.js";
 import { byId, h } from "./dom.js";
 import { legend, Picture } from "./picture.js";
 import { themed } from "./theme.js";
 import { timeouts } from "./timeouts.js";
 import { meanings, totals } from "./totals.js";
+import { unpack } from "./unpack.js";
 
 const letters = atob(byId("data").textContent.trim());
 const shown = unpack(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)).buffer);

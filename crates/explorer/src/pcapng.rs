@@ -18,7 +18,10 @@ const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// The capture at `place` as a pcapng file, without payload. Each simulated flow has its own port.
 /// Its initial sequence numbers depend only on the flow and the seed. Packets have comments if they
 /// are retransmissions, lost, delayed or modified.
-pub(crate) fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
+///
+/// # Errors
+/// A packet does not fit into the format.
+pub fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
     let run = &recording.run;
     let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
     let interface = Interface { comment: Some(comment), ..Interface::named(place.name()) };
