@@ -16,6 +16,8 @@ SENDERS = (
     "sack+dsack:linux",
     "sack+dualrtt",
     "rack",
+    "rfc9002",
+    "rfc9002:quic-go+undo",
     "linux",
     "smoltcp",
 )

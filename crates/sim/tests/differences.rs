@@ -34,7 +34,7 @@ fn templates(policy: &Policy) -> &'static [&'static str] {
     match policy.question {
         Question::Recovery => &["{}"],
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
-            &["sack+{}", "newreno+{}"]
+            &["sack+{}", "newreno+{}", "rfc9002+{}"]
         }
         Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Network => &["sack+{}"],

@@ -57,6 +57,11 @@ const REORDERED: &[Key] = &[
     ("link.link.order", "free"),
 ];
 
+/// The SYN-ACK is lost, and no timestamp tells which SYN the second one answers.
+const SYN_ACK_LOST: &[Key] =
+    &[("receiver.timestamps", "false"), ("link.link.backward.drops", "[1]"), ONE_SEGMENT];
+const ONE_SEGMENT: Key = ("flow.flow.bytes", "1 kB");
+
 /// The sender and the other keys with which a key has an effect.
 const NEEDS: &[(&str, &str, &[Key])] = &[
     ("link.link.red.gentle", "sack", &[("link.link.red.weight", "0.5")]),
@@ -94,6 +99,13 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("tcp.rack.tail_loss_probe", "rack", &[]),
     ("tcp.rack.max_ack_delay", "rack", &[]),
     ("tcp.rack.timer_slack", "rack", &[]),
+    ("tcp.rfc9002.packet_threshold", "rfc9002", &[]),
+    ("tcp.rfc9002.time_threshold", "rfc9002", &[]),
+    ("tcp.rfc9002.thresholds", "rfc9002", REORDERED),
+    ("tcp.rfc9002.granularity", "rfc9002", &[]),
+    ("tcp.rfc9002.max_ack_delay", "rfc9002", &[]),
+    ("tcp.rfc9002.initial_rtt", "rfc9002", SYN_ACK_LOST),
+    ("tcp.rfc9002.undo", "rfc9002", REORDERED),
     ("receiver.window_scale", "sack", &[("tcp.window_scale", "7")]),
     ("receiver.ecn", "sack+ecn", &[]),
     ("receiver.rxt_echo", "sack+eifel:rxt", &[]),

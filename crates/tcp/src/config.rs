@@ -5,6 +5,7 @@ mod connection;
 mod rack;
 mod receiver;
 mod recovery;
+mod rfc9002;
 mod rto;
 mod spurious;
 mod window;
@@ -34,6 +35,7 @@ pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
     RecoverOnUndo, RecoveryConfig, Reduction, SackConfig, SackOnTimeout, SackRules,
 };
+pub use rfc9002::{AdaptiveThresholds, Rfc9002Config, UndoRule};
 pub use rto::{
     Arithmetic, History, Parity, RestartFrom, RestartOnDuplicate, Restarts, RtoConfig, RtoFloor,
     Sampling, TimerClock,
@@ -76,7 +78,7 @@ pub struct Config {
     #[setting(table, tables(cubic))]
     pub congestion: CongestionConfig,
     /// Loss recovery.
-    #[setting(table, tables(newreno, sack_recovery = sack, rack))]
+    #[setting(table, tables(newreno, sack_recovery = sack, rack, rfc9002))]
     pub recovery: RecoveryConfig,
     /// The variant of F-RTO after a timeout; `None`: no F-RTO.
     #[setting(skip)]
@@ -169,7 +171,7 @@ impl Config {
     /// Does loss recovery know how much each acknowledgment reports as delivered?
     pub(crate) fn counts_delivered(&self) -> bool {
         match self.recovery.algorithm {
-            Algorithm::Rack => true,
+            Algorithm::Rack | Algorithm::Rfc9002 => true,
             Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
             _ => false,
         }

@@ -2,7 +2,7 @@
 
 use rtolab_settings::{Choice, IntegerRange, PositiveCount, Settings};
 
-use super::RackConfig;
+use super::{RackConfig, Rfc9002Config};
 
 /// What duplicate acknowledgments do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
@@ -32,6 +32,9 @@ pub struct RecoveryConfig {
     /// Knobs of RACK-TLP.
     #[setting(skip)]
     pub rack: RackConfig,
+    /// Knobs of the loss recovery of QUIC.
+    #[setting(skip)]
+    pub rfc9002: Rfc9002Config,
     /// Early retransmit (RFC 5827): with fewer than four outstanding segments and no new data, one
     /// duplicate acknowledgment fewer than segments is enough.
     pub early_retransmit: bool,
@@ -57,6 +60,20 @@ pub enum Algorithm {
     Sack,
     /// By time: RACK (RFC 8985), with SACK. It keeps the scoreboard at a timeout.
     Rack,
+    /// By packets and time, with probe timeouts: QUIC (RFC 9002), with SACK.
+    Rfc9002,
+}
+
+impl Algorithm {
+    /// Does it need SACK?
+    pub(crate) const fn needs_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack | Self::Rfc9002)
+    }
+
+    /// Does it detect losses by time?
+    pub(crate) const fn is_time_based(self) -> bool {
+        matches!(self, Self::Rack | Self::Rfc9002)
+    }
 }
 
 /// Knobs of NewReno.

@@ -126,7 +126,7 @@ impl Connection {
     /// Replaces SACK-based loss recovery by NewReno if the peer does not support SACK (RFC 6582
     /// section 1).
     fn fall_back_to_newreno(&mut self) {
-        let by_sack = matches!(self.config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        let by_sack = self.config.recovery.algorithm.needs_sack();
         if by_sack && !self.negotiated.sack {
             let mut config = (*self.config).clone();
             (config.recovery.algorithm, config.sack) = (Algorithm::NewReno, false);
@@ -296,11 +296,11 @@ impl Connection {
     }
 
     /// Processes the SACK blocks of an old acknowledgment, which may contain new information
-    /// (Linux: `tcp_ack`). Only RACK does so; other loss detection would count a duplicate
+    /// (Linux: `tcp_ack`). Only loss detection by time does so; others would count a duplicate
     /// acknowledgment.
     fn on_old_ack(&mut self, segment: &Segment, at: Instant) {
         let una = self.sender.flight().una();
-        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
+        let by_time = self.config.recovery.algorithm.is_time_based();
         if !by_time || !segment.sack_blocks().any(|block| block.end > una) {
             return;
         }

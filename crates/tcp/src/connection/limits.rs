@@ -38,7 +38,9 @@ impl Connection {
             return;
         };
         let limits = &self.config.connection.limits;
-        let times = u32::from(head.transmissions).saturating_sub(1);
+        // A probe timeout may send new data instead of the head.
+        let times =
+            u32::from(head.transmissions).saturating_sub(1).max(self.sender.probe_timeouts());
         let attempts = Attempts { times, time: at - head.first_sent };
         let r2 = if head.flags.has(Flags::SYN) { limits.r2_syn } else { limits.r2 };
         if r2.is_reached(attempts) {

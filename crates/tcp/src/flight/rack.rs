@@ -63,6 +63,18 @@ impl Flight {
         losses
     }
 
+    /// A copy of the segment that ends at `end` is lost; is another one in flight? Returns its first
+    /// sequence number, if it is outstanding and not SACKed (RFC 9002 appendix A.10).
+    pub(crate) fn mark_copy_lost(&mut self, end: Seq, other_in_flight: bool) -> Option<Seq> {
+        let index = self.index_of(end - 1);
+        let seq = self.segments.get(index).filter(|sent| !sent.sacked)?.seq;
+        self.mark_lost_at(index);
+        if other_in_flight {
+            self.mark_retransmitted(seq);
+        }
+        Some(seq)
+    }
+
     /// The timer expired: marks the head lost, and every segment sent at least `timeout` ago
     /// (`RACK_mark_losses_on_RTO`).
     pub(crate) fn mark_lost_on_timeout(&mut self, timeout: Duration, at: Instant) {

@@ -1,8 +1,12 @@
 //! The interface of a loss recovery.
 
+use rtolab_time::Duration;
+
+use super::rfc9002::Transmission;
 use super::tlp::{ProbeStep, TailLossProbe};
 use super::{Context, Recovery};
-use crate::config::{RackConfig, RecoveryConfig, SackOnTimeout};
+use crate::config::{RecoveryConfig, SackOnTimeout};
+use crate::estimate::Estimate;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
@@ -24,11 +28,11 @@ pub(crate) trait LossRecovery {
     fn begin_ack(&mut self) {}
 
     /// The acknowledgment is the first to report the delivery of `sent`.
-    fn on_delivered(&mut self, _sent: &Sent, _ack: &AckFacts, _: (&Recovery, &RackConfig)) {}
+    fn on_delivered(&mut self, _sent: &Sent, _ack: &AckFacts, _: (&Recovery, &RecoveryConfig)) {}
 
     /// All deliveries of the acknowledgment have been reported. Returns whether its D-SACK must be
     /// ignored.
-    fn end_ack(&mut self, _ack: &AckFacts, _config: &RackConfig, _smss: u64) -> bool {
+    fn end_ack(&mut self, _ack: &AckFacts, _config: &RecoveryConfig, _smss: u64) -> bool {
         false
     }
 
@@ -56,6 +60,9 @@ pub(crate) trait LossRecovery {
     fn on_probe_timer(&mut self) -> ProbeStep {
         ProbeStep::RestartTimer
     }
+
+    /// A segment is sent, new data or not.
+    fn on_sent(&mut self, _sent: &Transmission) {}
 
     /// The segment at `seq` is retransmitted.
     fn on_retransmission(&mut self, _seq: Seq, _flight: &mut Flight) {}
@@ -117,6 +124,42 @@ pub(crate) trait LossRecovery {
         false
     }
 
+    /// The time from the last transmission to the probe timeout that replaces the retransmission
+    /// timeout (RFC 9002 section 6.2); `None`: it has a retransmission timeout.
+    fn probe_timeout(&self, _config: &RecoveryConfig) -> Option<Duration> {
+        None
+    }
+
+    /// The number of probe timeouts since the last acknowledgment, if they replace the
+    /// retransmission timeout.
+    fn pto_count(&self) -> Option<u32> {
+        None
+    }
+
+    /// The probe timeout expired.
+    fn on_probe_timeout(&mut self, _cx: &mut Context<'_>) {}
+
+    /// Sets the timers of an algorithm with a probe timeout. `outstanding`: data is in flight.
+    fn set_loss_detection_timer(&self, _outstanding: bool, _cx: &mut Context<'_>) {}
+
+    /// Is a probe to be sent after a probe timeout?
+    fn has_probe(&self) -> bool {
+        false
+    }
+
+    /// Takes such a probe: returns what it contains.
+    fn take_probe(&mut self, _flight: &Flight, _can_send_new: bool) -> Option<NextSeg> {
+        None
+    }
+
+    /// Is the last reduction of the window to be undone? Returns it once.
+    fn take_undo(&mut self) -> bool {
+        false
+    }
+
+    /// Takes over a flight and an estimate from another loss recovery.
+    fn adopt(&mut self, _flight: &Flight, _estimate: Option<Estimate>) {}
+
     /// The state of tail loss probes, if it sends them.
     fn probe(&mut self) -> Option<&mut TailLossProbe> {
         None
@@ -142,6 +185,8 @@ pub(crate) enum RecoveryAction {
     Stay { cwnd: u64, retransmit: Retransmit },
     /// Fast recovery ends with a window of `cwnd` bytes; `None`: unchanged.
     Leave { cwnd: Option<u64> },
+    /// Congestion is persistent: the window falls to its minimum (RFC 9002 section 7.6.2).
+    Collapse,
 }
 
 /// How fast recovery begins.
@@ -152,11 +197,15 @@ pub(crate) struct Entry {
     pub retransmit: Retransmit,
     /// Does it replace the recovery from a timeout?
     pub ends_timeout: bool,
+    /// Is the congestion persistent, so that the window falls to its minimum (RFC 9002 section
+    /// 7.6.2)?
+    pub persistent: bool,
 }
 
 impl Entry {
     /// An entry that retransmits the head and does not inflate the window.
-    pub const HEAD: Self = Self { inflation: 0, retransmit: Retransmit::Head, ends_timeout: false };
+    pub const HEAD: Self =
+        Self { inflation: 0, retransmit: Retransmit::Head, ends_timeout: false, persistent: false };
 }
 
 /// The data to retransmit after a timeout.

@@ -10,6 +10,7 @@ mod loss_recovery;
 mod newreno;
 mod rack;
 mod reno;
+mod rfc9002;
 mod sack;
 mod sack1;
 mod state;
@@ -18,7 +19,10 @@ mod tlp;
 
 use alloc::boxed::Box;
 
-use crate::config::{Algorithm, RackConfig, RackRules, RecoveryConfig, SackRules};
+use rtolab_time::Duration;
+
+use crate::config::{Algorithm, RackRules, RecoveryConfig, SackRules};
+use crate::estimate::Estimate;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
@@ -29,6 +33,8 @@ pub(crate) use loss_recovery::{
 use newreno::NewReno;
 use rack::{LinuxRack, Rack};
 use reno::Reno;
+use rfc9002::Rfc9002;
+pub(crate) use rfc9002::Transmission;
 use sack::Sack;
 use sack1::Sack1;
 pub(crate) use state::Recovery;
@@ -45,6 +51,7 @@ pub(crate) enum AnyRecovery {
     Sack1(Sack1),
     Rack(Box<Rack>),
     LinuxRack(Box<LinuxRack>),
+    Rfc9002(Box<Rfc9002>),
 }
 
 /// Evaluates an expression for the algorithm that an [`AnyRecovery`] holds.
@@ -58,6 +65,7 @@ macro_rules! delegate {
             AnyRecovery::Sack1($owner) => $answer,
             AnyRecovery::Rack($owner) => $answer,
             AnyRecovery::LinuxRack($owner) => $answer,
+            AnyRecovery::Rfc9002($owner) => $answer,
         }
     };
 }
@@ -93,20 +101,29 @@ dispatch! {
         fn has_reordered_beyond(dupthresh: u32) -> bool;
         fn is_time_based() -> bool;
         fn may_probe() -> bool;
+        fn probe_timeout(config: &RecoveryConfig) -> Option<Duration>;
+        fn pto_count() -> Option<u32>;
+        fn set_loss_detection_timer(outstanding: bool, cx: &mut Context<'_>);
+        fn has_probe() -> bool;
     }
     by_mut {
         fn on_ack(recovery: &mut Recovery, ack: &AckFacts, cx: &mut Context<'_>) -> RecoveryAction;
         fn begin_ack();
-        fn on_delivered(sent: &Sent, ack: &AckFacts, cx: (&Recovery, &RackConfig));
-        fn end_ack(ack: &AckFacts, config: &RackConfig, smss: u64) -> bool;
+        fn on_delivered(sent: &Sent, ack: &AckFacts, cx: (&Recovery, &RecoveryConfig));
+        fn end_ack(ack: &AckFacts, config: &RecoveryConfig, smss: u64) -> bool;
         fn on_timeout(recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout;
         fn on_reordering_timer(recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction;
         fn on_probe_timer() -> ProbeStep;
+        fn on_probe_timeout(cx: &mut Context<'_>);
+        fn on_sent(sent: &Transmission);
         fn on_retransmission(seq: Seq, flight: &mut Flight);
         fn on_undo();
         fn forget_losses(timers: &mut TimerTable, flight: &mut Flight);
         fn next_seg(recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg>;
         fn probe() -> Option<&mut TailLossProbe>;
+        fn take_probe(flight: &Flight, can_send_new: bool) -> Option<NextSeg>;
+        fn take_undo() -> bool;
+        fn adopt(flight: &Flight, estimate: Option<Estimate>);
     }
 }
 
@@ -123,6 +140,7 @@ impl AnyRecovery {
             }
             (Algorithm::Rack, _, RackRules::Rfc8985) => Self::Rack(Box::default()),
             (Algorithm::Rack, _, RackRules::Linux) => Self::LinuxRack(Box::default()),
+            (Algorithm::Rfc9002, ..) => Self::Rfc9002(Box::new(Rfc9002::new(&config.rfc9002))),
         }
     }
 

@@ -91,9 +91,14 @@ impl LossRecovery for Rack {
     }
 
     /// Section 6.2, steps 1 to 3, for a segment that the acknowledgment is the first to report.
-    fn on_delivered(&mut self, sent: &Sent, ack: &AckFacts, (_, config): (&Recovery, &RackConfig)) {
+    fn on_delivered(
+        &mut self,
+        sent: &Sent,
+        ack: &AckFacts,
+        (_, config): (&Recovery, &RecoveryConfig),
+    ) {
         // Step 1: Update RACK.min_RTT.
-        self.update_min_rtt(sent, ack.at, config);
+        self.update_min_rtt(sent, ack.at, &config.rack);
         // Step 2: Update the state for the most recently sent segment that has been delivered.
         // rtt = Now() - Segment.xmit_ts
         let rtt = ack.at - sent.last_sent;
@@ -104,8 +109,8 @@ impl LossRecovery for Rack {
         self.detect_reordering(sent);
     }
 
-    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
-        self.update_rtt(ack, config, smss);
+    fn end_ack(&mut self, ack: &AckFacts, config: &RecoveryConfig, smss: u64) -> bool {
+        self.update_rtt(ack, &config.rack, smss);
         false
     }
 

@@ -12,6 +12,7 @@ mod nagle;
 mod on_ack;
 mod outcome;
 mod output;
+mod probe_timeout;
 mod probes;
 mod reconfigure;
 mod recovering;
@@ -360,7 +361,7 @@ impl Sender {
 
     /// The event of a timeout or fast retransmit.
     pub(crate) fn retransmission(&self, seq: Seq, at: Instant) -> Retransmission {
-        let (rto, backoff) = (self.rto(), self.rtt.backoff());
+        let (rto, backoff) = (self.rto(), self.backoff());
         Retransmission { at, seq, rto, backoff, cwnd: self.window.cwnd() }
     }
 
@@ -392,9 +393,13 @@ impl Sender {
         &self.rtt
     }
 
-    /// The current RTO of the segment at SND.UNA.
+    /// The current RTO of the segment at SND.UNA, or the probe timeout that replaces it.
     #[inline]
     pub fn rto(&self) -> Duration {
+        if self.has_probe_timeout() {
+            let pto = self.loss_recovery.probe_timeout(&self.config.recovery);
+            return pto.unwrap_or(Duration::ZERO).min(self.config.rto.max);
+        }
         match self.config.rto.floor {
             RtoFloor::DelayedAck(floor) if self.head_may_wait() => self.rtt.rto_above(floor),
             _ => self.rtt.rto(),

@@ -101,13 +101,12 @@ impl Sender {
     /// not retransmitted.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
         let Self { flight, loss_recovery, recovery, config, window, .. } = self;
-        let rack = &config.recovery.rack;
         let times_all = config.rto.sampling == Sampling::EverySegment;
         let mut timed = Vec::new();
         let mut ack = flight.expected(segment, at);
         loss_recovery.begin_ack();
         let on_delivered = |sent: &Sent, ack: &AckFacts| {
-            loss_recovery.on_delivered(sent, ack, (recovery, rack));
+            loss_recovery.on_delivered(sent, ack, (recovery, &config.recovery));
             if times_all && sent.end() <= ack.ack && !sent.was_retransmitted() {
                 timed.push(sent.first_sent);
             }
@@ -116,7 +115,7 @@ impl Sender {
             false => flight.note_acked(segment, &mut ack, on_delivered),
             true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
-        ack.dsack_ignored = loss_recovery.end_ack(&ack, rack, window.smss());
+        ack.dsack_ignored = loss_recovery.end_ack(&ack, &config.recovery, window.smss());
         (ack, timed)
     }
 

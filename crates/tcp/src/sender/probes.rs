@@ -58,6 +58,9 @@ impl Sender {
 
     /// The probe, if one is due: new data, else the last segment.
     pub(super) fn choose_probe(&mut self) -> Option<Chunk> {
+        if self.loss_recovery.has_probe() {
+            return self.choose_probe_of_timeout();
+        }
         if !self.loss_recovery.probe()?.take() {
             return None;
         }

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use thiserror::Error;
 
 use super::{SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
-use crate::config::{Algorithm, Config};
+use crate::config::Config;
 use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Requirement};
 use crate::validation::WindowValidation;
@@ -42,7 +42,7 @@ impl Negotiated {
         if by_timestamps && !self.timestamps {
             return Err(ReconfigureError::NoTimestamps);
         }
-        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        let by_sack = config.recovery.algorithm.needs_sack();
         if by_sack && !self.sack {
             return Err(ReconfigureError::NoSack);
         }
@@ -60,7 +60,7 @@ impl Sender {
             self.recovery.leave();
         }
         self.reconfigure_recovery(&config.recovery);
-        let by_sack = matches!(config.recovery.algorithm, Algorithm::Sack | Algorithm::Rack);
+        let by_sack = config.recovery.algorithm.needs_sack();
         if !by_sack || !config.sack {
             self.flight.clear_scoreboard();
         }

@@ -27,7 +27,10 @@ pub(super) enum Phase {
 
 impl Sender {
     /// The loss recovery, its shared state, and its view of the sender.
-    fn recovery_context(&mut self, now: Instant) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
+    pub(super) fn recovery_context(
+        &mut self,
+        now: Instant,
+    ) -> (&mut AnyRecovery, &mut Recovery, Context<'_>) {
         let can_send_new = self.can_send_new();
         let cx = Context {
             flight: &mut self.flight,
@@ -46,7 +49,9 @@ impl Sender {
     /// Passes an acknowledgment to loss recovery, and returns the phase of fast recovery.
     pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, outcome: DetectionOutcome) -> Phase {
         let before = self.recovery.is_in_fast_recovery();
+        self.undo_by_loss_recovery();
         self.recover_with_episode(ack, outcome);
+        self.undo_by_loss_recovery();
         match (before, self.recovery.is_in_fast_recovery()) {
             (false, false) => Phase::Outside,
             (false, true) => Phase::Entered,
@@ -86,6 +91,9 @@ impl Sender {
         if !recovering {
             self.reduce_at_timer();
         }
+        if self.has_probe_timeout() {
+            return self.set_loss_detection_timer(at, self.flight.size() > 0);
+        }
         self.restart_timer_from_head(at);
     }
 
@@ -109,6 +117,7 @@ impl Sender {
             }
             RecoveryAction::Enter(entry) => self.enter_recovery(&entry, at),
             RecoveryAction::SlowStart => self.retransmit_in_slow_start(at),
+            RecoveryAction::Collapse => self.collapse_window(),
         }
     }
 
@@ -152,6 +161,9 @@ impl Sender {
         self.begin_reduction(flight_size);
         self.window.increase_cwnd(entry.inflation);
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
+        if entry.persistent {
+            self.collapse_window();
+        }
     }
 
     /// Tahoe's fast retransmit: go-back-N in slow start.
@@ -180,9 +192,13 @@ impl Sender {
     pub(super) fn reconfigure_recovery(&mut self, config: &RecoveryConfig) {
         let first_lost = self.loss_recovery.first_lost(&self.flight);
         let was_time_based = self.loss_recovery.is_time_based();
+        let had_probe_timeout = self.loss_recovery.pto_count().is_some();
         self.loss_recovery.reconfigure(config);
+        let has_probe_timeout = self.loss_recovery.pto_count().is_some();
         match (was_time_based, self.loss_recovery.is_time_based()) {
-            (false, false) | (true, true) => {}
+            (false, false) => {}
+            (true, true) if had_probe_timeout == has_probe_timeout => {}
+            (true, true) => self.adopt_flight(),
             (false, true) => {
                 let sampled = self.rtt.estimate().is_some();
                 if let Some(probe) = self.loss_recovery.probe().filter(|_| sampled) {
@@ -191,6 +207,7 @@ impl Sender {
                 self.flight.clear_losses();
                 self.flight.mark_lost_from(self.nxt);
                 self.nxt = self.flight.max();
+                self.adopt_flight();
             }
             (true, false) => {
                 self.go_back_from(first_lost.unwrap_or(self.flight.max()));
@@ -234,6 +251,9 @@ impl Sender {
     /// new data. A probe does not arm it, because only one probe may be in flight.
     pub(super) fn note_chunk(&mut self, chunk: &Chunk, at: Instant) {
         let max = self.flight.max();
+        if self.loss_recovery.pto_count().is_some() {
+            self.note_transmission(chunk, at);
+        }
         if chunk.seq < max {
             self.loss_recovery.on_retransmission(chunk.seq, &mut self.flight);
         } else if self.loss_recovery.probe().is_some_and(|probe| !probe.ends_at(chunk.end())) {

@@ -112,6 +112,9 @@ impl Sender {
             return;
         };
         self.on_fast_path = false;
+        if self.has_probe_timeout() {
+            return self.on_probe_timeout(at);
+        }
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
         if !self.is_linear_syn_timeout(&head) {
             self.rtt.back_off();

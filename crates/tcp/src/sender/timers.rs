@@ -57,6 +57,9 @@ impl Sender {
     pub(super) fn restart_timers(&mut self, ack: &AckFacts, rack_timer_ran: bool) {
         let counts = ack.is_new() && !self.recovery.is_in_fast_recovery();
         self.track_delayed_acks(|tracker| tracker.begin_train(counts));
+        if self.has_probe_timeout() {
+            return self.set_loss_detection_timer(ack.at, self.flight.size() > 0);
+        }
         match ack.is_new() {
             true => self.restart_timer(ack.at),
             false => self.restart_timer_on_duplicate(ack),

@@ -5,8 +5,9 @@ use rtolab_time::Duration;
 
 use super::policy::{Policy, Question, Sets};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Parity, PartialAckTimer, PrrBound, Reduction, Response,
-    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
+    AdaptiveThresholds, Algorithm, Arithmetic, Bugfix, Config, CongestionAvoidance, HalvedQuantity,
+    Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules,
+    Sampling, SlowStart, SlowStartExit, UndoRule,
 };
 use crate::congestion::CONTROL_TERMS;
 use crate::profile::PROFILES;
@@ -118,6 +119,34 @@ const RECOVERIES: &[Policy] = &[
         rack(c);
         c.recovery.rack.tail_loss_probe = false;
     }),
+    recovery("rfc9002", "QUIC's recovery as the scenario sets it", "RFC 9002 section 6", rfc9002),
+    recovery(
+        "rfc9002:quic-go",
+        "QUIC's, late packets relax both thresholds",
+        "quic-go 0.65, sent_packet_handler.go",
+        |c| {
+            rfc9002(c);
+            c.recovery.rfc9002.thresholds = AdaptiveThresholds::QuicGo;
+        },
+    ),
+    recovery(
+        "rfc9002:quicly",
+        "QUIC's, ACKs of late packets relax both thresholds",
+        "quicly, include/quicly/loss.h",
+        |c| {
+            rfc9002(c);
+            c.recovery.rfc9002.thresholds = AdaptiveThresholds::Quicly;
+        },
+    ),
+    recovery(
+        "rfc9002:quiche",
+        "QUIC's, the packet threshold follows late packets",
+        "quiche 0.29, recovery/gcongestion/recovery.rs",
+        |c| {
+            rfc9002(c);
+            c.recovery.rfc9002.thresholds = AdaptiveThresholds::Quiche;
+        },
+    ),
 ];
 
 /// The policies for the other questions except detectors and responses. A new algorithm is one file
@@ -171,6 +200,22 @@ const OTHERS: &[Policy] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
+    undo(
+        "undo",
+        "QUIC's, undoes a reduction if all its losses arrived",
+        "quic-go 0.65, OnSpuriousLoss",
+        |c| {
+            c.recovery.rfc9002.undo = UndoRule::All;
+        },
+    ),
+    undo(
+        "undo:any",
+        "QUIC's, undoes a reduction if one lost packet arrived",
+        "quiche 0.29, rollback of CUBIC",
+        |c| {
+            c.recovery.rfc9002.undo = UndoRule::Any;
+        },
+    ),
     reordering(
         "adaptive-dupthresh",
         "each spurious fast retransmit raises dupthresh by one",
@@ -218,6 +263,7 @@ rows! {
     congestion: Congestion,
     slow_start: SlowStart,
     reordering: Reordering,
+    undo: Spurious,
     network: Network,
 }
 
@@ -253,4 +299,14 @@ fn rack(config: &mut Config) {
     if config.recovery.reduction == Reduction::AtOnce {
         config.recovery.reduction = Reduction::Prr(PrrBound::Rfc9937);
     }
+}
+
+/// RFC 9002. Each acknowledged packet adds its bytes to the window (appendix B.5), and a loss
+/// reduces the congestion window (appendix B.6). Timestamps stand in for packet numbers.
+fn rfc9002(config: &mut Config) {
+    config.recovery.algorithm = Algorithm::Rfc9002;
+    (config.sack, config.timestamps) = (true, true);
+    config.window.halves = HalvedQuantity::CongestionWindow;
+    config.window.slow_start = SlowStart::Delivered;
+    config.window.avoidance = CongestionAvoidance::ByteCounting;
 }

@@ -1,6 +1,6 @@
 //! A policy, with its requirements and the policies that it excludes.
 
-use crate::config::{Config, PathParameter, Reduction, Response};
+use crate::config::{Algorithm, Config, PathParameter, Reduction, Response};
 use crate::spurious::{DetectorId, DetectorKind, Family, Requirement};
 
 /// A policy that a specification may name.
@@ -72,6 +72,12 @@ impl Question {
 /// The requirement of a response.
 pub(super) const A_DETECTOR: &str = "a detector, such as `eifel`";
 
+/// The requirement of a policy about the retransmission timeout.
+const A_TIMEOUT: &str = "a retransmission timeout, which `rfc9002` does not have";
+
+/// The requirement of `undo`.
+const NUMBERED_PACKETS: &str = "`rfc9002`, which knows the packets that it declared lost";
+
 pub(super) fn detects_nothing(config: &Config) -> bool {
     config.frto.is_none() && config.detectors.is_empty()
 }
@@ -117,14 +123,20 @@ impl Policy {
 
     /// The policy or setting that it needs and `config` lacks.
     pub(super) fn missing_parameter(&self, config: &Config) -> Option<&'static str> {
-        let needs = self.detector().and_then(|id| id.acting()?.needs);
+        let acting = self.detector().and_then(|id| id.acting());
+        let needs = acting.and_then(|acting| acting.needs);
+        let has_rto = config.recovery.algorithm != Algorithm::Rfc9002;
+        let is_about_rto = matches!(self.question, Question::Timeout | Question::Timer)
+            || acting.is_some_and(|acting| acting.timeouts_only);
         match self.question {
+            _ if is_about_rto && !has_rto => Some(A_TIMEOUT),
+            Question::Spurious if self.detector().is_none() && has_rto => Some(NUMBERED_PACKETS),
             Question::Response if detects_nothing(config) => Some(A_DETECTOR),
             Question::Reduction
                 if matches!(config.recovery.reduction, Reduction::Prr(_))
                     && !config.counts_delivered() =>
             {
-                Some("`sack` or `rack`, not `sack:ns2`, because SACK reports the delivered data")
+                Some("`sack`, `rack` or `rfc9002`, because SACK reports the delivered data")
             }
             Question::Spurious if needs == Some(Requirement::Dsack) && !config.sack => {
                 Some("`sack`, because D-SACKs are SACK options")

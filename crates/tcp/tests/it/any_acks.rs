@@ -19,6 +19,14 @@ proptest! {
     }
 
     #[test]
+    fn a_sender_with_rfc_9002_stays_within_its_bounds(
+        config in any::sender_of_quic(),
+        ops in prop::collection::vec(op(), 1..120),
+    ) {
+        TestedSender::run(config, &ops)?;
+    }
+
+    #[test]
     fn a_sender_with_rack_stays_within_its_bounds(
         config in any::sender_by_time(),
         ops in prop::collection::vec(op(), 1..120),

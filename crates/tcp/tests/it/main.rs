@@ -46,6 +46,7 @@ mod receiving_profiles;
 mod reno;
 mod responses;
 mod responses_linux26;
+mod rfc9002;
 mod rto;
 mod rxt;
 mod rxt_echo;

@@ -4,7 +4,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::delivery::echoes_earlier;
 use super::{REO_WND_PERSIST, Rack};
-use crate::config::{RackConfig, RecoveryConfig};
+use crate::config::RecoveryConfig;
 use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
 use crate::recovery::tlp::{ProbeStep, TailLossProbe};
 use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, RecoveryAction};
@@ -54,11 +54,11 @@ impl LossRecovery for LinuxRack {
         &mut self,
         sent: &Sent,
         ack: &AckFacts,
-        (recovery, config): (&Recovery, &RackConfig),
+        (recovery, config): (&Recovery, &RecoveryConfig),
     ) {
         let (rack, rtt) = (&mut self.rack, ack.at - sent.last_sent);
         self.delivered = self.delivered.max(Some(sent.last_sent));
-        rack.update_min_rtt(sent, ack.at, config);
+        rack.update_min_rtt(sent, ack.at, &config.rack);
         let echo = ack.echo.filter(|_| sent.end() <= ack.ack);
         if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
             rack.delivery.update(sent, ack);
@@ -75,11 +75,11 @@ impl LossRecovery for LinuxRack {
 
     /// Handles the D-SACK (`tcp_dsack_seen`): it counts only after reordering was seen, and not if
     /// it reports a tail loss probe.
-    fn end_ack(&mut self, ack: &AckFacts, config: &RackConfig, smss: u64) -> bool {
+    fn end_ack(&mut self, ack: &AckFacts, config: &RecoveryConfig, smss: u64) -> bool {
         let dsack_ignored = ack.dsack.is_some_and(|range| !self.is_plausible(&range, smss));
         let dsack = ack.dsack.filter(|_| !dsack_ignored && self.rack.reordering_seen);
         self.dsack_seen |= dsack.is_some_and(|range| !self.rack.probe.ends_at(range.end));
-        self.advanced |= self.rack.update_rtt(ack, config, smss);
+        self.advanced |= self.rack.update_rtt(ack, &config.rack, smss);
         dsack_ignored
     }
 

@@ -51,6 +51,13 @@ const SENDERS: &str = "
     sack:rfc3517+hystart+eifel:rfc3522:full
 ";
 
+/// Senders with the loss recovery of QUIC.
+const SENDERS_OF_QUIC: &str = "
+    rfc9002 rfc9002+undo rfc9002:quic-go+undo rfc9002:quicly rfc9002:quiche+undo:any
+    rfc9002+cubic+prr+undo rfc9002+ecn rfc9002+eifel:rfc3522 rfc9002+undo+dsack:linux
+    rfc9002:quic-go+cubic:linux+hystart:linux
+";
+
 /// Every loss recovery alone, and with every other policy.
 pub fn specs() -> Vec<String> {
     let of = |recovery: bool| {
@@ -99,6 +106,21 @@ macro_rules! vary {
 }
 
 fn sender_of(is_wanted: fn(&&str) -> bool) -> impl Strategy<Value = Config> {
+    sender_among(SENDERS.split_whitespace().filter(is_wanted).collect())
+}
+
+/// Any sender with the loss recovery of QUIC.
+pub fn sender_of_quic() -> impl Strategy<Value = Config> {
+    let config = sender_among(SENDERS_OF_QUIC.split_whitespace().collect());
+    vary! { config;
+        recovery.rfc9002.packet_threshold: 1..6_u32,
+        recovery.rfc9002.time_threshold: 8..20_u32,
+        recovery.rfc9002.max_ack_delay: millis(0..500_u64),
+        recovery.rfc9002.granularity: millis(select(vec![1, 10])),
+    }
+}
+
+fn sender_among(names: Vec<&'static str>) -> impl Strategy<Value = Config> {
     let floors = vec![
         RtoFloor::Total(Duration::from_secs(1)),
         RtoFloor::Total(Duration::ZERO),
@@ -146,7 +168,6 @@ fn sender_of(is_wanted: fn(&&str) -> bool) -> impl Strategy<Value = Config> {
         rto.forget_after: prop::option::of(0..5_u32),
         rto.timer: choice(),
     };
-    let names = SENDERS.split_whitespace().filter(is_wanted).collect::<Vec<_>>();
     (select(names), config).prop_map(|(name, mut config)| {
         if config.recovery.rack.rules == RackRules::Linux {
             config.window.loss_window = LossWindow::BeyondPipe;

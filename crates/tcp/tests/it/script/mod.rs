@@ -321,23 +321,25 @@ impl Script {
         self.arrives(&segment)
     }
 
-    pub fn timeout(&mut self) -> &mut Self {
+    /// The next timer expires, whichever it is.
+    pub fn any_timer(&mut self) -> &mut Self {
         self.begin();
-        let timeouts = self.timeouts;
         self.at = self.connection.next_timer().expect("no timer is armed");
         self.connection.on_timer(self.at);
-        self.drain();
+        self.drain()
+    }
+
+    pub fn timeout(&mut self) -> &mut Self {
+        let timeouts = self.timeouts;
+        self.any_timer();
         assert_eq!(self.timeouts, timeouts + 1, "this was not the retransmission timer");
         self
     }
 
     /// The next timer expires, and it is not the retransmission timer.
     pub fn early_timer(&mut self) -> &mut Self {
-        self.begin();
         let timeouts = self.timeouts;
-        self.at = self.connection.next_timer().expect("no timer is armed");
-        self.connection.on_timer(self.at);
-        self.drain();
+        self.any_timer();
         assert_eq!(self.timeouts, timeouts, "this was the retransmission timer");
         self
     }

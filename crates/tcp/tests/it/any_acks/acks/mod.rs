@@ -82,8 +82,12 @@ pub struct TestedSender {
     una: Seq,
     max: Seq,
     pub undos: Undos,
-    /// Has a timer expired, and no new data left since?
-    expired: bool,
+    /// The number of segments that may leave as probes since a timer expired.
+    probes: u32,
+}
+
+fn is_time_based(config: &Config) -> bool {
+    matches!(config.recovery.algorithm, Algorithm::Rack | Algorithm::Rfc9002)
 }
 
 fn shifted(seq: Seq, by: i32) -> Seq {
@@ -124,18 +128,20 @@ impl TestedSender {
         connection.on_segment(&syn_ack, at);
         let (una, wnd_right_edge) = (Seq::FIRST + 1, Seq::FIRST + 30_001);
         let undos = Undos::of(&config);
-        Self { config, connection, at, wnd_right_edge, una, max: una, undos, expired: false }
+        Self { config, connection, at, wnd_right_edge, una, max: una, undos, probes: 0 }
     }
 
     fn apply(&mut self, op: &Op) -> Result<(), TestCaseError> {
-        self.expired = false;
+        self.probes = 0;
         match op {
             Op::Ack(ack) => return self.acknowledge(ack),
             Op::Timer => {
                 if let Some(timer) = self.connection.next_timer() {
                     self.at = self.at.max(timer);
                     self.connection.on_timer(self.at);
-                    self.expired = true;
+                    // The probe timeout of RFC 9002 sends two.
+                    let two = self.config.recovery.algorithm == Algorithm::Rfc9002;
+                    self.probes = 1 + u32::from(two);
                 }
             }
             Op::Wait(millis) => {
@@ -204,8 +210,9 @@ impl TestedSender {
         prop_assert!(!new || segment.seq == self.max, "{segment:?} straddles {}", self.max);
         self.max = self.max.max(segment.end());
         // A tail loss probe leaves whatever the window and the outstanding data are.
-        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
-        let probe = new && std::mem::take(&mut self.expired) && by_time;
+        let by_time = is_time_based(&self.config);
+        let probe = new && by_time && self.probes > 0;
+        self.probes -= u32::from(probe);
         if new && !probe && self.config.frto.is_none() {
             // F-RTO's two segments leave whatever the window is; a FIN takes no room in it.
             let window = match self.config.window.validation {
@@ -236,7 +243,7 @@ impl TestedSender {
         prop_assert_eq!(sender.deadline().is_some(), flight.size() > 0, "timer");
         prop_assert!(sender.rto() <= self.config.rto.max);
 
-        let by_time = self.config.recovery.algorithm == Algorithm::Rack;
+        let by_time = is_time_based(&self.config);
         let (mut next, mut sacked, mut lost, mut retrans_out) = (self.una, 0, 0, 0);
         while let Some(segment) = flight.segment_at(next) {
             prop_assert_eq!(segment.seq, next);

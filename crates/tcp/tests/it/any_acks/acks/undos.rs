@@ -20,7 +20,7 @@ pub struct Undos {
     /// The larger of the congestion window and the outstanding data before it (`rfc4015` and the
     /// responses of Linux 2.6 restore the latter).
     before: u64,
-    /// Bytes acknowledged in it.
+    /// Bytes acknowledged or SACKed in it.
     acked: u64,
     /// `ssthresh` before the last event.
     ssthresh: u64,
@@ -38,13 +38,15 @@ pub struct Before {
     window: Window,
     una: Seq,
     outstanding: u64,
+    sacked: u64,
 }
 
 impl Before {
     pub fn of(connection: &Connection) -> Self {
         let sender = connection.sender();
         let flight = sender.flight();
-        Self { window: *sender.window(), una: flight.una(), outstanding: flight.size() }
+        let (una, outstanding, sacked) = (flight.una(), flight.size(), flight.sacked());
+        Self { window: *sender.window(), una, outstanding, sacked }
     }
 }
 
@@ -94,10 +96,13 @@ impl Undos {
         events: &[Event],
     ) -> Result<(), TestCaseError> {
         let now = Before::of(connection);
-        let acked = now.una.since(before.una);
+        let advanced = now.una.since(before.una);
+        // The window may also grow for data that is SACKed.
+        let missing = |it: &Before| it.outstanding - it.sacked;
+        let acked = advanced.max(missing(&before).saturating_sub(missing(&now)));
         self.acked += acked;
         self.echoed |= echo;
-        if acked > 0 {
+        if advanced > 0 {
             self.timed_out = None;
         }
         let is_spurious =
