@@ -63,8 +63,9 @@ impl Flight {
         losses
     }
 
-    /// A copy of the segment that ends at `end` is lost; is another one in flight? Returns its first
-    /// sequence number, if it is outstanding and not SACKed (RFC 9002 appendix A.10).
+    /// A copy of the segment that ends at `end` is lost; is another one in flight? Returns the
+    /// first sequence number of the segment, if it is outstanding and not SACKed (RFC 9002 appendix
+    /// A.10).
     pub(crate) fn mark_copy_lost(&mut self, end: Seq, other_in_flight: bool) -> Option<Seq> {
         let index = self.index_of(end - 1);
         let seq = self.segments.get(index).filter(|sent| !sent.sacked)?.seq;

@@ -1,6 +1,6 @@
-//! Loss detection and recovery of QUIC (RFC 9002), with its variables and sections. A packet is lost
-//! if one that was sent sufficiently later, in packets or in time, is acknowledged. There is no
-//! retransmission timeout: a probe timeout sends probes and changes nothing else.
+//! Loss detection and recovery of QUIC (RFC 9002), with its variables and sections. A packet is
+//! lost if one that was sent sufficiently later, in packets or in time, is acknowledged. There is
+//! no retransmission timeout: a probe timeout sends probes and changes nothing else.
 //!
 //! TCP's wire lacks three things of QUIC's. What stands in for packet numbers is in
 //! [`sent_packets`]. SACK blocks are the ranges of an ACK frame: at most three or four of them, and
@@ -118,8 +118,8 @@ impl LossRecovery for Rfc9002 {
         self.detect_lost(cx)
     }
 
-    /// OnLossDetectionTimeout (appendix A.9), probe timeout: it changes neither the windows nor what
-    /// is lost. A SACKed head shows that the receiver reneged, which no QUIC receiver may.
+    /// OnLossDetectionTimeout (appendix A.9), probe timeout: it changes neither the windows nor
+    /// what is lost. A SACKed head shows that the receiver reneged, which no QUIC receiver may.
     fn on_probe_timeout(&mut self, cx: &mut Context<'_>) {
         if cx.flight.head().is_some_and(Sent::is_sacked) {
             cx.flight.clear_scoreboard();

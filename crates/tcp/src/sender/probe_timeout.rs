@@ -1,5 +1,5 @@
-//! Loss recovery without a retransmission timeout (RFC 9002): the probe timeout with its probes, the
-//! loss detection timer, and the undo of a reduction.
+//! Loss recovery without a retransmission timeout (RFC 9002): the probe timeout with its probes,
+//! the loss detection timer, and the undo of a reduction.
 
 use rtolab_time::Instant;
 

@@ -136,7 +136,7 @@ impl Policy {
                 if matches!(config.recovery.reduction, Reduction::Prr(_))
                     && !config.counts_delivered() =>
             {
-                Some("`sack`, `rack` or `rfc9002`, because SACK reports the delivered data")
+                Some("`sack` or `rack`, not `sack:ns2`, because SACK reports the delivered data")
             }
             Question::Spurious if needs == Some(Requirement::Dsack) && !config.sack => {
                 Some("`sack`, because D-SACKs are SACK options")

@@ -60,8 +60,8 @@ impl RttStats {
     }
 
     /// The probe timeout without its back-off (section 6.2.1): PTO = smoothed_rtt +
-    /// max (4 * rttvar, kGranularity) + max_ack_delay. Without a sample smoothed_rtt is kInitialRtt,
-    /// and rttvar half of it (section 6.2.2).
+    /// max (4 * rttvar, kGranularity) + max_ack_delay. Without a sample smoothed_rtt is
+    /// kInitialRtt, and rttvar half of it (section 6.2.2).
     pub fn pto(&self, config: &Rfc9002Config) -> Duration {
         let (smoothed_rtt, rttvar) = match self.first_rtt_sample {
             Some(_) => (self.smoothed_rtt, self.rttvar),

@@ -218,8 +218,8 @@ impl SentPackets {
         self.awaited.push_back(copy);
     }
 
-    /// A D-SACK reports that data from `start` to `end` arrived twice. Returns a copy of it that was
-    /// declared lost and has arrived, after all.
+    /// A D-SACK reports that data from `start` to `end` arrived twice. Returns a copy of it that
+    /// was declared lost and has arrived, after all.
     pub fn on_dsack(&mut self, start: Seq, end: Seq) -> Option<AckedPacket> {
         let index = self.awaited.iter().position(|copy| start < copy.0 && copy.0 <= end)?;
         let (_, number, time_sent) = self.awaited.remove(index)?;

@@ -1,5 +1,5 @@
-//! The loss thresholds (RFC 9002 section 6.1), and how QUIC stacks adapt them. Section 6.1.1 lets an
-//! implementation do so: "may experiment with ... adaptive thresholds".
+//! The loss thresholds (RFC 9002 section 6.1), and how QUIC stacks adapt them, as sections 6.1.1
+//! and 6.1.2 permit.
 
 use rtolab_time::{Duration, Instant};
 
