@@ -70,7 +70,7 @@ impl Sender {
 
     /// Undoes the last reduction, if loss recovery finds that its losses were spurious. A window
     /// that has grown beyond the former one stays, and so does a reduction with an ECE flag.
-    pub(super) fn undo_by_loss_recovery(&mut self) {
+    pub(super) fn undo_by_loss_recovery(&mut self, at: Instant) {
         if !self.loss_recovery.take_undo() {
             return;
         }
@@ -85,7 +85,7 @@ impl Sender {
         self.window.set_ssthresh(before.ssthresh);
         self.recovery.leave();
         self.reduction.end_prr();
-        self.undo_reduction();
+        self.undo_reduction(at);
     }
 
     /// Congestion is persistent (section 7.6.2): cwnd falls to kMinimumWindow, and slow start

@@ -49,9 +49,9 @@ impl Sender {
     /// Passes an acknowledgment to loss recovery, and returns the phase of fast recovery.
     pub(super) fn recover_on_ack(&mut self, ack: &AckFacts, outcome: DetectionOutcome) -> Phase {
         let before = self.recovery.is_in_fast_recovery();
-        self.undo_by_loss_recovery();
+        self.undo_by_loss_recovery(ack.at);
         self.recover_with_episode(ack, outcome);
-        self.undo_by_loss_recovery();
+        self.undo_by_loss_recovery(ack.at);
         match (before, self.recovery.is_in_fast_recovery()) {
             (false, false) => Phase::Outside,
             (false, true) => Phase::Entered,

@@ -40,7 +40,7 @@ SENDERS: Mapping[str, str] = {
 """Each sender with its label: those of TCP, then those of QUIC."""
 
 WIRE = "link.wire.forward"
-LATE = "{{ probability = 0.25, length = {{ constant = \"{} ms\" }} }}"
+LATE = '{{ probability = 0.25, length = {{ constant = "{} ms" }} }}'
 SPANS = '{{ good = {{ exponential = "1 s" }}, bad = {{ uniform = ["{}", "{}"] }} }}'
 
 PATHS: Mapping[str, Mapping[str, str]] = {
