@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::io::LineWriter;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,9 @@ fn transport(name: &str) -> Result<TransportConfig, Box<dyn Error>> {
     let mut transport = TransportConfig::default();
     if let Ok(folder) = std::env::var("QLOGDIR") {
         let mut log = QlogConfig::default();
-        log.writer(Box::new(File::create(format!("{folder}/{name}.qlog"))?));
+        let file = File::create(format!("{folder}/{name}.qlog"))?;
+        // A log is written in small pieces.
+        log.writer(Box::new(LineWriter::new(file)));
         transport.qlog_stream(log.into_stream());
     }
     Ok(transport)
