@@ -24,6 +24,11 @@ def say(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
+def name_of(folder: Path) -> str:
+    """The stack, kind and seed of a run."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
 def labels(found: Diagnosis) -> tuple[Labels, Labels]:
     """The verdicts on losses by event, and the classes of timeouts by event."""
     rows = found.document["connections"]
@@ -43,21 +48,21 @@ def score(folder: Path) -> list[tuple[str, Counter[tuple[str, str]]]]:
         scores.append((what, pairs))
         for event in truth if int(folder.name.rsplit("-", 1)[1]) % 2 else ():
             if truth[event] != said[event]:
-                say(f"{folder.name}: {what[:-1]} {event[0]}: {said[event]}, not {truth[event]}")
+                say(f"{name_of(folder)}: {what[:-1]} {event[0]}: {said[event]}, not {truth[event]}")
     return scores
 
 
 def main() -> None:
     """Score all runs of a folder."""
     totals: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
-    for folder in sorted(Path(sys.argv[1]).iterdir()):
-        stack = folder.name.split("-", 2)[0].replace("quic", "quic-go")
+    for folder in sorted(Path(sys.argv[1]).glob("*/*[0-9]")):
+        stack = folder.parent.name
         half = "first half" if int(folder.name.rsplit("-", 1)[1]) % 2 else "test half"
         try:
             for what, pairs in score(folder):
                 totals.setdefault((what, stack, half), Counter()).update(pairs)
         except (Error, ValueError) as error:
-            say(f"{folder.name}: {error}")
+            say(f"{name_of(folder)}: {error}")
     for (what, stack, half), pairs in sorted(totals.items()):
         say(f"{what} of {stack}, {half}:")
         names = sorted({name for pair in pairs for name in pair})

@@ -47,8 +47,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         list[str] | None,
         typer.Option(
             metavar="NAME|PATH",
-            help="A stack with a recipe, instead of --server and CMD; again for more, "
-            "side by side.",
+            help="A stack with a recipe, instead of --server and CMD; linux is the kernel's own "
+            "TCP. Again for more, side by side.",
         ),
     ] = None,
     which: Annotated[

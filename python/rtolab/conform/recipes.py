@@ -26,6 +26,8 @@ from rtolab.conform.run import Stack
 
 FILE = "stack.toml"
 """The file of a recipe."""
+KERNEL = "linux"
+"""The name of the kernel's own TCP, which needs no recipe."""
 HERE = "{stack}"
 """What stands for the folder of the built stack in its commands."""
 FAILURE_LINES = 20
@@ -83,11 +85,15 @@ def known() -> dict[str, Path]:
 def find(which: str) -> Recipe:
     """The recipe of a name, or of a path: that of its folder or of its `stack.toml`.
 
+    `linux` is the TCP of the kernel that runs; its recipe has no commands and no title.
+
     Raises:
         Error: there is none, or it is invalid.
         OSError: it cannot be read.
     """
     path, own = Path(which), known()
+    if which == KERNEL:
+        return Recipe(KERNEL, path, title="", server="", client="")
     if which in own:
         return read(own[which] / FILE)
     if path.is_dir():
@@ -99,7 +105,7 @@ def find(which: str) -> Recipe:
             f"--stack {which}: found no such file; rtolab's own recipes are in the folder "
             "`stacks` of its source tree: copy it, and name the path of a recipe"
         )
-    near = one_of(which, [*own])
+    near = one_of(which, [KERNEL, *own])
     raise Error(f"--stack {which}: expected the path of a {FILE}, or {near}")
 
 

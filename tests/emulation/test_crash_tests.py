@@ -1,0 +1,101 @@
+"""The script that measures the tables of the crash tests."""
+
+import json
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import rtolab
+
+TOOL = Path(__file__).parents[2] / "tools" / "crash-tests"
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    loader = SourceFileLoader("crash_tests", str(TOOL))
+    spec = spec_from_loader("crash_tests", loader)
+    assert spec
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "crash_tests", module)
+    loader.exec_module(module)
+    return module
+
+
+def result(title: str, *scenarios: tuple[str, float]) -> dict[str, Any]:
+    usual = {
+        "ended": "recovered",
+        "lost_s": 2.0,
+        "link_s": 0.5,
+        "declared_losses": 4,
+        "spurious_losses": 3,
+        "resume_s": None,
+    }
+    return {
+        "stack": title,
+        "scenarios": [{"id": name, "score": score, **usual} for name, score in scenarios],
+    }
+
+
+def written(folder: Path, name: str, *documents: dict[str, Any]) -> None:
+    for seed, document in enumerate(documents, 1):
+        (folder / f"{name}-{seed}.json").write_text(json.dumps(document))
+
+
+def test_a_stack_is_a_column_and_a_path_that_it_cannot_complete_a_dash(
+    tool: ModuleType, tmp_path: Path
+) -> None:
+    both = [("access-reordering-2ms", 10.0), ("dc-tail-1", 90.0)]
+    written(tmp_path, "quic-go", result("quic-go 1", *both), result("quic-go 1", *both))
+    written(tmp_path, "lwip", result("lwip 2", both[0]))
+    written(tmp_path, "linux", result("Linux 6", *both))
+    text = tool.tables(tool.columns(tmp_path))
+    assert [*tool.heads(text)] == ["Linux", "lwip", "quic-go"]
+    assert "| `dc-tail-1` | 90 | - | 90 |" in text
+    assert "| **mean** | **50.0** | **10.0** of 1 | **50.0** |" in text
+    assert "| seeds | 1 | 1 | 2 |" in text
+    assert "| `access-reordering-2ms` | 1.50 (3/4) | 1.50 (3/4) | 1.50 (6/8) |" in text
+
+
+def test_new_tables_never_drop_a_stack_of_the_page(tool: ModuleType, tmp_path: Path) -> None:
+    page, folder = tmp_path / "page.md", tmp_path / "results"
+    folder.mkdir()
+    old = f"before\n{tool.BEGIN}\n| path | Linux 6 | quinn 0.11 |\n{tool.END}after\n"
+    page.write_text(old)
+    written(folder, "quinn", result("quinn 0.12", ("tail-2", 50.0)))
+    with pytest.raises(rtolab.Error, match="has results of Linux, but the folder has none"):
+        tool.publish(tool.tables(tool.columns(folder)), page)
+    assert page.read_text() == old
+    written(folder, "linux", result("Linux 7", ("tail-2", 60.0)))
+    tool.publish(tool.tables(tool.columns(folder)), page)
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| path | Linux 7 | quinn 0.12 |" in text
+
+
+def test_only_what_is_missing_is_measured(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[tuple[str, int]] = []
+
+    def run(name: str, seed: int) -> dict[str, Any]:
+        measured.append((name, seed))
+        return result(name, ("tail-2", 1.0))
+
+    monkeypatch.setattr(tool, "run", run)
+    written(tmp_path, "quinn", result("quinn 0.11", ("tail-2", 50.0)))
+    tool.measure(["linux", "quinn"], 2, tmp_path)
+    assert measured == [("linux", 1), ("linux", 2), ("quinn", 2)]
+    assert json.loads((tmp_path / "quinn-1.json").read_text())["stack"] == "quinn 0.11"
+
+
+def test_the_page_has_the_stacks_side_by_side(tool: ModuleType) -> None:
+    text = tool.PAGE.read_text()
+    assert tool.BEGIN in text
+    assert tool.END in text
+    assert len([*tool.heads(text)]) >= 8
