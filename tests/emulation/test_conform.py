@@ -21,7 +21,7 @@ from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, over
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome, _overlap, command
 from rtolab.conform.page import page
 from rtolab.conform.report import Report, beside, earlier, junit, read
-from rtolab.conform.run import SEVERAL, _check
+from rtolab.conform.run import SEVERAL, _check, _complete
 from rtolab.conform.scenario import Spans
 from rtolab.conform.score import UndisturbedTransfer, Verdict, score
 
@@ -331,6 +331,18 @@ def test_reference_runs_are_medians_and_must_end() -> None:
         _check(Scenario("t", Suite.STALLS, "", 20_000), measured(ended=TransferOutcome.HUNG))
     with pytest.raises(rtolab.Error, match=r"of 20000 B .* 60 B passed the link"):
         _check(Scenario("t", Suite.STALLS, "", 20_000), measured(arrived=60))
+
+
+def test_a_client_that_ends_with_0_too_early_has_failed() -> None:
+    scenario = Scenario("x", Suite.STALLS, "", bytes=1000)
+    assert (
+        _complete(scenario, measured(took_s=5.0, arrived=1200)).ended is TransferOutcome.RECOVERED
+    )
+    early = _complete(scenario, measured(took_s=5.0, arrived=999))
+    assert early.ended is TransferOutcome.FAILED
+    assert early.said == "the client ended with 0 after 999 B of 1000 B passed the link"
+    twice = replace(scenario, flows=2)
+    assert _complete(twice, measured(took_s=5.0, arrived=1200)).ended is TransferOutcome.FAILED
 
 
 def test_a_fall_beyond_the_margin_is_worse() -> None:

@@ -133,7 +133,10 @@ def conform(
             }
             # Interleave the scenarios, so that a busy period of this machine affects each once.
             each = [(one, number) for number in range(repeat) for one in scenarios]
-            runs = pool.map(lambda one: runner.run(*one, found[one[0].reference.id].tail), each)
+            runs = pool.map(
+                lambda one: _complete(one[0], runner.run(*one, found[one[0].reference.id].tail)),
+                each,
+            )
     return [
         score(one, runs[place :: len(scenarios)], found[one.reference.id])
         for place, one in enumerate(scenarios)
@@ -144,6 +147,15 @@ def _with_losses(run: TransferMeasurement, logs: Mapping[str, Path]) -> Transfer
     """The measurement with the counts of the programs' logs."""
     found = quic.counts(logs)
     return replace(run, **asdict(found)) if found else run
+
+
+def _complete(scenario: Scenario, run: TransferMeasurement) -> TransferMeasurement:
+    """The measurement; failed if the client ended with 0 before all bytes can have arrived."""
+    every = scenario.bytes * scenario.flows
+    if run.ended is not TransferOutcome.RECOVERED or run.arrived_bytes >= every:
+        return run
+    said = f"the client ended with 0 after {run.arrived_bytes} B of {every} B passed the link"
+    return replace(run, ended=TransferOutcome.FAILED, said=said)
 
 
 def _check(reference: Scenario, run: TransferMeasurement) -> None:
