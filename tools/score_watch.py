@@ -37,7 +37,7 @@ from program import PROGRAM
 from rtolab.emulation import EmulationResult, emulate
 
 BEGIN_S = 8.0
-"""The begin of the flows, in seconds: the watch starts before."""
+"""The start of the flows, in seconds: the watch starts before it."""
 SENDER_PORTS = 30_000
 """The port of the first flow's sender; the others' follow."""
 LEAST_FOUND, MOST_CORES, PACKETS = 0.97, 0.1, 100_000

@@ -234,11 +234,12 @@ impl Connection {
             return None;
         }
         let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
-        let is_closed = |end: End| of(end).is_some_and(|sending| sending.sender_state.is_closed());
+        let has_zero_window =
+            |end: End| of(end).is_some_and(|sending| sending.sender_state.has_zero_window());
         let (end, wait) = match segment.len > 0 {
-            _ if is_closed(other(from)) => (from, Wait::Window),
+            _ if has_zero_window(other(from)) => (from, Wait::Window),
             _ if waits(other(from)) => (from, Wait::Network),
-            true if is_closed(from) => (other(from), Wait::Window),
+            true if has_zero_window(from) => (other(from), Wait::Window),
             true if waits(from) => (other(from), Wait::Network),
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),

@@ -142,7 +142,7 @@ impl HalfConnection {
         arrival: Arrival,
         (vantage, turnaround): (Vantage, Duration),
     ) {
-        let idle = self.sender_state.idle(frame.at);
+        let idle = self.sender_state.since_restart(frame.at);
         let trigger = match vantage {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {

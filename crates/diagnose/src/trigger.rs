@@ -23,7 +23,7 @@ pub enum Trigger {
     AfterTimeout,
     /// The retransmission timer of a SYN or SYN-ACK, after this number of backoffs.
     Syn(u32),
-    /// A retransmitted SYN, which a SYN-ACK answers.
+    /// A retransmitted SYN: this is the SYN-ACK that answers it.
     SynAnswer,
     /// The keep-alive timer (RFC 9293 section 3.8.4), for a probe with one byte.
     KeepAlive,
@@ -65,13 +65,12 @@ impl Serialize for Trigger {
     }
 }
 
-/// The longest time in which a sender answers an ACK, without the path's delay.
+/// The longest time that a sender takes to answer an ACK, in addition to the path's delay.
 const PROCESSING_TIME: Duration = Duration::from_millis(3);
-/// The longest time in which a sender sends all segments in answer to one ACK.
+/// The longest time that a sender takes to send all segments that answer one ACK.
 const BURST: Duration = Duration::from_micros(500);
-/// The shortest retransmission timer. Retransmissions at shorter intervals belong to a recovery
-/// that paces them.
-const SHORTEST_TIMER: Duration = Duration::from_millis(100);
+/// The smallest RTO that we expect. Retransmissions at shorter intervals belong to a recovery.
+const MIN_RTO: Duration = Duration::from_millis(100);
 
 /// The time by which Linux rounds up its RACK reordering timer: two ticks of at most 10 ms.
 const REO_TIMER_SLACK: Duration = Duration::from_millis(20);
@@ -83,20 +82,20 @@ pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 /// 2.1), or occasionally more in Linux.
 const MAX_FRTO_SEGMENTS: u32 = 3;
 
-/// The recovery in which the sender is.
+/// The sender's state of recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Recovery {
     #[default]
     None,
-    /// Fast recovery, until this is acknowledged.
+    /// Fast recovery, until everything below this recovery point is acknowledged.
     Fast(Seq),
-    /// Recovery after a timeout, until this is acknowledged.
+    /// Recovery after a timeout, until everything below this is acknowledged.
     Timeout(Seq),
     /// F-RTO: recovery after a timeout, in which the sender has sent this number of new segments.
     Frto(Seq, u32),
 }
 
-/// The state of a sender, as far as it decides the trigger of a retransmission.
+/// The state of a sender, as far as the trigger of a retransmission depends on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SenderState {
     last_ack: Option<Instant>,
@@ -104,17 +103,18 @@ pub(crate) struct SenderState {
     restarted: Instant,
     last_sent: Instant,
     duplicates: u32,
+    /// When an ACK last reported a gap.
     gap: Option<Instant>,
     /// When an ACK last may have reported a gap. Without SACK, a duplicate ACK with another window
     /// looks like a window update.
     possible_gap: Option<Instant>,
     recovery: Recovery,
-    /// The sequence number of the last timeout, and the number of its timeouts.
+    /// The sequence number of the segment that timed out last, and the number of its timeouts.
     expired: Option<(Seq, u32)>,
     /// Was a tail loss probe sent since the last ACK of new data?
     probed: bool,
-    /// Is the peer's window closed?
-    closed: bool,
+    /// Did the peer last advertise a zero window?
+    zero_window: bool,
 }
 
 impl SenderState {
@@ -128,9 +128,9 @@ impl SenderState {
         self.last_ack
     }
 
-    /// Is the peer's window closed, as last advertised?
-    pub const fn is_closed(&self) -> bool {
-        self.closed
+    /// Did the peer last advertise a zero window?
+    pub const fn has_zero_window(&self) -> bool {
+        self.zero_window
     }
 
     /// When an ACK last reported a gap.
@@ -149,14 +149,14 @@ impl SenderState {
     }
 
     /// The time since the retransmission timer was last restarted.
-    pub const fn idle(&self, at: Instant) -> Duration {
+    pub const fn since_restart(&self, at: Instant) -> Duration {
         at.since(self.restarted)
     }
 
     /// Processes an ACK.
     pub fn on_ack(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
         self.last_ack = Some(at);
-        self.closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
+        self.zero_window = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         let Some(facts) = facts else { return };
         if facts.is_new() {
             (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
@@ -188,7 +188,8 @@ impl SenderState {
         }
         self.recovery = match self.recovery {
             Recovery::Timeout(until) => Recovery::Frto(until, 1),
-            // F-RTO sends no further segments before it decides, so the timeout was spurious.
+            // F-RTO sends no more before it decides. A further segment means that it found the
+            // timeout spurious.
             Recovery::Frto(_, MAX_FRTO_SEGMENTS..) => Recovery::None,
             Recovery::Frto(until, count) => Recovery::Frto(until, count + 1),
             recovery => recovery,
@@ -235,7 +236,7 @@ impl SenderState {
         (flight, rtt): (&Flight, &RttStatistics),
         turnaround: Duration,
     ) -> Trigger {
-        let before = match self.expired {
+        let backoffs = match self.expired {
             Some((seq, count)) if seq == segment.seq => count,
             _ => 0,
         };
@@ -245,45 +246,46 @@ impl SenderState {
         if segment.flags.has(Flags::SYN) {
             return match answers && segment.flags.has(Flags::ACK) {
                 true => Trigger::SynAnswer,
-                false => Trigger::Syn(before),
+                false => Trigger::Syn(backoffs),
             };
         }
         if segment.len <= 1 && !segment.flags.has(Flags::FIN) {
-            if self.closed {
+            if self.zero_window {
                 return Trigger::ZeroWindowProbe;
             }
             if segment.end() <= flight.una() {
                 return Trigger::KeepAlive;
             }
         }
-        if self.closed && segment.seq <= flight.una() {
+        if self.zero_window && segment.seq <= flight.una() {
             return Trigger::ZeroWindowProbe;
         }
         let is_head = segment.seq <= flight.una();
-        let is_over = self.has_answered(at) || before > 0 && !answers;
-        let is_over = is_over || !flight.uses_sack() && self.is_retransmitted(flight, since_ack);
-        if is_head && is_over && self.expires(at, rtt) {
-            return Trigger::Timeout(before);
+        let not_ack_clocked = self.has_answered(at)
+            || backoffs > 0 && !answers
+            || !flight.uses_sack() && self.has_fast_retransmitted(flight, since_ack);
+        if is_head && not_ack_clocked && self.is_rto_due(at, rtt) {
+            return Trigger::Timeout(backoffs);
         }
         if answers || (!is_head && self.is_recovering(since_ack)) {
-            return self.answer(flight);
+            return self.trigger_by_ack(flight);
         }
         if is_head {
             let only = segment.end() >= flight.max();
-            let early = rtt.samples > 0 && !self.expires(at, rtt);
+            let early = rtt.samples > 0 && !self.is_rto_due(at, rtt);
             // The RACK reordering timer (RFC 8985 section 6.3).
             let reported = self.gap.zip(rtt.srtt);
             let is_recent =
                 reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + REO_TIMER_SLACK);
-            if early && is_recent && flight.sacked() > 0 && before == 0 {
-                return self.answer(flight);
+            if early && is_recent && flight.sacked() > 0 && backoffs == 0 {
+                return self.trigger_by_ack(flight);
             }
-            return match only && early && !self.probed && before == 0 {
+            return match only && early && !self.probed && backoffs == 0 {
                 true => Trigger::TailLossProbe,
                 false if self.recovery != Recovery::None && self.is_recovering(since_ack) => {
-                    self.answer(flight)
+                    self.trigger_by_ack(flight)
                 }
-                false => Trigger::Timeout(before),
+                false => Trigger::Timeout(backoffs),
             };
         }
         match self.recovery {
@@ -300,27 +302,28 @@ impl SenderState {
         self.last_ack.is_some_and(|last| last <= self.last_sent) && at.since(self.last_sent) > BURST
     }
 
-    /// Without SACK, do duplicate ACKs trigger no further retransmission of the first segment? That
-    /// holds if this recovery has retransmitted it, or if the threshold has been exceeded.
-    fn is_retransmitted(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
-        let repeated = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
+    /// Is the fast retransmit of the first segment over? Without SACK, duplicate ACKs then trigger
+    /// no further retransmission of it. That holds if this recovery has retransmitted it, or if the
+    /// threshold has been exceeded.
+    fn has_fast_retransmitted(&self, flight: &Flight, since_ack: Option<Duration>) -> bool {
+        let retransmitted = flight.head().is_some_and(rtolab_tcp::Sent::was_retransmitted);
         let late = since_ack.is_some_and(|since| since > BURST);
-        matches!(self.recovery, Recovery::Fast(_)) && repeated
+        matches!(self.recovery, Recovery::Fast(_)) && retransmitted
             || self.duplicates > DUPLICATE_THRESHOLD && late
     }
 
     /// Is the retransmission timer due, without backoff?
-    fn expires(&self, at: Instant, rtt: &RttStatistics) -> bool {
-        rtt.timeout().is_some_and(|timeout| self.idle(at) * 10 >= timeout * 9)
+    fn is_rto_due(&self, at: Instant, rtt: &RttStatistics) -> bool {
+        rtt.timeout().is_some_and(|timeout| self.since_restart(at) * 10 >= timeout * 9)
     }
 
-    /// Does a recovery go on that a recent ACK clocks?
+    /// Is the sender in a recovery that a recent ACK clocks?
     fn is_recovering(&self, since_ack: Option<Duration>) -> bool {
-        self.recovery != Recovery::None && since_ack.is_some_and(|since| since < SHORTEST_TIMER)
+        self.recovery != Recovery::None && since_ack.is_some_and(|since| since < MIN_RTO)
     }
 
     /// The trigger of a retransmission that answers an ACK.
-    fn answer(&self, flight: &Flight) -> Trigger {
+    fn trigger_by_ack(&self, flight: &Flight) -> Trigger {
         match self.recovery {
             // If F-RTO finds the timeout spurious, it leaves loss recovery, and duplicate ACKs
             // trigger a fast retransmit. Otherwise the first duplicate ACK continues loss recovery.

@@ -108,9 +108,9 @@ impl Emulator<'_> {
     pub fn command(
         &self,
         command: &[String],
-        keep: PacketLogging,
+        logging: PacketLogging,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<EmulationResult, Error> {
-        linux::command(self, (command, keep), interrupted)
+        linux::command(self, (command, logging), interrupted)
     }
 }

@@ -4,7 +4,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::iter;
 
-/// A part of a byte stream from some offset on. An empty one allocates nothing.
+/// The bytes of a stream that the peer has not acknowledged, or that the application has not read.
+/// An empty store allocates nothing.
 #[derive(Debug, Default)]
 pub struct ByteStore {
     /// The offset of the first byte.

@@ -28,11 +28,11 @@ pub(crate) enum Identity {
 pub struct Episode {
     /// Its number in the connection, from 0.
     pub number: u32,
-    /// Whether it began with a timeout or a fast retransmit.
+    /// The event with which it began.
     pub kind: EpisodeKind,
     /// When it began.
     pub began: Instant,
-    /// The first sequence number of the segment that timed out or was found lost.
+    /// The first sequence number of the segment that timed out or was marked lost.
     pub seq: Seq,
     /// SND.MAX when it began.
     pub max: Seq,
@@ -62,7 +62,7 @@ pub struct Episode {
     pub new_segments: u32,
 }
 
-/// The begin of an episode.
+/// The event with which an episode begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeKind {
     /// The retransmission timer expired.
@@ -74,10 +74,10 @@ pub enum EpisodeKind {
 /// The known parameters of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct KnownPath {
-    /// For a model that needs it: the bandwidth of the path, which is that of its slowest link.
+    /// For detectors that model the path: the rate of its bottleneck link.
     #[setting(key = "path_rate", example = "50 kbit/s")]
     pub rate: Option<Rate>,
-    /// For a model that needs it: the one-way delay of the path.
+    /// For detectors that model the path: its one-way delay.
     #[setting(key = "path_delay", example = "200 ms")]
     pub delay: Option<Duration>,
 }

@@ -1,5 +1,5 @@
-//! The ACKs that reported nothing new were as many as the retransmissions before them. Each
-//! retransmission was unneeded, even if the receiver does not report duplicates.
+//! A duplicate ACK without new information answered each retransmission, so each of them was
+//! unneeded. This needs no D-SACK.
 
 use super::input::Findings;
 use crate::history::{Ack, Bound, EvidenceKind, RetransmissionHistory, Transmission};

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Runs the command and forwards packets until it ends.
 pub(crate) fn run(
     emulation: &Emulator<'_>,
-    (argv, keep): (&[String], PacketLogging),
+    (argv, logging): (&[String], PacketLogging),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
     let scenario = emulation.scenario;
@@ -48,7 +48,7 @@ pub(crate) fn run(
     let hosts: Vec<Host> = nodes.map(host).collect::<Result<_, _>>()?;
     let (here, peer) = ends(scenario);
     let before = counts(&hosts)?;
-    let log = Log::new(match keep {
+    let log = Log::new(match logging {
         PacketLogging::Off => 0,
         PacketLogging::Headers => MAX_PACKETS,
     });

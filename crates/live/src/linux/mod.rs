@@ -56,11 +56,11 @@ pub(crate) fn run(
 /// Runs a command.
 pub(crate) fn command(
     emulation: &Emulator<'_>,
-    (command, keep): (&[String], PacketLogging),
+    (command, logging): (&[String], PacketLogging),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
     let argv = argv::substitute(emulation.scenario, command);
     needs::check()?;
     needs::check_command(&argv)?;
-    command::run(emulation, (&argv, keep), interrupted)
+    command::run(emulation, (&argv, logging), interrupted)
 }

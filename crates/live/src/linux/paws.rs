@@ -61,7 +61,7 @@ impl Host {
         };
         let old = self.recent.is_some_and(|recent| (value.wrapping_sub(recent) as i32) < 0);
         if old {
-            return !range.is_empty() && !self.received.hold(&range);
+            return !range.is_empty() && !self.received.contains(&range);
         }
         // A segment without new data does not count as dropped.
         if one.segment.flags.has(Flags::SYN) || (range.start..=range.end).contains(&self.acked) {

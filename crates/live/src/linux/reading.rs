@@ -1,4 +1,4 @@
-//! The packets of each flow, read from a log.
+//! The packets of each flow, read from the forwarder's log.
 
 use rtolab_capture::{CapturedPacket, Conversation, RUN_START};
 use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
@@ -15,7 +15,7 @@ use super::seen::{ObservedPacket, Ranges};
 pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
 
 /// The packets of each flow, in the order in which they were sent.
-pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<ObservedPacket>> {
+pub(crate) fn read_flows(log: &Log, flows: usize) -> Vec<Vec<ObservedPacket>> {
     let mut readers: Vec<_> = (0..flows).map(|_| Reader::default()).collect();
     for (copy, sent) in log.sent.iter().enumerate() {
         if let Some((flow, place)) = sent.flow {
@@ -28,18 +28,18 @@ pub(crate) fn all(log: &Log, flows: usize) -> Vec<Vec<ObservedPacket>> {
 /// Marks retransmissions, and whether they were unneeded.
 fn mark_retransmissions(mut seen: Vec<ObservedPacket>) -> Vec<ObservedPacket> {
     paws::mark(&mut seen);
-    // For each end: the sequence number after the highest sent, and the ranges of the data sent so
-    // far that are ever delivered.
+    // For each end: the sequence number after the highest sent so far, and the data that the copies
+    // sent so far deliver, sooner or later.
     let mut ends: [(u64, Ranges); 2] = Default::default();
-    for one in &mut seen {
-        let (range, (max, delivered)) = (one.range(), &mut ends[one.from.index()]);
+    for packet in &mut seen {
+        let (range, (max, delivered)) = (packet.range(), &mut ends[packet.from.index()]);
         if range.is_empty() {
             continue;
         }
-        one.retransmission = range.start < *max;
-        one.unneeded = one.retransmission && delivered.hold(&range);
+        packet.retransmission = range.start < *max;
+        packet.unneeded = packet.retransmission && delivered.contains(&range);
         *max = range.end.max(*max);
-        if one.delivered().is_some() {
+        if packet.delivered().is_some() {
             delivered.add(range);
         }
     }
@@ -82,12 +82,13 @@ impl Reader {
                 return Some(Segment::new(seq, payload, Flags::NONE));
             }
         };
-        let begun = || Conversation::from_first_packet(&packet);
-        let conversation = self.conversation.get_or_insert_with(begun);
+        let new = || Conversation::from_first_packet(&packet);
+        let conversation = self.conversation.get_or_insert_with(new);
         conversation.segment(&packet).map(|(_, segment)| segment)
     }
 }
 
+/// A packet of the log.
 enum Read {
     Tcp(CapturedPacket),
     Datagram,

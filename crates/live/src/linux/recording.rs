@@ -118,7 +118,7 @@ pub(crate) fn recording(
     (flows, observations): (&[FlowInfo], &[Option<Observations>]),
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    for (index, seen) in reading::all(&carrier.log, flows.len()).iter().enumerate() {
+    for (index, seen) in reading::read_flows(&carrier.log, flows.len()).iter().enumerate() {
         let watch = observations.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |(episodes, samples)| {
             (episodes.as_slice(), samples.as_slice())

@@ -66,7 +66,7 @@ impl Ranges {
     }
 
     /// Is all of the range in the set?
-    pub(crate) fn hold(&self, range: &Range<u64>) -> bool {
+    pub(crate) fn contains(&self, range: &Range<u64>) -> bool {
         self.0.range(..=range.start).next_back().is_some_and(|(_, end)| *end >= range.end)
     }
 
@@ -86,10 +86,10 @@ mod tests {
         for (start, end) in [(10, 20), (30, 40), (50, 60), (20, 30)] {
             ranges.add(start..end);
         }
-        assert!(ranges.hold(&(10..40)) && ranges.hold(&(55..60)));
-        assert!(!ranges.hold(&(10..41)) && !ranges.hold(&(45..55)));
+        assert!(ranges.contains(&(10..40)) && ranges.contains(&(55..60)));
+        assert!(!ranges.contains(&(10..41)) && !ranges.contains(&(45..55)));
         ranges.add(35..55);
-        assert!(ranges.hold(&(10..60)));
+        assert!(ranges.contains(&(10..60)));
         assert_eq!((ranges.contiguous_end(10), ranges.contiguous_end(5)), (60, 5));
         ranges.add(1..100);
         assert_eq!(ranges.0.len(), 1);

@@ -1,9 +1,9 @@
 //! The ground truth about a retransmission, from the fates of all packets.
 //!
 //! A simulation forks the run and continues it without the retransmission. A kernel cannot be
-//! forked, but its packets show the same. If the receiver acknowledged the segment before a later
-//! copy arrived, or because of an earlier copy, that ACK would have arrived without the
-//! retransmission.
+//! forked, but its packets show the same. An ACK of the segment would have arrived without the
+//! retransmission if an earlier copy caused it, or if the receiver sent it before the
+//! retransmission or a later copy arrived.
 
 use rtolab_record::Truth;
 use rtolab_tcp::Flags;
@@ -22,7 +22,8 @@ pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
         part.iter().filter(copies).filter_map(ObservedPacket::delivered).min()
     };
     let Some(earlier) = arrivals(&seen[..index]) else { return Truth::Genuine };
-    // Later ACKs may answer the retransmission, unless the first copy arrives after it.
+    // ACKs sent after `later` may answer the retransmission. If the retransmission arrives before
+    // all earlier copies, every ACK after `earlier` counts.
     let later = arrivals(&seen[index..]).filter(|later| *later > earlier);
     match acknowledged(seen, retransmission, (earlier, later)) {
         true => Truth::Spurious,
@@ -31,8 +32,8 @@ pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
 }
 
 /// Does an ACK that was sent between `from` and `to` arrive after the retransmission was sent? If
-/// `to` is `None`, it is any ACK sent after `from`. The first ACK counts even if it was sent after
-/// `to`: it may have been delayed, and would have been sent without the second copy, too.
+/// `to` is `None`, any ACK sent after `from` counts. The first ACK counts even if it was sent after
+/// `to`: it may be a delayed ACK, and the receiver would have sent it without the second copy, too.
 fn acknowledged(
     seen: &[ObservedPacket],
     retransmission: &ObservedPacket,
@@ -46,7 +47,7 @@ fn acknowledged(
             && ack.segment.ack.value() > retransmission.segment.seq.value()
     };
     let acks = seen.iter().filter(covers).enumerate();
-    let mut acks = acks.filter(|(place, ack)| *place == 0 || to.is_none_or(|to| ack.sent < to));
+    let mut acks = acks.filter(|(index, ack)| *index == 0 || to.is_none_or(|to| ack.sent < to));
     acks.any(|(_, ack)| ack.arrived().is_some_and(|at| at >= retransmission.sent))
 }
 

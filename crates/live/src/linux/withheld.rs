@@ -223,7 +223,7 @@ mod tests {
         }
 
         fn truth(&self) -> Option<Truth> {
-            self.withheld.truth(&reading::all(&self.log, 1)[0])
+            self.withheld.truth(&reading::read_flows(&self.log, 1)[0])
         }
     }
 

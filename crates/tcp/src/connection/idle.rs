@@ -24,7 +24,7 @@ impl Connection {
         }
     }
 
-    /// The keep-alive timer expired: sends a probe, waits on, or gives up.
+    /// The keep-alive timer expired: sends a probe, waits longer, or gives up.
     fn on_keep_alive_timer(&mut self, at: Instant) {
         let Some(settings) = self.config.connection.keep_alive else { return };
         let timers = &mut self.sender.timers;

@@ -180,7 +180,7 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) || !self.check_ack_field(segment, at) {
             return;
         }
-        if self.resets_for_data(segment) {
+        if self.reset_on_unread_data(segment) {
             return;
         }
         if self.receiver.has_received_fin() {
@@ -224,7 +224,7 @@ impl Connection {
         let (una, max) = (flight.una(), flight.max());
         let known = segment.seq + 1 == self.receiver.rcv_nxt();
         if self.connected || !known {
-            self.challenge(at);
+            self.send_challenge_ack(at);
         } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {
             self.check_ack_field(segment, at);
         } else {
@@ -247,7 +247,7 @@ impl Connection {
         match (self.state, self.cold.opened) {
             // The connection returns to LISTEN, which the [`Listener`](super::Listener) implements.
             (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
-            _ => self.challenge(at),
+            _ => self.send_challenge_ack(at),
         }
     }
 
@@ -260,7 +260,7 @@ impl Connection {
             return false;
         }
         if segment.ack > flight.max() {
-            self.challenge(at);
+            self.send_challenge_ack(at);
             return false;
         }
         if segment.ack < flight.una() {
@@ -290,7 +290,7 @@ impl Connection {
         let largest = self.cold.largest_window.max(self.sender.largest_window());
         let takes = self.sender.flight().una().since(segment.ack) <= u64::from(largest);
         if !takes {
-            self.challenge(at);
+            self.send_challenge_ack(at);
         }
         takes
     }

@@ -8,11 +8,11 @@ use crate::seq::Seq;
 pub(super) enum Reset {
     /// This end aborts the connection.
     Abort,
-    /// The segment acknowledged data that this end did not send, or there is no connection. The
-    /// reset has this acknowledgment number as its sequence number.
+    /// `<SEQ=SEG.ACK><CTL=RST>`, with this acknowledgment number: the segment acknowledged data
+    /// that this end did not send, carried data that nobody will read, or belongs to no connection.
     Refuse(Seq),
-    /// There is no connection, and the segment had no ACK. The reset acknowledges everything up to
-    /// here.
+    /// `<SEQ=0><ACK=SEG.SEQ+SEG.LEN><CTL=RST,ACK>`, with the end of the segment: the segment had no
+    /// ACK, and belongs to no connection.
     RefuseUpTo(Seq),
 }
 
@@ -43,7 +43,8 @@ impl Reset {
 /// The answer to a segment without a connection or [`Listener`](crate::Listener), as in the state
 /// CLOSED (RFC 9293 section 3.10.7.1); `None` if the segment is a reset.
 ///
-/// Sequence numbers without a connection are those of the wire: [`Seq::FIRST`] stands for zero.
+/// Without a connection no initial sequence number is known, so sequence numbers are those of the
+/// wire, and [`Seq::FIRST`] stands for zero.
 pub fn refuse(segment: &Segment) -> Option<Segment> {
     Reset::of(segment).and_then(Reset::segment)
 }

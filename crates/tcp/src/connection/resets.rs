@@ -11,16 +11,17 @@ use crate::event::Event;
 use crate::segment::Segment;
 
 impl Connection {
-    /// Sends a challenge ACK, within the limit.
+    /// Sends a challenge ACK, within the rate limit (RFC 5961 section 7).
     #[cold]
-    pub(super) fn challenge(&mut self, at: Instant) {
+    pub(super) fn send_challenge_ack(&mut self, at: Instant) {
         if self.cold.challenges.allow(&self.config.connection.challenge, at) {
             self.receiver.ack_now();
         }
     }
 
-    /// A reset arrived. It is valid only if its sequence number is RCV.NXT; elsewhere in the window
-    /// it gets a challenge ACK, to which the true peer sends a valid one (RFC 5961 section 3.2).
+    /// Processes a reset. It is valid only if its sequence number is RCV.NXT. Any other reset in
+    /// the window gets a challenge ACK, which the real peer answers with a valid reset (RFC 5961
+    /// section 3.2).
     #[cold]
     pub(super) fn on_reset(&mut self, segment: &Segment, at: Instant) {
         let ignored = self.config.connection.time_wait_reset == TimeWaitReset::Ignored;
@@ -29,7 +30,7 @@ impl Connection {
         }
         if segment.seq != self.receiver.rcv_nxt() {
             if self.receiver.is_in_window(segment.seq) {
-                self.challenge(at);
+                self.send_challenge_ack(at);
             }
             return;
         }
@@ -55,9 +56,10 @@ impl Connection {
         });
     }
 
-    /// A segment arrived in CLOSED. An aborted connection answers with a reset. A connection that
-    /// both ends have closed stays silent, to spare the peer's TIME-WAIT a reset for each late
-    /// segment; an owner that drops the connection uses [`refuse`](super::refuse).
+    /// Processes a segment in CLOSED. A connection that was aborted or timed out answers with a
+    /// reset. A connection that both ends have closed stays silent, because a reset that answers a
+    /// late segment could end the peer's TIME-WAIT (RFC 1337). An owner that drops the connection
+    /// uses [`refuse`](super::refuse).
     #[cold]
     pub(super) fn on_closed(&mut self, segment: &Segment) {
         if matches!(self.cold.failure, Some(Failure::Aborted | Failure::TimedOut)) {
@@ -66,15 +68,15 @@ impl Connection {
     }
 
     /// Resets the connection if the segment has data that the application will not read (RFC 9293
-    /// section 3.6.1). Returns whether it does.
-    pub(super) fn resets_for_data(&mut self, segment: &Segment) -> bool {
-        let refuses = self.rcv_shutdown
+    /// section 3.6.1). Returns whether it did.
+    pub(super) fn reset_on_unread_data(&mut self, segment: &Segment) -> bool {
+        let is_unread = self.rcv_shutdown
             && segment.len > 0
             && segment.seq + segment.len > self.receiver.rcv_nxt();
-        if refuses {
+        if is_unread {
             self.reset = Some(Reset::Refuse(segment.ack));
             self.fail(Failure::Aborted);
         }
-        refuses
+        is_unread
     }
 }

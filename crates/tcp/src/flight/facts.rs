@@ -10,9 +10,9 @@ use crate::seq::Seq;
 pub enum Cause {
     /// It is new data.
     New,
-    /// Its retransmission timer expired.
+    /// The retransmission timer expired, and this segment was the first to be retransmitted.
     Timeout,
-    /// Duplicate acknowledgments showed that it was lost.
+    /// Fast retransmit: duplicate acknowledgments or SACK showed that it was lost.
     FastRetransmit,
     /// Fast recovery retransmitted a hole.
     Recovery,
@@ -32,7 +32,7 @@ pub enum Cause {
 pub struct Sent {
     /// Its first sequence number.
     pub seq: Seq,
-    /// The sequence numbers that it takes, SYN and FIN included.
+    /// The number of sequence numbers that it occupies, SYN and FIN included.
     pub len: u32,
     /// SYN, FIN or neither.
     pub flags: Flags,
@@ -51,8 +51,8 @@ pub struct Sent {
     /// Why it was sent last.
     pub cause: Cause,
     pub(super) sacked: bool,
-    /// Was it ever SACKed, also before a timeout cleared the scoreboard?
-    pub(super) reported: bool,
+    /// Was it ever SACKed, even before a timeout cleared the scoreboard?
+    pub(super) ever_sacked: bool,
     pub(super) lost: bool,
     /// Was it retransmitted in the current recovery?
     pub(super) retrans_out: bool,
@@ -75,7 +75,7 @@ impl Sent {
             marked: false,
             cause: Cause::New,
             sacked: false,
-            reported: false,
+            ever_sacked: false,
             lost: false,
             retrans_out: false,
         }
@@ -110,7 +110,7 @@ impl Sent {
 /// The meaning of an acknowledgment of new data while nothing is SACKed or marked lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CleanAck {
-    /// The number of sequence numbers that it newly acknowledges.
+    /// The number of sequence numbers by which it advances SND.UNA.
     pub advanced: u64,
     /// FlightSize before it, in bytes.
     pub flight_size: u64,
@@ -123,7 +123,7 @@ pub(crate) struct CleanAck {
     pub echo: Option<u32>,
 }
 
-/// The meaning of one acknowledgment, given the history of what was sent.
+/// The meaning of one acknowledgment, given the segments in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFacts {
     /// When it arrived.
@@ -134,7 +134,7 @@ pub struct AckFacts {
     pub una_before: Seq,
     /// SND.MAX.
     pub max: Seq,
-    /// The number of sequence numbers that it newly and cumulatively acknowledges.
+    /// The number of sequence numbers by which it advances SND.UNA.
     pub advanced: u64,
     /// The first segment that it newly and wholly acknowledges, if any.
     pub oldest_acked: Option<Sent>,
@@ -146,12 +146,13 @@ pub struct AckFacts {
     pub sacked_before: u64,
     /// Bytes that it newly SACKs.
     pub newly_sacked: u64,
-    /// The sequence number after the highest of them.
+    /// The sequence number after the highest byte that it newly SACKs.
     pub sacked_end: Option<Seq>,
-    /// When the earliest of them was sent that was never retransmitted.
+    /// When the first of the segments that it newly SACKs was sent, without retransmitted ones
+    /// (Linux: `first_sackt`).
     pub sacked_sent: Option<Instant>,
-    /// The end of the lowest segment that was never retransmitted and that this acknowledgment,
-    /// cumulative or selective, is the first to report: its original arrived (Linux:
+    /// The end of the lowest segment that was never retransmitted, and that this acknowledgment is
+    /// the first to acknowledge or SACK. The original of this segment arrived (Linux:
     /// `FLAG_ORIG_SACK_ACKED`).
     pub original: Option<Seq>,
     /// The D-SACK: the range that it reports as received twice (RFC 2883).
@@ -185,15 +186,15 @@ impl AckFacts {
         self.advanced > 0
     }
 
-    /// The acknowledgment reports `segment`, given in its former state: see [`Self::original`].
+    /// Updates [`Self::original`]: the acknowledgment covers `segment`, which is not marked yet.
     pub(super) fn note_original(&mut self, segment: &Sent) {
-        if !segment.was_retransmitted() && !segment.reported {
+        if !segment.was_retransmitted() && !segment.ever_sacked {
             let end = segment.end();
             self.original = Some(self.original.map_or(end, |lowest| lowest.min(end)));
         }
     }
 
-    /// The acknowledgment SACKs `segment`: see [`Self::sacked_sent`].
+    /// Updates [`Self::sacked_sent`]: the acknowledgment SACKs `segment`.
     pub(super) fn note_sacked_sent(&mut self, segment: &Sent) {
         if !segment.was_retransmitted() {
             let sent = segment.first_sent;

@@ -40,8 +40,8 @@ pub struct Flight {
     retrans_out: u64,
     /// The sequence number after the highest one SACKed.
     sacked_end: Seq,
-    /// Where the highest run of SACKed segments begins, which ends at `sacked_end`.
-    sacked_top: Seq,
+    /// The start of the highest run of SACKed segments, which ends at `sacked_end`.
+    highest_run: Seq,
     /// Everything below that is not SACKed has been marked lost.
     lost_end: Seq,
     totals: Totals,
@@ -80,7 +80,7 @@ impl Flight {
             lost: 0,
             retrans_out: 0,
             sacked_end: seq,
-            sacked_top: seq,
+            highest_run: seq,
             lost_end: seq,
             known: None,
             totals: Totals { acked_segments: 0, duplicates: 0 },

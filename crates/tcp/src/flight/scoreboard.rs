@@ -18,12 +18,12 @@ pub struct LossRule {
 }
 
 impl Flight {
-    /// Bytes selectively acknowledged below `edge`.
-    pub fn sacked_below(&self, edge: Seq) -> u64 {
-        if edge >= self.sacked_end {
+    /// The number of SACKed bytes below `seq`.
+    pub fn sacked_below(&self, seq: Seq) -> u64 {
+        if seq >= self.sacked_end {
             return self.sacked;
         }
-        let below = self.segments.iter().take_while(|segment| segment.seq < edge);
+        let below = self.segments.iter().take_while(|segment| segment.seq < seq);
         below.filter(|segment| segment.sacked).map(|segment| u64::from(segment.len)).sum()
     }
 
@@ -64,28 +64,28 @@ impl Flight {
                 self.retrans_out -= bytes;
             }
             segment.sacked = true;
-            segment.reported = true;
-            // A segment that touches neither end of the highest run is a run of its own.
-            let (joins, is_above) =
-                (segment.end() == self.sacked_top, segment.seq > self.sacked_end);
-            if self.sacked == 0 || joins || is_above {
-                self.sacked_top = segment.seq;
+            segment.ever_sacked = true;
+            // The segment extends the highest run downwards, or begins a new highest run.
+            let (extends, is_above) =
+                (segment.end() == self.highest_run, segment.seq > self.sacked_end);
+            if self.sacked == 0 || extends || is_above {
+                self.highest_run = segment.seq;
             }
             self.sacked += bytes;
             self.sacked_end = self.sacked_end.max(segment.end());
         }
     }
 
-    /// Marks as lost every segment that is not SACKed and lost by `rule` (RFC 6675 section 4,
+    /// Marks every segment lost that is not SACKed and that is lost by `rule` (RFC 6675 section 4,
     /// IsLost).
     pub fn mark_lost(&mut self, rule: LossRule) {
-        let edge = self.loss_end_by(rule);
-        if edge <= self.lost_end {
+        let end = self.loss_end_by(rule);
+        if end <= self.lost_end {
             return;
         }
         let first = self.index_of(self.lost_end);
         for segment in self.segments.range_mut(first..) {
-            if segment.seq >= edge {
+            if segment.seq >= end {
                 break;
             }
             if !segment.sacked && !segment.lost {
@@ -93,18 +93,18 @@ impl Flight {
                 self.lost += u64::from(segment.len);
             }
         }
-        self.lost_end = edge;
+        self.lost_end = end;
     }
 
     /// The end of the highest segment that is lost by `rule`.
     fn loss_end_by(&self, rule: LossRule) -> Seq {
-        let (top, edge) = (self.sacked_top, self.sacked_end);
-        let nothing_new = top <= self.lost_end.max(self.una);
+        let (start, end) = (self.highest_run, self.sacked_end);
+        let nothing_new = start <= self.lost_end.max(self.una);
         if nothing_new || self.sacked < u64::from(rule.runs) {
             return self.lost_end;
         }
-        let above = self.index_of(top);
-        let (mut bytes, mut runs, mut in_run) = (edge.since(top), 1, true);
+        let above = self.index_of(start);
+        let (mut bytes, mut runs, mut in_run) = (end.since(start), 1, true);
         for segment in self.segments.range(..above).rev() {
             if segment.end() <= self.lost_end {
                 break;
@@ -131,7 +131,7 @@ impl Flight {
         }
     }
 
-    /// Clears which segments are lost and retransmitted: a recovery begins or ends.
+    /// Clears the marks of lost and retransmitted segments: a recovery begins or ends.
     pub fn clear_losses(&mut self) {
         if self.lost == 0 && self.retrans_out == 0 && self.lost_end <= self.una {
             return;
@@ -152,7 +152,7 @@ impl Flight {
             segment.sacked = false;
         }
         self.sacked = 0;
-        (self.sacked_end, self.sacked_top) = (self.una, self.una);
+        (self.sacked_end, self.highest_run) = (self.una, self.una);
         self.forget_blocks();
     }
 

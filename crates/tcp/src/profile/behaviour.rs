@@ -1,4 +1,4 @@
-//! What a profile is made of.
+//! Profiles of systems, and the behaviours of which they consist.
 
 use rtolab_time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) const NS2_NEW: &str = "ns-2.35, tcl/lib/ns-default.tcl";
 /// The profile of a system: its sender and its receiver, which may be used separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// Its name: as the first term of a sender specification, and as a receiver's.
+    /// Its name, as the first term of a sender specification or as a receiver.
     pub name: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,

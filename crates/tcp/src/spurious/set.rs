@@ -68,7 +68,7 @@ pub(super) fn made(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning {
     pub kind: EpisodeKind,
-    /// The first sequence number of the segment that timed out or was found lost.
+    /// The first sequence number of the segment that timed out or was marked lost.
     pub seq: Seq,
     /// SND.MAX.
     pub max: Seq,

@@ -78,7 +78,7 @@ def places(trace: Trace, _timeout: Timeout) -> float:
 
 
 def apart_from(at: float) -> Count:
-    """The time from `at` to the nearest begin of such a stretch, in s."""
+    """The time from `at` to the nearest start of such a stretch, in s."""
 
     def measure(trace: Trace, _timeout: Timeout) -> float | None:
         return min((begin - at for begin, _ in stretches(trace)), key=abs, default=None)

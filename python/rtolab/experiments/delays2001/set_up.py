@@ -35,7 +35,7 @@ HOLD_AT, HOLD_FOR = 5.0, 10.0
 """Begin and length of the link's hold, in s (section 5.1)."""
 
 BEGIN = re.compile(r'at = "([\d.]+) s"')
-"""The begin of a scripted hold, in s."""
+"""The start of a scripted hold, in s."""
 
 LINUX_22 = Variant("linux-2.2", "Linux 2.2.12", composed=LINUX_2_2)
 LINUX_24 = Variant("linux-2.4", "Linux 2.4.0", composed=LINUX_2_4)
@@ -94,7 +94,7 @@ hold_experiment = partial(Experiment, scenario="delays2001-hold", metrics=METRIC
 
 
 def into_the_hold(measured: ExperimentRuns, variant: Variant) -> float | None:
-    """The first expiry of the timer, in s after the begin of the hold."""
+    """The first expiry of the timer, in s after the start of the hold."""
     script = measured.experiment.variant(variant.key).set.get(UPLOAD_HOLD, "")
     found = BEGIN.search(script)
     begin = float(found[1]) if found else HOLD_AT

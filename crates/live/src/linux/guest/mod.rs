@@ -92,7 +92,7 @@ fn withhold<'a>(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<WithheldRetransmission>, Error> {
     let flows = emulation.scenario.flows.len();
-    let seen = reading::all(&finished.carrier.log, flows);
+    let seen = reading::read_flows(&finished.carrier.log, flows);
     let mut compared = Vec::new();
     for (flow, observed) in finished.observations.iter_mut().enumerate() {
         let Some((episodes, _)) = observed else { continue };
@@ -163,7 +163,7 @@ impl FinishedRun<'_> {
     /// one with it.
     fn withheld_truth(&self, flows: usize) -> Option<Truth> {
         let withheld = self.carrier.withheld.as_ref()?;
-        withheld.truth(&reading::all(&self.carrier.log, flows)[withheld.flow()])
+        withheld.truth(&reading::read_flows(&self.carrier.log, flows)[withheld.flow()])
     }
 }
 

@@ -9,10 +9,10 @@ use crate::congestion::{Acked, CongestionControl, Window};
 /// `C` (`bic_scale`), in segments per cubed second: 0.4 in the integer arithmetic of the kernel.
 const C: f64 = 410.0 / 1024.0;
 
-/// The time after the begin of a curve in which round trips do not count (`cubictcp_acked`).
-const IGNORED: Duration = Duration::from_secs(1);
+/// The time after the start of an epoch in which RTT samples are discarded (`cubictcp_acked`).
+const RTT_DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// The interval in which the curve is not evaluated again unless the window changes (`HZ / 32`).
+/// The interval in which the curve is evaluated once, unless the window changes (`HZ / 32`).
 const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
 
 /// The maximum of `cnt` before the first loss.
@@ -35,7 +35,7 @@ pub(crate) struct LinuxCubic {
     prior: Option<f64>,
     /// When the curve was last evaluated (`last_time`), and at which window (`last_cwnd`).
     last: Option<(Instant, f64)>,
-    /// The smallest round trip.
+    /// The smallest RTT sample.
     delay_min: Option<Duration>,
     epoch: Option<Epoch>,
 }
@@ -44,11 +44,11 @@ pub(crate) struct LinuxCubic {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     epoch_start: Instant,
-    /// The time from the begin of the stage to the plateau of the curve, in seconds.
+    /// The time from the start of the stage to the plateau of the curve, in seconds.
     bic_k: f64,
     /// The window at the plateau.
     bic_origin_point: f64,
-    /// The number of acknowledged segments for which `tcp_cwnd` has not grown yet.
+    /// The number of acknowledged segments that are not yet counted in `tcp_cwnd`.
     ack_cnt: f64,
     /// The estimated window of Reno.
     tcp_cwnd: f64,
@@ -169,9 +169,9 @@ impl CongestionControl for LinuxCubic {
         self.delay_min = Some(self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt)));
     }
 
-    /// Round trips soon after a reduction are ignored (`cubictcp_acked`).
+    /// RTT samples soon after a reduction are discarded (`cubictcp_acked`).
     fn ignores_rtt(&self, at: Instant) -> bool {
-        self.epoch.is_some_and(|epoch| at.since(epoch.epoch_start) < IGNORED)
+        self.epoch.is_some_and(|epoch| at.since(epoch.epoch_start) < RTT_DISCARD_TIME)
     }
 
     /// `cubictcp_cwnd_event_tx_start`.

@@ -11,18 +11,19 @@ fn window(cwnd: u64) -> Window {
     window
 }
 
-fn pure() -> CubicConfig {
+fn without_reno() -> CubicConfig {
     CubicConfig { reno_friendly: false, ..CubicConfig::default() }
 }
 
-/// A segment is acknowledged `millis` after the start.
+/// The acknowledgment of one segment, `millis` after the start.
 fn after(millis: u64, srtt: u64) -> Acked {
     let at = Instant::START + Duration::from_millis(millis);
     let (una, max, srtt) = (Seq::FIRST, Seq::FIRST, Duration::from_millis(srtt));
     Acked { at, bytes: SMSS, srtt, una, max, oldest_sent: None }
 }
 
-/// A window of 100 segments was reduced to 70: the next acknowledgment begins congestion avoidance.
+/// A window that was reduced from 100 segments to 70. The next acknowledgment begins congestion
+/// avoidance.
 fn reduced(config: CubicConfig) -> (Cubic, Window) {
     let mut cubic = Cubic::new(config);
     cubic.save();
@@ -34,30 +35,30 @@ fn reduced(config: CubicConfig) -> (Cubic, Window) {
 fn the_target_is_the_window_of_a_round_trip_later() {
     // K is the cube root of 30 / 0.4, 4.21716 s. W_cubic(1 s) = 0.4 * (1 - K)^3 + 100 = 86.6807,
     // and (86.6807 - 70) / 70 of a segment are 238 bytes.
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 1000));
     assert_eq!(window.cwnd(), 70_238);
 }
 
 #[test]
 fn the_curve_is_flat_at_the_last_maximum_and_steep_beyond() {
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd(), 70_000);
     window.set_cwnd(100_000);
-    // At K nothing grows; a second later 0.4 of a segment would be due in all, four later 25.6.
+    // At K the target is the maximum, a second later 0.4 of a segment more, four later 25.6 more.
     cubic.congestion_avoidance(&mut window, &after(4_217, 0));
     assert_eq!(window.cwnd(), 100_000);
     cubic.congestion_avoidance(&mut window, &after(5_217, 0));
     assert_eq!(window.cwnd(), 100_003);
-    // (100 + 0.4 * 3.99984^3 - 100.004) / 100.004 of a segment, and 0.996 of a byte from before.
+    // (100 + 0.4 * 3.99984^3 - 100.004) / 100.004 of a segment, and 0.996 of a byte left over.
     cubic.congestion_avoidance(&mut window, &after(8_217, 0));
     assert_eq!(window.cwnd(), 100_259);
 }
 
 #[test]
-fn no_target_is_above_one_and_a_half_windows() {
-    let (mut cubic, mut window) = reduced(pure());
+fn the_target_is_at_most_one_and_a_half_windows() {
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.congestion_avoidance(&mut window, &after(60_000, 0));
     assert_eq!(window.cwnd(), 70_500);
@@ -72,12 +73,13 @@ fn fast_convergence_lowers_the_next_maximum() {
         cubic.on_loss(0, 80 * SMSS, &window(80));
         (cubic, window(56))
     };
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 3_107));
     // (68 - 56) / 56 of a segment.
     assert_eq!(window.cwnd(), 56_214);
     // Without fast convergence, the maximum is 80.
-    let (mut cubic, mut window) = reduced(CubicConfig { fast_convergence: false, ..pure() });
+    let (mut cubic, mut window) =
+        reduced(CubicConfig { fast_convergence: false, ..without_reno() });
     cubic.congestion_avoidance(&mut window, &after(0, 60_000));
     cubic.congestion_avoidance(&mut window, &after(3_915, 0));
     assert_eq!(window.cwnd(), 56_500 + 415);
@@ -85,8 +87,8 @@ fn fast_convergence_lowers_the_next_maximum() {
 
 #[test]
 fn reno_is_a_lower_bound() {
-    // 3 * (1 - 0.7) / (1 + 0.7) = 0.52941 segments a window: 7.563 bytes for the first
-    // acknowledgment, 7.562 for the second.
+    // alpha_cubic = 3 * (1 - 0.7) / (1 + 0.7) = 0.52941 segments a window: 7.563 bytes for the
+    // first acknowledgment, 7.562 for the second.
     let (mut cubic, mut window) = reduced(CubicConfig::default());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     assert_eq!(window.cwnd(), 70_007);
@@ -95,7 +97,7 @@ fn reno_is_a_lower_bound() {
 }
 
 #[test]
-fn above_the_last_window_reno_grows_as_reno() {
+fn above_cwnd_prior_the_reno_estimate_grows_as_reno() {
     let (mut cubic, _) = reduced(CubicConfig::default());
     let mut window = window(100);
     cubic.congestion_avoidance(&mut window, &after(0, 0));
@@ -104,9 +106,10 @@ fn above_the_last_window_reno_grows_as_reno() {
 
 #[test]
 fn a_timeout_clears_the_maximum() {
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.on_timeout();
-    // K is 0, the maximum the window at the start: a second later 0.4 segments are due.
+    // K is 0, and the maximum is the window at the start: a second later the target is 0.4 segments
+    // more.
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.congestion_avoidance(&mut window, &after(1_000, 0));
     assert_eq!(window.cwnd(), 70_000 + 5);
@@ -114,7 +117,7 @@ fn a_timeout_clears_the_maximum() {
 
 #[test]
 fn idle_time_does_not_count() {
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 0));
     cubic.after_idle(Duration::from_secs(10));
     // W_cubic(1 s) is 86.6807, as above.
@@ -124,11 +127,11 @@ fn idle_time_does_not_count() {
 
 #[test]
 fn t_cu_1_an_undone_reduction_leaves_the_curve_unchanged() {
-    let (mut cubic, mut window) = reduced(pure());
+    let (mut cubic, mut window) = reduced(without_reno());
     cubic.congestion_avoidance(&mut window, &after(0, 1000));
     let before = cubic.curve;
     for (undo, restored) in [(CubicUndo::Rfc9438, true), (CubicUndo::Linux, false)] {
-        let mut cubic = Cubic { config: CubicConfig { undo, ..pure() }, ..cubic };
+        let mut cubic = Cubic { config: CubicConfig { undo, ..without_reno() }, ..cubic };
         cubic.save();
         cubic.on_loss(0, window.cwnd(), &window);
         assert_ne!(cubic.curve, before);
@@ -139,29 +142,29 @@ fn t_cu_1_an_undone_reduction_leaves_the_curve_unchanged() {
 
 #[test]
 fn t_cu_2_a_window_that_has_outgrown_the_reduction_stays() {
-    let (mut cubic, _) = reduced(pure());
+    let (mut cubic, _) = reduced(without_reno());
     assert!(cubic.keeps_window(100_000, 105_000) && cubic.keeps_window(100_000, 100_000));
     assert!(!cubic.keeps_window(100_000, 99_000));
     cubic.config.undo = CubicUndo::Linux;
     assert!(!cubic.keeps_window(100_000, 105_000));
 }
 
-/// Linux reduces from each of these windows to seven tenths, in whole segments. Returns the number
-/// of acknowledgments until the window has grown.
+/// The number of acknowledgments after which Linux's window grows. Before, the window was reduced
+/// from each of `reductions` to seven tenths, in whole segments.
 fn linux_grows_after(reductions: &[u64]) -> u64 {
     let config = CubicConfig { growth: CubicGrowth::Linux, ..CubicConfig::default() };
     let mut cubic = LinuxCubic::new(config);
-    let mut left = window(10);
+    let mut current = window(10);
     for &reduced in reductions {
-        cubic.on_loss(0, reduced * SMSS, &left);
-        left = window(reduced * 7 / 10);
+        cubic.on_loss(0, reduced * SMSS, &current);
+        current = window(reduced * 7 / 10);
     }
     cubic.on_rtt(Duration::from_millis(400));
-    let before = left.cwnd();
+    let before = current.cwnd();
     (1..10_000)
         .find(|_| {
-            cubic.congestion_avoidance(&mut left, &after(0, 400));
-            left.cwnd() > before
+            cubic.congestion_avoidance(&mut current, &after(0, 400));
+            current.cwnd() > before
         })
         .unwrap()
 }
