@@ -219,9 +219,7 @@ fn cause(copy: Option<&&RetransmissionReport>) -> usize {
 
 /// A timeout in the form of a run's; what a capture cannot show is null.
 fn timeout(row: &TimeoutReport) -> Value {
-    let verdict = |(name, verdict): (&&str, &&str)| {
-        json!({"detector": name, "verdict": verdict, "why": null, "delay_s": null})
-    };
+    let verdict = |(name, verdict): (&&str, &&str)| json!({"detector": name, "verdict": verdict, "why": null, "delay_s": null});
     json!({
         "at_s": row.t,
         "kind": "timeout",

@@ -3,8 +3,8 @@
 use rtolab_record::Recording;
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe, RunStatus, Sim, SimError};
-use rtolab_tcp::spurious::DETECTORS;
 use rtolab_tcp::specification::CustomPolicies;
+use rtolab_tcp::spurious::DETECTORS;
 
 use crate::failure::Failure;
 use crate::request::Request;

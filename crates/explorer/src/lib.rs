@@ -48,8 +48,7 @@ pub enum Question {
 
 impl Question {
     /// All questions.
-    pub const ALL: [Self; 5] =
-        [Self::Scenario, Self::Check, Self::Run, Self::WhatIf, Self::Branch];
+    pub const ALL: [Self; 5] = [Self::Scenario, Self::Check, Self::Run, Self::WhatIf, Self::Branch];
 
     /// Its name in the addresses of the server.
     pub const fn name(self) -> &'static str {

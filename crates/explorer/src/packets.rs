@@ -30,8 +30,17 @@ const RETRANSMISSION: usize = 7;
 
 /// Fates of a packet.
 const FATES: [&str; 11] = [
-    "delivered", "underway", "queue", "error", "outage", "script", "early", "lifetime", "retries",
-    "corrupt", "absorbed",
+    "delivered",
+    "underway",
+    "queue",
+    "error",
+    "outage",
+    "script",
+    "early",
+    "lifetime",
+    "retries",
+    "corrupt",
+    "absorbed",
 ];
 
 /// Kinds of copies.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::failure::Failure;
 

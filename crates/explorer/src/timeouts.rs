@@ -11,9 +11,8 @@ use crate::trace::FlowTrace;
 /// The first `most` timeouts of the sending host.
 pub(crate) fn timeouts(recording: &Recording, trace: &FlowTrace<'_>, most: usize) -> Value {
     let mut verdicts: HashMap<_, Vec<Value>> = HashMap::new();
-    let own = |row: &&VerdictRow| {
-        row.flow == trace.connection.flow && matches!(row.end, Place::Sender)
-    };
+    let own =
+        |row: &&VerdictRow| row.flow == trace.connection.flow && matches!(row.end, Place::Sender);
     for row in recording.verdicts.iter().filter(own) {
         let verdict = json!({
             "detector": row.detector.to_string(),

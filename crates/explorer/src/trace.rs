@@ -20,8 +20,7 @@ pub(crate) struct FlowTrace<'a> {
 impl<'a> FlowTrace<'a> {
     /// The rows of the flow with this name; `None` if it has no connection.
     pub(crate) fn of(recording: &'a Recording, flow: &str) -> Option<Self> {
-        let is_sending =
-            |row: &&TimeoutRow| &*row.flow == flow && matches!(row.end, Place::Sender);
+        let is_sending = |row: &&TimeoutRow| &*row.flow == flow && matches!(row.end, Place::Sender);
         Some(Self {
             connection: recording.connections.iter().find(|row| &*row.flow == flow)?,
             segments: recording.segments.iter().filter(|row| &*row.flow_name == flow).collect(),

@@ -74,10 +74,7 @@ impl Explorer {
     }
 }
 
-fn document(
-    py: Python<'_>,
-    answer: Result<Vec<u8>, Failure>,
-) -> (bool, Bound<'_, PyBytes>) {
+fn document(py: Python<'_>, answer: Result<Vec<u8>, Failure>) -> (bool, Bound<'_, PyBytes>) {
     let is_answer = answer.is_ok();
     let bytes = answer.unwrap_or_else(|failure| failure.encoded());
     (is_answer, PyBytes::new(py, &bytes))

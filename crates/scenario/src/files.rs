@@ -72,14 +72,10 @@ pub(crate) fn read(path: &Path, expected: &str, most: u64) -> Result<String, Fau
     let mut bytes = Vec::new();
     // The limit also ends the reading of a device.
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
-    read.map_err(|error| {
-        match error.kind() {
-            ErrorKind::NotFound => no_file(expected),
-            ErrorKind::IsADirectory => {
-                Fault::whole(format!("found a directory; expected {expected}"))
-            }
-            _ => Fault::whole(format!("cannot be read: {error}")),
-        }
+    read.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => no_file(expected),
+        ErrorKind::IsADirectory => Fault::whole(format!("found a directory; expected {expected}")),
+        _ => Fault::whole(format!("cannot be read: {error}")),
     })?;
     if bytes.len() as u64 > most {
         let problem = format!("found more than {} MiB; expected {expected}", most >> 20);

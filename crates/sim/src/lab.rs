@@ -9,11 +9,11 @@ use rtolab_record::{
     count_timeouts,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
+use rtolab_tcp::Config;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sender::Negotiated;
 use rtolab_tcp::specification::{self, CustomPolicies};
 use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
-use rtolab_tcp::Config;
 use rtolab_time::{Duration, Instant};
 
 use crate::error::SimError;

@@ -88,9 +88,16 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn, Self::Eln, Self::Handover,
-            Self::Unreachable, Self::PathHint];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Snoop,
+        Self::Filter,
+        Self::Freeze,
+        Self::Ebsn,
+        Self::Eln,
+        Self::Handover,
+        Self::Unreachable,
+        Self::PathHint,
+    ];
 
     /// The keys of this kind.
     pub(crate) const fn keys(self) -> &'static [&'static str] {

@@ -129,9 +129,9 @@ fn agent(
             disconnections: disconnections(written, "when the link is down", at)?,
             interval: written.interval,
         },
-        Kind::PathHint => AgentKind::PathHint {
-            disconnections: disconnections(written, "what it notices", at)?,
-        },
+        Kind::PathHint => {
+            AgentKind::PathHint { disconnections: disconnections(written, "what it notices", at)? }
+        }
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
