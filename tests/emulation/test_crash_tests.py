@@ -37,6 +37,7 @@ def result(title: str, *scenarios: tuple[str, float]) -> dict[str, Any]:
     }
     return {
         "stack": title,
+        "left_out": [],
         "scenarios": [{"id": name, "score": score, **usual} for name, score in scenarios],
     }
 
@@ -51,14 +52,15 @@ def test_a_stack_is_a_column_and_a_path_that_it_cannot_complete_a_dash(
 ) -> None:
     both = [("access-reordering-2ms", 10.0), ("dc-tail-1", 90.0)]
     written(tmp_path, "quic-go", result("quic-go 1", *both), result("quic-go 1", *both))
-    written(tmp_path, "lwip", result("lwip 2", both[0]))
+    written(tmp_path, "lwip", result("lwip 2", both[0]) | {"left_out": ["dc-tail-1"]})
+    written(tmp_path, "noq", result("noq 1", both[0]))
     written(tmp_path, "linux", result("Linux 6", *both))
     text = tool.tables(tool.columns(tmp_path))
-    assert [*tool.heads(text)] == ["Linux", "lwip", "quic-go"]
-    assert "| `dc-tail-1` | 90 | - | 90 |" in text
-    assert "| **mean** | **50.0** | **10.0** of 1 | **50.0** |" in text
-    assert "| seeds | 1 | 1 | 2 |" in text
-    assert "| `access-reordering-2ms` | 1.50 (3/4) | 1.50 (3/4) | 1.50 (6/8) |" in text
+    assert [*tool.heads(text)] == ["Linux", "lwip", "noq", "quic-go"]
+    assert "| `dc-tail-1` | 90 | - |  | 90 |" in text
+    assert "| **mean** | **50.0** | **10.0** of 1 | **10.0** of 1 | **50.0** |" in text
+    assert "| seeds | 1 | 1 | 1 | 2 |" in text
+    assert "| `access-reordering-2ms` | 1.50 (3/4) | 1.50 (3/4) | 1.50 (3/4) | 1.50 (6/8) |" in text
 
 
 def test_new_tables_never_drop_a_stack_of_the_page(tool: ModuleType, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
-//! A transfer over s2n-quic, with qlog in $QLOGDIR: `transfer certificate FOLDER` writes `cert.pem`
-//! and `key.pem` for both ends, `transfer serve FOLDER ADDRESS` answers each stream with as many
-//! bytes as its request asks for, and `transfer get FOLDER ADDRESS BYTES` requests them.
-
-mod log;
+//! A transfer over s2n-quic: `transfer certificate FOLDER` writes `cert.pem` and `key.pem` for both
+//! ends, `transfer serve FOLDER ADDRESS` answers each stream with as many bytes as its request asks
+//! for, and `transfer get FOLDER ADDRESS BYTES` requests them.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -26,10 +24,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn logs() -> log::Logs {
-    log::Logs { folder: std::env::var("QLOGDIR").ok() }
-}
-
 fn certificate(folder: &Path) -> Result<(), Box<dyn Error>> {
     let made = rcgen::generate_simple_self_signed(["server".to_string()])?;
     std::fs::write(folder.join(CERTIFICATE), made.cert.pem())?;
@@ -40,8 +34,7 @@ fn certificate(folder: &Path) -> Result<(), Box<dyn Error>> {
 async fn serve(folder: &Path, address: &str) -> Result<(), Box<dyn Error>> {
     let files = (folder.join(CERTIFICATE), folder.join(KEY));
     let files = (files.0.as_path(), files.1.as_path());
-    let builder = Server::builder().with_tls(files)?.with_io(address)?;
-    let mut server = builder.with_event(logs())?.start()?;
+    let mut server = Server::builder().with_tls(files)?.with_io(address)?.start()?;
     while let Some(mut connection) = server.accept().await {
         tokio::spawn(async move {
             let mut stream = connection.accept_bidirectional_stream().await.ok()??;
@@ -58,7 +51,7 @@ async fn serve(folder: &Path, address: &str) -> Result<(), Box<dyn Error>> {
 async fn get(folder: &Path, address: SocketAddr, count: &str) -> Result<(), Box<dyn Error>> {
     let certificate = folder.join(CERTIFICATE);
     let builder = Client::builder().with_tls(certificate.as_path())?;
-    let client = builder.with_io("0.0.0.0:0")?.with_event(logs())?.start()?;
+    let client = builder.with_io("0.0.0.0:0")?.start()?;
     let server = Connect::new(address).with_server_name("server");
     let mut connection = client.connect(server).await?;
     let mut stream = connection.open_bidirectional_stream().await?;
