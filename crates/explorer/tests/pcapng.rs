@@ -1,14 +1,10 @@
-//! Tests of captures of traced runs. They include the module, because linking the bindings needs
-//! Python.
-
-#[path = "../src/pcapng.rs"]
-mod pcapng;
+//! Tests of captures of traced runs.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use pcapng::pcapng;
 use rtolab_capture::{CapturedPacket, Conversation, End, RUN_START, Reader};
+use rtolab_explorer::pcapng;
 use rtolab_link::DropCause;
 use rtolab_record::{Fate, PacketEvent, Place, Recording, Run, SegmentRow};
 use rtolab_scenario::Scenario;
