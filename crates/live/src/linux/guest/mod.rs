@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 
 use rtolab_link::Stream;
 use rtolab_record::{Place, Run, Truth};
-use rtolab_scenario::{Begin, Scenario};
+use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 
 use super::argv;
@@ -47,9 +47,7 @@ use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
 use crate::guest_kernel::VirtualHosts;
 use crate::programs::{OnOutput, Programs};
-use crate::report::{
-    Counts, EffectiveSettings, EndReason, HostReport, Lateness, WithheldRetransmission,
-};
+use crate::report::{EffectiveSettings, EndReason, HostReport, Lateness, WithheldRetransmission};
 use flows::Flows;
 use guests::Guests;
 use hosts::{engine_ends, engine_hosts, start};
