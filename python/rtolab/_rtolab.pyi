@@ -949,6 +949,7 @@ def emulate_flows(
     seeds: Sequence[int],
     parallel: int = 1,
     guest: tuple[str | PathLike[str], str] | None = None,
+    others: Sequence[tuple[str, str | PathLike[str], str]] = ...,
     engine: tuple[Sequence[str], str] = ...,
     withhold: bool = False,
     progress: Callable[[int, int], object] | None = None,
@@ -962,6 +963,7 @@ def emulate_flows(
         parallel: the number of concurrent runs.
         guest: the folder and the description of a kernel: every host is a guest on a virtual
             clock. Without it hosts are namespaces in real time.
+        others: hosts whose guests have another kernel, with its folder and its description.
         engine: the hosts that are the engine beside guests, and its sender.
         withhold: find the truth about each retransmission of a guest by a repeated run without it.
         progress: called from time to time with the numbers of finished runs and of all runs.
@@ -977,6 +979,7 @@ def emulate_programs(
     *,
     guest: tuple[str | PathLike[str], str],
     client: Sequence[str],
+    others: Sequence[tuple[str, str | PathLike[str], str]] = ...,
     server: str | None = None,
     set: Sequence[tuple[str, str]] = ...,
     seed: int = 1,
@@ -998,6 +1001,7 @@ def emulate_programs(
         path: the scenario, a TOML file.
         guest: the folder and the description of a kernel.
         client: program and arguments. It starts once the server listens.
+        others: hosts whose guests have another kernel, with its folder and its description.
         server: a command line for sh.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.
         seed: the seed of the links and of the guests' random numbers, from 0 to 2**64 - 1.

@@ -8,11 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+import frto_pairs
 import kernel_runs
 import labelled_captures
 import program
 from capture_changes import as_udp, changed
 from frto_pairs import with_frto
+from guests import require_kernel
 from rtolab import _rtolab
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.what_if import what_if
@@ -328,6 +330,16 @@ def test_the_effect_of_frto_is_predicted_for_kernels(tmp_path: Path) -> None:
         if abs(predicted - sent) > 2:
             wrong.append(f"{name}: {predicted} predicted, {sent} sent")
     assert len(wrong) <= len(kernel_runs.FRTO_PAIRS) / 2 * 0.1, wrong
+
+
+def test_the_effect_of_frto_is_predicted_for_guests(tmp_path: Path) -> None:
+    """`tools/pairs --virtual` does this for all pairs, without root."""
+    built = require_kernel()
+    chosen = [pair for pair in frto_pairs.pairs() if pair.link in {"3 s", "short", "fast"}]
+    frto_pairs.make(tmp_path, built, chosen)
+    found = frto_pairs.compared(tmp_path)
+    assert found["matters"].any()
+    assert found.filter(~pl.col("near")).is_empty(), list(frto_pairs.table(found))
 
 
 def test_a_capture_without_tcp_has_nothing_to_replay(tmp_path: Path) -> None:

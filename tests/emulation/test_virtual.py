@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import program
 from guests import fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
@@ -169,6 +171,30 @@ def test_wrong_engine_hosts_are_named(hosts: list[str], message: str, tmp_path: 
     fake = fake_kernel(tmp_path / "kernel")
     with pytest.raises(EmulationError, match=message):
         emulate("kernel-stall", kernel=fake, engine=Engine(hosts))
+
+
+def test_each_host_can_have_its_own_kernel(tmp_path: Path) -> None:
+    """The report names them, and an unknown host is refused before a kernel starts."""
+    near, far = (fake_kernel(tmp_path / name) for name in ("near", "far"))
+    far = replace(far, release="0.1")
+    result = emulate("kernel-stall", kernel=near, kernels={"far": far}, set={"duration": "2 s"})
+    assert [host["kernel"] for host in result.reports[0]["hosts"]] == [near.title, far.title]
+    with pytest.raises(EmulationError, match=r"host `fra` is not in the scenario; expected .*far"):
+        emulate("kernel-stall", kernel=near, kernels={"fra": far})
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--kernel", "far=6.12"), "--kernel names a guest, which needs --virtual"),
+        (("--kernel", "a", "--kernel", "b", "--virtual"), "--kernel b: expected one kernel"),
+    ],
+)
+def test_wrong_kernels_of_hosts_are_reported(words: tuple[str, ...], message: str) -> None:
+    """Exit status 2."""
+    done = program.run("emulate", "kernel-stall", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("host", ["near", "far"])

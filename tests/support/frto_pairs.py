@@ -4,7 +4,7 @@
 retransmissions that `rtolab diagnose --what-if` predicts for F-RTO stands beside the kernel's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -16,6 +16,7 @@ import kernel_runs
 from rtolab.diagnosis import diagnose
 from rtolab.diagnosis.what_if import what_if
 from rtolab.emulation import Variant, emulate
+from rtolab.kernel import Kernel
 
 SCENARIO = "kernel-stall"
 NEAR = 2
@@ -92,14 +93,19 @@ def pairs() -> list[Pair]:
     ]
 
 
-def make(folder: Path) -> pl.DataFrame:
-    """Writes the captures; returns the unneeded retransmissions without F-RTO and with it."""
+def make(
+    folder: Path, guest: Kernel | None = None, chosen: Sequence[Pair] | None = None
+) -> pl.DataFrame:
+    """Writes the captures; returns the unneeded retransmissions without F-RTO and with it.
+
+    The hosts are guests with the kernel `guest` on a virtual clock, or this machine's in real time.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = pairs()
+    chosen = pairs() if chosen is None else chosen
     variants = [
         Variant(f"{pair.name} {frto}", pair.set(frto)) for pair in chosen for frto in (0, 2)
     ]
-    result = emulate(SCENARIO, variants=variants, parallel=AT_ONCE)
+    result = emulate(SCENARIO, variants=variants, parallel=AT_ONCE, kernel=guest)
     sent = result.connections.sort("run").to_dicts()
     rows = []
     for number, pair in enumerate(chosen):

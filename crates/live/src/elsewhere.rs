@@ -4,7 +4,7 @@ use rtolab_record::Run;
 
 use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
-use crate::guest_kernel::{GuestKernel, VirtualHosts};
+use crate::guest_kernel::VirtualHosts;
 use crate::programs::{OnOutput, Programs};
 
 pub(crate) fn run(
@@ -26,7 +26,7 @@ pub(crate) fn run_virtual(
 
 pub(crate) fn run_programs(
     _: &Emulator<'_>,
-    _: &GuestKernel,
+    _: &VirtualHosts<'_>,
     _: (&Programs<'_>, &mut OnOutput<'_>),
     _: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {

@@ -46,6 +46,8 @@ impl GuestKernel {
 pub struct VirtualHosts<'a> {
     /// The kernel of the guests.
     pub kernel: &'a GuestKernel,
+    /// Hosts whose guests have another kernel, by name.
+    pub others: &'a [(String, GuestKernel)],
     /// The names of the hosts that are rtolab's engine; all others are guests.
     pub engine: &'a [String],
     /// The engine's sender, for flows that name none.
@@ -62,6 +64,12 @@ pub struct VirtualHosts<'a> {
 impl<'a> VirtualHosts<'a> {
     /// Guests with this kernel at all hosts.
     pub const fn guests(kernel: &'a GuestKernel) -> Self {
-        Self { kernel, engine: &[], sender: "linux", withhold: false }
+        Self { kernel, others: &[], engine: &[], sender: "linux", withhold: false }
+    }
+
+    /// The kernel of the guest that is this host.
+    pub fn kernel_of(&self, host: &str) -> &'a GuestKernel {
+        let other = self.others.iter().find(|(name, _)| name == host);
+        other.map_or(self.kernel, |(_, kernel)| kernel)
     }
 }

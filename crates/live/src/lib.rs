@@ -78,15 +78,16 @@ impl Emulator<'_> {
     /// network is the scenario's.
     ///
     /// # Errors
-    /// As for [`Emulator::run_virtual`], or a program cannot be run or waits forever.
+    /// As for [`Emulator::run_virtual`], or a program cannot be run or waits forever, or some hosts
+    /// are the engine.
     pub fn run_programs(
         &self,
-        kernel: &GuestKernel,
+        hosts: &VirtualHosts<'_>,
         programs: &Programs<'_>,
         output: &mut OnOutput<'_>,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<EmulationResult, Error> {
-        linux::run_programs(self, kernel, (programs, output), interrupted)
+        linux::run_programs(self, hosts, (programs, output), interrupted)
     }
 
     /// Runs `command` to its end, then removes all namespaces and devices. The tables contain its

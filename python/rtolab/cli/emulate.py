@@ -13,7 +13,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.options import AsJson, KernelName, Set, Virtual
+from rtolab.cli.options import AsJson, HostKernels, KernelName, Set, Virtual
 from rtolab.cli.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
@@ -66,7 +66,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         bool, typer.Option("--clean", help="Only remove namespaces that killed runs left behind.")
     ] = False,
     virtual: Virtual = False,
-    kernel: KernelName = None,
+    kernel: HostKernels = None,
     engine: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,7 +106,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if scenario is None:
         raise Error("`emulate` needs a scenario, a TOML file or the name of an included one")
     settings = pairs(set_, "--set")
-    guest = guest_of(kernel, virtual=virtual)
+    guest, others = guests_of(kernel, virtual=virtual)
     _check_options(
         {"--withhold": withhold, "--engine": engine}, flows_of_guests=virtual and not command
     )
@@ -115,7 +115,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if command:
         if runs > 1 or parallel > 1:
             raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
-        programs = Programs(command, server, guest)
+        programs = Programs(command, server, guest, others)
         _command((scenario, seed), programs, settings, out=out, as_json=as_json)
         return
     from rtolab.emulation import Engine  # noqa: PLC0415
@@ -129,6 +129,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             set=settings,
             parallel=parallel,
             kernel=guest,
+            kernels=others,
             engine=Engine(engine or [], sender),
             withhold=withhold,
             progress=progress,
@@ -244,6 +245,26 @@ def guest_of(name: str | None, *, virtual: bool) -> Kernel | None:
     return kernel.find(name) if virtual else None
 
 
+def guests_of(names: list[str] | None, *, virtual: bool) -> tuple[Kernel | None, dict[str, Kernel]]:
+    """The kernel of --virtual and --kernel, and those of hosts that have another one.
+
+    Raises:
+        Error: there is none of a name, a name is given twice, or --virtual is missing.
+    """
+    from rtolab import kernel  # noqa: PLC0415
+
+    of_hosts: dict[str | None, str] = {}
+    for given in names or []:
+        host, _, name = given.rpartition("=")
+        if (host or None) in of_hosts:
+            raise Error(f"--kernel {given}: expected one kernel for {host or 'all hosts'}")
+        of_hosts[host or None] = name
+    guest = guest_of(of_hosts.pop(None, None), virtual=virtual)
+    if of_hosts and not virtual:
+        raise Error("--kernel names a guest, which needs --virtual")
+    return guest, {str(host): kernel.find(name) for host, name in of_hosts.items()}
+
+
 def _case(scenario: str) -> Case:
     """A scenario without changes."""
     from rtolab.emulation.agreement import Case  # noqa: PLC0415
@@ -343,11 +364,12 @@ def _document(
 
 @dataclass(frozen=True)
 class Programs:
-    """CMD, a server at the other end, and the kernel of both in guests."""
+    """CMD, a server at the other end, the kernel of guests, and those of other hosts."""
 
     client: list[str]
     server: str | None
     guest: Kernel | None
+    others: dict[str, Kernel]
 
 
 def _command(
@@ -358,7 +380,7 @@ def _command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from rtolab.emulation import EmulationResult, doubts  # noqa: PLC0415
+    from rtolab.emulation import EmulationResult, doubts, kernel_rows  # noqa: PLC0415
     from rtolab.emulation.programs import in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
@@ -368,6 +390,7 @@ def _command(
             outcome, report = _rtolab.emulate_programs(
                 path,
                 guest=(programs.guest.folder, programs.guest.title),
+                others=kernel_rows(programs.others),
                 client=programs.client,
                 server=programs.server,
                 set=replaced,

@@ -34,3 +34,12 @@ KernelName = Annotated[
         help="The guests' kernel, with --virtual; by default the newest.",
     ),
 ]
+HostKernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kernel",
+        metavar="NAME|HOST=NAME",
+        help="The guests' kernel, with --virtual, or that of one host; repeatable; by default the "
+        "newest.",
+    ),
+]

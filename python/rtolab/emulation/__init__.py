@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -83,6 +84,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
     set: Mapping[str, object] | None = None,
     parallel: int = 1,
     kernel: Kernel | None = None,
+    kernels: Mapping[str, Kernel] = MappingProxyType({}),
     engine: Engine = Engine(),
     withhold: bool = False,
     progress: Progress | None = None,
@@ -102,6 +104,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
         set: values that replace those of the scenario, by dotted key: {"kernel.frto": 0}.
         parallel: the number of concurrent runs.
         kernel: the kernel of the hosts, on a virtual clock.
+        kernels: the kernels of hosts that have another one, by the host's name.
         engine: the hosts that are the engine instead, with `kernel`.
         withhold: find the truth about every timeout and fast retransmit of a guest by a repeated
             run in which the links withhold its retransmission, instead of by the packets' fates.
@@ -118,6 +121,8 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
     check_numbers(seed, runs, parallel, "parallel")
     if withhold and not kernel:
         raise Error("withholding a retransmission needs runs on a virtual clock: name a kernel")
+    if kernels and not kernel:
+        raise Error("the kernels of hosts need guests on a virtual clock: name a kernel")
     if engine.hosts and not kernel:
         raise Error("the engine as a host needs guests on a virtual clock: name a kernel")
     if kernel:
@@ -134,11 +139,17 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
         seeds=range(seed, seed + runs),
         parallel=parallel,
         guest=(kernel.folder, kernel.title) if kernel else None,
+        others=kernel_rows(kernels),
         engine=(list(engine.hosts), engine.sender),
         withhold=withhold,
         progress=progress,
     )
     return EmulationResult(str(scenario), outcome, reports)
+
+
+def kernel_rows(kernels: Mapping[str, Kernel]) -> list[tuple[str, Path, str]]:
+    """Hosts with the folder and the description of their kernel."""
+    return [(host, kernel.folder, kernel.title) for host, kernel in kernels.items()]
 
 
 def doubts(report: EmulationReport) -> list[str]:

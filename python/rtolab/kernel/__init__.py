@@ -195,8 +195,8 @@ def build(
 
 _BUILDING = ".building-"
 _RECORDED = ("release", "hz", "source")
-_SOURCES = ("agent.h", "clock.c", "init.c", "program.c", "shim.c")
-_LIBRARIES = ("clock", "shim")
+_SOURCES = ("agent.h", "clock.c", "direct.c", "init.c", "program.c", "shim.c")
+_LIBRARIES = {"clock": ("clock.c",), "shim": ("shim.c", "direct.c")}
 
 
 def _remove_abandoned_builds() -> None:
@@ -230,11 +230,11 @@ def _compile_programs(folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
         compiler = ["cc", "-O2", "-Wall", "-o"]
         parts = [str(_package_file(name)) for name in ("init.c", "program.c")]
-        _run([*compiler, "init", "-static", *parts], Path(work))
+        _run([*compiler, "init", "-static", "-pthread", *parts], Path(work))
         (Path(work) / "init").rename(folder / "root" / "init")
-        for name in _LIBRARIES:
-            library, source = f"{name}.so", str(_package_file(f"{name}.c"))
-            _run([*compiler, library, "-shared", "-fPIC", source], Path(work))
+        for name, sources in _LIBRARIES.items():
+            library, parts = f"{name}.so", [str(_package_file(source)) for source in sources]
+            _run([*compiler, library, "-shared", "-fPIC", *parts], Path(work))
             (Path(work) / library).rename(folder / library)
     (folder / "programs.sha256").write_text(_programs_version() + "\n", encoding="utf-8")
 

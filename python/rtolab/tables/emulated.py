@@ -159,12 +159,19 @@ def _ended(report: EmulationReport) -> str:
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
+def _kernels(report: EmulationReport) -> str:
+    """The kernel of the guests; of each host, if they differ."""
+    of_hosts = {host["name"]: host["kernel"] for host in report["hosts"] if host["kernel"]}
+    if len({*of_hosts.values()}) == 1:
+        return str(next(iter(of_hosts.values())))
+    return "; ".join(f"{name}: {kernel}" for name, kernel in of_hosts.items())
+
+
 def _validity(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     """The kernel of a virtual clock, or the worst lateness of all runs and why runs are invalid."""
-    kernel = guest(reports[0])
-    if kernel:
+    if guest(reports[0]):
         doubted = [doubt for report in reports for doubt in doubts(report)]
-        title = Text(f"kernel  {kernel}, on a virtual clock: computing takes no time")
+        title = Text(f"kernel  {_kernels(reports[0])}, on a virtual clock: computing takes no time")
         engines = [host["name"] for host in reports[0]["hosts"] if not host["kernel"]]
         if engines:
             title.append(f"; the engine at {', '.join(engines)}")

@@ -75,13 +75,13 @@ pub(crate) fn emulate(
 ///
 /// A variant is the name of the sender in tables, with its settings. `guest` is the folder of a
 /// kernel with its description: every host is a guest with this kernel and a virtual clock, except
-/// those of `engine`, which are the engine with this sender. With `withhold` the truth about a
-/// guest's retransmission is that of a repeated run without it. `progress` is called repeatedly
-/// with the numbers of finished runs and of all runs.
+/// those of `others`, which have another kernel, and those of `engine`, which are the engine with
+/// this sender. With `withhold` the truth about a guest's retransmission is that of a repeated run
+/// without it. `progress` is called repeatedly with the numbers of finished runs and of all runs.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, variants, seeds, parallel=1, guest=None, engine=(Vec::new(), String::new()),
-    withhold=false, progress=None
+    path, *, variants, seeds, parallel=1, guest=None, others=Vec::new(),
+    engine=(Vec::new(), String::new()), withhold=false, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn emulate_flows(
@@ -91,12 +91,14 @@ pub(crate) fn emulate_flows(
     seeds: Vec<u64>,
     parallel: usize,
     guest: Option<(PathBuf, String)>,
+    others: Vec<OtherKernel>,
     engine: (Vec<String>, String),
     withhold: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Vec<EmulationReport>)> {
     guard(|| {
         let guest = guest.map(|(folder, title)| GuestKernel::new(folder, title));
+        let others = other_kernels(others);
         let scenarios = variants.iter().map(|(name, set)| Ok((name, load(&path, set)?)));
         let scenarios: Vec<_> = scenarios.collect::<PyResult<_>>()?;
         let total = scenarios.len() * seeds.len();
@@ -111,7 +113,8 @@ pub(crate) fn emulate_flows(
             let result = match &guest {
                 Some(kernel) => {
                     let (engine, sender) = (engine.0.as_slice(), engine.1.as_str());
-                    let hosts = VirtualHosts { kernel, engine, sender, withhold };
+                    let others = others.as_slice();
+                    let hosts = VirtualHosts { kernel, others, engine, sender, withhold };
                     emulation.run_virtual(&hosts, run, &mut is_interrupted)
                 }
                 None => emulation.run(run, &mut is_interrupted),
@@ -145,13 +148,13 @@ pub(crate) fn emulate_flows(
 }
 
 /// Runs `client` at the first host of the scenario's first link and `server` at its other end, on
-/// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description.
-/// The output of both programs goes to the file `log`, or to this process's standard streams.
+/// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description,
+/// `others` are hosts with another kernel. The output of both programs goes to the file `log`, or to this process's standard streams.
 /// `kept` is a folder of the guests whose files are kept, and a folder for the archives of them.
 /// `goes_on` is called repeatedly; an exception of it ends the run.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, guest, client, server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
+    path, *, guest, client, others=Vec::new(), server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
     keep=false, log=None, kept=None, patience_s=None, goes_on=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
@@ -160,6 +163,7 @@ pub(crate) fn emulate_programs(
     path: PathBuf,
     guest: (PathBuf, String),
     client: Vec<String>,
+    others: Vec<OtherKernel>,
     server: Option<String>,
     set: Set,
     seed: u64,
@@ -174,6 +178,7 @@ pub(crate) fn emulate_programs(
     guard(|| {
         let scenario = load(&path, &set)?;
         let mut kernel = GuestKernel::new(guest.0, guest.1);
+        let others = other_kernels(others);
         kernel.time_limit = patience_s.map_or(kernel.time_limit, |limit| span(limit).into());
         let emulation = Emulator { scenario: &scenario, seed };
         let programs = Programs {
@@ -212,7 +217,8 @@ pub(crate) fn emulate_programs(
         let mut signals = Signals::default();
         let result = py.detach(|| {
             let mut interrupted = || Python::attach(|py| signals.check(py, goes_on.as_ref()));
-            emulation.run_programs(&kernel, &programs, &mut output, &mut interrupted)
+            let hosts = VirtualHosts { others: &others, ..VirtualHosts::guests(&kernel) };
+            emulation.run_programs(&hosts, &programs, &mut output, &mut interrupted)
         });
         let interrupted = signals.interrupted(py)?;
         if let Some(error) = unwritten {
@@ -227,6 +233,15 @@ pub(crate) fn emulate_programs(
             Err(error) => Err(raise::<EmulationError>(&error)),
         }
     })
+}
+
+/// A host, and the folder and the description of its kernel.
+type OtherKernel = (String, PathBuf, String);
+
+fn other_kernels(others: Vec<OtherKernel>) -> Vec<(String, GuestKernel)> {
+    let kernels =
+        others.into_iter().map(|(host, folder, title)| (host, GuestKernel::new(folder, title)));
+    kernels.collect()
 }
 
 fn packet_logging(keep: bool) -> PacketLogging {

@@ -36,9 +36,9 @@ mod request {
 }
 
 /// The index of the queue into which this process writes.
-const TO_GUEST: usize = 0;
+pub(super) const TO_GUEST: usize = 0;
 /// The index of the queue from which it reads.
-const FROM_GUEST: usize = 1;
+pub(super) const FROM_GUEST: usize = 1;
 
 /// A network card.
 pub(super) struct Device {
@@ -208,11 +208,6 @@ impl Device {
         self.queues[FROM_GUEST].receive(&self.memory, into)
     }
 
-    /// Does the guest want an interrupt when its packets are sent?
-    pub(super) fn wants_completion(&self) -> bool {
-        self.queues[FROM_GUEST].has_interrupts(&self.memory)
-    }
-
     /// Delivers a frame with a virtio header to the guest; `None` if it has no buffer for it.
     pub(super) fn send(&mut self, frame: &[u8]) -> Option<()> {
         let mut packet = vec![0; PACKET_HEADER];
@@ -223,15 +218,15 @@ impl Device {
         self.queues[TO_GUEST].send(&self.memory, &packet)
     }
 
-    /// Raises the interrupt of the queue to the guest, or of the queue from it. Returns false if
-    /// the guest has disabled it.
-    pub(super) fn interrupt(&self, to_guest: bool) -> io::Result<bool> {
+    /// Has the guest enabled the interrupts of a queue?
+    pub(super) fn has_interrupts(&self, queue: usize) -> bool {
+        self.queues[queue].has_interrupts(&self.memory)
+    }
+
+    /// Raises the interrupt of a queue. Returns false if interrupts are not set up.
+    pub(super) fn interrupt(&self, queue: usize) -> io::Result<bool> {
         const VRING_CALL: u32 = 4;
-        let queue = if to_guest { TO_GUEST } else { FROM_GUEST };
         let Some(requests) = self.requests() else { return Ok(false) };
-        if !self.queues[queue].has_interrupts(&self.memory) {
-            return Ok(false);
-        }
         let mut payload = (queue as u32).to_ne_bytes().to_vec();
         payload.extend([0; 4]);
         send(requests, &message(VRING_CALL, 1 | NEED_REPLY, &payload), SendFlags::NOSIGNAL)?;

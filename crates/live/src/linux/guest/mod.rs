@@ -6,6 +6,7 @@ mod device;
 mod engine;
 mod flows;
 mod guests;
+mod hosts;
 mod machine;
 mod memory;
 mod netlink;
@@ -24,18 +25,15 @@ use std::collections::VecDeque;
 
 use rtolab_link::Stream;
 use rtolab_record::{Place, Run, Truth};
-use rtolab_scenario::{Begin, Scenario};
-use rtolab_settings::names::suggest;
+use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 
 use super::argv;
 use super::carrier::Carrier;
 use super::connections;
-use super::host::address;
 use super::lateness::LatenessMeter;
 use super::log::Log;
 use super::needs;
-use super::packet::port;
 use super::reading;
 use super::recording::{self, Ending, FlowInfo};
 use super::routes::Routes;
@@ -47,15 +45,12 @@ use super::withheld::Withheld;
 use super::workload;
 use crate::emulation::{EmulationResult, Emulator, PacketLogging};
 use crate::error::Error;
-use crate::guest_kernel::{GuestKernel, VirtualHosts};
+use crate::guest_kernel::VirtualHosts;
 use crate::programs::{OnOutput, Programs};
-use crate::report::{
-    Counts, EffectiveSettings, EndReason, HostReport, Lateness, WithheldRetransmission,
-};
-use engine::EngineEnd;
+use crate::report::{EffectiveSettings, EndReason, HostReport, Lateness, WithheldRetransmission};
 use flows::Flows;
-use guests::{GuestSpec, Guests};
-use machine::CLOCK;
+use guests::Guests;
+use hosts::{engine_ends, engine_hosts, start};
 use programs::Running;
 use remote::RemoteSockets;
 use stage::{Actors, GuestRun, Zero};
@@ -186,8 +181,8 @@ fn run_flows<'a>(
         sockets.engines = engine_ends(emulation, (virtual_hosts.sender, &engines), number)?;
         sessions.push(Session::new(sockets, flow, stream));
     }
-    let kernel = virtual_hosts.kernel;
-    let (guests, mut hosts) = start(emulation, (kernel, &engines, false), &mut is_interrupted)?;
+    let start_of = (virtual_hosts, engines.as_slice(), false);
+    let (guests, mut hosts) = start(emulation, start_of, &mut is_interrupted)?;
     let flows = Flows::new(scenario, sessions);
     let size = (routes, scenario.nodes.len(), scenario.flows.len());
     let draws = (emulation.seed, scenario.measured);
@@ -225,7 +220,7 @@ fn run_flows<'a>(
 /// Runs programs on guest kernels.
 pub(crate) fn run_programs(
     emulation: &Emulator<'_>,
-    kernel: &GuestKernel,
+    virtual_hosts: &VirtualHosts<'_>,
     (programs, output): (&Programs<'_>, &mut OnOutput<'_>),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<EmulationResult, Error> {
@@ -235,8 +230,12 @@ pub(crate) fn run_programs(
     let routes = Routes::new(scenario)?;
     let interrupted = RefCell::new(interrupted);
     let mut is_interrupted = || (interrupted.borrow_mut())();
-    let all_guests = vec![false; scenario.nodes.len()];
-    let start_of = (kernel, all_guests.as_slice(), true);
+    let engines = engine_hosts(scenario, virtual_hosts)?;
+    if let Some(engine) = virtual_hosts.engine.first() {
+        let found = format!("host `{engine}` is the engine");
+        return Err(Error::Unsupported { found, expected: "guests alone, beside programs" });
+    }
+    let start_of = (virtual_hosts, engines.as_slice(), true);
     let (guests, mut hosts) = start(emulation, start_of, &mut is_interrupted)?;
     let log = Log::new(match programs.logging {
         PacketLogging::Off => 0,
@@ -244,7 +243,7 @@ pub(crate) fn run_programs(
     });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
     let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
-    let running = Running::new((scenario, kernel.clock_library()), programs, output);
+    let running = Running::new((scenario, virtual_hosts.kernel.clock_library()), programs, output);
     let mut guest_run = guest_run((guests, scenario.nodes.len()), carrier, running, None);
     let begin = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
     guest_run.wait(begin)?;
@@ -269,108 +268,6 @@ pub(crate) fn run_programs(
         guest_run.run(&|| (interrupted.borrow_mut())())?;
     }
     Ok(EmulationResult { recording, report })
-}
-
-/// Which hosts of the scenario are the engine.
-fn engine_hosts(scenario: &Scenario, hosts: &VirtualHosts<'_>) -> Result<Vec<bool>, Error> {
-    let names = || scenario.nodes.iter().map(String::as_str);
-    if let Some(unknown) = hosts.engine.iter().find(|name| !scenario.nodes.contains(name)) {
-        return Err(Error::NoHost { found: unknown.clone(), expected: suggest(unknown, names()) });
-    }
-    let engines: Vec<_> = names().map(|name| hosts.engine.iter().any(|one| one == name)).collect();
-    match engines.iter().all(|engine| *engine) {
-        true => Err(Error::NoGuest),
-        false => Ok(engines),
-    }
-}
-
-/// The ends of a flow at hosts that are the engine.
-fn engine_ends(
-    emulation: &Emulator<'_>,
-    (sender, engines): (&str, &[bool]),
-    number: usize,
-) -> Result<[Option<EngineEnd>; 2], Error> {
-    let flow = &emulation.scenario.flows[number];
-    let unsupported =
-        |found: String, expected: &'static str| Error::Unsupported { found, expected };
-    let stream = Stream::new(emulation.seed).child("engine").child(&flow.name);
-    let hosts = [flow.from, flow.to];
-    let socket_address = |place: Place| (address(hosts[place.index()]), port(number, place));
-    let end = |place: Place| {
-        let host = hosts[place.index()];
-        if !engines[host] {
-            return Ok(None);
-        }
-        if Protocol::of(&flow.workload) == Protocol::Udp {
-            let found = format!("flow `{}` sends datagrams to or from the engine", flow.name);
-            return Err(unsupported(found, "TCP at hosts that are the engine"));
-        }
-        let config = match place {
-            Place::Sender => flow
-                .sender_config(Some(sender))
-                .map_err(|error| unsupported(error.to_string(), "a sender of the engine"))?,
-            Place::Receiver => flow.receiver.clone(),
-        };
-        let isn = stream.child(place.name()).rng().bits() as u32;
-        let ends = (socket_address(place), socket_address(place.other()));
-        Ok(Some(EngineEnd::new((config, isn), host, ends)))
-    };
-    let [sender, receiver] = Place::BOTH.map(end);
-    Ok([sender?, receiver?])
-}
-
-/// Starts a guest for each host that is not the engine, and sets it up.
-fn start<'a>(
-    emulation: &Emulator<'_>,
-    (kernel, engines, programs): (&GuestKernel, &[bool], bool),
-    interrupted: &'a mut dyn FnMut() -> bool,
-) -> Result<(Guests<'a>, Vec<HostReport>), Error> {
-    let scenario = emulation.scenario;
-    let stream = Stream::new(emulation.seed);
-    let nodes = scenario.nodes.iter().enumerate().filter(|(host, _)| !engines[*host]);
-    let specs = nodes.map(|(host, name)| {
-        let sockets = scenario.flows.iter().filter(|flow| flow.from == host || flow.to == host);
-        let seed = stream.child("guest").child(name).rng().bits();
-        GuestSpec { host, name, sockets: sockets.count(), programs, seed }
-    });
-    let specs: Vec<_> = specs.collect();
-    let clock = if programs { clock()? } else { CLOCK };
-    let mut guests = Guests::new(&vec![kernel; specs.len()], (&specs, clock), interrupted)?;
-    let mut hosts = Vec::new();
-    for (host, (name, settings)) in scenario.nodes.iter().zip(&scenario.kernels).enumerate() {
-        let mut report = HostReport {
-            name: name.clone(),
-            address: address(host),
-            kernel: None,
-            effective: EffectiveSettings::new(),
-            before: Counts::new(),
-            after: Counts::new(),
-        };
-        if !engines[host] {
-            if programs {
-                setup::show_files(&mut guests, host, kernel)?;
-            }
-            report.kernel = Some(kernel.title.clone());
-            report.effective = setup::set_up(&mut guests, (host, name), settings)?;
-            report.before = setup::counts(&mut guests, host)?;
-        }
-        hosts.push(report);
-    }
-    Ok((guests, hosts))
-}
-
-/// The real-time clock of guests with programs: that of `SOURCE_DATE_EPOCH`, as in reproducible
-/// builds.
-fn clock() -> Result<u64, Error> {
-    let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(CLOCK) };
-    let seconds = given.to_str().and_then(|text| text.parse::<u64>().ok());
-    // A timer of the guest may end some centuries later.
-    seconds.filter(|seconds| *seconds < 1 << 32).map(|seconds| seconds * 1_000_000_000).ok_or_else(
-        || Error::Unsupported {
-            found: format!("SOURCE_DATE_EPOCH: found {}", given.to_string_lossy()),
-            expected: "whole seconds since 1970, below 2^32",
-        },
-    )
 }
 
 fn guest_run<'a, 'b, A: Actors>(

@@ -20,6 +20,20 @@ const TIME_SHARE: u32 = 1;
 /// `UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN`.
 const REQ_RUN: u32 = 1;
 
+/// A place in the memory after the kernels' own, for python/rtolab/kernel/direct.c.
+const DIRECT: usize = 64;
+/// The version of `struct direct`, at the place of client 0.
+const DIRECT_VERSION: u32 = 1;
+const PAGE: usize = 4096;
+/// The offsets of the members of `struct direct`.
+mod direct {
+    pub(super) const ABLE: usize = 0;
+    pub(super) const ON: usize = 4;
+    pub(super) const CALLS: usize = 8;
+    pub(super) const ANNOUNCED: usize = 12;
+    pub(super) const FREE_UNTIL: usize = 16;
+}
+
 /// A `struct um_timetravel_msg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
@@ -58,14 +72,19 @@ impl Message {
 pub(super) struct Schedule {
     file: OwnedFd,
     memory: SharedMemory,
+    /// The offset of the places for direct guests.
+    direct: usize,
 }
 
 impl Schedule {
     pub(super) fn new(guests: usize) -> io::Result<Self> {
         let length = HEADER + (guests + 1) * CLIENT;
+        let direct = length.next_multiple_of(PAGE);
+        let all = direct + (guests + 1) * DIRECT;
         let file = memfd_create("rtolab-time", MemfdFlags::CLOEXEC)?;
-        ftruncate(&file, length as u64)?;
-        let schedule = Self { memory: SharedMemory::map(file.as_fd(), 0, length)?, file };
+        ftruncate(&file, all as u64)?;
+        let schedule = Self { memory: SharedMemory::map(file.as_fd(), 0, all)?, file, direct };
+        schedule.put32(direct, DIRECT_VERSION);
         schedule.put32(0, VERSION);
         schedule.put32(4, length as u32);
         schedule.memory.store_u16(26, guests as u16 + 1);
@@ -129,5 +148,52 @@ impl Schedule {
     pub(super) fn shares(&self, client: usize) -> bool {
         let at = HEADER + client * CLIENT;
         self.memory.u32(at).is_some_and(|word| word.load(Ordering::Acquire) & TIME_SHARE != 0)
+    }
+
+    /// Lets a client handle interrupts and announce packets by shared memory. Returns false if it
+    /// cannot.
+    pub(super) fn go_direct(&self, client: usize) -> bool {
+        let place = self.direct + client * DIRECT;
+        let able = self.memory.u32(place + direct::ABLE);
+        let able = able.is_some_and(|word| word.load(Ordering::Acquire) != 0);
+        self.put32(place + direct::ON, u32::from(able));
+        able
+    }
+
+    /// Sets the queues whose interrupts a direct client handles when it runs next, as bits, and the
+    /// time up to which it may then advance.
+    pub(super) fn set_direct_run(&self, client: usize, (calls, free): (u32, u64)) {
+        let place = self.direct + client * DIRECT;
+        self.put32(place + direct::CALLS, calls);
+        self.put64(place + direct::FREE_UNTIL, free);
+    }
+
+    /// Has a direct client announced packets? Each announcement is returned once.
+    pub(super) fn take_announcement(&self, client: usize) -> bool {
+        let place = self.direct + client * DIRECT + direct::ANNOUNCED;
+        self.memory.u32(place).is_some_and(|word| word.swap(0, Ordering::AcqRel) != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_is_able_goes_direct() {
+        let schedule = Schedule::new(2).unwrap();
+        assert_eq!(schedule.memory.load_u16(schedule.direct), Some(DIRECT_VERSION as u16));
+        schedule.put32(schedule.direct + 2 * DIRECT + direct::ABLE, 1);
+        assert!(!schedule.go_direct(1));
+        assert!(schedule.go_direct(2));
+    }
+
+    #[test]
+    fn each_announcement_is_taken_once() {
+        let schedule = Schedule::new(1).unwrap();
+        assert!(!schedule.take_announcement(1));
+        schedule.put32(schedule.direct + DIRECT + direct::ANNOUNCED, 1);
+        assert!(schedule.take_announcement(1));
+        assert!(!schedule.take_announcement(1));
     }
 }

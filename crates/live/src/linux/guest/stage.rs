@@ -161,12 +161,12 @@ impl<A: Actors> GuestRun<'_, '_, A> {
                     return Ok(EndReason::Interrupted);
                 }
             }
-            if self.deliver()? {
-                continue;
-            }
             let limit = [due, over.or(self.end)].into_iter().flatten().min();
             let timer = self.actors.next_timer(self.guests.now(), self.zero);
             let limit = self.zero.nanos(limit).min(timer.unwrap_or(NEVER)).max(self.guests.now());
+            if waits && self.deliver(limit)? {
+                continue;
+            }
             // The next packet is delivered as soon as its guest is idle.
             let (limit, free) = match waits {
                 true => (limit.min(self.guests.now() + BUSY), 0),
@@ -184,8 +184,9 @@ impl<A: Actors> GuestRun<'_, '_, A> {
     }
 
     /// Delivers a due packet to a guest that is not busy with its last one, so that packets due at
-    /// the same time are processed one after the other. Returns whether there was one.
-    fn deliver(&mut self) -> Result<bool, Error> {
+    /// the same time are processed one after the other. Returns whether there was one. `limit` is
+    /// the time of the next event.
+    fn deliver(&mut self, limit: u64) -> Result<bool, Error> {
         let now = self.now();
         let ready = (0..self.waiting.len()).find(|host| {
             let due = self.waiting[*host].front().map(|(_, due)| *due);
@@ -193,13 +194,16 @@ impl<A: Actors> GuestRun<'_, '_, A> {
         });
         let Some(host) = ready else { return Ok(false) };
         let Some((packet, due)) = self.waiting[host].pop_front() else { return Ok(false) };
-        if !self.guests.is_guest(host) {
-            self.actors.on_packet(&packet, now);
-        } else if !self.guests.arrive(host, &packet.bytes)? {
-            self.guests.refused += 1;
-        }
         self.late.record(now.since(due));
         self.carrier.on_arrival(&packet, now);
+        let waits = self.waiting.iter().any(|packets| !packets.is_empty());
+        let free = if waits { 0 } else { limit };
+        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
+        if !self.guests.is_guest(host) {
+            self.actors.on_packet(&packet, now);
+        } else if !self.guests.arrive((host, free), &packet.bytes, &mut links)? {
+            self.guests.refused += 1;
+        }
         self.carrier.recycle(packet);
         Ok(true)
     }
