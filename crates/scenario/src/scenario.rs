@@ -178,6 +178,17 @@ pub enum AgentKind {
         /// The time between two notifications.
         interval: Duration,
     },
+    /// Explicit loss notification (Balakrishnan et al. 1997) for data that leaves the node over a
+    /// wireless link.
+    Eln {
+        /// The index of the wireless link.
+        link: usize,
+    },
+    /// Fast retransmissions after handovers (Cáceres and Iftode 1995).
+    Handover {
+        /// The handovers, in order.
+        disconnections: Arc<[Interval]>,
+    },
 }
 
 impl Flow {

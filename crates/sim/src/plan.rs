@@ -76,8 +76,11 @@ impl<'a> Planner<'a> {
         let attachments = scenario.agents.iter().map(|agent| Attachment {
             node: agent.node,
             link: match agent.kind {
-                AgentKind::Snoop { link, .. } => Some(link),
-                AgentKind::Filter | AgentKind::Freeze { .. } | AgentKind::Ebsn { .. } => None,
+                AgentKind::Snoop { link, .. } | AgentKind::Eln { link } => Some(link),
+                AgentKind::Filter
+                | AgentKind::Freeze { .. }
+                | AgentKind::Ebsn { .. }
+                | AgentKind::Handover { .. } => None,
             },
         });
         let channel = |link: &rtolab_scenario::Link| {

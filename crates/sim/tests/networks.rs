@@ -274,6 +274,48 @@ fn a_notified_sender_does_not_time_out_during_a_stall() {
 }
 
 #[test]
+fn a_sender_that_knows_the_losses_of_the_radio_keeps_its_window() {
+    let [plain, notified, deaf] = [(None, "sack+eln"), (Some(1), "sack+eln"), (Some(1), "sack")]
+        .map(|(link, sender)| {
+            let mut scenario = wireless(link.map(|link| AgentKind::Eln { link }));
+            scenario.flows[0].sender = sender.into();
+            connection(&traced(&scenario), "flow").clone()
+        });
+    assert!(plain.fast_retransmits > 0 && notified.fast_retransmits > 0, "{plain:?} {notified:?}");
+    assert!(notified.end.unwrap() < plain.end.unwrap(), "{notified:?} {plain:?}");
+    assert_eq!((deaf.end, deaf.retransmissions), (plain.end, plain.retransmissions));
+    assert_eq!((notified.local, notified.absorbed), (0, 0));
+}
+
+#[test]
+fn losses_before_the_base_station_are_not_those_of_its_radio() {
+    let [plain, notified] = [None, Some(AgentKind::Eln { link: 1 })].map(|kind| {
+        let mut scenario = wireless(kind);
+        scenario.flows[0].sender = "sack+eln".into();
+        let drops = std::mem::take(&mut scenario.links[1].channel.forward.drops);
+        scenario.links[0].channel.forward.drops = drops;
+        connection(&traced(&scenario), "flow").clone()
+    });
+    assert!(plain.fast_retransmits > 0, "{plain:?}");
+    assert_eq!((notified.end, notified.segments), (plain.end, plain.segments));
+}
+
+#[test]
+fn a_sender_retransmits_when_it_learns_that_a_handover_is_over() {
+    let handover = Interval { at: at(1500), length: millis(400) };
+    let agent = AgentKind::Handover { disconnections: [handover].into() };
+    let [plain, notified] = [None, Some(agent)].map(|kind| {
+        let mut scenario = wireless(kind);
+        scenario.flows[0].sender = "newreno".into();
+        let radio = &mut scenario.links[1].channel;
+        (radio.forward.drops, radio.outages.scripted) = (vec![], vec![handover]);
+        connection(&traced(&scenario), "flow").clone()
+    });
+    assert_eq!((plain.timeouts, notified.timeouts, notified.local), (1, 0, 3), "{notified:?}");
+    assert!(notified.end.unwrap() < plain.end.unwrap(), "{notified:?} {plain:?}");
+}
+
+#[test]
 fn a_window_closed_before_an_outage_prevents_losses() {
     let outage = Interval { at: at(3000), length: millis(4000) };
     let freeze = AgentKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };

@@ -66,6 +66,10 @@ pub struct Config {
     pub dsack: bool,
     /// Explicit congestion notification is offered, or accepted when the peer offers it (RFC 3168).
     pub ecn: bool,
+    /// Does the window stay as it is at a fast retransmit if the duplicate acknowledgment says that
+    /// the wireless link lost the segment (explicit loss notification, the scheme ELN of
+    /// Balakrishnan, Padmanabhan, Seshan and Katz 1997)?
+    pub eln: bool,
     /// The retransmission timeout.
     #[setting(table)]
     pub rto: RtoConfig,

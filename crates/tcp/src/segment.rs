@@ -38,6 +38,11 @@ impl Flags {
     /// separate bit, because data may flow both ways.
     pub const RXT_ECHO: Self = Self(0x400);
 
+    /// The wireless link lost the segment for which the duplicate acknowledgment waits: explicit
+    /// loss notification (ELN, Balakrishnan, Padmanabhan, Seshan and Katz 1997). A base station sets
+    /// it. This bit, too, is reserved in RFC 9293.
+    pub const ELN: Self = Self(0x800);
+
     /// All bits of the header.
     const ALL: u16 = 0x0fff;
 
@@ -84,9 +89,9 @@ impl BitOrAssign for Flags {
 
 impl fmt::Display for Flags {
     /// The letters of packet analysers, such as `SA` for SYN and ACK; `X` for RXT, `Y` for its
-    /// echo.
+    /// echo, `L` for ELN.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X', 'Y'];
+        let letters = ['F', 'S', 'R', 'P', 'A', 'U', 'E', 'C', 'N', 'X', 'Y', 'L'];
         (0..letters.len())
             .filter(|bit| self.0 & (1 << bit) != 0)
             .try_for_each(|bit: usize| write!(f, "{}", letters[bit]))

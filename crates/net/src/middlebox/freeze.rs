@@ -13,10 +13,9 @@
 use std::sync::Arc;
 
 use rtolab_link::Interval;
-use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
 
-use super::outgoing::{OutgoingPacket, is_relevant, state_of};
+use super::outgoing::{OutgoingPacket, is_ack_to_sender, keep_newest, pure_ack};
 use crate::packet::Packet;
 
 /// The number of ACKs that reopen the window (Freeze-TCP section 3).
@@ -76,13 +75,8 @@ impl Freeze {
 
     /// See [`Middlebox::on_packet`](super::Middlebox::on_packet).
     pub fn on_packet(&mut self, mut packet: Packet, outgoing: &mut Vec<OutgoingPacket>) {
-        let flags = packet.segment.flags;
-        let is_ack = flags.has(Flags::ACK) && !flags.any(Flags::SYN | Flags::RST);
-        if is_relevant(&packet) && is_ack && !packet.to_receiver {
-            let newest = state_of(&mut self.newest, packet.flow);
-            if newest.is_none_or(|newest| packet.segment.ack >= newest.segment.ack) {
-                *newest = Some(packet);
-            }
+        if is_ack_to_sender(&packet) {
+            keep_newest(&mut self.newest, &packet);
             if self.schedule.is_frozen() {
                 packet.segment.window = 0;
             }
@@ -108,18 +102,6 @@ impl Freeze {
     pub fn next_timer(&self) -> Option<Instant> {
         self.schedule.next_change()
     }
-}
-
-/// The packet's ACK, without its data.
-fn pure_ack(packet: &Packet) -> Packet {
-    let mut packet = *packet;
-    let segment = &mut packet.segment;
-    segment.seq = segment.end();
-    segment.len = 0;
-    segment.flags = Flags::ACK;
-    packet.bytes = Packet::size_of(segment);
-    packet.order = 0;
-    packet
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //! cache the packet, and it may send packets of its own.
 
 pub mod ebsn;
+pub mod eln;
 pub mod freeze;
+pub mod handover;
 mod outgoing;
 pub mod snoop;
 pub mod spurious_filter;
@@ -12,7 +14,9 @@ use rtolab_time::Instant;
 
 use crate::packet::Packet;
 use ebsn::Ebsn;
+use eln::Eln;
 use freeze::{Freeze, FreezeSchedule};
+use handover::Handover;
 pub use outgoing::OutgoingPacket;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
@@ -28,6 +32,10 @@ pub enum Middlebox {
     Freeze(Freeze),
     /// Explicit bad state notification (EBSN): senders restart their retransmission timers.
     Ebsn(Ebsn),
+    /// Explicit loss notification (ELN): duplicate ACKs say that the wireless link lost a segment.
+    Eln(Eln),
+    /// Duplicate ACKs after handovers: senders retransmit at once.
+    Handover(Handover),
 }
 
 impl Middlebox {
@@ -44,6 +52,8 @@ impl Middlebox {
             AgentKind::Ebsn { disconnections, interval } => {
                 Self::Ebsn(Ebsn::new(disconnections, interval))
             }
+            AgentKind::Eln { link: _ } => Self::Eln(Eln::default()),
+            AgentKind::Handover { disconnections } => Self::Handover(Handover::new(disconnections)),
         }
     }
 
@@ -55,6 +65,8 @@ impl Middlebox {
             Self::Filter(filter) => filter.on_packet(packet, outgoing),
             Self::Freeze(freeze) => freeze.on_packet(packet, outgoing),
             Self::Ebsn(ebsn) => ebsn.on_packet(packet, outgoing),
+            Self::Eln(eln) => eln.on_packet(packet, outgoing),
+            Self::Handover(handover) => handover.on_packet(packet, outgoing),
         }
     }
 
@@ -62,9 +74,10 @@ impl Middlebox {
     pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         match self {
             Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
-            Self::Filter(_) => {}
+            Self::Filter(_) | Self::Eln(_) => {}
             Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
             Self::Ebsn(ebsn) => ebsn.on_timer(at, outgoing),
+            Self::Handover(handover) => handover.on_timer(at, outgoing),
         }
     }
 
@@ -73,9 +86,10 @@ impl Middlebox {
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Snoop(snoop) => snoop.next_timer(),
-            Self::Filter(_) => None,
+            Self::Filter(_) | Self::Eln(_) => None,
             Self::Freeze(freeze) => freeze.next_timer(),
             Self::Ebsn(ebsn) => ebsn.next_timer(),
+            Self::Handover(handover) => handover.next_timer(),
         }
     }
 }

@@ -47,3 +47,30 @@ pub(super) fn state_of<T: Default>(flows: &mut Vec<T>, flow: u32) -> &mut T {
     }
     &mut flows[index]
 }
+
+/// Is it an ACK of data, on its way to the sender of the flow?
+pub(super) fn is_ack_to_sender(packet: &Packet) -> bool {
+    let flags = packet.segment.flags;
+    let is_ack = flags.has(Flags::ACK) && !flags.any(Flags::SYN | Flags::RST);
+    is_relevant(packet) && is_ack && !packet.to_receiver
+}
+
+/// Keeps the packet in place of an older ACK of its flow.
+pub(super) fn keep_newest(newest: &mut Vec<Option<Packet>>, packet: &Packet) {
+    let newest = state_of(newest, packet.flow);
+    if newest.is_none_or(|newest| packet.segment.ack >= newest.segment.ack) {
+        *newest = Some(*packet);
+    }
+}
+
+/// The packet's ACK, without its data.
+pub(super) fn pure_ack(packet: &Packet) -> Packet {
+    let mut packet = *packet;
+    let segment = &mut packet.segment;
+    segment.seq = segment.end();
+    segment.len = 0;
+    segment.flags = Flags::ACK;
+    packet.bytes = Packet::size_of(segment);
+    packet.order = 0;
+    packet
+}

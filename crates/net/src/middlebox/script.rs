@@ -105,7 +105,7 @@ impl Script {
 
 /// The description of a packet: "S3" for segment 3, "A5" for the ACK of all segments up to 5. It
 /// begins with "local" if the middlebox generated the packet, and ends with "closed" if the window
-/// is closed. A datagram is a "notification".
+/// is closed, and with "marked" if it has ELN. A datagram is a "notification".
 fn describe(outgoing: &OutgoingPacket) -> String {
     let segment = &outgoing.packet.segment;
     let number = |seq: Seq| seq.since(Seq::FIRST + 1) / u64::from(SEGMENT);
@@ -116,5 +116,6 @@ fn describe(outgoing: &OutgoingPacket) -> String {
     };
     let is_closed = segment.window == 0 && !outgoing.packet.is_datagram();
     let what = if is_closed { format!("{what} closed") } else { what };
+    let what = if segment.flags.has(Flags::ELN) { format!("{what} marked") } else { what };
     if outgoing.is_generated { format!("local {what}") } else { what }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Agent {
     /// Its kind.
     #[setting(required, example = "snoop")]
     pub kind: Kind,
-    /// For snoop: the wireless link over which data leaves the node.
+    /// For snoop and eln: the wireless link over which data leaves the node.
     #[setting(format = Name, example = "radio")]
     pub link: Option<String>,
     /// For snoop: the number of the duplicate ACK at which it retransmits.
@@ -47,7 +47,8 @@ pub(crate) struct Agent {
     /// For snoop: the largest number of segments that it caches per flow.
     #[setting(format = PositiveCount, default = 1_000, example = "100")]
     pub cache: u32,
-    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link.
+    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link. For
+    /// handover: the handovers.
     #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
     pub disconnections: Option<Vec<Interval>>,
     /// For freeze: how long before a disconnection it closes the window.
@@ -71,11 +72,17 @@ pub(crate) enum Kind {
     /// Notifies senders during bad states of the link, so that they restart their retransmission
     /// timers (explicit bad state notification).
     Ebsn,
+    /// Marks duplicate ACKs for segments that the wireless link lost, for senders with eln
+    /// (explicit loss notification).
+    Eln,
+    /// Sends three duplicate ACKs to each sender after a handover, so that it retransmits at once.
+    Handover,
 }
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 4] = [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn, Self::Eln, Self::Handover];
 
     /// The keys of this kind.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
@@ -84,6 +91,8 @@ impl Kind {
             Self::Filter => &[],
             Self::Freeze => &["disconnections", "warning"],
             Self::Ebsn => &["disconnections", "interval"],
+            Self::Eln => &["link"],
+            Self::Handover => &["disconnections"],
         }
     }
 }

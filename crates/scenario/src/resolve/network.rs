@@ -1,7 +1,9 @@
 //! Routes, middleboxes and the measurement interval.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use rtolab_link::Interval;
 use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant};
 
@@ -90,10 +92,12 @@ pub(super) fn agents(
         let at = at.index(index);
         let Agent { node, kind } = self::agent(agent, topology, flows, &at)?;
         let same = |other: &Agent| match (&kind, &other.kind) {
-            (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. }) => link == other,
+            (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. })
+            | (AgentKind::Eln { link }, AgentKind::Eln { link: other }) => link == other,
             (AgentKind::Filter, AgentKind::Filter)
             | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. })
-            | (AgentKind::Ebsn { .. }, AgentKind::Ebsn { .. }) => true,
+            | (AgentKind::Ebsn { .. }, AgentKind::Ebsn { .. })
+            | (AgentKind::Handover { .. }, AgentKind::Handover { .. }) => true,
             _ => false,
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
@@ -117,11 +121,15 @@ fn agent(
         Kind::Filter => AgentKind::Filter,
         Kind::Freeze => freeze(written, at)?,
         Kind::Ebsn => ebsn(written, at)?,
+        Kind::Eln => AgentKind::Eln { link: wireless_link(written, node, topology, at)? },
+        Kind::Handover => {
+            AgentKind::Handover { disconnections: disconnections(written, "the handovers", at)? }
+        }
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
     }
-    if let AgentKind::Snoop { link, .. } = kind {
+    if let AgentKind::Snoop { link, .. } | AgentKind::Eln { link } = kind {
         let (first, second) = topology.links[link].ends;
         let hop = [node, if first == node { second } else { first }];
         if !flows.iter().any(|flow| data_takes(hop, flow, topology)) {
@@ -146,40 +154,55 @@ fn snoop(
     topology: &Topology<'_>,
     at: &Key<'_>,
 ) -> Result<AgentKind> {
-    let raw::Agent { link, dupthresh, cache, .. } = written;
-    let Some(link) = link else {
-        let problem = "found a snoop without link; expected the link over which data leaves it";
-        return Err(at.error(problem));
+    let raw::Agent { dupthresh, cache, .. } = *written;
+    let link = wireless_link(written, node, topology, at)?;
+    Ok(AgentKind::Snoop { link, dupthresh, cache })
+}
+
+/// The index of the link over which data leaves `node`.
+fn wireless_link(
+    written: &raw::Agent,
+    node: usize,
+    topology: &Topology<'_>,
+    at: &Key<'_>,
+) -> Result<usize> {
+    let Some(link) = &written.link else {
+        let kind = Kind::show(&written.kind);
+        let problem = "without link; expected the link over which data leaves it";
+        return Err(at.error(format!("found kind = {kind:?} {problem}")));
     };
     let (link, ..) = topology.link_at(node, link, &at.key("link"))?;
-    Ok(AgentKind::Snoop { link, dupthresh: *dupthresh, cache: *cache })
+    Ok(link)
+}
+
+/// The disconnections, which are `expected`.
+fn disconnections(written: &raw::Agent, expected: &str, at: &Key<'_>) -> Result<Arc<[Interval]>> {
+    let Some(disconnections) = &written.disconnections else {
+        let kind = Kind::show(&written.kind);
+        let problem = format!("found kind = {kind:?} without disconnections; expected {expected}");
+        return Err(at.error(problem));
+    };
+    Ok(disconnections.as_slice().into())
 }
 
 fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let raw::Agent { disconnections, warning, .. } = written;
-    let Some(disconnections) = disconnections else {
-        let problem = "found a freeze without disconnections; expected when it closes the window";
-        return Err(at.error(problem));
-    };
+    let warning = written.warning;
+    let disconnections = disconnections(written, "when it closes the window", at)?;
     // The windows would be closed again before they are opened.
     for (index, pair) in disconnections.windows(2).enumerate() {
         let [before, next] = pair else { continue };
         let opens = before.at + before.length;
-        if next.at < opens + *warning {
+        if next.at < opens + warning {
             let expected = format!("a disconnection {warning} or more after the one before it");
             return Err(at.key("disconnections").index(index + 1).found(&expected));
         }
     }
-    Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning: *warning })
+    Ok(AgentKind::Freeze { disconnections, warning })
 }
 
 fn ebsn(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let raw::Agent { disconnections, interval, .. } = written;
-    let Some(disconnections) = disconnections else {
-        let problem = "found an ebsn without disconnections; expected the bad states of the link";
-        return Err(at.error(problem));
-    };
-    Ok(AgentKind::Ebsn { disconnections: disconnections.as_slice().into(), interval: *interval })
+    let disconnections = disconnections(written, "the bad states of the link", at)?;
+    Ok(AgentKind::Ebsn { disconnections, interval: written.interval })
 }
 
 /// Rejects the keys of other kinds.

@@ -80,6 +80,11 @@ fn middleboxes_that_see_nothing() {
             (filter, "kind = \"ebsn\""),
             (filter, "kind = \"ebsn\"\nwarning = \"1 s\""),
             (filter, "kind = \"ebsn\"\ninterval = \"0 s\""),
+            (filter, "kind = \"eln\""),
+            (filter, "kind = \"eln\"\nlink = \"missing\""),
+            (filter, "kind = \"eln\"\ndupthresh = 2"),
+            (filter, "kind = \"handover\""),
+            (filter, "kind = \"handover\"\nwarning = \"1 s\""),
         ],
     );
     check("middleboxes_that_see_nothing", &[messages, frozen].join("\n"));

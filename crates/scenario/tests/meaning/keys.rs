@@ -226,6 +226,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.window_scale", "7"),
     ("tcp.timestamps", "true"),
     ("tcp.ecn", "true"),
+    ("tcp.eln", "true"),
     ("tcp.timestamp.tick", "10 ms"),
     ("tcp.timestamp.in_mss", "false"),
     ("tcp.timestamp.echo", "echo-all"),

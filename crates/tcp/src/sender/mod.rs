@@ -132,6 +132,8 @@ pub struct Sender {
     /// Is silly window syndrome avoidance overridden, so that a segment may be as small as the
     /// window?
     override_silly_window: bool,
+    /// Does the ACK say that the wireless link lost the first outstanding segment (ELN)?
+    link_lost: bool,
     /// The cause of a pending retransmission of the head, which the windows do not limit.
     pub(crate) retransmit_head: Option<Cause>,
     pub(crate) flight: Flight,
@@ -204,6 +206,7 @@ impl Sender {
             largest_window: 0,
             permission: SendPermission::Windows,
             override_silly_window: false,
+            link_lost: false,
             burst: u32::MAX,
             timers: TimerTable::default(),
             timed_out_at: None,

@@ -47,6 +47,7 @@ impl Sender {
     /// Processes an acknowledgment in the order of RFC 5681, 6675 and 8985.
     fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
         let rack_timer_ran = self.rack_timer().is_some();
+        self.link_lost = self.config.eln && segment.flags.has(Flags::ELN);
         // Scoreboard (RFC 9293, RFC 2018, RFC 8985 section 6.2 steps 1 to 3)
         let (ack, timed) = self.scoreboard_on_ack(segment, at);
         let credits = self.credits(&ack);

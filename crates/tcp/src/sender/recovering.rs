@@ -122,7 +122,8 @@ impl Sender {
     }
 
     /// Begins fast recovery: halves `ssthresh` and cwnd, retransmits the head (RFC 5681 section
-    /// 3.2), and ends go-back-N.
+    /// 3.2), and ends go-back-N. cwnd stays, and slow start ends, if the
+    /// wireless link lost the segment (ELN).
     fn enter_recovery(&mut self, entry: &Entry, at: Instant) {
         if entry.ends_timeout {
             self.timed_out_at = None;
@@ -132,6 +133,28 @@ impl Sender {
         let first = self.retransmission(self.first_retransmission(), at);
         self.push_event(Event::FastRetransmit(first));
         let flight_size = self.flight.size() - self.recovery.limited;
+        let before = self.window.cwnd();
+        if self.link_lost {
+            self.window.set_ssthresh(before);
+        } else {
+            self.halve_for_recovery(flight_size, at);
+        }
+        self.recovery.enter(self.window.cwnd(), before, self.flight.max());
+        self.go_back_from(match self.config.recovery.go_back_n_on_duplicates {
+            true if !self.loss_recovery.is_time_based() => {
+                self.nxt.max(self.flight.head().map_or(una, Sent::end))
+            }
+            _ => self.flight.max(),
+        });
+        if !self.link_lost {
+            self.begin_reduction(flight_size);
+        }
+        self.window.increase_cwnd(entry.inflation);
+        self.retransmit(entry.retransmit, Cause::FastRetransmit);
+    }
+
+    /// Halves `ssthresh`, and cwnd with it, as fast recovery begins.
+    fn halve_for_recovery(&mut self, flight_size: u64, at: Instant) {
         let before = self.window;
         // A running window reduction has halved it already.
         let half = match self.reduction.cwr_end() {
@@ -142,16 +165,6 @@ impl Sender {
             FullAck::Halved => self.window.set_cwnd_to_half(half, &before),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
         }
-        self.recovery.enter(self.window.cwnd(), before.cwnd(), self.flight.max());
-        self.go_back_from(match self.config.recovery.go_back_n_on_duplicates {
-            true if !self.loss_recovery.is_time_based() => {
-                self.nxt.max(self.flight.head().map_or(una, Sent::end))
-            }
-            _ => self.flight.max(),
-        });
-        self.begin_reduction(flight_size);
-        self.window.increase_cwnd(entry.inflation);
-        self.retransmit(entry.retransmit, Cause::FastRetransmit);
     }
 
     /// Tahoe's fast retransmit: go-back-N in slow start.

@@ -182,6 +182,14 @@ const OTHERS: &[Policy] = &[
     network("ecn", "CE marks reduce the window as losses do", "RFC 3168 section 6.1", |c| {
         c.ecn = true;
     }),
+    network(
+        "eln",
+        "losses that a base station reports as those of its link leave the window as it is",
+        "Balakrishnan, Padmanabhan, Seshan and Katz 1997, scheme ELN",
+        |c| {
+            c.eln = true;
+        },
+    ),
 ];
 
 /// The congestion controls, which are rows of `controls!` in `congestion.rs`.

@@ -19,6 +19,7 @@ mod early_retransmit;
 mod ecn;
 mod eifel;
 mod eifel_forward;
+mod eln;
 mod ending;
 mod forks;
 mod frto;

@@ -321,6 +321,20 @@ impl Script {
         self.arrives(&segment)
     }
 
+    /// As `sacks`, with ELN set.
+    pub fn loses_on_link<const N: usize>(
+        &mut self,
+        number: u32,
+        blocks: [RangeInclusive<u32>; N],
+    ) -> &mut Self {
+        let mut segment = self.pure_ack(end_of(number));
+        segment.flags |= Flags::ELN;
+        for block in blocks {
+            segment.push_sack(start_of(*block.start())..end_of(*block.end()));
+        }
+        self.arrives(&segment)
+    }
+
     pub fn timeout(&mut self) -> &mut Self {
         self.begin();
         let timeouts = self.timeouts;
