@@ -49,6 +49,9 @@ CERTAIN_PERS = tuple(per for per in PERS if per >= 1)
 NEAR_GAIN, FAR_GAIN = 37.6, 6.8
 """Section 4.2: percent at 384 kbit/s and a PER of 1 %, at 10 and at 100 ms."""
 
+NEAR_PRINTED = Bounds(FAR_GAIN / 2, FAR_GAIN * 2)
+"""A gain at 100 ms that is near the printed one."""
+
 
 def on(per: float, delay: int = 10, rate: int = 384, scenario: str = "") -> Pair:
     """Reno on a link."""
@@ -178,8 +181,8 @@ FIG4 = experiment(
             "gain at 100 ms, PER 1 %, %",
             "ratio",
             lambda measured: gain_of(measured, on(1.0, 100)),
-            {RUNS: Bounds(0, 20)},
-            note="printed: 6.8; the bounds are ours",
+            {RUNS: NEAR_PRINTED},
+            note="printed: 6.8; the bounds, a factor of two, are ours",
             basis="paper",
         ),
         Check(
@@ -307,7 +310,7 @@ def gains_under(measured: ExperimentRuns, sender: Sender) -> list[Value]:
 
 def both_come_out(sender: Sender) -> list[Check]:
     """Both published gains hold for this sender."""
-    names = ((10, Bounds(30, 45)), (100, Bounds(0, 20)))
+    names = ((10, Bounds(30, 45)), (100, NEAR_PRINTED))
     return [
         Check(
             f"{sender.label}: gain at {delay} ms, PER 1 %, %",
@@ -315,7 +318,7 @@ def both_come_out(sender: Sender) -> list[Check]:
             partial(gain_of, pair=under(sender, delay)),
             {RUNS: bounds},
             basis="paper",
-            fitted="packet size and smallest timeout were found by search",
+            fitted="window and smallest timeout were found by search",
         )
         for delay, bounds in names
     ]
@@ -336,7 +339,7 @@ GAIN = experiment(
     derive=lambda measured: [
         value for sender in SETTINGS for value in gains_under(measured, sender)
     ],
-    checks=tuple(both_come_out(SETTINGS[0])),
+    checks=tuple(both_come_out(SETTINGS[3])),
     note="the paper prints none of these settings, so this is a possibility, not a finding",
 )
 

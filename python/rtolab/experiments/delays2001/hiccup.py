@@ -184,11 +184,13 @@ def hiccups() -> tuple[Experiment, ...]:
             variants=(RENO, NEWRENO),
             derive=derive,
             checks=(
+                derived("NewReno adds to the 10", "exact", {1: Bounds(5, 5)}, of="more"),
                 derived_difference(
                     "NewReno adds one less than outstanding at the first duplicate",
                     "exact",
                     ("more", "rule"),
                     {1: Bounds(0, 0)},
+                    basis="ours",
                 ),
                 derived("growth by NewReno", "ratio", {1: Bounds(1.3, 1.7)}, of="grows"),
                 newreno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),

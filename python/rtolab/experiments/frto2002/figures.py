@@ -15,6 +15,7 @@ from rtolab.experiments.base import (
     Mark,
     Variant,
     assumed,
+    our_own,
     stated,
 )
 from rtolab.experiments.counts import (
@@ -206,7 +207,7 @@ FIGURES = (
     figure(
         1,
         "A delay triggers a spurious retransmission",
-        spurious_timeout(SACK) + spurious_timeout(NO_BUGFIX),
+        [*spurious_timeout(SACK), *our_own(*spurious_timeout(NO_BUGFIX))],
         variants=(SACK, NO_BUGFIX),
         assumptions=(*SET_R, NO_DELAYS, STALL),
         shown=(STALL_AT - 2, STALL_AT + 10),
