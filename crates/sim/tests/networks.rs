@@ -307,6 +307,8 @@ fn a_sender_retransmits_when_it_learns_that_a_handover_is_over() {
     let [plain, notified] = [None, Some(agent)].map(|kind| {
         let mut scenario = wireless(kind);
         scenario.flows[0].sender = "newreno".into();
+        // NewReno repairs one loss per round trip, so few segments may be in flight.
+        scenario.flows[0].receiver.receiver.buffer = 4_000;
         let radio = &mut scenario.links[1].channel;
         (radio.forward.drops, radio.outages.scripted) = (vec![], vec![handover]);
         connection(&traced(&scenario), "flow").clone()

@@ -39,8 +39,8 @@ impl Flags {
     pub const RXT_ECHO: Self = Self(0x400);
 
     /// The wireless link lost the segment for which the duplicate acknowledgment waits: explicit
-    /// loss notification (ELN, Balakrishnan, Padmanabhan, Seshan and Katz 1997). A base station sets
-    /// it. This bit, too, is reserved in RFC 9293.
+    /// loss notification (ELN, Balakrishnan, Padmanabhan, Seshan and Katz 1997). A base station
+    /// sets it. This bit, too, is reserved in RFC 9293.
     pub const ELN: Self = Self(0x800);
 
     /// All bits of the header.
