@@ -39,7 +39,7 @@ fn templates(policy: &Policy) -> &'static [&'static str] {
         Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Network => &["sack+{}"],
         Question::Reordering => &["sack+dsack+{}", "sack+eifel:rfc3522+{}"],
-        Question::SlowStart => &["sack+{}", "sack+cubic+{}"],
+        Question::SlowStart | Question::Pacing => &["sack+{}", "sack+cubic+{}"],
         Question::Response => &["sack+eifel+{}", "sack+frto+{}", "newreno+dsack+{}"],
     }
 }

@@ -2,6 +2,7 @@
 
 mod congestion;
 mod connection;
+mod pacing;
 mod rack;
 mod receiver;
 mod recovery;
@@ -26,6 +27,7 @@ pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, KeepAlive,
     Limits, Nagle, OldAcks, Secret, TimeWaitReset,
 };
+pub use pacing::{PacingConfig, PacingQuantum, PacingRate};
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{
     AckCounts, AckDelay, FalseReport, GapFill, ReceiverConfig, RepeatedSyn, RxtAnswer,
@@ -75,6 +77,9 @@ pub struct Config {
     /// Congestion control.
     #[setting(table, tables(cubic))]
     pub congestion: CongestionConfig,
+    /// Pacing.
+    #[setting(table)]
+    pub pacing: PacingConfig,
     /// Loss recovery.
     #[setting(table, tables(newreno, sack_recovery = sack, rack))]
     pub recovery: RecoveryConfig,

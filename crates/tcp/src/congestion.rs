@@ -2,14 +2,24 @@
 //!
 //! A congestion control is a file, a row of `controls!` and a variant of [`CongestionAlgorithm`].
 
+mod bbr;
+mod bbr3;
 mod control;
 mod cubic;
 mod hystart;
+mod max_filter;
+mod model;
+mod pacing;
+mod rate;
 mod reno;
 mod unlimited;
 mod window;
 
 pub(crate) use control::{Acked, CongestionControl};
+pub use model::ModelState;
+pub(crate) use model::{ModelContext, Modelled, PathModel};
+pub(crate) use pacing::Pacer;
+pub(crate) use rate::RateSampler;
 pub use window::Window;
 
 use alloc::boxed::Box;
@@ -18,7 +28,10 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::{
     Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, HalvedQuantity,
+    PacingRate, SlowStartExit,
 };
+use bbr::Bbr;
+use bbr3::Bbr3;
 use cubic::{Cubic, LinuxCubic};
 use hystart::HyStart;
 use reno::Reno;
@@ -52,7 +65,7 @@ macro_rules! controls {
         },)*)+];
 
         /// The state of a congestion control.
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Debug)]
         pub(crate) enum ControlState {
             $($($state($state),)+)+
         }
@@ -103,6 +116,12 @@ macro_rules! controls {
             fn is_limiting(&self) -> bool {
                 match self { $($(Self::$state(it) => it.is_limiting(),)+)+ }
             }
+            fn model(&mut self) -> Option<&mut dyn PathModel> {
+                match self { $($(Self::$state(it) => it.model(),)+)+ }
+            }
+            fn model_state(&self, smss: u64) -> Option<ModelState> {
+                match self { $($(Self::$state(it) => it.model_state(smss),)+)+ }
+            }
         }
     };
 }
@@ -119,26 +138,48 @@ controls! {
             config.congestion.cubic.growth = CubicGrowth::Linux;
             config.window.halves = HalvedQuantity::CongestionWindow;
         }};
+    Bbr [Bbr] |_| Bbr::new().into(),
+        { "bbr", "BBR version 1, which paces by a model of the path", "Linux 6.18, tcp_bbr.c", |_| {} };
+    Bbr3 [Bbr3] |_| Bbr3::new().into(),
+        { "bbr3", "BBR version 3, which also heeds losses", "draft-ietf-ccwg-bbr-06", |_| {} };
     None [Unlimited] |_| Unlimited.into(),
         { "no-control", "no window but the advertised one", "smoltcp 0.13, NoControl", |_| {} };
 }
 
-/// Congestion control and HyStart of a sender that is not plain Reno.
-#[derive(Clone, Copy, Debug)]
+/// Congestion control, HyStart and pacing of a sender that is not plain Reno.
+#[derive(Clone, Debug)]
 pub(crate) struct Controller {
     pub state: ControlState,
     hystart: Option<HyStart>,
     /// When data was last sent, if nothing is outstanding.
     idle_since: Option<Instant>,
+    /// Pacing, if the sender paces.
+    pub pacing: Option<Box<Pacing>>,
+}
+
+/// Pacing, and the inputs of a model of the path.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacing {
+    pub pacer: Pacer,
+    /// If congestion control is a model.
+    pub modelled: Option<Modelled>,
 }
 
 impl Controller {
-    /// The congestion control of `config`; `None`: plain Reno.
-    pub fn new(config: &CongestionConfig) -> Option<Box<Self>> {
-        let hystart = HyStart::new(config.slow_start_exit);
-        let plain = config.control == CongestionAlgorithm::Reno && hystart.is_none();
-        (!plain)
-            .then(|| Box::new(Self { state: ControlState::new(config), hystart, idle_since: None }))
+    /// The congestion control of `config`; `None`: plain Reno without pacing.
+    pub fn new(config: &Config) -> Option<Box<Self>> {
+        let CongestionConfig { control, slow_start_exit, .. } = config.congestion;
+        let mut state = ControlState::new(&config.congestion);
+        let has_model = state.model().is_some();
+        let exit = if has_model { SlowStartExit::Loss } else { slow_start_exit };
+        let hystart = HyStart::new(exit);
+        let paces = has_model || config.pacing.rate != PacingRate::Off;
+        if control == CongestionAlgorithm::Reno && hystart.is_none() && !paces {
+            return None;
+        }
+        let pacer = Pacer::new(config.pacing);
+        let pacing = paces.then(|| Box::new(Pacing { pacer, modelled: None }));
+        Some(Box::new(Self { state, hystart, idle_since: None, pacing }))
     }
 
     /// Grows the window for an ACK of new data. `idle_since`: when data was last sent, if the ACK
@@ -197,5 +238,11 @@ impl Controller {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_timeout();
         }
+    }
+
+    /// Collects delivery-rate samples for a model.
+    #[inline]
+    pub fn sampler(&mut self) -> Option<&mut RateSampler> {
+        Some(&mut self.pacing.as_mut()?.modelled.as_mut()?.rate)
     }
 }

@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::Window;
+use super::{ModelState, PathModel, Window};
 use crate::seq::Seq;
 
 /// A congestion control: the growth of the window in congestion avoidance, and its reduction at a
@@ -51,6 +51,18 @@ pub(crate) trait CongestionControl {
     /// Does cwnd limit the outstanding data?
     fn is_limiting(&self) -> bool {
         true
+    }
+
+    /// The model of the path that sets cwnd and the pacing rate, if it is one. Of the methods above
+    /// only [`Self::on_loss`] then matters.
+    fn model(&mut self) -> Option<&mut dyn PathModel> {
+        None
+    }
+
+    /// What the model knows; `smss` is the length of a segment in bytes.
+    fn model_state(&self, smss: u64) -> Option<ModelState> {
+        let _ = smss;
+        None
     }
 }
 

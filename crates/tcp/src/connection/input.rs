@@ -137,7 +137,7 @@ impl Connection {
 
     fn establish(&mut self, at: Instant) {
         self.fall_back_to_newreno();
-        self.sender.start(self.smss);
+        self.sender.start(self.smss, at);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,
             _ => State::FinWait1,

@@ -12,7 +12,7 @@ use crate::config::{
 /// The settings of a kernel, by their names below `net.ipv4` without `tcp_`; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sysctl {
-    /// `congestion_control`: `cubic` or `reno`, see [`Self::unknown_congestion`].
+    /// `congestion_control`: `cubic`, `reno` or `bbr`, see [`Self::unknown_congestion`].
     pub congestion: Option<String>,
     /// `sack`.
     pub sack: Option<bool>,
@@ -43,15 +43,20 @@ pub struct Sysctl {
 impl Sysctl {
     /// The congestion control, if the engine lacks it.
     pub fn unknown_congestion(&self) -> Option<&str> {
-        self.congestion.as_deref().filter(|name| !matches!(*name, "cubic" | "reno"))
+        self.congestion.as_deref().filter(|name| !matches!(*name, "cubic" | "reno" | "bbr"))
     }
 
     /// Configures a host to send as such a kernel does.
     pub fn apply(&self, config: &mut Config) {
         self.apply_options(config);
         self.apply_recovery(config);
-        if self.congestion.as_deref() == Some("reno") {
-            config.congestion.control = CongestionAlgorithm::Reno;
+        let control = match self.congestion.as_deref() {
+            Some("reno") => Some(CongestionAlgorithm::Reno),
+            Some("bbr") => Some(CongestionAlgorithm::Bbr),
+            _ => None,
+        };
+        if let Some(control) = control {
+            config.congestion.control = control;
             config.congestion.slow_start_exit = SlowStartExit::Loss;
         }
         if let Some(restarts) = self.slow_start_after_idle {

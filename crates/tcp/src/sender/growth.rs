@@ -11,9 +11,13 @@ use crate::flight::AckFacts;
 use crate::recovery::LossRecovery;
 
 impl Sender {
-    /// Without congestion control cwnd stays unlimited, whatever reduced it.
+    /// Without congestion control cwnd stays unlimited, whatever reduced it, and that of a model
+    /// stays as the model set it.
     #[inline]
-    pub(super) fn keep_cwnd_unlimited(&mut self) {
+    pub(super) fn keep_own_cwnd(&mut self) {
+        if self.controller.is_some() {
+            self.restore_own_cwnd();
+        }
         if self.controller.as_ref().is_some_and(|controller| !controller.state.is_limiting()) {
             self.window.set_cwnd(Window::UNLIMITED);
         }
@@ -116,6 +120,9 @@ impl Sender {
             ecn.on_reduction();
         }
         let cwnd = self.recovery.deflated(self.window.cwnd());
+        if self.has_model() {
+            return self.model_congestion(cwnd);
+        }
         let remainder = match &mut self.controller {
             None => bytes / 2,
             Some(controller) => controller.on_loss(bytes, cwnd, &self.window),
@@ -132,7 +139,8 @@ impl Sender {
     }
 
     /// Restores the state of congestion control after a spurious reduction.
-    pub(crate) fn undo_reduction(&mut self) {
+    pub(crate) fn undo_reduction(&mut self, at: Instant) {
+        self.with_model(at, |model, cx| model.undo(cx));
         if let Some(controller) = &mut self.controller {
             controller.state.undo();
         }

@@ -8,6 +8,7 @@ mod detection;
 pub(crate) mod ecn;
 mod fast_path;
 mod growth;
+mod modelling;
 mod nagle;
 mod on_ack;
 mod outcome;
@@ -226,15 +227,16 @@ impl Sender {
     }
 
     /// Initialises the windows. The handshake has negotiated segments of `smss` bytes of payload.
-    pub fn start(&mut self, smss: u32) {
+    pub fn start(&mut self, smss: u32, at: Instant) {
         let syn_lost = match self.config.window.after_syn {
             AfterSyn::OneSegment => self.syn_timeouts > 0,
             AfterSyn::Linux => self.syn_timeouts > 1,
         };
         self.window = Window::new(&self.config.window, smss, syn_lost);
-        self.controller = Controller::new(&self.config.congestion);
+        self.controller = Controller::new(&self.config);
         self.on_fast_path &= self.controller.is_none();
-        self.keep_cwnd_unlimited();
+        self.start_pacing(at);
+        self.keep_own_cwnd();
         self.burst = u32::MAX;
         if self.syn_timed_out() {
             self.rtt.restart_after_syn();
@@ -245,6 +247,7 @@ impl Sender {
     pub fn write(&mut self, bytes: u64) {
         self.burst = u32::MAX;
         self.track_delayed_acks(|tracker| tracker.begin_train(true));
+        self.check_app_limited();
         if !self.fin {
             self.write_seq = Seq::new(self.write_seq.value().saturating_add(bytes));
         }

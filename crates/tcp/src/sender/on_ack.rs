@@ -48,6 +48,7 @@ impl Sender {
     fn on_ack_slow_path(&mut self, segment: &Segment, at: Instant) {
         let rack_timer_ran = self.rack_timer().is_some();
         // Scoreboard (RFC 9293, RFC 2018, RFC 8985 section 6.2 steps 1 to 3)
+        self.begin_rate_sample();
         let (ack, timed) = self.scoreboard_on_ack(segment, at);
         let credits = self.credits(&ack);
         self.note_received(segment, at);
@@ -60,7 +61,9 @@ impl Sender {
         let phase = self.recover_on_ack(&ack, outcome);
         // Window reduction and growth (RFC 3168, reduction/, congestion/)
         let reducing = self.reduce_on_ack(segment, &ack);
-        if self.can_grow(&ack, (phase, outcome), reducing) {
+        if self.has_model() {
+            self.run_model(&ack);
+        } else if self.can_grow(&ack, (phase, outcome), reducing) {
             self.grow_window(&ack, credits);
         }
         if ack.is_new() {
@@ -68,7 +71,8 @@ impl Sender {
         }
         // Timers (RFC 6298 section 5, RFC 8985 section 7.2)
         self.restart_timers(&ack, rack_timer_ran);
-        self.keep_cwnd_unlimited();
+        self.keep_own_cwnd();
+        self.follow_window();
         self.enter_fast_path(&ack);
     }
 
@@ -100,7 +104,8 @@ impl Sender {
     /// and, with [`Sampling::EverySegment`], the send times of the acknowledged segments that were
     /// not retransmitted.
     fn scoreboard_on_ack(&mut self, segment: &Segment, at: Instant) -> (AckFacts, Vec<Instant>) {
-        let Self { flight, loss_recovery, recovery, config, window, .. } = self;
+        let Self { flight, loss_recovery, recovery, config, window, controller, .. } = self;
+        let mut sampler = controller.as_mut().and_then(|controller| controller.sampler());
         let rack = &config.recovery.rack;
         let times_all = config.rto.sampling == Sampling::EverySegment;
         let mut timed = Vec::new();
@@ -108,6 +113,9 @@ impl Sender {
         loss_recovery.begin_ack();
         let on_delivered = |sent: &Sent, ack: &AckFacts| {
             loss_recovery.on_delivered(sent, ack, (recovery, rack));
+            if let Some(sampler) = &mut sampler {
+                sampler.on_delivered(sent, ack);
+            }
             if times_all && sent.end() <= ack.ack && !sent.was_retransmitted() {
                 timed.push(sent.first_sent);
             }

@@ -28,6 +28,9 @@ impl Sender {
             self.end_train(at);
             return None;
         }
+        if self.must_pace(at) {
+            return None;
+        }
         self.restart_after_idle(at);
         let Some(chunk) = self.choose(at) else {
             self.end_train(at);
@@ -71,6 +74,9 @@ impl Sender {
     pub fn note_sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let in_order = self.nxt >= self.flight.max();
         let is_retransmission = segment.seq < self.flight.max();
+        if self.controller.is_some() {
+            self.note_paced(segment, at);
+        }
         self.flight.sent(segment, at, cause);
         if is_retransmission {
             self.note_retransmission(segment.seq, cause);
@@ -107,10 +113,10 @@ impl Sender {
             IdleRestart::LastReceived => self.last_activity.received,
         };
         let idle = self.flight.size() == 0 && since.is_some_and(|since| at - since > self.rto());
-        if idle && self.new_chunk().is_some() {
+        if idle && !self.has_model() && self.new_chunk().is_some() {
             let initial = self.window.initial(&self.config.window);
             self.window.limit_cwnd(initial);
-            self.keep_cwnd_unlimited();
+            self.keep_own_cwnd();
             self.track_delayed_acks(DelayedAckTracker::begin_slow_start);
         }
     }

@@ -3,9 +3,10 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use rtolab_time::Instant;
 use thiserror::Error;
 
-use super::{SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
+use super::{LastActivity, SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Requirement};
@@ -82,11 +83,17 @@ impl Sender {
             self.delayed_acks = tracker_of(&config);
         }
         self.window.reconfigure(&config.window);
-        if config.congestion != self.config.congestion {
-            self.controller = Controller::new(&config.congestion);
+        let controls = (config.congestion, config.pacing);
+        let is_new = controls != (self.config.congestion, self.config.pacing);
+        if is_new {
+            self.controller = Controller::new(&config);
         }
         self.rtt.reconfigure(config.clone());
         self.config = config;
-        self.keep_cwnd_unlimited();
+        if is_new {
+            let LastActivity { sent, received } = self.last_activity;
+            self.start_pacing(sent.max(received).unwrap_or(Instant::START));
+        }
+        self.keep_own_cwnd();
     }
 }

@@ -139,6 +139,7 @@ impl Sender {
             Some(_) => self.window.ssthresh(),
         };
         match self.config.window.full_ack {
+            _ if self.has_model() => {}
             FullAck::Halved => self.window.set_cwnd_to_half(half, &before),
             FullAck::FlightSize | FullAck::Ssthresh => self.window.set_cwnd(self.window.ssthresh()),
         }

@@ -23,7 +23,9 @@ impl Sender {
     /// Fast recovery begins with `flight_size` bytes outstanding and `cwnd` equal to `ssthresh`. A
     /// running PRR may continue.
     pub(crate) fn begin_reduction(&mut self, flight_size: u64) {
-        if self.config.recovery.reduction == Reduction::RateHalving {
+        if self.has_model() {
+            self.reduction = WindowReduction::AtOnce;
+        } else if self.config.recovery.reduction == Reduction::RateHalving {
             self.window.set_cwnd(flight_size);
             let halving = RateHalving::recovery(self.window.cwnd());
             self.reduction = WindowReduction::RateHalving(halving);
@@ -36,6 +38,7 @@ impl Sender {
     /// recovery before it. `before`: the counts before it.
     pub(crate) fn reduce(&mut self, facts: &AckFacts, recovering: bool, before: LossCounts) {
         match self.config.recovery.reduction {
+            _ if self.has_model() => {}
             Reduction::RateHalving if self.recovery.is_in_fast_recovery() => {
                 self.reduce_rate(facts, !recovering);
             }
@@ -65,6 +68,7 @@ impl Sender {
             ecn.on_ece(self.flight.max());
         }
         match self.config.recovery.reduction {
+            _ if self.has_model() => {}
             Reduction::RateHalving => self.begin_window_reduction(flight_size),
             Reduction::Prr(PrrBound::Linux) if self.loss_recovery.is_time_based() => {
                 self.begin_prr_for_ece(facts, cwnd);
@@ -160,7 +164,8 @@ impl Sender {
     /// Begins PRR if the reordering timer began fast recovery.
     pub(crate) fn reduce_at_timer(&mut self) {
         let Reduction::Prr(bound) = self.config.recovery.reduction else { return };
-        if self.config.counts_delivered() && self.recovery.is_in_fast_recovery() {
+        let runs = self.config.counts_delivered() && !self.has_model();
+        if runs && self.recovery.is_in_fast_recovery() {
             let flight_size = self.flight.size();
             self.begin_prr(bound, flight_size, flight_size - self.flight.sacked());
             // Linux assumes one delivered segment (`tcp_rack_reo_timeout`).

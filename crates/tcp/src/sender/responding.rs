@@ -203,7 +203,7 @@ impl Sender {
         }
         match action.reduction {
             ReductionOutcome::Stands => {}
-            ReductionOutcome::Undone => self.undo_reduction(),
+            ReductionOutcome::Undone => self.undo_reduction(facts.at),
             ReductionOutcome::RateHalving => {
                 let halving = RateHalving::cwr(self.flight.max());
                 self.reduction = WindowReduction::RateHalving(halving);
@@ -237,6 +237,7 @@ impl Sender {
     /// of Linux 6.1, which resets `icsk_retransmits` and returns to `TCP_CA_Open`).
     fn resume(&mut self, detection: &Detection) {
         self.stop_frto();
+        self.model_resumes();
         self.timed_out_at = None;
         self.nxt = self.flight.max();
         self.recovery.leave();

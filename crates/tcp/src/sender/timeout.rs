@@ -163,7 +163,8 @@ impl Sender {
         self.permission = SendPermission::Windows;
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
-        self.keep_cwnd_unlimited();
+        self.model_timeout(at);
+        self.keep_own_cwnd();
     }
 
     /// Does the timer of `head` not back off, because it is the SYN of an active open with few

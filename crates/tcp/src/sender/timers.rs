@@ -14,7 +14,11 @@ impl Sender {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         let timers = [Timer::Retransmission, Timer::Reordering, Timer::LossProbe];
-        if self.without_retransmission { None } else { self.timers.first(&timers) }
+        let first = if self.without_retransmission { None } else { self.timers.first(&timers) };
+        match self.controller {
+            None => first,
+            Some(_) => self.pacing_deadline().into_iter().chain(first).min(),
+        }
     }
 
     /// When the next timer of RACK-TLP expires.
@@ -26,6 +30,10 @@ impl Sender {
     /// A timer has expired: runs the timers of RACK-TLP that expire before the retransmission
     /// timer. Returns whether the retransmission timer has expired, too.
     pub fn has_timed_out(&mut self, at: Instant) -> bool {
+        self.on_pacing_timer(at);
+        if self.without_retransmission {
+            return false;
+        }
         // After a late wake-up the timers run in order, each at the time at which it was due.
         while let Some(due) = self.rack_timer() {
             let rto = self.timers.get(Timer::Retransmission);
@@ -43,7 +51,8 @@ impl Sender {
             true => self.with_episode(due, |sender| sender.on_reordering_timer(due)),
             false => self.on_probe_timer(due),
         }
-        self.keep_cwnd_unlimited();
+        self.note_losses(due);
+        self.keep_own_cwnd();
     }
 
     /// Restarts the retransmission timer.

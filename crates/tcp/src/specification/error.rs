@@ -51,8 +51,8 @@ pub enum SpecificationError {
     },
     /// The engine lacks the kernel's congestion control.
     #[error(
-        "sender `{spec}` has the kernel's congestion control `{found}`; the engine knows cubic and \
-         reno"
+        "sender `{spec}` has the kernel's congestion control `{found}`; the engine knows cubic, \
+         reno and bbr"
     )]
     Congestion {
         /// The specification.

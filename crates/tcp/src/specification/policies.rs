@@ -5,7 +5,7 @@ use rtolab_time::Duration;
 
 use super::policy::{Policy, Question, Sets};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Parity, PartialAckTimer, PrrBound, Reduction, Response,
+    Algorithm, Arithmetic, Bugfix, Config, PacingRate, Parity, PartialAckTimer, PrrBound, Reduction, Response,
     RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
 };
 use crate::congestion::CONTROL_TERMS;
@@ -171,6 +171,14 @@ const OTHERS: &[Policy] = &[
             c.congestion.slow_start_exit = SlowStartExit::HyStart;
         },
     ),
+    pacing(
+        "pacing",
+        "segments leave at a multiple of the window each round trip",
+        "Linux, tcp_update_pacing_rate and tcp_pacing_check",
+        |c| {
+            c.pacing.rate = PacingRate::Window;
+        },
+    ),
     reordering(
         "adaptive-dupthresh",
         "each spurious fast retransmit raises dupthresh by one",
@@ -217,6 +225,7 @@ rows! {
     reduction: Reduction,
     congestion: Congestion,
     slow_start: SlowStart,
+    pacing: Pacing,
     reordering: Reordering,
     network: Network,
 }

@@ -45,6 +45,8 @@ pub enum Question {
     Congestion,
     /// When does slow start end?
     SlowStart,
+    /// When do the segments leave that the windows allow?
+    Pacing,
     /// How much reordering is tolerated?
     Reordering,
     /// Which signals does the network send?
@@ -63,6 +65,7 @@ impl Question {
             Self::Reduction => "reduction",
             Self::Congestion => "congestion",
             Self::SlowStart => "slow start",
+            Self::Pacing => "pacing",
             Self::Reordering => "reordering",
             Self::Network => "network",
         }

@@ -4,6 +4,7 @@
 
 pub mod any;
 pub mod pair;
+pub mod path;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -1,0 +1,223 @@
+//! BBR version 1. Its constants are those of Linux 6.18, `tcp_bbr.c`.
+
+use crate::script::Script;
+use crate::script::path::{Fate, Path};
+use rtolab_tcp::Event;
+use rtolab_tcp::spurious::Verdict;
+use rtolab_time::Duration;
+
+/// Ten segments after a handshake of 100 ms.
+fn bbr(spec: &str) -> Script {
+    Script::sender(spec).cwnd(10).handshake_takes(100).sent(1..=10)
+}
+
+/// A megabyte a second, 100 ms, and twice the BDP of 100 kB as a queue; everything is written.
+fn bulk(spec: &str) -> Path {
+    let mut path = Path::new(spec, (1_000_000, 100, 200_000));
+    path.write(50_000_000);
+    path
+}
+
+fn retransmitted(path: &Path, kind: fn(&Event) -> bool) -> usize {
+    path.events.iter().filter(|event| kind(event)).count()
+}
+
+#[test]
+fn the_first_rate_is_that_of_the_initial_window() {
+    // bw = 10 * 2^24 / 100,000 us = 1677; gain = 739 / 256; 1 % less.
+    let s = bbr("rack+bbr");
+    assert_eq!(s.connection.sender().pacing_rate(), Some(285_661));
+    let model = s.connection.sender().path_model().unwrap();
+    assert_eq!((model.mode, model.pacing_gain, model.cwnd_gain), ("startup", 288, 288));
+    assert_eq!(model.min_rtt, Some(Duration::from_millis(100)));
+}
+
+#[test]
+fn slow_start_grows_by_what_is_delivered() {
+    let mut s = bbr("rack+bbr");
+    s.at(200).ack(4).expect([11]).cwnd(14.0);
+    // The segments left when the application had nothing more to send, so that the sample counts
+    // only because it is the largest: 4 segments in 100 ms.
+    let model = s.connection.sender().path_model().unwrap();
+    assert!((39_900..=40_000).contains(&model.bw), "{model:?}");
+    assert_eq!((model.round_count, model.full_bw_count), (1, 0));
+}
+
+#[test]
+fn startup_doubles_until_the_pipe_is_full() {
+    let mut path = bulk("rack+bbr");
+    let took = path.until_mode("drain", 3_000);
+    // 10 segments fill a tenth of the pipe: four doublings, and three round trips without growth.
+    assert!((600..=1_400).contains(&took), "{took} ms");
+    assert!(path.model().max_bw.abs_diff(1_000_000) < 20_000, "{:?}", path.model());
+    assert_eq!((path.model().full_bw_count, path.model().full_bw_reached), (3, true));
+    assert_eq!(path.model().pacing_gain, 100 * 88 / 256);
+    path.until_mode("probe_bw", 1_000);
+    // The queue has drained to about the BDP.
+    assert!(path.in_flight() <= 110_000, "{}", path.in_flight());
+}
+
+#[test]
+fn probe_bw_fills_the_pipe_and_keeps_the_queue_short() {
+    let mut path = bulk("rack+bbr");
+    path.until_mode("probe_bw", 5_000);
+    let goodput = path.goodput(|path| {
+        path.run(5_000);
+    });
+    assert!(goodput > 950_000.0, "{goodput}");
+    let mut gains = Vec::new();
+    for _ in 0..80 {
+        path.run(10);
+        gains.push(path.model().pacing_gain);
+        assert!(path.in_flight() <= 210_000, "{}", path.in_flight());
+    }
+    gains.dedup();
+    assert!(gains.contains(&125) && gains.contains(&75) && gains.contains(&100), "{gains:?}");
+    assert_eq!(path.model().cwnd_gain, 200);
+    assert_eq!(path.dropped, 0);
+}
+
+#[test]
+fn segments_leave_at_the_pacing_rate() {
+    let mut path = bulk("rack+bbr");
+    path.until_mode("probe_bw", 5_000);
+    path.until(2_000, |path| path.model().pacing_gain == 100);
+    path.departures.clear();
+    path.run(90);
+    let gaps: Vec<_> = path.departures.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    // A segment takes 1 ms, and 1 % less is sent.
+    let even = |gap: &&Duration| (gap.secs_f64() - 0.001_01).abs() < 0.000_05;
+    assert!(gaps.iter().filter(even).count() * 10 >= gaps.len() * 9, "{gaps:?}");
+}
+
+#[test]
+fn every_ten_seconds_the_window_is_four_segments() {
+    let mut path = bulk("rack+bbr");
+    let took = path.until_mode("probe_rtt", 15_000);
+    assert!((10_000..=11_500).contains(&took), "{took} ms");
+    path.run(150);
+    assert_eq!((path.cwnd(), path.model().cwnd_gain), (4_000, 100));
+    let took = path.until_mode("probe_bw", 1_000);
+    // 200 ms from the time at which four segments are in flight, and a round trip.
+    assert!((100..=400).contains(&took), "{took} ms");
+    assert!(path.cwnd() >= 150_000, "{}", path.cwnd());
+}
+
+#[test]
+fn an_idle_sender_skips_probe_rtt_and_restarts_at_its_rate() {
+    let mut path = Path::new("rack+bbr", (1_000_000, 100, 200_000));
+    path.write(4_000_000).run(5_000);
+    assert_eq!(path.mode(), "probe_bw");
+    path.run(10_000);
+    let cwnd = path.cwnd();
+    path.write(100_000);
+    assert!(path.model().idle_restart);
+    assert_eq!(path.cwnd(), cwnd);
+    let rate = path.sender.sender().pacing_rate().unwrap();
+    assert!(rate.abs_diff(990_000) < 30_000, "{rate}");
+    path.run(150);
+    assert_eq!(path.mode(), "probe_bw");
+}
+
+#[test]
+fn random_losses_do_not_reduce_the_rate() {
+    let mut path = bulk("rack+bbr");
+    path.fate = Box::new(|number| if number % 50 == 0 { Fate::Lost } else { Fate::Passes });
+    path.until_mode("probe_bw", 5_000);
+    let goodput = path.goodput(|path| {
+        path.run(8_000);
+    });
+    assert!(goodput > 850_000.0, "{goodput}");
+    let mut cubic = bulk_cubic();
+    cubic.fate = Box::new(|number| if number % 50 == 0 { Fate::Lost } else { Fate::Passes });
+    cubic.run(5_000);
+    let goodput = cubic.goodput(|path| {
+        path.run(8_000);
+    });
+    assert!(goodput < 300_000.0, "{goodput}");
+}
+
+fn bulk_cubic() -> Path {
+    let mut path = Path::new("rack+cubic", (1_000_000, 100, 200_000));
+    path.write(50_000_000);
+    path
+}
+
+#[test]
+fn the_first_round_trip_of_a_recovery_conserves_packets() {
+    let mut s = bbr("rack+bbr");
+    s.at(200).ack(1).expect([11]);
+    s.at(201).sacks(1, [3..=5]);
+    // Seven are in flight, one is lost, and three were delivered: cwnd = 6 + 3.
+    s.take();
+    assert!(s.connection.sender().path_model().is_some());
+    s.cwnd(10.0).fast_retransmits(1);
+}
+
+#[test]
+fn a_spurious_timeout_restores_the_window() {
+    let mut path = Path::new("rack+frto:linux+eifel+bbr", (1_000_000, 100, 200_000));
+    path.write(50_000_000).run(4_000);
+    assert_eq!(path.mode(), "probe_bw");
+    let before = path.cwnd();
+    // Everything is held for a second and a half.
+    path.busy_for(1_500);
+    path.until(1_400, |path| retransmitted(path, |e| matches!(e, Event::Timeout(_))) > 0);
+    path.run(1);
+    let reduced = path.cwnd();
+    assert!(reduced <= 10_000, "{reduced}");
+    let spurious = |e: &Event| matches!(e, Event::Verdict { verdict: Verdict::Spurious, .. });
+    path.until(3_000, |path| path.events.iter().any(spurious));
+    assert!(path.cwnd() * 2 > before, "{} of {before}", path.cwnd());
+}
+
+#[test]
+fn a_genuine_timeout_restores_the_window_when_it_is_repaired() {
+    let mut path = bulk("rack+bbr");
+    path.run(4_000);
+    let (before, sent) = (path.cwnd(), path.sent);
+    path.fate = Box::new(move |n| {
+        if (sent..sent + 400).contains(&n) { Fate::Lost } else { Fate::Passes }
+    });
+    path.until(5_000, |path| retransmitted(path, |e| matches!(e, Event::Timeout(_))) > 0);
+    assert!(path.cwnd() < 20_000, "{}", path.cwnd());
+    path.run(6_000);
+    assert!(path.cwnd() * 3 > before * 2, "{} of {before}", path.cwnd());
+}
+
+#[test]
+fn a_policer_is_found_and_obeyed() {
+    let mut path = bulk("rack+bbr");
+    (path.rate, path.queue) = (10_000_000, 10_000_000);
+    path.policer = Some((500_000, 100_000, 100_000, path.now));
+    path.until(20_000, |path| path.model().bw_shortterm.is_some());
+    let policed = path.model().bw_shortterm.unwrap();
+    assert!((420_000..=520_000).contains(&policed), "{policed}");
+    path.run(1_500);
+    let (sent, dropped) = (path.sent, path.dropped);
+    path.run(1_500);
+    let share = (path.dropped - dropped) as f64 / (path.sent - sent) as f64;
+    assert!(share < 0.05, "{share}");
+}
+
+#[test]
+fn aggregated_acks_widen_the_window() {
+    let mut path = bulk("rack+bbr");
+    path.ack_slot = Duration::from_millis(40);
+    path.run(6_000);
+    assert!(path.model().extra_acked >= 20_000, "{:?}", path.model());
+    let goodput = path.goodput(|path| {
+        path.run(3_000);
+    });
+    assert!(goodput > 900_000.0, "{goodput}");
+}
+
+#[test]
+fn every_recovery_carries_bbr() {
+    for recovery in ["reno", "newreno", "sack", "sack:ns2", "rack", "linux"] {
+        let mut path = Path::new(&format!("{recovery}+bbr"), (1_000_000, 100, 200_000));
+        path.fate = Box::new(|number| if number % 200 == 0 { Fate::Lost } else { Fate::Passes });
+        path.write(3_000_000);
+        path.until(60_000, |path| path.delivered() >= 3_000_000);
+    }
+}
