@@ -43,7 +43,7 @@ const SYSCTLS: [Sysctl; 8] = [
     ("tcp_sack", "kernel.sack", Some("receiver.sack"), &["true", "false"]),
     ("tcp_dsack", "kernel.dsack", Some("receiver.dsack"), &["true", "false"]),
     ("tcp_early_retrans", "kernel.early_retrans", None, &["3", "0"]),
-    ("tcp_congestion_control", "kernel.congestion", None, &["cubic", "reno"]),
+    ("tcp_congestion_control", "kernel.congestion", None, &["cubic", "reno", "bbr"]),
     ("rto_min", "kernel.rto_min", None, &["200 ms", "1 s", "3 s"]),
     ("tcp_rto_max_ms", "tcp.rto.max", None, &["120 s", "5 s", "1 s"]),
 ];
@@ -272,7 +272,7 @@ fn set_for(sender: &str, known: &Settings) -> Settings {
 fn candidates(known: &Settings) -> Vec<(&'static str, Settings)> {
     let mut candidates = Vec::new();
     for frto in ["2", "0"] {
-        for congestion in ["cubic", "reno"] {
+        for congestion in ["cubic", "reno", "bbr"] {
             for probes in ["3", "0"] {
                 let set = known.with("kernel.frto", frto).with("kernel.congestion", congestion);
                 candidates.push((LINUX, set.with("kernel.early_retrans", probes)));

@@ -128,6 +128,10 @@ macro_rules! controls {
 
 controls! {
     Reno [Reno] |_| Reno.into();
+    Bbr [Bbr] |_| Bbr::new().into(),
+        { "bbr", "BBR version 1: it paces by a model of the path", "Linux 6.18, tcp_bbr.c", |_| {} };
+    Bbr3 [Bbr3] |_| Bbr3::new().into(),
+        { "bbr3", "BBR version 3, which also heeds losses", "draft-ietf-ccwg-bbr-06", |_| {} };
     Cubic [Cubic, LinuxCubic] |config| match config.cubic.growth {
         CubicGrowth::Rfc9438 => Cubic::new(config.cubic).into(),
         CubicGrowth::Linux => LinuxCubic::new(config.cubic).into(),
@@ -138,10 +142,6 @@ controls! {
             config.congestion.cubic.growth = CubicGrowth::Linux;
             config.window.halves = HalvedQuantity::CongestionWindow;
         }};
-    Bbr [Bbr] |_| Bbr::new().into(),
-        { "bbr", "BBR version 1, which paces by a model of the path", "Linux 6.18, tcp_bbr.c", |_| {} };
-    Bbr3 [Bbr3] |_| Bbr3::new().into(),
-        { "bbr3", "BBR version 3, which also heeds losses", "draft-ietf-ccwg-bbr-06", |_| {} };
     None [Unlimited] |_| Unlimited.into(),
         { "no-control", "no window but the advertised one", "smoltcp 0.13, NoControl", |_| {} };
 }

@@ -21,13 +21,13 @@ pub enum CongestionAlgorithm {
     /// By a segment a round trip, and by half (RFC 5681).
     #[default]
     Reno,
-    /// By a cubic function of the time since the last reduction, and by three tenths (RFC 9438).
-    Cubic,
     /// By a model of the path, from the rates at which it delivers and its smallest round trip; it
     /// also paces. Version 1 (Linux, `tcp_bbr.c`).
     Bbr,
     /// The same by version 3, which also heeds losses (draft-ietf-ccwg-bbr-06).
     Bbr3,
+    /// By a cubic function of the time since the last reduction, and by three tenths (RFC 9438).
+    Cubic,
     /// Not at all: only the advertised window limits the outstanding data, as in stacks without
     /// congestion control (smoltcp).
     None,

@@ -301,10 +301,7 @@ impl Model {
 
     /// `IsProbingBW` (section 5.3.3.6)
     const fn is_probing_bw(&self) -> bool {
-        matches!(
-            self.state,
-            BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp
-        )
+        matches!(self.state, BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
 
     /// Loss recovery may be over: then the window of before returns (section 5.6.4.4).

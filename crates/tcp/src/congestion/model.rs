@@ -3,9 +3,9 @@
 
 use rtolab_time::{Duration, Instant};
 
+use super::Window;
 use super::pacing::Pacer;
 use super::rate::{LostSegment, RateSample, RateSampler};
-use super::Window;
 use crate::sender::CaState;
 use crate::seq::Seq;
 

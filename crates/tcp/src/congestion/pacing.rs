@@ -70,11 +70,12 @@ impl Pacer {
         self.rate = srtt.map(|_| u64::try_from(rate).unwrap_or(u64::MAX));
     }
 
-    /// Must the next segment wait at `at`? If so, the timer runs.
-    pub fn must_wait(&mut self, at: Instant) -> bool {
+    /// Must the next segment wait at `at`? If so, the timer runs if the windows allow the segment.
+    pub fn must_wait(&mut self, at: Instant, allowed: bool) -> bool {
         let (began, left) = self.quantum;
-        self.waits = self.next_send_time > at && !(began == at && left > 0);
-        self.waits
+        let must = self.next_send_time > at && !(began == at && left > 0);
+        self.waits = must && allowed;
+        must
     }
 
     /// When the pacing timer expires, if a segment waits.

@@ -3,7 +3,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{CaState, Sender};
+use super::{CaState, SendPermission, Sender};
 use crate::congestion::{
     CongestionControl, ModelContext, ModelState, Modelled, Pacing, PathModel, RateSampler,
 };
@@ -223,7 +223,15 @@ impl Sender {
     pub(super) fn must_pace(&mut self, at: Instant) -> bool {
         self.controller.is_some()
             && self.retransmit_head != Some(Cause::Timeout)
-            && self.pacing_mut().is_some_and(|pacing| pacing.pacer.must_wait(at))
+            && self.waits_for_departure(at)
+    }
+
+    #[inline(never)]
+    fn waits_for_departure(&mut self, at: Instant) -> bool {
+        let room = self.window.cwnd() + self.limited_transmit();
+        let free = self.retransmit_head.is_some() || self.permission != SendPermission::Windows;
+        let may_send = free || self.outstanding() + self.window.smss() <= room;
+        self.pacing_mut().is_some_and(|pacing| pacing.pacer.must_wait(at, may_send))
     }
 
     /// When the pacing timer expires.

@@ -6,7 +6,9 @@ use alloc::sync::Arc;
 use rtolab_time::Instant;
 use thiserror::Error;
 
-use super::{LastActivity, SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of};
+use super::{
+    LastActivity, SendPermission, Sender, detectors_of, frto_of, responder_of, tracker_of,
+};
 use crate::config::{Algorithm, Config};
 use crate::congestion::Controller;
 use crate::spurious::{DetectorSet, FrtoVariant, Requirement};

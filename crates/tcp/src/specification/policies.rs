@@ -5,8 +5,8 @@ use rtolab_time::Duration;
 
 use super::policy::{Policy, Question, Sets};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, PacingRate, Parity, PartialAckTimer, PrrBound, Reduction, Response,
-    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
+    Algorithm, Arithmetic, Bugfix, Config, PacingRate, Parity, PartialAckTimer, PrrBound,
+    Reduction, Response, RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
 };
 use crate::congestion::CONTROL_TERMS;
 use crate::profile::PROFILES;

@@ -10,6 +10,7 @@ mod any_segments;
 mod any_wrap;
 mod attacks;
 mod bbr;
+mod bbr3;
 mod bytes;
 mod closing;
 mod cubic;

@@ -1,8 +1,6 @@
 //! The window of BBR version 1.
 
-use super::{
-    BBR_UNIT, BW_UNIT, CWND_MIN_TARGET, Mode, ModelContext, RateSample, State, packets,
-};
+use super::{BBR_UNIT, BW_UNIT, CWND_MIN_TARGET, Mode, ModelContext, RateSample, State, packets};
 use crate::sender::CaState;
 
 /// The window before the first round trip is measured, in segments (`TCP_INIT_CWND`).

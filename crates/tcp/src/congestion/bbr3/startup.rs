@@ -52,7 +52,9 @@ impl Model {
         let in_fast_recovery = cx.ca_state == CaState::Recovery;
         let too_high = match cx.has_selective_acks {
             true => {
-                self.loss_round_start && events >= FULL_LOSS_CNT && Self::is_inflight_too_high(rs, cx)
+                self.loss_round_start
+                    && events >= FULL_LOSS_CNT
+                    && Self::is_inflight_too_high(rs, cx)
             }
             false => rs.losses > 0,
         };
