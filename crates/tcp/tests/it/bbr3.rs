@@ -3,8 +3,9 @@
 //! its BDP is 100,000 bytes.
 
 use crate::script::path::{Fate, Path};
-use rtolab_tcp::Event;
+use rtolab_tcp::config::RtoFloor;
 use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Event, specification};
 use rtolab_time::Duration;
 
 const RATE: u64 = 1_000_000;
@@ -74,7 +75,8 @@ fn exiting_drain_based_on_inflight() {
     assert_eq!(path.model().pacing_gain, 50);
     let rounds = path.model().round_count;
     path.until(2_000, |path| path.mode() != "drain");
-    assert_eq!(path.mode(), "probe_down");
+    // DOWN, or at once CRUISE, whose condition is the same while there is no `inflight_longterm`.
+    assert!(["probe_down", "probe_cruise"].contains(&path.mode()), "{}", path.mode());
     assert!(path.in_flight() <= BDP * 105 / 100, "{}", path.in_flight());
     assert!(path.model().round_count <= rounds + 3);
 }
@@ -84,9 +86,9 @@ fn exiting_drain_based_on_time() {
     let mut path = bulk("rack+bbr3", 8 * BDP);
     path.until_mode("drain", 5_000);
     let rounds = path.model().round_count;
-    // A decrease by 10 %, as the draft has it, still drains at half of the bandwidth. By nine
-    // tenths, it does not.
-    path.rate = RATE / 10;
+    // A decrease by 10 %, as the draft has it, still drains at half of the bandwidth. By six tenths,
+    // it does not.
+    path.set_rate(RATE * 4 / 10);
     path.until(20_000, |path| path.mode() != "drain");
     assert!(path.in_flight() > BDP * 12 / 10, "{}", path.in_flight());
     assert_eq!(path.model().round_count, rounds + 4);
@@ -103,8 +105,8 @@ fn exiting_probe_up_on_bandwidth_plateau() {
 #[test]
 fn exiting_probe_up_on_loss_when_application_limited() {
     let mut path = Path::new("rack+bbr3", (RATE, 100, 4 * BDP));
-    path.write(3_000_000);
-    path.until_mode("probe_down", 10_000);
+    path.write(2_000_000);
+    path.until(10_000, |path| path.mode().starts_with("probe_") && path.in_flight() == 0);
     assert!(write_slowly(&mut path, 10_000, |path| path.mode() == "probe_up"));
     path.fate = Box::new(|number| if number % 5 == 0 { Fate::Lost } else { Fate::Passes });
     assert!(write_slowly(&mut path, 2_000, |path| path.mode() != "probe_up"));
@@ -119,15 +121,19 @@ fn never_exiting_probe_up_or_startup_when_application_limited_with_no_loss() {
     let mut path = Path::new("rack+bbr3", (RATE, 100, 4 * BDP));
     assert!(!write_slowly(&mut path, 4_000, |path| path.mode() != "startup"));
     let mut path = Path::new("rack+bbr3", (RATE, 100, 4 * BDP));
-    path.write(3_000_000);
-    path.until_mode("probe_down", 10_000);
+    path.write(2_000_000);
+    path.until(10_000, |path| path.mode().starts_with("probe_") && path.in_flight() == 0);
     assert!(write_slowly(&mut path, 10_000, |path| path.mode() == "probe_up"));
-    assert!(!write_slowly(&mut path, 4_000, |path| path.mode() != "probe_up"));
+    // Until ProbeRTT is due, which the state machine enters from any state.
+    let rounds = path.model().round_count;
+    assert!(write_slowly(&mut path, 5_500, |path| path.mode() != "probe_up"));
+    assert_eq!(path.mode(), "probe_rtt");
+    assert!(path.model().round_count > rounds + 5, "{rounds}, {:?}", path.model());
 }
 
 #[test]
 fn exiting_probe_down_on_inflight() {
-    let mut path = bulk_in("probe_up", 4 * BDP);
+    let mut path = probing_up("rack+bbr3");
     path.until_mode("probe_down", 2_000);
     assert_eq!(path.model().pacing_gain, 90);
     assert!(path.in_flight() > BDP, "{}", path.in_flight());
@@ -138,10 +144,13 @@ fn exiting_probe_down_on_inflight() {
 
 #[test]
 fn exiting_probe_down_after_max_time() {
-    let mut path = bulk_in("probe_up", 8 * BDP);
-    path.until_mode("probe_down", 2_000);
-    // By 10 %, as the draft has it, the queue neither grows nor drains.
-    path.rate = RATE * 9 / 10;
+    // 200 segments each 20 ms, so that 63 round trips with the queue take longer than the wait.
+    let mut path = Path::new("rack+bbr3", (10 * RATE, 20, 16 * BDP));
+    path.write(500_000_000);
+    path.until_mode("drain", 3_000);
+    // By 10 %, as the draft has it, the queue would neither grow nor drain.
+    path.set_rate(4 * RATE);
+    path.until_mode("probe_down", 3_000);
     let mut cruised = false;
     let took = path.until(4_000, |path| {
         cruised |= path.mode() == "probe_cruise";
@@ -169,7 +178,7 @@ fn entering_and_exiting_probe_rtt() {
 fn skipping_probe_rtt_due_to_application_limited_sending() {
     let mut path = Path::new("rack+bbr3", (RATE, 100, 4 * BDP));
     path.write(3_000_000);
-    path.until_mode("probe_down", 10_000);
+    path.until(10_000, |path| path.mode().starts_with("probe_"));
     path.until(10_000, |path| path.in_flight() == 0);
     path.run(6_000).write(50_000);
     assert!(path.model().idle_restart);
@@ -222,7 +231,8 @@ fn correctly_managing_sub_packet_bdps() {
 #[test]
 fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     let mut path = bulk_in("probe_cruise", 8 * BDP);
-    (path.rate, path.queue) = (10 * RATE, 40 * BDP);
+    path.set_rate(10 * RATE);
+    path.queue = 40 * BDP;
     let took = path.until(20_000, |path| path.model().max_bw > RATE * 94 / 10);
     // A probe follows within 3.1 s, and each round trip of it multiplies the rate by 1.25 at most:
     // eleven of them are 10 times. Several probes share them.
@@ -232,16 +242,16 @@ fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
 #[test]
 fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     let mut path = bulk_in("probe_cruise", BDP);
-    path.rate = RATE / 10;
+    path.set_rate(RATE / 10);
     path.until(5_000, |path| path.model().bw_shortterm.is_some());
-    path.until(3_000, |path| path.model().bw < RATE / 2);
+    path.until(10_000, |path| path.model().bw_shortterm.is_some_and(|bw| bw < RATE * 8 / 10));
     path.until(40_000, |path| path.model().max_bw < RATE / 10 * 11 / 10);
 }
 
 #[test]
 fn handling_token_bucket_policers() {
     let mut path = bulk_in("probe_cruise", 100 * BDP);
-    path.rate = 100 * RATE;
+    path.set_rate(100 * RATE);
     path.policer = Some((RATE / 2, 100_000, 100_000, path.now));
     path.until(10_000, |path| path.model().bw_shortterm.is_some());
     assert!(path.model().inflight_shortterm.is_some());
@@ -254,10 +264,16 @@ fn handling_token_bucket_policers() {
     assert!(goodput > 0.8 * 500_000.0 && lost < 0.1, "{goodput}, {lost}");
 }
 
-/// A flow of a sender with D-SACK in ProbeBW_UP that has lost nothing.
+/// A flow in ProbeBW_UP that has lost nothing. ProbeRTT does not follow for a second and a half,
+/// because it was just before.
 fn probing_up(spec: &str) -> Path {
-    let mut path = bulk(spec, 8 * BDP);
-    path.until_mode("probe_up", 30_000);
+    let mut config = Path::config();
+    config.rto.floor = RtoFloor::Total(Duration::from_millis(200));
+    let config = specification::sender(spec, &config).unwrap();
+    let mut path = Path::with(&config, (RATE, 100, 8 * BDP));
+    path.write(500_000_000);
+    path.until_mode("probe_rtt", 12_000);
+    path.until_mode("probe_up", 12_000);
     assert_eq!(path.dropped, 0);
     path
 }
@@ -286,15 +302,16 @@ fn handling_spurious_fast_recovery() {
 fn handling_spurious_rto_recovery() {
     let mut path = probing_up("rack+frto:linux+eifel+bbr3");
     let cwnd = path.cwnd();
-    path.busy_for(2_000);
-    path.until(3_000, has_timed_out);
+    path.busy_for(900);
+    path.until(900, has_timed_out);
     path.step();
     assert!(path.cwnd() < 10_000, "{}", path.cwnd());
     path.until(3_000, found_spurious);
     let after = path.model();
     assert_eq!(after.inflight_longterm, None);
     assert!(["probe_up", "probe_refill"].contains(&after.mode), "{after:?}");
-    assert!(path.cwnd() >= cwnd, "{} of {cwnd}", path.cwnd());
+    // In ProbeBW_UP `QuantizationBudget` adds two segments.
+    assert!(path.cwnd() + 2_000 >= cwnd, "{} of {cwnd}", path.cwnd());
 }
 
 #[test]

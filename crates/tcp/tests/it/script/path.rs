@@ -55,13 +55,18 @@ pub struct Path {
 impl Path {
     /// A connection of sender `spec` over a path of `rate` bytes per second and `rtt` milliseconds,
     /// with a queue of `queue` bytes. The handshake is done.
-    pub fn new(spec: &str, (rate, rtt, queue): (u64, u64, u64)) -> Self {
+    pub fn new(spec: &str, path: (u64, u64, u64)) -> Self {
+        Self::with(&specification::sender(spec, &Self::config()).unwrap(), path)
+    }
+
+    /// The configuration of both ends before the sender's specification.
+    pub fn config() -> Config {
         let mut config = Config { mss: 1000, window_scale: Some(7), ..Config::default() };
         config.timestamp.in_mss = false;
         config.dsack = true;
         config.receiver.buffer = 4_000_000;
         config.receiver.ack_every = 1;
-        Self::with(&specification::sender(spec, &config).unwrap(), (rate, rtt, queue))
+        config
     }
 
     pub fn with(config: &Config, (rate, rtt, queue): (u64, u64, u64)) -> Self {
@@ -138,6 +143,21 @@ impl Path {
     pub fn busy_for(&mut self, millis: u64) {
         self.busy = self.busy.max(self.now) + Duration::from_millis(millis);
         self.queue += millis * self.rate / 1000;
+    }
+
+    /// The rate of the bottleneck changes, also for what waits there.
+    pub fn set_rate(&mut self, rate: u64) {
+        let (now, delay, before) = (self.now, self.delay, std::mem::replace(&mut self.rate, rate));
+        let nanos =
+            |wait: Duration| u128::from(wait.nanos()) * u128::from(before) / u128::from(rate);
+        let later = |at: Instant| now + Duration::from_nanos(nanos(at.since(now)) as u64);
+        self.busy = later(self.busy.max(now));
+        for ((at, order), (to, segment)) in std::mem::take(&mut self.arrivals) {
+            let waits = matches!(to, To::Receiver) && at > now + delay;
+            let leaves = Instant::from_nanos(at.nanos().saturating_sub(delay.nanos()));
+            let at = if waits { later(leaves) + delay } else { at };
+            self.arrivals.insert((at, order), (to, segment));
+        }
     }
 
     /// Lets `millis` pass.
