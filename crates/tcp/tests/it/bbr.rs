@@ -47,8 +47,8 @@ fn slow_start_grows_by_what_is_delivered() {
 fn startup_doubles_until_the_pipe_is_full() {
     let mut path = bulk("rack+bbr");
     let took = path.until_mode("drain", 3_000);
-    // 10 segments fill a tenth of the pipe: four doublings, and three round trips without growth, of
-    // up to 288 ms because the window is 2.88 times the BDP.
+    // 10 segments fill a tenth of the pipe: four doublings, and three round trips without growth,
+    // of up to 288 ms because the window is 2.88 times the BDP.
     assert!((700..=100 + 400 + 100 + 3 * 300).contains(&took), "{took} ms");
     assert!(path.model().max_bw.abs_diff(1_000_000) < 20_000, "{:?}", path.model());
     assert_eq!((path.model().full_bw_count, path.model().full_bw_reached), (3, true));

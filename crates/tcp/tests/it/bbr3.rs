@@ -86,8 +86,8 @@ fn exiting_drain_based_on_time() {
     let mut path = bulk("rack+bbr3", 8 * BDP);
     path.until_mode("drain", 5_000);
     let rounds = path.model().round_count;
-    // A decrease by 10 %, as the draft has it, still drains at half of the bandwidth. By six tenths,
-    // it does not.
+    // A decrease by 10 %, as the draft has it, still drains at half of the bandwidth. By six
+    // tenths, it does not.
     path.set_rate(RATE * 4 / 10);
     path.until(20_000, |path| path.mode() != "drain");
     assert!(path.in_flight() > BDP * 12 / 10, "{}", path.in_flight());

@@ -40,8 +40,8 @@ pub struct Path {
     pub fate: Box<dyn FnMut(u64) -> Fate>,
     /// ACKs arrive at the multiples of this only.
     pub ack_slot: Duration,
-    /// A policer in place of the bottleneck: bytes per second, the depth of its bucket in bytes, its
-    /// tokens and when they were counted.
+    /// A policer in place of the bottleneck: bytes per second, the depth of its bucket in bytes,
+    /// its tokens and when they were counted.
     pub policer: Option<(u64, u64, u64, Instant)>,
     /// The number of data segments sent, and of those dropped.
     pub sent: u64,
