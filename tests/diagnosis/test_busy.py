@@ -15,8 +15,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+import long_captures
 from capture_changes import Packet, as_udp, parts, renumbered, written
 from labelled_captures import Labelled, labels
+from peak_memory import peak
 from rtolab.diagnosis import diagnose
 from rtolab.result import Result
 from rtolab.run import run as simulated
@@ -188,6 +190,25 @@ def test_a_capture_of_hours(tmp_path: Path) -> None:
         assert counts["verdict", what, what] > 30, counts
     assert counts["timeout", "spurious", "spurious"] > 20, counts
     assert wrong(counts) == {}
+    answer = document["answer"]
+    assert answer["network"] == "loses-and-late"
+    assert answer["loss"]["low"] <= 0.01 <= answer["loss"]["high"]
+
+
+def test_memory_does_not_grow_with_hours(tmp_path: Path) -> None:
+    """Connections of three hours, idle for minutes at a time: of a day, and of ten days."""
+    values = {"duration": "3h", "loss": "0.0", "spikes": "0.0", "think": "300 s"}
+    result = requests(tmp_path, 1, response="30 kB", more="", **values)
+    once = result.pcapng(0, "sender")
+    packets = len(parts(once)[1])
+    day, days = (list(long_captures.repeated(once, count * packets)) for count in (8, 80))
+    (tmp_path / "days.pcapng").write_bytes(b"".join(days))
+    document = diagnose(tmp_path / "days.pcapng").document
+    summary = document["summary"]
+    assert summary["ended"] - summary["began"] > 5 * 24 * 3600
+    assert summary["connections"] >= 80
+    assert document["answer"]["network"] == "healthy"
+    assert peak(days) - peak(day) < 20_000_000
 
 
 def first(result: Result, run: int) -> int:

@@ -4,8 +4,7 @@ import gzip
 import json
 import struct
 import subprocess
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 import long_captures
 import program
+from peak_memory import peak
 from prerequisites import require_tool
 from program import execute
 
@@ -148,24 +148,6 @@ def test_other_captures_are_diagnosed_beside_a_file_that_is_none(
     assert done.returncode == 2
     assert b"stall.pcapng" in done.stdout
     assert b"notes.txt" in done.stderr
-
-
-def peak(parts: Iterable[bytes]) -> int:
-    """The peak memory of the command that reads this capture, in bytes."""
-    program = "import resource, subprocess, sys; from rtolab.cli import main\n"
-    program += "try: main()\n"
-    program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
-    command = [sys.executable, "-c", program, "diagnose", "-", "--top", "1"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as running:
-        assert running.stdin
-        assert running.stderr
-        for part in parts:
-            running.stdin.write(part)
-        running.stdin.close()
-        reported = running.stderr.read()
-    return int(reported.split()[-1]) * 1024
 
 
 def short(packets: int) -> Iterator[bytes]:

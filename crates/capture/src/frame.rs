@@ -1,11 +1,13 @@
 //! Parsing and building of frames: IP packets with TCP segments after a link-layer header.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
+use arrayvec::ArrayVec;
 use rtolab_packet::protocol::EXTENSIONS;
 use rtolab_packet::{Ip, NoSegment, ip_header};
-use rtolab_tcp::Flags;
-use rtolab_tcp::wire::{Payload, WireSegment, checksum_holds};
+use rtolab_tcp::wire::{Addresses, Payload, Ports, WireSegment, checksum_holds};
+use rtolab_tcp::{Codepoint, Flags, SynOptions};
 use rtolab_time::Instant;
 
 use crate::{CapturedPacket, SynFingerprint};
@@ -33,7 +35,37 @@ impl Captured {
         if packet.fragment.is_some() {
             return None;
         }
-        segment(&packet, Verification::Off, (0, at, None)).ok()
+        let mut captured = Self::empty();
+        segment(&packet, Verification::Off, (0, at, None), &mut captured).ok()?;
+        Some(captured)
+    }
+
+    /// A packet without addresses, for a reader to fill.
+    pub const fn empty() -> Self {
+        let none = Ipv4Addr::UNSPECIFIED;
+        Self {
+            number: 0,
+            packet: CapturedPacket {
+                at: Instant::START,
+                addresses: Addresses::V4 { from: none, to: none },
+                identification: 0,
+                codepoint: Codepoint::NotEct,
+                segment: WireSegment {
+                    ports: Ports { from: 0, to: 0 },
+                    seq: 0,
+                    ack: 0,
+                    len: 0,
+                    window: 0,
+                    flags: Flags::NONE,
+                    syn: SynOptions { mss: None, window_scale: None, sack_permitted: false },
+                    timestamps: None,
+                    sack: ArrayVec::new_const(),
+                },
+                comment: None,
+            },
+            checksum: Checksum::Unverified,
+            syn_fingerprint: None,
+        }
     }
 }
 
@@ -128,31 +160,33 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
 }
 
-/// The segment in a complete IP packet, captured `at` this time as this frame of its file.
+/// Fills `captured` with the segment in a complete IP packet, captured `at` this time as this frame
+/// of its file. In place, because the packet is large.
 #[inline]
 pub(crate) fn segment(
     ip: &Ip<'_>,
     verification: Verification,
     (number, at, comment): (u64, Instant, Option<Cow<'static, str>>),
-) -> Result<Captured, NoSegment> {
+    captured: &mut Captured,
+) -> Result<(), NoSegment> {
     if !ip.is_tcp() {
         return Err(NoSegment::Other);
     }
-    let segment = WireSegment::parse(ip.payload, ip.length).map_err(|_| NoSegment::Malformed)?;
-    let checksum = match ip.payload.get(..ip.length) {
+    let packet = &mut captured.packet;
+    packet.segment = WireSegment::parse(ip.payload, ip.length).map_err(|_| NoSegment::Malformed)?;
+    captured.checksum = match ip.payload.get(..ip.length) {
         _ if verification == Verification::Off => Checksum::Unverified,
         None => Checksum::Cut,
         Some(whole) if checksum_holds(whole, ip.header.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,
     };
-    let syn_fingerprint = segment.flags.has(Flags::SYN).then(|| SynFingerprint::of(ip));
-    let packet = CapturedPacket {
-        at,
-        addresses: ip.header.addresses,
-        identification: ip.header.identification,
-        codepoint: ip.header.codepoint,
-        segment,
-        comment,
-    };
-    Ok(Captured { number, packet, checksum, syn_fingerprint })
+    let is_syn = packet.segment.flags.has(Flags::SYN);
+    captured.syn_fingerprint = is_syn.then(|| SynFingerprint::of(ip));
+    packet.at = at;
+    packet.addresses = ip.header.addresses;
+    packet.identification = ip.header.identification;
+    packet.codepoint = ip.header.codepoint;
+    packet.comment = comment;
+    captured.number = number;
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Diagnosis of all connections of a capture.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use ahash::RandomState;
@@ -31,13 +32,31 @@ const MAX_CLEAN_REPORTED: u64 = 10_000;
 const MAX_REPORTED: u64 = 2_000_000;
 
 /// The two ends of a connection, the lower first, as integers that compare fast.
-pub(crate) type Key = [u64; 5];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// The upper halves of the addresses: zero for IPv4.
+    upper: [u64; 2],
+    lower: [u64; 2],
+    /// The IP versions and the ports.
+    ports: u64,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        if self.upper != [0; 2] {
+            self.upper.iter().for_each(|&half| state.write_u64(half));
+        }
+        self.lower.iter().for_each(|&half| state.write_u64(half));
+        state.write_u64(self.ports);
+    }
+}
 
 pub(crate) fn key(packet: &CapturedPacket) -> Key {
     let (from, to) = (words(packet.from()), words(packet.to()));
     let ([high, low, port], [other_high, other_low, other_port]) =
         if from <= to { (from, to) } else { (to, from) };
-    [high, low, other_high, other_low, port << 32 | other_port]
+    let ports = port << 32 | other_port;
+    Key { upper: [high, other_high], lower: [low, other_low], ports }
 }
 
 /// The IP version, the address and the port.

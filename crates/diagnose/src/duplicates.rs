@@ -25,13 +25,39 @@ const MAX_LAG_OF_SYN: Duration = Duration::from_millis(500);
 /// The longest tick of a timestamp clock: timestamps taken further apart differ.
 const TICK: Duration = Duration::from_millis(10);
 
+/// The latest packets of one direction: their fingerprints, and their times apart from these, so
+/// that the search is fast.
+#[derive(Clone, Debug)]
+struct Ring {
+    fingerprints: [Fingerprint; REMEMBERED],
+    times: [Instant; REMEMBERED],
+    /// The number of packets remembered so far. The newest replaces the oldest.
+    count: usize,
+}
+
+impl Ring {
+    /// The time since the newest packet with this fingerprint.
+    fn lag(&self, fingerprint: Fingerprint, at: Instant) -> Option<Duration> {
+        let found = self.fingerprints.iter().fold(false, |any, one| any | (*one == fingerprint));
+        if !found {
+            return None;
+        }
+        let known = self.fingerprints.iter().zip(&self.times).take(self.count);
+        known.filter(|(one, _)| **one == fingerprint).map(|(_, then)| at.since(*then)).min()
+    }
+
+    fn remember(&mut self, fingerprint: Fingerprint, at: Instant) {
+        let index = self.count % REMEMBERED;
+        (self.fingerprints[index], self.times[index]) = (fingerprint, at);
+        self.count += 1;
+    }
+}
+
 /// The latest packets of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecentPackets {
-    /// A ring of up to [`REMEMBERED`] packets.
-    packets: Vec<(Instant, Fingerprint)>,
-    /// The index of the oldest packet of a full ring.
-    oldest: usize,
+    /// `None` before the first packet.
+    ring: Option<Box<Ring>>,
     syn: Option<(Instant, Fingerprint)>,
 }
 
@@ -70,22 +96,15 @@ impl RecentPackets {
             0 => MAX_LAG_WITHOUT_ID,
             _ => MAX_LAG,
         };
-        let same = self.packets.iter().filter(|(_, other)| *other == fingerprint);
-        let lag = same.map(|(then, _)| at.since(*then)).min().filter(|lag| *lag <= within);
+        let ring = self.ring.get_or_insert_with(|| {
+            let (fingerprints, times) = ([0; REMEMBERED], [Instant::START; REMEMBERED]);
+            Box::new(Ring { fingerprints, times, count: 0 })
+        });
+        let lag = ring.lag(fingerprint, at).filter(|lag| *lag <= within);
         if lag.is_none() {
-            self.remember((at, fingerprint));
+            ring.remember(fingerprint, at);
         }
         lag
-    }
-
-    fn remember(&mut self, packet: (Instant, Fingerprint)) {
-        if self.packets.len() < REMEMBERED {
-            self.packets.reserve_exact(REMEMBERED - self.packets.len());
-            self.packets.push(packet);
-        } else {
-            self.packets[self.oldest] = packet;
-            self.oldest = (self.oldest + 1) % REMEMBERED;
-        }
     }
 }
 

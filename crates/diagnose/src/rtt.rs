@@ -1,5 +1,7 @@
 //! The round-trip times of one direction, measured at the capture point by Karn's algorithm.
 
+use std::ops::RangeInclusive;
+
 use rtolab_tcp::{AckFacts, Flight};
 use rtolab_time::{Duration, Instant};
 
@@ -112,6 +114,14 @@ impl RttStatistics {
     /// The approximate RTO without backoff.
     pub fn timeout(&self) -> Option<Duration> {
         self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_VARIANCE))
+    }
+
+    /// How long after a segment its answer may come, from the soonest to the latest; `None` without
+    /// a sample.
+    pub fn answer_times(&self) -> Option<RangeInclusive<Duration>> {
+        let min = self.min?;
+        let latest = self.srtt.map_or(min, |srtt| srtt * 3 / 4).max(min) * 2;
+        Some(min * TOO_SOON / 100..=latest)
     }
 
     /// The time after which a segment is no longer answered.

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use rtolab_capture::{InOrder, ReadError, Reader};
+use rtolab_capture::{Captured, InOrder, ReadError, Reader};
 use serde::Serialize;
 
 use crate::pair::{self, Pair};
@@ -100,13 +100,12 @@ fn read<R: Read, E>(
     progress: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Option<ReadError>, E> {
     let mut count = 0_u64;
-    while let Some(captured) = packets.next() {
-        match captured {
-            Ok(captured) => {
-                diagnosis.packet(&captured);
-            }
-            Err(error) => return Ok(Some(error)),
+    let mut captured = Captured::empty();
+    while let Some(read) = packets.next_into(&mut captured) {
+        if let Err(error) = read {
+            return Ok(Some(error));
         }
+        diagnosis.packet(&captured);
         count += 1;
         if count % PROGRESS_INTERVAL == 0 {
             progress(packets.reader().offset())?;

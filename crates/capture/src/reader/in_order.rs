@@ -33,6 +33,21 @@ impl<R: Read> InOrder<R> {
         &self.reader
     }
 
+    /// As [`Reader::next_into`].
+    pub fn next_into(&mut self, captured: &mut Captured) -> Option<Result<(), ReadError>> {
+        if self.waiting.is_empty() && !self.is_over && !self.reader.has_several_interfaces() {
+            return self.reader.next_into(captured);
+        }
+        self.fill();
+        match self.waiting.pop() {
+            Some(Reverse(Waiting(earliest))) => {
+                *captured = earliest;
+                Some(Ok(()))
+            }
+            None => self.error.take().map(Err),
+        }
+    }
+
     /// Reads packets until one can be returned.
     fn fill(&mut self) {
         while !self.is_over && self.waiting.len() < MAX_WAITING {
@@ -49,14 +64,8 @@ impl<R: Read> Iterator for InOrder<R> {
     type Item = Result<Captured, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.waiting.is_empty() && !self.is_over && !self.reader.has_several_interfaces() {
-            return self.reader.next();
-        }
-        self.fill();
-        match self.waiting.pop() {
-            Some(Reverse(Waiting(captured))) => Some(Ok(captured)),
-            None => self.error.take().map(Err),
-        }
+        let mut captured = Captured::empty();
+        self.next_into(&mut captured).map(|next| next.map(|()| captured))
     }
 }
 

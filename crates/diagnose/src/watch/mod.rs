@@ -10,6 +10,7 @@ mod totals;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use ahash::RandomState;
 use rtolab_capture::Captured;
 use rtolab_time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ struct Pending {
 #[derive(Debug)]
 pub struct Watch {
     limits: WatchLimits,
-    open: HashMap<Key, Watched>,
+    open: HashMap<Key, Watched, RandomState>,
     /// By the connections' numbers.
     pending: BTreeMap<u64, Pending>,
     done: VecDeque<ConnectionReport>,
@@ -76,7 +77,7 @@ impl Watch {
     pub fn new(limits: WatchLimits) -> Self {
         Self {
             limits,
-            open: HashMap::new(),
+            open: HashMap::default(),
             pending: BTreeMap::new(),
             done: VecDeque::new(),
             size: 0,

@@ -1,0 +1,23 @@
+"""The peak memory of `rtolab diagnose`."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+
+
+def peak(parts: Iterable[bytes]) -> int:
+    """The peak memory of the command that reads this capture, in bytes."""
+    program = "import resource, subprocess, sys; from rtolab.cli import main\n"
+    program += "try: main()\n"
+    program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    command = [sys.executable, "-c", program, "diagnose", "-", "--top", "1"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdin
+        assert running.stderr
+        for part in parts:
+            running.stdin.write(part)
+        running.stdin.close()
+        reported = running.stderr.read()
+    return int(reported.split()[-1]) * 1024
