@@ -110,7 +110,8 @@ fn exiting_probe_up_on_loss_when_application_limited() {
     assert!(write_slowly(&mut path, 10_000, |path| path.mode() == "probe_up"));
     path.fate = Box::new(|number| if number % 5 == 0 { Fate::Lost } else { Fate::Passes });
     assert!(write_slowly(&mut path, 2_000, |path| path.mode() != "probe_up"));
-    assert_eq!(path.mode(), "probe_down");
+    // DOWN lasts for one ACK, because an application-limited sender has no queue to drain.
+    assert!(["probe_down", "probe_cruise"].contains(&path.mode()), "{}", path.mode());
     // The pseudocode of section 5.5.10.2 sets `inflight_longterm` only if the lost segment was not
     // application-limited, so that it stays unset here.
     assert_eq!(path.model().inflight_longterm, None);
