@@ -236,6 +236,11 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         }
     }
 
+    /// The outages of one direction alone.
+    pub(crate) fn outages(&mut self, direction: Direction) -> &mut Timeline {
+        self.sides[direction.index()].one_way.outages()
+    }
+
     pub(crate) fn disturbances(&mut self, until: Instant, into: &mut Vec<Disturbance>) {
         for direction in Direction::BOTH {
             let arq_node = &mut self.sides[direction.index()];

@@ -201,6 +201,38 @@ impl<F: Frame> Channel<F> {
         );
     }
 
+    /// Keeps all outages, for [`Channel::outage`]. Call it before the first frame.
+    pub fn keep_outages(&mut self) {
+        self.outages.keep();
+        for direction in Direction::BOTH {
+            self.outages_of(direction).keep();
+        }
+    }
+
+    /// The outage with this index, in order of time, of those of one direction or, if `direction`
+    /// is `None`, of those of both at once; `None` if it has not begun by `at`. Outages that touch
+    /// are merged. [`Channel::keep_outages`] must have been called.
+    pub fn outage(
+        &mut self,
+        direction: Option<Direction>,
+        (index, at): (usize, Instant),
+    ) -> Option<Disturbance> {
+        let timeline = match direction {
+            None => &mut self.outages,
+            Some(direction) => self.outages_of(direction),
+        };
+        let Span { from, to } = timeline.nth(index, at)?;
+        Some(Disturbance { kind: DisturbanceKind::Outage, direction, from, to })
+    }
+
+    /// The outages of one direction alone.
+    fn outages_of(&mut self, direction: Direction) -> &mut Timeline {
+        either!(&mut self.kind,
+            plain => plain[direction.index()].outages(),
+            arq => arq.outages(direction)
+        )
+    }
+
     /// The recorded stalls, outages and spikes that began before `until`, in order of their
     /// beginnings. Stalls and outages that touch are merged.
     pub fn disturbances(&mut self, until: Instant) -> Vec<Disturbance> {

@@ -195,6 +195,11 @@ impl Medium {
         self.delays.at(at, state)
     }
 
+    /// The outages of this direction alone.
+    pub(crate) const fn outages(&mut self) -> &mut Timeline {
+        &mut self.outages
+    }
+
     /// Is this direction alone in an outage?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.outages.covers(at)

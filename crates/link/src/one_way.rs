@@ -259,6 +259,11 @@ impl<F: Frame> OneWay<F> {
         self.medium.transmitter.stalls().covered(from, to)
     }
 
+    /// The outages of this direction alone.
+    pub(crate) fn outages(&mut self) -> &mut Timeline {
+        self.medium.outages()
+    }
+
     /// Is this direction alone in an outage?
     pub(crate) fn is_out(&mut self, at: Instant) -> bool {
         self.medium.is_out(at)

@@ -163,6 +163,12 @@ impl Timeline {
         self.known.iter().copied().take_while(move |span| span.from < until)
     }
 
+    /// The span with this index among the kept ones, if it has begun by `at`.
+    pub(crate) fn nth(&mut self, index: usize, at: Instant) -> Option<Span> {
+        self.compute_until(at);
+        self.known.get(index).copied().filter(|span| span.from <= at)
+    }
+
     fn first_ending_after(&mut self, at: Instant) -> Option<Span> {
         self.compute_until(at);
         let past = self.known.partition_point(|span| span.to <= at);

@@ -3,6 +3,7 @@
 
 mod copies;
 pub mod middlebox;
+mod outage_meter;
 mod packet;
 mod route;
 mod routing_table;
@@ -10,6 +11,7 @@ pub mod workload;
 
 pub use copies::Copies;
 pub use middlebox::{Middlebox, OutgoingPacket};
+pub use outage_meter::{Departure, NewData, OutageMeter};
 pub use packet::{Condition, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use routing_table::{Attachment, RouteStep, RoutingTable};

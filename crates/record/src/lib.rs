@@ -3,15 +3,17 @@
 
 mod column;
 mod kinds;
+mod outages;
 mod rows;
 mod scores;
 pub mod tables;
 
 pub use column::{Cell, Table};
 pub use kinds::{Place, TimeoutKind, Truth};
+pub use outages::{DisturbanceRow, OutageRow, count_timeouts};
 pub use rows::{
-    ConnectionRow, Delays, DisturbanceRow, Fate, HEAD, LinkRow, Losses, Measured, PacketEvent,
-    Recording, Run, SegmentRow, TaskRow, TimeoutRow, WindowRow,
+    ConnectionRow, Delays, Fate, HEAD, LinkRow, Losses, Measured, PacketEvent, Recording, Run,
+    SegmentRow, TaskRow, TimeoutRow, WindowRow,
 };
 pub use scores::{
     Comparison, DupackCause, DuplicateRow, TransferOutcome, Truths, VerdictRow, WhatIfRow,

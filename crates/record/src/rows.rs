@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rtolab_link::{Direction, DisturbanceKind, DropCause, Stats};
+use rtolab_link::{Direction, DropCause, Stats};
 use rtolab_tcp::Segment;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
 use crate::kinds::{Place, TimeoutKind, Truth};
+use crate::outages::{DisturbanceRow, OutageRow};
 use crate::scores::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
 
 /// One run: a scenario with one sender and one seed.
@@ -44,6 +45,8 @@ pub struct Recording {
     pub links: Vec<LinkRow>,
     /// One row per stall, outage or spike, if the run is traced.
     pub disturbances: Vec<DisturbanceRow>,
+    /// One row per connection and outage.
+    pub outages: Vec<OutageRow>,
     /// One row per page, or request with its response.
     pub tasks: Vec<TaskRow>,
     /// One row per scored retransmission and detector.
@@ -381,19 +384,4 @@ pub struct LinkRow {
     pub measured_transmitted_bytes: u64,
     /// Bytes delivered within the measurement interval.
     pub measured_delivered_bytes: u64,
-}
-
-/// `disturbances`: one row per stall, outage or spike, if the run is traced.
-#[derive(Clone, Debug)]
-pub struct DisturbanceRow {
-    /// The link's name.
-    pub link: Arc<str>,
-    /// The direction; `None` for both.
-    pub direction: Option<Direction>,
-    /// The kind of disturbance.
-    pub kind: DisturbanceKind,
-    /// When it began.
-    pub from: Instant,
-    /// When it ended.
-    pub to: Instant,
 }

@@ -7,6 +7,7 @@ use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
+use crate::outages::outages;
 use crate::{ConnectionRow, DupackCause, Recording, SegmentRow, Truth};
 
 /// A table of the runs.
@@ -56,6 +57,11 @@ pub const TABLES: &[TableKind] = &[
         name: "disturbances",
         about: "One row per stall, outage or delay spike of a link; empty unless the run is traced.",
         make: disturbances,
+    },
+    TableKind {
+        name: "outages",
+        about: "One row per connection and outage on its way: how soon it resumed, and its probes.",
+        make: outages,
     },
     TableKind {
         name: "verdicts",
@@ -334,7 +340,7 @@ fn disturbance(kind: DisturbanceKind) -> &'static str {
     }
 }
 
-fn direction(direction: Direction) -> &'static str {
+pub(crate) const fn direction(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
         Direction::Backward => "backward",

@@ -6,6 +6,7 @@ use rtolab_link::{Channel, ChannelConfig, Direction, Distribution, Stream};
 use rtolab_net::{Application, Middlebox};
 use rtolab_record::{
     ConnectionRow, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow, TimeoutKind, Truths,
+    count_timeouts,
 };
 use rtolab_scenario::{AgentKind, Scenario, Workload};
 use rtolab_tcp::sender::Negotiated;
@@ -16,6 +17,7 @@ use rtolab_time::{Duration, Instant};
 use crate::error::SimError;
 use crate::flow::SimFlow;
 use crate::links::{PlainLinks, SimLink};
+use crate::outages::WatchedOutages;
 use crate::plan::Plans;
 use crate::sim::{
     Alternative, Branch, Branching, FlowApplication, Horizon, Measure, Parts, Scoring,
@@ -44,6 +46,8 @@ pub struct Lab {
     plain_links: PlainLinks,
     /// The scoring of runs, if requested.
     request: Option<ScoringRequest>,
+    /// The links with outages, if there are any.
+    outages: Option<Box<WatchedOutages>>,
 }
 
 /// The start and the workload of a flow of the scenario.
@@ -87,6 +91,7 @@ impl Lab {
         let first = scenario.flows.first().map_or("", |flow| flow.sender_name(sender));
         Ok(Self {
             sender: sender.unwrap_or(first).into(),
+            outages: WatchedOutages::new(&plans).map(Box::new),
             end: Instant::START + scenario.duration,
             measured: scenario.measured,
             starts: scenario.flows.iter().zip(&plans.flows).map(flow_start).collect(),
@@ -183,7 +188,12 @@ impl Lab {
             self.add_flow(flow_start, *ends, (&stream, &mut parts));
         }
         let trace = Trace::new(observe.trace, observe.windows);
+        let outages = self.outages.clone();
+        if let Some(outages) = &outages {
+            outages.keep_outages(&mut parts.links);
+        }
         let mut sim = Sim::new(parts, trace, Measure::new(self.measured));
+        sim.outages = outages;
         sim.scoring = self.scoring(observe.trace).map(Box::new);
         sim
     }
@@ -271,6 +281,10 @@ impl Lab {
             recording.connections.extend(row);
         }
         record_timeouts(&mut sim, &mut recording);
+        if let Some(outages) = sim.outages.take() {
+            recording.outages = outages.into_rows(&sim.flows);
+            count_timeouts(&mut recording);
+        }
         recording.tasks = sim.applications.iter().flat_map(task_rows).collect();
         let now = sim.now();
         for (((name, _), link), measured) in

@@ -8,6 +8,7 @@ mod error;
 mod flow;
 mod lab;
 mod links;
+mod outages;
 mod plan;
 mod prefetch;
 mod queue;

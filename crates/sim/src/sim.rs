@@ -23,6 +23,7 @@ use rtolab_time::Instant;
 
 use crate::flow::SimFlow;
 use crate::links::{SimLink, SimStep, SimSteps, SortedRun};
+use crate::outages::WatchedOutages;
 use crate::queue::Queue;
 use crate::trace::Trace;
 use crate::transit::{PipeEvent, Transit};
@@ -58,7 +59,9 @@ pub struct Sim {
     pub(crate) counters: Counters,
     /// The scoring of retransmissions, if requested.
     pub(crate) scoring: Option<Box<Scoring>>,
-    /// Is there neither a trace nor scoring?
+    /// How flows resume after outages, if a link has any.
+    pub(crate) outages: Option<Box<WatchedOutages>>,
+    /// Is there neither a trace nor scoring, nor a measurement of outages?
     is_unobserved: bool,
     copies: u64,
 }
@@ -132,6 +135,7 @@ impl Sim {
             measure,
             counters: Counters::default(),
             scoring: None,
+            outages: None,
             is_unobserved: false,
             copies: 0,
         };
@@ -183,7 +187,8 @@ impl Sim {
     /// Runs to `end` within one measurement interval.
     fn run_unmeasured_until(&mut self, end: Instant, keep_running: KeepRunning<'_>) -> RunStatus {
         self.skip_stats_until(end);
-        self.is_unobserved = !self.trace.is_on() && self.scoring.is_none();
+        self.is_unobserved =
+            !self.trace.is_on() && self.scoring.is_none() && self.outages.is_none();
         loop {
             if self.run_events_until(end) == RunStatus::Finished {
                 return RunStatus::Finished;
@@ -219,6 +224,7 @@ impl Sim {
     /// Stops recording.
     fn stop_observing(&mut self) {
         self.skip_stats_until(Instant::NEVER);
+        self.outages = None;
         self.is_unobserved = true;
     }
 
@@ -387,6 +393,10 @@ impl Sim {
         if let Some(scoring) = &mut self.scoring {
             scoring.before_arrival(packet, flow);
         }
+        if let Some(outages) = &mut self.outages {
+            outages.advance(&mut self.links, self.now);
+            outages.before_arrival(packet, flow, self.now);
+        }
         let data = packet.to_receiver && packet.segment.len > 0;
         self.counters.data_packets_delivered += u64::from(data);
         flow.on_packet(packet, self.now);
@@ -485,6 +495,10 @@ impl Sim {
         self.trace.on_departure(&packet, self.now, &flow.plan.name);
         if let Some(scoring) = &mut self.scoring {
             scoring.on_departure(&packet, flow, self.now);
+        }
+        if let Some(outages) = &mut self.outages {
+            outages.advance(&mut self.links, self.now);
+            outages.on_departure(&packet, self.now);
         }
         packet
     }
