@@ -12,7 +12,7 @@ pub mod workload;
 pub use copies::Copies;
 pub use middlebox::{Middlebox, OutgoingPacket};
 pub use outage_meter::{Departure, NewData, OutageMeter};
-pub use packet::{Condition, Packet, UDP_HEADER};
+pub use packet::{Condition, Notification, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use routing_table::{Attachment, RouteStep, RoutingTable};
 pub use workload::Application;

@@ -2,7 +2,7 @@
 
 use rtolab_link::{CopyId, Frame, HeaderFields};
 use rtolab_record::Place;
-use rtolab_tcp::{Codepoint, Flags, Segment};
+use rtolab_tcp::{Codepoint, Flags, Segment, Seq};
 use rtolab_time::Instant;
 
 /// The size of the IPv4 header, in bytes.
@@ -49,6 +49,22 @@ impl Condition {
     }
 }
 
+/// A message of the network to the sender of a TCP flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notification {
+    /// The link is in a bad state: see [`ebsn`](crate::middlebox::ebsn).
+    BadState,
+    /// ICMP `destination unreachable` that quotes the segment with this sequence number: see
+    /// [`unreachable`](crate::middlebox::unreachable).
+    Unreachable(Seq),
+    /// The path has returned: see [`path_hint`](crate::middlebox::path_hint).
+    PathChange,
+}
+
+/// The size of a notification: the headers of IPv4 and ICMP (28 bytes), and the IPv4 header of the
+/// quoted packet with its first 8 bytes (RFC 792).
+const NOTIFICATION_BYTES: u32 = 56;
+
 /// One copy of a segment or datagram.
 ///
 /// The fields are in their order in memory. Most packets need only the first 64 bytes, which the
@@ -94,9 +110,33 @@ impl Packet {
 
     /// Is it a UDP datagram? The `segment` of a datagram has no flags, while every TCP segment has
     /// at least one of SYN, ACK and RST. Its sequence number counts the payload sent before. In a
-    /// flow of TCP a datagram is an [EBSN](crate::middlebox::ebsn).
+    /// flow of TCP a datagram is a [`Notification`].
     pub fn is_datagram(&self) -> bool {
         self.segment.flags == Flags::NONE
+    }
+
+    /// A notification that takes the route of this packet. Its kind is stored as the window of its
+    /// segment.
+    #[must_use]
+    pub fn with_notification(&self, notification: Notification) -> Self {
+        let (seq, kind) = match notification {
+            Notification::BadState => (Seq::FIRST, 0),
+            Notification::Unreachable(seq) => (seq, 1),
+            Notification::PathChange => (Seq::FIRST, 2),
+        };
+        let mut segment = Segment::new(seq, 0, Flags::NONE);
+        segment.window = kind;
+        Self { segment, bytes: NOTIFICATION_BYTES, order: 0, ..*self }
+    }
+
+    /// The notification that the packet carries, if it is one in a flow of TCP.
+    pub fn notification(&self) -> Option<Notification> {
+        match (self.is_datagram(), self.segment.window) {
+            (false, _) => None,
+            (true, 0) => Some(Notification::BadState),
+            (true, 1) => Some(Notification::Unreachable(self.segment.seq)),
+            (true, _) => Some(Notification::PathChange),
+        }
     }
 
     /// The end of the flow to which it is sent.

@@ -205,7 +205,10 @@ impl SysctlFolder<'_> {
             ecn: number("tcp_ecn"),
             slow_start_after_idle: on("tcp_slow_start_after_idle"),
             syn_linear_timeouts: number("tcp_syn_linear_timeouts"),
+            thin_linear_timeouts: self.is("tcp_thin_linear_timeouts", 0).map(|off| !off),
             rto_min: self.number("tcp_rto_min_us").map(Duration::from_micros),
+            rto_max: self.number("tcp_rto_max_ms").map(Duration::from_millis),
+            retries2: number("tcp_retries2"),
         }
     }
 }

@@ -45,6 +45,17 @@ pub struct Kernel {
     /// Kernels before 6.5 have no such control and double each.
     #[setting(format = IntegerRange<0, 127>, unset = "4, and for an emulated host its kernel's own")]
     pub syn_linear_timeouts: Option<u32>,
+    /// Do the first six timeouts of a stream with fewer than four segments outstanding not double
+    /// the next one (tcp_thin_linear_timeouts)?
+    pub thin_linear_timeouts: bool,
+    /// The number of retransmissions of a segment before the connection is given up (tcp_retries2).
+    ///
+    /// The kernel computes from it a time, with a first timeout of 200 ms: 924.6 s for 15.
+    #[setting(format = IntegerRange<0, 255>, unset = "never, and for an emulated host its kernel's own")]
+    pub retries2: Option<u32>,
+    /// The maximum RTO (tcp_rto_max_ms, since Linux 6.15).
+    #[setting(format = Positive, example = "5 s", unset = "120 s")]
+    pub rto_max: Option<Duration>,
     /// The minimum RTO.
     #[setting(format = Positive, default = Duration::from_millis(200), example = "1 s")]
     pub rto_min: Duration,
@@ -91,7 +102,10 @@ impl Kernel {
             ecn: Some(self.ecn),
             slow_start_after_idle: Some(self.slow_start_after_idle),
             syn_linear_timeouts: self.syn_linear_timeouts,
+            thin_linear_timeouts: Some(self.thin_linear_timeouts),
             rto_min: Some(self.rto_min),
+            rto_max: self.rto_max,
+            retries2: self.retries2,
         }
     }
 }

@@ -178,6 +178,18 @@ pub enum AgentKind {
         /// The time between two notifications.
         interval: Duration,
     },
+    /// ICMP `destination unreachable` while a link is down (RFC 792, RFC 6069).
+    Unreachable {
+        /// When the link is down, in order.
+        disconnections: Arc<[Interval]>,
+        /// The shortest time between two messages to one sender.
+        interval: Duration,
+    },
+    /// Hints that a path has returned.
+    PathHint {
+        /// The disconnections after whose end hints are sent, in order.
+        disconnections: Arc<[Interval]>,
+    },
 }
 
 impl Flow {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtolab_net::Packet;
+use rtolab_net::{Notification, Packet};
 use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, TimeoutRow, TransferOutcome};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
@@ -213,11 +213,15 @@ impl SimFlow {
         if packet.to_receiver && segment.len > 0 {
             self.tally.delay.count(at.since(packet.sent));
         }
-        if packet.is_datagram() {
+        if let Some(notification) = packet.notification() {
             let end = self.end_mut(place);
-            match &mut end.connection {
-                Some(connection) => connection.on_ebsn(at),
-                None => end.count.read += u64::from(segment.len),
+            match (&mut end.connection, notification) {
+                (None, _) => end.count.read += u64::from(segment.len),
+                (Some(connection), Notification::BadState) => connection.on_ebsn(at),
+                (Some(connection), Notification::PathChange) => connection.on_path_change(at),
+                (Some(connection), Notification::Unreachable(seq)) => {
+                    connection.on_unreachable(seq, at);
+                }
             }
             return;
         }

@@ -77,7 +77,7 @@ impl<'a> Planner<'a> {
             node: agent.node,
             link: match agent.kind {
                 AgentKind::Snoop { link, .. } => Some(link),
-                AgentKind::Filter | AgentKind::Freeze { .. } | AgentKind::Ebsn { .. } => None,
+                _ => None,
             },
         });
         let channel = |link: &rtolab_scenario::Link| {

@@ -36,6 +36,7 @@ fn templates(policy: &Policy) -> &'static [&'static str] {
         Question::Timeout | Question::Spurious | Question::Timer | Question::Congestion => {
             &["sack+{}", "newreno+{}"]
         }
+        Question::Backoff => &["sack+{}", "newreno+{}"],
         Question::Reduction => &["sack+{}", "rack+{}"],
         Question::Network => &["sack+{}"],
         Question::Reordering => &["sack+dsack+{}", "sack+eifel:rfc3522+{}"],

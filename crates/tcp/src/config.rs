@@ -1,5 +1,6 @@
 //! The settings of a TCP endpoint.
 
+mod backoff;
 mod congestion;
 mod connection;
 mod rack;
@@ -19,6 +20,7 @@ pub use crate::response::Response;
 pub use crate::spurious::{
     DualRttConfig, FirstAck, FrtoVariant, KnownPath, Logarithm, PathParameter, Threshold,
 };
+pub use backoff::{BackoffConfig, BackoffEnd, LinearFor, OnPathChange, OnUnreachable};
 pub use congestion::{
     CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
@@ -69,6 +71,9 @@ pub struct Config {
     /// The retransmission timeout.
     #[setting(table)]
     pub rto: RtoConfig,
+    /// How the retransmission timeout grows while nothing is acknowledged.
+    #[setting(table)]
+    pub backoff: BackoffConfig,
     /// How the congestion window starts and grows.
     #[setting(table)]
     pub window: WindowConfig,

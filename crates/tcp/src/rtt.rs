@@ -100,7 +100,12 @@ impl RttEstimator {
 
     fn timeout_with_backoff(&self, min_rto: Duration, least: Duration) -> Duration {
         let slop = self.estimate.map_or(Duration::ZERO, |_| self.config.rto.slop);
-        self.rto.with_backoff(self.backoff, (min_rto, least, slop), &self.config.rto)
+        let after =
+            |backoff| self.rto.with_backoff(backoff, (min_rto, least, slop), &self.config.rto);
+        match self.config.backoff.cap {
+            None => after(self.backoff),
+            Some(cap) => after(self.backoff).min(cap.max(after(0))),
+        }
     }
 
     /// The number of back-offs since the last sample.
@@ -122,6 +127,16 @@ impl RttEstimator {
                 *ticks = Ticks::NONE;
             }
         }
+    }
+
+    /// Ends the back-off without a sample.
+    pub(crate) const fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// Takes back one back-off (RFC 6069 section 3).
+    pub(crate) const fn revert_backoff(&mut self) {
+        self.backoff = self.backoff.saturating_sub(1);
     }
 
     /// Sets the expected number of samples per window (RFC 7323 appendix G). `flight_size` bytes

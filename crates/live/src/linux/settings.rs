@@ -41,6 +41,15 @@ pub(crate) fn controls(kernel: &Kernel) -> Vec<(&'static str, String)> {
     if let Some(timeouts) = kernel.syn_linear_timeouts {
         controls.push(("ipv4/tcp_syn_linear_timeouts", timeouts.to_string()));
     }
+    if kernel.thin_linear_timeouts {
+        controls.push(("ipv4/tcp_thin_linear_timeouts", "1".to_string()));
+    }
+    if let Some(retries) = kernel.retries2 {
+        controls.push(("ipv4/tcp_retries2", retries.to_string()));
+    }
+    if let Some(rto_max) = kernel.rto_max {
+        controls.push(("ipv4/tcp_rto_max_ms", (rto_max.nanos() / 1_000_000).to_string()));
+    }
     if kernel.tun {
         controls.push(("ipv4/ip_forward", "1".to_string()));
     }
@@ -201,6 +210,9 @@ mod tests {
             ecn: 2,
             slow_start_after_idle: true,
             syn_linear_timeouts: None,
+            thin_linear_timeouts: false,
+            retries2: None,
+            rto_max: None,
             rto_min: Duration::from_millis(200),
             window: Some(8192),
             mtu: 576,

@@ -11,15 +11,10 @@
 use std::sync::Arc;
 
 use rtolab_link::Interval;
-use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::outgoing::{OutgoingPacket, is_relevant, state_of};
-use crate::packet::Packet;
-
-/// The size of a notification: the headers of IPv4 and ICMP (28 bytes), and the IPv4 header of the
-/// delayed packet with its first 8 bytes (RFC 792).
-const NOTIFICATION_BYTES: u32 = 56;
+use crate::packet::{Notification, Packet};
 
 /// A base station that notifies the senders of all flows during bad states of the link.
 #[derive(Clone, Debug)]
@@ -58,7 +53,9 @@ impl Ebsn {
                 (self.bad_state, self.sent) = (self.bad_state + 1, 0);
             }
             let newest = self.newest.iter().flatten();
-            outgoing.extend(newest.map(|packet| OutgoingPacket::generated(notification(packet))));
+            outgoing.extend(newest.map(|packet| {
+                OutgoingPacket::generated(packet.with_notification(Notification::BadState))
+            }));
         }
     }
 
@@ -67,12 +64,6 @@ impl Ebsn {
         let Interval { at, .. } = self.bad_states.get(self.bad_state)?;
         Some(*at + self.interval * self.sent)
     }
-}
-
-/// A notification to the sender of the packet's flow.
-fn notification(packet: &Packet) -> Packet {
-    let segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
-    Packet { segment, bytes: NOTIFICATION_BYTES, order: 0, ..*packet }
 }
 
 #[cfg(test)]

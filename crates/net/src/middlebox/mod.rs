@@ -4,8 +4,10 @@
 pub mod ebsn;
 pub mod freeze;
 mod outgoing;
+pub mod path_hint;
 pub mod snoop;
 pub mod spurious_filter;
+pub mod unreachable;
 
 use rtolab_scenario::AgentKind;
 use rtolab_time::Instant;
@@ -14,8 +16,10 @@ use crate::packet::Packet;
 use ebsn::Ebsn;
 use freeze::{Freeze, FreezeSchedule};
 pub use outgoing::OutgoingPacket;
+use path_hint::PathHint;
 use snoop::Snoop;
 use spurious_filter::SpuriousFilter;
+use unreachable::Unreachable;
 
 /// A middlebox.
 #[derive(Clone, Debug)]
@@ -28,6 +32,10 @@ pub enum Middlebox {
     Freeze(Freeze),
     /// Explicit bad state notification (EBSN): senders restart their retransmission timers.
     Ebsn(Ebsn),
+    /// A router that reports a dead link by ICMP.
+    Unreachable(Unreachable),
+    /// A host that notices that its path has returned.
+    PathHint(PathHint),
 }
 
 impl Middlebox {
@@ -44,6 +52,10 @@ impl Middlebox {
             AgentKind::Ebsn { disconnections, interval } => {
                 Self::Ebsn(Ebsn::new(disconnections, interval))
             }
+            AgentKind::Unreachable { disconnections, interval } => {
+                Self::Unreachable(Unreachable::new(disconnections, interval))
+            }
+            AgentKind::PathHint { disconnections } => Self::PathHint(PathHint::new(disconnections)),
         }
     }
 
@@ -55,6 +67,8 @@ impl Middlebox {
             Self::Filter(filter) => filter.on_packet(packet, outgoing),
             Self::Freeze(freeze) => freeze.on_packet(packet, outgoing),
             Self::Ebsn(ebsn) => ebsn.on_packet(packet, outgoing),
+            Self::Unreachable(router) => router.on_packet(packet, at, outgoing),
+            Self::PathHint(hint) => hint.on_packet(packet, outgoing),
         }
     }
 
@@ -62,9 +76,10 @@ impl Middlebox {
     pub fn on_timer(&mut self, at: Instant, outgoing: &mut Vec<OutgoingPacket>) {
         match self {
             Self::Snoop(snoop) => snoop.on_timer(at, outgoing),
-            Self::Filter(_) => {}
+            Self::Filter(_) | Self::Unreachable(_) => {}
             Self::Freeze(freeze) => freeze.on_timer(at, outgoing),
             Self::Ebsn(ebsn) => ebsn.on_timer(at, outgoing),
+            Self::PathHint(hint) => hint.on_timer(at, outgoing),
         }
     }
 
@@ -73,9 +88,10 @@ impl Middlebox {
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Snoop(snoop) => snoop.next_timer(),
-            Self::Filter(_) => None,
+            Self::Filter(_) | Self::Unreachable(_) => None,
             Self::Freeze(freeze) => freeze.next_timer(),
             Self::Ebsn(ebsn) => ebsn.next_timer(),
+            Self::PathHint(hint) => hint.next_timer(),
         }
     }
 }

@@ -47,13 +47,15 @@ pub(crate) struct Agent {
     /// For snoop: the largest number of segments that it caches per flow.
     #[setting(format = PositiveCount, default = 1_000, example = "100")]
     pub cache: u32,
-    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link.
+    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link. For
+    /// unreachable: when the link is down. For path-hint: the disconnections whose end it notices.
     #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
     pub disconnections: Option<Vec<Interval>>,
     /// For freeze: how long before a disconnection it closes the window.
     #[setting(default = Duration::from_secs(1), example = "500 ms")]
     pub warning: Duration,
-    /// For ebsn: the time between two notifications.
+    /// For ebsn: the time between two notifications. For unreachable: the shortest time between two
+    /// messages to one sender.
     #[setting(format = Positive, default = Duration::from_millis(500), example = "200 ms")]
     pub interval: Duration,
 }
@@ -71,11 +73,17 @@ pub(crate) enum Kind {
     /// Notifies senders during bad states of the link, so that they restart their retransmission
     /// timers (explicit bad state notification).
     Ebsn,
+    /// Answers data while a link is down by ICMP `destination unreachable` (RFC 6069 is a reaction
+    /// to it).
+    Unreachable,
+    /// Tells senders at the end of disconnections that the path has returned.
+    PathHint,
 }
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 4] = [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Snoop, Self::Filter, Self::Freeze, Self::Ebsn, Self::Unreachable, Self::PathHint];
 
     /// The keys of this kind.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
@@ -83,7 +91,8 @@ impl Kind {
             Self::Snoop => &["link", "dupthresh", "cache"],
             Self::Filter => &[],
             Self::Freeze => &["disconnections", "warning"],
-            Self::Ebsn => &["disconnections", "interval"],
+            Self::Ebsn | Self::Unreachable => &["disconnections", "interval"],
+            Self::PathHint => &["disconnections"],
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Routes, middleboxes and the measurement interval.
 
 use std::collections::HashSet;
+use std::mem::discriminant;
+use std::sync::Arc;
 
+use rtolab_link::Interval;
 use rtolab_settings::Format;
 use rtolab_time::{Duration, Instant};
 
@@ -91,10 +94,7 @@ pub(super) fn agents(
         let Agent { node, kind } = self::agent(agent, topology, flows, &at)?;
         let same = |other: &Agent| match (&kind, &other.kind) {
             (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. }) => link == other,
-            (AgentKind::Filter, AgentKind::Filter)
-            | (AgentKind::Freeze { .. }, AgentKind::Freeze { .. })
-            | (AgentKind::Ebsn { .. }, AgentKind::Ebsn { .. }) => true,
-            _ => false,
+            (kind, other) => discriminant(kind) == discriminant(other),
         };
         if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
             return Err(at.error("found a second agent of this kind there; expected only one"));
@@ -116,7 +116,17 @@ fn agent(
         Kind::Snoop => snoop(written, node, topology, at)?,
         Kind::Filter => AgentKind::Filter,
         Kind::Freeze => freeze(written, at)?,
-        Kind::Ebsn => ebsn(written, at)?,
+        Kind::Ebsn => AgentKind::Ebsn {
+            disconnections: disconnections("an ebsn", "the bad states of the link", written, at)?,
+            interval: written.interval,
+        },
+        Kind::Unreachable => AgentKind::Unreachable {
+            disconnections: disconnections("an unreachable", "when the link is down", written, at)?,
+            interval: written.interval,
+        },
+        Kind::PathHint => AgentKind::PathHint {
+            disconnections: disconnections("a path-hint", "what it notices", written, at)?,
+        },
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
@@ -156,11 +166,8 @@ fn snoop(
 }
 
 fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let raw::Agent { disconnections, warning, .. } = written;
-    let Some(disconnections) = disconnections else {
-        let problem = "found a freeze without disconnections; expected when it closes the window";
-        return Err(at.error(problem));
-    };
+    let warning = &written.warning;
+    let disconnections = disconnections("a freeze", "when it closes the window", written, at)?;
     // The windows would be closed again before they are opened.
     for (index, pair) in disconnections.windows(2).enumerate() {
         let [before, next] = pair else { continue };
@@ -170,16 +177,21 @@ fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
             return Err(at.key("disconnections").index(index + 1).found(&expected));
         }
     }
-    Ok(AgentKind::Freeze { disconnections: disconnections.as_slice().into(), warning: *warning })
+    Ok(AgentKind::Freeze { disconnections, warning: *warning })
 }
 
-fn ebsn(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
-    let raw::Agent { disconnections, interval, .. } = written;
-    let Some(disconnections) = disconnections else {
-        let problem = "found an ebsn without disconnections; expected the bad states of the link";
+/// The disconnections of a kind of middlebox that needs them.
+fn disconnections(
+    kind: &str,
+    expected: &str,
+    written: &raw::Agent,
+    at: &Key<'_>,
+) -> Result<Arc<[Interval]>> {
+    let Some(disconnections) = &written.disconnections else {
+        let problem = format!("found {kind} without disconnections; expected {expected}");
         return Err(at.error(problem));
     };
-    Ok(AgentKind::Ebsn { disconnections: disconnections.as_slice().into(), interval: *interval })
+    Ok(disconnections.as_slice().into())
 }
 
 /// Rejects the keys of other kinds.

@@ -89,11 +89,36 @@ pub const TEST_NETWORKS: &[TestNetwork] = &[
     },
     TestNetwork { name: "a stall before much is measured", set: &[EARLY_STALL, EACH_ACKED] },
     TestNetwork { name: "acknowledgments lost, and D-SACK", set: &[ACK_OUTAGE, DSACK, LARGE] },
+    TestNetwork { name: "a long outage", set: &[LONG_OUTAGE, LARGE] },
+    TestNetwork { name: "a long outage that a router reports", set: &[TWO_LINKS, REPORTED] },
+    TestNetwork { name: "a long outage whose end is noticed", set: &[TWO_LINKS, NOTICED] },
     TestNetwork {
         name: "a path faster than configured",
         set: &[FASTER, STALLS, EACH_ACKED, LARGE],
     },
 ];
+
+const LONG_OUTAGE: Key = ("link.link.outages.scripted", r#"[{ at = "1.8 s", for = "12 s" }]"#);
+const TWO_LINKS: Key = (
+    "link",
+    r#"[
+        { name = "wan", between = ["left", "router"], rate = "10 Mbit/s", delay = "10 ms" },
+        { name = "link", between = ["router", "right"], rate = "400 kbit/s", delay = "100 ms",
+          outages = { scripted = [{ at = "1.8 s", for = "12 s" }] } },
+    ]"#,
+);
+const REPORTED: Key = (
+    "agent",
+    r#"[{
+        at = "router", kind = "unreachable", disconnections = [{ at = "1.8 s", for = "12 s" }]
+    }]"#,
+);
+const NOTICED: Key = (
+    "agent",
+    r#"[{
+        at = "router", kind = "path-hint", disconnections = [{ at = "1.8 s", for = "12 s" }]
+    }]"#,
+);
 
 const EARLY_STALL: Key =
     ("link.link.forward.stalls.scripted", r#"[{ at = "0.15 s", for = "3 s" }]"#);

@@ -91,6 +91,10 @@ pub struct Limits {
     /// R2 for a SYN. The RFC requires 3 minutes at least.
     #[setting(key = "syn_retransmissions", format = Retransmissions)]
     pub r2_syn: GiveUp,
+    /// The user timeout: the connection ends when data has been outstanding for this long (RFC
+    /// 9293 section 3.9.1, RFC 5482; Linux: `TCP_USER_TIMEOUT`). The timer then expires in time.
+    #[setting(format = Positive, example = "30 s", unset = "none")]
+    pub user_timeout: Option<Duration>,
 }
 
 /// When the connection is given up.

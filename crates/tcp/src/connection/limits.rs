@@ -41,7 +41,7 @@ impl Connection {
         let times = u32::from(head.transmissions).saturating_sub(1);
         let attempts = Attempts { times, time: at - head.first_sent };
         let r2 = if head.flags.has(Flags::SYN) { limits.r2_syn } else { limits.r2 };
-        if r2.is_reached(attempts) {
+        if r2.is_reached(attempts) || self.sender.exceeds_user_timeout(attempts.time) {
             self.fail(Failure::TimedOut);
             return;
         }

@@ -223,6 +223,21 @@ impl Connection {
         }
     }
 
+    /// Processes an ICMP message `destination unreachable`, code 0 or 1, that quotes the segment at
+    /// `seq`. It is no error of the connection; with `tcp.backoff.unreachable = "reverts"` it takes
+    /// back one back-off (RFC 6069).
+    pub fn on_unreachable(&mut self, seq: Seq, at: Instant) {
+        self.fast_path = FastPath::None;
+        self.sender.on_unreachable(seq, at);
+    }
+
+    /// Processes a hint of the host that the path has changed or returned: a new route, address or
+    /// radio. With `tcp.backoff.path_change = "resets"` it ends the back-off.
+    pub fn on_path_change(&mut self, at: Instant) {
+        self.fast_path = FastPath::None;
+        self.sender.on_path_change(at);
+    }
+
     /// For counterfactuals: suppresses retransmissions until SND.UNA advances. The retransmission
     /// timer does not expire, and duplicate acknowledgments start no recovery.
     ///

@@ -5,9 +5,26 @@ use alloc::string::String;
 use rtolab_time::Duration;
 
 use crate::config::{
-    Algorithm, Config, CongestionAlgorithm, IdleRestart, RackThreshold, ReorderingWindow, RtoFloor,
-    SlowStartExit,
+    Algorithm, Config, CongestionAlgorithm, GiveUp, IdleRestart, LinearFor, RackThreshold,
+    ReorderingWindow, RtoFloor, SlowStartExit,
 };
+
+/// The number of linear timeouts of a thin stream (Linux: `TCP_THIN_LINEAR_RETRIES`).
+const THIN_LINEAR_RETRIES: u32 = 6;
+
+/// The RTO from which Linux computes when to give up (`TCP_RTO_MIN`), whatever the connection's is.
+const RTO_BASE: Duration = Duration::from_millis(200);
+
+/// How long a segment may be outstanding: as long as `retries` timeouts last if the first one takes
+/// [`RTO_BASE`] and each doubles up to `rto_max` (Linux: `tcp_model_timeout`).
+fn give_up_after(retries: u32, rto_max: Duration) -> Duration {
+    (0..=retries)
+        .map(|timeout| {
+            let factor = 1_u64.checked_shl(timeout).unwrap_or(u64::MAX);
+            RTO_BASE.saturating_mul(factor).min(rto_max)
+        })
+        .sum()
+}
 
 /// The settings of a kernel, by their names below `net.ipv4` without `tcp_`; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,8 +53,14 @@ pub struct Sysctl {
     pub slow_start_after_idle: Option<bool>,
     /// `syn_linear_timeouts`.
     pub syn_linear_timeouts: Option<u32>,
+    /// `thin_linear_timeouts`.
+    pub thin_linear_timeouts: Option<bool>,
     /// `rto_min_us`, or the route's `rto_min`.
     pub rto_min: Option<Duration>,
+    /// `rto_max_ms`.
+    pub rto_max: Option<Duration>,
+    /// `retries2`.
+    pub retries2: Option<u32>,
 }
 
 impl Sysctl {
@@ -60,6 +83,15 @@ impl Sysctl {
         }
         if let Some(timeouts) = self.syn_linear_timeouts {
             config.connection.syn_linear_timeouts = timeouts;
+        }
+        if let Some(thin) = self.thin_linear_timeouts {
+            config.backoff.linear = if thin { THIN_LINEAR_RETRIES } else { 0 };
+            config.backoff.linear_for = LinearFor::ThinStreams;
+        }
+        config.rto.max = self.rto_max.unwrap_or(config.rto.max);
+        if let Some(retries) = self.retries2 {
+            let after = give_up_after(retries, config.rto.max);
+            config.connection.limits.r2 = GiveUp::After(after);
         }
         if let Some(floor) = self.rto_min {
             config.rto.floor = RtoFloor::Variance(floor);

@@ -3,6 +3,7 @@
 //! An acknowledgment takes these steps in this order: scoreboard, round-trip sample, detectors,
 //! response, loss recovery, window growth, timers; then segments are sent.
 
+mod backoff;
 mod ca_state;
 mod detection;
 pub(crate) mod ecn;
@@ -166,6 +167,8 @@ pub struct Sender {
     pub(crate) timed_out_at: Option<Seq>,
     /// The number of SYN timeouts that are not known to be spurious.
     syn_timeouts: u32,
+    /// The number of timeouts since data was last acknowledged.
+    timeouts_in_a_row: u32,
     /// The state before the last timeout or fast retransmit, once there was one.
     saved: Option<Box<Saved>>,
     /// F-RTO, if configured.
@@ -208,6 +211,7 @@ impl Sender {
             timers: TimerTable::default(),
             timed_out_at: None,
             syn_timeouts: 0,
+            timeouts_in_a_row: 0,
             frto: frto_of(&config),
             detectors: Some(detectors_of(&config)).filter(|set| !set.is_empty()).map(Box::new),
             spurious_dupacks: SpuriousDupacks::default(),

@@ -89,6 +89,7 @@ impl Sender {
         }
         self.nxt = self.nxt.max(ack.ack);
         self.timed_out_at = None;
+        self.note_backoff_progress();
         self.without_retransmission = false;
         self.track_delayed_acks(|tracker| tracker.on_ack(ack.ack));
         if ack.acks_syn() && self.syn_timed_out() {

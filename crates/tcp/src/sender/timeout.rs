@@ -113,14 +113,13 @@ impl Sender {
         };
         self.on_fast_path = false;
         self.push_event(Event::Timeout(self.retransmission(head.seq, at)));
-        if !self.is_linear_syn_timeout(&head) {
-            self.rtt.back_off();
-        }
+        self.back_off(&head);
         self.track_delayed_acks(|tracker| {
             tracker.reset_parity();
             tracker.mark_delayed(head.end());
         });
         self.restart_retransmission_timer(at);
+        self.clamp_to_user_timeout(head.first_sent);
         self.timed = None;
         self.retransmit_head = Some(Cause::Timeout);
         self.burst = u32::MAX;
@@ -164,13 +163,6 @@ impl Sender {
         self.begin_timeout(&head, at);
         self.enter_frto(&expiry);
         self.keep_cwnd_unlimited();
-    }
-
-    /// Does the timer of `head` not back off, because it is the SYN of an active open with few
-    /// timeouts (Linux: `tcp_syn_linear_timeouts`)?
-    fn is_linear_syn_timeout(&self, head: &Sent) -> bool {
-        let opens = head.flags.has(Flags::SYN) && !head.flags.has(Flags::ACK);
-        opens && self.syn_timeouts < self.config.connection.syn_linear_timeouts
     }
 
     /// Has fast recovery reduced the window already, where one reduction per window is configured?

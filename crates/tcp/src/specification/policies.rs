@@ -5,8 +5,9 @@ use rtolab_time::Duration;
 
 use super::policy::{Policy, Question, Sets};
 use crate::config::{
-    Algorithm, Arithmetic, Bugfix, Config, Parity, PartialAckTimer, PrrBound, Reduction, Response,
-    RestartFrom, RtoFloor, SackRules, Sampling, SlowStartExit,
+    Algorithm, Arithmetic, BackoffEnd, Bugfix, Config, LinearFor, OnPathChange, OnUnreachable,
+    Parity, PartialAckTimer, PrrBound, Reduction, Response, RestartFrom, RtoFloor, SackRules,
+    Sampling, SlowStartExit,
 };
 use crate::congestion::CONTROL_TERMS;
 use crate::profile::PROFILES;
@@ -143,6 +144,39 @@ const OTHERS: &[Policy] = &[
             c.rto.restart_from = RestartFrom::OldestSegment;
         },
     ),
+    backoff(
+        "backoff:linear",
+        "six timeouts of a segment before the timeout doubles",
+        "Linux, TCP_THIN_LINEAR_RETRIES, but for every connection",
+        |c| c.backoff.linear = 6,
+    ),
+    backoff(
+        "backoff:thin",
+        "as backoff:linear, while fewer than four segments are outstanding",
+        "Linux, tcp_thin_linear_timeouts",
+        |c| {
+            c.backoff.linear = 6;
+            c.backoff.linear_for = LinearFor::ThinStreams;
+        },
+    ),
+    backoff("backoff:2s", "doubling ends at 2 s", "noq 1.4, MAX_PTO_INTERVAL", |c| {
+        c.backoff.cap = Some(Duration::from_secs(2));
+    }),
+    backoff(
+        "backoff:new-ack",
+        "any new ACK ends the back-off, although Karn's rule takes no sample",
+        "libudx 1, issue 316",
+        |c| c.backoff.ends = BackoffEnd::NewAck,
+    ),
+    backoff("lcd", "ICMP host unreachable takes back one back-off", "RFC 6069 section 3", |c| {
+        c.backoff.unreachable = OnUnreachable::Reverts;
+    }),
+    backoff(
+        "path-hint",
+        "a hint that the path changed ends the back-off and the wait",
+        "noq issue 545; quic-go issue 5481",
+        |c| c.backoff.path_change = OnPathChange::Resets,
+    ),
     reduction(
         "at-once",
         "the window is halved when recovery begins",
@@ -214,6 +248,7 @@ macro_rules! rows {
 rows! {
     recovery: Recovery,
     timer: Timer,
+    backoff: Backoff,
     reduction: Reduction,
     congestion: Congestion,
     slow_start: SlowStart,

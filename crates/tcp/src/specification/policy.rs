@@ -39,6 +39,8 @@ pub enum Question {
     Response,
     /// How long is the retransmission timeout?
     Timer,
+    /// How does the timeout grow while nothing is acknowledged?
+    Backoff,
     /// How is cwnd reduced in fast recovery?
     Reduction,
     /// How does cwnd grow, and how far is it reduced?
@@ -60,6 +62,7 @@ impl Question {
             Self::Spurious => "spurious",
             Self::Response => "response",
             Self::Timer => "timer",
+            Self::Backoff => "back-off",
             Self::Reduction => "reduction",
             Self::Congestion => "congestion",
             Self::SlowStart => "slow start",

@@ -124,8 +124,9 @@ fn connection_settings() -> impl Strategy<Value = (ConnectionConfig, Nagle)> {
     let close = select(vec![AfterClose::Reads, AfterClose::Resets]);
     let close = (close, prop::option::of((0..100_u64).prop_map(Duration::from_secs)));
     let nagle = select(vec![Nagle::Off, Nagle::Rfc896, Nagle::Minshall]);
-    let limits = (prop::option::of(0..5_u32), limit(), limit())
-        .prop_map(|(r1, r2, r2_syn)| Limits { r1, r2, r2_syn });
+    let user_timeout = prop::option::of((1..100_u64).prop_map(Duration::from_secs));
+    let limits = (prop::option::of(0..5_u32), limit(), limit(), user_timeout)
+        .prop_map(|(r1, r2, r2_syn, user_timeout)| Limits { r1, r2, r2_syn, user_timeout });
     (keep_alive, limits, resets, close, nagle).prop_map(
         |(keep_alive, limits, time_wait_reset, (after_close, fin_timeout), nagle)| {
             let settings = ConnectionConfig {

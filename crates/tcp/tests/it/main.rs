@@ -9,6 +9,7 @@ mod any_receiver;
 mod any_segments;
 mod any_wrap;
 mod attacks;
+mod backoff;
 mod bytes;
 mod closing;
 mod cubic;

@@ -51,7 +51,10 @@ fn each_setting_of_a_kernel_changes_linux() {
         Sysctl { ecn: Some(1), ..none() },
         Sysctl { slow_start_after_idle: Some(false), ..none() },
         Sysctl { syn_linear_timeouts: Some(0), ..none() },
+        Sysctl { thin_linear_timeouts: Some(true), ..none() },
         Sysctl { rto_min: Some(Duration::from_secs(1)), ..none() },
+        Sysctl { rto_max: Some(Duration::from_secs(5)), ..none() },
+        Sysctl { retries2: Some(8), ..none() },
     ] {
         assert_ne!(linux(&kernel), plain, "{kernel:?}");
     }
@@ -72,7 +75,10 @@ fn the_default_kernel_settings_change_nothing() {
         ecn: Some(2),
         slow_start_after_idle: Some(true),
         syn_linear_timeouts: Some(4),
+        thin_linear_timeouts: Some(false),
         rto_min: Some(Duration::from_millis(200)),
+        rto_max: Some(Duration::from_secs(120)),
+        retries2: None,
     };
     assert_eq!(linux(&kernel), linux(&Sysctl::default()));
 }

@@ -349,6 +349,26 @@ impl Script {
         self.drain()
     }
 
+    /// ICMP `destination unreachable` arrives, which quotes a segment.
+    pub fn unreachable(&mut self, segment: u32) -> &mut Self {
+        self.begin();
+        self.connection.on_unreachable(start_of(segment), self.at);
+        self.drain()
+    }
+
+    /// The host notices that its path has changed.
+    pub fn path_changed(&mut self) -> &mut Self {
+        self.begin();
+        self.connection.on_path_change(self.at);
+        self.drain()
+    }
+
+    /// When the next timer expires, in milliseconds.
+    pub fn next_timer(&self) -> Option<u64> {
+        let timer = self.connection.next_timer()?;
+        Some(timer.since(Instant::START).nanos() / 1_000_000)
+    }
+
     pub fn write(&mut self, segments: u32) -> &mut Self {
         self.begin();
         self.connection.write(u64::from(segments * SEGMENT));
