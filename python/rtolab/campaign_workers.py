@@ -37,6 +37,7 @@ MOST = 4
 ASK_S = 0.2
 LONGEST = (
     "detectors/study",
+    "outages/study",
     "dualrtt2004/fig15",
     "detectors/study/loss",
     "detectors/study/reordering",

@@ -17,6 +17,9 @@ SENDERS = (
     "sack+dualrtt",
     "rack",
     "linux",
+    "sack+backoff:linear",
+    "newreno+backoff:new-ack",
+    "linux+backoff:2s",
     "smoltcp",
 )
 PLACES = {

@@ -101,9 +101,8 @@ def run(  # noqa: PLR0913  (all but the first are options)
             "runs": runs,
             **result.effort,
             "connections": result.connections.to_dicts(),
+            **_own_rows(result),
         }
-        if result.tasks.height:
-            document["tasks"] = result.tasks.to_dicts()
         if judge:
             document["judges"] = [asdict(one) for one in scores]
         if what_if:
@@ -114,11 +113,19 @@ def run(  # noqa: PLR0913  (all but the first are options)
 
     console = stdout()
     console.print(tables.runs(result))
+    if result.outages.height:
+        console.print(tables.outages(result))
     if judge:
         console.print(tables.detector_scores(scores))
     if what_if:
         console.print(tables.what_if(differences))
     name_files(files)
+
+
+def _own_rows(result: Any) -> dict[str, Any]:
+    """The rows of tables that only some scenarios fill."""
+    rows = {name: getattr(result, name).to_dicts() for name in ("tasks", "outages")}
+    return {name: found for name, found in rows.items() if found}
 
 
 def _draw(result: Any, out: Path) -> list[Path]:

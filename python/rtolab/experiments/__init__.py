@@ -10,6 +10,7 @@ from rtolab.experiments import (
     frto2002,
     liars,
     minrto2007,
+    outages,
     today,
 )
 from rtolab.experiments.base import Experiment
@@ -21,6 +22,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     + dualrtt2004.EXPERIMENTS
     + delays2001.EXPERIMENTS
     + detectors.EXPERIMENTS
+    + outages.EXPERIMENTS
     + today.EXPERIMENTS
     + liars.EXPERIMENTS
 )

@@ -114,6 +114,7 @@ PAPERS = (
         ),
     ),
     Paper("detectors", "The detector study", "rtolab", 0, ""),
+    Paper("outages", "The outage study", "rtolab", 0, ""),
     Paper("today", "Today's Linux on the papers' scenarios", "rtolab", 0, ""),
     Paper("liars", "What a misbehaving receiver gains", "rtolab", 0, ""),
 )

@@ -63,6 +63,25 @@ def runs(result: Result) -> Table:
     return table
 
 
+def outages(result: Result) -> Table:
+    """How the runs resumed after outages, a row per sender and flow: medians of all outages."""
+    columns = {"resume\ndelay s": "resume_s", "to 90 % of\nthe rate s": "full_rate_s"}
+    table = compact()
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("flow", no_wrap=True)
+    for name in ("\noutages", "\nresumed", *columns, "probes\na minute"):
+        table.add_column(name, justify="right", no_wrap=True)
+    grouped = result.outages.group_by("sender", "flow", maintain_order=True)
+    for (sender, flow), frame in grouped:
+        medians = frame.select(pl.median(name) for name in columns.values()).row(0)
+        cells = ["-" if value is None else f"{value:.2f}" for value in medians]
+        counts = (str(frame.height), str(frame["resume_s"].count()))
+        length = frame["length_s"].sum()
+        probes = f"{60 * frame['probes'].sum() / length:.1f}" if length else "-"
+        table.add_row(_wrapped(str(sender)), str(flow), *counts, *cells, probes)
+    return table
+
+
 def _wrapped(sender: str) -> str:
     """The name of a sender, wrapped at plus signs to leave room for the numbers."""
     lines = [""]

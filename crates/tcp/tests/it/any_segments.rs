@@ -34,6 +34,9 @@ enum Op {
     Close,
     CloseBoth,
     Abort,
+    /// ICMP `destination unreachable` that quotes a segment at this distance from SND.UNA.
+    Unreachable(i32),
+    PathChange,
 }
 
 /// A segment. Its numbers are distances from the expected ones.
@@ -101,6 +104,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Close),
         1 => Just(Op::CloseBoth),
         1 => Just(Op::Abort),
+        1 => near().prop_map(Op::Unreachable),
+        1 => Just(Op::PathChange),
     ]
 }
 
@@ -228,6 +233,12 @@ impl TestedConnection {
             Op::Close => self.connection.close(),
             Op::CloseBoth => self.connection.close_both(),
             Op::Abort => self.connection.abort(),
+            Op::Unreachable(distance) => {
+                let una = self.connection.sender().flight().una().value();
+                let quoted = una.saturating_add_signed(i64::from(*distance));
+                self.connection.on_unreachable(Seq::new(quoted), self.at);
+            }
+            Op::PathChange => self.connection.on_path_change(self.at),
         }
     }
 

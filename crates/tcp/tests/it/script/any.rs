@@ -48,7 +48,8 @@ const SENDERS: &str = "
     sack+ecn+frto:linux newreno+ecn+eifel:rfc4015 linux-2.4+ecn sack+cubic+ecn+dsack:linux
     newreno+cubic+frto+eifel sack+cubic:linux+hystart:linux+dsack:linux
     sack+cubic+hystart+frto:linux reno:no-bugfix+cubic+eifel:rfc4015
-    sack:rfc3517+hystart+eifel:rfc3522:full
+    sack:rfc3517+hystart+eifel:rfc3522:full sack+backoff:linear+frto newreno+backoff:thin
+    rack+backoff:2s newreno+backoff:new-ack sack+lcd+eifel newreno+frto+path-hint
 ";
 
 /// Every loss recovery alone, and with every other policy.
