@@ -84,8 +84,8 @@ impl Sysctl {
         if let Some(timeouts) = self.syn_linear_timeouts {
             config.connection.syn_linear_timeouts = timeouts;
         }
-        if let Some(thin) = self.thin_linear_timeouts {
-            config.backoff.linear = if thin { THIN_LINEAR_RETRIES } else { 0 };
+        if self.thin_linear_timeouts == Some(true) {
+            config.backoff.linear = THIN_LINEAR_RETRIES;
             config.backoff.linear_for = LinearFor::ThinStreams;
         }
         config.rto.max = self.rto_max.unwrap_or(config.rto.max);

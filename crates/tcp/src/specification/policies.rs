@@ -148,7 +148,10 @@ const OTHERS: &[Policy] = &[
         "backoff:linear",
         "six timeouts of a segment before the timeout doubles",
         "Linux, TCP_THIN_LINEAR_RETRIES, but for every connection",
-        |c| c.backoff.linear = 6,
+        |c| {
+            c.backoff.linear = 6;
+            c.backoff.linear_for = LinearFor::All;
+        },
     ),
     backoff(
         "backoff:thin",

@@ -3,8 +3,8 @@
 use crate::script::Script;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
-    Algorithm, CongestionAlgorithm, IdleRestart, PrrBound, Reduction, Response, RtoFloor,
-    SlowStartExit,
+    Algorithm, CongestionAlgorithm, IdleRestart, LinearFor, PrrBound, Reduction, Response,
+    RtoFloor, SlowStartExit,
 };
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
@@ -93,6 +93,20 @@ fn a_policy_overrides_kernel_settings_which_only_linux_has() {
     for name in ["sack+frto:linux", "linux-2.4"] {
         let set = specification::sender_on(name, &Config::default(), &floor);
         assert_eq!(set, specification::sender(name, &Config::default()));
+    }
+}
+
+#[test]
+fn a_back_off_policy_overrides_that_of_the_kernel() {
+    for thin in [None, Some(false), Some(true)] {
+        let kernel = Sysctl { thin_linear_timeouts: thin, ..Sysctl::default() };
+        let of =
+            |name| specification::sender_on(name, &Config::default(), &kernel).unwrap().backoff;
+        assert_eq!((of("linux").linear > 0), thin == Some(true));
+        let linear = of("linux+backoff:linear");
+        assert_eq!((linear.linear, linear.linear_for), (6, LinearFor::All));
+        let thin = of("linux+backoff:thin");
+        assert_eq!((thin.linear, thin.linear_for), (6, LinearFor::ThinStreams));
     }
 }
 

@@ -37,7 +37,7 @@ def deepest(runs: Runs) -> pl.Series:
 
 BACKOFF = Metric("backoff", "Spurious back-off", "doublings", deepest)
 
-BEFORE, AFTER = 0.3, (1.5, 2.5, 4.0)
+BEFORE, AFTER = 0.3, (2.5, 4.0)
 """Round trips of the first path, and of those to which the route changes, in s."""
 
 CHANGE, DURATION = 30, 330
@@ -120,12 +120,12 @@ SLOWER_PATH = Experiment(
     metrics=(SPURIOUS, BACKOFF, UNNEEDED, DELIVERED),
     judges=("eifel",),
     checks=(
-        spurious(KARN, 1.5, Bounds(high=10)),
+        spurious(KARN, 2.5, Bounds(high=10)),
         spurious(KARN, 4.0, Bounds(high=10)),
-        spurious(NEW_ACK, 1.5, Bounds(low=50)),
-        spurious(CAPPED, 1.5, Bounds(high=10)),
-        spurious(CAPPED, 2.5, Bounds(low=50)),
-        spurious(STAMPED, 2.5, Bounds(high=10)),
+        spurious(NEW_ACK, 2.5, Bounds(low=50)),
+        spurious(CAPPED, 2.5, Bounds(high=10)),
+        spurious(CAPPED, 4.0, Bounds(low=50)),
+        spurious(STAMPED, 4.0, Bounds(high=10)),
     ),
     assumptions=(
         assumed("duration", f"{DURATION} s", "long enough to tell a start from a steady state"),

@@ -1,6 +1,7 @@
 """The study: a thousand outages for each policy and round trip."""
 
 from collections.abc import Mapping
+from math import ceil
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from rtolab.experiments.base import (
     taken,
 )
 from rtolab.experiments.measured import ExperimentRuns
-from rtolab.experiments.outages.policies import CAP, DOUBLING, LINEAR, POLICIES, Policy
+from rtolab.experiments.outages.policies import CAP, DOUBLING, KEYS, LINEAR, POLICIES, Policy
 from rtolab.experiments.outages.schedule import LONGEST, OUTAGES, scripted, timetable
 from rtolab.result import Result
 
@@ -31,6 +32,10 @@ QUICK_OUTAGES, WHOLE_OUTAGES = 20, 100
 KEPT = ("length_s", "probes", "wait_s", "resume_s", "full_rate_s")
 """The columns of `outages` that the study needs."""
 
+RATE, SEGMENT = 100_000, 1000
+"""The rate of the radio link in bit/s, slow so that a thousand outages are cheap, and the payload
+of a segment in bytes."""
+
 WARNING = "2 s"
 """How long before an outage a node closes the window: at least two round trips."""
 
@@ -41,8 +46,16 @@ def named(round_trip: float) -> str:
 
 
 def path(round_trip: float) -> dict[str, str]:
-    """The settings of a path, by scenario key: the wired part has 10 ms each way."""
-    return {"link.internet.delay": "10 ms", "link.radio.delay": f"{500 * round_trip - 10:g} ms"}
+    """The settings of a path, by scenario key: the wired part has 10 ms each way.
+
+    The window is what the path holds and three segments more, so that the queue stays short.
+    """
+    segments = ceil(RATE / 8 * round_trip / SEGMENT) + 3
+    return {
+        "link.internet.delay": "10 ms",
+        "link.radio.delay": f"{500 * round_trip - 10:g} ms",
+        "receiver.buffer": f"{segments * SEGMENT} B",
+    }
 
 
 def agents(policy: Policy) -> str:
@@ -58,7 +71,7 @@ def agents(policy: Policy) -> str:
 
 def variant(policy: Policy, round_trip: float) -> Variant:
     """A policy on a path."""
-    settings = {**path(round_trip), **policy.set, "agent": agents(policy)}
+    settings = {**KEYS, **path(round_trip), **policy.set, "agent": agents(policy)}
     condition = f"{policy.label}, {named(round_trip)}"
     return Variant(policy.sender, policy.label, condition, settings)
 
@@ -201,11 +214,10 @@ OUTAGE_STUDY = Experiment(
         compared("probes", HINT, DOUBLING, Bounds(0.8, 1.25)),
     ),
     assumptions=(
-        assumed("link.radio.rate", "200 kbit/s", "slow, so that a thousand outages are cheap"),
-        assumed("link.radio.queue", "20 packets", "about a second of queue at most"),
-        assumed("receiver.buffer", "16 kB", "a window that the path and its queue can hold"),
+        assumed("link.radio.rate", f"{RATE} bit/s", "slow, so that a thousand outages are cheap"),
+        assumed("link.radio.queue", "20 packets", "more than the window fills"),
         assumed("receiver.profile", "linux", "a current kernel, as the sender"),
-        assumed("tcp.mss", "1000 B", "round numbers"),
+        assumed("tcp.mss", f"{SEGMENT + 12} B", "1000 B and timestamps"),
         assumed("flow.download.bytes", "2 GB", "longer than the run"),
         taken("outages", "0.1 to 60 s", "log-uniform, stratified; the same for all policies"),
         *(assumed(key, value, "drawn once") for key, value in timetable(OUTAGES).items()),
