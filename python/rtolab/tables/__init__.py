@@ -76,8 +76,8 @@ def outages(result: Result) -> Table:
         medians = frame.select(pl.median(name) for name in columns.values()).row(0)
         cells = ["-" if value is None else f"{value:.2f}" for value in medians]
         counts = (str(frame.height), str(frame["resume_s"].count()))
-        length = frame["length_s"].sum()
-        probes = f"{60 * frame['probes'].sum() / length:.1f}" if length else "-"
+        length, sent = float(frame["length_s"].sum()), float(frame["probes"].sum())
+        probes = f"{60 * sent / length:.1f}" if length else "-"
         table.add_row(_wrapped(str(sender)), str(flow), *counts, *cells, probes)
     return table
 

@@ -106,7 +106,7 @@ def tables(measured: ExperimentRuns) -> tuple[Table, ...]:
 
 def by_policy(measured: ExperimentRuns, round_trip: float) -> Table:
     """A row for each policy."""
-    rows = []
+    rows: list[tuple[str | int, ...]] = []
     for policy in POLICIES:
         found = summary(outages_of(measured, policy, round_trip))
         numbers = (found["resume"], found["late"], found["full"], found["probes"])
@@ -124,7 +124,7 @@ def by_policy(measured: ExperimentRuns, round_trip: float) -> Table:
 
 def by_length(measured: ExperimentRuns) -> Table:
     """The mean resume delay of each policy by the length of the outage, at 300 ms."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for policy in POLICIES:
         outages = outages_of(measured, policy, 0.3)
         means = [
