@@ -114,6 +114,14 @@ impl RttStatistics {
         self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_VARIANCE))
     }
 
+    /// How long after a segment its answer may come: the soonest time, and the latest usual one.
+    /// `None` without a sample.
+    pub fn answer_times(&self) -> Option<(Duration, Duration)> {
+        let min = self.min?;
+        let latest = self.srtt.map_or(min, |srtt| srtt * 3 / 4).max(min) * 2;
+        Some((min * TOO_SOON / 100, latest))
+    }
+
     /// The time after which a segment is no longer answered.
     pub fn answer_deadline(&self) -> Duration {
         let fallback = Duration::from_secs(3);

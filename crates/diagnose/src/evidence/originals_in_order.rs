@@ -26,11 +26,17 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
     found
 }
 
-/// The evidence of the second pass: the expected data was retransmitted, but its original arrived.
+/// The evidence of the second pass: the expected data was retransmitted, but its original arrived,
+/// or a copy that was sent before some copies of the range.
 pub(super) fn of_first(pair: &Pair<'_>) -> Option<Finding> {
     let (covering, next) = pair.covering_acks()?;
-    let arrived = pair.next.original() == Original::Arrived && next.at > covering.at;
-    order(pair.range, pair.next.copies[0].at, next.frame).filter(|_| arrived)
+    let sent = match pair.next.original() {
+        Original::Arrived => pair.next.copies[0].at,
+        Original::Lost | Original::Unknown => {
+            pair.next.delivered_copy()? + pair.rtt.reordering_window()
+        }
+    };
+    order(pair.range, sent, next.frame).filter(|_| next.at > covering.at)
 }
 
 fn order(range: &RetransmittedRange, sent: Instant, frame: u64) -> Option<Finding> {

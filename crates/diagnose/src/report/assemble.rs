@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
-use rtolab_time::Instant;
 
 use super::episodes;
 use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
 use crate::capture_points::CapturePoint;
-use crate::class::TimeoutClass;
+use crate::class::{TimeoutClass, class, confidence};
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
-use crate::evidence::{Assessment, NO_GAP_REPORTED, Necessity, OF_EITHER_ACK, assess};
+use crate::evidence::{Assessment, Necessity, assess};
 use crate::half_connection::HalfConnection;
-use crate::history::{DuplicateAck, Evidence, Retransmission, RetransmittedRange, Transmission};
+use crate::history::{Evidence, Retransmission, Transmission};
 use crate::paired_verdict::PairedVerdicts;
-use crate::rtt::{RttStatistics, TOO_SOON};
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
 use crate::stack::{self, Behaviour};
 use crate::trigger::Trigger;
@@ -231,7 +229,7 @@ fn rows(
             let trigger = if is_hidden { Trigger::Unknown } else { retransmission.trigger };
             let retransmission = &Retransmission { trigger, ..*retransmission };
             if let Some(backoff) = retransmission.trigger.backoff() {
-                let inferred = || class(range, &assessment, sending);
+                let inferred = || class(range, &assessment, (&sending.rtt, sending.dsack_seen));
                 let class = paired.map_or_else(inferred, |paired| paired.class);
                 timeouts.push(TimeoutReport {
                     frame: retransmission.frame,
@@ -292,105 +290,6 @@ fn retransmission_row(
         evidence: reports(assessment.evidence),
         against: reports(assessment.against),
     }
-}
-
-/// The maximum confidence in the class of a timeout if the covering ACK answers a duplicate: it may
-/// also be the delayed ACK of an original.
-const MAX_CONFIDENCE_IF_DUPLICATE: f64 = 0.9;
-
-/// The maximum confidence in the class of a timeout if the segment arrived. Whether the ACK was
-/// lost or late is less certain than the arrival: on randomly drawn paths, this share of the
-/// classes is right where the arrival is certain (docs/diagnose.md).
-const MAX_CONFIDENCE_IF_ARRIVED: f64 = 0.97;
-
-/// The confidence in the class of a timeout.
-fn confidence(class: TimeoutClass, range: &RetransmittedRange, assessment: &Assessment) -> f64 {
-    let reports_duplicate = range.covering_ack.is_some_and(|ack| ack.reports_duplicate);
-    match class {
-        TimeoutClass::Unknown => 0.0,
-        TimeoutClass::AckLost | TimeoutClass::Spurious if reports_duplicate => {
-            assessment.confidence.min(MAX_CONFIDENCE_IF_DUPLICATE)
-        }
-        TimeoutClass::AckLost | TimeoutClass::Spurious => {
-            assessment.confidence.min(MAX_CONFIDENCE_IF_ARRIVED)
-        }
-        TimeoutClass::Genuine => assessment.confidence,
-    }
-}
-
-/// The class of a timeout: would an ACK have come without the retransmission?
-fn class(
-    range: &RetransmittedRange,
-    assessment: &Assessment,
-    sending: &HalfConnection,
-) -> TimeoutClass {
-    match assessment.verdict {
-        Necessity::Needed => TimeoutClass::Genuine,
-        Necessity::Unknown => TimeoutClass::Unknown,
-        Necessity::Unneeded => match range.covering_ack {
-            // The path held the copies and released them at once.
-            Some(covering) if covering.reports_duplicate && came_at_once(range) => {
-                TimeoutClass::Spurious
-            }
-            // Nothing made the receiver acknowledge the original before the copy arrived.
-            Some(covering) if covering.reports_duplicate && covering.may_be_delayed => {
-                match range.duplicates + 1 < range.copies.len() {
-                    // The path lost a copy, so it may also have lost the delayed ACK.
-                    true => TimeoutClass::Unknown,
-                    false => TimeoutClass::Spurious,
-                }
-            }
-            // The first ACK answers a duplicate: the ACKs before it were lost.
-            Some(covering) if covering.reports_duplicate => TimeoutClass::AckLost,
-            // A receiver that reports duplicates would have reported the copy: this ACK answers an
-            // original, even if it jumps because the ACKs before it were lost.
-            Some(covering) if sending.dsack_seen && !covering.has_dsack && !range.is_syn => {
-                TimeoutClass::Spurious
-            }
-            // It may answer a duplicate that the receiver does not report (RFC 3522 section 3.3).
-            Some(covering) if may_answer_copy(assessment) && range.duplicates == 0 => {
-                let is_weak =
-                    assessment.evidence.iter().all(|piece| piece.kind == &NO_GAP_REPORTED);
-                match answers_copy(range, covering.at, &sending.rtt) {
-                    _ if covering.jumps => TimeoutClass::AckLost,
-                    true if covering.may_be_delayed => TimeoutClass::Spurious,
-                    true if covering.duplicate == DuplicateAck::Missing => TimeoutClass::AckLost,
-                    // A second SYN-ACK answered the copy.
-                    true if range.is_syn && covering.duplicate == DuplicateAck::Came => {
-                        TimeoutClass::Spurious
-                    }
-                    true if covering.all || is_weak => TimeoutClass::Unknown,
-                    _ => TimeoutClass::Spurious,
-                }
-            }
-            Some(_) => TimeoutClass::Spurious,
-            None => TimeoutClass::Unknown,
-        },
-    }
-}
-
-/// Did D-SACKs of copies that were sent one after the other come together? The path then held these
-/// copies, and the original may have waited under a delayed ACK.
-fn came_at_once(range: &RetransmittedRange) -> bool {
-    let (Some(covering), Some(last)) = (range.covering_ack, range.last_duplicate) else {
-        return false;
-    };
-    let [_, first, .., newest] = &range.copies[..] else { return false };
-    range.duplicates > 1 && last.since(covering.at) * 4 < newest.at.since(first.at)
-}
-
-/// Is there no evidence that the ACK is an original's own?
-fn may_answer_copy(assessment: &Assessment) -> bool {
-    assessment.evidence.iter().all(|piece| OF_EITHER_ACK.contains(&piece.kind))
-}
-
-/// Did the first covering ACK come when an answer to a retransmission was due?
-fn answers_copy(range: &RetransmittedRange, acked: Instant, rtt: &RttStatistics) -> bool {
-    let Some(min_rtt) = rtt.min else { return true };
-    let latest = rtt.srtt.map_or(min_rtt, |srtt| srtt * 3 / 4).max(min_rtt) * 2;
-    let mut copies = range.copies.iter().skip(1);
-    let soonest = min_rtt * TOO_SOON / 100;
-    copies.any(|copy| (soonest..=latest).contains(&acked.since(copy.at)))
 }
 
 type Verdicts = BTreeMap<&'static str, &'static str>;

@@ -1,0 +1,62 @@
+//! Tests of the classes of timeouts, on captures that are specified packet by packet.
+
+mod script;
+
+use rtolab_diagnose::TimeoutClass;
+use script::Event::{self, Ack, Data, Duplicate};
+use script::Script;
+
+fn classes(events: &[(u64, Event)]) -> Vec<TimeoutClass> {
+    let report = Script::opened((0, 100), false, true).add_events(events).report();
+    report.timeouts.iter().map(|timeout| timeout.class).collect()
+}
+
+/// 2 to 8 are in flight, 2 times out twice, and an ACK of all arrives at this time.
+fn acknowledged_at_once(at: u64) -> Vec<TimeoutClass> {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=8).map(|number| (2000, Data(number))));
+    events.extend([(2300, Data(2)), (2900, Data(2)), (at, Ack(8)), (at, Data(9))]);
+    events.push((at + 100, Ack(9)));
+    classes(&events)
+}
+
+/// Receivers acknowledge what waited in a queue together: a single ACK shows no lost ones.
+#[test]
+fn an_ack_of_much_data_is_late_unless_it_comes_when_an_answer_is_due() {
+    assert_eq!(acknowledged_at_once(4000), [TimeoutClass::Spurious; 2]);
+    assert_eq!(acknowledged_at_once(3000), [TimeoutClass::AckLost; 2]);
+}
+
+/// 2 and 3 were lost. Their fast retransmits are late, and both copies of 2 by timeout are lost.
+#[test]
+fn a_late_fast_retransmit_makes_the_timeouts_after_it_spurious() {
+    let duplicated = [(1000, Data(1)), (1400, Data(1)), (1500, Ack(1)), (1501, Duplicate(1, 1))];
+    let lost = [(2000, Data(2)), (2000, Data(3))];
+    let sacked = [4, 5, 6].map(|number| (2050, Data(number)));
+    let reported = [4, 5, 6].map(|number| (2150, Duplicate(1, number)));
+    let retransmitted = [(2151, Data(2)), (2151, Data(3)), (2600, Data(2)), (3200, Data(2))];
+    let late = [(4000, Ack(2)), (4001, Ack(6)), (4002, Data(7)), (4102, Ack(7))];
+    let parts = [&duplicated[..], &lost, &sacked, &reported, &retransmitted, &late];
+    let found = classes(&parts.concat());
+    assert_eq!(found[found.len() - 2..], [TimeoutClass::Spurious; 2], "{found:?}");
+}
+
+/// The receiver delays the ACK of a single segment, for half a second at most.
+#[test]
+fn an_answer_to_a_copy_that_was_sent_after_the_longest_delay_shows_that_the_ack_was_lost() {
+    let answered_after = |copies: &[u64]| {
+        let mut events = vec![(1000, Data(1)), (1100, Ack(1)), (2000, Data(2))];
+        events.extend(copies.iter().map(|&at| (at, Data(2))));
+        let last = copies[copies.len() - 1];
+        // The answer echoes the original: the copy brought nothing new.
+        events.extend([(last + 100, Ack(2)), (last + 200, Data(3)), (last + 300, Ack(3))]);
+        let mut script = Script::opened((0, 100), true, true);
+        for event in events {
+            script.echo = if event.0 <= last + 100 { 2001 } else { last as u32 + 201 };
+            script.add_events(&[event]);
+        }
+        script.report().timeouts.iter().map(|one| one.class).collect::<Vec<_>>()
+    };
+    assert_eq!(answered_after(&[2350]), [TimeoutClass::Spurious]);
+    assert_eq!(answered_after(&[2350, 2950, 4150]), [TimeoutClass::AckLost; 3]);
+}
