@@ -1,6 +1,5 @@
 //! The class of a timeout.
 
-use rtolab_time::Instant;
 use serde::Serialize;
 
 use crate::evidence::{Assessment, NO_GAP_REPORTED, Necessity, OF_EITHER_ACK};
@@ -108,11 +107,7 @@ fn class_of_either_ack(
     rtt: &RttStatistics,
 ) -> TimeoutClass {
     let is_weak = assessment.evidence.iter().all(|piece| piece.kind == &NO_GAP_REPORTED);
-    match answered_copy(range, covering.at, rtt) {
-        // An outage may have emptied a queue, so that the answer came sooner than ever before.
-        None if !rtt.is_measured_after(covering.at) && is_too_soon(range, covering.at, rtt) => {
-            TimeoutClass::Unknown
-        }
+    match answered_copy(range, &covering, rtt) {
         None => TimeoutClass::Spurious,
         Some(_) if covering.jumps => TimeoutClass::AckLost,
         // Before a later copy arrived, the delayed ACK would have been sent anyway.
@@ -142,13 +137,15 @@ fn may_answer_copy(assessment: &Assessment) -> bool {
 
 /// The index of the copy whose answer was due when the first covering ACK came, if any. Without a
 /// round-trip time it may be the first one.
-fn answered_copy(range: &RetransmittedRange, acked: Instant, rtt: &RttStatistics) -> Option<usize> {
-    let Some(due) = rtt.answer_times() else { return Some(1) };
-    let is_due = |copy: &Transmission| due.contains(&acked.since(copy.at));
+fn answered_copy(
+    range: &RetransmittedRange,
+    covering: &CoveringAck,
+    rtt: &RttStatistics,
+) -> Option<usize> {
+    let Some((soonest, usual)) = rtt.answer_times() else { return Some(1) };
+    // Only lost ACKs or a queue explain an ACK that jumps, and a queue delays answers, too.
+    let longest = rtt.timeout().filter(|_| covering.jumps);
+    let latest = longest.map_or(usual, |longest| longest.max(usual));
+    let is_due = |copy: &Transmission| (soonest..=latest).contains(&covering.at.since(copy.at));
     range.copies.iter().skip(1).position(is_due).map(|index| index + 1)
-}
-
-/// Did the first covering ACK come too soon after the last copy to answer it?
-fn is_too_soon(range: &RetransmittedRange, acked: Instant, rtt: &RttStatistics) -> bool {
-    range.copies.last().is_some_and(|copy| rtt.is_too_soon(copy.at, acked))
 }

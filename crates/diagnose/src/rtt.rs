@@ -1,7 +1,5 @@
 //! The round-trip times of one direction, measured at the capture point by Karn's algorithm.
 
-use std::ops::RangeInclusive;
-
 use rtolab_tcp::{AckFacts, Flight};
 use rtolab_time::{Duration, Instant};
 
@@ -116,12 +114,12 @@ impl RttStatistics {
         self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_VARIANCE))
     }
 
-    /// How long after a segment its answer may come, from the soonest to the latest; `None` without
-    /// a sample.
-    pub fn answer_times(&self) -> Option<RangeInclusive<Duration>> {
+    /// How long after a segment its answer may come: the soonest time, and the latest usual one.
+    /// `None` without a sample.
+    pub fn answer_times(&self) -> Option<(Duration, Duration)> {
         let min = self.min?;
         let latest = self.srtt.map_or(min, |srtt| srtt * 3 / 4).max(min) * 2;
-        Some(min * TOO_SOON / 100..=latest)
+        Some((min * TOO_SOON / 100, latest))
     }
 
     /// The time after which a segment is no longer answered.

@@ -7,7 +7,6 @@
 
 mod ack_too_soon;
 mod already_acknowledged;
-mod answered_once;
 mod arrival;
 mod arrived_before;
 mod assess;
@@ -101,7 +100,6 @@ pub(crate) static KINDS: Kinds = Kinds {
     at_end: &[
         (&ack_too_soon::KIND, ack_too_soon::at_end),
         (&no_duplicate::KIND, no_duplicate::at_end),
-        (&answered_once::KIND, answered_once::at_end),
     ],
     of_next: &[(&original_missing::KIND, original_missing::of_next)],
     of_first: &[(&originals_in_order::KIND, originals_in_order::of_first)],
