@@ -35,10 +35,17 @@ fn a_late_fast_retransmit_makes_the_timeouts_after_it_spurious() {
     let sacked = [4, 5, 6].map(|number| (2050, Data(number)));
     let reported = [4, 5, 6].map(|number| (2150, Duplicate(1, number)));
     let retransmitted = [(2151, Data(2)), (2151, Data(3)), (2600, Data(2)), (3200, Data(2))];
-    let late = [(4000, Ack(2)), (4001, Ack(6)), (4002, Data(7)), (4102, Ack(7))];
-    let parts = [&duplicated[..], &lost, &sacked, &reported, &retransmitted, &late];
-    let found = classes(&parts.concat());
-    assert_eq!(found[found.len() - 2..], [TimeoutClass::Spurious; 2], "{found:?}");
+    let once = vec![(4000, Ack(2)), (4001, Ack(6)), (4002, Data(7)), (4102, Ack(7))];
+    // Go-back-N retransmits 3 when the first copy of 2 is acknowledged.
+    let mut twice = once.clone();
+    twice.insert(1, (4000, Data(3)));
+    twice.insert(4, (4100, Duplicate(6, 3)));
+    twice.extend([(4600, Data(8)), (4700, Ack(8))]);
+    for late in [once, twice] {
+        let parts = [&duplicated[..], &lost, &sacked, &reported, &retransmitted, &late];
+        let found = classes(&parts.concat());
+        assert_eq!(found[found.len() - 2..], [TimeoutClass::Spurious; 2], "{found:?}");
+    }
 }
 
 /// The receiver delays the ACK of a single segment, for half a second at most.

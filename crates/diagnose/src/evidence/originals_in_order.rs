@@ -1,11 +1,11 @@
 //! An original sent before some copies of the range arrived after the range did. These copies were
 //! not the first to arrive. F-RTO (RFC 5682) uses the same idea.
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 use super::input::{Findings, Pair};
 use crate::history::{
-    Ack, Bound, EvidenceKind, Finding, Original, RetransmissionHistory, RetransmittedRange,
+    Ack, Bound, EvidenceKind, Finding, RetransmissionHistory, RetransmittedRange,
 };
 
 pub(super) static KIND: EvidenceKind = EvidenceKind::new("originals-in-order", 0.97);
@@ -30,12 +30,10 @@ pub(super) fn after_ack(history: &RetransmissionHistory, ack: &Ack<'_>) -> Findi
 /// or a copy that was sent before some copies of the range.
 pub(super) fn of_first(pair: &Pair<'_>) -> Option<Finding> {
     let (covering, next) = pair.covering_acks()?;
-    let sent = match pair.next.original() {
-        Original::Arrived => pair.next.copies[0].at,
-        Original::Lost | Original::Unknown => {
-            pair.next.delivered_copy()? + pair.rtt.reordering_window()
-        }
-    };
+    let arrived = pair.next.arrived_copy()?;
+    // Copies that are sent in a burst may arrive in another order.
+    let margin = if arrived == 0 { Duration::ZERO } else { pair.rtt.reordering_window() };
+    let sent = pair.next.copies[arrived].at + margin;
     order(pair.range, sent, next.frame).filter(|_| next.at > covering.at)
 }
 

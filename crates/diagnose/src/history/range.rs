@@ -140,6 +140,13 @@ impl RetransmittedRange {
         (lower == last && upper.is_none_or(|upper| upper >= last)).then(|| self.copies[last].at)
     }
 
+    /// The index of the first copy that arrived, if the bounds leave only one.
+    pub fn arrived_copy(&self) -> Option<usize> {
+        let last = self.copies.len() - 1;
+        let (upper, lower) = self.bounds();
+        (upper.unwrap_or(last) == lower).then_some(lower)
+    }
+
     /// Was it first acknowledged at this time?
     pub fn is_covered_at(&self, at: Instant) -> bool {
         self.covering_ack.is_some_and(|ack| ack.at == at)
