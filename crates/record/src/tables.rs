@@ -8,7 +8,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::column::Table;
 use crate::outages::outages;
-use crate::{ConnectionRow, DisturbanceRow, DupackCause, Recording, SegmentRow, Truth};
+use crate::{ConnectionRow, DisturbanceRow, DupackCause, LinkRow, Recording, SegmentRow, Truth};
 
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
@@ -255,7 +255,7 @@ pub fn windows(recordings: &[Recording]) -> RecordBatch {
 pub fn links(recordings: &[Recording]) -> RecordBatch {
     Table::of(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)
-        .column("direction", |row| row.direction_name())
+        .column("direction", LinkRow::direction_name)
         .column("offered", |row| row.stats.offered)
         .column("delivered", |row| row.stats.delivered)
         .column("delivered_bytes", |row| row.stats.bytes)

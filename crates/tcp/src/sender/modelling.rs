@@ -211,9 +211,8 @@ impl Sender {
         let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
         let srtt = self.rtt.estimate().map(|estimate| estimate.srtt);
         let cwnd = cwnd.max(self.flight.size());
-        match self.pacing_mut() {
-            Some(Pacing { pacer, modelled: None }) => pacer.follow_window(cwnd, ssthresh, srtt),
-            Some(Pacing { modelled: Some(_), .. }) | None => {}
+        if let Some(Pacing { pacer, modelled: None }) = self.pacing_mut() {
+            pacer.follow_window(cwnd, ssthresh, srtt);
         }
     }
 

@@ -129,7 +129,7 @@ impl Policy {
 
     /// The policy or setting that it needs and `config` lacks.
     pub(super) fn missing_parameter(&self, config: &Config) -> Option<&'static str> {
-        let acting = self.detector().and_then(|id| id.acting());
+        let acting = self.detector().and_then(DetectorId::acting);
         let needs = acting.and_then(|acting| acting.needs);
         let has_rto = config.recovery.algorithm != Algorithm::Rfc9002;
         let is_about_rto = matches!(self.question, Question::Timeout | Question::Timer)

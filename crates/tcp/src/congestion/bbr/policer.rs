@@ -109,7 +109,7 @@ impl State {
         let bytes = Self::rate_bytes_per_sec(diff, BBR_UNIT, cx.window.smss());
         let consistent = diff * BBR_UNIT <= BW_RATIO * before || bytes <= BW_DIFF;
         if before > 0 && consistent {
-            self.lt.lt_bw = (bw + before) / 2;
+            self.lt.lt_bw = u64::midpoint(bw, before);
             self.lt.lt_use_bw = true;
             self.lt.lt_rtt_cnt = 0;
             self.pacing_gain = BBR_UNIT;

@@ -76,11 +76,7 @@ impl Model {
             return;
         }
         match self.state {
-            BbrState::ProbeBwDown => {
-                if !self.is_time_to_probe_bw(cx) && self.is_time_to_cruise(cx) {
-                    self.state = BbrState::ProbeBwCruise;
-                }
-            }
+            BbrState::ProbeBwDown => self.update_probe_bw_down(cx),
             BbrState::ProbeBwCruise => {
                 self.is_time_to_probe_bw(cx);
             }
@@ -88,13 +84,23 @@ impl Model {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up(rs, cx);
             }
-            BbrState::ProbeBwUp => {
-                if self.is_time_to_go_down(rs, cx) {
-                    self.prev_probe_too_high = false;
-                    self.start_probe_bw_down(cx);
-                }
-            }
+            BbrState::ProbeBwUp => self.update_probe_bw_up(rs, cx),
             _ => {}
+        }
+    }
+
+    /// The part of `UpdateProbeBWCyclePhase` for ProbeBW_DOWN.
+    fn update_probe_bw_down(&mut self, cx: &ModelContext<'_>) {
+        if !self.is_time_to_probe_bw(cx) && self.is_time_to_cruise(cx) {
+            self.state = BbrState::ProbeBwCruise;
+        }
+    }
+
+    /// The part of `UpdateProbeBWCyclePhase` for ProbeBW_UP.
+    fn update_probe_bw_up(&mut self, rs: &RateSample, cx: &ModelContext<'_>) {
+        if self.is_time_to_go_down(rs, cx) {
+            self.prev_probe_too_high = false;
+            self.start_probe_bw_down(cx);
         }
     }
 

@@ -38,10 +38,10 @@ impl Model {
                     self.enter_startup();
                 }
             }
-            Some(BbrState::ProbeBwUp) if self.state != BbrState::ProbeBwUp => {
-                if self.state != BbrState::ProbeRtt {
-                    self.start_probe_bw_refill(cx);
-                }
+            Some(BbrState::ProbeBwUp)
+                if !matches!(self.state, BbrState::ProbeBwUp | BbrState::ProbeRtt) =>
+            {
+                self.start_probe_bw_refill(cx);
             }
             _ => {}
         }
