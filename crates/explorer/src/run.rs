@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rtolab_record::{ConnectionRow, Recording};
 use rtolab_tcp::spurious::DETECTORS;
+use rtolab_time::Duration;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -87,7 +88,7 @@ fn totals(row: &ConnectionRow) -> Value {
     let timeouts = row.truths.map(|[timeouts, _]| timeouts);
     json!({
         "completed": row.end.is_some(),
-        "elapsed_s": row.elapsed().map(|elapsed| elapsed.secs_f64()),
+        "elapsed_s": row.elapsed().map(Duration::secs_f64),
         "goodput_bps": row.goodput_bps(),
         "segments": row.segments,
         "retransmissions": row.retransmissions,

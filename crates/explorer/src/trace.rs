@@ -4,6 +4,7 @@ use rtolab_record::{
     ConnectionRow, Fate, PacketEvent, Place, Recording, SegmentRow, TimeoutRow, WindowRow,
 };
 use rtolab_tcp::Flags;
+use rtolab_time::Instant;
 
 use crate::request::RequestedPlace;
 
@@ -33,7 +34,7 @@ impl<'a> FlowTrace<'a> {
     pub(crate) fn end_s(&self) -> f64 {
         let segments = self.segments.iter().map(|row| row.at);
         let last = segments.chain(self.windows.iter().map(|row| row.at)).max();
-        last.map_or(0.0, |at| at.secs_f64())
+        last.map_or(0.0, Instant::secs_f64)
     }
 
     /// The data segments that the sender sent, in order of time.

@@ -119,8 +119,8 @@ impl Guests<'_> {
                 ClockMessage::End => return Err(self.guests[guest].machine.ended()),
                 ClockMessage::Acknowledges | ClockMessage::Continues => {}
                 ClockMessage::None => {
-                    let since = *begin.get_or_insert_with(|| StdInstant::now() - POLL_INTERVAL);
-                    self.guests[guest].busy.0 = before + since.elapsed();
+                    let since = *begin.get_or_insert_with(StdInstant::now);
+                    self.guests[guest].busy.0 = before + POLL_INTERVAL + since.elapsed();
                     if self.guests[guest].busy.0 >= self.time_limit {
                         return Err(self.spin_error(guest));
                     }
