@@ -201,9 +201,8 @@ class Explorer:
             InternalError: a defect in rtolab.
         """
 
-    def diagnose(
-        self, path: str | PathLike[str], name: str, packets: int
-    ) -> tuple[bool, bytes]:
+    @staticmethod
+    def diagnose(path: str | PathLike[str], name: str, packets: int) -> tuple[bool, bytes]:
         """Diagnose a capture.
 
         Args:

@@ -38,8 +38,8 @@ struct Ring {
 impl Ring {
     /// The time since the newest packet with this fingerprint.
     fn lag(&self, fingerprint: Fingerprint, at: Instant) -> Option<Duration> {
-        let found = self.fingerprints.iter().fold(false, |any, one| any | (*one == fingerprint));
-        if !found {
+        // Counting all takes no branch for each, unlike a search.
+        if self.fingerprints.iter().filter(|one| **one == fingerprint).count() == 0 {
             return None;
         }
         let known = self.fingerprints.iter().zip(&self.times).take(self.count);

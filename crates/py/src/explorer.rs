@@ -52,8 +52,8 @@ impl Explorer {
 
     /// Likewise about a capture, which is called `name` in the answer. At most `packets` of a
     /// connection are drawn.
+    #[staticmethod]
     fn diagnose<'py>(
-        &self,
         py: Python<'py>,
         path: PathBuf,
         name: &str,
