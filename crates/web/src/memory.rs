@@ -34,7 +34,7 @@ pub extern "C" fn reserve(length: usize) -> *mut u8 {
 /// The place of the output.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
-    OUTPUT.with_borrow(|output| output.as_ptr())
+    OUTPUT.with_borrow(Vec::as_ptr)
 }
 
 /// The length of the output, in bytes.
