@@ -42,6 +42,7 @@ pub extern "C" fn ask(question: usize) -> u32 {
 /// The capture of a run with the request's first sender, as a pcapng file.
 #[unsafe(no_mangle)]
 pub extern "C" fn capture() -> u32 {
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "its lifetime is any")]
     run(|explorer, request| explorer.capture(request))
 }
 
