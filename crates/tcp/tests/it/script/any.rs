@@ -59,13 +59,6 @@ const SENDERS_OF_QUIC: &str = "
     rfc9002:quic-go+cubic:linux+hystart:linux
 ";
 
-/// Senders with the loss recovery of QUIC.
-const SENDERS_OF_QUIC: &str = "
-    rfc9002 rfc9002+undo rfc9002:quic-go+undo rfc9002:quicly rfc9002:quiche+undo:any
-    rfc9002+cubic+prr+undo rfc9002+ecn rfc9002+eifel:rfc3522 rfc9002+undo+dsack:linux
-    rfc9002:quic-go+cubic:linux+hystart:linux
-";
-
 /// Every loss recovery alone, and with every other policy.
 pub fn specs() -> Vec<String> {
     let of = |recovery: bool| {
