@@ -40,10 +40,8 @@ def test_lengths_cover_the_range_evenly_and_breaks_are_long_enough() -> None:
     spans = schedule.schedule()
     lengths = sorted(length for _, length in spans)
     assert len(spans) == schedule.OUTAGES == 1000
-    assert (lengths[0], lengths[-1]) == (
-        pytest.approx(0.1, rel=0.01),
-        pytest.approx(60, rel=0.01),
-    )
+    assert lengths[0] == pytest.approx(0.1, rel=0.01)
+    assert lengths[-1] == pytest.approx(60, rel=0.01)
     assert lengths[500] == pytest.approx((0.1 * 60) ** 0.5, rel=0.02)
     for (at, length), (later, _) in pairwise(spans):
         assert later - at - length >= schedule.BREAK + 1.2 * length - 0.01
@@ -52,10 +50,10 @@ def test_lengths_cover_the_range_evenly_and_breaks_are_long_enough() -> None:
 def test_the_key_figures_of_the_study() -> None:
     done = small(STUDY)
     assert done.measured is not None
-    found = {
-        policy.label: study.summary(study.outages_of(done.measured, policy, 0.3))
-        for policy in POLICIES
-    }
+    found: dict[str, dict[str, float]] = {}
+    for policy in POLICIES:
+        row = study.summary(study.outages_of(done.measured, policy, 0.3))
+        found[policy.label] = {name: value for name, value in row.items() if value is not None}
     assert {label: row["open"] for label, row in found.items()} == dict.fromkeys(found, 0)
     doubling, capped = found["doubling to 120 s"], found["cap of 2 s"]
     assert capped["resume"] < 0.6 * doubling["resume"]

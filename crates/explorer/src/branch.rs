@@ -5,16 +5,16 @@ use rtolab_time::Instant;
 use serde_json::json;
 
 use crate::Explorer;
-use crate::failure::Failure;
 use crate::lab::{Evaluation, OBSERVE, lab};
 use crate::packing::Packing;
 use crate::request::Request;
+use crate::request_error::RequestError;
 use crate::run::{disturbances, latest_end, sender_seen, shown_flow};
 
 impl Explorer<'_> {
     /// The run and its fork as data for the figures. In the fork the timeout does not happen, or
     /// the first of the other senders continues from it.
-    pub(crate) fn branch(&mut self, request: &Request) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn branch(&mut self, request: &Request) -> Result<Vec<u8>, RequestError> {
         let (sender, other) = (request.sender()?, request.others.first().map(String::as_str));
         let original = self.recording(request, Some(sender), &Evaluation::default())?;
         let flow = shown_flow(&original, request)?;
@@ -24,7 +24,7 @@ impl Explorer<'_> {
         let branch = Branch { flow: flow.clone(), at, seq: request.seq };
         let changed = lab
             .branch(&scenario, (branch, other), (lab.named(0, request.seed), OBSERVE))
-            .map_err(|error| Failure::sender(&error))?
+            .map_err(|error| RequestError::sender(&error))?
             .ok_or_else(|| no_timeout(request.at_s))?;
         let mut packing = Packing::default();
         let alternative = match other {
@@ -51,7 +51,7 @@ impl Explorer<'_> {
 }
 
 /// The run has no timeout at this time, in seconds.
-pub(crate) fn no_timeout(at_s: f64) -> Failure {
+pub(crate) fn no_timeout(at_s: f64) -> RequestError {
     let expected = "run again, and choose one of the table";
-    Failure::request(format!("no timeout at {at_s} s; {expected}"))
+    RequestError::request(format!("no timeout at {at_s} s; {expected}"))
 }

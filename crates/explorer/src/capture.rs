@@ -11,9 +11,9 @@ use rtolab_diagnose::{
 };
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
 use crate::packets::{CAUSES, KINDS};
 use crate::packing::Packing;
+use crate::request_error::RequestError;
 
 /// The number of connections with a figure, the worst first.
 const DRAWN: usize = 8;
@@ -34,12 +34,12 @@ pub fn diagnose<R: Read + Send + 'static>(
     open: impl Fn() -> std::io::Result<R>,
     (name, packets): (&str, usize),
     keep_running: &mut dyn FnMut() -> bool,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, RequestError> {
     let input = || {
         let opened = open().and_then(unpacked);
-        opened.map_err(|error| Failure::request(format!("{name}: {error}")))
+        opened.map_err(|error| RequestError::request(format!("{name}: {error}")))
     };
-    let watch = |_| if keep_running() { Ok(()) } else { Err(Failure::stopped()) };
+    let watch = |_| if keep_running() { Ok(()) } else { Err(RequestError::stopped()) };
     let Document { summary, error, connections, .. } = rtolab_diagnose::diagnose(input()?, watch)?;
     let mut worst: Vec<_> = connections.iter().collect();
     worst.sort_by(|one, other| suffering(other, one));

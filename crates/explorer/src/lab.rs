@@ -6,8 +6,8 @@ use rtolab_sim::{Lab, Observe, RunStatus, Sim, SimError};
 use rtolab_tcp::specification::CustomPolicies;
 use rtolab_tcp::spurious::DETECTORS;
 
-use crate::failure::Failure;
 use crate::request::Request;
+use crate::request_error::RequestError;
 use crate::{Explorer, Texts};
 
 /// The name of the scenario's text in errors.
@@ -34,16 +34,18 @@ impl Evaluation {
 
 impl Request {
     /// The text of the requested scenario.
-    pub(crate) fn text<'a>(&'a self, texts: &'a Texts) -> Result<&'a str, Failure> {
+    pub(crate) fn text<'a>(&'a self, texts: &'a Texts) -> Result<&'a str, RequestError> {
         let included = || texts.get(&format!("{}.toml", self.scenario)).map(String::as_str);
         self.toml.as_deref().or_else(included).ok_or_else(|| {
             let name = &self.scenario;
-            Failure::request(format!("scenario is {name:?}: no included scenario has that name"))
+            RequestError::request(format!(
+                "scenario is {name:?}: no included scenario has that name"
+            ))
         })
     }
 
     /// The requested scenario, with the values that replace its own.
-    pub(crate) fn scenario(&self, texts: &Texts) -> Result<Scenario, Failure> {
+    pub(crate) fn scenario(&self, texts: &Texts) -> Result<Scenario, RequestError> {
         Ok(Scenario::parse_among((self.text(texts)?, FILE), &self.set, texts)?)
     }
 }
@@ -53,12 +55,12 @@ pub(crate) fn lab(
     scenario: &Scenario,
     sender: Option<&str>,
     evaluation: &Evaluation,
-) -> Result<Lab, Failure> {
+) -> Result<Lab, RequestError> {
     let Evaluation { detectors, what_if } = evaluation;
     Lab::evaluated((scenario, sender), &CustomPolicies::default(), (detectors, what_if)).map_err(
         |error| match error {
-            error @ SimError::NoRoute { .. } => Failure::scenario(&error),
-            error => Failure::sender(&error),
+            error @ SimError::NoRoute { .. } => RequestError::scenario(&error),
+            error => RequestError::sender(&error),
         },
     )
 }
@@ -70,18 +72,18 @@ impl Explorer<'_> {
         request: &Request,
         sender: Option<&str>,
         evaluation: &Evaluation,
-    ) -> Result<Recording, Failure> {
+    ) -> Result<Recording, RequestError> {
         let lab = lab(&request.scenario(self.texts)?, sender, evaluation)?;
         let mut sim = lab.start(request.seed, OBSERVE);
         let mut keep_running = |sim: &Sim| (self.keep_running)(sim.recorded_bytes());
         match sim.run_while(lab.end(), &mut keep_running) {
-            RunStatus::Stopped => Err(Failure::stopped()),
+            RunStatus::Stopped => Err(RequestError::stopped()),
             RunStatus::Finished => Ok(lab.record(sim, lab.named(0, request.seed))),
         }
     }
 
     /// Checks that the request can be run.
-    pub(crate) fn check(&self, request: &Request) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn check(&self, request: &Request) -> Result<Vec<u8>, RequestError> {
         let scenario = request.scenario(self.texts)?;
         lab(&scenario, None, &Evaluation::default())?;
         for sender in &request.senders {

@@ -3,13 +3,13 @@
 
 mod branch;
 mod capture;
-mod failure;
 mod index;
 mod lab;
 mod packets;
 mod packing;
 mod pcapng;
 mod request;
+mod request_error;
 mod run;
 mod sliders;
 mod timeouts;
@@ -19,9 +19,9 @@ mod what_if;
 use std::collections::BTreeMap;
 
 pub use capture::diagnose;
-pub use failure::{Failure, FailurePlace};
 pub use index::index;
 pub use pcapng::pcapng;
+pub use request_error::{RequestError, RequestErrorPlace};
 
 use lab::Evaluation;
 use request::{Request, RequestedPlace};
@@ -33,7 +33,7 @@ pub type Texts = BTreeMap<String, String>;
 
 /// A question of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum Query {
     /// The text of a scenario, and the initial values of its sliders, as JSON.
     Scenario,
     /// The error in a request, if any; otherwise an empty JSON object.
@@ -46,7 +46,7 @@ pub enum Question {
     Branch,
 }
 
-impl Question {
+impl Query {
     /// All questions.
     pub const ALL: [Self; 5] = [Self::Scenario, Self::Check, Self::Run, Self::WhatIf, Self::Branch];
 
@@ -76,7 +76,7 @@ impl Explorer<'_> {
     ///
     /// # Errors
     /// As for [`Explorer::answer`].
-    pub fn capture(&mut self, request: &str) -> Result<Vec<u8>, Failure> {
+    pub fn capture(&mut self, request: &str) -> Result<Vec<u8>, RequestError> {
         let request = Request::read(request)?;
         let sender = request.senders.first().map(String::as_str);
         let recording = self.recording(&request, sender, &Evaluation::default())?;
@@ -84,21 +84,21 @@ impl Explorer<'_> {
             RequestedPlace::Sender => Place::Sender,
             RequestedPlace::Receiver => Place::Receiver,
         };
-        pcapng(&recording, place).map_err(|error| Failure::request(error.to_string()))
+        pcapng(&recording, place).map_err(|error| RequestError::request(error.to_string()))
     }
 
     /// The answer to a request, which is a JSON object.
     ///
     /// # Errors
     /// The first error in the request, with its place; or the run was stopped.
-    pub fn answer(&mut self, question: Question, request: &str) -> Result<Vec<u8>, Failure> {
+    pub fn answer(&mut self, question: Query, request: &str) -> Result<Vec<u8>, RequestError> {
         let request = Request::read(request)?;
         match question {
-            Question::Scenario => sliders::answer(self.texts, &request),
-            Question::Check => self.check(&request),
-            Question::Run => self.run(&request),
-            Question::WhatIf => self.what_if(&request),
-            Question::Branch => self.branch(&request),
+            Query::Scenario => sliders::answer(self.texts, &request),
+            Query::Check => self.check(&request),
+            Query::Run => self.run(&request),
+            Query::WhatIf => self.what_if(&request),
+            Query::Branch => self.branch(&request),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use crate::failure::Failure;
+use crate::request_error::RequestError;
 
 /// A request for a run, and for one of its timeouts.
 #[derive(Debug, Deserialize)]
@@ -71,19 +71,20 @@ impl RequestedPlace {
 
 impl Request {
     /// Reads the JSON of a request.
-    pub(crate) fn read(text: &str) -> Result<Self, Failure> {
-        let request: Self = serde_json::from_str(text)
-            .map_err(|error| Failure::request(format!("a request is a JSON object: {error}")))?;
+    pub(crate) fn read(text: &str) -> Result<Self, RequestError> {
+        let request: Self = serde_json::from_str(text).map_err(|error| {
+            RequestError::request(format!("a request is a JSON object: {error}"))
+        })?;
         match request.packets {
-            0 => Err(Failure::request("packets is 0: expected at least 1")),
+            0 => Err(RequestError::request("packets is 0: expected at least 1")),
             _ => Ok(request),
         }
     }
 
     /// The sender whose timeout it is.
-    pub(crate) fn sender(&self) -> Result<&str, Failure> {
+    pub(crate) fn sender(&self) -> Result<&str, RequestError> {
         let message = "senders: expected the one whose timeout it is";
-        self.senders.first().map(String::as_str).ok_or_else(|| Failure::request(message))
+        self.senders.first().map(String::as_str).ok_or_else(|| RequestError::request(message))
     }
 }
 

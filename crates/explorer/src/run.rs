@@ -7,10 +7,10 @@ use rtolab_tcp::spurious::DETECTORS;
 use rtolab_time::Duration;
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
 use crate::lab::Evaluation;
 use crate::packing::Packing;
 use crate::request::Request;
+use crate::request_error::RequestError;
 use crate::trace::FlowTrace;
 use crate::{Explorer, packets, timeouts};
 
@@ -19,7 +19,7 @@ const MOST_DISTURBANCES: usize = 500;
 
 impl Explorer<'_> {
     /// The packets, windows, timeouts and totals of each sender.
-    pub(crate) fn run(&mut self, request: &Request) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn run(&mut self, request: &Request) -> Result<Vec<u8>, RequestError> {
         let senders: Vec<_> = match &request.senders[..] {
             [] => vec![None],
             senders => senders.iter().map(|sender| Some(sender.as_str())).collect(),
@@ -51,12 +51,12 @@ impl Explorer<'_> {
 }
 
 /// The flow to show: the requested one, or the first.
-pub(crate) fn shown_flow(recording: &Recording, request: &Request) -> Result<String, Failure> {
+pub(crate) fn shown_flow(recording: &Recording, request: &Request) -> Result<String, RequestError> {
     let flows = flow_names(recording);
     let requested = request.flow.as_ref().filter(|flow| flows.contains(flow));
     requested.or(flows.first()).cloned().ok_or_else(|| {
         let expected = "let one start earlier, or it last longer";
-        Failure::request(format!("no connection begins within the run; {expected}"))
+        RequestError::request(format!("no connection begins within the run; {expected}"))
     })
 }
 
@@ -71,9 +71,9 @@ pub(crate) fn sender_seen(
     recording: &Recording,
     (flow, request): (&str, &Request),
     packing: &mut Packing,
-) -> Result<Value, Failure> {
+) -> Result<Value, RequestError> {
     let trace = FlowTrace::of(recording, flow)
-        .ok_or_else(|| Failure::request(format!("no flow {flow:?} in this run")))?;
+        .ok_or_else(|| RequestError::request(format!("no flow {flow:?} in this run")))?;
     let mut seen = packets::seen(&trace, request, packing);
     seen["name"] = json!(&*trace.connection.flow_sender);
     seen["end_s"] = json!(trace.end_s());

@@ -3,12 +3,12 @@
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use crate::failure::Failure;
 use crate::request::Request;
+use crate::request_error::RequestError;
 use crate::{Texts, json as text_of};
 
 /// The text of the requested scenario, and the values of each link.
-pub(crate) fn answer(texts: &Texts, request: &Request) -> Result<Vec<u8>, Failure> {
+pub(crate) fn answer(texts: &Texts, request: &Request) -> Result<Vec<u8>, RequestError> {
     let text = request.text(texts)?;
     let mut values = values(text);
     values["toml"] = json!(text);

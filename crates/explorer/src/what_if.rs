@@ -5,15 +5,15 @@ use rtolab_time::Instant;
 use serde_json::{Value, json};
 
 use crate::branch::no_timeout;
-use crate::failure::Failure;
 use crate::lab::Evaluation;
 use crate::request::Request;
+use crate::request_error::RequestError;
 use crate::run::shown_flow;
 use crate::{Explorer, json as text};
 
 impl Explorer<'_> {
     /// The cost of the requested timeout, and the end of the transfer with each other sender.
-    pub(crate) fn what_if(&mut self, request: &Request) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn what_if(&mut self, request: &Request) -> Result<Vec<u8>, RequestError> {
         let sender = request.sender()?;
         let original = self.recording(request, Some(sender), &Evaluation::by_detectors(1))?;
         let flow = shown_flow(&original, request)?;
@@ -50,7 +50,7 @@ impl Explorer<'_> {
         request: &Request,
         (sender, other): (&str, &str),
         flow: &str,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RequestError> {
         let what_if = vec![other.to_string()];
         let evaluation = Evaluation { what_if, ..Evaluation::default() };
         let recording = self.recording(request, Some(sender), &evaluation)?;
@@ -58,7 +58,7 @@ impl Explorer<'_> {
             &*row.flow == flow && row.seq == request.seq && is_at(row.at, request)
         };
         let row = recording.what_ifs.iter().find(is_it);
-        let row = row.ok_or_else(|| Failure::request("the connection was not open yet"))?;
+        let row = row.ok_or_else(|| RequestError::request("the connection was not open yet"))?;
         Ok(json!({
             "sender": other,
             "end_s": row.comparison.other.end.map(Instant::secs_f64),

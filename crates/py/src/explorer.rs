@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtolab_explorer::{Failure, Question, Texts};
+use rtolab_explorer::{Query, RequestError, Texts};
 
 use crate::budget::MemoryBudget;
 use crate::error::{Error, guard};
@@ -33,7 +33,7 @@ impl Explorer {
         question: &str,
         request: &str,
     ) -> PyResult<(bool, Bound<'py, PyBytes>)> {
-        let asked = Question::ALL.into_iter().find(|one| one.name() == question);
+        let asked = Query::ALL.into_iter().find(|one| one.name() == question);
         let asked = asked.ok_or_else(|| Error::new_err(format!("no question `{question}`")))?;
         let answer = || {
             py.detach(|| {
@@ -74,7 +74,7 @@ impl Explorer {
     }
 }
 
-fn document(py: Python<'_>, answer: Result<Vec<u8>, Failure>) -> (bool, Bound<'_, PyBytes>) {
+fn document(py: Python<'_>, answer: Result<Vec<u8>, RequestError>) -> (bool, Bound<'_, PyBytes>) {
     let is_answer = answer.is_ok();
     let bytes = answer.unwrap_or_else(|failure| failure.encoded());
     (is_answer, PyBytes::new(py, &bytes))

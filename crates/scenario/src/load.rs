@@ -67,8 +67,8 @@ impl Scenario {
         Self::read(Document::parse(text, file)?, (folder, prototypes), set)
     }
 
-    /// [`Scenario::parse`] for a text that may name only the `files`, which are given by their paths
-    /// relative to the scenario. There need not be a file system.
+    /// [`Scenario::parse`] for a text that may name only the `files`, given by their paths relative
+    /// to the scenario. There need not be a file system.
     ///
     /// # Errors
     /// The first error found.

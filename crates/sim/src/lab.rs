@@ -105,8 +105,8 @@ impl Lab {
         })
     }
 
-    /// Prepares `scenario` for a sender, which must be valid even if every flow has its own. Runs are
-    /// scored if there are names of `detectors` or senders of `what_if`.
+    /// Prepares `scenario` for a sender, which must be valid even if every flow has its own. Runs
+    /// are scored if there are names of `detectors` or senders of `what_if`.
     ///
     /// # Errors
     /// As for [`Lab::new`] and [`Lab::scored`].

@@ -6,7 +6,7 @@ mod memory;
 
 use std::cell::RefCell;
 
-use rtolab_explorer::{Explorer, Failure, Question, Texts, index};
+use rtolab_explorer::{Explorer, Query, RequestError, Texts, index};
 
 /// The size of a recording at which a run ends, in bytes of rows. A page has at most 4 GB.
 const MOST_RECORDED: usize = 1 << 30;
@@ -25,7 +25,7 @@ pub extern "C" fn take_texts() -> u32 {
             TEXTS.set(texts);
             Ok(index)
         }
-        Err(error) => Err(Failure::request(format!("the texts of the scenarios: {error}"))),
+        Err(error) => Err(RequestError::request(format!("the texts of the scenarios: {error}"))),
     })
 }
 
@@ -33,8 +33,8 @@ pub extern "C" fn take_texts() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(question: usize) -> u32 {
     run(|explorer, request| {
-        let question = Question::ALL.get(question);
-        let question = question.ok_or_else(|| Failure::request("no such question"))?;
+        let question = Query::ALL.get(question);
+        let question = question.ok_or_else(|| RequestError::request("no such question"))?;
         explorer.answer(*question, request)
     })
 }
@@ -46,15 +46,15 @@ pub extern "C" fn capture() -> u32 {
     run(|explorer, request| explorer.capture(request))
 }
 
-fn run(work: impl FnOnce(&mut Explorer<'_>, &str) -> Result<Vec<u8>, Failure>) -> u32 {
+fn run(work: impl FnOnce(&mut Explorer<'_>, &str) -> Result<Vec<u8>, RequestError>) -> u32 {
     memory::answer(|input| {
         let request = std::str::from_utf8(&input)
-            .map_err(|error| Failure::request(format!("a request is JSON: {error}")))?;
+            .map_err(|error| RequestError::request(format!("a request is JSON: {error}")))?;
         let mut keep_running = |recorded: usize| recorded <= MOST_RECORDED;
         TEXTS.with_borrow(|texts| {
             let mut explorer = Explorer { texts, keep_running: &mut keep_running };
             work(&mut explorer, request).map_err(|failure| match failure.is_stopped {
-                true => Failure::request(
+                true => RequestError::request(
                     "the run has too many packets for the memory of a page; expected a shorter one",
                 ),
                 false => failure,

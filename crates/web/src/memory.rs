@@ -1,14 +1,14 @@
 //! Input and output of a WebAssembly module without imports.
 //!
-//! A page writes its input to the memory at [`reserve`], calls a function, and reads the output from
-//! [`output`] and [`output_length`]. A function that can fail returns 1 if the output is an answer,
-//! and 0 if it is the JSON of an error. After a panic the instance is unusable; [`last_panic`] has
-//! the message.
+//! A page writes its input to the memory at [`reserve`], calls a function, and reads the output
+//! from [`output`] and [`output_length`]. A function that can fail returns 1 if the output is an
+//! answer, and 0 if it is the JSON of an error. After a panic the instance is unusable;
+//! [`last_panic`] has the message.
 
 use std::cell::RefCell;
 use std::panic;
 
-use rtolab_explorer::Failure;
+use rtolab_explorer::RequestError;
 
 thread_local! {
     static INPUT: RefCell<Vec<u8>> = RefCell::default();
@@ -50,7 +50,7 @@ pub extern "C" fn last_panic() {
 }
 
 /// Takes the input, and stores the answer to it, or the JSON of the error, as the output.
-pub(crate) fn answer(work: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, Failure>) -> u32 {
+pub(crate) fn answer(work: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, RequestError>) -> u32 {
     let done = work(INPUT.take());
     let is_answer = done.is_ok();
     OUTPUT.set(done.unwrap_or_else(|failure| failure.encoded()));

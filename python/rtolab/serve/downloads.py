@@ -20,6 +20,7 @@ from rtolab.serve.runs import answer, diagnose, simulate
 
 Request = Mapping[str, Any]
 
+
 def download(request: Request) -> bytes:
     """Repeats a run and returns a file of the requested kind."""
     return KINDS[request["kind"]](request)

@@ -149,12 +149,13 @@ pub(crate) fn emulate_flows(
 
 /// Runs `client` at the first host of the scenario's first link and `server` at its other end, on
 /// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description,
-/// `others` are hosts with another kernel. The output of both programs goes to the file `log`, or to this process's standard streams.
-/// `kept` is a folder of the guests whose files are kept, and a folder for the archives of them.
-/// `goes_on` is called repeatedly; an exception of it ends the run.
+/// `others` are hosts with another kernel. The output of both programs goes to the file `log`, or
+/// to this process's standard streams. `kept` is a folder of the guests whose files are kept, and a
+/// folder for the archives of them. `goes_on` is called repeatedly; an exception of it ends the run.
 #[pyfunction]
 #[pyo3(signature = (
-    path, *, guest, client, others=Vec::new(), server=None, set=Vec::new(), seed=1, lead_s=10.0, limit_s=None,
+    path, *, guest, client, others=Vec::new(), server=None, set=Vec::new(), seed=1, lead_s=10.0,
+    limit_s=None,
     keep=false, log=None, kept=None, patience_s=None, goes_on=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]

@@ -92,6 +92,7 @@ pub const TEST_NETWORKS: &[TestNetwork] = &[
     TestNetwork { name: "a long outage", set: &[LONG_OUTAGE, LARGE] },
     TestNetwork { name: "a long outage that a router reports", set: &[TWO_LINKS, REPORTED] },
     TestNetwork { name: "a long outage whose end is noticed", set: &[TWO_LINKS, NOTICED] },
+    TestNetwork { name: "losses that a base station reports", set: &[RADIO, EXPLICIT, LARGE] },
     TestNetwork {
         name: "a path faster than configured",
         set: &[FASTER, STALLS, EACH_ACKED, LARGE],
@@ -107,6 +108,15 @@ const TWO_LINKS: Key = (
           outages = { scripted = [{ at = "1.8 s", for = "12 s" }] } },
     ]"#,
 );
+const RADIO: Key = (
+    "link",
+    r#"[
+        { name = "wan", between = ["left", "router"], rate = "10 Mbit/s", delay = "10 ms" },
+        { name = "link", between = ["router", "right"], rate = "400 kbit/s", delay = "100 ms",
+          forward = { loss = 0.02 } },
+    ]"#,
+);
+const EXPLICIT: Key = ("agent", r#"[{ at = "router", kind = "eln", link = "link" }]"#);
 const REPORTED: Key = (
     "agent",
     r#"[{

@@ -13,6 +13,7 @@ from rtolab.experiments.base import (
     TIMEOUTS,
     UNNEEDED,
     Bounds,
+    Check,
     Experiment,
     Metric,
     Value,
@@ -52,7 +53,7 @@ def in_window(sender: str, label: str, segments: int) -> Variant:
 
 def large_windows() -> Experiment:
     """Section 4.2, second paragraph."""
-    checks = []
+    checks: list[Check] = []
     pairs = []
     for segments in WINDOWS:
         regular = in_window("sack", SACK.label, segments)

@@ -5,7 +5,7 @@ use serde_json::json;
 
 /// The place of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailurePlace {
+pub enum RequestErrorPlace {
     /// The text of the scenario.
     Scenario,
     /// A value that replaces one of the scenario's.
@@ -16,7 +16,7 @@ pub enum FailurePlace {
     Request,
 }
 
-impl FailurePlace {
+impl RequestErrorPlace {
     const fn name(self) -> &'static str {
         match self {
             Self::Scenario => "scenario",
@@ -29,9 +29,9 @@ impl FailurePlace {
 
 /// An error and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct RequestError {
     /// Its place.
-    pub place: FailurePlace,
+    pub place: RequestErrorPlace,
     /// What was found, and what would be right.
     pub message: String,
     /// The line in the text of the scenario, from 1.
@@ -42,20 +42,20 @@ pub struct Failure {
     pub is_stopped: bool,
 }
 
-impl Failure {
+impl RequestError {
     /// An error in the request.
     pub fn request(message: impl Into<String>) -> Self {
-        Self::at(FailurePlace::Request, message)
+        Self::at(RequestErrorPlace::Request, message)
     }
 
     /// An error in a sender specification.
     pub(crate) fn sender(error: &impl ToString) -> Self {
-        Self::at(FailurePlace::Sender, error.to_string())
+        Self::at(RequestErrorPlace::Sender, error.to_string())
     }
 
     /// An error that shows only when the scenario is run.
     pub(crate) fn scenario(error: &impl ToString) -> Self {
-        Self::at(FailurePlace::Scenario, error.to_string())
+        Self::at(RequestErrorPlace::Scenario, error.to_string())
     }
 
     /// The run was stopped.
@@ -63,7 +63,7 @@ impl Failure {
         Self { is_stopped: true, ..Self::request("the run was stopped") }
     }
 
-    fn at(place: FailurePlace, message: impl Into<String>) -> Self {
+    fn at(place: RequestErrorPlace, message: impl Into<String>) -> Self {
         Self { place, message: message.into(), line: None, key: None, is_stopped: false }
     }
 
@@ -75,7 +75,7 @@ impl Failure {
     }
 }
 
-impl From<ScenarioError> for Failure {
+impl From<ScenarioError> for RequestError {
     fn from(error: ScenarioError) -> Self {
         let ScenarioError { line, set, key, problem, .. } = error;
         let message = match key.is_empty() || set.as_deref() == Some(&key) {
@@ -83,8 +83,8 @@ impl From<ScenarioError> for Failure {
             false => format!("{key}: {problem}"),
         };
         match set {
-            Some(key) => Self { key: Some(key), ..Self::at(FailurePlace::Set, message) },
-            None => Self { line, ..Self::at(FailurePlace::Scenario, message) },
+            Some(key) => Self { key: Some(key), ..Self::at(RequestErrorPlace::Set, message) },
+            None => Self { line, ..Self::at(RequestErrorPlace::Scenario, message) },
         }
     }
 }
