@@ -216,12 +216,13 @@ impl Sender {
         }
     }
 
-    /// Must the next segment wait for its departure time? The retransmission after a timeout does
-    /// not wait.
+    /// Must the next segment wait for its departure time? The retransmission after a timeout and
+    /// RFC 9002's probes do not wait (section 6.2.4: the congestion controller never blocks them).
     #[inline]
     pub(super) fn must_pace(&mut self, at: Instant) -> bool {
         self.controller.is_some()
             && self.retransmit_head != Some(Cause::Timeout)
+            && !self.loss_recovery.has_probe()
             && self.waits_for_departure(at)
     }
 

@@ -225,7 +225,8 @@ impl TestedSender {
             let beyond = beyond + if by_time { window.smss() } else { 0 };
             let room = window.cwnd().max(window.smss()) + beyond + 1;
             let rounded = if self.config.sack { window.smss() - 1 } else { 0 };
-            prop_assert!(sender.outstanding() <= room + rounded, "{segment:?} {window:?}");
+            let outstanding = sender.outstanding();
+            prop_assert!(outstanding <= room + rounded, "{segment:?}: {outstanding} {window:?}");
         }
         Ok(())
     }
