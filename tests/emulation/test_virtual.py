@@ -177,7 +177,7 @@ def test_each_host_can_have_its_own_kernel(tmp_path: Path) -> None:
     """The report names them, and an unknown host is refused before a kernel starts."""
     near, far = (fake_kernel(tmp_path / name) for name in ("near", "far"))
     far = replace(far, release="0.1")
-    result = emulate("kernel-stall", kernel=near, kernels={"far": far}, set={"duration": "2 s"})
+    result = emulate("kernel-stall", kernel=near, kernels={"far": far}, set={"duration": "10 s"})
     assert [host["kernel"] for host in result.reports[0]["hosts"]] == [near.title, far.title]
     with pytest.raises(EmulationError, match=r"host `fra` is not in the scenario; expected .*far"):
         emulate("kernel-stall", kernel=near, kernels={"fra": far})

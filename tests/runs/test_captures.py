@@ -111,7 +111,7 @@ def fnv1a(data: bytes) -> int:
 
 def test_the_built_extension_gives_the_captures_of_the_rust_tests() -> None:
     """The hashes are checked there by an unoptimised build, here by an optimised one."""
-    hashes = Path(__file__).parents[2] / "crates" / "py" / "tests" / "captures.txt"
+    hashes = Path(__file__).parents[2] / "crates" / "explorer" / "tests" / "captures.txt"
     path = str(SCENARIOS / "frto2002-delays.toml")
     lines = hashes.read_text().splitlines()
     assert len(lines) >= 4

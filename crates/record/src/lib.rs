@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod column;
+mod disturbances;
 mod kinds;
 mod outages;
 mod rows;
@@ -9,8 +10,9 @@ mod scores;
 pub mod tables;
 
 pub use column::{Cell, Table};
+pub use disturbances::{DisturbanceRow, OutageRow};
 pub use kinds::{Place, TimeoutKind, Truth};
-pub use outages::{DisturbanceRow, OutageRow, count_timeouts};
+pub use outages::count_timeouts;
 pub use rows::{
     ConnectionRow, Delays, Fate, HEAD, LinkRow, Losses, Measured, PacketEvent, Recording, Run,
     SegmentRow, TaskRow, TimeoutRow, WindowRow,

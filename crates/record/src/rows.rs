@@ -7,8 +7,8 @@ use rtolab_tcp::Segment;
 use rtolab_tcp::spurious::DetectorId;
 use rtolab_time::{Duration, Instant};
 
+use crate::disturbances::{DisturbanceRow, OutageRow, direction_name};
 use crate::kinds::{Place, TimeoutKind, Truth};
-use crate::outages::{DisturbanceRow, OutageRow};
 use crate::scores::{Comparison, DuplicateRow, Truths, VerdictRow, WhatIfRow};
 
 /// One run: a scenario with one sender and one seed.
@@ -403,12 +403,5 @@ impl LinkRow {
     /// The name of the direction in the tables.
     pub const fn direction_name(&self) -> &'static str {
         direction_name(self.direction)
-    }
-}
-
-pub(crate) const fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "backward",
     }
 }

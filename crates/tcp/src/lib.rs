@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+mod ca_state;
 pub mod config;
 pub mod congestion;
 pub mod connection;

@@ -31,10 +31,12 @@ QUESTIONS = {
     "profile": "Profiles: senders as systems shipped them, in place of a loss recovery",
     "reduction": "Reductions: how is the window reduced in fast recovery?",
     "timer": "Timers: how long does the sender wait for an acknowledgment?",
+    "back-off": "Back-off: how does the timeout grow while nothing is acknowledged?",
     "timeout": "F-RTO: what is sent after a timeout, and was the timeout spurious?",
     "spurious": "Detectors: was a retransmission spurious?",
     "response": "Responses: what follows from a spurious retransmission?",
     "congestion": "Congestion control: how fast does the window grow, and what does a loss leave?",
+    "pacing": "Pacing: when do the segments leave that the windows allow?",
     "slow start": "Slow start: when does it end?",
     "reordering": "Reordering: how much of it is tolerated?",
     "network": "The network: which signals does it give?",
@@ -45,7 +47,7 @@ SPECIFICATIONS = (
     "A sender specification combines policies: newreno+frto, sack+eifel:rfc3522+rfc4015. It "
     "begins with a loss recovery or a profile (linux-2.4). Then follow, in any order, at most one "
     "reduction, timer, F-RTO, response, congestion control, end of slow start and tolerance of "
-    "reordering, any number of detectors, and ecn. The scenario sets the rest.\n\n"
+    "reordering, any number of back-off policies and detectors, pacing, ecn, and eln. The scenario sets the rest.\n\n"
     "These exclude each other: two of one group, except detectors; two forms of one detector, "
     "such as eifel and eifel:safe; F-RTO and dualrtt. dsack needs SACK. A response needs F-RTO or "
     "a detector, and may follow it after a colon: eifel:rfc3522:rfc4015 is "

@@ -16,9 +16,7 @@ use super::max_filter::MaxFilter;
 use super::model::{ModelContext, ModelState, PathModel, spread};
 use super::rate::RateSample;
 use super::{Acked, CongestionControl, Window};
-use crate::sender::CaState;
-use aggregation::AckAggregation;
-use policer::LongTermBandwidth;
+use crate::ca_state::CaState;
 
 /// One segment per microsecond.
 const BW_UNIT: u64 = 1 << 24;
@@ -49,6 +47,29 @@ const CWND_MIN_TARGET: u64 = 4;
 const FULL_BW_THRESH: u64 = BBR_UNIT * 5 / 4;
 /// The number of round trips without such growth after which the pipe is full.
 const FULL_BW_CNT: u32 = 3;
+
+/// The state of the estimate of ACK aggregation; numbers are of segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct AckAggregation {
+    ack_epoch_mstamp: Instant,
+    ack_epoch_acked: u64,
+    /// The maxima of this window and of the one before.
+    extra_acked: [u64; 2],
+    extra_acked_win_rtts: u32,
+    extra_acked_win_idx: usize,
+}
+
+/// The long-term bandwidth, and the interval of its current sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct LongTermBandwidth {
+    lt_is_sampling: bool,
+    lt_rtt_cnt: u32,
+    lt_use_bw: bool,
+    lt_bw: u64,
+    lt_last_delivered: u64,
+    lt_last_stamp: Instant,
+    lt_last_lost: u64,
+}
 
 /// `enum bbr_mode`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use super::max_filter::MaxFilter;
 use super::model::{ModelContext, ModelState, PathModel};
 use super::rate::{LostSegment, RateSample};
 use super::{Acked, CongestionControl, Window};
-use crate::sender::CaState;
+use crate::ca_state::CaState;
 use crate::seq::Seq;
 
 /// No bound.
@@ -28,6 +28,16 @@ const LOSS_THRESH: u64 = 50;
 const BETA: u64 = 70;
 /// `BBR.MinPipeCwnd`, in segments.
 const MIN_PIPE_CWND: u64 = 4;
+
+/// The saved state (section 2.13).
+#[derive(Clone, Copy, Debug, Default)]
+struct Undo {
+    /// The state that the losses ended, if they did (`undo_state`).
+    state: Option<BbrState>,
+    bw_shortterm: u64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+}
 
 /// The state of the state machine (section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +119,7 @@ struct Model {
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
     // Section 2.13: undo
-    undo: undo::Undo,
+    undo: Undo,
     // Section 2.14: ProbeRTT
     probe_rtt_min_delay: Option<Duration>,
     probe_rtt_min_stamp: Instant,
@@ -163,7 +173,7 @@ impl Bbr3 {
             cycle_stamp: Instant::START,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
-            undo: undo::Undo::default(),
+            undo: Undo::default(),
             probe_rtt_min_delay: None,
             probe_rtt_min_stamp: Instant::START,
             probe_rtt_expired: false,

@@ -6,7 +6,7 @@ use rtolab_time::{Duration, Instant};
 use super::Window;
 use super::pacing::Pacer;
 use super::rate::{LostSegment, RateSample, RateSampler};
-use crate::sender::CaState;
+use crate::ca_state::CaState;
 use crate::seq::Seq;
 
 /// A model of the path.

@@ -33,6 +33,7 @@ use alloc::vec::Vec;
 
 use rtolab_time::{Duration, Instant};
 
+pub use crate::ca_state::CaState;
 use crate::config::{AfterSyn, Config, HalvedQuantity, RtoFloor};
 use crate::congestion::{Controller, Window};
 use crate::event::{Event, Retransmission};
@@ -49,7 +50,6 @@ use crate::validation::WindowValidation;
 use ecn::Ecn;
 use saved::{RtoAdaptation, Saved, SpuriousDupacks};
 
-pub use ca_state::CaState;
 pub use reconfigure::{Negotiated, ReconfigureError};
 
 /// The next segment to send: a range of sequence space, before the header is filled in.

@@ -3,7 +3,8 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{CaState, SendPermission, Sender};
+use super::{SendPermission, Sender};
+use crate::ca_state::CaState;
 use crate::congestion::{
     CongestionControl, ModelContext, ModelState, Modelled, Pacing, PathModel, RateSampler,
 };

@@ -274,7 +274,7 @@ const OTHERS: &[Policy] = &[
     }),
     network(
         "eln",
-        "losses that a base station reports as those of its link leave the window as it is",
+        "losses of the radio, which its base station reports",
         "Balakrishnan, Padmanabhan, Seshan and Katz 1997, scheme ELN",
         |c| {
             c.eln = true;

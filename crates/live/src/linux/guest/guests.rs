@@ -15,7 +15,17 @@ use super::processor::OneProcessor;
 use super::schedule::{Message, NEVER, Schedule};
 use crate::error::Error;
 pub(super) use boot::GuestSpec;
-use messages::Until;
+
+/// The message of a guest that [`Guests::handle_messages`] expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// The guest waits for its next time.
+    Waits,
+    /// The guest acknowledges that it runs.
+    Acknowledges,
+    /// The guest answers an interrupt.
+    Answers,
+}
 
 /// A guest sleeps if it does not request to run within this virtual time, in nanoseconds.
 const MIN_SLEEP: u64 = 5_000;

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{BW_UNIT, ModelContext, RateSample, State, packets};
+use super::{AckAggregation, BW_UNIT, ModelContext, RateSample, State, packets};
 
 /// The length of a window of the maximum, in round trips (`bbr_extra_acked_win_rtts`).
 const WIN_RTTS: u32 = 5;
@@ -10,17 +10,6 @@ const WIN_RTTS: u32 = 5;
 const EPOCH_ACKED_RESET: u64 = 1 << 20;
 /// The longest silence that the window covers, in microseconds (`bbr_extra_acked_max_us`).
 const MAX_MICROS: u64 = 100_000;
-
-/// The state of the estimate; numbers are of segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AckAggregation {
-    ack_epoch_mstamp: Instant,
-    ack_epoch_acked: u64,
-    /// The maxima of this window and of the one before.
-    extra_acked: [u64; 2],
-    extra_acked_win_rtts: u32,
-    extra_acked_win_idx: usize,
-}
 
 impl AckAggregation {
     /// Nothing is acknowledged yet in the epoch that begins.

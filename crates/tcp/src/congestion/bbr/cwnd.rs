@@ -1,7 +1,7 @@
 //! The window of BBR version 1.
 
 use super::{BBR_UNIT, BW_UNIT, CWND_MIN_TARGET, Mode, ModelContext, RateSample, State, packets};
-use crate::sender::CaState;
+use crate::ca_state::CaState;
 
 /// The window before the first round trip is measured, in segments (`TCP_INIT_CWND`).
 const INIT_CWND: u64 = 10;

@@ -1,9 +1,9 @@
 //! BBR's detection of policers (token buckets; Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", SIGCOMM 2016): two intervals with many losses and the same throughput.
 
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Duration;
 
-use super::{BBR_UNIT, Mode, ModelContext, RateSample, State};
+use super::{BBR_UNIT, LongTermBandwidth, Mode, ModelContext, RateSample, State};
 use crate::congestion::rate::RateSampler;
 
 /// The least length of an interval in round trips (`bbr_lt_intvl_min_rtts`).
@@ -17,18 +17,6 @@ const BW_RATIO: u64 = BBR_UNIT / 8;
 const BW_DIFF: u64 = 4000 / 8;
 /// The bandwidth of a policer is used for this many round trips (`bbr_lt_bw_max_rtts`).
 const BW_MAX_RTTS: u32 = 48;
-
-/// The long-term bandwidth, and the interval of its current sample.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LongTermBandwidth {
-    lt_is_sampling: bool,
-    lt_rtt_cnt: u32,
-    lt_use_bw: bool,
-    lt_bw: u64,
-    lt_last_delivered: u64,
-    lt_last_stamp: Instant,
-    lt_last_lost: u64,
-}
 
 impl LongTermBandwidth {
     /// The bandwidth of a policer, while it is used.

@@ -1,7 +1,7 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06 sections 5.3.1 and 5.3.2).
 
 use super::{BbrState, Model, ModelContext, RateSample};
-use crate::sender::CaState;
+use crate::ca_state::CaState;
 
 /// The number of rounds without growth after which the pipe is full.
 const FULL_BW_ROUNDS: u32 = 3;

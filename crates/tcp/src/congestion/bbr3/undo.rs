@@ -1,16 +1,6 @@
 //! The undo of a loss recovery that was spurious (draft-ietf-ccwg-bbr-06 section 5.5.11).
 
-use super::{BbrState, Model, ModelContext};
-
-/// The saved state (section 2.13).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Undo {
-    /// The state that the losses ended, if they did (`undo_state`).
-    pub state: Option<BbrState>,
-    bw_shortterm: u64,
-    inflight_shortterm: u64,
-    inflight_longterm: u64,
-}
+use super::{BbrState, Model, ModelContext, Undo};
 
 impl Model {
     /// `SaveStateUponLoss` (section 5.5.11.1). `SaveCwnd` precedes it.

@@ -2,6 +2,7 @@
 //! what the path does, lets time pass and looks at the sender.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::OccupiedEntry;
 use std::sync::Arc;
 
 use rtolab_tcp::congestion::ModelState;
@@ -196,7 +197,7 @@ impl Path {
     pub fn step(&mut self) {
         self.now = self.next().unwrap().max(self.now);
         let due = self.arrivals.first_entry().filter(|entry| entry.key().0 <= self.now);
-        match due.map(|entry| entry.remove()) {
+        match due.map(OccupiedEntry::remove) {
             Some((To::Sender, segment)) => self.sender.on_segment(&segment, self.now),
             Some((To::Receiver, segment)) => {
                 self.receiver.on_segment(&segment, self.now);
@@ -239,7 +240,7 @@ impl Path {
     fn carry(&mut self, segment: Segment) {
         self.sent += 1;
         let fate = (self.fate)(self.sent);
-        let waiting = self.busy.since(self.now).nanos() as u128 * u128::from(self.rate);
+        let waiting = u128::from(self.busy.since(self.now).nanos()) * u128::from(self.rate);
         let overflows = (waiting / 1_000_000_000) as u64 + u64::from(segment.len) > self.queue;
         if fate == Fate::Lost || overflows || !self.conforms(segment.len) {
             self.dropped += 1;

@@ -17,8 +17,8 @@ use super::super::agent::Report;
 use super::super::machine::{Machine, Start};
 use super::super::processor::OneProcessor;
 use super::super::schedule::{Message, NEVER, Schedule};
-use super::messages::{POLL_INTERVAL, Until, read_message, readable};
-use super::{Guest, Guests, NoLinks};
+use super::messages::{POLL_INTERVAL, read_message, readable};
+use super::{Guest, Guests, NoLinks, Until};
 use crate::error::Error;
 use crate::guest_kernel::GuestKernel;
 
@@ -32,7 +32,7 @@ const MEMORY_MB: u64 = 128;
 const MEMORY_FOR_PROGRAMS_MB: u64 = 2048;
 
 /// A guest to start.
-pub(in super::super) struct GuestSpec<'a> {
+pub(crate) struct GuestSpec<'a> {
     /// The number of its host in the scenario.
     pub host: usize,
     pub name: &'a str,
@@ -44,7 +44,7 @@ pub(in super::super) struct GuestSpec<'a> {
 }
 impl<'a> Guests<'a> {
     /// Starts the kernels. Returns when all have set up their devices and are idle.
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         kernels: &[&GuestKernel],
         (wanted, clock): (&[GuestSpec<'_>], u64),
         interrupted: &'a mut dyn FnMut() -> bool,

@@ -10,22 +10,11 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send};
 
 use super::super::device::{CardMessage, Device};
 use super::super::schedule::Message;
-use super::{Guest, Guests, Links};
+use super::{Guest, Guests, Links, Until};
 use crate::error::Error;
 
 /// The interval at which `interrupted` is called.
 pub(super) const POLL_INTERVAL: StdDuration = StdDuration::from_millis(100);
-
-/// The message of a guest that [`Guests::handle_messages`] expects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Until {
-    /// The guest waits for its next time.
-    Waits,
-    /// The guest acknowledges that it runs.
-    Acknowledges,
-    /// The guest answers an interrupt.
-    Answers,
-}
 
 /// The meaning of a message about time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

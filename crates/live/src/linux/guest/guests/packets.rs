@@ -4,8 +4,8 @@ use super::super::agent::{self, Report, Request};
 use super::super::device::{FROM_GUEST, PACKET_HEADER, TO_GUEST};
 use super::super::offload;
 use super::super::schedule::NEVER;
-use super::messages::{Until, is_closed};
-use super::{Guest, Guests, Links, NoLinks};
+use super::messages::is_closed;
+use super::{Guest, Guests, Links, NoLinks, Until};
 use crate::error::Error;
 
 impl Guests<'_> {
@@ -40,7 +40,7 @@ impl Guests<'_> {
 
     /// Delivers an IPv4 packet to a host now, which may advance the time up to `free`. Returns
     /// false if it has no buffer for it.
-    pub(in super::super) fn arrive(
+    pub(crate) fn arrive(
         &mut self,
         (host, free): (usize, u64),
         packet: &[u8],
@@ -93,7 +93,7 @@ impl Guests<'_> {
     }
 
     /// Sends a request to a host. Returns its sequence number, which the answer repeats.
-    pub(in super::super) fn send_request(&mut self, host: usize, request: &Request) -> u32 {
+    pub(crate) fn send_request(&mut self, host: usize, request: &Request) -> u32 {
         self.sequence += 1;
         if let Some(guest) = self.guest(host) {
             self.frames.push_back((guest, request.frame(self.sequence)));
@@ -103,7 +103,7 @@ impl Guests<'_> {
 
     /// Sends a request to a host that is a guest, and waits for its answer. Returns an error number
     /// or 0, and the bytes of the answer. Other reports stay in the queue.
-    pub(in super::super) fn call(
+    pub(crate) fn call(
         &mut self,
         host: usize,
         request: &Request,
