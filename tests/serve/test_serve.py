@@ -157,6 +157,6 @@ def test_the_counterfactual_run_is_drawn_beside_the_original(client: TestClient)
     assert other["totals"] == frto["totals"]
     assert np.array_equal(other["packets"]["at_s"], frto["packets"]["at_s"])
     wrong = client.post("/api/branch", json=requested | {"at_s": 1.0})
-    assert "no timeout at 1.0 s" in error_of(wrong)["message"]
+    assert "no timeout at 1 s" in error_of(wrong)["message"]
     wrong = client.post("/api/branch", json=requested | {"others": ["sack"]})
     assert "needs SACK" in error_of(wrong)["message"]

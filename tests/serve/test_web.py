@@ -139,8 +139,8 @@ def test_the_page_runs_and_answers_what_if(local_page: Page) -> None:
     for sender, unneeded in (("newreno", "31"), ("newreno+frto", "1")):
         cell = page.locator(f'tr[data-sender="{sender}"] td[data-total="Unneeded"]')
         assert cell.inner_text() == unneeded
-    page.get_by_role("button", name="What if?").first.click()
-    page.wait_for_selector("text=if it had not fired")
+    page.get_by_role("button", name="What if the timeout").first.click()
+    until(lambda: page.get_by_text("if it had not fired").count() > 0)
     assert page.locator(".for-server:visible").count() == 0
 
 

@@ -40,7 +40,17 @@ pub fn diagnose<R: Read + Send + 'static>(
         opened.map_err(|error| RequestError::request(format!("{name}: {error}")))
     };
     let watch = |_| if keep_running() { Ok(()) } else { Err(RequestError::stopped()) };
-    let Document { summary, error, connections, .. } = rtolab_diagnose::diagnose(input()?, watch)?;
+    let Document { summary, skipped, error, connections, .. } =
+        rtolab_diagnose::diagnose(input()?, watch)?;
+    let skipped = skipped.other
+        + skipped.fragments
+        + skipped.overlapping
+        + skipped.malformed
+        + skipped.untimed
+        + skipped.unknown_link;
+    if let Some(error) = error.as_ref().filter(|_| summary.packets == 0 && skipped == 0) {
+        return Err(RequestError::request(format!("{name}: {error}")));
+    }
     let mut worst: Vec<_> = connections.iter().collect();
     worst.sort_by(|one, other| suffering(other, one));
     let has_findings =
