@@ -188,7 +188,7 @@ def test_every_policy_makes_a_sender(scenario: Path) -> None:
     responses = [name for name, question in questions.items() if question == "response"]
     heads = {name: "sack+eifel" if name in responses else "sack" for name in others}
     # QUIC's undo knows the packets that its loss recovery declared lost.
-    heads |= {name: "rfc9002" for name in ("undo", "undo:any")}
+    heads |= dict.fromkeys(("undo", "undo:any"), "rfc9002")
     specifications = [*first, *(f"{head}+{name}" for name, head in heads.items())]
     known = [("tcp.dualrtt.path_rate", "50 kbit/s"), ("tcp.dualrtt.path_delay", "1.4 s")]
     _rtolab.check(scenario, senders=specifications, set=known)

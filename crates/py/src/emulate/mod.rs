@@ -151,7 +151,7 @@ pub(crate) fn emulate_flows(
 /// guest kernels with a virtual clock. `guest` is the folder of the kernel with its description,
 /// `others` are hosts with another kernel. The output of both programs goes to the file `log`, or
 /// to this process's standard streams. `kept` is a folder of the guests whose files are kept, and a
-/// folder for the archives of them. `goes_on` is called repeatedly; an exception of it ends the run.
+/// folder for their archives. `goes_on` is called repeatedly; an exception of it ends the run.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, guest, client, others=Vec::new(), server=None, set=Vec::new(), seed=1, lead_s=10.0,
