@@ -129,7 +129,7 @@ macro_rules! controls {
 controls! {
     Reno [Reno] |_| Reno.into();
     Bbr [Bbr] |_| Bbr::new().into(),
-        { "bbr", "BBR version 1: it paces by a model of the path", "Linux 6.18, tcp_bbr.c", |_| {} };
+        { "bbr", "BBR version 1: it paces by a model of the path", "Linux 6.12, tcp_bbr.c", |_| {} };
     Bbr3 [Bbr3] |_| Bbr3::new().into(),
         { "bbr3", "BBR version 3, which also heeds losses", "draft-ietf-ccwg-bbr-06", |_| {} };
     Cubic [Cubic, LinuxCubic] |config| match config.cubic.growth {

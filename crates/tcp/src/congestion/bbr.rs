@@ -1,5 +1,5 @@
 //! BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
-//! Control", ACM Queue 14(5), 2016, as Linux 6.18 has it (`net/ipv4/tcp_bbr.c`), under its names.
+//! Control", ACM Queue 14(5), 2016, as Linux 6.12 has it (`net/ipv4/tcp_bbr.c`), under its names.
 //!
 //! Rates are in segments per microsecond, times 2^24; gains are in 256ths; windows are in segments.
 
