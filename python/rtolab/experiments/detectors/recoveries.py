@@ -22,7 +22,7 @@ from rtolab.experiments.base import (
 from rtolab.experiments.measured import ExperimentRuns, Runs, ratio
 from rtolab.result import Result
 
-RUNS, FEW = 20, 5
+RUNS, FEW = 5, 2
 
 SENDERS: Mapping[str, str] = {
     "sack": "SACK, RFC 6675",
@@ -56,7 +56,7 @@ HOSTS = {
     "link.wire.rate": "50 Mbit/s",
     "link.wire.delay": "25 ms",
     "link.wire.queue": "312 kB",
-    "flow.transfer.bytes": "20 MB",
+    "flow.transfer.bytes": "2 MB",
     "duration": "600 s",
     "receiver.sack": "true",
     "receiver.dsack": "true",
@@ -143,7 +143,7 @@ RECOVERIES = Experiment(
         "reduces the window (section 6.2)."
     ),
     did=(
-        "Transfers of 20 MB over 50 Mbit/s and 50 ms, on which packets are late, lost, or held; "
+        "Transfers of 2 MB over 50 Mbit/s and 50 ms, on which packets are late, lost, or held; "
         "the truth of every reduction, timeout and probe comes from a copy of the run without it, "
         "that of every retransmission from the link."
     ),
