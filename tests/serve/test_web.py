@@ -163,8 +163,10 @@ def test_downloads_are_made_in_the_page(local_page: Page, tmp_path: Path) -> Non
         path = tmp_path / f"kept{ending}"
         found.value.save_as(path)
         assert path.stat().st_size > 10_000
-    page.goto((tmp_path / "kept.html").as_uri())
-    page.wait_for_selector("#shown table")
+    kept = page.context.new_page()
+    kept.goto((tmp_path / "kept.html").as_uri())
+    kept.wait_for_selector("#shown table")
+    kept.close()
 
 
 @pytest.mark.browser
