@@ -163,7 +163,9 @@ def test_downloads_are_made_in_the_page(local_page: Page, tmp_path: Path) -> Non
         path = tmp_path / f"kept{ending}"
         found.value.save_as(path)
         assert path.stat().st_size > 10_000
-    kept = page.context.new_page()
+    browser = page.context.browser
+    assert browser is not None
+    kept = browser.new_page()
     kept.goto((tmp_path / "kept.html").as_uri())
     kept.wait_for_selector("#shown table")
     kept.close()

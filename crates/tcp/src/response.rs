@@ -119,7 +119,7 @@ responses! {
     Ns2SlowStart, "slow start from one segment, with new data", "ns-2.35, spurious_response_ 3",
         Restored, ns2::slow_start;
     /// RFC 4015, with its timeout.
-    Rfc4015, "cwnd of FlightSize and the newly acknowledged bytes, ssthresh as before",
+    Rfc4015, "FlightSize and the newly acked bytes, old ssthresh",
         "RFC 4015 section 3",
         Restored, rfc4015::respond;
     /// Window and `ssthresh` are at least as before, and as now (`tcp_undo_cwnd_reduction`).

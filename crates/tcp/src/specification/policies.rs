@@ -132,7 +132,7 @@ const RECOVERIES: &[Policy] = &[
     ),
     recovery(
         "rfc9002:quicly",
-        "QUIC's, ACKs of late packets relax both thresholds",
+        "QUIC's, late ACKs relax both thresholds",
         "quicly, include/quicly/loss.h",
         |c| {
             rfc9002(c);
@@ -184,7 +184,7 @@ const OTHERS: &[Policy] = &[
     ),
     backoff(
         "backoff:thin",
-        "as backoff:linear, while fewer than four segments are outstanding",
+        "linear while fewer than four segments are in flight",
         "Linux, tcp_thin_linear_timeouts",
         |c| {
             c.backoff.linear = 6;
@@ -196,7 +196,7 @@ const OTHERS: &[Policy] = &[
     }),
     backoff(
         "backoff:new-ack",
-        "any new ACK ends the back-off, although Karn's rule takes no sample",
+        "any new ACK ends it, even without a sample (Karn)",
         "libudx 1, issue 316",
         |c| c.backoff.ends = BackoffEnd::NewAck,
     ),
