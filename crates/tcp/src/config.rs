@@ -28,12 +28,12 @@ pub use congestion::{
 };
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, KeepAlive,
-    Limits, Nagle, OldAcks, Secret, TimeWaitReset,
+    Limits, Nagle, Secret, TimeWaitReset,
 };
 pub use pacing::{PacingConfig, PacingQuantum, PacingRate};
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{
-    AckCounts, AckDelay, FalseReport, GapFill, ReceiverConfig, RepeatedSyn, RxtAnswer,
+    AckCounts, AckDelay, FalseReport, GapFill, OldAcks, ReceiverConfig, RepeatedSyn, RxtAnswer,
 };
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,

@@ -6,6 +6,7 @@ mod dupacks;
 mod echo;
 mod misbehaviour;
 mod reassembly;
+mod sack_memory;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -24,6 +25,7 @@ use delayed_ack::DelayedAck;
 use dupacks::Dupacks;
 use echo::Echo;
 use misbehaviour::{Misbehaviour, ReceiverState};
+use sack_memory::SackMemory;
 
 /// The receiving half of a connection. The fields that every segment needs come first.
 #[derive(Clone, Debug)]
@@ -45,6 +47,8 @@ pub struct Receiver {
     /// Ranges above RCV.NXT, the most recently reported first (RFC 2018 section 4).
     queued: Vec<Range<Seq>>,
     config: Arc<Config>,
+    /// Present if the receiver remembers only some SACK blocks, from the first gap on.
+    sack_memory: Option<Box<SackMemory>>,
     /// Present if duplicate acknowledgments may be delayed.
     dupacks: Option<Box<Dupacks>>,
     /// Present if the receiver misbehaves.
@@ -73,6 +77,7 @@ impl Receiver {
             due: AckDue::No,
             delayed: DelayedAck::default(),
             dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
+            sack_memory: None,
             misbehaviour: config.receiver.lie.map(Misbehaviour::new).map(Box::new),
             released: 0,
             echoes: Flags::NONE,
@@ -337,14 +342,15 @@ impl Receiver {
     /// Adds SACK blocks, the D-SACK block of a `duplicate` first.
     fn report(&self, segment: &mut Segment, sack: SackUse, duplicate: Option<Range<Seq>>) {
         let mut room = self.config().max_sack_blocks as usize;
+        let blocks = self.sack_memory.as_ref().map_or(&*self.queued, |memory| memory.blocks());
         let mut enclosing = None;
         if let (SackUse::WithDuplicates, Some(part)) = (sack, duplicate) {
             let encloses = |block: &&Range<Seq>| block.start <= part.start && part.end <= block.end;
-            enclosing = self.queued.iter().find(encloses);
+            enclosing = blocks.iter().find(encloses).filter(|_| self.sack_memory.is_none());
             segment.push_sack(part.clone());
             room = room.saturating_sub(1);
         }
-        let others = self.queued.iter().filter(|block| Some(*block) != enclosing);
+        let others = blocks.iter().filter(|block| Some(*block) != enclosing);
         for block in enclosing.into_iter().chain(others).take(room) {
             segment.push_sack(block.clone());
         }
@@ -366,6 +372,7 @@ impl Receiver {
         {
             self.rcv_nxt = self.rcv_nxt.max(end);
             self.queued.clear();
+            self.sack_memory = None;
         }
         let gap = !self.queued.is_empty();
         let lie = misbehaviour

@@ -1,6 +1,13 @@
 //! The timers of a connection, in one table.
 
+mod wheel;
+
+use alloc::boxed::Box;
+
 use rtolab_time::Instant;
+
+use crate::config::TimerClock;
+use wheel::Wheel;
 
 /// A timer of a connection. The delayed-ACK timer is not among them; the receiver keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +26,36 @@ pub(crate) enum Timer {
 }
 
 /// The expiry of each timer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TimerTable([Instant; 5]);
-
-impl Default for TimerTable {
-    /// No timer runs.
-    fn default() -> Self {
-        Self([Instant::NEVER; 5])
-    }
+#[derive(Clone, Debug)]
+pub(crate) struct TimerTable {
+    expiries: [Instant; 5],
+    /// The wheel on which the timers of the sender run, if they are not exact.
+    wheel: Option<Box<Wheel>>,
 }
 
 impl TimerTable {
+    /// No timer runs. Those of the sender run on Linux's wheel if `clock` says so.
+    pub fn new(clock: TimerClock) -> Self {
+        let wheel = match clock {
+            TimerClock::Wheel(tick) if !tick.is_zero() => Some(Box::new(Wheel::new(tick))),
+            TimerClock::Exact | TimerClock::Ticks | TimerClock::Wheel(_) => None,
+        };
+        Self { expiries: [Instant::NEVER; 5], wheel }
+    }
+
+    /// Sets the timer at `at` to expire at `due`, or when the wheel allows.
+    #[inline(always)]
+    pub fn schedule(&mut self, timer: Timer, due: Instant, at: Instant) {
+        let expiry = match &mut self.wheel {
+            Some(wheel) if due > at => wheel.expiry(at, due),
+            _ => due,
+        };
+        self.set(timer, expiry);
+    }
+
     #[inline(always)]
     pub fn set(&mut self, timer: Timer, at: Instant) {
-        self.0[timer as usize] = at;
+        self.expiries[timer as usize] = at;
     }
 
     #[inline(always)]
@@ -49,12 +72,12 @@ impl TimerTable {
     /// The expiry of the timer; `None`: it is not running.
     #[inline(always)]
     pub fn get(&self, timer: Timer) -> Option<Instant> {
-        Some(self.0[timer as usize]).filter(|at| *at < Instant::NEVER)
+        Some(self.expiries[timer as usize]).filter(|at| *at < Instant::NEVER)
     }
 
     #[inline(always)]
     pub fn is_running(&self, timer: Timer) -> bool {
-        self.0[timer as usize] < Instant::NEVER
+        self.expiries[timer as usize] < Instant::NEVER
     }
 
     #[inline]
@@ -65,7 +88,7 @@ impl TimerTable {
     /// The earliest expiry of these timers.
     #[inline(always)]
     pub fn first(&self, timers: &[Timer]) -> Option<Instant> {
-        let at = |timer: &Timer| self.0[*timer as usize];
+        let at = |timer: &Timer| self.expiries[*timer as usize];
         timers.iter().map(at).min().filter(|at| *at < Instant::NEVER)
     }
 }

@@ -25,8 +25,6 @@ pub struct ConnectionConfig {
     pub fin_timeout: Option<Duration>,
     /// Whether the last acknowledgment of the handshake carries waiting data.
     pub handshake: Handshake,
-    /// What happens to an acknowledgment with an old timestamp.
-    pub old_acks: OldAcks,
     /// The number of first timeouts of an unanswered SYN without back-off (Linux:
     /// `tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u32,
@@ -172,18 +170,6 @@ pub enum Nagle {
 /// The key of a host's initial sequence numbers (RFC 6528 section 3): 128 secret bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Secret(pub [u64; 2]);
-
-/// What happens to a reordered segment without data, whose timestamp is old.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OldAcks {
-    /// It is dropped and answered, like any old segment (RFC 7323 section 5.3).
-    #[default]
-    Answered,
-    /// It is accepted if it is only a tick old, or duplicates the last acknowledgment, because its
-    /// SACK may be new (Linux, `tcp_disordered_ack_check`). In half a second at most one segment
-    /// without data is answered, whether old or outside the window (`tcp_oow_rate_limited`).
-    Linux,
-}
 
 /// Whether the last acknowledgment of the handshake carries waiting data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -43,6 +43,10 @@ pub struct ReceiverConfig {
     /// beside timestamps).
     #[setting(format = IntegerRange<1, 4>, default = 4)]
     pub max_sack_blocks: u32,
+    /// The SACK blocks that the receiver remembers. A segment beside a block that it has forgotten
+    /// begins a new one. `None`: it remembers all (Linux: four, `TCP_NUM_SACKS`).
+    #[setting(skip)]
+    pub remembered_sack_blocks: Option<u32>,
     /// How long the third and later duplicate acknowledgments of a gap wait for the link to fill it
     /// (Vaidya et al. 2002). `None`: they are sent at once.
     #[setting(format = Positive, example = "500 ms", unset = "at once")]
@@ -50,12 +54,27 @@ pub struct ReceiverConfig {
     /// Does a D-SACK report segments that PAWS drops, if they were received before? No RFC requires
     /// it; Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
+    /// What happens to an acknowledgment with an old timestamp.
+    #[setting(skip)]
+    pub old_acks: OldAcks,
     /// What a retransmitted SYN changes.
     #[setting(skip)]
     pub repeated_syn: RepeatedSyn,
     /// A false report with which the receiver gains more than its share.
     #[setting(unset = "nothing")]
     pub lie: Option<FalseReport>,
+}
+
+/// What happens to a reordered segment without data, whose timestamp is old.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OldAcks {
+    /// It is dropped and answered, like any old segment (RFC 7323 section 5.3).
+    #[default]
+    Answered,
+    /// It is accepted if it is only a tick old, or duplicates the last acknowledgment, because its
+    /// SACK may be new (Linux, `tcp_disordered_ack_check`). In half a second at most one segment
+    /// without data is answered, whether old or outside the window (`tcp_oow_rate_limited`).
+    Linux,
 }
 
 /// A false report that makes the peer send faster than the path allows (Savage et al. 1999, RFC

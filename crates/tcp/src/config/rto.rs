@@ -222,14 +222,14 @@ pub enum History {
     Windows,
 }
 
-/// The precision of the retransmission timer.
+/// The precision of the timers of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum TimerClock {
     /// It expires exactly when its time is over.
     #[default]
     Exact,
     /// It expires at a tick of the granularity, as in BSD: a timer of `n` ticks expires between `n
-    /// - 1` and `n` ticks after it was set (`tcp_slowtimo`).
+    /// - 1` and `n` ticks after it was set (`tcp_slowtimo`). Only the retransmission timer.
     Ticks,
     /// As Linux's timer wheel with ticks of this length: never early, and up to an eighth late
     /// (`calc_wheel_index`).

@@ -15,7 +15,7 @@ impl Connection {
     #[cold]
     pub(super) fn accepts_old_timestamp(&self, segment: &Segment) -> bool {
         let behind = self.receiver.ticks_behind(segment);
-        let linux = self.config.connection.old_acks == OldAcks::Linux;
+        let linux = self.config.receiver.old_acks == OldAcks::Linux;
         linux
             && (behind <= 1 || (self.is_repeated_ack(segment) && behind <= self.max_ticks_behind()))
     }
@@ -41,7 +41,7 @@ impl Connection {
     /// Returns whether an old or out-of-window segment may be answered. Linux limits the rate
     /// (`tcp_oow_rate_limited`).
     pub(super) fn may_answer_unacceptable(&mut self, segment: &Segment, at: Instant) -> bool {
-        let spaced = self.config.connection.old_acks == OldAcks::Linux;
+        let spaced = self.config.receiver.old_acks == OldAcks::Linux;
         if !spaced || segment.sequence_length() > 0 {
             return true;
         }

@@ -99,11 +99,7 @@ const SENDS: &[Behaviour] = &[
         "Linux 6, tcp_rcv_synsent_state_process",
         |c| c.connection.handshake = Handshake::Alone,
     ),
-    sets(
-        "an old duplicate of the last ACK is accepted, and few others are answered",
-        "Linux 6, tcp_disordered_ack_check and tcp_oow_rate_limited",
-        |c| c.connection.old_acks = OldAcks::Linux,
-    ),
+    OLD_ACKS,
     sets("no back-off for the first four SYNs", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
         c.connection.syn_linear_timeouts = 4;
     }),
@@ -150,9 +146,20 @@ const SENDS: &[Behaviour] = &[
     }),
 ];
 
+/// Each end has it.
+const OLD_ACKS: Behaviour = sets(
+    "an old duplicate of the last ACK is accepted, and few others are answered",
+    "Linux 6, tcp_disordered_ack and tcp_oow_rate_limited",
+    |c| c.receiver.old_acks = OldAcks::Linux,
+);
+
 const RECEIVES: &[Behaviour] = &[
+    OLD_ACKS,
     sets("SACK with D-SACK, and timestamps", INPUT, dsack),
     sets("D-SACK for what PAWS drops", "Linux 6, tcp_send_dupack", |c| c.receiver.dsack_old = true),
+    sets("four SACK blocks are remembered", "Linux 6, tcp_sack_new_ofo_skb", |c| {
+        c.receiver.remembered_sack_blocks = Some(4);
+    }),
     sets(
         "an ACK every two full segments, counted in bytes",
         "Linux 6, __tcp_ack_snd_check",

@@ -88,6 +88,7 @@ impl Receiver {
         let queues = !rest.is_empty();
         if queues {
             self.queue(rest);
+            self.remember_sack_blocks(range.clone());
         }
         match range.start == before && fits && self.duplicate.is_none() {
             true => self.schedule_fill(segment, at),
@@ -133,6 +134,17 @@ impl Receiver {
             .map(overlap)
             .filter(|part| !part.is_empty())
             .min_by_key(|part| part.start)
+    }
+
+    /// Updates the SACK blocks of a receiver that remembers only some, after a segment with this
+    /// `range` was queued.
+    fn remember_sack_blocks(&mut self, range: Range<Seq>) {
+        let Some(most) = self.config().remembered_sack_blocks else { return };
+        let memory = self.sack_memory.get_or_insert_default();
+        if range.start > self.rcv_nxt {
+            memory.add(range, most as usize);
+        }
+        memory.advance(self.rcv_nxt, self.queued.is_empty());
     }
 
     /// Merges `range` into the queue and advances RCV.NXT.

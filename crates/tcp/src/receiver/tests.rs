@@ -177,6 +177,22 @@ fn t_sack_4_a_filled_block_makes_room_for_the_latest_of_the_others() {
 }
 
 #[test]
+fn four_remembered_blocks_forget_the_oldest() {
+    let mut s = Script::with(|config| config.remembered_sack_blocks = Some(4));
+    for segment in [2, 4, 6, 8, 10] {
+        s.arrives(segment, 0);
+    }
+    s.expect_ack(0, &[(10, 10), (8, 8), (6, 6), (4, 4)]);
+    // Segment 2 is there, but its block is forgotten.
+    s.arrives(3, 0).expect_ack(0, &[(3, 4), (10, 10), (8, 8), (6, 6)]);
+    s.arrives(7, 0).expect_ack(0, &[(6, 8), (3, 4), (10, 10)]);
+    s.arrives(1, 0).expect_ack(4, &[(6, 8), (10, 10)]);
+    s.arrives(8, 0).expect_ack(4, &[(8, 8), (6, 8), (10, 10)]);
+    s.arrives(5, 0).arrives(9, 0).expect_ack(10, &[]);
+    s.arrives(12, 0).expect_ack(10, &[(12, 12)]);
+}
+
+#[test]
 fn t_dsack_1_below_the_acknowledgment() {
     let mut s = Script::new(EchoRule::Rfc7323);
     s.arrives(1, 0).arrives(2, 0).arrives(3, 0).arrives(1, 0).expect_ack(3, &[(1, 1)]);

@@ -64,8 +64,8 @@ pub(crate) trait LossRecovery {
     /// A segment is sent, new data or not.
     fn on_sent(&mut self, _sent: &Transmission) {}
 
-    /// The segment at `seq` is retransmitted.
-    fn on_retransmission(&mut self, _seq: Seq, _flight: &mut Flight) {}
+    /// The segment at `seq` is retransmitted with this TSval.
+    fn on_retransmission(&mut self, _seq: Seq, _timestamp: u32, _flight: &mut Flight) {}
 
     /// The reduction is undone: the segments marked lost were not lost.
     fn on_undo(&mut self) {}

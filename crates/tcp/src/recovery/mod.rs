@@ -116,7 +116,7 @@ dispatch! {
         fn on_probe_timer() -> ProbeStep;
         fn on_probe_timeout(cx: &mut Context<'_>);
         fn on_sent(sent: &Transmission);
-        fn on_retransmission(seq: Seq, flight: &mut Flight);
+        fn on_retransmission(seq: Seq, timestamp: u32, flight: &mut Flight);
         fn on_undo();
         fn forget_losses(timers: &mut TimerTable, flight: &mut Flight);
         fn next_seg(recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg>;

@@ -145,7 +145,7 @@ impl LossRecovery for Rack {
         }
     }
 
-    fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
+    fn on_retransmission(&mut self, seq: Seq, _: u32, flight: &mut Flight) {
         self.total_retrans = self.total_retrans.saturating_add(1);
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
@@ -307,7 +307,9 @@ impl Rack {
         // timeout = max (remaining, timeout); RestartTimer (timeout)
         let slack = cx.config.recovery.rack.timer_slack;
         let due = losses.awaited.map(|sent| sent + timeout + slack);
-        cx.timers.arm(Timer::Reordering, due);
+        if let Some(due) = due {
+            cx.timers.schedule(Timer::Reordering, due, cx.now);
+        }
         Some(losses)
     }
 

@@ -136,7 +136,7 @@ impl LossRecovery for Rfc9002 {
         self.sent_packets.on_sent(sent);
     }
 
-    fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
+    fn on_retransmission(&mut self, seq: Seq, _: u32, flight: &mut Flight) {
         let lost = flight.segment_at(seq).filter(|sent| sent.is_lost()).map(Sent::end);
         if let Some(end) = lost {
             flight.mark_retransmitted(seq);

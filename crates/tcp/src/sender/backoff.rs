@@ -73,7 +73,7 @@ impl Sender {
         if reverts && timed_out && self.timers.is_running(Timer::Retransmission) {
             let last_sent = head.last_sent;
             self.rtt.revert_backoff();
-            self.timers.set(Timer::Retransmission, self.expiry(last_sent).max(at));
+            self.timers.schedule(Timer::Retransmission, self.expiry(last_sent).max(at), at);
         }
     }
 

@@ -24,7 +24,6 @@ mod saved;
 mod timeout;
 mod timers;
 mod validating;
-mod wheel;
 mod window_limited;
 
 use alloc::boxed::Box;
@@ -213,7 +212,7 @@ impl Sender {
             override_silly_window: false,
             link_lost: false,
             burst: u32::MAX,
-            timers: TimerTable::default(),
+            timers: TimerTable::new(config.rto.timer),
             timed_out_at: None,
             syn_timeouts: 0,
             timeouts_in_a_row: 0,

@@ -17,9 +17,14 @@ impl Sender {
             let being_sent = usize::from(outstanding > self.flight.size());
             let single = self.flight.outstanding() + being_sent == 1;
             let srtt = self.rtt.estimate().map(|estimate| estimate.srtt);
-            at + TailLossProbe::pto(srtt, single, &self.config.recovery.rack)
+            let pto = TailLossProbe::pto(srtt, single, &self.config.recovery.rack);
+            at + pto
         });
-        self.timers.arm(Timer::LossProbe, pto.map(|pto| pto.min(latest.unwrap_or(pto))));
+        match (pto, latest) {
+            (None, _) => self.timers.stop(Timer::LossProbe),
+            (Some(pto), Some(latest)) if latest <= pto => self.timers.set(Timer::LossProbe, latest),
+            (Some(pto), _) => self.timers.schedule(Timer::LossProbe, pto, at),
+        }
     }
 
     /// May the probe timer run with this many bytes `outstanding`? It may not while losses are

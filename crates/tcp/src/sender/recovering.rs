@@ -269,7 +269,8 @@ impl Sender {
             self.note_transmission(chunk, at);
         }
         if chunk.seq < max {
-            self.loss_recovery.on_retransmission(chunk.seq, &mut self.flight);
+            let timestamp = self.timestamp(at);
+            self.loss_recovery.on_retransmission(chunk.seq, timestamp, &mut self.flight);
         } else if self.loss_recovery.probe().is_some_and(|probe| !probe.ends_at(chunk.end())) {
             let outstanding = chunk.end().max(max).since(self.flight.una());
             self.arm_probe(outstanding, at, self.latest_probe(at));

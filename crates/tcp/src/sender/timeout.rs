@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::{SendPermission, Sender, wheel};
+use super::{SendPermission, Sender};
 use crate::config::{
     LossWindow, Parity, RepeatedTimeout, RestartFrom, RestartOnDuplicate, RtoFloor, TimerClock,
 };
@@ -22,7 +22,7 @@ impl Sender {
         if self.flight.size() == 0 {
             self.timers.stop(Timer::Retransmission);
         } else if self.ack_restarts_timer() {
-            self.timers.set(Timer::Retransmission, self.expiry_from_oldest(at));
+            self.timers.schedule(Timer::Retransmission, self.expiry_from_oldest(at), at);
         }
     }
 
@@ -52,17 +52,16 @@ impl Sender {
         self.retransmit_head.is_some() || self.flight.head().is_some_and(is_due)
     }
 
-    /// The expiry of a retransmission timer that is set at `at`.
+    /// When a retransmission timer that runs from `since` is due.
     #[inline(always)]
-    pub(super) fn expiry(&self, at: Instant) -> Instant {
+    pub(super) fn expiry(&self, since: Instant) -> Instant {
         let (rto, tick) = (self.rto(), self.config.rto.granularity.nanos());
         match self.config.rto.timer {
             TimerClock::Ticks if tick > 0 => {
-                let start = Instant::from_nanos(at.nanos() / tick * tick);
+                let start = Instant::from_nanos(since.nanos() / tick * tick);
                 start + Duration::from_nanos(rto.nanos().div_ceil(tick).saturating_mul(tick))
             }
-            TimerClock::Wheel(tick) if !tick.is_zero() => wheel::expiry(at, rto, tick),
-            TimerClock::Exact | TimerClock::Ticks | TimerClock::Wheel(_) => at + rto,
+            _ => since + rto,
         }
     }
 
@@ -93,7 +92,10 @@ impl Sender {
             self.delayed_acks.as_mut().is_some_and(|tracker| tracker.end_train(parity, una, smss));
         let running = self.timers.get(Timer::Retransmission);
         if let Some(expiry) = running.filter(|_| ended && self.head_may_wait()) {
-            self.timers.set(Timer::Retransmission, expiry.max(self.expiry(at)));
+            let due = self.expiry(at);
+            if due > expiry {
+                self.timers.schedule(Timer::Retransmission, due, at);
+            }
         }
     }
 

@@ -58,7 +58,7 @@ impl Sender {
     /// Restarts the retransmission timer.
     #[inline(always)]
     pub(crate) fn restart_retransmission_timer(&mut self, at: Instant) {
-        self.timers.set(Timer::Retransmission, self.expiry(at));
+        self.timers.schedule(Timer::Retransmission, self.expiry(at), at);
     }
 
     /// Restarts the timers after an acknowledgment. `rack_timer_ran`: a timer of RACK-TLP was
@@ -97,7 +97,7 @@ impl Sender {
     pub(crate) fn restart_timer_from_head(&mut self, at: Instant) {
         if let (Restarts::Linux, Some(head)) = (self.config.rto.restarts, self.flight.head()) {
             let since = if self.will_retransmit_head() { at } else { head.last_sent };
-            self.timers.set(Timer::Retransmission, self.expiry(since).max(at));
+            self.timers.schedule(Timer::Retransmission, self.expiry(since).max(at), at);
         }
     }
 

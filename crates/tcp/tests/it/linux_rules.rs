@@ -56,6 +56,24 @@ fn a_hole_that_is_filled_late_shows_reordering() {
     }
 }
 
+/// `tcp_packet_delayed`: the echo must be older than the first retransmission since none was
+/// outstanding, which may be that of the recovery before (`retrans_stamp`).
+#[test]
+fn a_late_original_sent_after_the_first_retransmission_shows_no_reordering() {
+    let setup = rack(RackRules::Linux).cwnd(20).segments(30).set(|config| {
+        (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(200).sacks(0, [2..=8]).expect([1, 21, 22]);
+    s.at(210).sacks(0, [2..=20]).expect(23..=29);
+    let new = s.clock();
+    s.at(310).sacks(0, [2..=20, 22..=24]).take();
+    // The retransmission of 21 is in flight when one recovery ends and the next begins.
+    s.at(311).sacks(20, [22..=24]).take();
+    s.at(312).echoing(new).ack(24).take();
+    s.at(313).sacks(24, [26..=28]).expect([25]);
+}
+
 /// `tcp_dsack_seen`: a segment that arrived twice counts as delivered, so PRR may send for it.
 #[test]
 fn a_dsack_lets_a_proportional_reduction_send_a_segment() {

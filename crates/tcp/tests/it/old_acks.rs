@@ -10,7 +10,7 @@ use rtolab_tcp::config::OldAcks;
 /// and two that acknowledge less.
 fn answers(old_acks: OldAcks) -> [usize; 3] {
     let mut config = Config { timestamps: true, sack: true, ..base() };
-    config.connection.old_acks = old_acks;
+    config.receiver.old_acks = old_acks;
     let (mut active, mut passive) = connected(&config, &config, 0);
     active.connection.write(3000);
     let sent = active.sends(0);

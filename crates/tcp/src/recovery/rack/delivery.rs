@@ -38,7 +38,8 @@ impl Delivery {
     ) -> bool {
         // If ACK.ts_option.echo_reply < Segment.xmit_ts, or if rtt < RACK.min_rtt
         sent.was_retransmitted()
-            && (echoes_earlier(echo, sent) || self.min_rtt.is_some_and(|least| rtt < least))
+            && (echoes_earlier(echo, sent.timestamp)
+                || self.min_rtt.is_some_and(|least| rtt < least))
     }
 
     pub fn update(&mut self, sent: &Sent, ack: &AckFacts) {
@@ -52,7 +53,7 @@ impl Delivery {
     }
 }
 
-/// Is the echoed timestamp older than that of the last transmission?
-pub(super) fn echoes_earlier(echo: Option<u32>, sent: &Sent) -> bool {
-    echo.is_some_and(|echo| (echo.wrapping_sub(sent.timestamp) as i32) < 0)
+/// Is the echoed timestamp older than `timestamp`?
+pub(super) fn echoes_earlier(echo: Option<u32>, timestamp: u32) -> bool {
+    echo.is_some_and(|echo| (echo.wrapping_sub(timestamp) as i32) < 0)
 }

@@ -28,6 +28,9 @@ pub(crate) struct LinuxRack {
     last_delivered: Option<Instant>,
     /// The number of segments reported as received twice (`dsack_dups`).
     dsack_dups: u32,
+    /// TSval of the first retransmission since none was outstanding outside of a recovery
+    /// (`retrans_stamp`).
+    retrans_stamp: Option<u32>,
 }
 
 impl From<Rack> for LinuxRack {
@@ -63,11 +66,12 @@ impl LossRecovery for LinuxRack {
         if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
             rack.delivery.update(sent, ack);
         }
-        // In fast recovery, a late original that fills a hole shows reordering
-        // (`tcp_try_undo_partial`).
+        // In fast recovery, a late original that fills a hole shows reordering, if it was sent
+        // before the first retransmission (`tcp_try_undo_partial`, `tcp_packet_delayed`).
         let partial = recovery.is_in_fast_recovery() && ack.ack < recovery.recover;
         let filled = sent.was_retransmitted() && sent.seq < rack.delivery.fack;
-        if partial && filled && echoes_earlier(echo, sent) {
+        let delayed = self.retrans_stamp.is_some_and(|stamp| echoes_earlier(echo, stamp));
+        if partial && filled && delayed {
             rack.delivery.note_reordered(ack.una_before);
         }
         rack.detect_reordering(sent);
@@ -90,6 +94,9 @@ impl LossRecovery for LinuxRack {
         cx: &mut Context<'_>,
     ) -> RecoveryAction {
         let recovered = self.rack.leave_recovery(recovery, ack);
+        if !self.rack.timed_out && !recovery.is_in_fast_recovery() {
+            self.clean_up_retrans_stamp(cx.flight);
+        }
         self.update_reo_wnd_mult(ack.at, recovered);
         if core::mem::take(&mut self.advanced) {
             return self.on_reordering_timer(recovery, cx);
@@ -132,8 +139,9 @@ impl LossRecovery for LinuxRack {
         self.rack.reordering > u64::from(dupthresh)
     }
 
-    fn on_retransmission(&mut self, seq: Seq, flight: &mut Flight) {
-        self.rack.on_retransmission(seq, flight);
+    fn on_retransmission(&mut self, seq: Seq, timestamp: u32, flight: &mut Flight) {
+        self.retrans_stamp.get_or_insert(timestamp);
+        self.rack.on_retransmission(seq, timestamp, flight);
     }
 
     fn forget_losses(&mut self, timers: &mut TimerTable, flight: &mut Flight) {
@@ -176,6 +184,14 @@ impl LinuxRack {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
         self.dsack_dups <= self.rack.total_retrans
+    }
+
+    /// Forgets the first retransmission if none is outstanding (`tcp_retrans_stamp_cleanup`).
+    fn clean_up_retrans_stamp(&mut self, flight: &Flight) {
+        let outstanding = |sent: &Sent| sent.was_retransmitted() && !sent.is_sacked();
+        if self.retrans_stamp.is_some() && !flight.segments_from(flight.una()).any(outstanding) {
+            self.retrans_stamp = None;
+        }
     }
 
     /// Widens the reordering window for a D-SACK (`tcp_rack_update_reo_wnd`), if the acknowledgment

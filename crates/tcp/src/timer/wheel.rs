@@ -3,7 +3,7 @@
 //!
 //! Longer timers are in coarser slots: of one tick, of eight ticks for timers from 63 ticks, of 64
 //! for timers from 504, and so on. A timer never expires early, and at most an eighth of its
-//! timeout late.
+//! timeout late. A connection has one timer for retransmission, reordering and probe.
 
 use rtolab_time::{Duration, Instant};
 
@@ -16,8 +16,36 @@ const LOWEST: u64 = 63;
 /// The number of the highest level.
 const LEVELS: u32 = 8;
 
+/// The timer of a connection on the wheel.
+#[derive(Clone, Debug)]
+pub(super) struct Wheel {
+    tick: Duration,
+    /// The tick for which it was last set (`expires`).
+    requested: u64,
+    expiry: Instant,
+}
+
+impl Wheel {
+    /// `tick` is not zero.
+    pub const fn new(tick: Duration) -> Self {
+        Self { tick, requested: 0, expiry: Instant::START }
+    }
+
+    /// The expiry if the timer is set at `at` to expire at `due`. A timer that runs for the same
+    /// tick already stays in its slot, even if a later call would find a finer one (`__mod_timer`).
+    pub fn expiry(&mut self, at: Instant, due: Instant) -> Instant {
+        let timeout = due.since(at);
+        let tick = self.tick.nanos();
+        let requested = at.nanos() / tick + timeout.nanos().div_ceil(tick);
+        if requested != self.requested || self.expiry <= at {
+            (self.requested, self.expiry) = (requested, expiry(at, timeout, self.tick));
+        }
+        self.expiry
+    }
+}
+
 /// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero.
-pub(super) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
+fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
     let ticks = timeout.nanos().div_ceil(tick.nanos());
     let level = (1..=LEVELS).rev().find(|level| ticks >= LOWEST << (LEVEL_SHIFT * (level - 1)));
     let shift = LEVEL_SHIFT * level.unwrap_or(0);
@@ -44,6 +72,17 @@ mod tests {
         assert_eq!(expires(0, 4031, 1), 4032);
         assert_eq!(expires(0, 4032, 1), 4096);
         assert_eq!(expires(100, 503, 4), 608);
+    }
+
+    /// A timer of 67 ticks from 1406 and one of 55 from 1418 are both requested for 1473.
+    #[test]
+    fn a_timer_for_the_same_tick_stays_in_its_slot() {
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        let mut wheel = Wheel::new(Duration::from_millis(1));
+        assert_eq!(wheel.expiry(at(1406), at(1473)), at(1480));
+        assert_eq!(wheel.expiry(at(1418), at(1473)), at(1480));
+        assert_eq!(wheel.expiry(at(1418), at(1474)), at(1475));
+        assert_eq!(wheel.expiry(at(1475), at(1474 + 60)), at(1535));
     }
 
     /// Linux 6.18 with 250 ticks a second, after the last acknowledgment: the first timeout
