@@ -69,9 +69,9 @@ fn a_late_original_sent_after_the_first_retransmission_shows_no_reordering() {
     let new = s.clock();
     s.at(310).sacks(0, [2..=20, 22..=24]).take();
     // The retransmission of 21 is in flight when one recovery ends and the next begins.
-    s.at(311).sacks(20, [22..=24]).take();
-    s.at(312).echoing(new).ack(24).take();
-    s.at(313).sacks(24, [26..=28]).expect([25]);
+    s.at(311).sacks(20, [22..=24, 26..=26]).expect([25]);
+    s.at(312).echoing(new).sacks(24, [26..=26]).expect_nothing();
+    s.at(313).sacks(24, [26..=26, 28..=28]).expect([27]);
 }
 
 /// `tcp_dsack_seen`: a segment that arrived twice counts as delivered, so PRR may send for it.
