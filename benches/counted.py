@@ -56,7 +56,7 @@ def instructions(binary: str, case: str) -> float:
     return counts["Ir"] / run.packets
 
 
-def distance() -> int:
+def beside_bare_queue() -> int:
     """Print what a packet of (b) costs, beside the cost of its events in a bare event queue."""
     binary = build()
     run, whole = profile([binary, DISTANCE_CASE], *CACHES)

@@ -208,7 +208,7 @@ def main() -> int:
     what.add_argument("--peers", action="store_true", help="beside ns-2 and ns-3")
     what.add_argument("--check", action="store_true", help="count instructions, by valgrind")
     what.add_argument("--record", action="store_true", help="the same, and keep the counts")
-    what.add_argument("--distance", action="store_true", help="how far from a bare event queue")
+    what.add_argument("--bare-queue", action="store_true", help="(b) beside a bare event queue")
     parser.add_argument("--json", action="store_true", help="one document instead of tables")
     parser.add_argument("--quick", action="store_true", help="one round, few flows, few runs")
     parser.add_argument("--rounds", type=int, default=0, help="3, or 1 with --quick")
@@ -223,8 +223,8 @@ def main() -> int:
     try:
         if options.check or options.record:
             return counted.check(record=options.record)
-        if options.distance:
-            return counted.distance()
+        if options.bare_queue:
+            return counted.beside_bare_queue()
         return compare.report(options) if options.peers else report(options)
     except BenchError as error:
         sys.stderr.write(f"{error}\n")

@@ -338,13 +338,14 @@ class Sent:
 
     @property
     def marked(self) -> bool:
-        """Was its last transmission marked as a retransmission?"""
+        """Did its last transmission have the RXT flag, the mark of a retransmission?"""
 
     @property
     def cause(self) -> str:
         """Why it was last sent.
 
-        One of new, timeout, fast_retransmit, recovery, go_back_n, probe, answer and unknown.
+        One of new, timeout, fast_retransmit, recovery, go_back_n, probe, answer (to a SYN of the
+        peer) and unknown.
         """
 
 @final
@@ -373,7 +374,7 @@ class Episode:
 
     @property
     def high(self) -> int:
-        """SND.MAX when its last retransmission left."""
+        """SND.MAX when its last retransmission left; an ACK beyond it ends the episode."""
 
     @property
     def min_rtt(self) -> int | None:

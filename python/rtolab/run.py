@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from rtolab import _rtolab
@@ -161,8 +162,21 @@ def find_scenario(scenario: str | Path) -> Path:
     if str(scenario) in shipped:
         return shipped[str(scenario)]
     beside = f"{scenario}.toml"
-    known = beside if Path(beside).exists() else _rtolab.one_of(str(scenario), [*shipped])
+    known = beside if Path(beside).exists() else _nearest_file(path)
+    known = known or _rtolab.one_of(str(scenario), [*shipped])
     raise Error(f"{scenario}: found no such file or shipped scenario; expected {known}")
+
+
+def _nearest_file(path: Path) -> str:
+    """The scenario file beside a misspelt path whose name is nearest to it; empty if none is."""
+    if path.suffix != ".toml" and path.parent == Path():
+        return ""
+    try:
+        files = sorted(other.name for other in path.parent.glob("*.toml"))
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, files, n=1)
+    return str(path.parent / near[0]) if near else ""
 
 
 def _scenario_folder() -> Path:

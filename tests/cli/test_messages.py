@@ -38,6 +38,7 @@ SAID = {
     "run phone.toml --judge eifle": 'such as eifel, .*did you mean "eifel".*list detectors',
     "run phone.toml --prototype soon.py:Soon --judge Soon": 'such as soon, .*did you mean "soon"',
     "run phone": "phone: found no such file or shipped scenario; expected phone.toml$",
+    "run ./fone.toml": "fone.toml: found no such file or shipped scenario; expected phone.toml$",
     "run dumb-bell": 'expected one of .*such as dumbbell, .*did you mean "dumbbell"',
     "sweep phone.toml": 'phone.toml: found a scenario; .*: scenario = "phone.toml"',
     "run one-link.toml": r"4: link: found a table of .*; expected a list: \[\[link\]\]",

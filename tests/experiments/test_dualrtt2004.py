@@ -9,7 +9,7 @@ from reproductions import with_verdict
 from rtolab.experiments.base import Experiment, Variant
 from rtolab.experiments.dualrtt2004 import EXPERIMENTS, spikes
 from rtolab.experiments.dualrtt2004.detection import KEPT
-from rtolab.experiments.dualrtt2004.protection import Reply
+from rtolab.experiments.dualrtt2004.protection import AcksAfterTimeout
 from rtolab.experiments.reproduce import reproduce
 
 ALL = {experiment.id.split("/")[1]: experiment for experiment in EXPERIMENTS}
@@ -136,8 +136,8 @@ def test_without_spikes_no_sender_beats_reno() -> None:
 
 
 def test_only_the_last_round_trip_confuses_a_queue_with_a_hold() -> None:
-    reply = Reply(needed=True, nrtt=0.5, smallest=0.5, last=1.5)
-    assert reply.is_called(0.6, "last")
-    assert not reply.is_called(0.6, "smallest")
-    at_the_threshold = replace(reply, nrtt=0.9)
+    acks = AcksAfterTimeout(needed=True, nrtt=0.5, smallest=0.5, last=1.5)
+    assert acks.is_called(0.6, "last")
+    assert not acks.is_called(0.6, "smallest")
+    at_the_threshold = replace(acks, nrtt=0.9)
     assert not at_the_threshold.is_called(0.6, "last")

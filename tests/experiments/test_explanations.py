@@ -34,7 +34,7 @@ CHEAP = (
 
 
 def explanation(one: Check, verdict: str) -> Explanation | None:
-    return one.explained if verdict == "fail" else one.because
+    return one.failure_cause if verdict == "fail" else one.not_reproducible
 
 
 def checks() -> dict[tuple[str, str], Check]:
@@ -48,7 +48,12 @@ def checks() -> dict[tuple[str, str], Check]:
 
 def explanations() -> list[Explanation]:
     """Every explanation of a check."""
-    return [cause for one in checks().values() for cause in (one.explained, one.because) if cause]
+    return [
+        cause
+        for one in checks().values()
+        for cause in (one.failure_cause, one.not_reproducible)
+        if cause
+    ]
 
 
 def demonstrations() -> list[Demonstration]:

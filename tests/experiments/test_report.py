@@ -169,8 +169,10 @@ def everything() -> Experiment:
     points = tuple(
         replace(table.variants[2], condition=f"{x} %", series="SACK", x=float(x)) for x in range(14)
     )
-    gain = derived("gain", "ratio", {1: Bounds(9)}, explained=UNKNOWN)
-    never = derived("gain", "exact", {1: Bounds(9)}, because=reasoned("no rate is printed"))
+    gain = derived("gain", "ratio", {1: Bounds(9)}, failure_cause=UNKNOWN)
+    never = derived(
+        "gain", "exact", {1: Bounds(9)}, not_reproducible=reasoned("no rate is printed")
+    )
     return replace(
         table,
         variants=points,

@@ -17,8 +17,8 @@ from rtolab.experiments.base import (
     Variant,
     fitted,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.explanation import reasoned
@@ -121,7 +121,9 @@ def test_variants_with_different_settings_run_separately(simulator: Simulator) -
 
 
 def test_an_assumption_without_a_key_is_not_set(simulator: Simulator) -> None:
-    experiment = replace(TABLE, assumptions=(*TABLE.assumptions, taken("load", "one", "simple")))
+    experiment = replace(
+        TABLE, assumptions=(*TABLE.assumptions, interpreted("load", "one", "simple"))
+    )
     reproduce(experiment, seed=1, runs=3)
     assert "load" not in dict(simulator.requested[0]["set"])
 
@@ -133,9 +135,16 @@ ARITHMETIC = Experiment(
     checks=(
         *from_paper(
             derived("efficiency", "exact", {1: Bounds(0.5, 0.5)}),
-            derived("gain", "ratio", {1: Bounds(2)}, because=reasoned("no condition is printed")),
+            derived(
+                "gain",
+                "ratio",
+                {1: Bounds(2)},
+                not_reproducible=reasoned("no condition is printed"),
+            ),
         ),
-        *our_own(derived("gain", "ratio", {1: Bounds(1)}, because=reasoned("but it does hold"))),
+        *our_own(
+            derived("gain", "ratio", {1: Bounds(1)}, not_reproducible=reasoned("but it does hold"))
+        ),
     ),
     derive=lambda _: [
         Value("efficiency", "Efficiency", 32 / 64, 0.5),
@@ -166,7 +175,7 @@ def judged(*checks: Check) -> Reproduction:
 
 def test_one_failed_check_fails_an_experiment() -> None:
     passes, never, _ = ARITHMETIC.checks
-    fails = replace(never, because=None, explained=reasoned("the queue is unknown"))
+    fails = replace(never, not_reproducible=None, failure_cause=reasoned("the queue is unknown"))
     assert judged().verdict == "nothing to judge"
     assert judged(never).verdict == "not reproducible"
     assert judged(never, passes).verdict == "pass"

@@ -70,8 +70,8 @@ def _code(text: object) -> str:
 def _scenario() -> Iterator[str]:
     yield "On this page you look up every key of a scenario. Keys in **bold** are required."
     yield "`--set` takes dotted keys, with the name of a host, link or flow"
-    yield "(`link.wireless.delay`). A key that you leave out sets nothing, unless its meaning"
-    yield "names a default. `rtolab schema` prints the same as a JSON Schema for editors."
+    yield "(`link.wireless.delay`). An omitted key has the default that its meaning names, and"
+    yield "otherwise no effect. `rtolab schema` prints the same as a JSON Schema for editors."
     yield ""
     schema = json.loads(_rtolab.schema())
     yield from _paragraphs([schema.get("description", "")])
@@ -82,7 +82,7 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
     """A table of keys, then the tables within it; each table appears once."""
     inner: list[tuple[str, Schema]] = []
     rows, words = [], []
-    for key, value in sorted(schema["properties"].items(), key=lambda item: _place(item[0])):
+    for key, value in sorted(schema["properties"].items(), key=lambda item: _sort_key(item[0])):
         kind = explain.kind(value)
         for table in list(explain.within(value))[:1]:
             here = ".".join(filter(None, (path, key))) + "[]" * (value.get("type") == "array")
@@ -98,15 +98,15 @@ def _object(path: str, schema: Schema, seen: dict[str, str]) -> Iterator[str]:
         yield f"## `{path}`"
         yield ""
         yield from _paragraphs([schema.get("description", "")])
-    yield from _table(("key", "value", "meaning", "such as"), rows)
+    yield from _table(("key", "value", "meaning", "example"), rows)
     if words:
         yield from _table(("key", "choice", "meaning"), words)
     for here, table in inner:
         yield from _object(here, table, seen)
 
 
-def _place(key: str) -> int:
-    """Links come first, because flows and hosts contain parts of them."""
+def _sort_key(key: str) -> int:
+    """The sort key of a scenario key: links precede flows and hosts, which have parts of them."""
     return FIRST.index(key) if key in FIRST else len(FIRST)
 
 
@@ -174,10 +174,10 @@ def _scenarios() -> Iterator[str]:
 
 def _tables() -> Iterator[str]:
     yield "On this page you look up the tables of a run: polars frames in Python, Parquet files"
-    yield "with `--out`. Every table begins with `run` (counted from 0, senders before seeds),"
-    yield "`seed` and `sender`. Columns in `_s` are seconds, in `_bps` bits per second. Windows,"
-    yield "lengths and sequence numbers are bytes; sequence numbers count from the SYN, which is"
-    yield "0."
+    yield "with `--out`. Every table begins with `run` (counted from 0: all seeds of the first"
+    yield "sender, then of the second), `seed` and `sender`. Columns in `_s` are seconds, in `_bps`"
+    yield "bits per second. Windows, lengths and sequence numbers are bytes; sequence numbers count"
+    yield "from the SYN, which is 0."
     for name, about, columns in explain.tables():
         yield f"\n## `{name}`\n\n{about}"
         rows = [(_code(column), type_, of_column(name, column)) for column, type_ in columns]

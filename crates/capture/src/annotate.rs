@@ -18,13 +18,14 @@ pub enum AnnotateError {
     Write(#[from] WriteError),
 }
 
-/// Writes the packets of `input` unchanged as a pcapng file. Adds the comment that `comment`
-/// returns for the number of a packet, from 1, to the packet's own comment.
+/// Copies the packets of `input` to a pcapng file and adds comments: `comment` maps the number of a
+/// packet, from 1, to its comment. A packet keeps its own comment, too. Omits packets without a
+/// timestamp.
 ///
 /// # Errors
 /// The capture is damaged, or the copy cannot be written. The packets before the damage are
 /// written.
-pub fn annotated<R: Read, W: Write>(
+pub fn annotate<R: Read, W: Write>(
     input: R,
     out: W,
     comment: impl Fn(u64) -> Option<String>,

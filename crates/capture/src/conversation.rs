@@ -1,6 +1,6 @@
 //! Conversion between the packets of a connection in a capture and segments of the engine.
 
-use rtolab_tcp::wire::{Addresses, Numbering, Ports, SeqReference, Side, WireSegment};
+use rtolab_tcp::wire::{Addresses, Ports, SeqReference, Side, WireMapping, WireSegment};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
 
 use crate::{CapturedPacket, RUN_START};
@@ -66,7 +66,7 @@ impl Conversation {
             End::Server => (self.addresses.reversed(), self.ports.reversed()),
         };
         let codepoint = segment.codepoint();
-        let segment = WireSegment::narrow(segment, &self.numbering(from), ports);
+        let segment = WireSegment::from_segment(segment, &self.mapping(from), ports);
         self.record_syn(from, &segment);
         CapturedPacket {
             at: RUN_START,
@@ -88,7 +88,7 @@ impl Conversation {
         };
         self.record_syn(from, wire);
         let near = SeqReference { seq: self.end(from).newest, ack: self.end(from.other()).newest };
-        let mut segment = wire.widen(&self.numbering(from), near);
+        let mut segment = wire.to_segment(&self.mapping(from), near);
         segment.set_codepoint(packet.codepoint);
         if !segment.flags.has(Flags::RST) {
             self.end_mut(from).advance(segment.end());
@@ -99,12 +99,12 @@ impl Conversation {
         Some((from, segment))
     }
 
-    fn numbering(&self, from: End) -> Numbering {
+    fn mapping(&self, from: End) -> WireMapping {
         let [from, to] = [self.end(from), self.end(from.other())];
         let side = |end: &EndState| Side { isn: end.isn.unwrap_or_default(), shift: 0 };
-        let mut numbering = Numbering { from: side(from), to: side(to) };
-        numbering.negotiate(from.offer.unwrap_or_default(), to.offer.unwrap_or_default());
-        numbering
+        let mut mapping = WireMapping { from: side(from), to: side(to) };
+        mapping.negotiate(from.offer.unwrap_or_default(), to.offer.unwrap_or_default());
+        mapping
     }
 
     fn record_syn(&mut self, from: End, wire: &WireSegment) {

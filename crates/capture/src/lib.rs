@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, WireSegment};
 
-pub use annotate::{AnnotateError, annotated};
+pub use annotate::{AnnotateError, annotate};
 pub use conversation::{Conversation, End};
 pub use frame::{Captured, Checksum};
 pub use reader::{InOrder, ReadError, Reader, Skipped};

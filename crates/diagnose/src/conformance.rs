@@ -104,7 +104,7 @@ impl Conformance {
     ) {
         let (flight, smoothed) = known;
         match copy.trigger {
-            Trigger::Fast if duplicates < 3 && !flight.uses_sack() => {
+            Trigger::FastRetransmit if duplicates < 3 && !flight.uses_sack() => {
                 self.early_fast.push(copy.frame);
             }
             Trigger::Timeout(0) if smoothed.is_some_and(|rtt| copy.idle < rtt) => {

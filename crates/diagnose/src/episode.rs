@@ -24,13 +24,13 @@ pub(crate) struct Episode {
     /// When the first ACK of new data ended the stall.
     pub stalled_to: Option<Instant>,
     /// The sequence number whose ACK ends the episode.
-    pub high: Seq,
+    pub end_seq: Seq,
     /// Retransmissions count as consequences of the episode until this is acknowledged.
     consequences_end: Seq,
     pub timeouts: u32,
     /// FlightSize at `start` and at `end`, in bytes.
     pub flight: (u64, u64),
-    /// When the segment before `high` was first sent.
+    /// When the segment before `end_seq` was first sent.
     pub last_sent: Instant,
     /// The smoothed round-trip time before the episode, if known.
     pub srtt_before: Option<Duration>,
@@ -103,7 +103,7 @@ impl Episodes {
                     .progress
                     .map_or(oldest_sent, |progress| progress.max(oldest_sent)),
                 stalled_to: None,
-                high: flight.max(),
+                end_seq: flight.max(),
                 consequences_end: flight.max(),
                 timeouts: 0,
                 flight: (flight.size(), 0),
@@ -152,7 +152,7 @@ impl Episodes {
         if episode.stalled_to.is_none() {
             (episode.stalled_to, episode.received) = (Some(frame.at), received);
         }
-        if facts.ack >= episode.high && episode.end.is_none() {
+        if facts.ack >= episode.end_seq && episode.end.is_none() {
             episode.end = Some(frame.at);
             episode.frames.1 = frame.number;
             episode.flight.1 = flight.size();

@@ -159,7 +159,7 @@ impl HalfConnection {
             Trigger::Timeout(_) | Trigger::Syn(_) => {
                 Some(self.detectors.timeout(segment.seq, frame.at))
             }
-            Trigger::Fast => {
+            Trigger::FastRetransmit => {
                 self.detectors.fast_retransmit(segment.seq, frame.at);
                 None
             }
@@ -176,7 +176,11 @@ impl HalfConnection {
             detector_episode,
             idle,
             arrival,
-            queue: self.rtt.latest.filter(|_| trigger == Trigger::Fast).map(|rtt| (size, rtt)),
+            queue: self
+                .rtt
+                .latest
+                .filter(|_| trigger == Trigger::FastRetransmit)
+                .map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
         let known = (self.detectors.flight(), self.rtt.srtt);

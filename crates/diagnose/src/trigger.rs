@@ -16,7 +16,7 @@ pub enum Trigger {
     /// A tail loss probe (RFC 8985 section 7).
     TailLossProbe,
     /// Duplicate ACKs or SACK blocks that reported a loss.
-    Fast,
+    FastRetransmit,
     /// Fast recovery, after its first retransmission.
     Recovery,
     /// Loss recovery after a timeout of an earlier segment.
@@ -39,7 +39,7 @@ impl Trigger {
         match self {
             Self::Timeout(_) => "timeout",
             Self::TailLossProbe => "tlp",
-            Self::Fast => "fast",
+            Self::FastRetransmit => "fast",
             Self::Recovery => "recovery",
             Self::AfterTimeout => "after-timeout",
             Self::Syn(_) => "syn",
@@ -213,7 +213,7 @@ impl SenderState {
                 self.recovery = Recovery::Timeout(flight.max());
                 self.restarted = at;
             }
-            Trigger::Fast => self.recovery = Recovery::Fast(flight.max()),
+            Trigger::FastRetransmit => self.recovery = Recovery::Fast(flight.max()),
             Trigger::AfterTimeout => {
                 if let Recovery::Frto(until, _) = self.recovery {
                     self.recovery = Recovery::Timeout(until);
@@ -292,7 +292,7 @@ impl SenderState {
             Recovery::Timeout(_) | Recovery::Frto(..) => Trigger::AfterTimeout,
             Recovery::None if segment.end() >= flight.max() => Trigger::TailLossProbe,
             Recovery::Fast(_) => Trigger::Recovery,
-            Recovery::None if flight.sacked() > 0 => Trigger::Fast,
+            Recovery::None if flight.sacked() > 0 => Trigger::FastRetransmit,
             Recovery::None => Trigger::Unknown,
         }
     }
@@ -327,10 +327,10 @@ impl SenderState {
         match self.recovery {
             // If F-RTO finds the timeout spurious, it leaves loss recovery, and duplicate ACKs
             // trigger a fast retransmit. Otherwise the first duplicate ACK continues loss recovery.
-            Recovery::Frto(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::Fast,
+            Recovery::Frto(..) if self.duplicates >= DUPLICATE_THRESHOLD => Trigger::FastRetransmit,
             Recovery::Timeout(_) | Recovery::Frto(..) => Trigger::AfterTimeout,
             Recovery::Fast(_) => Trigger::Recovery,
-            Recovery::None if self.duplicates > 0 || flight.sacked() > 0 => Trigger::Fast,
+            Recovery::None if self.duplicates > 0 || flight.sacked() > 0 => Trigger::FastRetransmit,
             Recovery::None => Trigger::Unknown,
         }
     }

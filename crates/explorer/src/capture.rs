@@ -218,7 +218,7 @@ fn cause(copy: Option<&&RetransmissionReport>) -> usize {
     let name = match copy.map(|row| row.trigger) {
         None => "new",
         Some(Trigger::Timeout(_)) => "timeout",
-        Some(Trigger::Fast) => "fast retransmit",
+        Some(Trigger::FastRetransmit) => "fast retransmit",
         Some(Trigger::TailLossProbe) => "probe",
         Some(Trigger::Recovery) => "after a fast retransmit",
         Some(Trigger::AfterTimeout) => "after a timeout",

@@ -2,11 +2,11 @@
 //! operation.
 
 use arbitrary::{Arbitrary, Unstructured};
-use rtolab_tcp::flight::{DuplicateRange, LossRule};
+use rtolab_tcp::flight::{DsackBlock, LossRule};
 use rtolab_tcp::{AckFacts, Cause, Flags, Flight, Segment, Sent, Seq};
 use rtolab_time::Instant;
 
-const RULE: LossRule = LossRule { runs: 3, bytes: 16 };
+const RULE: LossRule = LossRule { sacked_ranges: 3, bytes: 16 };
 
 /// An operation on a flight.
 #[derive(Arbitrary, Clone, Debug)]
@@ -109,7 +109,7 @@ impl Model {
         if let Some(head) = self.segments.first_mut() {
             head.start = head.start.max(number);
         }
-        let skip = usize::from(duplicate_range(ack).is_some());
+        let skip = usize::from(dsack_block(ack).is_some());
         let mut newly_sacked = 0;
         for block in ack.sack_blocks().skip(skip) {
             let (start, end) = (block.start.value(), block.end.value());
@@ -133,7 +133,9 @@ impl Model {
             let bytes: u64 = above.iter().filter(|p| p.sacked).map(|p| p.end - p.start).sum();
             let begins = |i: usize| above[i].sacked && (i == 0 || !above[i - 1].sacked);
             let runs = (0..above.len()).filter(|i| begins(*i)).count();
-            if !self.segments[index].sacked && (runs >= RULE.runs as usize || bytes >= RULE.bytes) {
+            if !self.segments[index].sacked
+                && (runs >= RULE.sacked_ranges as usize || bytes >= RULE.bytes)
+            {
                 self.segments[index].lost = true;
             }
         }
@@ -157,11 +159,11 @@ impl Model {
 }
 
 /// The D-SACK block (RFC 2883 section 4): below the acknowledgment number or in the second block.
-fn duplicate_range(ack: &Segment) -> Option<DuplicateRange> {
+fn dsack_block(ack: &Segment) -> Option<DsackBlock> {
     let blocks: Vec<_> = ack.sack_blocks().collect();
     let (start, end) = (blocks.first()?.start, blocks.first()?.end);
     let within = blocks.get(1).is_some_and(|b| b != &blocks[0] && b.start <= start && end <= b.end);
-    (start < end && (end <= ack.ack || within)).then_some(DuplicateRange { start, end })
+    (start < end && (end <= ack.ack || within)).then_some(DsackBlock { start, end })
 }
 
 fn at_offset(una: u64, by: i8) -> Seq {
@@ -184,7 +186,7 @@ fn same_facts(
         && same(covered.first(), facts.oldest_acked)
         && same(covered.last(), facts.newest_acked)
         && facts.acks_retransmission == retransmitted
-        && facts.dsack == duplicate_range(ack)
+        && facts.dsack == dsack_block(ack)
 }
 
 fn same_state(flight: &Flight, model: &Model) {

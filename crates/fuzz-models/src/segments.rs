@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use rtolab_tcp::wire::{Numbering, Ports, SackBlock, SeqReference, Side, WireSegment};
+use rtolab_tcp::wire::{Ports, SackBlock, SeqReference, Side, WireMapping, WireSegment};
 use rtolab_tcp::{Config, Connection, Flags, Segment, Seq, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
             .map(|(value, echo)| Timestamps { value: stamp(value), echo: stamp(echo) }),
         sack: any.blocks.iter().take(4).map(block).collect(),
     };
-    wire.widen(&Numbering { from: FAR, to: HERE }, near)
+    wire.to_segment(&WireMapping { from: FAR, to: HERE }, near)
 }
 
 fn drain(connection: &mut Connection, at: Instant) {

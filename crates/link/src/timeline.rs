@@ -98,7 +98,7 @@ impl Timeline {
         }
     }
 
-    /// Is there no span at all? CheckResult first, so that it costs an undisturbed link nothing.
+    /// Is there no span at all? Checked first, so that it costs an undisturbed link nothing.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.unknown_from == Instant::NEVER && self.known.is_empty()

@@ -4,7 +4,7 @@ mod transfer;
 
 use proptest::prelude::*;
 use rtolab_net::Middlebox;
-use rtolab_scenario::AgentKind;
+use rtolab_scenario::MiddleboxKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::Duration;
 use transfer::Transfer;
@@ -31,9 +31,9 @@ fn fates() -> impl Strategy<Value = Vec<Fate>> {
     ]
 }
 
-fn middlebox() -> impl Strategy<Value = AgentKind> {
-    let snoop = |(dupthresh, cache)| AgentKind::Snoop { link: 0, dupthresh, cache };
-    prop_oneof![Just(AgentKind::Filter), (1..4_u32, 1..40_u32).prop_map(snoop)]
+fn middlebox() -> impl Strategy<Value = MiddleboxKind> {
+    let snoop = |(dupthresh, cache)| MiddleboxKind::Snoop { link: 0, dupthresh, cache };
+    prop_oneof![Just(MiddleboxKind::Filter), (1..4_u32, 1..40_u32).prop_map(snoop)]
 }
 
 fn sender() -> impl Strategy<Value = Config> {

@@ -3,7 +3,7 @@
 mod transfer;
 
 use rtolab_net::{Middlebox, Packet};
-use rtolab_scenario::AgentKind;
+use rtolab_scenario::MiddleboxKind;
 use rtolab_tcp::{Config, Event, specification};
 use rtolab_time::{Duration, Instant};
 use transfer::{Path, Place, Transfer};
@@ -28,7 +28,11 @@ fn wireless<'a>(mut earliest: impl FnMut(&Packet, Instant) -> Option<Instant> + 
 }
 
 /// The numbers of timeouts, of fast retransmits, and of unneeded data packets.
-fn counts(config: &Config, middlebox: Option<AgentKind>, path: Path<'_>) -> (usize, usize, u32) {
+fn counts(
+    config: &Config,
+    middlebox: Option<MiddleboxKind>,
+    path: Path<'_>,
+) -> (usize, usize, u32) {
     let mut transfer = Transfer::new(config, BYTES, middlebox.map(Middlebox::new), path);
     assert!(transfer.ends_within(100_000));
     assert_eq!(transfer.read, BYTES);
@@ -51,7 +55,7 @@ fn the_filter_prevents_the_spurious_fast_retransmit_after_a_spurious_timeout() {
     let (timeouts, fast_retransmits, unneeded) = counts(&config, None, wireless(hiccup));
     assert!(timeouts > 0 && fast_retransmits > 0 && unneeded > 0);
     let (filtered_timeouts, filtered_fast_retransmits, filtered_unneeded) =
-        counts(&config, Some(AgentKind::Filter), wireless(hiccup));
+        counts(&config, Some(MiddleboxKind::Filter), wireless(hiccup));
     assert_eq!((filtered_timeouts, filtered_fast_retransmits), (timeouts, 0));
     assert!(
         filtered_unneeded < unneeded,
@@ -71,7 +75,7 @@ fn snoop_hides_losses_of_the_wireless_link() {
     };
     let (_, fast_retransmits, _) = counts(&config, None, wireless(every_40th()));
     assert!(fast_retransmits > 3);
-    let snoop = AgentKind::Snoop { link: 0, dupthresh: 1, cache: 100 };
+    let snoop = MiddleboxKind::Snoop { link: 0, dupthresh: 1, cache: 100 };
     let hidden = counts(&config, Some(snoop), wireless(every_40th()));
     assert_eq!((hidden.0, hidden.1), (0, 0));
 }

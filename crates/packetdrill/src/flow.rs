@@ -105,7 +105,7 @@ impl LinuxConnection {
 
     /// Processes a received packet.
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
-        let segment = self.socket.widen(&frame.segment, frame.codepoint);
+        let segment = self.socket.decode(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
         self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());
         let max_window = &mut self.send_queue.max_window;
@@ -201,7 +201,7 @@ impl LinuxConnection {
     }
 
     fn frame(&self, segment: &Segment) -> TcpPacket {
-        let mut wire = self.socket.narrow(segment, self.path.ports);
+        let mut wire = self.socket.encode(segment, self.path.ports);
         let mut payload = Vec::new();
         self.socket.copy_payload(segment, &mut payload);
         if segment.len > 0 && self.push.has_mark(offset(segment.seq) + u64::from(segment.len)) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtolab_capture::{annotated, unpacked};
+use rtolab_capture::unpacked;
 use rtolab_diagnose::tables::TABLES;
 use rtolab_diagnose::{
     Assumptions, Document, Necessity, trace as diagnose_trace, what_if as diagnose_what_if,
@@ -160,7 +160,7 @@ pub(crate) fn annotate(
             let (input, _, interrupt) = open(&path)?;
             let out = BufWriter::new(File::create(&out).map_err(|error| named(&out, &error))?);
             let comment = |number: u64| comments.get(&number).cloned();
-            let done = annotated(input, out, comment);
+            let done = rtolab_capture::annotate(input, out, comment);
             interrupt.check()?;
             done.map(drop).map_err(|error| raise::<CaptureError>(&error))
         })

@@ -30,7 +30,7 @@ use pyo3::types::PyTuple;
 use rtolab_scenario::Scenario;
 
 use crate::error::{Error, ScenarioError, guard, raise};
-use crate::prototype::TimeoutClass;
+use crate::prototype::PrototypeClass;
 use crate::simulate::{Evaluation, loaded};
 
 /// The JSON Schema of a scenario.
@@ -59,11 +59,11 @@ fn check(
     path: PathBuf,
     set: Vec<(String, String)>,
     senders: Vec<String>,
-    prototypes: Vec<TimeoutClass>,
+    prototypes: Vec<PrototypeClass>,
     confined: bool,
 ) -> PyResult<()> {
     let evaluation =
-        Evaluation { prototypes: TimeoutClass::all(prototypes)?, ..Evaluation::default() };
+        Evaluation { prototypes: PrototypeClass::all(prototypes)?, ..Evaluation::default() };
     let file = (&*path, simulate::file_access(confined));
     guard(|| {
         simulate::labs(file, &set, &senders, &evaluation)?;

@@ -33,7 +33,7 @@ pub(crate) use stage::PyFrame;
 
 /// A prototype class.
 #[derive(FromPyObject)]
-pub(crate) struct TimeoutClass {
+pub(crate) struct PrototypeClass {
     name: String,
     /// Its kind: "detector", "response" or "stage".
     kind: String,
@@ -43,7 +43,7 @@ pub(crate) struct TimeoutClass {
     methods: Vec<String>,
 }
 
-impl TimeoutClass {
+impl PrototypeClass {
     /// The prototypes of all classes. Raises an error if a name is invalid or occurs twice.
     pub(crate) fn all(classes: Vec<Self>) -> PyResult<Prototypes> {
         let mut all = Prototypes::default();

@@ -14,7 +14,7 @@ use crate::budget::MemoryBudget;
 use crate::effort::Effort;
 use crate::error::{DetectorError, Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
-use crate::prototype::{TimeoutClass, unless_raised};
+use crate::prototype::{PrototypeClass, unless_raised};
 
 /// Runs the scenario with each sender and each seed. All seeds of the first sender come first.
 ///
@@ -36,13 +36,13 @@ pub(crate) fn simulate(
     windows: bool,
     judges: Vec<String>,
     what_if: Vec<String>,
-    prototypes: Vec<TimeoutClass>,
+    prototypes: Vec<PrototypeClass>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
     confined: bool,
 ) -> PyResult<Outcome> {
     guard(|| {
-        let prototypes = TimeoutClass::all(prototypes)?;
+        let prototypes = PrototypeClass::all(prototypes)?;
         py.detach(|| {
             let start = Instant::now();
             let evaluation = Evaluation { judges, what_if, prototypes };

@@ -53,9 +53,9 @@ impl LogAnswer {
 fn network(totals: &LogTotals) -> NetworkVerdict {
     let is_late = totals.spurious_losses > 0 || totals.spurious > 0;
     match (totals.lost > 0 || totals.genuine > 0, is_late) {
-        (true, true) => NetworkVerdict::LosesAndLate,
-        (true, false) => NetworkVerdict::Loses,
-        (false, true) => NetworkVerdict::Late,
+        (true, true) => NetworkVerdict::LossyAndDelayed,
+        (true, false) => NetworkVerdict::Lossy,
+        (false, true) => NetworkVerdict::Delayed,
         (false, false) if totals.unknown + totals.unknown_timeouts > 0 => NetworkVerdict::Unknown,
         (false, false) => NetworkVerdict::Healthy,
     }

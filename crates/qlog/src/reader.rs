@@ -19,9 +19,12 @@ pub enum LogReadError {
     Io { offset: u64, source: io::Error },
     #[error("the log ends at byte {offset}, inside {inside}")]
     Truncated { offset: u64, inside: &'static str },
-    #[error("damaged at byte {offset}: {found}, where {needed} should be")]
+    #[error("invalid at byte {offset}: expected {needed}, found {found}")]
     Damaged { offset: u64, found: String, needed: &'static str },
-    #[error("no qlog: {found}, where a JSON object with `qlog_version` or `file_schema` should be")]
+    #[error(
+        "not a qlog file: expected a JSON object with `qlog_version` or `file_schema`, \
+         found {found}"
+    )]
     NoLog { found: String },
     #[error("the value at byte {offset} is larger than 16 MiB or nested more than 128 deep")]
     TooLarge { offset: u64 },
@@ -38,9 +41,9 @@ pub enum LogItem<'a> {
     Event(&'a [u8]),
 }
 
-/// The place of the reader in the log.
+/// The state of the reader: the part of the log that it reads next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum ParserState {
     Start,
     /// Between records.
     Records,
@@ -48,17 +51,19 @@ enum Place {
     File,
     /// Inside the list of traces.
     Traces,
-    /// Inside a trace: is it the only one, without a list?
-    InTrace(bool),
+    /// Inside a trace: a member of the list of traces, or a single one.
+    InTrace {
+        in_list: bool,
+    },
     Events(Parent),
     End,
 }
 
-/// What a list of events is in.
+/// The object that contains the list of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Parent {
     File,
-    Trace(bool),
+    Trace { in_list: bool },
 }
 
 /// A reader of a log.
@@ -70,9 +75,9 @@ pub struct LogReader<R> {
     at: usize,
     /// The number of bytes before the buffer.
     before: u64,
-    is_over: bool,
-    place: Place,
-    /// The bytes of the last name and the last value, from `at` before it moved.
+    reached_eof: bool,
+    state: ParserState,
+    /// The range of the last scanned value in `buffer`.
     value: std::ops::Range<usize>,
     name: Vec<u8>,
     has_trace: bool,
@@ -86,8 +91,8 @@ impl<R: Read> LogReader<R> {
             buffer: Vec::new(),
             at: 0,
             before: 0,
-            is_over: false,
-            place: Place::Start,
+            reached_eof: false,
+            state: ParserState::Start,
             value: 0..0,
             name: Vec::new(),
             has_trace: false,
@@ -111,59 +116,65 @@ impl<R: Read> LogReader<R> {
     /// [`LogReadError`] with the byte at which the log ends or is damaged.
     pub fn next_item(&mut self) -> Result<Option<LogItem<'_>>, LogReadError> {
         loop {
-            match self.place {
-                Place::Start => self.start()?,
-                Place::Records => return self.record(),
-                Place::File => {
+            match self.state {
+                ParserState::Start => self.start()?,
+                ParserState::Records => return self.record(),
+                ParserState::File => {
                     let Some(()) = self.member()? else {
-                        self.place = Place::End;
+                        self.state = ParserState::End;
                         continue;
                     };
                     match &*self.name {
-                        b"traces" => self.open(b'[', Place::Traces, "the list of traces")?,
+                        b"traces" => self.open(b'[', ParserState::Traces, "the list of traces")?,
                         // A file with one trace, whose members are the file's.
                         b"events" => {
-                            self.open(b'[', Place::Events(Parent::File), "the list of events")?;
+                            self.open(
+                                b'[',
+                                ParserState::Events(Parent::File),
+                                "the list of events",
+                            )?;
                         }
-                        b"trace" => self.open(b'{', Place::InTrace(true), "a trace")?,
+                        b"trace" => {
+                            self.open(b'{', ParserState::InTrace { in_list: false }, "a trace")?;
+                        }
                         _ => {
                             self.take_value()?;
                             return Ok(Some(self.as_member()));
                         }
                     }
                 }
-                Place::Traces => {
+                ParserState::Traces => {
                     if self.item(b']')? {
-                        self.open(b'{', Place::InTrace(false), "a trace")?;
+                        self.open(b'{', ParserState::InTrace { in_list: true }, "a trace")?;
                         self.has_trace = true;
                         return Ok(Some(LogItem::Trace));
                     }
-                    self.place = Place::File;
+                    self.state = ParserState::File;
                 }
-                Place::InTrace(alone) => {
+                ParserState::InTrace { in_list } => {
                     let Some(()) = self.member()? else {
-                        self.place = if alone { Place::File } else { Place::Traces };
+                        self.state = if in_list { ParserState::Traces } else { ParserState::File };
                         continue;
                     };
                     if self.name == b"events" && self.peek("the events")? == b'[' {
                         self.at += 1;
-                        self.place = Place::Events(Parent::Trace(alone));
+                        self.state = ParserState::Events(Parent::Trace { in_list });
                         continue;
                     }
                     self.take_value()?;
                     return Ok(Some(self.as_member()));
                 }
-                Place::Events(parent) => {
+                ParserState::Events(parent) => {
                     if self.item(b']')? {
                         self.take_value()?;
                         return Ok(Some(LogItem::Event(&self.buffer[self.value.clone()])));
                     }
-                    self.place = match parent {
-                        Parent::File => Place::File,
-                        Parent::Trace(alone) => Place::InTrace(alone),
+                    self.state = match parent {
+                        Parent::File => ParserState::File,
+                        Parent::Trace { in_list } => ParserState::InTrace { in_list },
                     };
                 }
-                Place::End => return Ok(None),
+                ParserState::End => return Ok(None),
             }
         }
     }
@@ -178,7 +189,7 @@ impl<R: Read> LogReader<R> {
         }
         if self.buffer[self.at] == RECORD_SEPARATOR {
             self.at += 1;
-            self.place = Place::Records;
+            self.state = ParserState::Records;
             return self.header();
         }
         self.skip_space()?;
@@ -187,15 +198,15 @@ impl<R: Read> LogReader<R> {
             let found = format!("`{}`", start.escape_ascii());
             return Err(LogReadError::NoLog { found });
         }
-        // An object that another one follows is the first of JSON lines.
+        // A second object after the first means JSON lines.
         match self.scan() {
             Ok(length) if self.is_followed_by_object(length)? => {
-                self.place = Place::Records;
+                self.state = ParserState::Records;
                 self.header()
             }
             _ => {
                 self.at += 1;
-                self.place = Place::File;
+                self.state = ParserState::File;
                 Ok(())
             }
         }
@@ -276,12 +287,17 @@ impl<R: Read> LogReader<R> {
         Ok(byte != end)
     }
 
-    fn open(&mut self, by: u8, then: Place, needed: &'static str) -> Result<(), LogReadError> {
+    fn open(
+        &mut self,
+        by: u8,
+        then: ParserState,
+        needed: &'static str,
+    ) -> Result<(), LogReadError> {
         if self.peek(needed)? != by {
             return Err(self.damaged(needed));
         }
         self.at += 1;
-        self.place = then;
+        self.state = then;
         Ok(())
     }
 
@@ -301,7 +317,7 @@ impl<R: Read> LogReader<R> {
         Ok(())
     }
 
-    /// The length of the value that begins at the reader's place; reads until all of it is there.
+    /// The length of the value that begins at `at`; reads until the value is complete.
     fn scan(&mut self) -> Result<usize, LogReadError> {
         let mut scan = Scan::default();
         let mut seen = 0;
@@ -317,7 +333,7 @@ impl<R: Read> LogReader<R> {
             if !self.fill_to(seen + 1)? {
                 let offset = self.before + self.buffer.len() as u64;
                 return match seen {
-                    // A number ends with the file.
+                    // A scalar at the end of the file needs no delimiter.
                     1.. if scan.is_scalar() => Ok(seen),
                     _ => Err(LogReadError::Truncated { offset, inside: "a value" }),
                 };
@@ -342,7 +358,7 @@ impl<R: Read> LogReader<R> {
     /// Reads until `count` bytes are unread; false if the log ends before.
     fn fill_to(&mut self, count: usize) -> Result<bool, LogReadError> {
         while self.buffer.len() - self.at < count {
-            if self.is_over {
+            if self.reached_eof {
                 return Ok(false);
             }
             if self.at > 0 {
@@ -361,7 +377,7 @@ impl<R: Read> LogReader<R> {
                 Ok(read) => read,
             };
             self.buffer.truncate(filled + read);
-            self.is_over = read == 0;
+            self.reached_eof = read == 0;
         }
         Ok(true)
     }

@@ -83,7 +83,7 @@ fn a_loss_that_is_acknowledged_later_is_spurious_and_the_other_genuine() {
     assert_eq!(verdicts, [(1, LossClass::Spurious), (2, LossClass::Genuine)]);
     assert_eq!(one.losses[0].evidence[0].kind, "acknowledged-later");
     assert!((one.losses[0].late.unwrap() - 0.010).abs() < 1e-9);
-    assert_eq!(found.answer.network, NetworkVerdict::LosesAndLate);
+    assert_eq!(found.answer.network, NetworkVerdict::LossyAndDelayed);
     let [episode] = &one.episodes[..] else { panic!("{:?}", one.episodes) };
     assert_eq!(episode.cwnd, [Some(12_000.0), Some(6000.0)]);
     assert_eq!((episode.start, episode.end), (0.05, Some(0.12)));
@@ -184,7 +184,7 @@ fn events_before_the_damage_are_diagnosed() {
     let damaged = format!("{whole}oops\n");
     let error = diagnosed(&damaged).error.unwrap();
     let at = whole.len();
-    assert_eq!(error, format!("damaged at byte {at}: `oops\\n`, where a record should be"));
+    assert_eq!(error, format!("invalid at byte {at}: expected a record, found `oops\\n`"));
 }
 
 #[test]
@@ -216,7 +216,8 @@ fn other_files_are_no_logs() {
     assert!(is_log(b"{}") && is_log(b"\x1e{") && is_log(b" \n{"));
     assert!(!is_log(b"\x0a\x0d\x0d\x0a") && !is_log(b"\xd4\xc3\xb2\xa1") && !is_log(b""));
     let error = diagnosed("\u{1e}{\"a\":1}\n").error.unwrap();
-    assert!(error.starts_with("no qlog: `{\\\"a\\\":1}`"), "{error}");
+    assert!(error.starts_with("not a qlog file: expected a JSON object with"), "{error}");
+    assert!(error.ends_with("found `{\\\"a\\\":1}`"), "{error}");
 }
 
 /// The client's log: it receives packet 2, which the server declared lost, after the server's log

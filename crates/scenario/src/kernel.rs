@@ -40,13 +40,13 @@ pub struct Kernel {
     /// Does the window restart after an idle time (tcp_slow_start_after_idle)?
     #[setting(default = true)]
     pub slow_start_after_idle: bool,
-    /// The number of timeouts of a SYN before they double (tcp_syn_linear_timeouts).
+    /// The number of SYN timeouts before the RTO doubles (tcp_syn_linear_timeouts).
     ///
     /// Kernels before 6.5 have no such control and double each.
     #[setting(format = IntegerRange<0, 127>, unset = "4, and for an emulated host its kernel's own")]
     pub syn_linear_timeouts: Option<u32>,
-    /// Do the first six timeouts of a stream with fewer than four segments outstanding not double
-    /// the next one (tcp_thin_linear_timeouts)?
+    /// Does the RTO of a stream with fewer than four segments outstanding stay constant for its
+    /// first six timeouts (tcp_thin_linear_timeouts)?
     pub thin_linear_timeouts: bool,
     /// The number of retransmissions of a segment before the connection is given up (tcp_retries2).
     ///

@@ -25,4 +25,4 @@ pub use files::FileAccess;
 pub use kernel::{Begin, EmulationConfig, Kernel};
 pub use prototypes::Prototypes;
 pub use rtolab_time::{Bytes, Duration, Instant, Rate};
-pub use scenario::{Agent, AgentKind, Flow, Link, Route, Scenario, Workload};
+pub use scenario::{Flow, Link, MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};

@@ -25,7 +25,7 @@ pub struct Scenario {
     /// The configured routes; all others are shortest paths.
     pub routes: Vec<Route>,
     /// The middleboxes.
-    pub agents: Vec<Agent>,
+    pub middleboxes: Vec<MiddleboxConfig>,
     /// The measurement interval; the rest of the run is warm-up and cool-down.
     pub measured: (Instant, Instant),
     /// The flows, at least one; a path joins the ends of each.
@@ -143,16 +143,16 @@ pub struct Route {
 
 /// A middlebox, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
+pub struct MiddleboxConfig {
     /// Its node.
     pub node: usize,
     /// Its kind.
-    pub kind: AgentKind,
+    pub kind: MiddleboxKind,
 }
 
 /// The kind of a middlebox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentKind {
+pub enum MiddleboxKind {
     /// Snoop (Balakrishnan et al. 1995) for data that leaves the node over a wireless link.
     Snoop {
         /// The index of the wireless link.

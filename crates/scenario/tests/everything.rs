@@ -5,7 +5,7 @@ use std::path::Path;
 use rtolab_link::{
     Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages, Red,
 };
-use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
+use rtolab_scenario::{MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};
 use rtolab_time::{Duration, Instant, Rate};
 
 /// The scenario with keys set to values.
@@ -47,12 +47,12 @@ fn routes_are_in_the_order_of_their_times() {
 
 #[test]
 fn middleboxes_are_at_nodes() {
-    let snoop = AgentKind::Snoop { link: 0, dupthresh: 2, cache: 100 };
-    let filter = Agent { node: 2, kind: AgentKind::Filter };
-    assert_eq!(with(&[]).agents, [Agent { node: 0, kind: snoop }, filter]);
+    let snoop = MiddleboxKind::Snoop { link: 0, dupthresh: 2, cache: 100 };
+    let filter = MiddleboxConfig { node: 2, kind: MiddleboxKind::Filter };
+    assert_eq!(with(&[]).middleboxes, [MiddleboxConfig { node: 0, kind: snoop }, filter]);
     let least = r#"[{ at = "base", kind = "snoop", link = "radio" }]"#;
-    let snoop = AgentKind::Snoop { link: 0, dupthresh: 1, cache: 1_000 };
-    assert_eq!(with(&[("agent", least)]).agents, [Agent { node: 0, kind: snoop }]);
+    let snoop = MiddleboxKind::Snoop { link: 0, dupthresh: 1, cache: 1_000 };
+    assert_eq!(with(&[("agent", least)]).middleboxes, [MiddleboxConfig { node: 0, kind: snoop }]);
 }
 
 #[test]

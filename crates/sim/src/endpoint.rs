@@ -12,7 +12,7 @@ use rtolab_tcp::{Config, Connection, Event, Flight, Retransmission, Segment, Seq
 use rtolab_time::Instant;
 
 use crate::prefetch::prefetch_row;
-use crate::timeouts::Timeouts;
+use crate::retransmission_log::RetransmissionLog;
 
 /// The reader of the data that arrive at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub struct Endpoint {
     pub close_acknowledged: Option<Instant>,
     /// `None` before the SYN of the peer arrives, and for datagrams.
     pub connection: Option<Connection>,
-    /// Its timeouts and fast retransmits.
-    pub timeouts: Timeouts,
+    /// Its timeouts, fast retransmits and tail loss probes.
+    pub timeouts: RetransmissionLog,
 }
 
 /// Counters of one end.
@@ -87,7 +87,7 @@ impl Endpoint {
             sent_max: Seq::FIRST,
             copies: Copies::default(),
             count: Count::default(),
-            timeouts: Timeouts::default(),
+            timeouts: RetransmissionLog::default(),
             written: 0,
             close_acknowledged: None,
         }
@@ -287,10 +287,10 @@ impl Endpoint {
         }
     }
 
-    /// Removes the timeouts and fast retransmits from this number on.
+    /// Removes the timeouts, fast retransmits and tail loss probes from this number on.
     pub fn forget_timeouts_from(&mut self, number: usize) {
         let Self { timeouts, count, .. } = self;
-        for kind in timeouts.forget_from(number) {
+        for kind in timeouts.truncate(number) {
             match kind {
                 TimeoutKind::Timeout => count.timeouts -= 1,
                 TimeoutKind::FastRetransmit => count.fast_retransmits -= 1,
@@ -300,8 +300,8 @@ impl Endpoint {
     }
 
     fn note_timeout(&mut self, kind: TimeoutKind, retransmission: Retransmission) {
-        let order = self.transmissions(retransmission.seq);
-        self.timeouts.note(kind, retransmission, order);
+        let earlier_transmissions = self.transmissions(retransmission.seq);
+        self.timeouts.push(kind, retransmission, earlier_transmissions);
     }
 
     fn note_verdict(

@@ -8,7 +8,7 @@ use rtolab_record::{
     ConnectionRow, DisturbanceRow, LinkRow, Place, Recording, Run, TaskRow, TimeoutKind, Truths,
     count_timeouts,
 };
-use rtolab_scenario::{AgentKind, Scenario, Workload};
+use rtolab_scenario::{MiddleboxKind, Scenario, Workload};
 use rtolab_tcp::Config;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sender::Negotiated;
@@ -44,7 +44,7 @@ pub struct Lab {
     plans: Plans,
     custom_policies: CustomPolicies,
     starts: Vec<FlowStart>,
-    middleboxes: Vec<AgentKind>,
+    middleboxes: Vec<MiddleboxKind>,
     plain_links: PlainLinks,
     /// The scoring of runs, if requested.
     request: Option<ScoringRequest>,
@@ -99,7 +99,11 @@ impl Lab {
             starts: scenario.flows.iter().zip(&plans.flows).map(flow_start).collect(),
             plans,
             custom_policies: custom_policies.clone(),
-            middleboxes: scenario.agents.iter().map(|agent| agent.kind.clone()).collect(),
+            middleboxes: scenario
+                .middleboxes
+                .iter()
+                .map(|middlebox| middlebox.kind.clone())
+                .collect(),
             plain_links: PlainLinks::Pipes,
             request: None,
         })

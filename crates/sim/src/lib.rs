@@ -12,8 +12,8 @@ mod outages;
 mod plan;
 mod prefetch;
 mod queue;
+mod retransmission_log;
 mod sim;
-mod timeouts;
 mod trace;
 mod transit;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rtolab_link::{ChannelConfig, Direction};
 use rtolab_net::{Attachment, Hop, Network, RouteStep, RoutingTable};
 use rtolab_record::Place;
-use rtolab_scenario::{AgentKind, Flow, Scenario, Workload};
+use rtolab_scenario::{Flow, MiddleboxKind, Scenario, Workload};
 use rtolab_tcp::Config;
 use rtolab_tcp::specification::CustomPolicies;
 use rtolab_time::Instant;
@@ -73,10 +73,10 @@ impl<'a> Planner<'a> {
         (sender, custom_policies): (Option<&'a str>, &'a CustomPolicies),
     ) -> Self {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
-        let attachments = scenario.agents.iter().map(|agent| Attachment {
-            node: agent.node,
-            link: match agent.kind {
-                AgentKind::Snoop { link, .. } | AgentKind::Eln { link } => Some(link),
+        let attachments = scenario.middleboxes.iter().map(|middlebox| Attachment {
+            node: middlebox.node,
+            link: match middlebox.kind {
+                MiddleboxKind::Snoop { link, .. } | MiddleboxKind::Eln { link } => Some(link),
                 _ => None,
             },
         });

@@ -6,7 +6,7 @@ mod common;
 use common::{at, millis, node, rate, scenario};
 use rtolab_link::{Direction, Distribution, Probability};
 use rtolab_record::{Recording, Run};
-use rtolab_scenario::{Agent, AgentKind, Flow, Route, Scenario, Workload};
+use rtolab_scenario::{Flow, MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
 
 /// Every workload, with a split connection, middleboxes, a change of routes, loss, duplication and
@@ -20,9 +20,11 @@ fn everything() -> Scenario {
     let mut scenario = scenario("60 s", &links);
     let base = node(&scenario, "base");
     let (left, right) = (node(&scenario, "left"), node(&scenario, "right"));
-    let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 50 };
-    scenario.agents =
-        vec![Agent { node: base, kind: snoop }, Agent { node: base, kind: AgentKind::Filter }];
+    let snoop = MiddleboxKind::Snoop { link: 1, dupthresh: 1, cache: 50 };
+    scenario.middleboxes = vec![
+        MiddleboxConfig { node: base, kind: snoop },
+        MiddleboxConfig { node: base, kind: MiddleboxKind::Filter },
+    ];
     let hops = vec![(0, Direction::Forward), (2, Direction::Forward)];
     scenario.routes = vec![Route { from: left, to: right, at: at(30_000), hops }];
     for link in &mut scenario.links {

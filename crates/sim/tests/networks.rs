@@ -5,7 +5,7 @@ mod common;
 use common::{at, connection, journeys, millis, node, rate, scenario, traced, untraced, with};
 use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Interval, Limit, Probability};
 use rtolab_record::{Fate, Recording, TimeoutKind, Truth};
-use rtolab_scenario::{Agent, AgentKind, Route, Scenario, Workload};
+use rtolab_scenario::{MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};
 use rtolab_sim::{Lab, Observe};
 use rtolab_time::Duration;
 
@@ -178,7 +178,7 @@ fn a_leg_that_is_not_opened_has_no_row() {
 }
 
 /// A wired link, a node with a middlebox, and a wireless link that loses about every tenth frame.
-fn wireless(kind: Option<AgentKind>) -> Scenario {
+fn wireless(kind: Option<MiddleboxKind>) -> Scenario {
     let links = [
         "wired left base; rate = \"10 Mbit/s\"; delay = \"50 ms\"",
         "radio base right; rate = \"1 Mbit/s\"; delay = \"10 ms\"; queue = \"50 packets\"",
@@ -188,13 +188,13 @@ fn wireless(kind: Option<AgentKind>) -> Scenario {
     forward.drops = (1..=30).map(|n| 10 * n).collect();
     assert_eq!(forward.queue, Limit::Packets(50));
     let node = node(&scenario, "base");
-    scenario.agents = kind.into_iter().map(|kind| Agent { node, kind }).collect();
+    scenario.middleboxes = kind.into_iter().map(|kind| MiddleboxConfig { node, kind }).collect();
     scenario
 }
 
 #[test]
 fn snoop_retransmits_the_losses_of_the_wireless_link() {
-    let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
+    let snoop = MiddleboxKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     let [plain, snooped] = [None, Some(snoop)].map(|kind| traced(&wireless(kind)));
     let [plain, snoop] = [&plain, &snooped].map(|recording| connection(recording, "flow"));
     assert!(plain.bytes == 300_000 && snoop.bytes == 300_000);
@@ -211,7 +211,7 @@ fn snoop_retransmits_the_losses_of_the_wireless_link() {
 
 #[test]
 fn snoop_ignores_data_from_its_link() {
-    let mut scenario = wireless(Some(AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 }));
+    let mut scenario = wireless(Some(MiddleboxKind::Snoop { link: 1, dupthresh: 1, cache: 100 }));
     let flow = &mut scenario.flows[0];
     (flow.from, flow.to) = (flow.to, flow.from);
     let row = connection(&untraced(&scenario), "flow").clone();
@@ -222,7 +222,7 @@ fn snoop_ignores_data_from_its_link() {
 fn a_timeout_is_spurious_if_snoop_would_have_caused_the_ack() {
     // In an outage the ACKs of earlier data and further data are lost. Snoop retransmits these
     // data, and the receiver then acknowledges all data.
-    let snoop = AgentKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
+    let snoop = MiddleboxKind::Snoop { link: 1, dupthresh: 1, cache: 100 };
     for (kind, expected) in [(None, Truth::AckLost), (Some(snoop), Truth::Spurious)] {
         let mut scenario = wireless(kind.clone());
         let radio = &mut scenario.links[1].channel;
@@ -236,7 +236,7 @@ fn a_timeout_is_spurious_if_snoop_would_have_caused_the_ack() {
 
 #[test]
 fn the_filter_absorbs_spurious_retransmissions() {
-    let [plain, filtered] = [None, Some(AgentKind::Filter)].map(|kind| {
+    let [plain, filtered] = [None, Some(MiddleboxKind::Filter)].map(|kind| {
         let mut scenario = wireless(kind);
         let forward = &mut scenario.links[1].channel.forward;
         (forward.drops, forward.queue) = (vec![], Limit::Unlimited);
@@ -258,7 +258,7 @@ fn the_filter_absorbs_spurious_retransmissions() {
 fn a_notified_sender_does_not_time_out_during_a_stall() {
     let stall = Interval { at: at(1000), length: millis(5000) };
     let interval = millis(200);
-    let ebsn = AgentKind::Ebsn { disconnections: [stall].into(), interval };
+    let ebsn = MiddleboxKind::Ebsn { disconnections: [stall].into(), interval };
     let [plain, notified] = [None, Some(ebsn)].map(|kind| {
         let mut scenario = wireless(kind);
         let forward = &mut scenario.links[1].channel.forward;
@@ -277,7 +277,7 @@ fn a_notified_sender_does_not_time_out_during_a_stall() {
 fn a_sender_that_knows_the_losses_of_the_radio_keeps_its_window() {
     let [plain, notified, deaf] = [(None, "sack+eln"), (Some(1), "sack+eln"), (Some(1), "sack")]
         .map(|(link, sender)| {
-            let mut scenario = wireless(link.map(|link| AgentKind::Eln { link }));
+            let mut scenario = wireless(link.map(|link| MiddleboxKind::Eln { link }));
             scenario.flows[0].sender = sender.into();
             connection(&traced(&scenario), "flow").clone()
         });
@@ -289,7 +289,7 @@ fn a_sender_that_knows_the_losses_of_the_radio_keeps_its_window() {
 
 #[test]
 fn losses_before_the_base_station_are_not_those_of_its_radio() {
-    let [plain, notified] = [None, Some(AgentKind::Eln { link: 1 })].map(|kind| {
+    let [plain, notified] = [None, Some(MiddleboxKind::Eln { link: 1 })].map(|kind| {
         let mut scenario = wireless(kind);
         scenario.flows[0].sender = "sack+eln".into();
         let drops = std::mem::take(&mut scenario.links[1].channel.forward.drops);
@@ -303,8 +303,8 @@ fn losses_before_the_base_station_are_not_those_of_its_radio() {
 #[test]
 fn a_sender_retransmits_when_it_learns_that_a_handover_is_over() {
     let handover = Interval { at: at(1500), length: millis(400) };
-    let agent = AgentKind::Handover { disconnections: [handover].into() };
-    let [plain, notified] = [None, Some(agent)].map(|kind| {
+    let middlebox = MiddleboxKind::Handover { disconnections: [handover].into() };
+    let [plain, notified] = [None, Some(middlebox)].map(|kind| {
         let mut scenario = wireless(kind);
         scenario.flows[0].sender = "newreno".into();
         // NewReno repairs one loss per round trip, so few segments may be in flight.
@@ -320,7 +320,7 @@ fn a_sender_retransmits_when_it_learns_that_a_handover_is_over() {
 #[test]
 fn a_window_closed_before_an_outage_prevents_losses() {
     let outage = Interval { at: at(3000), length: millis(4000) };
-    let freeze = AgentKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };
+    let freeze = MiddleboxKind::Freeze { disconnections: [outage].into(), warning: millis(1000) };
     let [plain, frozen] = [None, Some(freeze)].map(|kind| {
         let mut scenario = wireless(kind);
         let radio = &mut scenario.links[1].channel;

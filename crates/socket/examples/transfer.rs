@@ -19,7 +19,7 @@ fn packets(socket: &mut Socket, (addresses, ports): (Addresses, Ports), at: Inst
     let packet = |segment| {
         let mut payload = Vec::new();
         socket.copy_payload(segment, &mut payload);
-        let header = socket.narrow(segment, ports).emit(addresses, Payload::Bytes(&payload));
+        let header = socket.encode(segment, ports).emit(addresses, Payload::Bytes(&payload));
         [&header[..], &payload].concat()
     };
     let packets = segments.iter().map(packet).collect();
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         {
             for packet in packets {
                 let (wire, payload) = parse(packet, addresses).ok_or("damaged")?;
-                let segment = to.widen(&wire, Codepoint::NotEct);
+                let segment = to.decode(&wire, Codepoint::NotEct);
                 to.on_segment(&segment, payload, at);
             }
         }

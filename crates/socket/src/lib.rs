@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::iter;
 
-use rtolab_tcp::wire::{Numbering, Ports, SeqReference, Side, WireSegment};
+use rtolab_tcp::wire::{Ports, SeqReference, Side, WireMapping, WireSegment};
 use rtolab_tcp::{Codepoint, Config, Connection, Flags, Segment, Seq, State, SynOptions};
 
 pub use bytes::ByteStore;
@@ -24,8 +24,8 @@ const ISN_STEP: u32 = 65_536;
 pub struct Socket {
     /// The engine's connection. Write and read bytes through the socket, not through this.
     pub connection: Connection,
-    /// The numbering of segments to the peer.
-    numbering: Numbering,
+    /// The mapping of segments to the peer.
+    mapping: WireMapping,
     /// The options of the SYN that it sends.
     offer: SynOptions,
     /// The largest window that it advertises, in bytes.
@@ -42,24 +42,24 @@ pub fn offset(seq: Seq) -> u64 {
 impl Socket {
     /// Opens a connection with this initial sequence number.
     pub fn open(config: &Arc<Config>, isn: u32) -> Self {
-        let numbering = Numbering { from: Side { isn, shift: 0 }, to: Side::default() };
-        Self::new(config, Connection::open(config.clone()), numbering)
+        let mapping = WireMapping { from: Side { isn, shift: 0 }, to: Side::default() };
+        Self::new(config, Connection::open(config.clone()), mapping)
     }
 
     /// Answers a SYN.
     pub fn accept(config: &Arc<Config>, syn: &WireSegment, isn: u32) -> Self {
         let peer = Side { isn: syn.seq, shift: 0 };
-        let mut numbering = Numbering { from: Side { isn, shift: 0 }, to: peer };
+        let mut mapping = WireMapping { from: Side { isn, shift: 0 }, to: peer };
         let reference = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
-        let segment = syn.widen(&numbering.reversed(), reference);
-        numbering.negotiate(offer(config), segment.syn_options());
-        Self::new(config, Connection::accept(config.clone(), &segment), numbering)
+        let segment = syn.to_segment(&mapping.reversed(), reference);
+        mapping.negotiate(offer(config), segment.syn_options());
+        Self::new(config, Connection::accept(config.clone(), &segment), mapping)
     }
 
-    fn new(config: &Config, connection: Connection, numbering: Numbering) -> Self {
+    fn new(config: &Config, connection: Connection, mapping: WireMapping) -> Self {
         Self {
             connection,
-            numbering,
+            mapping,
             offer: offer(config),
             window: config.receiver.buffer as usize,
             outgoing: ByteStore::default(),
@@ -67,23 +67,23 @@ impl Socket {
         }
     }
 
-    /// A received segment in the engine's numbers, for [`on_segment`](Self::on_segment).
-    pub fn widen(&mut self, wire: &WireSegment, codepoint: Codepoint) -> Segment {
+    /// Converts a received segment to the engine's numbers, for [`on_segment`](Self::on_segment).
+    pub fn decode(&mut self, wire: &WireSegment, codepoint: Codepoint) -> Segment {
         if wire.flags.has(Flags::SYN) && self.connection.state() == State::SynSent {
-            self.numbering.to.isn = wire.seq;
-            self.numbering.negotiate(self.offer, wire.syn);
+            self.mapping.to.isn = wire.seq;
+            self.mapping.negotiate(self.offer, wire.syn);
         }
-        let mut segment = self.widened(wire);
+        let mut segment = self.decoded(wire);
         segment.set_codepoint(codepoint);
         segment
     }
 
-    fn widened(&self, wire: &WireSegment) -> Segment {
+    fn decoded(&self, wire: &WireSegment) -> Segment {
         let reference = SeqReference {
             seq: self.connection.receiver().rcv_nxt(),
             ack: self.connection.sender().flight().una(),
         };
-        wire.widen(&self.numbering.reversed(), reference)
+        wire.to_segment(&self.mapping.reversed(), reference)
     }
 
     /// Processes a segment with this payload, and stores the bytes that the engine accepts.
@@ -105,13 +105,13 @@ impl Socket {
 
     /// Can this SYN begin another connection in place of this one?
     pub fn can_be_reopened_by(&self, syn: &WireSegment) -> bool {
-        self.connection.can_be_reopened_by(&self.widened(syn))
+        self.connection.can_be_reopened_by(&self.decoded(syn))
     }
 
     /// An initial sequence number for the next connection.
     pub fn next_isn(&self) -> u32 {
         let max = self.connection.sender().flight().max();
-        max.narrow(self.numbering.from.isn).wrapping_add(ISN_STEP)
+        max.narrow(self.mapping.from.isn).wrapping_add(ISN_STEP)
     }
 
     /// Writes `bytes`; at most `max_len` bytes are buffered.
@@ -169,9 +169,9 @@ impl Socket {
         bytes
     }
 
-    /// The header of a segment to send.
-    pub fn narrow(&self, segment: &Segment, ports: Ports) -> WireSegment {
-        WireSegment::narrow(segment, &self.numbering, ports)
+    /// Converts a segment to send to its header.
+    pub fn encode(&self, segment: &Segment, ports: Ports) -> WireSegment {
+        WireSegment::from_segment(segment, &self.mapping, ports)
     }
 
     /// Appends the payload of a segment to send to `packet`.

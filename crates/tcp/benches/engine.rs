@@ -13,7 +13,7 @@ use criterion::measurement::WallTime as Wall;
 use criterion::{BatchSize, BenchmarkGroup, Throughput};
 use rtolab_tcp::flight::LossRule;
 use rtolab_tcp::rtt::RttEstimator;
-use rtolab_tcp::wire::{Addresses, Numbering, Payload, Ports, SeqReference, WireSegment};
+use rtolab_tcp::wire::{Addresses, Payload, Ports, SeqReference, WireMapping, WireSegment};
 use rtolab_tcp::{Cause, Config, Connection, Flags, Flight, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ fn drain(connection: &mut Connection, now: Instant) -> Option<Segment> {
     std::iter::from_fn(|| connection.poll_transmit(now)).last()
 }
 
-/// Both ends with the handshake done at once.
+/// Both ends of a connection after a handshake without delay.
 fn connected() -> (Connection, Connection) {
     let now = Instant::START;
     let mut sender = Connection::open(config());
@@ -139,7 +139,7 @@ fn receiving(group: &mut BenchmarkGroup<'_, Wall>) {
 }
 
 fn estimating(group: &mut BenchmarkGroup<'_, Wall>) {
-    group.bench_function("timeout, a sample", |bencher| {
+    group.bench_function("RTO estimator, an RTT sample", |bencher| {
         let mut estimator = RttEstimator::new(config());
         let (mut number, mut una) = (0, Seq::FIRST);
         bencher.iter(|| {
@@ -158,9 +158,9 @@ fn on_the_wire(group: &mut BenchmarkGroup<'_, Wall>) {
         segment.push_sack(start_of(number)..start_of(number + 5));
     }
     let addresses = Addresses::V4 { from: Ipv4Addr::LOCALHOST, to: Ipv4Addr::LOCALHOST };
-    let (numbering, ports) = (Numbering::default(), Ports { from: 1, to: 2 });
+    let (mapping, ports) = (WireMapping::default(), Ports { from: 1, to: 2 });
     let emit = |segment: &Segment| {
-        WireSegment::narrow(segment, &numbering, ports).emit(addresses, Payload::Zeros)
+        WireSegment::from_segment(segment, &mapping, ports).emit(addresses, Payload::Zeros)
     };
     group.bench_function("wire, an ACK with three SACK blocks to bytes", |bencher| {
         bencher.iter(|| black_box(emit(black_box(&segment))));
@@ -170,7 +170,7 @@ fn on_the_wire(group: &mut BenchmarkGroup<'_, Wall>) {
     group.bench_function("wire, an ACK with three SACK blocks from bytes", |bencher| {
         bencher.iter(|| {
             let parsed = WireSegment::parse(black_box(&bytes), bytes.len());
-            black_box(parsed.map(|parsed| parsed.widen(&numbering, near)))
+            black_box(parsed.map(|parsed| parsed.to_segment(&mapping, near)))
         });
     });
 }
@@ -180,9 +180,9 @@ fn recovering(group: &mut BenchmarkGroup<'_, Wall>) {
     let mut now = Instant::START;
     let (sender, oldest) = sender(&mut now);
     let lost = start_of(oldest);
-    let behind = |number: u32| lost + SEGMENT * number;
+    let after_lost = |number: u32| lost + SEGMENT * number;
     let duplicates: Vec<Segment> =
-        (2..=WINDOW).map(|number| ack(lost, Some(behind(1)..behind(number)))).collect();
+        (2..=WINDOW).map(|number| ack(lost, Some(after_lost(1)..after_lost(number)))).collect();
     group.throughput(Throughput::Elements(duplicates.len() as u64));
     let arrive = |sender: &mut Connection| {
         for duplicate in &duplicates {
@@ -195,8 +195,8 @@ fn recovering(group: &mut BenchmarkGroup<'_, Wall>) {
     });
 
     let mut flight = Flight::starting_at(lost);
-    (0..WINDOW).for_each(|number| flight.sent(&data(behind(number)), now, Cause::New));
-    let rule = LossRule { runs: 3, bytes: u64::from(2 * SEGMENT) };
+    (0..WINDOW).for_each(|number| flight.sent(&data(after_lost(number)), now, Cause::New));
+    let rule = LossRule { sacked_ranges: 3, bytes: u64::from(2 * SEGMENT) };
     let mark = |flight: &mut Flight| {
         for duplicate in &duplicates {
             black_box(flight.on_ack(black_box(duplicate), now));

@@ -36,7 +36,7 @@ pub struct Episode {
     pub seq: Seq,
     /// SND.MAX when it began.
     pub max: Seq,
-    /// SND.MAX when its last retransmission was sent.
+    /// SND.MAX when its last retransmission was sent. An acknowledgment beyond it ends the episode.
     pub high: Seq,
     /// The connection's smallest round-trip time so far, by Karn's rule.
     pub min_rtt: Option<Duration>,

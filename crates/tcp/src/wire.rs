@@ -85,7 +85,7 @@ impl Ports {
     }
 }
 
-/// The numbering of one end of a connection.
+/// The numbers that one end of a connection has chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// Its initial sequence number, which stands for [`Seq::FIRST`] on the wire.
@@ -94,17 +94,18 @@ pub struct Side {
     pub shift: u8,
 }
 
-/// The meaning of the 32-bit numbers in one direction of a connection.
+/// The mapping between the engine's numbers and those of the wire in one direction of a connection:
+/// the initial sequence numbers and window shifts of both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbering {
+pub struct WireMapping {
     /// The end that the segment comes from.
     pub from: Side,
     /// The end that it goes to.
     pub to: Side,
 }
 
-impl Numbering {
-    /// The numbering of the other direction.
+impl WireMapping {
+    /// The mapping of the other direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
@@ -123,9 +124,9 @@ impl Numbering {
 /// Offsets within 2^31 of those that the 32-bit numbers of a segment stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeqReference {
-    /// SeqReference the segment's sequence number, such as RCV.NXT.
+    /// Near the segment's sequence number, such as RCV.NXT.
     pub seq: Seq,
-    /// SeqReference its acknowledgment number, such as SND.UNA.
+    /// Near its acknowledgment number, such as SND.UNA.
     pub ack: Seq,
 }
 
@@ -164,15 +165,15 @@ pub struct WireSegment {
 impl WireSegment {
     /// Converts a segment to the wire's numbers. A window that does not fit becomes the largest
     /// that does; it is rounded down to the unit of its shift.
-    pub fn narrow(segment: &Segment, numbering: &Numbering, ports: Ports) -> Self {
+    pub fn from_segment(segment: &Segment, mapping: &WireMapping, ports: Ports) -> Self {
         let has_ack = segment.flags.has(Flags::ACK);
-        let shift = window_shift(segment.flags, numbering);
-        let isn = numbering.to.isn;
+        let shift = window_shift(segment.flags, mapping);
+        let isn = mapping.to.isn;
         let mut syn = segment.syn_options();
         syn.window_scale = syn.window_scale.map(clamp_shift);
         Self {
             ports,
-            seq: segment.seq.narrow(numbering.from.isn),
+            seq: segment.seq.narrow(mapping.from.isn),
             ack: if has_ack { segment.ack.narrow(isn) } else { 0 },
             len: segment.len,
             window: u16::try_from(segment.window >> shift).unwrap_or(u16::MAX),
@@ -192,10 +193,10 @@ impl WireSegment {
     /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
     /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
     /// and empty SACK blocks.
-    pub fn widen(&self, numbering: &Numbering, near: SeqReference) -> Segment {
-        let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
+    pub fn to_segment(&self, mapping: &WireMapping, near: SeqReference) -> Segment {
+        let seq = Seq::widen(self.seq, mapping.from.isn, near.seq);
         let mut segment = Segment::new(seq, self.len, self.flags);
-        segment.window = u32::from(self.window) << window_shift(self.flags, numbering);
+        segment.window = u32::from(self.window) << window_shift(self.flags, mapping);
         if let Some(timestamps) = self.timestamps {
             segment.set_timestamps(timestamps);
         }
@@ -205,9 +206,9 @@ impl WireSegment {
             segment.set_syn_options(SynOptions { window_scale, ..self.syn });
         }
         if self.flags.has(Flags::ACK) {
-            segment.ack = Seq::widen(self.ack, numbering.to.isn, near.ack);
+            segment.ack = Seq::widen(self.ack, mapping.to.isn, near.ack);
             if !is_syn {
-                self.push_sack_blocks(&mut segment, numbering.to.isn);
+                self.push_sack_blocks(&mut segment, mapping.to.isn);
             }
         }
         segment
@@ -216,10 +217,10 @@ impl WireSegment {
     /// The reset of a host without a connection or listener for the segment (state CLOSED, RFC 9293
     /// section 3.10.7.1); `None` if the segment is a reset itself.
     pub fn refuse(&self) -> Option<Self> {
-        let numbering = Numbering::default();
+        let mapping = WireMapping::default();
         let near = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
-        let reset = refuse(&self.widen(&numbering, near))?;
-        Some(Self::narrow(&reset, &numbering, self.ports.reversed()))
+        let reset = refuse(&self.to_segment(&mapping, near))?;
+        Some(Self::from_segment(&reset, &mapping, self.ports.reversed()))
     }
 
     fn push_sack_blocks(&self, segment: &mut Segment, isn: u32) {
@@ -235,8 +236,8 @@ impl WireSegment {
 }
 
 /// The window of a SYN is never shifted (RFC 7323 section 2.2).
-const fn window_shift(flags: Flags, numbering: &Numbering) -> u8 {
-    if flags.has(Flags::SYN) { 0 } else { clamp_shift(numbering.from.shift) }
+const fn window_shift(flags: Flags, mapping: &WireMapping) -> u8 {
+    if flags.has(Flags::SYN) { 0 } else { clamp_shift(mapping.from.shift) }
 }
 
 const fn clamp_shift(shift: u8) -> u8 {

@@ -1,7 +1,7 @@
 """The meanings of the columns of runs, as `rtolab explain` and the reference show them."""
 
 SHARED = {
-    "run": "The number of the run, from 0: senders before seeds.",
+    "run": "The number of the run, from 0: all seeds of the first sender, then of the second.",
     "seed": "The seed of the run.",
     "sender": "The sender specification; that of the first flow if flows have their own.",
     "flow": "The name of the flow; its legs are `NAME/1`, `NAME/2` and so on.",

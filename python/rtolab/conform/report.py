@@ -170,7 +170,7 @@ COLUMNS: tuple[tuple[str, Callable[[Score], str]], ...] = (
     ("\nscore", lambda one: f"{one.score:.0f}"),
     ("\nruns", _range),
     ("time\ns", lambda one: _seconds(one.took_s)),
-    ("lost\ns", lambda one: _seconds(one.lost_s)),
+    ("excess\ns", lambda one: _seconds(one.lost_s)),
     ("link\ns", lambda one: _seconds(one.link_s)),
     ("unneeded\nkB", lambda one: f"{one.unneeded_bytes / 1e3:.1f}"),
     ("sent\nkB", lambda one: f"{one.sent_bytes / 1e3:.0f}"),
@@ -272,7 +272,7 @@ def junit(report: Report) -> str:
         )
         if one.id in failed:
             ET.SubElement(case, "failure", message=_failure(one, worse.get(one.id)))
-        words = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s lost"
+        words = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s excess"
         ET.SubElement(case, "system-out").text = "\n".join((one.says, words, *one.doubts))
     ET.indent(top)
     return ET.tostring(top, encoding="unicode", xml_declaration=True) + "\n"

@@ -98,9 +98,9 @@ def score(
 ) -> Score:
     """The score of a scenario against its reference run: the median of the runs without doubts."""
     scored = sorted((_scored(scenario, run, reference) for run in runs), key=lambda one: one.score)
-    good = [one for one in scored if not one.doubts] or scored
-    chosen = good[(len(good) - 1) // 2]
-    doubts = (*chosen.doubts, *_scattered(good), *_unsteady(scenario, chosen, reference))
+    undoubted = [one for one in scored if not one.doubts] or scored
+    chosen = undoubted[(len(undoubted) - 1) // 2]
+    doubts = (*chosen.doubts, *_scattered(undoubted), *_unsteady(scenario, chosen, reference))
     return replace(chosen, runs=tuple(one.score for one in scored), doubts=doubts)
 
 

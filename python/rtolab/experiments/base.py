@@ -57,7 +57,7 @@ def assumed(name: str, value: str, why: str) -> Assumption:
     return Assumption(name, value, stated=False, why=why)
 
 
-def taken(about: str, value: str, why: str) -> Assumption:
+def interpreted(about: str, value: str, why: str) -> Assumption:
     """A choice that is not a scenario key: an interpretation, a workload, a way of counting."""
     return Assumption(about, value, stated=False, why=why, is_key=False)
 
@@ -338,9 +338,9 @@ class Check:
         bounds: accepted values, by the fewest runs that decide the claim. Medians of few runs
             scatter, so few runs have wider bounds, or none: then they cannot decide the claim.
         note: what a reader needs to know to read the verdict.
-        because: why the claim cannot be reproduced as printed: the paper contradicts itself, or
-            omits the condition under which it holds. Such a check never fails.
-        explained: for a failure, what was tried and the likely cause.
+        not_reproducible: why the claim cannot be reproduced as printed: the paper contradicts
+            itself, or omits the condition under which it holds. Such a check never fails.
+        failure_cause: for a failure, what was tried and the likely cause.
         basis: does the paper say so, or do we expect it? Only the paper's checks count as its
             reproduction; `from_paper` and `our_own` mark several.
         fitted: what was chosen after the result had been seen: an assumption or the bounds. Empty
@@ -353,8 +353,8 @@ class Check:
     measure: Callable[[ExperimentRuns], float | Estimate | None]
     bounds: Mapping[int, Bounds]
     note: str = ""
-    because: Explanation | None = None
-    explained: Explanation | None = None
+    not_reproducible: Explanation | None = None
+    failure_cause: Explanation | None = None
     basis: Basis = "unstated"
     fitted: str = ""
 
@@ -374,7 +374,7 @@ class Check:
             return self._judgement(expected, value, interval, "undecidable")
         bounds = self.bounds[max(enough)]
         holds = value is not None and bounds.hold(value)
-        missed: Verdict = "not reproducible" if self.because else "fail"
+        missed: Verdict = "not reproducible" if self.not_reproducible else "fail"
         verdict: Verdict = "pass" if holds else missed
         return self._judgement(f"{bounds}{self._holds_for(max(enough))}", value, interval, verdict)
 
@@ -392,7 +392,7 @@ class Check:
         verdict: Verdict,
     ) -> Judgement:
         name = f"{self.name} ({self.note})" if self.note else self.name
-        cause = {"fail": self.explained, "not reproducible": self.because}.get(verdict)
+        cause = {"fail": self.failure_cause, "not reproducible": self.not_reproducible}.get(verdict)
         why, shown_by = (cause.text, cause.shown_by) if cause else ("", None)
         judged = (name, self.kind, expected, value, interval, verdict)
         return Judgement(*judged, why=why, shown_by=shown_by)
@@ -425,8 +425,8 @@ class Parts(TypedDict, total=False):
     """The arguments of `Check` that helpers pass on."""
 
     note: str
-    because: Explanation | None
-    explained: Explanation | None
+    not_reproducible: Explanation | None
+    failure_cause: Explanation | None
     basis: Basis
     fitted: str
 

@@ -33,20 +33,20 @@ def document(done: Reproduction) -> dict[str, Any]:
     }
 
 
-def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproduction:
-    """The reproduction from which a document was written, without the runs themselves.
+def reproduction(experiment: Experiment, data: dict[str, Any]) -> Reproduction:
+    """The reproduction from whose document these are the data, without the runs themselves.
 
     Args:
         experiment: the one that was run, declared as it was then.
-        written: the document.
+        data: the document.
     """
     metrics = {metric.name: metric for metric in experiment.metrics}
     variants = {variant.key: variant for variant in experiment.variants}
     return Reproduction(
         experiment,
-        written["runs"],
-        written["seed"],
-        tuple(Assumption(**assumption) for assumption in written["assumptions"]),
+        data["runs"],
+        data["seed"],
+        tuple(Assumption(**assumption) for assumption in data["assumptions"]),
         tuple(
             Row(
                 variants[row["variant"]],
@@ -55,14 +55,14 @@ def reproduction(experiment: Experiment, written: dict[str, Any]) -> Reproductio
                 Summary(**row["measured"]) if row["measured"] else None,
                 tuple(row["band"]) if row["band"] else None,
             )
-            for row in written["rows"]
+            for row in data["rows"]
         ),
-        tuple(_judged(check) for check in written["checks"]),
-        tuple(_valued(value) for value in written["derived"]),
-        tuple(_tabled(table) for table in written["tables"]),
-        tuple(_retried(tried) for tried in written["alternatives"]),
-        written["wall_s"],
-        written["quick"],
+        tuple(_read_judgement(check) for check in data["checks"]),
+        tuple(_read_value(value) for value in data["derived"]),
+        tuple(_read_table(table) for table in data["tables"]),
+        tuple(_read_alternative(tried) for tried in data["alternatives"]),
+        data["wall_s"],
+        data["quick"],
     )
 
 
@@ -81,17 +81,17 @@ def _value(value: Value) -> dict[str, Any]:
     found = value.measured
     number, interval = found, None
     if isinstance(found, Estimate):
-        number, interval = found.value, _ends((found.low, found.high))
+        number, interval = found.value, _finite_interval((found.low, found.high))
     return asdict(replace(value, measured=_finite(number))) | {"interval": interval}  # type: ignore[arg-type]
 
 
-def _valued(written: dict[str, Any]) -> Value:
-    parts = dict(written)
+def _read_value(data: dict[str, Any]) -> Value:
+    parts = dict(data)
     interval = parts.pop("interval")
     value = Value(**parts)
     if interval is None:
         return value
-    return replace(value, measured=Estimate(written["measured"], *interval))
+    return replace(value, measured=Estimate(data["measured"], *interval))
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -99,23 +99,23 @@ def _table(table: Table) -> dict[str, Any]:
     return asdict(replace(table, rows=())) | {"rows": cells}
 
 
-def _tabled(written: dict[str, Any]) -> Table:
+def _read_table(data: dict[str, Any]) -> Table:
     rows = tuple(
         tuple(Estimate(**cell) if isinstance(cell, dict) else cell for cell in row)
-        for row in written["rows"]
+        for row in data["rows"]
     )
-    return Table(**written | {"head": tuple(written["head"]), "rows": rows})
+    return Table(**data | {"head": tuple(data["head"]), "rows": rows})
 
 
 def _judgement(check: Judgement) -> dict[str, Any]:
-    interval = _ends(check.interval) if check.interval else None
+    interval = _finite_interval(check.interval) if check.interval else None
     return asdict(check) | {"measured": _finite(check.measured), "interval": interval}
 
 
-def _judged(written: dict[str, Any]) -> Judgement:
-    interval, shown_by = written["interval"], written["shown_by"]
+def _read_judgement(data: dict[str, Any]) -> Judgement:
+    interval, shown_by = data["interval"], data["shown_by"]
     return Judgement(
-        **written
+        **data
         | {
             "interval": tuple(interval) if interval else None,
             "shown_by": Demonstration(**shown_by) if shown_by else None,
@@ -139,18 +139,18 @@ def _tried(tried: AlternativeResult) -> dict[str, Any]:
     }
 
 
-def _retried(written: dict[str, Any]) -> AlternativeResult:
+def _read_alternative(data: dict[str, Any]) -> AlternativeResult:
     checks = []
-    for check in written["checks"]:
+    for check in data["checks"]:
         judged = {key: check[key] for key in check if key not in ("before", "leaning")}
-        checks.append(CheckComparison(check["before"], _judged(judged), check["leaning"]))
-    alternative = Alternative(written["name"], written["set"], written["why"])
-    return AlternativeResult(alternative, written["runs"], tuple(checks))
+        checks.append(CheckComparison(check["before"], _read_judgement(judged), check["leaning"]))
+    alternative = Alternative(data["name"], data["set"], data["why"])
+    return AlternativeResult(alternative, data["runs"], tuple(checks))
 
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _ends(interval: tuple[float, float]) -> tuple[float, float] | None:
+def _finite_interval(interval: tuple[float, float]) -> tuple[float, float] | None:
     return interval if all(math.isfinite(end) for end in interval) else None

@@ -13,7 +13,7 @@ from rtolab.experiments.base import (
     Experiment,
     Table,
     Variant,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.measured import ExperimentRuns, ratio
 from rtolab.stats import Estimate, ratio_of_medians
@@ -138,8 +138,10 @@ EXPERIMENT = Experiment(
     ),
     tables=tables,
     assumptions=(
-        taken("loss", "1 %", "so that there are losses to conceal"),
-        taken("lies", "receiver.lie", "eight pieces, three repetitions, eight segments ahead"),
+        interpreted("loss", "1 %", "so that there are losses to conceal"),
+        interpreted(
+            "lies", "receiver.lie", "eight pieces, three repetitions, eight segments ahead"
+        ),
     ),
     runs=RUNS,
     quick_runs=FEW,

@@ -164,7 +164,7 @@ def ratio(
         metric: the metric.
         variants: numerator and denominator.
         bounds: by the fewest runs that decide it.
-        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
+        parts: `note`, `not_reproducible`, `failure_cause`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: ExperimentRuns) -> Estimate | None:
@@ -213,7 +213,7 @@ def mean(
         kind: what sort of claim it is.
         of: a variant and a metric.
         bounds: by the fewest runs that decide it.
-        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
+        parts: `note`, `not_reproducible`, `failure_cause`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: ExperimentRuns) -> Estimate | None:
@@ -260,7 +260,7 @@ def derived(
         kind: what sort of claim it is.
         bounds: by the fewest runs that decide it.
         of: the name of the derived value; by default that of the check.
-        parts: `note`, `because`, `explained`, `basis`, `fitted` of the check.
+        parts: `note`, `not_reproducible`, `failure_cause`, `basis`, `fitted` of the check.
     """
 
     def measure(measured: ExperimentRuns) -> float | Estimate | None:

@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
     Experiment,
     Metric,
     Variant,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.measured import Runs, mean, ratio
 from rtolab.experiments.minrto2007.transfers import GOODPUT
@@ -131,7 +131,7 @@ class Place:
             ),
             metrics=(self.speed, *COUNTS),
             checks=self.checks,
-            assumptions=(taken("senders", "profile linux", "as Linux 6 is set by default"),),
+            assumptions=(interpreted("senders", "profile linux", "as Linux 6 is set by default"),),
             runs=self.runs,
             quick_runs=2 if self.endless else FEW,
             endless=self.endless,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::sentence::{NO_TIME, OUTAGE, Sentence};
+use super::sentence::{MIN_MENTIONED_LOSS_S, OUTAGE, Sentence};
 use super::words::{bytes, counted, rate, seconds};
 use crate::report::ConnectionReport;
 use crate::totals::CaptureTotals;
@@ -144,7 +144,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return Some(healthy(report, basis, totals));
         }
-        _ if totals.lost == 0 && totals.time_lost_by_sender < NO_TIME => {
+        _ if totals.lost == 0 && totals.time_lost_by_sender < MIN_MENTIONED_LOSS_S => {
             "Other settings of TCP's retransmission would save nothing."
         }
         _ if totals.lost == 0 || totals.queue().is_some_and(|queue| queue > 0) => {

@@ -18,8 +18,8 @@ pub use words::{bytes, counted, percent, seconds};
 
 /// The maximum number of connections with an answer of their own.
 const MAX_CONNECTIONS: usize = 1000;
-/// The lost time from which a connection gets an answer of its own, in seconds.
-const MATTERS: f64 = 0.1;
+/// The shortest lost time for which a connection gets an answer of its own, in seconds.
+const MIN_CONNECTION_LOSS_S: f64 = 0.1;
 
 /// The verdict on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -28,11 +28,14 @@ pub enum NetworkVerdict {
     /// No packet was lost or late.
     Healthy,
     /// Packets were late, and none was lost.
-    Late,
+    #[serde(rename = "late")]
+    Delayed,
     /// Packets were lost, and none was late.
-    Loses,
+    #[serde(rename = "loses")]
+    Lossy,
     /// Packets were lost, and others were late.
-    LosesAndLate,
+    #[serde(rename = "loses-and-late")]
+    LossyAndDelayed,
     /// The capture does not show it.
     Unknown,
     /// The capture has no TCP.
@@ -127,7 +130,7 @@ impl ConnectionAnswer {
 fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
     let has_problem = |one: &&ConnectionReport| {
         !one.retransmissions.is_empty()
-            || one.time_lost.is_some_and(|lost| lost >= MATTERS)
+            || one.time_lost.is_some_and(|lost| lost >= MIN_CONNECTION_LOSS_S)
             || !one.silences.is_empty()
             || one.only_from.is_some()
     };
@@ -149,9 +152,9 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
             NetworkVerdict::Unknown
         }
-        (true, true) => NetworkVerdict::LosesAndLate,
-        (true, false) => NetworkVerdict::Loses,
-        (false, true) => NetworkVerdict::Late,
+        (true, true) => NetworkVerdict::LossyAndDelayed,
+        (true, false) => NetworkVerdict::Lossy,
+        (false, true) => NetworkVerdict::Delayed,
         (false, false) => NetworkVerdict::Healthy,
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Shorter times are not worth a sentence, in seconds.
-pub(super) const NO_TIME: f64 = 0.05;
+/// The shortest lost time that the answer mentions, in seconds.
+pub(super) const MIN_MENTIONED_LOSS_S: f64 = 0.05;
 /// Without an ACK for this time, a path has an outage, in seconds.
 pub(super) const OUTAGE: f64 = 1.0;
 

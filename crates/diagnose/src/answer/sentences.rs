@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::advice::advice;
-use super::sentence::{NO_TIME, OUTAGE, Sentence};
+use super::sentence::{MIN_MENTIONED_LOSS_S, OUTAGE, Sentence};
 use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
@@ -63,7 +63,7 @@ pub(super) fn of_capture(
 ) -> Vec<Sentence> {
     let subject = Subject { loses: "These paths lose", transfer: "the connections", took: None };
     let mut said = of_network(totals, &subject);
-    if let (Some(worst), true) = (worst, totals.time_lost >= NO_TIME) {
+    if let (Some(worst), true) = (worst, totals.time_lost >= MIN_MENTIONED_LOSS_S) {
         let lost = worst.time_lost.unwrap_or(0.0);
         let text = format!("Connection {} lost most, {}.", worst.number, seconds(lost));
         let basis = format!("{} of {}", seconds(lost), seconds(totals.time_lost));
@@ -376,14 +376,14 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         let text = "All losses were repaired without a timeout.";
         return Some(Sentence::new(text, counted(0, "timeout"), &figures));
     }
-    if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < NO_TIME {
+    if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < MIN_MENTIONED_LOSS_S {
         return None;
     }
     let whose = match own {
-        own if own < NO_TIME && totals.lost == 0 => {
+        own if own < MIN_MENTIONED_LOSS_S && totals.lost == 0 => {
             ", none of it by the sender's fault".to_string()
         }
-        own if own < NO_TIME => String::new(),
+        own if own < MIN_MENTIONED_LOSS_S => String::new(),
         own => {
             format!(", {} of it because the sender retransmitted what had arrived", seconds(own))
         }

@@ -11,8 +11,8 @@ use crate::evidence::Necessity;
 use crate::half_connection::HalfConnection;
 use crate::trigger::Trigger;
 
-/// The description omits shorter times, in seconds.
-const NO_TIME: f64 = 0.001;
+/// The shortest lost time that the description mentions, in seconds.
+const MIN_EPISODE_LOSS_S: f64 = 0.001;
 
 /// The retransmissions and the timeouts of a direction.
 type Rows<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
@@ -69,7 +69,7 @@ fn cost(
     min_rtt: Option<Duration>,
 ) -> Cost {
     let unneeded = retransmissions.iter().filter(|one| one.verdict == Necessity::Unneeded);
-    let fast = unneeded.clone().filter(|one| one.trigger == Trigger::Fast);
+    let fast = unneeded.clone().filter(|one| one.trigger == Trigger::FastRetransmit);
     Cost {
         stall: episode.stall().map(Duration::secs_f64),
         time_lost: episode.time_lost(min_rtt).map(Duration::secs_f64),
@@ -193,7 +193,7 @@ impl Description<'_> {
         let what = if self.episode.is_syn { "It was answered" } else { "All was acknowledged" };
         let mut text = format!("{what} at {:.3} s", end.secs_f64());
         match self.cost.time_lost {
-            Some(lost) if lost >= NO_TIME => {
+            Some(lost) if lost >= MIN_EPISODE_LOSS_S => {
                 let _ = write!(text, ", {lost:.3} s later than is usual on this path");
             }
             Some(_) => text.push_str(", no later than is usual on this path"),

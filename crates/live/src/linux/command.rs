@@ -75,13 +75,13 @@ pub(crate) fn run(
     let after = counts(&hosts)?;
     let hosts: Vec<_> = hosts.iter().zip(before.into_iter().zip(after)).collect();
     let ending = forwarder.ending();
-    let mut carrier = forwarder.carrier;
+    let mut network = forwarder.network;
     let outcome = (ended, Vec::new(), workload::reports(&hosts));
-    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
+    let report = recording::report((emulation, &routes), &network, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = connections::find(&mut carrier.log);
+    let known = connections::find(&mut network.log);
     let recording =
-        recording::recording((scenario, &routes), run, (&mut carrier, ending.at), (&known, &[]));
+        recording::recording((scenario, &routes), run, (&mut network, ending.at), (&known, &[]));
     Ok(EmulationResult { recording, report })
 }
 

@@ -10,8 +10,8 @@ use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::carrier::{Carrier, Entered};
 use super::clock::{Clock, RunQueue};
+use super::emulated_network::{EmulatedNetwork, Entered};
 use super::host::Host;
 use super::lateness::LatenessMeter;
 use super::log::Log;
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Forwards packets between hosts.
 pub(crate) struct Forwarder<'a> {
     pub clock: Clock,
-    pub carrier: Carrier<'a>,
+    pub network: EmulatedNetwork<'a>,
     pub observers: Vec<Option<SenderObserver<Socket<'a>>>>,
     /// The lateness of packets that left links.
     pub late: LatenessMeter,
@@ -63,7 +63,7 @@ impl<'a> Forwarder<'a> {
         let size = (routes, hosts.len(), observers.len());
         Self {
             clock: Clock::new(begin),
-            carrier: Carrier::new(size, (seed, measured), log),
+            network: EmulatedNetwork::new(size, (seed, measured), log),
             observers,
             late: LatenessMeter::new(),
             waited: LatenessMeter::new(),
@@ -102,7 +102,7 @@ impl<'a> Forwarder<'a> {
         let mut over_at = None;
         loop {
             let now = self.clock.now();
-            self.carrier.mark(now);
+            self.network.record_measurement(now);
             self.deliver_due(now);
             // Hosts may answer deliveries at once, so reading comes after them.
             let count = self.receive().map_err(Error::system("read from a TUN device"))?;
@@ -111,12 +111,12 @@ impl<'a> Forwarder<'a> {
                 StopSignal::Stop => return Ok(()),
                 StopSignal::Drain => {
                     let over = *over_at.get_or_insert(now + GRACE);
-                    if now >= over || self.carrier.due().is_none() {
+                    if now >= over || self.network.next_event().is_none() {
                         return Ok(());
                     }
                 }
             }
-            let due = self.carrier.due().unwrap_or(Instant::NEVER);
+            let due = self.network.next_event().unwrap_or(Instant::NEVER);
             let free = due.since(now).saturating_sub(SPIN_TIME);
             if count == 0 && due > now && !free.is_zero() {
                 let before = queue.waited();
@@ -173,7 +173,7 @@ impl<'a> Forwarder<'a> {
     /// Sends a packet, the first `length` bytes of the buffer, into the first link of its route.
     fn enter(&mut self, host: usize, length: usize, now: Instant) {
         let bytes = &self.buffer[..length];
-        let Some(Entered { copy, flow }) = self.carrier.enter(host, bytes, now) else { return };
+        let Some(Entered { copy, flow }) = self.network.enter(host, bytes, now) else { return };
         self.clock.start();
         if let Some((flow, Place::Sender)) = flow {
             if let Some(watch) = &mut self.observers[flow] {
@@ -184,7 +184,7 @@ impl<'a> Forwarder<'a> {
 
     /// Delivers all due packets, in order of time.
     fn deliver_due(&mut self, now: Instant) {
-        while let Some((host, packet, due)) = self.carrier.arrival(now) {
+        while let Some((host, packet, due)) = self.network.arrival(now) {
             self.arrive(host, packet, due);
         }
     }
@@ -195,13 +195,13 @@ impl<'a> Forwarder<'a> {
         }
         let now = self.clock.now();
         self.late.record(now.since(due));
-        self.carrier.on_arrival(&packet, now);
+        self.network.on_arrival(&packet, now);
         if let Some((flow, Place::Receiver)) = packet.flow {
             if let Some(watch) = &mut self.observers[flow] {
                 watch.received(now);
             }
         }
-        self.carrier.recycle(packet);
+        self.network.recycle(packet);
     }
 }
 

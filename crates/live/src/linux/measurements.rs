@@ -145,7 +145,7 @@ fn at_28_8_kbit_s_the_rate_is_exact_to_0_1_percent() {
     let pace = StdDuration::from_millis(80);
     let rate = forward_for(keys, StdDuration::from_secs(62), (576, Some(pace)), |forwarder| {
         // ICMP errors of the other host have the same length.
-        let ours = forwarder.carrier.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
+        let ours = forwarder.network.log.sent.iter().filter(|sent| sent.head()[9] == UDP);
         let arrived = ours.filter(|sent| sent.fate == Fate::Delivered);
         let all = arrived.filter_map(|sent| sent.fate_at);
         let out: Vec<_> = all.collect();
@@ -164,7 +164,7 @@ fn without_a_rate_it_forwards_at_least_60_percent_of_a_bare_loop() {
     let span = StdDuration::from_secs(2);
     let ours = || {
         forward_for("", span, (1000, None), |forwarder| {
-            forwarder.carrier.of_link(0)[0].0.delivered as f64 / span.as_secs_f64()
+            forwarder.network.link_stats(0)[0].0.delivered as f64 / span.as_secs_f64()
         })
     };
     let mut shares: Vec<_> = (0..5).map(|_| (ours(), bare_rate(span))).collect();

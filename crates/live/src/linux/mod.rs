@@ -1,11 +1,11 @@
 //! Emulation on Linux: network namespaces, TUN devices and the forwarding thread.
 
 mod argv;
-mod carrier;
 mod clock;
 mod command;
 mod connections;
 mod counters;
+mod emulated_network;
 pub(crate) mod forwarder;
 mod freezer;
 mod guest;
@@ -16,12 +16,12 @@ mod log;
 mod measurements;
 mod namespace;
 pub(crate) mod needs;
+mod observed_packet;
 mod packet;
 mod paws;
 mod reading;
 mod recording;
 mod routes;
-mod seen;
 pub(crate) mod segment;
 mod session;
 mod settings;

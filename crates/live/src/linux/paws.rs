@@ -6,7 +6,7 @@
 
 use rtolab_tcp::Flags;
 
-use super::seen::{ObservedPacket, Ranges};
+use super::observed_packet::{ObservedPacket, Ranges};
 
 /// Marks the segments of a flow whose data was dropped as old.
 pub(crate) fn mark(seen: &mut [ObservedPacket]) {

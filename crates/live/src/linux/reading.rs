@@ -8,8 +8,8 @@ use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::Instant;
 
 use super::log::{Log, Sent};
+use super::observed_packet::{ObservedPacket, Ranges};
 use super::paws;
-use super::seen::{ObservedPacket, Ranges};
 
 /// The headers of IPv4 and UDP, in bytes.
 pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;

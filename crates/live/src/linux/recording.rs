@@ -11,11 +11,11 @@ use rtolab_record::{
 use rtolab_scenario::Scenario;
 use rtolab_time::{Duration, Instant};
 
-use super::carrier::Carrier;
+use super::emulated_network::EmulatedNetwork;
 use super::log::Sent;
+use super::observed_packet::ObservedPacket;
 use super::reading;
 use super::routes::Routes;
-use super::seen::ObservedPacket;
 use super::session::Session;
 use super::sockets::{Protocol, Sockets};
 use super::tally::{Tally, tally};
@@ -40,7 +40,7 @@ pub(crate) struct Ending {
 /// The report of links and hosts.
 pub(crate) fn report(
     (emulation, routes): (&Emulator<'_>, &Routes),
-    carrier: &Carrier<'_>,
+    network: &EmulatedNetwork<'_>,
     ending: &Ending,
     (ended, connections, hosts): (EndReason, Vec<(String, EffectiveSettings)>, Vec<HostReport>),
 ) -> Report {
@@ -51,7 +51,7 @@ pub(crate) fn report(
             .links
             .get(index)
             .map(|link| [link.ends.0, link.ends.1].map(|node| scenario.nodes[node].clone()));
-        let [forward, backward] = carrier.of_link(index);
+        let [forward, backward] = network.link_stats(index);
         LinkReport {
             name: name.to_string(),
             ends,
@@ -114,11 +114,11 @@ impl FlowInfo {
 pub(crate) fn recording(
     (scenario, routes): (&Scenario, &Routes),
     run: Run,
-    (carrier, until): (&mut Carrier<'_>, Instant),
+    (network, until): (&mut EmulatedNetwork<'_>, Instant),
     (flows, observations): (&[FlowInfo], &[Option<Observations>]),
 ) -> Recording {
     let mut recording = Recording { run, ..Recording::default() };
-    for (index, seen) in reading::read_flows(&carrier.log, flows.len()).iter().enumerate() {
+    for (index, seen) in reading::read_flows(&network.log, flows.len()).iter().enumerate() {
         let watch = observations.get(index).and_then(Option::as_ref);
         let (episodes, samples) = watch.map_or((&[][..], &[][..]), |(episodes, samples)| {
             (episodes.as_slice(), samples.as_slice())
@@ -132,15 +132,15 @@ pub(crate) fn recording(
         let counted = (tally, scenario.measured, parts);
         recording.connections.extend(connection(info, counted, &timeouts, has_truth));
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
-        recording.segments.extend(segments((index, name), seen, &carrier.log.second));
+        recording.segments.extend(segments((index, name), seen, &network.log.second));
         recording.tasks.extend(tasks(info));
         recording.timeouts.extend(timeouts);
     }
     recording.segments.sort_by_key(|row| row.at);
-    recording.heads = carrier.log.sent.iter().map(Sent::padded_head).collect();
+    recording.heads = network.log.sent.iter().map(Sent::padded_head).collect();
     for (index, (name, _)) in routes.links.iter().enumerate() {
-        recording.links.extend(links(name, carrier, index));
-        recording.disturbances.extend(disturbances(name, carrier, (index, until)));
+        recording.links.extend(links(name, network, index));
+        recording.disturbances.extend(disturbances(name, network, (index, until)));
     }
     recording
 }
@@ -277,9 +277,13 @@ fn tasks(info: &FlowInfo) -> impl Iterator<Item = TaskRow> {
     })
 }
 
-fn links(name: &Arc<str>, carrier: &Carrier<'_>, index: usize) -> impl Iterator<Item = LinkRow> {
-    let parts = carrier.measured(index);
-    let stats = carrier.of_link(index).map(|(stats, _)| stats);
+fn links(
+    name: &Arc<str>,
+    network: &EmulatedNetwork<'_>,
+    index: usize,
+) -> impl Iterator<Item = LinkRow> {
+    let parts = network.measured(index);
+    let stats = network.link_stats(index).map(|(stats, _)| stats);
     let name = name.clone();
     Direction::BOTH.into_iter().map(move |direction| {
         let [from, to]: [Stats; 2] = parts.map(|part| part[direction.index()]);
@@ -295,11 +299,11 @@ fn links(name: &Arc<str>, carrier: &Carrier<'_>, index: usize) -> impl Iterator<
 
 fn disturbances(
     name: &Arc<str>,
-    carrier: &mut Carrier<'_>,
+    network: &mut EmulatedNetwork<'_>,
     (index, until): (usize, Instant),
 ) -> impl Iterator<Item = DisturbanceRow> {
     let name = name.clone();
-    let all = carrier.disturbances(index, until);
+    let all = network.disturbances(index, until);
     all.into_iter().map(move |one| DisturbanceRow {
         link: name.clone(),
         direction: one.direction,

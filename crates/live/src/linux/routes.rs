@@ -7,7 +7,7 @@ use rtolab_link::{ChannelConfig, Direction};
 use rtolab_net::middlebox::freeze::FreezeSchedule;
 use rtolab_net::{Hop, Network};
 use rtolab_record::Place;
-use rtolab_scenario::{AgentKind, Scenario};
+use rtolab_scenario::{MiddleboxKind, Scenario};
 use rtolab_time::{Duration, Instant};
 
 use super::freezer::Freezer;
@@ -32,16 +32,16 @@ impl Routes {
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
         let ends: Vec<_> = scenario.links.iter().map(|link| link.ends).collect();
         let network = Network::new(scenario.nodes.len(), &ends);
-        let freezer = |agent: &rtolab_scenario::Agent| match &agent.kind {
-            AgentKind::Freeze { disconnections, warning } => {
+        let freezer = |middlebox: &rtolab_scenario::MiddleboxConfig| match &middlebox.kind {
+            MiddleboxKind::Freeze { disconnections, warning } => {
                 let schedule = FreezeSchedule::new(disconnections.clone(), *warning);
-                Some(Freezer::new(agent.node, schedule, scenario.flows.len()))
+                Some(Freezer::new(middlebox.node, schedule, scenario.flows.len()))
             }
             _ => None,
         };
         let mut routes = Self {
             between: between_all(scenario, &network),
-            freezers: scenario.agents.iter().filter_map(freezer).collect(),
+            freezers: scenario.middleboxes.iter().filter_map(freezer).collect(),
             of_flows: BTreeMap::new(),
             links: scenario
                 .links

@@ -4,7 +4,7 @@ use rtolab_record::{Delays, Fate, Losses, Measured, Place};
 use rtolab_tcp::{Flags, Seq};
 use rtolab_time::Instant;
 
-use super::seen::{ObservedPacket, Ranges};
+use super::observed_packet::{ObservedPacket, Ranges};
 
 /// The IPv4 header, in bytes.
 const IP: u32 = 20;

@@ -9,7 +9,7 @@ use rtolab_record::Truth;
 use rtolab_tcp::Flags;
 use rtolab_time::Instant;
 
-use super::seen::ObservedPacket;
+use super::observed_packet::ObservedPacket;
 
 pub(crate) fn truth(seen: &[ObservedPacket], index: usize) -> Truth {
     let retransmission = &seen[index];

@@ -14,8 +14,8 @@ use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
 
 use super::log::{Log, Sent};
+use super::observed_packet::ObservedPacket;
 use super::packet::{Packet, ipv4, sequence};
-use super::seen::ObservedPacket;
 
 /// The time after the last packet within which a receiver sends a delayed ACK: Linux's
 /// `TCP_DELACK_MAX` is 200 ms.

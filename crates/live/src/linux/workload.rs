@@ -5,7 +5,7 @@ use std::thread;
 
 use rtolab_link::Stream;
 use rtolab_record::Run;
-use rtolab_scenario::{Agent, AgentKind, Begin, Scenario};
+use rtolab_scenario::{Begin, MiddleboxConfig, MiddleboxKind, Scenario};
 use rtolab_time::{Duration, Instant};
 use rustix::event::{PollFd, poll};
 use rustix::io::Errno;
@@ -83,14 +83,14 @@ pub(crate) fn run(
     let observations =
         forwarder.observers.iter().map(|watch| watch.as_ref().map(SenderObserver::observations));
     let observations: Vec<_> = observations.collect();
-    let mut carrier = forwarder.carrier;
+    let mut network = forwarder.network;
     let outcome = (ended, connections, reports(&hosts));
-    let report = recording::report((emulation, &routes), &carrier, &ending, outcome);
+    let report = recording::report((emulation, &routes), &network, &ending, outcome);
     let known =
         sessions.iter().enumerate().map(|(index, session)| FlowInfo::of(scenario, index, session));
     let known: Vec<_> = known.collect();
     let all = (known.as_slice(), observations.as_slice());
-    let recording = recording::recording((scenario, &routes), run, (&mut carrier, ending.at), all);
+    let recording = recording::recording((scenario, &routes), run, (&mut network, ending.at), all);
     Ok(EmulationResult { recording, report })
 }
 
@@ -110,9 +110,10 @@ pub(crate) fn reports(hosts: &[(&Host, (Counts, Counts))]) -> Vec<HostReport> {
 /// Rejects scenarios that the emulator does not support.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     let wrong = |found: String, expected| Err(Error::Unsupported { found, expected });
-    let freezes = |agent: &Agent| matches!(agent.kind, AgentKind::Freeze { .. });
-    if let Some(agent) = scenario.agents.iter().find(|agent| !freezes(agent)) {
-        let node = &scenario.nodes[agent.node];
+    let freezes =
+        |middlebox: &MiddleboxConfig| matches!(middlebox.kind, MiddleboxKind::Freeze { .. });
+    if let Some(middlebox) = scenario.middleboxes.iter().find(|middlebox| !freezes(middlebox)) {
+        let node = &scenario.nodes[middlebox.node];
         return wrong(format!("found a middlebox at `{node}`"), "only those of kind freeze");
     }
     if let Some(flow) = scenario.flows.iter().find(|flow| !flow.split.is_empty()) {
@@ -129,10 +130,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
 
 /// Rejects scenarios that the emulator does not support with a command.
 pub(crate) fn check_for_command(scenario: &Scenario) -> Result<(), Error> {
-    match scenario.agents.first() {
+    match scenario.middleboxes.first() {
         None => check(scenario),
-        Some(agent) => Err(Error::Unsupported {
-            found: format!("found a middlebox at `{}`", scenario.nodes[agent.node]),
+        Some(middlebox) => Err(Error::Unsupported {
+            found: format!("found a middlebox at `{}`", scenario.nodes[middlebox.node]),
             expected: "none with a command, whose connections are unknown",
         }),
     }

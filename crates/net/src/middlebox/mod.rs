@@ -11,7 +11,7 @@ pub mod snoop;
 pub mod spurious_filter;
 pub mod unreachable;
 
-use rtolab_scenario::AgentKind;
+use rtolab_scenario::MiddleboxKind;
 use rtolab_time::Instant;
 
 use crate::packet::Packet;
@@ -48,24 +48,28 @@ pub enum Middlebox {
 
 impl Middlebox {
     /// A middlebox that has seen no packet.
-    pub fn new(kind: AgentKind) -> Self {
+    pub fn new(kind: MiddleboxKind) -> Self {
         match kind {
-            AgentKind::Snoop { link: _, dupthresh, cache } => {
+            MiddleboxKind::Snoop { link: _, dupthresh, cache } => {
                 Self::Snoop(Snoop::new(dupthresh, cache))
             }
-            AgentKind::Filter => Self::Filter(SpuriousFilter::default()),
-            AgentKind::Freeze { disconnections, warning } => {
+            MiddleboxKind::Filter => Self::Filter(SpuriousFilter::default()),
+            MiddleboxKind::Freeze { disconnections, warning } => {
                 Self::Freeze(Freeze::new(FreezeSchedule::new(disconnections, warning)))
             }
-            AgentKind::Ebsn { disconnections, interval } => {
+            MiddleboxKind::Ebsn { disconnections, interval } => {
                 Self::Ebsn(Ebsn::new(disconnections, interval))
             }
-            AgentKind::Eln { link: _ } => Self::Eln(Eln::default()),
-            AgentKind::Handover { disconnections } => Self::Handover(Handover::new(disconnections)),
-            AgentKind::Unreachable { disconnections, interval } => {
+            MiddleboxKind::Eln { link: _ } => Self::Eln(Eln::default()),
+            MiddleboxKind::Handover { disconnections } => {
+                Self::Handover(Handover::new(disconnections))
+            }
+            MiddleboxKind::Unreachable { disconnections, interval } => {
                 Self::Unreachable(Unreachable::new(disconnections, interval))
             }
-            AgentKind::PathHint { disconnections } => Self::PathHint(PathHint::new(disconnections)),
+            MiddleboxKind::PathHint { disconnections } => {
+                Self::PathHint(PathHint::new(disconnections))
+            }
         }
     }
 

@@ -121,8 +121,9 @@ fn the_mean_rate_follows_from_the_on_and_off_periods() {
     let rate = Rate::from_bits_per_second(800_000).unwrap();
     let mut source = application(&Workload::OnOff { on, off, rate }, at(0));
     let written = actions_until(&mut source, at(10_000_000)).len() as f64;
-    // 100 segments per second in three quarters of 10,000 s. The variance of the on time is
-    // (2 sigma^2 mu^2 / (lambda + mu)^3) T, which is a standard deviation of 0.5 %.
+    // 100 segments per second in three quarters of 10,000 s. With mean on and off times a and b,
+    // the variance of the on time within T is 2 a^2 b^2 T / (a + b)^3: here a standard deviation of
+    // 0.5 % of the mean.
     assert!((written / 750_000.0 - 1.0).abs() < 0.02, "{written}");
 }
 

@@ -1,5 +1,5 @@
-//! The functions that packetdrill calls. Each is a thin wrapper of [`Host`], which converts
-//! pointers to slices, and results to a number and `errno`.
+//! The functions that packetdrill calls. Each converts pointers to slices, calls [`Host`], and
+//! converts the result to a return value and `errno`.
 #![allow(unsafe_code)]
 
 mod address;
@@ -34,7 +34,7 @@ pub(crate) use options::answer_option;
 ///
 /// # Safety
 ///
-/// `flags` is null or a string that ends with zero. `interface` has room for the table. Its
+/// `flags` is null or a NUL-terminated string. `interface` has room for the table. Its
 /// functions are called as declared, with its `userdata`, and not after `free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn packetdrill_interface_init(

@@ -81,7 +81,7 @@ getters! {
             Cause::Recovery => "recovery",
             Cause::GoBackN => "go_back_n",
             Cause::Probe => "probe",
-            Cause::Answer => "answer",
+            Cause::SynAnswer => "answer",
             Cause::Unknown => "unknown",
         };
     }

@@ -17,7 +17,7 @@ pub(crate) use delays::{DelayTrace, Measured};
 pub(crate) use flow::{Datagrams, Flow, OnOff, Pages, Requests};
 pub(crate) use kernel::{Kernel, KernelHost};
 pub(crate) use link::{Channel, Direction, Link};
-pub(crate) use network::{Agent, Kind, Measure, Route};
+pub(crate) use network::{Kind, Measure, Middlebox, Route};
 pub(crate) use queue::Red;
 pub(crate) use tcp::{Receiver, Tcp};
 
@@ -30,7 +30,7 @@ pub(crate) struct Scenario {
     /// The time at which the run ends at the latest.
     #[setting(format = Positive, required, example = "600 s")]
     pub duration: Duration,
-    /// The part of the run that counts in the measures; without it, all of it.
+    /// The measurement interval, without which the whole run counts.
     #[setting(table)]
     pub measure: Measure,
     /// The links, which name the nodes that they join.
@@ -41,7 +41,7 @@ pub(crate) struct Scenario {
     pub route: Vec<Route>,
     /// Middleboxes.
     #[setting(list)]
-    pub agent: Vec<Agent>,
+    pub agent: Vec<Middlebox>,
     /// The sending hosts.
     #[setting(table)]
     pub tcp: Tcp,

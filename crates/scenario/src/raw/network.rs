@@ -1,4 +1,4 @@
-//! Routes, middleboxes and the measured part of a run, as written.
+//! Routes, middleboxes and the measurement interval of a run, as read from the file.
 
 use rtolab_link::Interval;
 use rtolab_settings::{Choice, Positive, PositiveCount, Settings};
@@ -24,14 +24,14 @@ pub(crate) struct Route {
         example = "[\"radio\", \"wan\"]"
     )]
     pub links: Vec<String>,
-    /// The time from which on packets that leave take it.
+    /// Packets sent from this time on take the route, until a later route between the same nodes.
     #[setting(example = "10 s")]
     pub at: Instant,
 }
 
 /// A middlebox at a node.
 #[derive(Debug, Settings)]
-pub(crate) struct Agent {
+pub(crate) struct Middlebox {
     /// The node.
     #[setting(format = Name, required, example = "base")]
     pub at: String,
@@ -47,9 +47,8 @@ pub(crate) struct Agent {
     /// For snoop: the largest number of segments that it caches per flow.
     #[setting(format = PositiveCount, default = 1_000, example = "100")]
     pub cache: u32,
-    /// For freeze: the disconnections that it foresees. For ebsn: the bad states of the link. For
-    /// handover: the handovers. For unreachable: when the link is down. For path-hint: the
-    /// disconnections whose end it notices.
+    /// The intervals of this kind's event: disconnections (freeze, path-hint), bad states (ebsn),
+    /// handovers (handover), times when the link is down (unreachable).
     #[setting(list, example = "[{ at = \"28 s\", for = \"12 s\" }]")]
     pub disconnections: Option<Vec<Interval>>,
     /// For freeze: how long before a disconnection it closes the window.
@@ -67,7 +66,8 @@ pub(crate) enum Kind {
     /// Caches segments that a wireless link may lose, and retransmits them locally.
     #[default]
     Snoop,
-    /// Drops unneeded retransmissions and the ACKs that they cause.
+    /// Drops retransmissions of data whose ACK has passed, and the duplicate ACKs that spurious
+    /// retransmissions cause (Kim and Cho).
     Filter,
     /// Closes the window before and during disconnections, so that senders freeze (Freeze-TCP).
     Freeze,
@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// The part of the run that counts. The rest is warm-up and cool-down.
+/// The measurement interval. The rest of the run is warm-up and cool-down.
 #[derive(Debug, Settings)]
 pub(crate) struct Measure {
     /// Its start.

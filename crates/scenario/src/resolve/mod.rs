@@ -42,7 +42,7 @@ pub(crate) fn scenario(
     let base = flow::Base { topology, run: &run, receiver: &receives, sender: all };
     let mut flows = base.flows(&written.flow, &at.key("flow"))?;
     network::check_routes(&topology, &flows, &at.key("route"))?;
-    let agents = network::agents(&written.agent, &topology, &flows, &at.key("agent"))?;
+    let middleboxes = network::middleboxes(&written.agent, &topology, &flows, &at.key("agent"))?;
     let kernels = kernel::kernels(&kernel.host, &topology, &flows, &at.key("kernel"))?;
     kernel::set_flows(&mut flows, receiver, &kernels);
     overridden::check(&overridden::in_document(document), &flows, &[])?;
@@ -53,7 +53,7 @@ pub(crate) fn scenario(
         nodes,
         links,
         routes,
-        agents,
+        middleboxes,
         measured,
         flows,
         kernels,

@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 use super::key::Key;
 use super::topology::Topology;
 use crate::raw::{self, Kind};
-use crate::{Agent, AgentKind, Flow, Result, Route, Workload};
+use crate::{Flow, MiddleboxConfig, MiddleboxKind, Result, Route, Workload};
 
 /// The configured routes, in the order of the text.
 pub(super) fn routes(
@@ -82,61 +82,61 @@ pub(super) fn check_routes(topology: &Topology<'_>, flows: &[Flow], at: &Key<'_>
 }
 
 /// The middleboxes, each at a node that `flows` pass.
-pub(super) fn agents(
-    written: &[raw::Agent],
+pub(super) fn middleboxes(
+    written: &[raw::Middlebox],
     topology: &Topology<'_>,
     flows: &[Flow],
     at: &Key<'_>,
-) -> Result<Vec<Agent>> {
-    let mut agents = Vec::new();
-    for (index, agent) in written.iter().enumerate() {
+) -> Result<Vec<MiddleboxConfig>> {
+    let mut middleboxes = Vec::new();
+    for (index, middlebox) in written.iter().enumerate() {
         let at = at.index(index);
-        let Agent { node, kind } = self::agent(agent, topology, flows, &at)?;
-        let same = |other: &Agent| match (&kind, &other.kind) {
-            (AgentKind::Snoop { link, .. }, AgentKind::Snoop { link: other, .. })
-            | (AgentKind::Eln { link }, AgentKind::Eln { link: other }) => link == other,
+        let MiddleboxConfig { node, kind } = self::middlebox(middlebox, topology, flows, &at)?;
+        let same = |other: &MiddleboxConfig| match (&kind, &other.kind) {
+            (MiddleboxKind::Snoop { link, .. }, MiddleboxKind::Snoop { link: other, .. })
+            | (MiddleboxKind::Eln { link }, MiddleboxKind::Eln { link: other }) => link == other,
             (kind, other) => discriminant(kind) == discriminant(other),
         };
-        if agents.iter().any(|other: &Agent| other.node == node && same(other)) {
-            return Err(at.error("found a second agent of this kind there; expected only one"));
+        if middleboxes.iter().any(|other: &MiddleboxConfig| other.node == node && same(other)) {
+            return Err(at.error("found a second middlebox of this kind there; expected only one"));
         }
-        agents.push(Agent { node, kind });
+        middleboxes.push(MiddleboxConfig { node, kind });
     }
-    Ok(agents)
+    Ok(middleboxes)
 }
 
-fn agent(
-    written: &raw::Agent,
+fn middlebox(
+    written: &raw::Middlebox,
     topology: &Topology<'_>,
     flows: &[Flow],
     at: &Key<'_>,
-) -> Result<Agent> {
+) -> Result<MiddleboxConfig> {
     let node = topology.node(&written.at, &at.key("at"))?;
     reject_keys_of_others(written.kind, at)?;
     let kind = match written.kind {
         Kind::Snoop => snoop(written, node, topology, at)?,
-        Kind::Filter => AgentKind::Filter,
+        Kind::Filter => MiddleboxKind::Filter,
         Kind::Freeze => freeze(written, at)?,
-        Kind::Ebsn => AgentKind::Ebsn {
+        Kind::Ebsn => MiddleboxKind::Ebsn {
             disconnections: disconnections(written, "the bad states of the link", at)?,
             interval: written.interval,
         },
-        Kind::Eln => AgentKind::Eln { link: wireless_link(written, node, topology, at)? },
-        Kind::Handover => {
-            AgentKind::Handover { disconnections: disconnections(written, "the handovers", at)? }
-        }
-        Kind::Unreachable => AgentKind::Unreachable {
+        Kind::Eln => MiddleboxKind::Eln { link: wireless_link(written, node, topology, at)? },
+        Kind::Handover => MiddleboxKind::Handover {
+            disconnections: disconnections(written, "the handovers", at)?,
+        },
+        Kind::Unreachable => MiddleboxKind::Unreachable {
             disconnections: disconnections(written, "when the link is down", at)?,
             interval: written.interval,
         },
-        Kind::PathHint => {
-            AgentKind::PathHint { disconnections: disconnections(written, "what it notices", at)? }
-        }
+        Kind::PathHint => MiddleboxKind::PathHint {
+            disconnections: disconnections(written, "what it notices", at)?,
+        },
     };
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
     }
-    if let AgentKind::Snoop { link, .. } | AgentKind::Eln { link } = kind {
+    if let MiddleboxKind::Snoop { link, .. } | MiddleboxKind::Eln { link } = kind {
         let (first, second) = topology.links[link].ends;
         let hop = [node, if first == node { second } else { first }];
         if !flows.iter().any(|flow| data_takes(hop, flow, topology)) {
@@ -145,7 +145,7 @@ fn agent(
             return Err(at.key("link").found(&expected));
         }
     }
-    Ok(Agent { node, kind })
+    Ok(MiddleboxConfig { node, kind })
 }
 
 /// Do data of `flow` pass this hop? Requests also send data back.
@@ -156,19 +156,19 @@ fn data_takes(hop: [usize; 2], flow: &Flow, topology: &Topology<'_>) -> bool {
 }
 
 fn snoop(
-    written: &raw::Agent,
+    written: &raw::Middlebox,
     node: usize,
     topology: &Topology<'_>,
     at: &Key<'_>,
-) -> Result<AgentKind> {
-    let raw::Agent { dupthresh, cache, .. } = *written;
+) -> Result<MiddleboxKind> {
+    let raw::Middlebox { dupthresh, cache, .. } = *written;
     let link = wireless_link(written, node, topology, at)?;
-    Ok(AgentKind::Snoop { link, dupthresh, cache })
+    Ok(MiddleboxKind::Snoop { link, dupthresh, cache })
 }
 
 /// The index of the link over which data leaves `node`.
 fn wireless_link(
-    written: &raw::Agent,
+    written: &raw::Middlebox,
     node: usize,
     topology: &Topology<'_>,
     at: &Key<'_>,
@@ -183,7 +183,11 @@ fn wireless_link(
 }
 
 /// The disconnections, which are `expected`.
-fn disconnections(written: &raw::Agent, expected: &str, at: &Key<'_>) -> Result<Arc<[Interval]>> {
+fn disconnections(
+    written: &raw::Middlebox,
+    expected: &str,
+    at: &Key<'_>,
+) -> Result<Arc<[Interval]>> {
     let Some(disconnections) = &written.disconnections else {
         let kind = Kind::show(&written.kind);
         let problem = format!("found kind = {kind:?} without disconnections; expected {expected}");
@@ -192,7 +196,7 @@ fn disconnections(written: &raw::Agent, expected: &str, at: &Key<'_>) -> Result<
     Ok(disconnections.as_slice().into())
 }
 
-fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
+fn freeze(written: &raw::Middlebox, at: &Key<'_>) -> Result<MiddleboxKind> {
     let warning = written.warning;
     let disconnections = disconnections(written, "when it closes the window", at)?;
     // The windows would be closed again before they are opened.
@@ -204,7 +208,7 @@ fn freeze(written: &raw::Agent, at: &Key<'_>) -> Result<AgentKind> {
             return Err(at.key("disconnections").index(index + 1).found(&expected));
         }
     }
-    Ok(AgentKind::Freeze { disconnections, warning })
+    Ok(MiddleboxKind::Freeze { disconnections, warning })
 }
 
 /// Rejects the keys of other kinds.

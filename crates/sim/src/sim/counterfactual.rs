@@ -9,7 +9,7 @@ use rtolab_time::Instant;
 
 use super::Sim;
 use crate::endpoint::{Checkpoint, Stimulus};
-use crate::timeouts::Counterfactual;
+use crate::retransmission_log::Counterfactual;
 
 /// The time until which a fork runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

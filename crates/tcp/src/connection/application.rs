@@ -1,6 +1,6 @@
 //! The interface to the application: close, abort, and queries.
 
-use super::reset::Reset;
+use super::outgoing_reset::Reset;
 use super::states::FastPath;
 use super::{Connection, Failure, State};
 use crate::config::AfterClose;

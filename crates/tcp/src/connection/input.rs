@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use rtolab_time::Instant;
 
-use super::reset::Reset;
+use super::outgoing_reset::Reset;
 use super::states::{FastPath, Opened};
 use super::{Connection, Failure, NegotiatedOptions, State};
 use crate::config::{Algorithm, EcnFallback, Handshake, RepeatedSyn};
@@ -78,7 +78,7 @@ impl Connection {
     fn on_simultaneous_open(&mut self) {
         self.state = State::SynReceived;
         if self.sender.flight().size() > 0 {
-            self.sender.retransmit_head = Some(Cause::Answer);
+            self.sender.retransmit_head = Some(Cause::SynAnswer);
         }
     }
 
@@ -228,7 +228,7 @@ impl Connection {
         } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {
             self.check_ack_field(segment, at);
         } else {
-            self.sender.retransmit_head = Some(Cause::Answer);
+            self.sender.retransmit_head = Some(Cause::SynAnswer);
             if self.keeps_first_syn_timestamp(segment) {
                 self.sender.restart_retransmission_timer(at);
             }

@@ -11,10 +11,10 @@ mod keep_alive;
 mod limits;
 mod listener;
 mod old_acks;
+mod outgoing_reset;
 mod output;
 mod persist;
-mod reset;
-mod resets;
+mod reset_processing;
 mod states;
 mod time_wait;
 
@@ -35,13 +35,13 @@ use crate::timer::Timer;
 
 use challenge::Challenges;
 use keep_alive::KeepAliveProbes;
+use outgoing_reset::Reset;
 use persist::Persist;
-use reset::Reset;
 use states::{FastPath, Opened};
 
 pub use fast_path::Reply;
 pub use listener::{Answer, Listener};
-pub use reset::refuse;
+pub use outgoing_reset::refuse;
 pub use states::{Failure, State};
 
 /// The options that the handshake negotiated.

@@ -3,7 +3,7 @@
 use rtolab_time::Instant;
 
 use super::input::MAX_WINDOW_SHIFT;
-use super::reset::Reset;
+use super::outgoing_reset::Reset;
 use super::states::FastPath;
 use super::{Connection, State};
 use crate::receiver::SackUse;

@@ -20,8 +20,8 @@ pub enum Cause {
     GoBackN,
     /// It is a tail loss probe (RFC 8985 section 7).
     Probe,
-    /// It answers a segment that the peer retransmitted.
-    Answer,
+    /// It answers a SYN of the peer, which the peer retransmitted or sent at the same time.
+    SynAnswer,
     /// The cause is unknown, as in a capture.
     #[default]
     Unknown,
@@ -107,9 +107,9 @@ impl Sent {
     }
 }
 
-/// The meaning of an acknowledgment of new data while nothing is SACKed or marked lost.
+/// The meaning of an acknowledgment of new data on the fast path: nothing is SACKed or marked lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CleanAck {
+pub(crate) struct FastPathAck {
     /// The number of sequence numbers by which it advances SND.UNA.
     pub advanced: u64,
     /// FlightSize before it, in bytes.
@@ -155,8 +155,8 @@ pub struct AckFacts {
     /// the first to acknowledge or SACK. The original of this segment arrived (Linux:
     /// `FLAG_ORIG_SACK_ACKED`).
     pub original: Option<Seq>,
-    /// The D-SACK: the range that it reports as received twice (RFC 2883).
-    pub dsack: Option<DuplicateRange>,
+    /// Its D-SACK block.
+    pub dsack: Option<DsackBlock>,
     /// Does the receiver report more duplicates than there were retransmissions? Linux then ignores
     /// the D-SACK.
     pub dsack_ignored: bool,
@@ -171,9 +171,9 @@ pub struct AckFacts {
     pub echo: Option<u32>,
 }
 
-/// A range of sequence numbers that the receiver received twice.
+/// A D-SACK block: a range of sequence numbers that the receiver received twice (RFC 2883).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DuplicateRange {
+pub struct DsackBlock {
     /// Its first sequence number.
     pub start: Seq,
     /// The sequence number after its last one.

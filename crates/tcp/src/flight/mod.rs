@@ -3,8 +3,8 @@
 //! A sender, a passive detector and a diagnosis all keep a `Flight`, so that all interpret an
 //! acknowledgment by the same code.
 
-mod clean;
 mod facts;
+mod fast_path;
 mod known;
 mod rack;
 mod scoreboard;
@@ -18,8 +18,8 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-pub(crate) use facts::CleanAck;
-pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+pub(crate) use facts::FastPathAck;
+pub use facts::{AckFacts, Cause, DsackBlock, Sent};
 use known::KnownBlocks;
 pub(crate) use rack::{RackLosses, XmitKey};
 pub use scoreboard::LossRule;
@@ -309,7 +309,7 @@ impl Flight {
         }
         if segment.sack_count() > 0 {
             self.sack = true;
-            facts.dsack = duplicate_range(segment);
+            facts.dsack = dsack_block(segment);
             let skip = usize::from(facts.dsack.is_some());
             for block in segment.sack_blocks().skip(skip) {
                 self.mark_sacked(&block, facts, &mut on_delivered);
@@ -400,7 +400,7 @@ fn timestamp_of(segment: &Segment) -> u32 {
 
 /// The D-SACK block: the first one, if it lies below the acknowledgment number or within the
 /// second (RFC 2883 section 4).
-pub(crate) fn duplicate_range(segment: &Segment) -> Option<DuplicateRange> {
+pub(crate) fn dsack_block(segment: &Segment) -> Option<DsackBlock> {
     let mut blocks = segment.sack_blocks();
     let first = blocks.next()?;
     let below = first.end <= segment.ack;
@@ -408,5 +408,5 @@ pub(crate) fn duplicate_range(segment: &Segment) -> Option<DuplicateRange> {
         second.start <= first.start && first.end <= second.end && first != second
     });
     let valid = first.start < first.end && (below || within);
-    valid.then_some(DuplicateRange { start: first.start, end: first.end })
+    valid.then_some(DsackBlock { start: first.start, end: first.end })
 }

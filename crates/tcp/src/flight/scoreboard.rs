@@ -12,7 +12,7 @@ use crate::seq::Seq;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossRule {
     /// The number of discontiguous SACKed sequences.
-    pub runs: u32,
+    pub sacked_ranges: u32,
     /// The number of SACKed bytes.
     pub bytes: u64,
 }
@@ -100,7 +100,7 @@ impl Flight {
     fn loss_end_by(&self, rule: LossRule) -> Seq {
         let (start, end) = (self.highest_run, self.sacked_end);
         let nothing_new = start <= self.lost_end.max(self.una);
-        if nothing_new || self.sacked < u64::from(rule.runs) {
+        if nothing_new || self.sacked < u64::from(rule.sacked_ranges) {
             return self.lost_end;
         }
         let above = self.index_of(start);
@@ -112,7 +112,7 @@ impl Flight {
             if segment.sacked {
                 bytes += u64::from(segment.len);
                 runs += u32::from(!in_run);
-            } else if runs >= rule.runs || bytes >= rule.bytes {
+            } else if runs >= rule.sacked_ranges || bytes >= rule.bytes {
                 return segment.end();
             }
             in_run = segment.sacked;

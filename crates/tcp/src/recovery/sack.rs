@@ -133,5 +133,5 @@ fn loss_rule(recovery: &Recovery, cx: &Context<'_>) -> LossRule {
         SackRules::Rfc3517 => u64::from(dupthresh) * smss,
         SackRules::Rfc6675 | SackRules::Ns2 => u64::from(dupthresh.max(1) - 1) * smss + 1,
     };
-    LossRule { runs: dupthresh, bytes }
+    LossRule { sacked_ranges: dupthresh, bytes }
 }

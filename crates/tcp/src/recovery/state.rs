@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::config::{Bugfix, RecoveryConfig};
-use crate::flight::{AckFacts, CleanAck};
+use crate::flight::{AckFacts, FastPathAck};
 use crate::seq::Seq;
 
 /// The state that all loss recoveries share: duplicate acknowledgments and fast recovery.
@@ -70,9 +70,9 @@ impl Recovery {
 
     /// Records a new acknowledgment for the heuristics of RFC 6582 section 4.
     #[inline]
-    pub fn note_newest(&mut self, clean: &CleanAck) {
-        let echoes_last_transmission = clean.echo.is_some() && clean.echo == clean.newest_timestamp;
-        self.newest = NewestAck { advanced: clean.advanced, echoes_last_transmission };
+    pub fn note_newest(&mut self, ack: &FastPathAck) {
+        let echoes_last_transmission = ack.echo.is_some() && ack.echo == ack.newest_timestamp;
+        self.newest = NewestAck { advanced: ack.advanced, echoes_last_transmission };
     }
 
     /// `cwnd` without the inflation of fast recovery, in bytes.

@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 
 use super::{Chunk, SendPermission, Sender};
 use crate::config::{RtoFloor, Sampling, Validation, WindowLimited};
-use crate::flight::{AckFacts, Cause, CleanAck};
+use crate::flight::{AckFacts, Cause, FastPathAck};
 use crate::recovery::LossRecovery;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -66,29 +66,29 @@ impl Sender {
     /// [`Sender::on_ack`] on the fast path, for an ACK of new data without SACK blocks or flags.
     #[inline(always)]
     pub fn on_fast_path_ack(&mut self, segment: &Segment, at: Instant) {
-        let clean = self.flight.acked_cleanly(segment);
+        let ack = self.flight.on_fast_path_ack(segment);
         self.burst = u32::MAX;
-        self.sample_on_fast_path(&clean, at);
+        self.sample_on_fast_path(&ack, at);
         self.last_activity.received = Some(at);
-        self.recovery.note_newest(&clean);
-        self.window.grow(clean.advanced);
+        self.recovery.note_newest(&ack);
+        self.window.grow(ack.advanced);
         self.restart_timer(at);
     }
 
     /// Takes the same round-trip sample as [`Sender::on_ack`].
     #[inline(always)]
-    fn sample_on_fast_path(&mut self, clean: &CleanAck, at: Instant) {
-        let sent = match (self.config.rto.sampling, clean.echo) {
-            (Sampling::Linux, Some(echo)) => clean.sent.or_else(|| Some(self.instant_of(echo, at))),
+    fn sample_on_fast_path(&mut self, ack: &FastPathAck, at: Instant) {
+        let sent = match (self.config.rto.sampling, ack.echo) {
+            (Sampling::Linux, Some(echo)) => ack.sent.or_else(|| Some(self.instant_of(echo, at))),
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, at)),
-            (Sampling::EveryAck | Sampling::Linux, None) => clean.sent,
+            (Sampling::EveryAck | Sampling::Linux, None) => ack.sent,
             (Sampling::OncePerWindow | Sampling::EverySegment, _) => {
                 let timed = self.timed.take_if(|(seq, _)| *seq < self.flight.una());
                 timed.map(|(_, sent)| sent)
             }
         };
         let Some(sent) = sent else { return };
-        self.rtt.expect_samples(clean.flight_size, self.window.smss());
+        self.rtt.expect_samples(ack.flight_size, self.window.smss());
         let rtt = self.rtt.measure(sent, at);
         self.rtt.sample(rtt, self.flight.una(), self.flight.max());
     }

@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 use super::{Detector, Episode, Reason, Verdict};
-use crate::flight::{AckFacts, DuplicateRange, Sent};
+use crate::flight::{AckFacts, DsackBlock, Sent};
 use crate::seq::Seq;
 
 /// Waits until every retransmission of an episode is reported as a duplicate.
@@ -29,14 +29,14 @@ struct Retransmitted {
 }
 
 impl Retransmitted {
-    fn overlaps(&self, range: &DuplicateRange) -> bool {
+    fn overlaps(&self, range: &DsackBlock) -> bool {
         self.start < range.end && range.start < self.end
     }
 }
 
 impl Dsack {
     /// Steps A.2 to A.4 for a D-SACK.
-    fn take(&mut self, range: &DuplicateRange, episode: &Episode) -> Verdict {
+    fn take(&mut self, range: &DsackBlock, episode: &Episode) -> Verdict {
         let mut reported =
             self.segments.iter_mut().filter(|segment| segment.overlaps(range)).peekable();
         // A.4: the segment was never retransmitted.

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::{Detector, Episode, Reason, Verdict};
-use crate::flight::{AckFacts, DuplicateRange, Sent};
+use crate::flight::{AckFacts, DsackBlock, Sent};
 use crate::seq::Seq;
 
 /// Counts the retransmissions of an episode and their reported duplicates.
@@ -26,7 +26,7 @@ pub struct DsackLinux {
 
 impl DsackLinux {
     /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
-    fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
+    fn counts(&self, range: &DsackBlock, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;
         range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))

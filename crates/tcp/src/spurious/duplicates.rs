@@ -10,7 +10,7 @@
 use alloc::collections::VecDeque;
 
 use super::{Episode, EpisodeKind};
-use crate::flight::{Cause, DuplicateRange, Sent};
+use crate::flight::{Cause, DsackBlock, Sent};
 use crate::seq::Seq;
 
 /// Why a segment arrived twice.
@@ -97,7 +97,7 @@ impl Retransmissions {
         let kind = match sent.cause {
             Cause::Timeout | Cause::GoBackN | Cause::Probe => EpisodeKind::Timeout,
             Cause::FastRetransmit | Cause::Recovery => EpisodeKind::FastRetransmit,
-            Cause::New | Cause::Answer | Cause::Unknown => episode.kind,
+            Cause::New | Cause::SynAnswer | Cause::Unknown => episode.kind,
         };
         self.push(sent, (kind, Some(episode.number)), episode.high);
     }
@@ -115,7 +115,7 @@ impl Retransmissions {
 
     /// The meaning of a D-SACK for `range`; SND.UNA was `una_before`. A report counts for the first
     /// matching retransmission that is not reported yet.
-    pub fn report(&mut self, range: &DuplicateRange, una_before: Seq) -> Report {
+    pub fn report(&mut self, range: &DsackBlock, una_before: Seq) -> Report {
         let matches = |segment: &&mut Retransmitted| {
             !segment.reported && segment.start < range.end && range.start < segment.end
         };

@@ -17,7 +17,7 @@
 use alloc::vec::Vec;
 
 use super::{Detector, Episode, EpisodeKind, Reason, Verdict};
-use crate::flight::{AckFacts, DuplicateRange, Sent};
+use crate::flight::{AckFacts, DsackBlock, Sent};
 use crate::seq::Seq;
 
 /// Detects an echo that is older than the first retransmission, or a report of every
@@ -72,7 +72,7 @@ impl UndoLinux {
     }
 
     /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
-    fn counts(&self, range: &DuplicateRange, una_before: Seq) -> bool {
+    fn counts(&self, range: &DsackBlock, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;
         range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))

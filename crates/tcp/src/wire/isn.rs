@@ -14,7 +14,7 @@ const TICK: u64 = 4_000;
 
 impl Side {
     /// The source end of these addresses and ports, with the initial sequence number of RFC 6528 at
-    /// `at`. [`Numbering::negotiate`](super::Numbering::negotiate) sets its shift.
+    /// `at`. [`WireMapping::negotiate`](super::WireMapping::negotiate) sets its shift.
     pub fn chosen(secret: Secret, addresses: Addresses, ports: Ports, at: Instant) -> Self {
         let clock = (at.nanos() / TICK) as u32;
         let offset = offset(secret, addresses, ports) as u32;

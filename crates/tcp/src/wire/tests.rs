@@ -11,14 +11,14 @@ const ADDRESSES: Addresses =
 const PORTS: Ports = Ports { from: 49_152, to: 80 };
 
 /// A connection both of whose initial sequence numbers are about to wrap.
-const NUMBERING: Numbering = Numbering {
+const MAPPING: WireMapping = WireMapping {
     from: Side { isn: 0xffff_fff0, shift: 7 },
     to: Side { isn: 0xffff_ffff, shift: 2 },
 };
 const START: SeqReference = SeqReference { seq: Seq::FIRST, ack: Seq::FIRST };
 
 fn emit(segment: &Segment) -> Header {
-    WireSegment::narrow(segment, &NUMBERING, PORTS).emit(ADDRESSES, Payload::Zeros)
+    WireSegment::from_segment(segment, &MAPPING, PORTS).emit(ADDRESSES, Payload::Zeros)
 }
 
 fn parse(header: &[u8], len: u32) -> WireSegment {
@@ -27,7 +27,7 @@ fn parse(header: &[u8], len: u32) -> WireSegment {
 
 fn round_trip(segment: &Segment) -> Segment {
     let near = SeqReference { seq: segment.seq, ack: segment.ack };
-    parse(&emit(segment), segment.len).widen(&NUMBERING, near)
+    parse(&emit(segment), segment.len).to_segment(&MAPPING, near)
 }
 
 fn syn(options: SynOptions) -> Segment {
@@ -115,13 +115,13 @@ fn t_b_7_windows_are_shifted_except_in_a_syn() {
     segment.window = 1000 << 7;
     let header = emit(&segment);
     assert_eq!(header[14..16], 1000_u16.to_be_bytes());
-    assert_eq!(parse(&header, 0).widen(&NUMBERING, START).window, 128_000);
+    assert_eq!(parse(&header, 0).to_segment(&MAPPING, START).window, 128_000);
 
     let mut opening = syn(SynOptions { window_scale: Some(7), ..SynOptions::default() });
     opening.window = 1000;
     let header = emit(&opening);
     assert_eq!(header[14..16], 1000_u16.to_be_bytes());
-    assert_eq!(parse(&header, 0).widen(&NUMBERING, START).window, 1000);
+    assert_eq!(parse(&header, 0).to_segment(&MAPPING, START).window, 1000);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_window_is_never_rounded_up() {
     ] {
         let mut segment = Segment::new(Seq::FIRST, 0, flags);
         segment.window = window;
-        assert_eq!(parse(&emit(&segment), 0).widen(&NUMBERING, START).window, read);
+        assert_eq!(parse(&emit(&segment), 0).to_segment(&MAPPING, START).window, read);
     }
 }
 
@@ -148,9 +148,9 @@ fn t_b_8_one_side_alone_does_not_scale() {
         (None, Some(2), (0, 0)),
         (None, None, (0, 0)),
     ] {
-        let mut numbering = NUMBERING;
-        numbering.negotiate(scale(from), scale(to));
-        assert_eq!((numbering.from.shift, numbering.to.shift), shifts, "{from:?} {to:?}");
+        let mut mapping = MAPPING;
+        mapping.negotiate(scale(from), scale(to));
+        assert_eq!((mapping.from.shift, mapping.to.shift), shifts, "{from:?} {to:?}");
     }
 }
 
@@ -158,22 +158,22 @@ fn t_b_8_one_side_alone_does_not_scale() {
 fn t_b_9_a_shift_above_14_counts_as_14() {
     let received = with_options(&[1, 3, 3, 15]);
     assert_eq!(received.syn.window_scale, Some(15));
-    let segment = received.widen(&NUMBERING, START);
+    let segment = received.to_segment(&MAPPING, START);
     assert_eq!(segment.syn_options().window_scale, Some(14));
 
     let sent = syn(SynOptions { window_scale: Some(15), ..SynOptions::default() });
     assert_eq!(emit(&sent)[20..], [1, 3, 3, 14]);
 
-    let mut numbering = NUMBERING;
-    numbering.negotiate(sent.syn_options(), received.syn);
-    assert_eq!((numbering.from.shift, numbering.to.shift), (14, 14));
+    let mut mapping = MAPPING;
+    mapping.negotiate(sent.syn_options(), received.syn);
+    assert_eq!((mapping.from.shift, mapping.to.shift), (14, 14));
 }
 
 #[test]
 fn t_b_10_an_absent_mss_stays_absent() {
-    let segment = with_options(&[]).widen(&NUMBERING, START);
+    let segment = with_options(&[]).to_segment(&MAPPING, START);
     assert_eq!(segment.syn_options(), SynOptions::default());
-    let segment = with_options(&[2, 4, 0x02, 0x18]).widen(&NUMBERING, START);
+    let segment = with_options(&[2, 4, 0x02, 0x18]).to_segment(&MAPPING, START);
     assert_eq!(segment.syn_options().mss, Some(536));
 }
 
@@ -224,25 +224,25 @@ fn t_b_29_more_sack_blocks_than_fit_end_the_list() {
 
 #[test]
 fn t_b_30_an_empty_sack_block_is_ignored() {
-    let isn = NUMBERING.to.isn;
+    let isn = MAPPING.to.isn;
     let block = |start, end| SackBlock {
         start: (Seq::FIRST + start).narrow(isn),
         end: (Seq::FIRST + end).narrow(isn),
     };
-    let mut segment = WireSegment::narrow(&ack(Seq::FIRST + 100), &NUMBERING, PORTS);
+    let mut segment = WireSegment::from_segment(&ack(Seq::FIRST + 100), &MAPPING, PORTS);
     segment.sack =
         [block(200, 200), block(300, 200), block(400, 500), block(600, 600 + (1 << 31))].into();
-    let widened = segment.widen(&NUMBERING, START);
+    let widened = segment.to_segment(&MAPPING, START);
     let blocks: Vec<_> = widened.sack_blocks().collect();
     assert_eq!(blocks, [Seq::FIRST + 400..Seq::FIRST + 500]);
 }
 
 #[test]
 fn fields_without_meaning_are_left_out() {
-    let mut segment = WireSegment::narrow(&ack(Seq::FIRST + 100), &NUMBERING, PORTS);
+    let mut segment = WireSegment::from_segment(&ack(Seq::FIRST + 100), &MAPPING, PORTS);
     segment.syn = SynOptions { mss: Some(9), window_scale: Some(9), sack_permitted: true };
     segment.sack.push(SackBlock { start: 200, end: 300 });
-    let read = |flags| WireSegment { flags, ..segment.clone() }.widen(&NUMBERING, START);
+    let read = |flags| WireSegment { flags, ..segment.clone() }.to_segment(&MAPPING, START);
 
     let data = read(Flags::ACK);
     assert_eq!((data.syn_options(), data.sack_count()), (SynOptions::default(), 1));
@@ -302,7 +302,7 @@ fn sack_blocks_that_do_not_fit_are_left_out() {
         syn: SynOptions { mss: Some(1), window_scale: Some(1), sack_permitted: true },
         timestamps: Some(Timestamps::default()),
         sack: [block; 4].into(),
-        ..WireSegment::narrow(&ack(Seq::FIRST), &NUMBERING, PORTS)
+        ..WireSegment::from_segment(&ack(Seq::FIRST), &MAPPING, PORTS)
     };
     let read = parse(&crowded.emit(ADDRESSES, Payload::Zeros), 0);
     assert_eq!(read, WireSegment { sack: [block].into_iter().collect(), ..crowded });
@@ -314,7 +314,7 @@ fn the_checksum_covers_addresses_header_and_payload() {
     for addresses in [ADDRESSES, v6] {
         let mut segment = ack(Seq::FIRST + 1);
         segment.len = 3;
-        let wire = WireSegment::narrow(&segment, &NUMBERING, PORTS);
+        let wire = WireSegment::from_segment(&segment, &MAPPING, PORTS);
         let mut bytes = wire.emit(addresses, Payload::Bytes(b"odd")).to_vec();
         bytes.extend(b"odd");
         assert!(checksum_holds(&bytes, addresses));

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use rtolab_tcp::config::{
     AfterClose, ConnectionConfig, GiveUp, KeepAlive, Limits, Nagle, TimeWaitReset, WindowLimited,
 };
-use rtolab_tcp::wire::{Numbering, Ports, SackBlock, SeqReference, Side, WireSegment};
+use rtolab_tcp::wire::{Ports, SackBlock, SeqReference, Side, WireMapping, WireSegment};
 use rtolab_tcp::{Config, Connection, Event, Flags, Segment, Seq, State, SynOptions, Timestamps};
 use rtolab_time::{Duration, Instant};
 
@@ -248,9 +248,9 @@ impl TestedConnection {
         let flight = connection.sender().flight();
         let near = SeqReference { seq: connection.receiver().rcv_nxt(), ack: flight.max() };
         let side = |isn| Side { isn, shift: 3 };
-        let numbering = Numbering { from: side(0xffff_f000), to: side(0x7fff_f000) };
+        let mapping = WireMapping { from: side(0xffff_f000), to: side(0x7fff_f000) };
         let far = |number: Seq, isn, by: i32| number.narrow(isn).wrapping_add(by as u32);
-        let ack = far(near.ack, numbering.to.isn, arrival.ack);
+        let ack = far(near.ack, mapping.to.isn, arrival.ack);
         let block = |(start, end): &(i32, i32)| SackBlock {
             start: ack.wrapping_add(*start as u32),
             end: ack.wrapping_add(*end as u32),
@@ -260,7 +260,7 @@ impl TestedConnection {
         let stamp = |by: i32| clock.wrapping_add(by as u32);
         let wire = WireSegment {
             ports: Ports { from: 1, to: 2 },
-            seq: far(near.seq, numbering.from.isn, arrival.seq),
+            seq: far(near.seq, mapping.from.isn, arrival.seq),
             ack,
             len: arrival.len,
             window: arrival.window,
@@ -271,7 +271,7 @@ impl TestedConnection {
                 .map(|(value, echo)| Timestamps { value: stamp(value), echo: stamp(echo) }),
             sack: arrival.blocks.iter().take(4).map(block).collect(),
         };
-        wire.widen(&numbering, near)
+        wire.to_segment(&mapping, near)
     }
 
     fn receives(&mut self, segment: &Segment) {

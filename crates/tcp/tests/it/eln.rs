@@ -8,29 +8,30 @@ fn ten(sender: &str) -> Setup {
 }
 
 #[test]
-fn a_loss_of_the_link_is_retransmitted_and_leaves_the_window_as_it_is() {
+fn a_loss_of_the_link_is_retransmitted_and_keeps_the_window() {
     let mut s = ten("sack+eln").sent(1..=10);
     s.sacks(0, [2..=2]).sacks(0, [2..=3]).expect_nothing();
-    // Of the ten in the window three have arrived, and one is lost and retransmitted.
+    // Three of ten segments are SACKed, and one is lost and retransmitted: pipe is 7.
     s.loses_on_link(0, [2..=4]).expect([1, 11, 12, 13]).fast_retransmits(1).cwnd(10.0);
     s.loses_on_link(0, [2..=5]).expect([14]);
     s.ack(10).expect(15..=20).cwnd(10.0).ssthresh(10);
 }
 
 #[test]
-fn reno_and_newreno_keep_it_too() {
+fn reno_and_newreno_keep_the_window_too() {
     for (recovery, last) in [("reno", 23), ("newreno", 15)] {
         let mut s = ten(&format!("{recovery}+eln")).sent(1..=10);
         s.loses_on_link(0, []).loses_on_link(0, []).expect_nothing();
         // Three duplicates inflate the window.
         s.loses_on_link(0, []).expect([1, 11, 12, 13]).ssthresh(10);
-        // With nothing outstanding NewReno goes on from one segment (RFC 6582 section 3.2 step 3).
+        // With FlightSize 0 NewReno continues with a cwnd of two segments:
+        // min(ssthresh, max(FlightSize, SMSS) + SMSS) (RFC 6582 section 3.2 step 3).
         s.ack(13).expect(14..=last).ssthresh(10);
     }
 }
 
 #[test]
-fn reductions_that_take_several_acks_keep_it() {
+fn reductions_that_take_several_acks_keep_the_window() {
     for reduction in ["prr", "prr:crb", "prr:ssrb"] {
         let mut s = ten(&format!("sack+eln+{reduction}")).sent(1..=10);
         s.sacks(0, [2..=2]).sacks(0, [2..=3]);

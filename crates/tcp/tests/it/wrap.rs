@@ -11,7 +11,7 @@ use crate::script::pair::{End, connected};
 use crate::script::{SEGMENT, base, number_of, start_of};
 use rtolab_tcp::config::InitialWindow;
 use rtolab_tcp::spurious::Verdict;
-use rtolab_tcp::wire::{Addresses, Numbering, Payload, Ports, SeqReference, Side, WireSegment};
+use rtolab_tcp::wire::{Addresses, Payload, Ports, SeqReference, Side, WireMapping, WireSegment};
 use rtolab_tcp::{Event, Flags, Segment, Seq, specification};
 
 const ADDRESSES: Addresses =
@@ -42,8 +42,8 @@ struct Wire {
     receiver: End,
     /// The acknowledgment numbers that the sender has received.
     acks: Vec<u32>,
-    /// The numbering towards the receiver.
-    numbering: Numbering,
+    /// The mapping towards the receiver.
+    mapping: WireMapping,
 }
 
 impl Wire {
@@ -56,25 +56,26 @@ impl Wire {
         let sending = specification::sender(spec, &config).unwrap();
         let (sender, receiver) = connected(&sending, &receiving, millis);
         let side = |isn| Side { isn, shift: 0 };
-        let numbering = Numbering { from: side(ISN), to: side(0x0102_0304) };
-        Self { sender, receiver, acks: Vec::new(), numbering }
+        let mapping = WireMapping { from: side(ISN), to: side(0x0102_0304) };
+        Self { sender, receiver, acks: Vec::new(), mapping }
     }
 
     /// Converts the segment to bytes and back.
-    fn travels(segment: &Segment, numbering: &Numbering, to: &End) -> (WireSegment, Segment) {
-        let header = WireSegment::narrow(segment, numbering, PORTS).emit(ADDRESSES, Payload::Zeros);
+    fn travels(segment: &Segment, mapping: &WireMapping, to: &End) -> (WireSegment, Segment) {
+        let header =
+            WireSegment::from_segment(segment, mapping, PORTS).emit(ADDRESSES, Payload::Zeros);
         let length = header.len() + segment.len as usize;
         let read = WireSegment::parse(&header, length).expect("a whole header");
-        let widened = read.widen(numbering, SeqReference { seq: to.rcv_nxt(), ack: to.una() });
+        let widened = read.to_segment(mapping, SeqReference { seq: to.rcv_nxt(), ack: to.una() });
         (read, widened)
     }
 
     /// A segment reaches the receiver, whose answer reaches the sender 10 ms later. Returns the
     /// segments that the sender then sends.
     fn round_trip(&mut self, segment: &Segment, millis: u64) -> Vec<u32> {
-        let (_, data) = Self::travels(segment, &self.numbering, &self.receiver);
+        let (_, data) = Self::travels(segment, &self.mapping, &self.receiver);
         let answer = self.receiver.answers(&data, millis)[0];
-        let (wire, ack) = Self::travels(&answer, &self.numbering.reversed(), &self.sender);
+        let (wire, ack) = Self::travels(&answer, &self.mapping.reversed(), &self.sender);
         self.acks.push(wire.ack);
         let left = self.sender.answers(&ack, millis + 10);
         left.iter().map(|segment| number_of(segment.seq)).collect()
@@ -85,7 +86,7 @@ impl Wire {
     fn acknowledged(&mut self, end: Seq, millis: u64) -> Vec<u32> {
         let mut segment = Segment::new(self.receiver.una(), 0, Flags::ACK);
         (segment.ack, segment.window) = (end, 60_000);
-        let (wire, ack) = Self::travels(&segment, &self.numbering.reversed(), &self.sender);
+        let (wire, ack) = Self::travels(&segment, &self.mapping.reversed(), &self.sender);
         self.acks.push(wire.ack);
         let left = self.sender.answers(&ack, millis);
         left.iter().map(|segment| number_of(segment.seq)).collect()
@@ -194,7 +195,7 @@ fn t_nr_5_an_acknowledgment_beyond_recover_may_have_a_smaller_number() {
     // of that ACK start nothing; those of the ACK of the next 31 bytes, number 0x10, do.
     for (more, number, fast_retransmits) in [(0, 0xffff_fff1, 0), (31, 0x10, 1)] {
         let mut wire = Wire::connected("newreno:careful", 10);
-        wire.numbering.from.isn = 0xffff_fff0 - 6 * SEGMENT;
+        wire.mapping.from.isn = 0xffff_fff0 - 6 * SEGMENT;
         wire.sender.connection.write(u64::from(6 * SEGMENT + 31));
         assert_eq!(wire.sender.sends(10).len(), 6);
         let at = wire.sender.timer();

@@ -20,7 +20,7 @@ from rtolab.experiments.arq2002.network import (
     Setting,
     experiment,
 )
-from rtolab.experiments.base import Bounds, Check, Metric, Value, from_paper, our_own, taken
+from rtolab.experiments.base import Bounds, Check, Metric, Value, from_paper, interpreted, our_own
 from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.stats import Estimate, mean_of, ratio_of_means
@@ -155,7 +155,7 @@ def independent(local: Local, delay: int) -> Check:
         "ratio",
         measure,
         {RUNS: Bounds(high=APART)},
-        explained=NOT_SO,
+        failure_cause=NOT_SO,
     )
 
 
@@ -183,7 +183,7 @@ def positive(delay: int) -> Check:
         "order",
         lambda measured: min(gain(measured, competing(flows, delay)).low for flows in FLOWS),
         {RUNS: Bounds(0, strict=True)},
-        explained=SCATTER,
+        failure_cause=SCATTER,
     )
 
 
@@ -235,8 +235,8 @@ COMPETING = experiment(
     ),
     assumptions=(
         *(a for a in SET if a.name != "competing TCP flows"),
-        taken("competing flows", "Reno, from the fixed host", "4 names neither"),
-        taken("independent", "10 % or less", "4.1 says independent"),
+        interpreted("competing flows", "Reno, from the fixed host", "4 names neither"),
+        interpreted("independent", "10 % or less", "4.1 says independent"),
     ),
 )
 

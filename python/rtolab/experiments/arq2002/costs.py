@@ -86,7 +86,7 @@ FIG5 = experiment(
                 lambda measured, delay=delay: goodput_change(measured, delay, GOODPUT),  # type: ignore[misc]
                 {RUNS: Bounds(-3, -1)},
                 note=f"printed: {printed}; the bounds are one point either way",
-                explained=ONE_COPY,
+                failure_cause=ONE_COPY,
                 basis="paper",
                 fitted="the definition of traffic was chosen after its results had been seen",
             )
@@ -205,7 +205,7 @@ FIG6 = experiment(
             lambda measured: reversal(measured, "drop", (10, 100)),
             {RUNS: Bounds(2, 5)},
             basis="ours",
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "the order reverses between 1.8 and 1.9 %, so at 2 % it is already reversed. This "
                 "is the PER at which the queue at 10 ms empties, with any arithmetic of the "
                 "timer; larger packets or a larger window raise it. In ns-2.35 itself, with these "
@@ -236,7 +236,7 @@ FIG6 = experiment(
             lambda measured: worst(measured, MAX_DELAY),
             {RUNS: Bounds(3, 5)},
             note='"about 4 times" is read as 3 to 5',
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "a local retransmission takes 300 ms, and the maximum without one includes the "
                 "time in the queue",
                 f"rtolab reproduce arq2002/fig6 {SMALL_PACKETS}",

@@ -107,7 +107,7 @@ FIG7 = experiment(
                 lambda measured: dupacks_of(measured, 10.0),
                 {10: Bounds(1, 1.2, strict=True)},
                 note="the upper bound is ours",
-                explained=demonstrated(
+                failure_cause=demonstrated(
                     "without local retransmission there are seven timeouts per 100 acknowledged "
                     "segments, because the window is 2.7 segments on average, too few for three "
                     "dupacks (5.3 with it): drop has fewer fast retransmits, rather than arq more",
@@ -273,7 +273,7 @@ FIG10_DELAYS = experiment(
             "order",
             lambda measured: average(more_dupacks(measured, 100, 50)).low,
             {RUNS: Bounds(1, strict=True)},
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "once three packets overtake a local retransmission, it triggers one fast "
                 "retransmit; further packets that overtake it trigger no other. So the difference "
                 "is 1 %, which 60 runs cannot show (ns-2.35 itself: 1.04, 1.00, 1.01 and 1.01 at "

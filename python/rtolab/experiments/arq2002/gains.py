@@ -69,7 +69,7 @@ def gain_of(measured: ExperimentRuns, pair: Pair) -> Estimate:
 
 
 def always_positive(
-    name: str, pairs: Sequence[Pair], explained: Explanation | None = None
+    name: str, pairs: Sequence[Pair], failure_cause: Explanation | None = None
 ) -> Check:
     """The low ends of the 95 % intervals of the gains are all above 0."""
     return Check(
@@ -77,19 +77,19 @@ def always_positive(
         "order",
         lambda measured: min(gain_of(measured, pair).low for pair in pairs),
         {RUNS: Bounds(0, strict=True)},
-        explained=explained,
+        failure_cause=failure_cause,
         basis="paper",
     )
 
 
-def smaller(name: str, less: Pair, more: Pair, explained: Explanation | None = None) -> Check:
+def smaller(name: str, less: Pair, more: Pair, failure_cause: Explanation | None = None) -> Check:
     """One gain is significantly below another: the interval of their difference is below 0."""
     return Check(
         f"gain, {name}, high end, %",
         "order",
         lambda measured: difference(measured, less, more).high,
         {RUNS: Bounds(high=0, strict=True)},
-        explained=explained,
+        failure_cause=failure_cause,
         basis="paper",
     )
 
@@ -133,7 +133,7 @@ def shrinks(rate: int) -> Check:
         f"{rate} kbit/s, PER 1 %: {longest} ms less {shortest} ms",
         on(1.0, longest, rate),
         on(1.0, shortest, rate),
-        explained=demonstrated(
+        failure_cause=demonstrated(
             "at 144 kbit/s the link needs 0.8 s to send a window of 20 packets, several round "
             "trips of 50 ms each way. The queue therefore hides most of the cost of a drop, as at "
             "384 kbit/s and 10 ms. The gain shrinks with delay only if the window limits "
@@ -192,7 +192,7 @@ FIG4 = experiment(
             {RUNS: Bounds(30, 45)},
             note="printed: 37.6; the bounds are ours",
             basis="paper",
-            because=demonstrated(
+            not_reproducible=demonstrated(
                 "at 10 ms the window of 20 packets is several times the capacity of the link, so "
                 "halving it does not empty the queue, and at a PER of 1 % a drop costs almost "
                 "nothing. The published gain appears at a higher PER (see the derived value), or "

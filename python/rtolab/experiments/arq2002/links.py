@@ -104,7 +104,7 @@ MIXED_LOSS = experiment(
             lambda measured: points(measured, WAN) - points(measured, LAN),
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the difference that Figure 4 shows",
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "the increase is smaller over the WAN at 50 and 100 ms and larger at 10 ms, where "
                 "losses on the WAN empty the queue that hides the cost of a drop (see "
                 "arq2002/stated)",
@@ -122,7 +122,7 @@ MIXED_LOSS = experiment(
             {RUNS: Bounds(high=0, strict=True)},
             note="the gain read as the ratio that section 4.2 prints",
             basis="paper",
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "over the LAN at 10 ms the flow fills the link with local retransmission and "
                 "nearly fills it without, so there is little to gain. Losses on the WAN empty the "
                 "queue that hides the cost of drops, and the same local retransmissions gain "

@@ -16,8 +16,8 @@ from rtolab.experiments.base import (
     Experiment,
     Variant,
     assumed,
+    interpreted,
     stated,
-    taken,
 )
 
 Local = Literal["arq", "drop"]
@@ -231,20 +231,20 @@ WORLD: tuple[Assumption, ...] = (
     stated("measure.to", "105 s", "4: and ends 5 s before the end"),
     stated("link.wireless.states.shared", "false", "3.1: directions differ; assumed independent"),
     assumed("link.wireless.queue", "50 packets", "ns-2's default, drop-tail; never full here"),
-    taken("retries", "3", "4.1: the default retry limit; 4 transmissions in all"),
-    taken(
+    interpreted("retries", "3", "4.1: the default retry limit; 4 transmissions in all"),
+    interpreted(
         "local retransmission",
         "selective, reported when the damaged packet arrives, delivered out of order",
         "1 and 5.2: triggered by selective acknowledgment, and packets get reordered",
     ),
-    taken(
+    interpreted(
         "errors on the uplink",
         "those of the downlink, independent",
         "3.1: the model includes asymmetric errors, but no rate of the uplink is printed. Errors "
         "of ACKs alone lower the throughput of drop at a PER of 10 % by a quarter",
     ),
-    taken("segmentation", "none", "4: about 15 % of the raw rate; see arq2002/stated"),
-    taken("competing TCP flows", "none", "4: up to 8; see arq2002/competing"),
+    interpreted("segmentation", "none", "4: about 15 % of the raw rate; see arq2002/stated"),
+    interpreted("competing TCP flows", "none", "4: up to 8; see arq2002/competing"),
 )
 
 NS2: tuple[Assumption, ...] = (

@@ -91,7 +91,7 @@ def less_with_losses(delay: int) -> Check:
         "order",
         measure,
         {RUNS: Bounds(high=0, strict=True)},
-        explained=demonstrated(
+        failure_cause=demonstrated(
             "at 10 ms the queue of 20 packets hides the cost of a drop as long as nothing else is "
             "lost; losses on the WAN empty it, and the same local retransmissions gain more",
             f"rtolab reproduce arq2002/stated {SMALL_PACKETS}",

@@ -294,14 +294,14 @@ def weight_checks() -> list[Check]:
 def _timeouts_over(
     pair: tuple[Case, Case], per: float, bounds: Bounds, words: tuple[str, Explanation | None]
 ) -> Check:
-    (above, below), (note, explained) = pair, words
+    (above, below), (note, failure_cause) = pair, words
     return Check(
         f"timeouts, {above.series} over {below.series}, PER {per:g} %",
         "ratio",
         lambda measured: timeouts_over(measured, above, below),
         {RUNS: bounds},
         note=note,
-        explained=explained,
+        failure_cause=failure_cause,
         basis="paper",
     )
 

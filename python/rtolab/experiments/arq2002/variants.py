@@ -84,7 +84,7 @@ def over_pers(
     better: tuple[Sender, ...],
     worse: tuple[Sender, ...],
     *,
-    explained: Explanation | None = None,
+    failure_cause: Explanation | None = None,
 ) -> Check:
     """Without local retransmission, `better` outperform `worse` at each of these PERs."""
     rates = tuple(pers)
@@ -100,7 +100,12 @@ def over_pers(
         )
 
     return Check(
-        name, "order", measure, {RUNS: Bounds(1, strict=True)}, explained=explained, basis="paper"
+        name,
+        "order",
+        measure,
+        {RUNS: Bounds(1, strict=True)},
+        failure_cause=failure_cause,
+        basis="paper",
     )
 
 
@@ -110,7 +115,7 @@ def over(measured: ExperimentRuns, sender: Sender, other: Sender, per: float) ->
 
 
 def below(
-    sender: Sender, other: Sender, pers: tuple[float, ...], explained: Explanation | None = None
+    sender: Sender, other: Sender, pers: tuple[float, ...], failure_cause: Explanation | None = None
 ) -> Check:
     """With local retransmission a sender is certainly below another, at each of these PERs."""
     rates = " and ".join(f"{per:g}" for per in pers)
@@ -119,7 +124,7 @@ def below(
         "order",
         lambda measured: max(over(measured, sender, other, per).high for per in pers),
         {RUNS: Bounds(high=1, strict=True)},
-        explained=explained,
+        failure_cause=failure_cause,
         basis="paper",
         fitted=RATE_CHOSEN,
     )
@@ -216,7 +221,7 @@ FIG3 = experiment(
                 (10.0,),
                 (NEWRENO, SACK),
                 (TAHOE, RENO),
-                explained=NOBODY_RECOVERS,
+                failure_cause=NOBODY_RECOVERS,
             ),
             over_pers("drop: Tahoe / Reno, PER 5 %", (5.0,), (TAHOE,), (RENO,)),
             over_pers(
@@ -224,7 +229,7 @@ FIG3 = experiment(
                 (10.0,),
                 (TAHOE,),
                 (RENO,),
-                explained=ALIKE_AT_10,
+                failure_cause=ALIKE_AT_10,
             ),
         ),
         *(below(TAHOE, other, FIG3_PERS) for other in (RENO, NEWRENO, SACK)),

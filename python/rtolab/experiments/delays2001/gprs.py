@@ -15,9 +15,9 @@ from rtolab.experiments.base import (
     Value,
     Variant,
     assumed,
+    interpreted,
     our_own,
     stated,
-    taken,
 )
 from rtolab.experiments.counts import After, Count, unneeded_from
 from rtolab.experiments.delays2001.set_up import METRICS, WINDOWS_98, WINDOWS_NT
@@ -106,7 +106,7 @@ def off(value: float, bounds: Bounds) -> float:
     return max(low - value, value - high, 0.0)
 
 
-def either(name: str, bounds: Bounds, count: Count, explained: Explanation) -> Check:
+def either(name: str, bounds: Bounds, count: Count, failure_cause: Explanation) -> Check:
     """A count is within bounds with Windows 98 or with NT: the figure is a trace of one of them.
 
     Each claim is judged on the system that comes nearer to it, so two claims may hold with two.
@@ -121,7 +121,9 @@ def either(name: str, bounds: Bounds, count: Count, explained: Explanation) -> C
             found += [] if value is None else [value]
         return min(found, key=lambda value: off(value, bounds), default=None)
 
-    return Check(f"Windows 98 or NT: {name}", "shape", measure, {1: bounds}, explained=explained)
+    return Check(
+        f"Windows 98 or NT: {name}", "shape", measure, {1: bounds}, failure_cause=failure_cause
+    )
 
 
 PING = Variant("sack", "Ping")
@@ -204,7 +206,7 @@ def gprs() -> tuple[Experiment, ...]:
                 ),
                 assumed("link.gprs.queue", "64 packets", "nothing was lost"),
                 assumed("receiver.buffer", "8 KiB", "a usual window of the time"),
-                taken("sender", "Windows 98 and NT 4.0", "5.3 saw the overruns in both"),
+                interpreted("sender", "Windows 98 and NT 4.0", "5.3 saw the overruns in both"),
             ),
             unstated=DOWNLOAD,
             shown=(0.0, 100.0),
@@ -238,7 +240,7 @@ def gprs() -> tuple[Experiment, ...]:
                     ),
                 ),
             ),
-            assumptions=(taken("reselections", "four of 10 to 14 s", "forced by hand"),),
+            assumptions=(interpreted("reselections", "four of 10 to 14 s", "forced by hand"),),
             endless=True,
             runs=1,
             quick_runs=1,

@@ -8,8 +8,8 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     fitted,
+    interpreted,
     stated,
-    taken,
 )
 from rtolab.experiments.counts import (
     After,
@@ -136,7 +136,7 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(41, 43),
                         "the timer expires, s",
                         lambda _, first: first.at,
-                        explained=demonstrated(
+                        failure_cause=demonstrated(
                             "with one sample a window the timeout is 12 s so early in the "
                             "transfer, and with a sample for each ACK it is too short; the paper "
                             "does not say how BSDi's timer was fed",
@@ -149,7 +149,7 @@ def hiccups() -> tuple[Experiment, ...]:
                         Bounds(53, 55),
                         "no new segments from then on, s",
                         lambda trace, first: pause_of_new_data(trace, first)[0],
-                        explained=demonstrated(
+                        failure_cause=demonstrated(
                             "the pause begins a sixth of a second early, by the time at which the "
                             "hold is assumed to begin; half a second later it is right, and the "
                             "fast retransmit half a second late",
@@ -252,7 +252,7 @@ def hiccups() -> tuple[Experiment, ...]:
                 assumed("tcp.rto.k", "1", "4.2: an aggressive timer"),
                 assumed("tcp.rto.sampling", "once-per-window", "as in BSD"),
                 assumed("tcp.window.initial", "16384 B", "5.3: as FreeBSD"),
-                taken("chain", "timeouts after the first fast retransmit", "4.2"),
+                interpreted("chain", "timeouts after the first fast retransmit", "4.2"),
             ),
             shown=(0.0, 90.0),
         ),

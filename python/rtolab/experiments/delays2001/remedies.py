@@ -11,8 +11,8 @@ from rtolab.experiments.base import (
     Mark,
     Variant,
     assumed,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.counts import After, fast_retransmits, left_alone, unneeded_from
 from rtolab.experiments.delays2001.set_up import (
@@ -150,7 +150,7 @@ def remedies() -> tuple[Experiment, ...]:
             (
                 SACK_OFF,
                 assumed("receiver.buffer", "3 KiB", "so that no queue takes 4 s to drain"),
-                taken("lifetime", "4 s", "shorter than the hold, longer than any queue"),
+                interpreted("lifetime", "4 s", "shorter than the hold, longer than any queue"),
             ),
             title="A lifetime for packets",
             says=(

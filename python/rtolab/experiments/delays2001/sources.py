@@ -15,9 +15,9 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     from_paper,
+    interpreted,
     our_own,
     stated,
-    taken,
 )
 from rtolab.experiments.measured import ALL_COMPLETE, Runs, mean, ratio
 
@@ -98,7 +98,7 @@ def voice() -> Experiment:
         assumptions=(
             stated("link.wireless.rate", "9600 bit/s", "5.1"),
             stated("link.wireless.delay", "300 ms", "5.1"),
-            taken("calls", "exponential, 15 s on average", "2.2: tens of seconds"),
+            interpreted("calls", "exponential, 15 s on average", "2.2: tens of seconds"),
             assumed("receiver.buffer", "4 KiB", "not stated"),
         ),
         runs=MANY,
@@ -152,7 +152,7 @@ def layers() -> Experiment:
         assumptions=(
             assumed("link.gprs.arq", PERSISTENT, "2.2 names the layers and no values"),
             assumed("link.gprs.rate", "13.4 kbit/s", "one time slot"),
-            taken("bad times", "exponential, 4 s on average", "2.2: a tunnel"),
+            interpreted("bad times", "exponential, 4 s on average", "2.2: a tunnel"),
         ),
         runs=MANY,
     )

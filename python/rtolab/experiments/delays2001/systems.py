@@ -13,8 +13,8 @@ from rtolab.experiments.base import (
     UnstatedAssumption,
     Value,
     Variant,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.counts import (
     After,
@@ -165,9 +165,9 @@ def freebsd_checks() -> tuple[Check, ...]:
     system, limited = After(FREEBSD, HOLD_AT), After(LIMITED, HOLD_AT)
     twice = "timeouts after the fast retransmit, of its window"
     return (
-        system.within(Bounds(2, 2), twice, of_its_window, explained=STAYS),
+        system.within(Bounds(2, 2), twice, of_its_window, failure_cause=STAYS),
         system.within(Bounds(low=2), "fast retransmits", fast_retransmits),
-        sent_over_needed(FREEBSD, explained=STAYS),
+        sent_over_needed(FREEBSD, failure_cause=STAYS),
         *our_own(
             limited.exactly(2, twice, of_its_window),
             sent_over_needed(LIMITED),
@@ -220,7 +220,7 @@ def windows_checks() -> tuple[Check, ...]:
     system = After(WINDOWS_98, HOLD_AT)
     return (
         *our_own(system.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits)),
-        seconds(WINDOWS_98, 150, 230, "published 191", explained=UNKNOWN),
+        seconds(WINDOWS_98, 150, 230, "published 191", failure_cause=UNKNOWN),
     )
 
 
@@ -237,7 +237,7 @@ def common() -> Experiment:
                 partial(into_the_hold, variant=variant),
                 {1: Bounds(4, 6)},
                 note="about five is read as 4 to 6",
-                explained=early.get(variant.sender),
+                failure_cause=early.get(variant.sender),
             ),
             system.exactly(0, "needed retransmissions by it", needed),
             system.within(Bounds(0, 1), "outstanding segments not resent", left_alone),
@@ -353,7 +353,7 @@ def systems() -> tuple[Experiment, ...]:
                 more_than(LINUX_22, LINUX_24),
                 seconds(LINUX_22, 112, 118, "published 115"),
                 linux_22.within(
-                    Bounds(8, 12), "longest pause after it, s", longest_pause, explained=PAUSE
+                    Bounds(8, 12), "longest pause after it, s", longest_pause, failure_cause=PAUSE
                 ),
             ),
             unstated=(*SET_UP, LINUX_RECOVERY),
@@ -456,7 +456,11 @@ def systems() -> tuple[Experiment, ...]:
                     Bounds(low=1), "timeouts in fast recovery", in_fast_recovery
                 ),
             ),
-            assumptions=(*HOLD, SACK_OFF, taken("half", "1.3 to 1.7", "the paper says roughly")),
+            assumptions=(
+                *HOLD,
+                SACK_OFF,
+                interpreted("half", "1.3 to 1.7", "the paper says roughly"),
+            ),
             shown=(0.0, 70.0),
         ),
     )

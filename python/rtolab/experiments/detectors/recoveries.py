@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
     Table,
     Variant,
     assumed,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.measured import ExperimentRuns, Runs, ratio
 from rtolab.result import Result
@@ -160,7 +160,7 @@ RECOVERIES = Experiment(
         against("outages", ("rfc9002", "sack"), Bounds(high=1)),
     ),
     assumptions=(
-        taken("QUIC", "rfc9002", "its loss detection on TCP's wire, whose ACKs name no copy"),
+        interpreted("QUIC", "rfc9002", "its loss detection on TCP's wire, whose ACKs name no copy"),
         assumed("receiver.delayed_ack", "25 ms", "as the max_ack_delay of QUIC"),
     ),
     runs=RUNS,

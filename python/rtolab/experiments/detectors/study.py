@@ -9,7 +9,7 @@ from rtolab.experiments.base import (
     Experiment,
     Value,
     assumed,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.detectors.carriers import CARRIER, LATE, VARIANTS, late
 from rtolab.experiments.detectors.scores import digest, scores
@@ -90,7 +90,7 @@ def many_genuine(measured: ExperimentRuns) -> bool:
 
 
 def at_most(
-    error: Error, detector: str, most: float, explained: Explanation | None = None
+    error: Error, detector: str, most: float, failure_cause: Explanation | None = None
 ) -> CountedCheck:
     """An error of a detector is at most `most`."""
     return CountedCheck(
@@ -98,7 +98,7 @@ def at_most(
         "ratio",
         lambda measured: error_of(measured, error, detector),
         {1: Bounds(high=most)},
-        explained=explained,
+        failure_cause=failure_cause,
         suffices=many_spikes if error == "SMT" else many_genuine,
     )
 
@@ -150,9 +150,9 @@ HOSTS = (
     assumed("tcp.rto.sampling", "every-ack", "with timestamps every segment is timed"),
     assumed("receiver.echo", "rfc7323", "what receivers do; ns-2's sink echoed every segment"),
     assumed("receiver.dsack", "true", "detectors by D-SACK need it"),
-    taken("the carrier", CARRIER, "so that no detector lacks an option"),
-    taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
-    taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
+    interpreted("the carrier", CARRIER, "so that no detector lacks an option"),
+    interpreted("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
+    interpreted("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
 )
 """The assumptions of section V-C in dualrtt2004, with all options that a detector may need."""
 

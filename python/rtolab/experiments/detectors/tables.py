@@ -7,12 +7,12 @@ from rtolab.experiments.base import Cell, Curves, Point, Table
 from rtolab.experiments.detectors.carriers import DETECTORS, FORWARD, PART_OF, THRESHOLDS, at
 from rtolab.experiments.detectors.scores import Score, scores
 from rtolab.experiments.dualrtt2004.model import AXES, DELAYS, SIZES
-from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, said
+from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, bandwidth_label
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
 HEADS = {
-    "bandwidth": tuple(map(said, BANDWIDTHS)),
+    "bandwidth": tuple(map(bandwidth_label, BANDWIDTHS)),
     "delay": tuple(f"{1000 * delay:g} ms" for delay in DELAYS),
     "size": tuple(f"{size} B" for size in SIZES),
 }

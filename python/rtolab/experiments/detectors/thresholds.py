@@ -10,7 +10,7 @@ from rtolab.experiments.base import Value
 from rtolab.experiments.detectors.carriers import THRESHOLDS, at
 from rtolab.experiments.detectors.scores import FOUND, NAMES, scored, share
 from rtolab.experiments.dualrtt2004.model import NOTICED, PRINTED, Combination, refit
-from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, OPTIMA, said
+from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, OPTIMA, bandwidth_label
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.judging import WEIGHT_OF_TMS
 
@@ -90,7 +90,13 @@ def fit_values(measured: ExperimentRuns) -> list[Value]:
     coefficients, fitted = fit(optima)
     values = [Value("optima", "Configurations with a best threshold", len(optima), 168, digits=0)]
     values += [
-        Value(f"best {said(b)}", f"Best threshold, {said(b)}", tau, printed, digits=3)
+        Value(
+            f"best {bandwidth_label(b)}",
+            f"Best threshold, {bandwidth_label(b)}",
+            tau,
+            printed,
+            digits=3,
+        )
         for b, tau, printed in zip(BANDWIDTHS, mean, OPTIMA, strict=True)
     ]
     rises = float(sum(after > before for before, after in pairwise(mean)))

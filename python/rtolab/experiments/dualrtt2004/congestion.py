@@ -10,8 +10,8 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.lot import LOT, TLT, point
 from rtolab.experiments.measured import ExperimentRuns, derived
@@ -133,7 +133,7 @@ CONGESTION = (
         assumptions=(
             *LOT,
             assumed("tcp.timestamps", "true", "for Eifel; DualRTT does not use them"),
-            taken("wireless rate, queue", "1500 kbit/s, 20 packets", "as in Figure 13"),
+            interpreted("wireless rate, queue", "1500 kbit/s, 20 packets", "as in Figure 13"),
         ),
         judges=JUDGES,
         runs=RUNS,

@@ -6,7 +6,13 @@ import numpy as np
 
 from rtolab.experiments.base import Bounds, Check, Experiment, Value, from_paper, our_own
 from rtolab.experiments.dualrtt2004.model import GRID, PRINTED, Combination, Floats, refit
-from rtolab.experiments.dualrtt2004.spikes import BANDWIDTHS, DELAY, OPTIMA, THRESHOLDS, said
+from rtolab.experiments.dualrtt2004.spikes import (
+    BANDWIDTHS,
+    DELAY,
+    OPTIMA,
+    THRESHOLDS,
+    bandwidth_label,
+)
 from rtolab.experiments.dualrtt2004.tables import share, smallest_above
 from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived
@@ -49,7 +55,13 @@ def equation6_values(_measured: ExperimentRuns) -> list[Value]:
         taus = table_by_model(log)
         rows = zip(BANDWIDTHS, taus, OPTIMA, strict=True)
         values += [
-            Value(f"{name} {said(b)}", f"Model with {name}, {said(b)}", tau, best, digits=3)
+            Value(
+                f"{name} {bandwidth_label(b)}",
+                f"Model with {name}, {bandwidth_label(b)}",
+                tau,
+                best,
+                digits=3,
+            )
             for b, tau, best in rows
         ]
         values += [
@@ -115,7 +127,7 @@ def equation6_checks() -> tuple[Check, ...]:
                 {1: Bounds(high=0, strict=True)},
                 of="ln rise",
                 note="with ln; with any other logarithm the sign is the same",
-                because=falls,
+                not_reproducible=falls,
             ),
             derived(
                 "signs (+, -, +) of a fit, packets of 576 B whatever M is",
@@ -132,7 +144,7 @@ def equation6_checks() -> tuple[Check, ...]:
                     "ratio",
                     {1: Bounds(high=0.9)},
                     of=f"{name} ratio",
-                    because=worse,
+                    not_reproducible=worse,
                 )
                 for name in LOGARITHMS
             ),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from rtolab.experiments.base import Bounds, Value, Variant, assumed, from_paper, taken
+from rtolab.experiments.base import Bounds, Value, Variant, assumed, from_paper, interpreted
 from rtolab.experiments.dualrtt2004.equation import model
 from rtolab.experiments.dualrtt2004.model import (
     DELAYS,
@@ -18,8 +18,8 @@ from rtolab.experiments.dualrtt2004.spikes import (
     BANDWIDTHS,
     MANY_SPIKES,
     OPTIMA,
-    by_dualrtt,
-    by_eifel,
+    dualrtt_variant,
+    eifel_variant,
     found,
     packet,
     path,
@@ -66,7 +66,7 @@ MODELS: tuple[Model, ...] = (
 def truth(where: Combination) -> Variant:
     """Eifel in that configuration."""
     bandwidth, delay, size = where
-    return by_eifel(named(where), path(bandwidth, delay) | packet(size), size)
+    return eifel_variant(named(where), path(bandwidth, delay) | packet(size), size)
 
 
 def trial(where: Combination, by: Model) -> Variant:
@@ -74,7 +74,7 @@ def trial(where: Combination, by: Model) -> Variant:
     bandwidth, delay, size = where
     name, threshold = by
     change = path(bandwidth, delay) | packet(size)
-    return by_dualrtt(f"{named(where)}, {name}", change, round(threshold(where), 4))
+    return dualrtt_variant(f"{named(where)}, {name}", change, round(threshold(where), 4))
 
 
 def missed(measured: ExperimentRuns, by: Model) -> float:
@@ -212,14 +212,14 @@ ERRORS = (
                     "ratio",
                     {1: Bounds(0.744 - 0.02, 0.744 + 0.02)},
                     of="share",
-                    explained=SHARE,
+                    failure_cause=SHARE,
                 ),
                 derived(
                     "SMT of the printed model, ln",
                     "ratio",
                     {1: Bounds(0.113 - 0.02, 0.113 + 0.02)},
                     of="SMT model, ln",
-                    explained=NO_FIT,
+                    failure_cause=NO_FIT,
                 ),
                 derived(
                     "found beyond Eifel's by the printed model, ln",
@@ -236,7 +236,7 @@ ERRORS = (
                     {1: Bounds(high=most)},
                     of=f"{of} {by}",
                     basis="ours",
-                    explained=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else None,
+                    failure_cause=BY_BANDWIDTH_ALONE if (of, by) == ("SMT", "Table V") else None,
                 )
                 for by, threshold in (
                     ("physical", "physical threshold"),
@@ -251,8 +251,10 @@ ERRORS = (
         assumptions=(
             *MANY_SPIKES,
             *session(SPIKES_EACH),
-            taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
-            taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
+            interpreted(
+                "D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"
+            ),
+            interpreted("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
         ),
         quick_set=timetable(3),
         note="the paper does not say which logarithm: with log10 about twice as many are missed",

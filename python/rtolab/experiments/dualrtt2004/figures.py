@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
     Variant,
     fitted,
     from_paper,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.counts import After, Count, timeouts, unneeded_fast_retransmits
 from rtolab.experiments.dualrtt2004.set_b import CLOCK, FIGURE_2, OTHER_CHOICES, SET_B, UNSTATED
@@ -238,7 +238,7 @@ FIGURES = (
         ),
         assumptions=(
             *SET_B,
-            taken("the run", "50 kbit/s, no handshake", "gives the times of II-B"),
+            interpreted("the run", "50 kbit/s, no handshake", "gives the times of II-B"),
         ),
         marks=marks(
             *HELD_MARKS, (42.9, "C: ACK of the original 131"), (45.8, "E: fast retransmit of 151")

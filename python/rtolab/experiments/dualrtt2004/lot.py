@@ -11,8 +11,8 @@ from rtolab.experiments.base import (
     Metric,
     Variant,
     assumed,
+    interpreted,
     stated,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HOSTS, KEEP, PAYLOAD, RESET, eifel
 from rtolab.experiments.measured import ExperimentRuns, Runs
@@ -115,7 +115,7 @@ LOT = (
     stated(
         "flow.mobile.access.forward.stalls.random.bad", '{ uniform = ["3 s", "15 s"] }', "VII-B"
     ),
-    taken(
+    interpreted(
         "DualRTT's threshold",
         "Table V's at the slower of the wireless and the bottleneck rate",
         "V: it follows bandwidth, delay and packet size; 0.1 applies while they are unknown. "
@@ -125,10 +125,16 @@ LOT = (
     assumed("tcp.recovery.limited_transmit", "false", "ns-2 2.1b8, by default"),
     assumed("flow.ftp.mss", "1000 B", "ns-2's packets, by default"),
     assumed("flow.bursts.mss", "1000 B", "ns-2's packets, by default"),
-    taken("background", "Reno with windows of 20 kB", "VII names neither packets nor windows"),
-    taken("W3-W4, W5-W6", "1500 kbit/s, 200 ms", "Table VII leaves them out; 1.4 s needs them"),
-    taken("W5-W4 of Table VII", "W4-W5, the bottleneck", "Table VII lists it twice"),
-    taken("the bugfix", "careful, and `recover` kept", "else DualRTT stays a fifth below Eifel"),
+    interpreted(
+        "background", "Reno with windows of 20 kB", "VII names neither packets nor windows"
+    ),
+    interpreted(
+        "W3-W4, W5-W6", "1500 kbit/s, 200 ms", "Table VII leaves them out; 1.4 s needs them"
+    ),
+    interpreted("W5-W4 of Table VII", "W4-W5, the bottleneck", "Table VII lists it twice"),
+    interpreted(
+        "the bugfix", "careful, and `recover` kept", "else DualRTT stays a fifth below Eifel"
+    ),
 )
 """The parking lot."""
 

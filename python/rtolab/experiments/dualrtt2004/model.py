@@ -14,17 +14,17 @@ from rtolab.experiments.base import (
     Variant,
     fitted,
     from_paper,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.dualrtt2004.spikes import (
     BANDWIDTHS,
     MANY_SPIKES,
     THRESHOLDS,
-    by_dualrtt,
+    bandwidth_label,
+    dualrtt_variant,
     found,
     packet,
     path,
-    said,
     session,
     spikes_experiment,
     spikes_of,
@@ -58,14 +58,14 @@ Combination = tuple[int, float, int]
 def named(combination: Combination) -> str:
     """A combination, as a condition."""
     bandwidth, delay, size = combination
-    return f"{said(bandwidth)}, {1000 * delay:g} ms, {size} B"
+    return f"{bandwidth_label(bandwidth)}, {1000 * delay:g} ms, {size} B"
 
 
 def cell(combination: Combination, tau: float) -> Variant:
     """DualRTT in that configuration, with a threshold."""
     bandwidth, delay, size = combination
     change = path(bandwidth, delay) | packet(size)
-    return by_dualrtt(f"{named(combination)}, tau {tau:g}", change, tau)
+    return dualrtt_variant(f"{named(combination)}, tau {tau:g}", change, tau)
 
 
 def optimum(measured: ExperimentRuns, combination: Combination) -> float | None:
@@ -254,14 +254,16 @@ MODEL = (
         assumptions=(
             *MANY_SPIKES,
             *session(GRID_SPIKES),
-            taken("D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"),
-            taken("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
-            taken(
+            interpreted(
+                "D", ", ".join(f"{1000 * d:g}" for d in DELAYS) + " ms", "V-A: 100 to 2000 ms"
+            ),
+            interpreted("M", ", ".join(map(str, SIZES)) + " B", "V-A: 576 to 4352 B"),
+            interpreted(
                 "a combination counts",
                 "if 3 of 10 spikes are found",
                 "optima of fewer scatter; if one found spike suffices, the mean falls once over M",
             ),
-            taken(
+            interpreted(
                 "means",
                 "of lines with an optimum at every point",
                 "else what is averaged changes from point to point",

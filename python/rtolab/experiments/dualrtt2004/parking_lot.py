@@ -9,8 +9,8 @@ from rtolab.experiments.base import (
     Value,
     fitted,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.lot import (
     AVERAGED,
@@ -269,7 +269,7 @@ def figure15_values(measured: ExperimentRuns) -> list[Value]:
 def low_end(name: str) -> Check:
     """A gain counts when its interval excludes zero."""
     label = name.replace("over", "gain of DualRTT over") + " kbit/s, low end of its interval"
-    return derived_low(label, {5: Bounds(low=0, strict=True)}, of=name, explained=NO_GAIN)
+    return derived_low(label, {5: Bounds(low=0, strict=True)}, of=name, failure_cause=NO_GAIN)
 
 
 TAU = "DualRTT's threshold: 0.1 gave no gain over Eifel, and was then replaced by Table V's"
@@ -333,7 +333,9 @@ PARKING_LOT = (
         checks=figure13_checks(),
         assumptions=(
             *LOT,
-            taken("queue of the bottleneck", "20 packets", "15: the fall comes early; 25: never"),
+            interpreted(
+                "queue of the bottleneck", "20 packets", "15: the fall comes early; 25: never"
+            ),
         ),
         runs=30,
         quick_runs=3,
@@ -351,7 +353,7 @@ PARKING_LOT = (
         derive=figure14_values,
         figures=(delivered(14, "1.5 Mbit/s"),),
         checks=figure14_checks(),
-        assumptions=(*LOT, taken("queue of the bottleneck", "50 packets", "never full")),
+        assumptions=(*LOT, interpreted("queue of the bottleneck", "50 packets", "never full")),
         runs=20,
         quick_runs=2,
     ),
@@ -381,8 +383,8 @@ PARKING_LOT = (
         checks=figure15_checks(),
         assumptions=(
             *LOT,
-            taken("wireless rates", "13, from 15.6 to 1500 kbit/s", "VII-C: 65 scenarios"),
-            taken("queues", "20 packets at 200 kbit/s, else 50", "as in Figures 13 and 14"),
+            interpreted("wireless rates", "13, from 15.6 to 1500 kbit/s", "VII-C: 65 scenarios"),
+            interpreted("queues", "20 packets at 200 kbit/s, else 50", "as in Figures 13 and 14"),
         ),
         runs=50,
         quick_runs=2,

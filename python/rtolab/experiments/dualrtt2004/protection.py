@@ -11,9 +11,9 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     from_paper,
+    interpreted,
     our_own,
     stated,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HOSTS, PAYLOAD
 from rtolab.experiments.dualrtt2004.spikes import session, spikes_experiment
@@ -34,14 +34,15 @@ ACKS = 2
 
 
 @dataclass(frozen=True)
-class Reply:
-    """The first two ACKs after a timeout.
+class AcksAfterTimeout:
+    """The first two ACKs of new data after a timeout.
 
     Attributes:
         needed: was the retransmission needed?
-        nrtt: the shorter time to an ACK from the last transmission of its segment, in s.
+        nrtt: the smaller of the two NRTTs, each from the last transmission of the newest
+            acknowledged segment to its ACK, in s.
         smallest: the smallest round trip of the connection so far, in s.
-        last: the last round trip measured before the timeout, in s.
+        last: the last RTT sample before the second ACK, in s.
     """
 
     needed: bool
@@ -54,52 +55,55 @@ class Reply:
         return self.nrtt < tau * (self.smallest if reference == "smallest" else self.last)
 
 
-def replies(trace: Trace) -> list[Reply]:
-    """The replies to each timeout after which two ACKs of new data came."""
+def acks_after_timeouts(trace: Trace) -> list[AcksAfterTimeout]:
+    """The ACKs after each timeout that two ACKs of new data follow."""
     timeouts = {(timeout.at, timeout.seq): timeout for timeout in trace.timeouts}
     sent: dict[int, float] = {}
-    again: set[int] = set()
-    smallest, last, top = float("inf"), 0.0, 0
-    found: list[Reply] = []
-    open_ = None
-    waits: list[float] = []
+    retransmitted: set[int] = set()
+    smallest, last, highest_ack = float("inf"), 0.0, 0
+    found: list[AcksAfterTimeout] = []
+    pending = None
+    nrtts: list[float] = []
     for event in trace.events:
         if isinstance(event, Data):
             if event.retransmission:
-                again.add(event.seq)
+                retransmitted.add(event.seq)
             if timeout := timeouts.get((event.at, event.seq)):
-                open_, waits = timeout, []
+                pending, nrtts = timeout, []
             sent[event.seq] = event.at
             continue
-        if event.ack <= top:
+        if event.ack <= highest_ack:
             continue
-        top = event.ack
+        highest_ack = event.ack
         newest = max((seq for seq in sent if seq < event.ack), default=None)
         if newest is None:
             continue
-        took = event.at - sent[newest]
-        if open_:
-            waits.append(took)
-            if len(waits) == ACKS:
-                found.append(Reply(open_.needed, min(waits), smallest, last))
-                open_ = None
-        if newest not in again:
-            last, smallest = took, min(smallest, took)
+        elapsed = event.at - sent[newest]
+        if pending:
+            nrtts.append(elapsed)
+            if len(nrtts) == ACKS:
+                found.append(AcksAfterTimeout(pending.needed, min(nrtts), smallest, last))
+                pending = None
+        if newest not in retransmitted:
+            last, smallest = elapsed, min(smallest, elapsed)
         sent = {seq: at for seq, at in sent.items() if seq >= event.ack}
     return found
 
 
-LINK = Variant("reno:careful", "Reno")
+RENO = Variant("reno:careful", "Reno")
 
 
 def share(measured: ExperimentRuns, tau: float, reference: str, *, needed: bool) -> Estimate | None:
-    """The number of genuine (or spurious) timeouts that are called spurious."""
-    of = [r for r in measured.once(_replies) if r.needed == needed]
+    """The share of the timeouts with a needed (or unneeded) retransmission called spurious.
+
+    `None` if there are none.
+    """
+    of = [r for r in measured.once(_acks) if r.needed == needed]
     return wilson(sum(r.is_called(tau, reference) for r in of), len(of)) if of else None
 
 
-def _replies(measured: ExperimentRuns) -> list[Reply]:
-    return replies(measured.traces[LINK.key])
+def _acks(measured: ExperimentRuns) -> list[AcksAfterTimeout]:
+    return acks_after_timeouts(measured.traces[RENO.key])
 
 
 def tables(measured: ExperimentRuns) -> list[Table]:
@@ -114,19 +118,22 @@ def tables(measured: ExperimentRuns) -> list[Table]:
         for tau in THRESHOLDS
         for reference in REFERENCES
     ]
-    head = ("threshold", "round trip", "genuine called spurious, %", "spurious found, %")
+    head = ("threshold", "round trip", "needed called spurious, %", "unneeded called spurious, %")
     return [Table("Timeouts called spurious", head, tuple(rows))]
 
 
 def low_end(measured: ExperimentRuns, tau: float) -> float | None:
-    """Of the genuine timeouts called spurious, by the last round trip."""
+    """The lower end of the share of needed timeouts that are called spurious by the last RTT.
+
+    The end is that of the 95 % interval; `None` if there are no needed timeouts.
+    """
     found = share(measured, tau, "last", needed=True)
     return found.low if found else None
 
 
 def count(measured: ExperimentRuns, tau: float) -> float:
-    """Of the genuine timeouts called spurious, by the smallest round trip."""
-    return float(sum(r.needed and r.is_called(tau, "smallest") for r in measured.once(_replies)))
+    """The number of needed timeouts that are called spurious by the smallest RTT."""
+    return float(sum(r.needed and r.is_called(tau, "smallest") for r in measured.once(_acks)))
 
 
 PROTECTION = (
@@ -144,14 +151,14 @@ PROTECTION = (
             "packets are lost. The rule is applied to the first two ACKs of data retransmitted "
             "after each timeout, once with the smallest round trip and once with the last one."
         ),
-        variants=(LINK,),
+        variants=(RENO,),
         metrics=(TIMEOUTS,),
         tables=tables,
         checks=(
             *from_paper(
                 *(
                     Check(
-                        f"genuine timeouts called spurious, smallest round trip, threshold {tau:g}",
+                        f"needed timeouts called spurious, smallest round trip, threshold {tau:g}",
                         "count",
                         partial(count, tau=tau),
                         {1: Bounds(0, 0)},
@@ -168,9 +175,9 @@ PROTECTION = (
             ),
             *our_own(
                 Check(
-                    "genuine timeouts",
+                    "needed timeouts",
                     "count",
-                    lambda measured: float(sum(r.needed for r in measured.once(_replies))),
+                    lambda measured: float(sum(r.needed for r in measured.once(_acks))),
                     {1: Bounds(low=50)},
                 ),
             ),
@@ -181,8 +188,8 @@ PROTECTION = (
             *session(100),
             assumed("link.path.rate", "62.4 kbit/s", "a row of Table V; see the queue"),
             stated("link.path.delay", "200 ms", "Table V"),
-            assumed("link.path.loss", "0.03", "enough for genuine timeouts"),
-            taken("the rule", "equation 1, on the first two ACKs", "IV-A"),
+            assumed("link.path.loss", "0.03", "enough for needed timeouts"),
+            interpreted("the rule", "equation 1, on the first two ACKs", "IV-A"),
         ),
         shown=(0.0, 120.0),
     ),

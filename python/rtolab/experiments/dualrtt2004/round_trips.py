@@ -2,7 +2,7 @@
 
 from math import floor
 
-from rtolab.experiments.base import Bounds, Check, Value, Variant, fitted, from_paper, taken
+from rtolab.experiments.base import Bounds, Check, Value, Variant, fitted, from_paper, interpreted
 from rtolab.experiments.dualrtt2004.figures import (
     FROM,
     HELD,
@@ -149,7 +149,7 @@ def _acked(at: float) -> Check:
         "exact",
         {1: Bounds(-EXACT, EXACT)},
         of=f"off_{at:g}",
-        explained=PAUSE if at == LAST else None,
+        failure_cause=PAUSE if at == LAST else None,
     )
     # The arrival times of what the hold released do not depend on the start of the run.
     return fitted(START, check)[0] if at + CLOCK < HOLD_AT + HOLD_FOR else check
@@ -249,7 +249,7 @@ def table3_checks() -> tuple[Check, ...]:
             "exact",
             {1: Bounds(ANOMALY, ANOMALY)},
             of="nrtt_0",
-            because=demonstrated(
+            not_reproducible=demonstrated(
                 "IV-B defines NRTT from the most recent retransmission; the printed 13.9 s are the "
                 "time since the original",
                 "rtolab reproduce dualrtt2004/table3",
@@ -309,7 +309,9 @@ ROUND_TRIPS = (
         checks=table3_checks(),
         assumptions=(
             *SET_B,
-            taken("the run of Table III", "one that uses go-back-N", "its NRTTs go on to 44.6 s"),
+            interpreted(
+                "the run of Table III", "one that uses go-back-N", "its NRTTs go on to 44.6 s"
+            ),
         ),
     ),
 )

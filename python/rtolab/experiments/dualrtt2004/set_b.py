@@ -7,7 +7,14 @@ its times are those of 50 kbit/s: there ns-2.35 sends segment 131 at 28.986 s, a
 34.537 and 42.137 s.
 """
 
-from rtolab.experiments.base import Alternative, UnstatedAssumption, Variant, assumed, stated, taken
+from rtolab.experiments.base import (
+    Alternative,
+    UnstatedAssumption,
+    Variant,
+    assumed,
+    interpreted,
+    stated,
+)
 
 CLOCK = 2.9
 """How far our clock is ahead of the paper's, in s: room for the handshake that Figures 2 and 4 do
@@ -108,19 +115,21 @@ def eifel(payload: int = 536) -> dict[str, str]:
     }
 
 
-STAMPS_OF_12 = taken("Eifel's segments", "536 B and 12 B of option", "Table VIII")
+STAMPS_OF_12 = interpreted("Eifel's segments", "536 B and 12 B of option", "Table VIII")
 
 STAMPED = (
-    taken("Eifel's run", "no handshake, a window of 1 at first", "as in Figure 2"),
-    taken(
+    interpreted("Eifel's run", "no handshake, a window of 1 at first", "as in Figure 2"),
+    interpreted(
         "Eifel's option",
         "10 B",
         "ns-2's FullTCP, by default. Found by trying 48 combinations of rate, first window, "
         "handshake, option and sampling: with the 12 B of Table VIII the timeouts are at 34.21 "
         "and 40.81 s",
     ),
-    taken("Eifel's round trips", "one an ACK", "timestamps time every segment; Fig. 4 needs it"),
-    taken("Eifel's echo", "of every segment", "ns-2's sink, before August 2003"),
+    interpreted(
+        "Eifel's round trips", "one an ACK", "timestamps time every segment; Fig. 4 needs it"
+    ),
+    interpreted("Eifel's echo", "of every segment", "ns-2's sink, before August 2003"),
 )
 """The assumptions of `eifel`."""
 

@@ -18,8 +18,8 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     column,
+    interpreted,
     stated,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HEADERS, HOSTS, KEEP, WINDOW, eifel
 from rtolab.experiments.measured import ExperimentRuns, Runs
@@ -83,7 +83,7 @@ def session(spikes: int) -> tuple[Assumption, ...]:
     spans = timetable(spikes)
     return (
         stated("link.path.forward.stalls.holds", "entry", "II-A: held before the link's queue"),
-        taken("spikes a transfer", str(spikes), "one after the other, as in VII-B"),
+        interpreted("spikes a transfer", str(spikes), "one after the other, as in VII-B"),
         *(stated(key, value, drawn) for key, value in spans.items()),
     )
 
@@ -116,17 +116,17 @@ def path(bandwidth: int, delay: float = DELAY) -> dict[str, str]:
     return {"link.path.rate": f"{bandwidth} bit/s", "link.path.delay": f"{delay:g} s"}
 
 
-def said(bandwidth: int) -> str:
+def bandwidth_label(bandwidth: int) -> str:
     """A bandwidth as the paper prints it."""
     return f"{bandwidth / 1e6:.1f}M" if bandwidth >= 1_000_000 else f"{bandwidth / 1e3:g}K"
 
 
-def by_eifel(condition: str, change: Mapping[str, str], size: int) -> Variant:
-    """Eifel in that configuration, which the paper takes for the truth."""
+def eifel_variant(condition: str, change: Mapping[str, str], size: int) -> Variant:
+    """Eifel in that configuration, which is the paper's ground truth."""
     return Variant("reno:careful+eifel", "Eifel", condition, {**change, **stamped(size)})
 
 
-def by_dualrtt(condition: str, change: Mapping[str, str], tau: float) -> Variant:
+def dualrtt_variant(condition: str, change: Mapping[str, str], tau: float) -> Variant:
     """DualRTT in that configuration, with this threshold."""
     threshold = {"tcp.dualrtt.threshold": f"{tau:g}"}
     return Variant("reno:careful+dualrtt", "DualRTT", condition, {**change, **threshold})
@@ -157,7 +157,7 @@ MANY_SPIKES = (
     *HOSTS,
     assumed("tcp.recover_on_undo", KEEP["tcp.recover_on_undo"], "the careful bugfix (Fig. 3)"),
     assumed("tcp.recovery.limited_transmit", "true", "as in Figure 2"),
-    taken("Eifel's segments", "the payload and 12 B", "Table VIII: the payload is the same"),
+    interpreted("Eifel's segments", "the payload and 12 B", "Table VIII: the payload is the same"),
 )
 """The hosts of these experiments."""
 

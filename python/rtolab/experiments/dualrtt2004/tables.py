@@ -1,4 +1,4 @@
-"""Tables IV and V: how many of 300 spikes are found, by bandwidth and threshold."""
+"""Tables IV and V: spurious timeouts found in 300 delay spikes, by bandwidth and threshold."""
 
 from dataclasses import replace
 from typing import Unpack
@@ -16,9 +16,9 @@ from rtolab.experiments.base import (
     assumed,
     fitted,
     from_paper,
+    interpreted,
     our_own,
     stated,
-    taken,
 )
 from rtolab.experiments.dualrtt2004.set_b import HEADERS
 from rtolab.experiments.dualrtt2004.spikes import (
@@ -33,13 +33,13 @@ from rtolab.experiments.dualrtt2004.spikes import (
     SMALLER_FLOOR,
     SPIKES,
     THRESHOLDS,
-    by_dualrtt,
-    by_eifel,
+    bandwidth_label,
+    dualrtt_variant,
+    eifel_variant,
     found,
     of_300,
     packet,
     path,
-    said,
     session,
     spikes_experiment,
     stamped,
@@ -48,7 +48,7 @@ from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived
 
 SIZES = (556, 576, 1500)
-"""Packets of Table IV: Table V's, that of equation 5, and that of the heading."""
+"""Packet sizes in bytes: fitted to Table V, of equation 5, and of the table's heading."""
 
 SPURIOUS = (156, 300, 300, 300, 300, 300)
 """Table IV, by bandwidth."""
@@ -66,11 +66,11 @@ COUNTS = (
 
 def at_size(bandwidth: int, size: int) -> str:
     """A row of Table IV, with packets of this size."""
-    return f"{said(bandwidth)}, {size} B"
+    return f"{bandwidth_label(bandwidth)}, {size} B"
 
 
 TABLE4 = tuple(
-    by_eifel(at_size(bandwidth, size), path(bandwidth), size)
+    eifel_variant(at_size(bandwidth, size), path(bandwidth), size)
     for size in SIZES
     for bandwidth in BANDWIDTHS
 )
@@ -92,7 +92,7 @@ def table4_values(measured: ExperimentRuns) -> list[Value]:
 
 
 def table4_checks() -> tuple[Check, ...]:
-    """Every cell, with the packets of equation 5, and of the slowest with those of the heading."""
+    """One check per bandwidth with 576 B, and of the slowest also with 1500 B."""
     slowest, *faster = BANDWIDTHS
 
     def cell(bandwidth: int, size: int, bounds: Bounds, **parts: Unpack[Parts]) -> Check:
@@ -115,8 +115,8 @@ def table4_checks() -> tuple[Check, ...]:
     )
     return from_paper(
         *(cell(bandwidth, 576, Bounds(295, 305)) for bandwidth in faster),
-        cell(slowest, 576, PRINTED_156, explained=by_session),
-        cell(slowest, 1500, PRINTED_156, because=heading),
+        cell(slowest, 576, PRINTED_156, failure_cause=by_session),
+        cell(slowest, 1500, PRINTED_156, not_reproducible=heading),
     )
 
 
@@ -125,7 +125,7 @@ PRINTED_156 = Bounds(150, 162)
 """156 of 300, give or take 2 %."""
 
 FITTED_SIZE = 620
-"""The packet by which 156 comes out, in bytes; found by search."""
+"""The packet size that yields 156, in bytes; found by search."""
 
 SESSION_SIZES = (576, FITTED_SIZE)
 ONCE = {"tcp.rto.sampling": "once-per-window"}
@@ -143,10 +143,10 @@ IN_SESSIONS = tuple(
     replace(eifel, set={**eifel.set, **SESSION})
     for size in SESSION_SIZES
     for bandwidth in BANDWIDTHS
-    for eifel in (by_eifel(at_size(bandwidth, size), path(bandwidth), size),)
+    for eifel in (eifel_variant(at_size(bandwidth, size), path(bandwidth), size),)
 )
 DUALRTT_IN_SESSIONS = tuple(
-    by_dualrtt(at_size(bandwidth, FITTED_SIZE), {**where, **SESSION}, THRESHOLDS[-1])
+    dualrtt_variant(at_size(bandwidth, FITTED_SIZE), {**where, **SESSION}, THRESHOLDS[-1])
     for bandwidth in (BANDWIDTHS[0], BANDWIDTHS[-1])
     for where in (path(bandwidth) | packet(FITTED_SIZE),)
 )
@@ -164,7 +164,7 @@ UNSTATED = (
 
 
 def session_values(measured: ExperimentRuns) -> list[Value]:
-    """Of 300 that Eifel finds on the fastest link of the same sessions."""
+    """Counts, scaled so that the fastest link has 300."""
     values = []
     for size in SESSION_SIZES:
         keys = [f"reno:careful+eifel @ {at_size(bandwidth, size)}" for bandwidth in BANDWIDTHS]
@@ -206,11 +206,11 @@ def session_checks() -> tuple[Check, ...]:
 
 def key(bandwidth: int, tau: float) -> str:
     """A cell of Table V."""
-    return f"{said(bandwidth)}, tau {tau:g}"
+    return f"{bandwidth_label(bandwidth)}, tau {tau:g}"
 
 
 TABLE5 = tuple(
-    by_dualrtt(key(bandwidth, tau), path(bandwidth), tau)
+    dualrtt_variant(key(bandwidth, tau), path(bandwidth), tau)
     for bandwidth in BANDWIDTHS
     for tau in THRESHOLDS
 )
@@ -222,7 +222,7 @@ def counts(measured: ExperimentRuns, bandwidth: int) -> list[float]:
     return [of_300(measured, cell) for cell in cells]
 
 
-def step(row: list[float]) -> float | None:
+def detection_threshold(row: list[float]) -> float | None:
     """The smallest threshold that finds at least half of what the largest finds."""
     enough = (tau for tau, count in zip(THRESHOLDS, row, strict=True) if count >= row[-1] / 2)
     return next(enough, None) if row[-1] else None
@@ -232,7 +232,13 @@ def table5_values(measured: ExperimentRuns) -> list[Value]:
     """Where each row steps up, and its counts."""
     rows = [counts(measured, bandwidth) for bandwidth in BANDWIDTHS]
     steps = [
-        Value(f"step {said(b)}", f"Step, {said(b)}", step(row), tau, digits=3)
+        Value(
+            f"step {bandwidth_label(b)}",
+            f"Step, {bandwidth_label(b)}",
+            detection_threshold(row),
+            tau,
+            digits=3,
+        )
         for b, row, tau in zip(BANDWIDTHS, rows, OPTIMA, strict=True)
     ]
     cells = [
@@ -243,8 +249,8 @@ def table5_values(measured: ExperimentRuns) -> list[Value]:
     return steps + cells
 
 
-SYN_DECIDES = BANDWIDTHS[2]
-"""Where it decides whether the smallest round trip is the SYN's or that of data."""
+SYN_RTT_DECIDES_AT = BANDWIDTHS[2]
+"""The bandwidth at which the step depends on whether the SYN or data has the smallest RTT."""
 
 MIN_RTT = demonstrated(
     "with this packet's serialisation over the round trip of a full packet the row would match "
@@ -264,7 +270,7 @@ def table5_checks() -> tuple[Check, ...]:
         *fitted(SIZE_OF_TABLE_5, *step_checks()),
         *(
             derived(
-                f"of 300, at the threshold above it or 0.6: {said(b)}",
+                f"of 300, at the threshold above it or 0.6: {bandwidth_label(b)}",
                 "count",
                 {1: Bounds(295, 305)},
                 of=key(b, 0.6),
@@ -272,15 +278,15 @@ def table5_checks() -> tuple[Check, ...]:
             for b in BANDWIDTHS[1:]
         ),
         derived(
-            f"of 300, at 0.6: {said(BANDWIDTHS[0])}",
+            f"of 300, at 0.6: {bandwidth_label(BANDWIDTHS[0])}",
             "count",
             {1: Bounds(152, 164)},
             of=key(BANDWIDTHS[0], 0.6),
-            explained=IN_ONE_TRANSFER,
+            failure_cause=IN_ONE_TRANSFER,
         ),
         *(
             derived(
-                f"of 300, at 0.01: {said(b)}",
+                f"of 300, at 0.01: {bandwidth_label(b)}",
                 "count",
                 {1: Bounds(0, 15)},
                 of=key(b, 0.01),
@@ -309,11 +315,11 @@ def step_checks() -> tuple[Check, ...]:
     return (
         *(
             derived(
-                f"smallest threshold that finds: {said(b)}",
+                f"smallest threshold that finds: {bandwidth_label(b)}",
                 "exact",
                 {1: Bounds(tau, tau)},
-                of=f"step {said(b)}",
-                because=MIN_RTT if b == SYN_DECIDES else None,
+                of=f"step {bandwidth_label(b)}",
+                not_reproducible=MIN_RTT if b == SYN_RTT_DECIDES_AT else None,
             )
             for b, tau in zip(BANDWIDTHS, OPTIMA, strict=True)
         ),
@@ -323,7 +329,7 @@ def step_checks() -> tuple[Check, ...]:
 def table5_points(measured: ExperimentRuns) -> list[Point]:
     """A line a bandwidth."""
     return [
-        Point(said(bandwidth), tau, count)
+        Point(bandwidth_label(bandwidth), tau, count)
         for bandwidth in BANDWIDTHS
         for tau, count in zip(THRESHOLDS, counts(measured, bandwidth), strict=True)
     ]
@@ -346,8 +352,8 @@ def rows_explained(size: int) -> float:
     return float(sum(smallest_above(share(b, DELAY, size)) == tau for b, tau in rows))
 
 
-def physics(_measured: ExperimentRuns) -> list[Value]:
-    """By packet size."""
+def rows_explained_by_size(_measured: ExperimentRuns) -> list[Value]:
+    """The number of rows of Table V that each packet size explains."""
     sizes = (516, 536, 556, 568, 576, 1500)
     return [
         Value(f"rows {size}", f"Rows of Table V, {size} B", rows_explained(size), 6, digits=0)
@@ -382,7 +388,7 @@ TABLES = (
         assumptions=(
             *MANY_SPIKES,
             *session(SPIKES),
-            taken("the packet", "556, 576, 1500 B", "the heading contradicts Table V"),
+            interpreted("the packet", "556, 576, 1500 B", "the heading contradicts Table V"),
         ),
         alternatives=(SMALLER_FLOOR, NO_KEPT_RECOVER),
         quick_set=QUICK,
@@ -407,8 +413,8 @@ TABLES = (
         assumptions=(
             *MANY_SPIKES,
             stated("link.path.forward.stalls.holds", "entry", "II-A: held before the queue"),
-            taken("a session", "117 s", "three spikes with their distances take that long"),
-            taken("the packet", "576, 620 B", "620 B by search"),
+            interpreted("a session", "117 s", "three spikes with their distances take that long"),
+            interpreted("the packet", "576, 620 B", "620 B by search"),
         ),
         unstated=UNSTATED,
         runs=125,
@@ -435,7 +441,7 @@ TABLES = (
                 y="found",
                 points=table5_points,
                 published=tuple(
-                    Point(said(b), tau, count)
+                    Point(bandwidth_label(b), tau, count)
                     for b, row in zip(BANDWIDTHS, COUNTS, strict=True)
                     for tau, count in zip(THRESHOLDS, row, strict=True)
                 ),
@@ -469,7 +475,7 @@ TABLES = (
             "(2 D + s + a), where a is the serialisation of the ACK's 40 B. For each packet size, "
             "the rows whose optimum is the smallest listed threshold above that."
         ),
-        derive=physics,
+        derive=rows_explained_by_size,
         checks=(
             *our_own(
                 *(
@@ -488,7 +494,7 @@ TABLES = (
                 {1: Bounds(6, 6)},
                 of="rows 576",
                 basis="paper",
-                explained=demonstrated(
+                failure_cause=demonstrated(
                     "at 130K a serialisation of 576 B is 0.0803 of the round trip, which the "
                     "printed 0.08 does not exceed",
                     BY_SIZE,
@@ -501,7 +507,7 @@ TABLES = (
                 {1: Bounds(6, 6)},
                 of="rows 1500",
                 basis="paper",
-                because=HEADING,
+                not_reproducible=HEADING,
             ),
         ),
     ),

@@ -64,11 +64,11 @@ def escapes(eifel: Variant, regular: Variant, what: str) -> list[Check]:
     ]
 
 
-def counted(variant: Variant, bounds: Bounds, explained: Explanation | None = None) -> Check:
+def counted(variant: Variant, bounds: Bounds, failure_cause: Explanation | None = None) -> Check:
     """False detections per run lie within bounds."""
     name = f"falsely found spurious a run: {variant.title}"
     of = (variant.key, FALSE)
-    return mean(name, "count", of, {ENOUGH: bounds}, explained=explained, basis="ours")
+    return mean(name, "count", of, {ENOUGH: bounds}, failure_cause=failure_cause, basis="ours")
 
 
 def table3x_checks() -> tuple[Check, ...]:
@@ -103,7 +103,7 @@ def table3x_checks() -> tuple[Check, ...]:
             (STRICT_EIFEL.key, STAMPED.key),
             {MANY: Bounds(0.95, 1.05)},
             basis="ours",
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "with the pipe of RFC 3517 the collapse vanishes, but a few per cent remain: after "
                 "a false detection the first hole still waits for duplicate ACKs",
                 "rtolab reproduce frto2002/table3x --assume receiver.echo=echo-all",

@@ -13,7 +13,7 @@ from rtolab.experiments.base import (
     Metric,
     Value,
     Variant,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.counts import After
 from rtolab.experiments.explanation import demonstrated
@@ -122,7 +122,7 @@ CLAIMS = (
         checks=claim_a_checks(),
         assumptions=(
             *SET_R,
-            taken("what disturbs the link", "as in Tables 2 and 3", "sections 5.1 and 5.2"),
+            interpreted("what disturbs the link", "as in Tables 2 and 3", "sections 5.1 and 5.2"),
         ),
     ),
     Experiment(
@@ -180,7 +180,7 @@ CLAIMS = (
                 "count",
                 (FRTO_NEWRENO.key, SPURIOUS_FAST),
                 {100: Bounds(0, 0)},
-                explained=demonstrated(
+                failure_cause=demonstrated(
                     "in a delay of several timeouts one segment is retransmitted three times, and "
                     "three duplicate ACKs start a fast retransmit",
                     "rtolab reproduce frto2002/claim-d",

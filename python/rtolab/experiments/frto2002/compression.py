@@ -13,8 +13,8 @@ from rtolab.experiments.base import (
     Metric,
     Variant,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.frto2002.set_r import SET_R
@@ -61,7 +61,9 @@ def pair(sender: str, kind: str, place: str) -> tuple[str, str]:
     return with_, without
 
 
-def saves(sender: str, kind: str, bounds: Bounds, explained: Explanation | None = None) -> Check:
+def saves(
+    sender: str, kind: str, bounds: Bounds, failure_cause: Explanation | None = None
+) -> Check:
     """Bytes per data packet with a compression over those without."""
 
     def measure(measured: ExperimentRuns) -> float | None:
@@ -69,7 +71,7 @@ def saves(sender: str, kind: str, bounds: Bounds, explained: Explanation | None 
         return above / below if above and below else None
 
     name = f"bytes a packet, {KINDS[kind]} / none, {sender}"
-    return Check(name, "ratio", measure, {1: bounds}, explained=explained)
+    return Check(name, "ratio", measure, {1: bounds}, failure_cause=failure_cause)
 
 
 def header_compression() -> Experiment:
@@ -148,8 +150,10 @@ def header_compression() -> Experiment:
         ),
         assumptions=(
             *SET_R,
-            taken("what disturbs the link", "as in Tables 1 and 2", "sections 5.1 and 5.2"),
-            taken("where headers are compressed", "before the queue", "as mobile networks do"),
+            interpreted("what disturbs the link", "as in Tables 1 and 2", "sections 5.1 and 5.2"),
+            interpreted(
+                "where headers are compressed", "before the queue", "as mobile networks do"
+            ),
         ),
         runs=MANY,
         note=(

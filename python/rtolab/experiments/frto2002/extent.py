@@ -14,8 +14,8 @@ from rtolab.experiments.base import (
     assumed,
     column,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.frto2002.set_r import DELAYS, SET_R
 from rtolab.experiments.frto2002.tables import RECOVERIES
@@ -71,7 +71,7 @@ def without_limited_transmit() -> Experiment:
         checks=(*from_paper(*checks), ALL_COMPLETE),
         assumptions=(
             *(a for a in SET_R if a.name != "tcp.recovery.limited_transmit"),
-            taken("what disturbs the link", "as in Tables 1 to 3", "sections 5.1 and 5.2"),
+            interpreted("what disturbs the link", "as in Tables 1 to 3", "sections 5.1 and 5.2"),
         ),
     )
 
@@ -140,7 +140,7 @@ def segment_sizes() -> Experiment:
                 assumed(f"link.wireless.{which}_buffer", "6 packets", "as many as 1776 B hold")
                 for which in ("send", "receive")
             ),
-            taken("what disturbs the link", "as in Tables 1 and 2", "sections 5.1 and 5.2"),
+            interpreted("what disturbs the link", "as in Tables 1 and 2", "sections 5.1 and 5.2"),
         ),
         note=(
             "the larger the segments, the longer the round trip and the timeout: with 1460 B half "
@@ -206,7 +206,7 @@ def applications() -> Experiment:
         assumptions=(
             *(a for a in SET_R if not a.name.startswith("flow.")),
             *DELAYS,
-            taken("pages", "20 of 10 KB, one every 20 s", "not stated"),
+            interpreted("pages", "20 of 10 KB, one every 20 s", "not stated"),
         ),
         ours=True,
     )

@@ -19,8 +19,8 @@ from rtolab.experiments.base import (
     Value,
     Variant,
     assumed,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.counts import After, found_spurious, left_by_first_ack, needed, timeouts
 from rtolab.experiments.frto2002.bursts import FALSE
@@ -98,7 +98,7 @@ def large_windows() -> Experiment:
             *(a for a in SET_R if a.name not in {"receiver.buffer", "link.wireless.queue"}),
             NO_DELAYS,
             assumed("link.wireless.queue", "100 packets", "so that no window overflows it"),
-            taken("windows", "8 to 64 segments", "4.2 says only: larger than in Figure 3"),
+            interpreted("windows", "8 to 64 segments", "4.2 says only: larger than in Figure 3"),
         ),
         shown=(8.0, 26.0),
     )
@@ -254,7 +254,7 @@ def loss_then_delay() -> Experiment:
         assumptions=(
             *(a for a in SET_R if a.name != "receiver.buffer"),
             NO_DELAYS,
-            taken("few outstanding", "an advertised window of four segments", "not stated"),
+            interpreted("few outstanding", "an advertised window of four segments", "not stated"),
         ),
         shown=(5.0, 32.0),
         note=(
@@ -356,8 +356,8 @@ def future_work() -> Experiment:
         assumptions=(
             *SET_R,
             assumed("receiver.dsack", "true", "6: F-RTO combined with D-SACK"),
-            taken("delays", "as in Table 1", "; ".join(a.why for a in DELAYS)),
-            taken(BURSTY, "as in Table 3", "; ".join(a.why for a in OUTAGES)),
+            interpreted("delays", "as in Table 1", "; ".join(a.why for a in DELAYS)),
+            interpreted(BURSTY, "as in Table 3", "; ".join(a.why for a in OUTAGES)),
         ),
         judges=("eifel",),
         ours=True,

@@ -179,7 +179,7 @@ def order_of_losses(
                 TIME,
                 (eifel, regular),
                 slower,
-                explained=ECHO_OF_DUPLICATES,
+                failure_cause=ECHO_OF_DUPLICATES,
             ),
         ]
     return checks
@@ -193,7 +193,7 @@ def table3_checks() -> tuple[Check, ...]:
         replace(
             check,
             fitted=SETTLED_ECHO if "eifel" in variant.key else SETTLED,
-            explained=demonstrated(
+            failure_cause=demonstrated(
                 "an outage may have begun before the transfer; on the emulator each transfer may "
                 "begin in a good state",
                 "rtolab reproduce frto2002/table3 --assume "

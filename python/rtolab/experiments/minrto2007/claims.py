@@ -9,8 +9,8 @@ from rtolab.experiments.base import (
     Metric,
     Value,
     Variant,
+    interpreted,
     our_own,
-    taken,
     total,
 )
 from rtolab.experiments.explanation import Explanation, demonstrated
@@ -123,14 +123,14 @@ def avoided(variant: Variant, place: Place) -> Check:
         {1: Bounds(high=10)},
         of=name,
         note='"effectively avoided" is read as nine in ten',
-        explained=SECOND_PACKET,
+        failure_cause=SECOND_PACKET,
         basis="paper",
     )
 
 
 def none_left(place: Place) -> Check:
     """No such timeouts with the parity kept in step, in the reading that leaves the fewest."""
-    return of_cause(DELAYED, at(RESYNC_RESTARTED, place), explained=SECOND_PACKET)
+    return of_cause(DELAYED, at(RESYNC_RESTARTED, place), failure_cause=SECOND_PACKET)
 
 
 def all_by_loss(place: Place) -> Check:
@@ -145,14 +145,14 @@ def all_by_loss(place: Place) -> Check:
     )
 
 
-def of_cause(cause: str, variant: Variant, explained: Explanation | None = None) -> Check:
+def of_cause(cause: str, variant: Variant, failure_cause: Explanation | None = None) -> Check:
     """A sender has no spurious timeouts of that cause."""
     return derived(
         f"spurious timeouts {SAID[cause]}: {variant.title}",
         "count",
         {1: Bounds(0, 0)},
         of=f"{cause}: {variant.key}",
-        explained=explained,
+        failure_cause=failure_cause,
         basis="ours",
     )
 
@@ -207,9 +207,9 @@ CONCLUSION = Experiment(
     ),
     assumptions=(
         *HOSTS,
-        taken("FTP", "as minrto2007/fig7a at a PER of 4 %, for 50 s", "5.3"),
-        taken("web", "as minrto2007/table2", "5.2"),
-        taken("recovery", "0.3 s from a fast retransmit", "how soon a timeout belongs to it"),
+        interpreted("FTP", "as minrto2007/fig7a at a PER of 4 %, for 50 s", "5.3"),
+        interpreted("web", "as minrto2007/table2", "5.2"),
+        interpreted("recovery", "0.3 s from a fast retransmit", "how soon a timeout belongs to it"),
     ),
     shown=(20.0, 30.0),
     endless=True,

@@ -18,8 +18,8 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     from_paper,
+    interpreted,
     stated,
-    taken,
 )
 from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, median
@@ -111,7 +111,7 @@ def network(granularity: str, delays: tuple[str, str, str]) -> tuple[Assumption,
             "one long transfer of an even number of packets",
         ),
         assumed("duration", "60 s", "long enough"),
-        taken("floor", "1 s", "2: the conservative 1-second Minimum RTO"),
+        interpreted("floor", "1 s", "2: the conservative 1-second Minimum RTO"),
     )
 
 
@@ -317,7 +317,7 @@ FIG2 = clock_experiment(
                 {1: Bounds(0.9 * 62.5, 1.1 * 62.5)},
                 of=f"C(f): {NS2.label}",
                 note="about 62.5 is read as a tenth either way",
-                explained=demonstrated(
+                failure_cause=demonstrated(
                     "the paper computes 62.5 from equation 3, which leaves out the timeout's "
                     "margin: with a clock of 10 ms the timeout is never below two ticks, so "
                     "equation 2, which is what Figure 2 draws, gives 50 at most",
@@ -331,7 +331,7 @@ FIG2 = clock_experiment(
                 "exact",
                 {1: Bounds(high=62.5)},
                 of="C of T(ACK)",
-                explained=demonstrated(
+                failure_cause=demonstrated(
                     "the receiver answers every second packet at once, so its clock of 10 ms "
                     "delays no ACK: it comes after 6 ms, not 16 ms, and equation 3 may not add the "
                     "clock to the round trip. Without it the bound is 1 s / 6 ms = 167",
@@ -432,7 +432,7 @@ COST = clock_experiment(
             "receiver.buffer", "64 kB", "so that the window grows, and trains are odd at times"
         ),
         assumed("tcp.window.initial_ssthresh", "20 segments", "slow start, then avoidance"),
-        taken("RTO_cur", "the timeout without a floor: three ticks", "3, equation 2"),
+        interpreted("RTO_cur", "the timeout without a floor: three ticks", "3, equation 2"),
     ),
     figures=(),
     note=(

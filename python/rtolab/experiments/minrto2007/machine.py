@@ -12,8 +12,8 @@ from rtolab.experiments.base import (
     Value,
     assumed,
     from_paper,
+    interpreted,
     our_own,
-    taken,
 )
 from rtolab.experiments.measured import ALL_COMPLETE, ExperimentRuns
 from rtolab.experiments.minrto2007.network import QUIET, ROUND_TRIP
@@ -111,7 +111,7 @@ FIG3 = Experiment(
         *(a for a in SMOOTH if a.name != "tcp.rto.sample_handshake"),
         assumed("tcp.window.initial_ssthresh", "30 segments", "slow start, then avoidance"),
         assumed("tcp.rto.sample_handshake", "true", "so that step 1's packet is seen, too"),
-        taken("D", "packets sent at one instant", "3: back to back, on one ACK"),
+        interpreted("D", "packets sent at one instant", "3: back to back, on one ACK"),
     ),
     shown=(0.0, 1.0),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rtolab.experiments.base import Alternative, Assumption, assumed, stated, taken
+from rtolab.experiments.base import Alternative, Assumption, assumed, interpreted, stated
 
 FRAME_BITS = 8 * 1052
 """A packet with its headers."""
@@ -33,7 +33,9 @@ LONG = (
     assumed("flow.ftp.access.delay", "0.83 ms", "of the 5 ms"),
     assumed("flow.ftp.access.rate", "10 Mbit/s", "a flow's share of the last mile"),
     *buffers(buffer("flow.ftp.access", 10, 2.5), f"{PRODUCT}: the last mile has 2.5 ms"),
-    taken("errors", "data only, independent", "5: losses are wireless errors; ACKs are small"),
+    interpreted(
+        "errors", "data only, independent", "5: losses are wireless errors; ACKs are small"
+    ),
 )
 """Topology (a) as every long transfer has it."""
 
@@ -75,7 +77,7 @@ PAGES = (
         "0 s",
         "5.2: every 5 s; nothing says that the flows start apart. Chosen after Table 2 was seen",
     ),
-    taken("connections", "one for all pages", "5.2: a flow downloads a page every 5 s"),
+    interpreted("connections", "one for all pages", "5.2: a flow downloads a page every 5 s"),
 )
 """Topology (b) with its pages."""
 

@@ -224,7 +224,7 @@ TABLE2 = Experiment(
             at_least_printed,
             {2 * MANY: Bounds(2.5, 97.5)},
             note="the paper's table is one run",
-            explained=NEVER_AS_MUCH,
+            failure_cause=NEVER_AS_MUCH,
             basis="paper",
             fitted=CHOSEN,
         ),

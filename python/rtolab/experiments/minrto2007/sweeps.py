@@ -11,8 +11,8 @@ from rtolab.experiments.base import (
     Value,
     Variant,
     assumed,
+    interpreted,
     stated,
-    taken,
 )
 from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.measured import ExperimentRuns, derived, derived_difference, derived_low
@@ -69,12 +69,16 @@ FEW_RUNS = demonstrated(
 )
 
 
-def falls(name: str, more: Setting, less: Setting, explained: Explanation | None = None) -> Check:
+def falls(
+    name: str, more: Setting, less: Setting, failure_cause: Explanation | None = None
+) -> Check:
     """A gain is larger under the first condition than under the second."""
     said = f"{name}, {more[0]} less {less[0]}, percentage points"
     both = (f"{name}, {more[0]}", f"{name}, {less[0]}")
     bounds = {3: Bounds(low=0, strict=True)}
-    return derived_difference(said, "shape", both, bounds, basis="paper", explained=explained)
+    return derived_difference(
+        said, "shape", both, bounds, basis="paper", failure_cause=failure_cause
+    )
 
 
 def increases(name: str, where: Setting) -> Check:
@@ -125,7 +129,7 @@ def figures(
 BY_FLOWS = tuple((float(count), flows(count)) for count in FLOWS)
 LOSSY = (
     stated("link.wireless.forward.loss", "0.03", "Table 3: PER 3 %"),
-    taken("slow start", "counts", "the paper does not say that anything is left out"),
+    interpreted("slow start", "counts", "the paper does not say that anything is left out"),
 )
 TEN_SECONDS = assumed("duration", "10 s", "not given")
 FIVE_SECONDS = assumed("duration", "5 s", "not given; 500 flows at 2 Gbit/s are many packets")

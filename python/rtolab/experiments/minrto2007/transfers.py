@@ -172,7 +172,7 @@ def as_printed(name: str) -> Check:
         "ratio",
         {MANY: Bounds(about - 5, about + 5)},
         of=name,
-        explained=NOT_THE_MECHANISM,
+        failure_cause=NOT_THE_MECHANISM,
         basis="paper",
         fitted=CHOSEN,
     )
@@ -194,7 +194,7 @@ def increases(name: str, rate: int) -> Check:
         f"{name}, % at PER {rate} %, low end of the interval",
         {FEW: Bounds(low=0, strict=True)},
         of=of,
-        explained=HARDLY,
+        failure_cause=HARDLY,
         basis="paper",
         fitted=CHOSEN,
     )

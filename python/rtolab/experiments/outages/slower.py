@@ -17,7 +17,7 @@ from rtolab.experiments.base import (
     Variant,
     assumed,
     column,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.measured import Runs, mean
 
@@ -132,7 +132,7 @@ SLOWER_PATH = Experiment(
         assumed("receiver.buffer", "16 kB", "a window that both paths hold"),
         assumed("tcp.mss", "1000 B", "round numbers"),
         assumed("flow.download.bytes", "2 GB", "longer than the run"),
-        taken("floor", "1 s", "RFC 6298 section 2.4"),
+        interpreted("floor", "1 s", "RFC 6298 section 2.4"),
     ),
     runs=1,
     quick_runs=1,

@@ -14,7 +14,7 @@ from rtolab.experiments.base import (
     Table,
     Variant,
     assumed,
-    taken,
+    interpreted,
 )
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.outages.policies import CAP, DOUBLING, KEYS, LINEAR, POLICIES, Policy
@@ -219,11 +219,13 @@ OUTAGE_STUDY = Experiment(
         assumed("receiver.profile", "linux", "a current kernel, as the sender"),
         assumed("tcp.mss", f"{SEGMENT + 12} B", "1000 B and timestamps"),
         assumed("flow.download.bytes", "2 GB", "longer than the run"),
-        taken("outages", "0.1 to 60 s", "log-uniform, stratified; the same for all policies"),
+        interpreted("outages", "0.1 to 60 s", "log-uniform, stratified; the same for all policies"),
         *(assumed(key, value, "drawn once") for key, value in timetable(OUTAGES).items()),
-        taken("breaks", "20 s and more", "so that the slowest policy resumes before the next"),
-        taken("ICMP", "1 s", "Linux limits the messages to one a second (icmp_ratelimit)"),
-        taken("warning", WARNING, "at least two round trips before the outage"),
+        interpreted(
+            "breaks", "20 s and more", "so that the slowest policy resumes before the next"
+        ),
+        interpreted("ICMP", "1 s", "Linux limits the messages to one a second (icmp_ratelimit)"),
+        interpreted("warning", WARNING, "at least two round trips before the outage"),
     ),
     runs=1,
     quick_runs=1,

@@ -4,7 +4,7 @@ use super::*;
 
 const LEN: u32 = 3000;
 
-/// An IPv4 packet in fragments whose payloads end at these bytes.
+/// The fragments of an IPv4 packet, cut at these offsets of its payload.
 fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, payload) = whole.split_at(20);
     split(payload, ends)
@@ -18,7 +18,8 @@ fn v4(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// An IPv6 packet in fragments; destination options precede TCP in the first.
+/// The fragments of an IPv6 packet, cut at these offsets of its payload. Destination options
+/// precede TCP in the first.
 fn v6(whole: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
     let (head, segment) = whole.split_at(40);
     let payload = [&[6, 0, 1, 4, 0, 0, 0, 0][..], segment].concat();
@@ -81,7 +82,7 @@ fn the_last_fragment_completes_a_segment() {
 }
 
 #[test]
-fn an_unfragmented_packet_may_have_a_fragment_header() {
+fn an_atomic_fragment_is_a_whole_packet() {
     let atomic = v6(&ip(&packet(0, V6, 10)), &[]);
     assert_eq!(read_whole(&capture(&atomic)), [packet(0, V6, 10)]);
 }

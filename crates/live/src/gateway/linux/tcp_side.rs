@@ -42,7 +42,7 @@ impl TcpSide {
 
     /// Processes a segment. Returns false if it was dropped at [`MAX_OUT_OF_ORDER`].
     pub(crate) fn on_segment(&mut self, arrived: &ReceivedSegment<'_>, at: Instant) -> bool {
-        let segment = self.socket.widen(&arrived.segment, arrived.codepoint);
+        let segment = self.socket.decode(&arrived.segment, arrived.codepoint);
         let receiver = self.socket.connection.receiver();
         if receiver.out_of_order_ranges() >= MAX_OUT_OF_ORDER
             && segment.seq > receiver.rcv_nxt()
@@ -77,7 +77,7 @@ impl TcpSide {
         packet.clear();
         packet.resize(self.path.ip_header() + segment.header_bytes() as usize, 0);
         self.socket.copy_payload(&segment, packet);
-        let wire = self.socket.narrow(&segment, self.path.ports);
+        let wire = self.socket.encode(&segment, self.path.ports);
         segment::complete(packet, &self.path, (&wire, segment.codepoint()));
         true
     }

@@ -12,7 +12,7 @@ use rtolab_tcp::wire::{Addresses, Ports};
 use rtolab_tcp::{Config, Event, Retransmission, State};
 use rtolab_time::Instant;
 
-use super::super::carrier::Carrier;
+use super::super::emulated_network::EmulatedNetwork;
 use super::super::packet::Packet;
 use super::super::segment::{ReceivedSegment, complete};
 use super::super::sockets::IoResult;
@@ -133,7 +133,7 @@ impl EngineEnd {
         let Ok(arrived) = ReceivedSegment::read(&packet.bytes) else { return };
         match &mut self.socket {
             Some(socket) => {
-                let segment = socket.widen(&arrived.segment, arrived.codepoint);
+                let segment = socket.decode(&arrived.segment, arrived.codepoint);
                 // The bytes are zeros, of which only the number matters.
                 socket.connection.on_segment(&segment, now);
             }
@@ -145,7 +145,7 @@ impl EngineEnd {
     }
 
     /// Runs the timers that have expired, and sends what may be sent.
-    pub(super) fn proceed(&mut self, carrier: &mut Carrier<'_>, now: Instant) {
+    pub(super) fn proceed(&mut self, network: &mut EmulatedNetwork<'_>, now: Instant) {
         if self.next_timer().is_some_and(|at| at <= now) {
             if let Some(socket) = &mut self.socket {
                 socket.connection.on_timer(now);
@@ -157,9 +157,9 @@ impl EngineEnd {
             let Some(segment) = socket.connection.poll_transmit(now) else { return };
             let header = self.path.ip_header() + segment.header_bytes() as usize;
             let mut bytes = vec![0; header + segment.len as usize];
-            let wire = socket.narrow(&segment, self.path.ports);
+            let wire = socket.encode(&segment, self.path.ports);
             complete(&mut bytes, &self.path, (&wire, segment.codepoint()));
-            let entered = carrier.enter(self.host, &bytes, now);
+            let entered = network.enter(self.host, &bytes, now);
             let begun = self.decisions.front().is_some_and(|(_, what)| what.seq == segment.seq);
             let (Some(entered), true) = (entered, begun && segment.sequence_length() > 0) else {
                 continue;

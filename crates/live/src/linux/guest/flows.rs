@@ -17,7 +17,7 @@ use super::guests::Guests;
 use super::machine::CLOCK;
 use super::remote::RemoteSockets;
 use super::samples::TimedSample;
-use super::stage::{Actors, CarrierLinks, Progress, Zero};
+use super::stage::{Actors, NetworkLinks, Progress, Zero};
 use crate::error::Error;
 use crate::report::EffectiveSettings;
 
@@ -52,7 +52,7 @@ impl<'a> Flows<'a> {
         &self,
         (flow, place): (usize, Place),
         request: &Request,
-        (guests, links): (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
+        (guests, links): (&mut Guests<'_>, &mut NetworkLinks<'_, '_>),
     ) -> Result<(), Error> {
         match guests.call(self.ends(flow)[place.index()], request, links)? {
             (0, _) => Ok(()),
@@ -67,7 +67,7 @@ impl<'a> Flows<'a> {
     pub(super) fn open(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         for (flow, named) in self.scenario.flows.iter().enumerate() {
             let udp = self.sessions[flow].protocol() == Protocol::Udp;
@@ -92,7 +92,7 @@ impl<'a> Flows<'a> {
     pub(super) fn request_reports(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         for flow in 0..self.sessions.len() {
             for place in Place::BOTH {
@@ -148,13 +148,13 @@ impl Actors for Flows<'_> {
     fn proceed(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         self.proceed_sessions(guests, links)?;
         let now = links.zero.instant(guests.now());
         for session in &mut self.sessions {
             for engine in session.sockets().engines.iter_mut().flatten() {
-                engine.proceed(links.carrier, now);
+                engine.proceed(links.network, now);
             }
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Flows<'_> {
     fn proceed_sessions(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         let (now, changed) = (links.zero.instant(guests.now()), self.changed);
         self.changed = false;

@@ -1,4 +1,4 @@
-//! The hosts of a run: guests, each with its kernel, and those that are the engine.
+//! The hosts of a run: guest kernels, and hosts whose TCP is the engine.
 
 use rtolab_link::Stream;
 use rtolab_record::Place;
@@ -17,7 +17,8 @@ use crate::error::Error;
 use crate::guest_kernel::VirtualHosts;
 use crate::report::{Counts, EffectiveSettings, HostReport};
 
-/// Which hosts of the scenario are the engine. All hosts that are named must be in the scenario.
+/// Returns, for each host, whether the engine is its TCP. All hosts that are named must be in the
+/// scenario.
 pub(super) fn engine_hosts(
     scenario: &Scenario,
     hosts: &VirtualHosts<'_>,
@@ -34,7 +35,7 @@ pub(super) fn engine_hosts(
     }
 }
 
-/// The ends of a flow at hosts that are the engine.
+/// The ends of a flow at hosts whose TCP is the engine.
 pub(super) fn engine_ends(
     emulation: &Emulator<'_>,
     (sender, engines): (&str, &[bool]),
@@ -69,7 +70,7 @@ pub(super) fn engine_ends(
     Ok([sender?, receiver?])
 }
 
-/// Starts a guest for each host that is not the engine, and sets it up.
+/// Starts a guest for each host whose TCP is not the engine, and sets it up.
 pub(super) fn start<'a>(
     emulation: &Emulator<'_>,
     (virtual_hosts, engines, programs): (&VirtualHosts<'_>, &[bool], bool),
@@ -116,7 +117,7 @@ pub(super) fn start<'a>(
 fn clock() -> Result<u64, Error> {
     let Some(given) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(CLOCK) };
     let seconds = given.to_str().and_then(|text| text.parse::<u64>().ok());
-    // A timer of the guest may end some centuries later.
+    // 2^32 s in nanoseconds leaves room in 64 bits for timers that expire centuries later.
     seconds.filter(|seconds| *seconds < 1 << 32).map(|seconds| seconds * 1_000_000_000).ok_or_else(
         || Error::Unsupported {
             found: format!("SOURCE_DATE_EPOCH: found {}", given.to_string_lossy()),

@@ -29,8 +29,8 @@ use rtolab_scenario::Begin;
 use rtolab_time::{Duration, Instant};
 
 use super::argv;
-use super::carrier::Carrier;
 use super::connections;
+use super::emulated_network::EmulatedNetwork;
 use super::lateness::LatenessMeter;
 use super::log::Log;
 use super::needs;
@@ -87,12 +87,12 @@ fn withhold<'a>(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<WithheldRetransmission>, Error> {
     let flows = emulation.scenario.flows.len();
-    let seen = reading::read_flows(&finished.carrier.log, flows);
+    let seen = reading::read_flows(&finished.network.log, flows);
     let mut compared = Vec::new();
     for (flow, observed) in finished.observations.iter_mut().enumerate() {
         let Some((episodes, _)) = observed else { continue };
         for episode in episodes {
-            let Some(withheld) = Withheld::new(episode.copy, &finished.carrier.log) else {
+            let Some(withheld) = Withheld::new(episode.copy, &finished.network.log) else {
                 continue;
             };
             let known = seen[flow].binary_search_by_key(&episode.copy, |one| one.copy);
@@ -129,7 +129,7 @@ fn checked(emulation: &Emulator<'_>) -> Result<Routes, Error> {
 
 /// A run of flows after its end.
 struct FinishedRun<'a> {
-    carrier: Carrier<'a>,
+    network: EmulatedNetwork<'a>,
     /// The properties of each flow that its packets do not show.
     known: Vec<FlowInfo>,
     observations: Vec<Option<Observations>>,
@@ -147,18 +147,18 @@ impl FinishedRun<'_> {
     ) -> EmulationResult {
         let at = self.ending.at;
         let outcome = (self.ended, self.effective, self.hosts);
-        let report = recording::report((emulation, routes), &self.carrier, &self.ending, outcome);
+        let report = recording::report((emulation, routes), &self.network, &self.ending, outcome);
         let all = (self.known.as_slice(), self.observations.as_slice());
         let recording =
-            recording::recording((emulation.scenario, routes), run, (&mut self.carrier, at), all);
+            recording::recording((emulation.scenario, routes), run, (&mut self.network, at), all);
         EmulationResult { recording, report }
     }
 
     /// The truth about the retransmission that was withheld; `None` if this run differs from the
     /// one with it.
     fn withheld_truth(&self, flows: usize) -> Option<Truth> {
-        let withheld = self.carrier.withheld.as_ref()?;
-        withheld.truth(&reading::read_flows(&self.carrier.log, flows)[withheld.flow()])
+        let withheld = self.network.withheld.as_ref()?;
+        withheld.truth(&reading::read_flows(&self.network.log, flows)[withheld.flow()])
     }
 }
 
@@ -186,10 +186,10 @@ fn run_flows<'a>(
     let flows = Flows::new(scenario, sessions);
     let size = (routes, scenario.nodes.len(), scenario.flows.len());
     let draws = (emulation.seed, scenario.measured);
-    let mut carrier = Carrier::new(size, draws, Log::new(MAX_PACKETS));
-    carrier.withheld = withheld;
+    let mut network = EmulatedNetwork::new(size, draws, Log::new(MAX_PACKETS));
+    network.withheld = withheld;
     let end = Instant::START + scenario.duration;
-    let mut guest_run = guest_run((guests, scenario.nodes.len()), carrier, flows, Some(end));
+    let mut guest_run = guest_run((guests, scenario.nodes.len()), network, flows, Some(end));
     let zero = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
     guest_run.zero = Zero(Some(zero));
     guest_run.act(Flows::open)?;
@@ -203,9 +203,9 @@ fn run_flows<'a>(
     guest_run.actors.finish(now)?;
     count(&mut guest_run.guests, &mut hosts)?;
     let ending = ending(&guest_run, at);
-    let GuestRun { carrier, actors: Flows { sessions, samples, effective, .. }, .. } = guest_run;
+    let GuestRun { network, actors: Flows { sessions, samples, effective, .. }, .. } = guest_run;
     let mut known = Vec::new();
-    let mut observations = samples::replay(&carrier.log, &samples);
+    let mut observations = samples::replay(&network.log, &samples);
     for (flow, session) in sessions.iter().enumerate() {
         let mut info = FlowInfo::of(scenario, flow, session);
         if let Some(engine) = &session.sockets_ref().engines[Place::Sender.index()] {
@@ -214,7 +214,7 @@ fn run_flows<'a>(
         }
         known.push(info);
     }
-    Ok(FinishedRun { carrier, known, observations, effective, ended, ending, hosts })
+    Ok(FinishedRun { network, known, observations, effective, ended, ending, hosts })
 }
 
 /// Runs programs on guest kernels.
@@ -242,9 +242,9 @@ pub(crate) fn run_programs(
         PacketLogging::Headers => MAX_PACKETS,
     });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
-    let carrier = Carrier::new((&routes, scenario.nodes.len(), 0), draws, log);
+    let network = EmulatedNetwork::new((&routes, scenario.nodes.len(), 0), draws, log);
     let running = Running::new((scenario, virtual_hosts.kernel.clock_library()), programs, output);
-    let mut guest_run = guest_run((guests, scenario.nodes.len()), carrier, running, None);
+    let mut guest_run = guest_run((guests, scenario.nodes.len()), network, running, None);
     let begin = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
     guest_run.wait(begin)?;
     guest_run.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
@@ -256,14 +256,14 @@ pub(crate) fn run_programs(
     }
     let ending = ending(&guest_run, at);
     let outcome = (ended, Vec::new(), hosts);
-    let carrier = &mut guest_run.carrier;
-    let report = recording::report((emulation, &routes), carrier, &ending, outcome);
+    let network = &mut guest_run.network;
+    let report = recording::report((emulation, &routes), network, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
-    let known = connections::find(&mut carrier.log);
-    let recording = recording::recording((scenario, &routes), run, (carrier, at), (&known, &[]));
+    let known = connections::find(&mut network.log);
+    let recording = recording::recording((scenario, &routes), run, (network, at), (&known, &[]));
     if programs.kept.is_some() && ended != EndReason::Interrupted {
         // What programs send at their end is not part of the run.
-        carrier.log = Log::new(0);
+        network.log = Log::new(0);
         guest_run.act(Running::archive)?;
         guest_run.run(&|| (interrupted.borrow_mut())())?;
     }
@@ -272,12 +272,12 @@ pub(crate) fn run_programs(
 
 fn guest_run<'a, 'b, A: Actors>(
     (guests, hosts): (Guests<'b>, usize),
-    carrier: Carrier<'a>,
+    network: EmulatedNetwork<'a>,
     actors: A,
     end: Option<Instant>,
 ) -> GuestRun<'a, 'b, A> {
     let waiting = vec![VecDeque::new(); hosts];
-    GuestRun { guests, carrier, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
+    GuestRun { guests, network, actors, zero: Zero(None), end, waiting, late: LatenessMeter::new() }
 }
 
 fn count(guests: &mut Guests<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use super::super::host::address;
 use super::agent::{Report, Request};
 use super::guests::Guests;
 use super::setup;
-use super::stage::{Actors, CarrierLinks, Progress, Zero};
+use super::stage::{Actors, NetworkLinks, Progress, Zero};
 use crate::error::Error;
 use crate::programs::{OnOutput, Output, Programs};
 use crate::report::EndReason;
@@ -106,7 +106,7 @@ impl<'a> Running<'a> {
         &self,
         program: usize,
         command: &[String],
-        (guests, links): (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
+        (guests, links): (&mut Guests<'_>, &mut NetworkLinks<'_, '_>),
     ) -> Result<(), Error> {
         let (here, peer) = ends(self.scenario);
         let guest = if program == CLIENT || program == ARCHIVERS[0] { here } else { peer };
@@ -147,7 +147,7 @@ impl<'a> Running<'a> {
     fn start_client(
         &mut self,
         now: u64,
-        guests: (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
+        guests: (&mut Guests<'_>, &mut NetworkLinks<'_, '_>),
     ) -> Result<(), Error> {
         self.start(CLIENT, self.programs.client, guests)?;
         self.phase = Phase::Runs(self.programs.limit.map(|limit| now + limit.nanos()));
@@ -158,7 +158,7 @@ impl<'a> Running<'a> {
     pub(super) fn archive(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         let Some(folder) = self.programs.kept else { return Ok(()) };
         let until = guests.now() + ARCHIVE_LIMIT.nanos();
@@ -175,7 +175,7 @@ impl<'a> Running<'a> {
     fn is_listening(
         &self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<bool, Error> {
         let (_, guest) = ends(self.scenario);
         for (path, sign) in SOCKETS {
@@ -191,7 +191,7 @@ impl<'a> Running<'a> {
     fn begin(
         &mut self,
         now: u64,
-        guests: (&mut Guests<'_>, &mut CarrierLinks<'_, '_>),
+        guests: (&mut Guests<'_>, &mut NetworkLinks<'_, '_>),
     ) -> Result<(), Error> {
         let Some(server) = self.programs.server else {
             return self.start_client(now, guests);
@@ -250,7 +250,7 @@ impl Actors for Running<'_> {
     fn proceed(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
         let now = guests.now();
         match self.phase {
@@ -268,7 +268,7 @@ impl Actors for Running<'_> {
             Phase::Runs(Some(until)) | Phase::Archives(until) => self.limited = now >= until,
             _ => {}
         }
-        self.check_activity(now, links.carrier.entered())
+        self.check_activity(now, links.network.entered())
     }
 
     fn next_timer(&self, _: u64, _: Zero) -> Option<u64> {

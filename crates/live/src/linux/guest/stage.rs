@@ -5,7 +5,7 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use rtolab_time::{Duration, Instant};
 
-use super::super::carrier::Carrier;
+use super::super::emulated_network::EmulatedNetwork;
 use super::super::lateness::LatenessMeter;
 use super::super::packet::Packet;
 use super::agent::Report;
@@ -43,17 +43,17 @@ impl Zero {
 }
 
 /// The links as guests see them.
-pub(super) struct CarrierLinks<'a, 'b> {
-    pub carrier: &'a mut Carrier<'b>,
+pub(super) struct NetworkLinks<'a, 'b> {
+    pub network: &'a mut EmulatedNetwork<'b>,
     pub zero: &'a mut Zero,
 }
 
-impl Links for CarrierLinks<'_, '_> {
+impl Links for NetworkLinks<'_, '_> {
     fn enter(&mut self, host: usize, packet: &[u8], at: u64) -> u64 {
-        if self.carrier.enter(host, packet, self.zero.instant(at)).is_some() {
+        if self.network.enter(host, packet, self.zero.instant(at)).is_some() {
             self.zero.0.get_or_insert(at);
         }
-        self.zero.nanos(self.carrier.due())
+        self.zero.nanos(self.network.next_event())
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) trait Actors {
     fn proceed(
         &mut self,
         guests: &mut Guests<'_>,
-        links: &mut CarrierLinks<'_, '_>,
+        links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error>;
 
     /// The next time after `now` at which something is due, in the guests' time.
@@ -90,7 +90,7 @@ pub(super) trait Actors {
 /// The guests, links and actors of a run.
 pub(super) struct GuestRun<'a, 'b, A> {
     pub guests: Guests<'b>,
-    pub carrier: Carrier<'a>,
+    pub network: EmulatedNetwork<'a>,
     pub actors: A,
     pub zero: Zero,
     /// The latest end of the run.
@@ -108,14 +108,14 @@ impl<A: Actors> GuestRun<'_, '_, A> {
     /// Calls `act` with the actors, the guests and the links.
     pub(super) fn act<T>(
         &mut self,
-        act: impl FnOnce(&mut A, &mut Guests<'_>, &mut CarrierLinks<'_, '_>) -> Result<T, Error>,
+        act: impl FnOnce(&mut A, &mut Guests<'_>, &mut NetworkLinks<'_, '_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
+        let mut links = NetworkLinks { network: &mut self.network, zero: &mut self.zero };
         act(&mut self.actors, &mut self.guests, &mut links)
     }
 
     fn step(&mut self, (limit, free): (u64, u64)) -> Result<bool, Error> {
-        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
+        let mut links = NetworkLinks { network: &mut self.network, zero: &mut self.zero };
         self.guests.step((limit, free), &mut links)
     }
 
@@ -131,7 +131,7 @@ impl<A: Actors> GuestRun<'_, '_, A> {
         let (mut over, mut polled) = (None, StdInstant::now());
         loop {
             let now = self.now();
-            self.carrier.mark(now);
+            self.network.record_measurement(now);
             self.take_reports();
             self.act(A::proceed)?;
             // No time may pass before the reports are processed.
@@ -143,10 +143,10 @@ impl<A: Actors> GuestRun<'_, '_, A> {
                 Progress::Completed => over = over.or(Some(now + GRACE)),
                 Progress::Ended(ended) => return Ok(ended),
             }
-            if self.carrier.withheld.as_ref().is_some_and(|withheld| withheld.is_over(now)) {
+            if self.network.withheld.as_ref().is_some_and(|withheld| withheld.is_over(now)) {
                 return Ok(EndReason::FlowsCompleted);
             }
-            let due = self.carrier.due();
+            let due = self.network.next_event();
             let waits = self.waiting.iter().any(|packets| !packets.is_empty());
             match over {
                 Some(at) if now >= at || (due.is_none() && !waits) => {
@@ -177,7 +177,7 @@ impl<A: Actors> GuestRun<'_, '_, A> {
             }
             self.guests.set_now(limit);
             let now = self.now();
-            while let Some((host, packet, due)) = self.carrier.arrival(now) {
+            while let Some((host, packet, due)) = self.network.arrival(now) {
                 self.waiting[host].push_back((packet, due));
             }
         }
@@ -195,16 +195,16 @@ impl<A: Actors> GuestRun<'_, '_, A> {
         let Some(host) = ready else { return Ok(false) };
         let Some((packet, due)) = self.waiting[host].pop_front() else { return Ok(false) };
         self.late.record(now.since(due));
-        self.carrier.on_arrival(&packet, now);
+        self.network.on_arrival(&packet, now);
         let waits = self.waiting.iter().any(|packets| !packets.is_empty());
         let free = if waits { 0 } else { limit };
-        let mut links = CarrierLinks { carrier: &mut self.carrier, zero: &mut self.zero };
+        let mut links = NetworkLinks { network: &mut self.network, zero: &mut self.zero };
         if !self.guests.is_guest(host) {
             self.actors.on_packet(&packet, now);
         } else if !self.guests.arrive((host, free), &packet.bytes, &mut links)? {
             self.guests.refused += 1;
         }
-        self.carrier.recycle(packet);
+        self.network.recycle(packet);
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! Packet scripts of Snoop, with times in milliseconds.
 
-use rtolab_scenario::AgentKind;
+use rtolab_scenario::MiddleboxKind;
 use rtolab_tcp::{Flags, Seq};
 
 use super::super::Middlebox;
@@ -8,7 +8,7 @@ use super::super::script::{Script, ack, data, packet, start_of};
 use super::*;
 
 fn script(dupthresh: u32, cache: u32) -> Script {
-    Script::new(Middlebox::new(AgentKind::Snoop { link: 0, dupthresh, cache }))
+    Script::new(Middlebox::new(MiddleboxKind::Snoop { link: 0, dupthresh, cache }))
 }
 
 /// The script after segments 1 to 6 have passed at 0 ms, and the ACK of the first two at 40 ms.

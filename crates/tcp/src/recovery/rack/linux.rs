@@ -5,7 +5,7 @@ use rtolab_time::{Duration, Instant};
 use super::delivery::echoes_earlier;
 use super::{REO_WND_PERSIST, Rack};
 use crate::config::RecoveryConfig;
-use crate::flight::{AckFacts, DuplicateRange, Flight, Sent};
+use crate::flight::{AckFacts, DsackBlock, Flight, Sent};
 use crate::recovery::tlp::{ProbeStep, TailLossProbe};
 use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, RecoveryAction};
 use crate::seq::Seq;
@@ -180,7 +180,7 @@ impl LossRecovery for LinuxRack {
 impl LinuxRack {
     /// Can the reported duplicates come from retransmissions? If there are more duplicates than
     /// retransmissions, the network or the peer causes them (`tcp_dsack_seen`).
-    fn is_plausible(&mut self, range: &DuplicateRange, smss: u64) -> bool {
+    fn is_plausible(&mut self, range: &DsackBlock, smss: u64) -> bool {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
         self.dsack_dups <= self.rack.total_retrans

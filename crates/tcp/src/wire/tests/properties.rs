@@ -11,9 +11,9 @@ fn isn() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(u32::MAX), u32::MAX - 70_000..=u32::MAX, any::<u32>()]
 }
 
-fn numbering() -> impl Strategy<Value = Numbering> {
+fn mapping() -> impl Strategy<Value = WireMapping> {
     (isn(), isn(), 0..=MAX_WINDOW_SHIFT, 0..=MAX_WINDOW_SHIFT).prop_map(|(from, to, one, other)| {
-        Numbering { from: Side { isn: from, shift: one }, to: Side { isn: to, shift: other } }
+        WireMapping { from: Side { isn: from, shift: one }, to: Side { isn: to, shift: other } }
     })
 }
 
@@ -33,9 +33,9 @@ fn syn_options() -> impl Strategy<Value = SynOptions> {
 }
 
 prop_compose! {
-    /// A segment that a connection with this numbering may send; its window is a multiple of the
+    /// A segment that a connection with this mapping may send; its window is a multiple of the
     /// unit of its shift.
-    fn sent(numbering: Numbering)(
+    fn sent(mapping: WireMapping)(
         (seq, ack, len, bits) in (seq(), seq(), 0..65_000_u32, any::<u16>()),
         window in any::<u16>(),
         timestamps in timestamps(),
@@ -44,7 +44,7 @@ prop_compose! {
     ) -> Segment {
         let flags = Flags::from_bits(bits);
         let mut segment = Segment::new(seq, len, flags);
-        segment.window = u32::from(window) << window_shift(flags, &numbering);
+        segment.window = u32::from(window) << window_shift(flags, &mapping);
         if let Some(timestamps) = timestamps {
             segment.set_timestamps(timestamps);
         }
@@ -65,10 +65,10 @@ prop_compose! {
 proptest! {
     #[test]
     fn an_emitted_segment_parses_to_itself(
-        (numbering, segment) in numbering().prop_flat_map(|n| (Just(n), sent(n))),
+        (mapping, segment) in mapping().prop_flat_map(|n| (Just(n), sent(n))),
         (off_seq, off_ack) in (-1_000_000_000_i64..1_000_000_000, -1_000_000_000_i64..1_000_000_000),
     ) {
-        let wire = WireSegment::narrow(&segment, &numbering, PORTS);
+        let wire = WireSegment::from_segment(&segment, &mapping, PORTS);
         let header = wire.emit(ADDRESSES, Payload::Zeros);
         prop_assert_eq!(header.len(), segment.header_bytes() as usize);
 
@@ -82,19 +82,19 @@ proptest! {
             seq: Seq::new(segment.seq.value().wrapping_add_signed(off_seq)),
             ack: Seq::new(segment.ack.value().wrapping_add_signed(off_ack)),
         };
-        prop_assert_eq!(read.widen(&numbering, near), segment);
+        prop_assert_eq!(read.to_segment(&mapping, near), segment);
     }
 
     #[test]
     fn no_bytes_cause_a_panic(
         bytes in vec_of(any::<u8>(), 0..80),
         length in 0..70_000_usize,
-        numbering in numbering(),
+        mapping in mapping(),
         near in (any::<u64>(), any::<u64>()),
     ) {
         if let Ok(segment) = WireSegment::parse(&bytes, length) {
             let near = SeqReference { seq: Seq::new(near.0), ack: Seq::new(near.1) };
-            segment.widen(&numbering, near);
+            segment.to_segment(&mapping, near);
             let header = segment.emit(ADDRESSES, Payload::Zeros);
             let again = WireSegment::parse(&header, header.len() + segment.len as usize);
             let again = again.expect("emitted");
@@ -111,6 +111,6 @@ proptest! {
         bytes[12] = (bytes.len().div_ceil(4) as u8) << 4;
         let length = bytes.len().next_multiple_of(4);
         let segment = WireSegment::parse(&bytes, length).expect("a whole header");
-        segment.widen(&NUMBERING, START);
+        segment.to_segment(&MAPPING, START);
     }
 }

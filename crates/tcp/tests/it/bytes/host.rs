@@ -111,7 +111,7 @@ impl Host {
             self.socket = Some(socket);
             return;
         };
-        let segment = socket.widen(&wire, Codepoint::NotEct);
+        let segment = socket.decode(&wire, Codepoint::NotEct);
         socket.on_segment(&segment, &bytes[bytes.len() - wire.len as usize..], at);
         match self.reader {
             Reader::AtOnce => self.take(u64::MAX, other),
@@ -151,7 +151,7 @@ impl Host {
         for segment in segments {
             let mut payload = Vec::new();
             socket.copy_payload(&segment, &mut payload);
-            let wire = socket.narrow(&segment, PORTS);
+            let wire = socket.encode(&segment, PORTS);
             let mut bytes = wire.emit(ADDRESSES, Payload::Bytes(&payload)).to_vec();
             bytes.extend(payload);
             sent.push(bytes);

@@ -1,4 +1,5 @@
-//! The messages of guests about time and of their network cards.
+//! Messages from guest kernels: the time-travel protocol (`um_timetravel_msg`) and vhost-user
+//! (network card).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,15 +17,15 @@ use crate::error::Error;
 /// The interval at which `interrupted` is called.
 pub(super) const POLL_INTERVAL: StdDuration = StdDuration::from_millis(100);
 
-/// The meaning of a message about time.
+/// The result of reading a guest's clock socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClockMessage {
+enum ClockEvent {
     Waits,
     Acknowledges,
     Continues,
-    /// None has arrived yet.
-    None,
-    End,
+    /// No message has arrived in time.
+    TimedOut,
+    Closed,
 }
 
 impl Guests<'_> {
@@ -57,7 +58,7 @@ impl Guests<'_> {
         links: &mut impl Links,
     ) -> Result<(), Error> {
         if self.guests[guest].direct && until == Until::Waits {
-            return self.await_direct(guest, links);
+            return self.await_direct_guest(guest, links);
         }
         let begin = StdInstant::now();
         let before = self.guests[guest].busy.0;
@@ -80,9 +81,9 @@ impl Guests<'_> {
             let is_alive = match ready {
                 1 => self.on_card(guest, links)?,
                 0 => match self.on_clock(guest)? {
-                    ClockMessage::Waits if until == Until::Waits => return Ok(()),
-                    ClockMessage::Acknowledges if until == Until::Acknowledges => return Ok(()),
-                    ClockMessage::End => false,
+                    ClockEvent::Waits if until == Until::Waits => return Ok(()),
+                    ClockEvent::Acknowledges if until == Until::Acknowledges => return Ok(()),
+                    ClockEvent::Closed => false,
                     _ => true,
                 },
                 _ => {
@@ -99,15 +100,16 @@ impl Guests<'_> {
         }
     }
 
-    /// Waits until a guest with shared memory waits. Other messages are rare then.
-    fn await_direct(&mut self, guest: usize, links: &mut impl Links) -> Result<(), Error> {
+    /// Blocks until a guest that uses the shared memory sends WAIT. Blocking on one socket
+    /// suffices, because such a guest sends few other messages.
+    fn await_direct_guest(&mut self, guest: usize, links: &mut impl Links) -> Result<(), Error> {
         let (mut begin, before) = (None, self.guests[guest].busy.0);
         loop {
             match self.on_clock(guest)? {
-                ClockMessage::Waits => return Ok(()),
-                ClockMessage::End => return Err(self.guests[guest].machine.ended()),
-                ClockMessage::Acknowledges | ClockMessage::Continues => {}
-                ClockMessage::None => {
+                ClockEvent::Waits => return Ok(()),
+                ClockEvent::Closed => return Err(self.guests[guest].machine.ended()),
+                ClockEvent::Acknowledges | ClockEvent::Continues => {}
+                ClockEvent::TimedOut => {
                     let since = *begin.get_or_insert_with(StdInstant::now);
                     self.guests[guest].busy.0 = before + POLL_INTERVAL + since.elapsed();
                     if self.guests[guest].busy.0 >= self.time_limit {
@@ -138,21 +140,21 @@ impl Guests<'_> {
     }
 
     /// Handles a message about time.
-    fn on_clock(&mut self, guest: usize) -> Result<ClockMessage, Error> {
+    fn on_clock(&mut self, guest: usize) -> Result<ClockEvent, Error> {
         let clock = &self.guests[guest].clock;
         let message = match read_message(clock) {
             Ok(Some(message)) => message,
-            Ok(None) => return Ok(ClockMessage::End),
-            Err(error) if is_closed(&error) => return Ok(ClockMessage::End),
-            Err(error) if is_late(&error) => return Ok(ClockMessage::None),
+            Ok(None) => return Ok(ClockEvent::Closed),
+            Err(error) if is_closed(&error) => return Ok(ClockEvent::Closed),
+            Err(error) if is_timeout(&error) => return Ok(ClockEvent::TimedOut),
             Err(error) => return Err(Error::system("read a guest kernel's time")(error)),
         };
         let client = guest + 1;
         let shares = self.schedule.shares(client);
         let mut time = 0;
         match message.op {
-            Message::ACK => return Ok(ClockMessage::Acknowledges),
-            Message::WAIT if shares => return Ok(ClockMessage::Waits),
+            Message::ACK => return Ok(ClockEvent::Acknowledges),
+            Message::WAIT if shares => return Ok(ClockEvent::Waits),
             Message::REQUEST => self.schedule.set_request(client, Some(message.time)),
             Message::UPDATE => self.schedule.set_time(message.time),
             Message::GET => time = self.schedule.time(),
@@ -160,7 +162,7 @@ impl Guests<'_> {
             _ => {}
         }
         self.send_message(guest, Message { op: Message::ACK, seq: message.seq, time })?;
-        Ok(if message.op == Message::WAIT { ClockMessage::Waits } else { ClockMessage::Continues })
+        Ok(if message.op == Message::WAIT { ClockEvent::Waits } else { ClockEvent::Continues })
     }
 
     /// Handles a message of a guest's network card. Returns false if the guest has exited.
@@ -226,12 +228,12 @@ fn check_interrupt(interrupted: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     }
 }
 
-/// Has no message arrived in time?
-fn is_late(error: &io::Error) -> bool {
+/// Did `recv` time out, or was it interrupted?
+fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Has the other end closed the socket? It is a reset if it had not read all messages.
+/// Has the peer closed the socket? If it closed it with unread data, the error is ECONNRESET.
 pub(super) fn is_closed(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

@@ -1,4 +1,5 @@
-//! The timeouts and fast retransmits of one end of a flow, with ground truth and verdicts.
+//! The timeouts, fast retransmits and tail loss probes of one end of a flow, with ground truth and
+//! verdicts.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use rtolab_tcp::spurious::{DetectorId, Verdict};
 use rtolab_tcp::{Retransmission, Seq};
 use rtolab_time::Instant;
 
-/// The timeouts and fast retransmits of one end. Most flows have few, and most are not scored, so
-/// the types are small.
+/// The timeouts, fast retransmits and tail loss probes of one end. Most flows have few, and most
+/// are not scored, so the types are small.
 #[derive(Clone, Debug, Default)]
-pub struct Timeouts {
+pub struct RetransmissionLog {
     all: Vec<Decision>,
-    /// The number of decisions that [`Timeouts::next_unscored`] has returned.
+    /// The number of decisions that [`RetransmissionLog::next_unscored`] has returned.
     scored: usize,
 }
 
@@ -31,7 +32,7 @@ struct Decision {
     retransmission: Retransmission,
     kind: TimeoutKind,
     /// The number of earlier transmissions of the segment.
-    order: u16,
+    earlier_transmissions: u16,
     evaluation: Option<Box<Evaluation>>,
 }
 
@@ -45,18 +46,23 @@ pub struct Evaluation {
     pub verdict: Option<(Verdict, DetectorId, Instant)>,
 }
 
-impl Timeouts {
-    /// Adds a decision to retransmit a segment that had been sent `order` times.
-    pub fn note(&mut self, kind: TimeoutKind, retransmission: Retransmission, order: u16) {
+impl RetransmissionLog {
+    /// Adds a decision to retransmit a segment that had been sent `earlier_transmissions` times.
+    pub fn push(
+        &mut self,
+        kind: TimeoutKind,
+        retransmission: Retransmission,
+        earlier_transmissions: u16,
+    ) {
         if self.all.len() == self.all.capacity() {
             // A vector would begin with a capacity of four.
             self.all.reserve_exact(self.all.len().max(1));
         }
-        self.all.push(Decision { retransmission, kind, order, evaluation: None });
+        self.all.push(Decision { retransmission, kind, earlier_transmissions, evaluation: None });
     }
 
     /// Removes the decisions from this number on. Returns their kinds.
-    pub fn forget_from(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
+    pub fn truncate(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
         self.scored = self.scored.min(number);
         self.all.drain(number..).map(|decision| decision.kind)
     }
@@ -90,7 +96,9 @@ impl Timeouts {
     ) -> impl Iterator<Item = TimeoutRow> + 'a {
         self.all.iter().map(move |decision| {
             let row = decision.row(owner);
-            let needed = !copies.delivered_before(decision.retransmission.seq, decision.order);
+            let Decision { earlier_transmissions, .. } = *decision;
+            let needed =
+                !copies.delivered_before(decision.retransmission.seq, earlier_transmissions);
             let cost = row.cost.map(|cost| Comparison { original, ..cost });
             TimeoutRow { needed, cost, ..row }
         })
@@ -102,7 +110,7 @@ impl Decision {
         self.evaluation.get_or_insert_with(Box::default)
     }
 
-    /// Its row, without a valid `needed`.
+    /// The row; `needed` is always true here, `rows` computes it.
     fn row(&self, (flow, end): (&Arc<str>, Place)) -> TimeoutRow {
         let Retransmission { at, seq, rto, backoff, cwnd } = self.retransmission;
         let evaluation = self.evaluation.as_deref();

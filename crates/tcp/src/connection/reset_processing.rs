@@ -3,7 +3,7 @@
 
 use rtolab_time::Instant;
 
-use super::reset::Reset;
+use super::outgoing_reset::Reset;
 use super::states::Opened;
 use super::{Connection, Failure, State};
 use crate::config::TimeWaitReset;

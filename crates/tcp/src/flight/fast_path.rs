@@ -1,8 +1,8 @@
-//! The fast path of the history: nothing is SACKed or marked lost.
+//! The fast path of the segments in flight: nothing is SACKed or marked lost.
 
 use rtolab_time::Instant;
 
-use super::{CleanAck, Flight, Sent};
+use super::{FastPathAck, Flight, Sent};
 use crate::segment::{Flags, Segment};
 
 impl Flight {
@@ -28,8 +28,8 @@ impl Flight {
     /// As [`Self::on_ack`], if nothing is SACKed or marked lost and `segment` acknowledges new data
     /// without SACK blocks and is no SYN.
     #[inline(always)]
-    pub(crate) fn acked_cleanly(&mut self, segment: &Segment) -> CleanAck {
-        let mut clean = CleanAck {
+    pub(crate) fn on_fast_path_ack(&mut self, segment: &Segment) -> FastPathAck {
+        let mut ack = FastPathAck {
             advanced: segment.ack.since(self.una),
             flight_size: self.size(),
             sent: self.segments.front().map(|head| head.first_sent),
@@ -38,23 +38,23 @@ impl Flight {
         };
         self.window = Some(segment.window);
         self.una = segment.ack;
-        self.remove_acked(segment, &mut clean);
-        clean.sent = clean.sent.filter(|_| clean.newest_timestamp.is_some());
-        clean
+        self.remove_acked(segment, &mut ack);
+        ack.sent = ack.sent.filter(|_| ack.newest_timestamp.is_some());
+        ack
     }
 
     /// Removes the segments that `segment` acknowledges.
     #[inline(always)]
-    fn remove_acked(&mut self, segment: &Segment, clean: &mut CleanAck) {
+    fn remove_acked(&mut self, segment: &Segment, ack: &mut FastPathAck) {
         while let Some(head) = self.segments.front().filter(|head| head.seq < segment.ack) {
             if head.end() > segment.ack {
                 self.trim_head(segment.ack);
                 break;
             }
             if head.was_retransmitted() {
-                clean.sent = None;
+                ack.sent = None;
             }
-            clean.newest_timestamp = Some(head.timestamp);
+            ack.newest_timestamp = Some(head.timestamp);
             let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
             self.totals.acked_segments += u64::from(head.len > taken);
             let is_last = head.end() == segment.ack;

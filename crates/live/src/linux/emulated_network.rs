@@ -16,8 +16,9 @@ use super::withheld::Withheld;
 /// The maximum number of buffers kept for reuse.
 const MAX_FREE_BUFFERS: usize = 64;
 
-/// The links between hosts. The caller gives the time, of any clock.
-pub(crate) struct Carrier<'a> {
+/// The links of a run, their packets in flight, and the log. It reads no clock; the caller passes
+/// the time.
+pub(crate) struct EmulatedNetwork<'a> {
     pub log: Log,
     /// A retransmission that does not enter the links.
     pub withheld: Option<Withheld>,
@@ -25,7 +26,7 @@ pub(crate) struct Carrier<'a> {
     freezers: Vec<Freezer>,
     /// The beginning and the end of the measurement interval, with the links' counts at these
     /// times.
-    parts: [(Instant, Option<Vec<[Stats; 2]>>); 2],
+    measured_at: [(Instant, Option<Vec<[Stats; 2]>>); 2],
     routes: &'a Routes,
     hosts: usize,
     flows: usize,
@@ -40,7 +41,7 @@ pub(crate) struct Entered {
     pub flow: Option<(usize, Place)>,
 }
 
-impl<'a> Carrier<'a> {
+impl<'a> EmulatedNetwork<'a> {
     /// The links of these routes, for these numbers of hosts and flows. `seed` is that of the
     /// links' random numbers, `measured` is the measurement interval.
     pub(crate) fn new(
@@ -59,7 +60,7 @@ impl<'a> Carrier<'a> {
             withheld: None,
             channels: routes.links.iter().map(channel).collect(),
             freezers: routes.freezers.clone(),
-            parts: [(measured.0, None), (measured.1, None)],
+            measured_at: [(measured.0, None), (measured.1, None)],
             routes,
             hosts,
             flows,
@@ -74,7 +75,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// When the next packet leaves a link, or a middlebox.
-    pub(crate) fn due(&self) -> Option<Instant> {
+    pub(crate) fn next_event(&self) -> Option<Instant> {
         let channels = self.channels.iter().filter_map(Channel::next_event);
         channels.chain(self.next_change().map(|(at, _)| at)).min()
     }
@@ -201,9 +202,9 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Takes the links' counts at the beginning and at the end of the measurement interval.
-    pub(crate) fn mark(&mut self, now: Instant) {
-        for (at, counts) in &mut self.parts {
+    /// Records the link statistics once the measurement interval begins or ends.
+    pub(crate) fn record_measurement(&mut self, now: Instant) {
+        for (at, counts) in &mut self.measured_at {
             if counts.is_none() && now >= *at {
                 *counts = Some(self.channels.iter().map(stats).collect());
             }
@@ -213,12 +214,14 @@ impl<'a> Carrier<'a> {
     /// A link's counts at the beginning and at the end of the measurement interval.
     pub(crate) fn measured(&self, link: usize) -> [[Stats; 2]; 2] {
         let now = || stats(&self.channels[link]);
-        self.parts.each_ref().map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
+        self.measured_at
+            .each_ref()
+            .map(|(_, counts)| counts.as_ref().map_or_else(now, |it| it[link]))
     }
 
     /// The statistics of both directions of a link, the forward one first, with the number of
     /// packets inside.
-    pub(crate) fn of_link(&self, link: usize) -> [(Stats, usize); 2] {
+    pub(crate) fn link_stats(&self, link: usize) -> [(Stats, usize); 2] {
         let channel = &self.channels[link];
         Direction::BOTH
             .map(|direction| (*channel.stats(direction), channel.frames_inside(direction)))

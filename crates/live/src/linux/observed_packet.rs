@@ -10,7 +10,7 @@ use rtolab_time::{Duration, Instant};
 /// A packet of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedPacket {
-    /// The number of its copy in the log.
+    /// Its number in the log.
     pub copy: u64,
     /// The end at which it was sent.
     pub from: Place,
