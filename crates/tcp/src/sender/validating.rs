@@ -57,6 +57,18 @@ impl Sender {
         }
     }
 
+    /// Nothing can be sent now. In Linux, new data that waits for cwnd shows that cwnd limits the
+    /// sender (`tcp_write_xmit`).
+    #[inline]
+    pub(super) fn validate_blocked(&mut self) {
+        if self.validation.is_some() && self.flight.max() < self.write_seq {
+            let pipe = self.outstanding();
+            if let Some(WindowValidation::Linux(usage)) = self.validation.as_deref_mut() {
+                usage.on_blocked(pipe, &self.flight, &self.window);
+            }
+        }
+    }
+
     /// New data is acknowledged: may the window grow? It may only if it was used.
     pub(super) fn validate_ack(&mut self, facts: &AckFacts) -> bool {
         match self.validation.as_deref() {

@@ -32,6 +32,13 @@ impl CwndUsage {
         }
     }
 
+    /// New data cannot be sent. If cwnd is the cause, it limits the sender.
+    pub fn on_blocked(&mut self, pipe: u64, flight: &Flight, window: &Window) {
+        if pipe + window.smss() > window.cwnd() {
+            self.on_sent(pipe, flight, window);
+        }
+    }
+
     /// May the window grow? In slow start it suffices that more than half of it was used.
     pub const fn can_grow(&self, window: &Window) -> bool {
         let in_slow_start = window.cwnd() < window.ssthresh();
