@@ -352,6 +352,9 @@ impl Sim {
                 if duplicate {
                     self.flows[frame.flow as usize].in_network += 1;
                     frame.condition = frame.condition.duplicate();
+                    if let Some(scoring) = &mut self.scoring {
+                        scoring.in_network.enter(&frame);
+                    }
                 }
                 if !held.is_zero() {
                     self.trace.on_held(&frame, held);

@@ -18,6 +18,7 @@ use crate::detectors::ScoredDetectors;
 use crate::duplicates::DupackTracker;
 use crate::endpoint::{Checkpoint, Stimulus};
 use crate::flow::SimFlow;
+use crate::in_network::SegmentsInNetwork;
 
 /// Another sender that continues each connection from each of its timeouts.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Scoring {
     duplicates: DupackTracker,
     detectors: ScoredDetectors,
     what_ifs: Vec<WhatIf>,
+    /// The copies of segments that may still arrive.
+    pub in_network: SegmentsInNetwork,
     /// The timeout at which a fork begins to differ, if requested.
     pub branching: Option<Branching>,
 }
@@ -77,6 +80,7 @@ impl Scoring {
             duplicates: DupackTracker::default(),
             detectors: ScoredDetectors::new(paths, &request.detectors),
             what_ifs: Vec::new(),
+            in_network: SegmentsInNetwork::default(),
             branching: None,
         }
     }
@@ -90,6 +94,7 @@ impl Scoring {
     /// Takes a checkpoint before the destination processes the packet.
     pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
         let end = flow.end(packet.destination());
+        self.in_network.leave(packet);
         self.duplicates.before_arrival(packet, end);
         let has_data_in_flight = |connection: &&Connection| connection.sender().flight().size() > 0;
         self.checkpoint =
@@ -112,6 +117,7 @@ impl Scoring {
 
     /// Processes a packet that leaves its host.
     pub fn on_departure(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
+        self.in_network.enter(packet);
         self.duplicates.on_departure(packet);
         let flight = flow.end(packet.destination().other()).flight();
         let sent = flight.and_then(|flight| flight.segment_at(packet.segment.seq));
@@ -158,7 +164,7 @@ impl Sim {
                 scoring.branching = Some(branching);
             }
             let counterfactual =
-                self.without_retransmission((flow, place, seq), checkpoint, (horizon, end));
+                self.counterfactual((flow, place, seq), checkpoint, (horizon, end));
             self.flows[flow].end_mut(place).timeouts.set_counterfactual(number, counterfactual);
             if row.kind == TimeoutKind::Timeout {
                 let row = TimeoutRow { truth: Some(counterfactual.truth), ..row };
