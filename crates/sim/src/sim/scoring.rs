@@ -92,13 +92,16 @@ impl Scoring {
     }
 
     /// Takes a checkpoint before the destination processes the packet.
-    pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
+    pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
         let end = flow.end(packet.destination());
         self.in_network.leave(packet);
         self.duplicates.before_arrival(packet, end);
-        let has_data_in_flight = |connection: &&Connection| connection.sender().flight().size() > 0;
+        // A copy of the connection is expensive, and most ACKs cannot cause a retransmission.
+        let may_retransmit = |connection: &&Connection| {
+            connection.sender().flight().size() > 0 && !connection.predicts_ack(&packet.segment, at)
+        };
         self.checkpoint =
-            end.connection.as_ref().filter(has_data_in_flight).map(|connection| Checkpoint {
+            end.connection.as_ref().filter(may_retransmit).map(|connection| Checkpoint {
                 connection: connection.clone(),
                 stimulus: Stimulus::Arrival(packet.segment),
             });
