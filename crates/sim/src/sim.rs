@@ -397,7 +397,7 @@ impl Sim {
         flow.in_network -= 1;
         self.trace.on_arrival(packet, self.now, &flow.plan.name);
         if let Some(scoring) = &mut self.scoring {
-            scoring.before_arrival(packet, flow, self.now);
+            scoring.before_arrival(packet, flow);
         }
         if let Some(outages) = &mut self.outages {
             outages.advance(&mut self.links, self.now);

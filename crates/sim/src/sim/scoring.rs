@@ -92,13 +92,13 @@ impl Scoring {
     }
 
     /// Takes a checkpoint before the destination processes the packet.
-    pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
+    pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
         let end = flow.end(packet.destination());
         self.in_network.leave(packet);
         self.duplicates.before_arrival(packet, end);
-        // A copy of the connection is expensive, and most ACKs cannot cause a retransmission.
+        // A copy of the connection is expensive, and most ACKs start no recovery.
         let may_retransmit = |connection: &&Connection| {
-            connection.sender().flight().size() > 0 && !connection.predicts_ack(&packet.segment, at)
+            packet.notification().is_some() || connection.may_start_recovery(&packet.segment)
         };
         self.checkpoint =
             end.connection.as_ref().filter(may_retransmit).map(|connection| Checkpoint {
@@ -159,6 +159,7 @@ impl Sim {
             let Some(scoring) = &mut self.scoring else { return };
             scoring.detectors.on_retransmission((flow, place), &row, seq);
             let (horizon, end) = (scoring.horizon, scoring.end);
+            debug_assert!(scoring.checkpoint.is_some(), "this event starts no recovery");
             let Some(checkpoint) = scoring.checkpoint.clone() else { return };
             if let Some(mut branching) = scoring.branching.take_if(|it| it.is_at(&row)) {
                 let decision = (flow, place, number);

@@ -37,13 +37,6 @@ impl Connection {
         }
     }
 
-    /// Is the segment at `at` the predicted next acknowledgment? It then causes no event: neither a
-    /// retransmission nor a verdict.
-    pub fn predicts_ack(&self, segment: &Segment, at: Instant) -> bool {
-        let is_old = self.negotiated.timestamps && self.receiver.is_old(segment, at);
-        !is_old && self.prediction(segment) == Some(Prediction::NextAck)
-    }
-
     /// Processes a predicted segment.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, prediction: Prediction, segment: &Segment, at: Instant) {
