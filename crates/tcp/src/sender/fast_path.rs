@@ -113,8 +113,8 @@ impl Sender {
         Some(chunk)
     }
 
-    /// After all segments are sent: does data wait for the windows alone? Further writes then change
-    /// nothing before an ACK arrives or a timer expires.
+    /// After all segments are sent: does data wait for the windows alone? Further writes then
+    /// change nothing before an ACK arrives or a timer expires.
     pub fn is_backlogged(&self) -> bool {
         let waiting = self.write_seq.since(self.flight.max());
         self.is_on_fast_path() && self.flight.size() > 0 && waiting >= self.window.smss()
