@@ -248,7 +248,13 @@ impl Lab {
         let own = stream.child("workload");
         if let Some(application) = Application::new(&flow_start.workload, start, segment, &own) {
             let flow = flow_start.name.clone();
-            parts.applications.push(FlowApplication { flow, application, first, last });
+            parts.applications.push(FlowApplication {
+                flow,
+                application,
+                first,
+                last,
+                is_deferred: false,
+            });
         }
         for leg in legs {
             let start = (leg.previous_leg.is_none()).then_some(start);

@@ -6,6 +6,7 @@ mod duplicates;
 mod endpoint;
 mod error;
 mod flow;
+mod in_network;
 mod lab;
 mod links;
 mod outages;

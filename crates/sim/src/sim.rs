@@ -352,6 +352,9 @@ impl Sim {
                 if duplicate {
                     self.flows[frame.flow as usize].in_network += 1;
                     frame.condition = frame.condition.duplicate();
+                    if let Some(scoring) = &mut self.scoring {
+                        scoring.in_network.enter(&frame);
+                    }
                 }
                 if !held.is_zero() {
                     self.trace.on_held(&frame, held);
@@ -387,6 +390,9 @@ impl Sim {
             self.flows[index].tally.lost.corrupt += 1;
             return self.end_copy(packet, Fate::Corrupt, self.now);
         }
+        if self.flows[index].has_listeners {
+            self.catch_up_with_writes(index, packet.destination());
+        }
         let flow = &mut self.flows[index];
         flow.in_network -= 1;
         self.trace.on_arrival(packet, self.now, &flow.plan.name);
@@ -410,6 +416,9 @@ impl Sim {
     }
 
     fn on_host_timer(&mut self, flow: usize, place: Place) {
+        if self.flows[flow].has_listeners {
+            self.catch_up_with_writes(flow, place);
+        }
         if let Some(connection) = &mut self.flows[flow].end_mut(place).connection {
             if let Some(scoring) = &mut self.scoring {
                 scoring.before_timer(connection);

@@ -6,6 +6,7 @@ use common::{at, connection, millis, rate, scenario, traced, untraced, with};
 use rtolab_link::Distribution;
 use rtolab_record::PacketEvent;
 use rtolab_scenario::Workload;
+use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::Flags;
 use rtolab_tcp::config::InitialWindow;
 use rtolab_time::{Duration, Instant};
@@ -151,4 +152,24 @@ fn the_counts_of_the_measurement_interval_are_measured() {
     let parts = measured.bytes + connection(&rest, "flow").measured.bytes;
     scenario.measured = (at(10_000), at(30_000));
     assert_eq!(connection(&untraced(&scenario), "flow").measured.bytes, parts);
+}
+
+#[test]
+fn writes_beyond_the_windows_take_no_events_and_change_nothing() {
+    let [on, off] = [1000, 50].map(|ms| Distribution::Constant(millis(ms)));
+    let on_off = Workload::OnOff { on, off, rate: rate(4000) };
+    for queue in ["5 packets", "1000 packets"] {
+        let scenario = scenario("60 s", &[&format!("{LINK}; queue = \"{queue}\"")]);
+        let lab = Lab::new(&with(scenario, on_off.clone()), None).unwrap();
+        let run = |windows| {
+            let mut sim = lab.start(1, Observe { trace: false, windows });
+            sim.run_until(lab.end());
+            let events = sim.counters().events;
+            (format!("{:?}", lab.record(sim, lab.named(0, 1)).connections), events)
+        };
+        // A run that records windows defers no writes.
+        let ((deferred, fewer), (plain, events)) = (run(false), run(true));
+        assert_eq!(deferred, plain);
+        assert!(5 * fewer < 4 * events, "{fewer} and {events} events");
+    }
 }

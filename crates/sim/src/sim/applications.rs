@@ -7,6 +7,7 @@ use rtolab_net::workload::{Action, Progress};
 use rtolab_net::{Application, Packet, UDP_HEADER};
 use rtolab_record::Place;
 use rtolab_tcp::{Flags, Segment, Seq};
+use rtolab_time::Instant;
 
 use super::{Entity, Sim};
 
@@ -20,6 +21,15 @@ pub struct FlowApplication {
     pub first: usize,
     /// The leg that ends at the receiving host.
     pub last: usize,
+    /// Has it no event of its own until the flow's sender has one? See [`Sim::run_application`].
+    pub is_deferred: bool,
+}
+
+impl FlowApplication {
+    /// Does it only write at the sending end, whatever arrives?
+    fn only_writes(&self) -> bool {
+        self.first == self.last && matches!(self.application, Application::OnOff(_))
+    }
 }
 
 impl Sim {
@@ -91,7 +101,30 @@ impl Sim {
         self.run_application(index);
     }
 
+    /// Performs the writes that were due before now at this end of the flow, if they were deferred.
+    #[inline(never)]
+    pub(super) fn catch_up_with_writes(&mut self, flow: usize, place: Place) {
+        let Some(index) = self.flows[flow].plan.application.map(|index| index as usize) else {
+            return;
+        };
+        let before = self.now().nanos().checked_sub(1).map(Instant::from_nanos);
+        let (Some(before), Place::Sender) = (before, place) else { return };
+        if !std::mem::take(&mut self.applications[index].is_deferred) {
+            return;
+        }
+        while let Some(action) = self.applications[index].application.poll(before) {
+            if let Action::Write { at, bytes } = action {
+                self.flows[flow].end_mut(at).write(bytes);
+            }
+        }
+        let timer = self.applications[index].application.next_timer();
+        self.schedule(Entity::Application(index), timer);
+    }
+
     /// Performs the pending actions of the application.
+    ///
+    /// While the windows alone hold back data, further writes change nothing. An application that
+    /// only writes has no event then. It catches up at the next event of the sender.
     pub(super) fn run_application(&mut self, index: usize) {
         let now = self.now();
         let FlowApplication { first, last, .. } = self.applications[index];
@@ -107,14 +140,26 @@ impl Sim {
                 Action::Datagram { bytes } => self.send_datagram(first, bytes),
             }
         }
-        let timer = self.applications[index].application.next_timer();
-        self.schedule(Entity::Application(index), timer);
         if wrote[Place::Sender.index()] {
             self.drain(first, Place::Sender);
         }
         if wrote[Place::Receiver.index()] {
             self.drain(last, Place::Receiver);
         }
+        let is_deferred = wrote[Place::Sender.index()] && self.can_defer_writes(index);
+        let application = &mut self.applications[index];
+        application.is_deferred = is_deferred;
+        let timer = application.application.next_timer().filter(|_| !is_deferred);
+        self.schedule(Entity::Application(index), timer);
+    }
+
+    /// Do further writes of the application change nothing before the sender's next event?
+    fn can_defer_writes(&self, index: usize) -> bool {
+        let application = &self.applications[index];
+        let sender = self.flows[application.first].end(Place::Sender).connection.as_ref();
+        self.is_unobserved
+            && application.only_writes()
+            && sender.is_some_and(|sender| sender.sender().is_backlogged())
     }
 
     fn send_datagram(&mut self, flow: usize, bytes: u32) {

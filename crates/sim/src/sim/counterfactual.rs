@@ -21,11 +21,52 @@ pub enum Horizon {
 }
 
 impl Sim {
+    /// The result of the run without this retransmission.
+    pub(super) fn counterfactual(
+        &mut self,
+        decision: (usize, Place, Seq),
+        checkpoint: Checkpoint,
+        until: (Horizon, Instant),
+    ) -> Counterfactual {
+        let is_certain = self.cannot_be_acknowledged(decision, &checkpoint);
+        if is_certain && !cfg!(debug_assertions) {
+            return Counterfactual { truth: Truth::Genuine, outcome: None };
+        }
+        let found = self.without_retransmission(decision, checkpoint, until);
+        debug_assert!(!is_certain || found.truth == Truth::Genuine, "no copy of it could arrive");
+        found
+    }
+
+    /// Is it certain without a fork that the segment at `seq` is lost? It is if neither the
+    /// receiver nor the network has a copy of it, and if SND.UNA cannot advance either, because
+    /// then nothing is retransmitted.
+    ///
+    /// A middlebox may hold copies. An ACK that advances SND.UNA ends the suppression at once, and
+    /// a SYN is also retransmitted in answer to the peer's.
+    fn cannot_be_acknowledged(
+        &self,
+        (flow, place, seq): (usize, Place, Seq),
+        checkpoint: &Checkpoint,
+    ) -> bool {
+        let ends = (self.scoring.as_ref(), self.flows[flow].end(place.other()).connection.as_ref());
+        let (Some(scoring), Some(peer)) = ends else { return false };
+        let una = self.flows[flow].end(place).una();
+        let can_arrive = |seq| {
+            peer.receiver().holds(&(seq..seq + 1))
+                || scoring.in_network.contains((flow, place), seq)
+        };
+        una > Seq::FIRST
+            && una == checkpoint.connection.sender().flight().una()
+            && self.middleboxes.is_empty()
+            && !can_arrive(una)
+            && !can_arrive(seq)
+    }
+
     /// The result of a fork in which this end does not retransmit the segment at `seq`: its timer
     /// does not expire, and no recovery begins until the next cumulative ACK. The fork stops when
     /// an ACK covers the segment or no packet of the flow is in the network, and at `end` at the
     /// latest.
-    pub(super) fn without_retransmission(
+    fn without_retransmission(
         &mut self,
         (flow, place, seq): (usize, Place, Seq),
         checkpoint: Checkpoint,

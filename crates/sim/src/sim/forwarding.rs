@@ -137,5 +137,8 @@ impl Sim {
     pub(super) fn end_copy(&mut self, packet: &Packet, fate: Fate, at: Instant) {
         self.flows[packet.flow as usize].in_network -= 1;
         self.trace.on_end(packet, fate, at);
+        if let Some(scoring) = &mut self.scoring {
+            scoring.in_network.leave(packet);
+        }
     }
 }

@@ -39,6 +39,9 @@ impl Sim {
                 flow.in_network += 1;
                 flow.tally.local += 1;
                 self.trace.on_new_copy(&packet);
+                if let Some(scoring) = &mut self.scoring {
+                    scoring.in_network.enter(&packet);
+                }
             }
             self.forward(&mut packet);
         }

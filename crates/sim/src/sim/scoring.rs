@@ -18,6 +18,7 @@ use crate::detectors::ScoredDetectors;
 use crate::duplicates::DupackTracker;
 use crate::endpoint::{Checkpoint, Stimulus};
 use crate::flow::SimFlow;
+use crate::in_network::SegmentsInNetwork;
 
 /// Another sender that continues each connection from each of its timeouts.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Scoring {
     duplicates: DupackTracker,
     detectors: ScoredDetectors,
     what_ifs: Vec<WhatIf>,
+    /// The copies of segments that may still arrive.
+    pub in_network: SegmentsInNetwork,
     /// The timeout at which a fork begins to differ, if requested.
     pub branching: Option<Branching>,
 }
@@ -77,6 +80,7 @@ impl Scoring {
             duplicates: DupackTracker::default(),
             detectors: ScoredDetectors::new(paths, &request.detectors),
             what_ifs: Vec::new(),
+            in_network: SegmentsInNetwork::default(),
             branching: None,
         }
     }
@@ -90,10 +94,14 @@ impl Scoring {
     /// Takes a checkpoint before the destination processes the packet.
     pub fn before_arrival(&mut self, packet: &Packet, flow: &SimFlow) {
         let end = flow.end(packet.destination());
+        self.in_network.leave(packet);
         self.duplicates.before_arrival(packet, end);
-        let has_data_in_flight = |connection: &&Connection| connection.sender().flight().size() > 0;
+        // A copy of the connection is expensive, and most ACKs start no recovery.
+        let may_retransmit = |connection: &&Connection| {
+            packet.notification().is_some() || connection.may_start_recovery(&packet.segment)
+        };
         self.checkpoint =
-            end.connection.as_ref().filter(has_data_in_flight).map(|connection| Checkpoint {
+            end.connection.as_ref().filter(may_retransmit).map(|connection| Checkpoint {
                 connection: connection.clone(),
                 stimulus: Stimulus::Arrival(packet.segment),
             });
@@ -112,6 +120,7 @@ impl Scoring {
 
     /// Processes a packet that leaves its host.
     pub fn on_departure(&mut self, packet: &Packet, flow: &SimFlow, at: Instant) {
+        self.in_network.enter(packet);
         self.duplicates.on_departure(packet);
         let flight = flow.end(packet.destination().other()).flight();
         let sent = flight.and_then(|flight| flight.segment_at(packet.segment.seq));
@@ -150,6 +159,7 @@ impl Sim {
             let Some(scoring) = &mut self.scoring else { return };
             scoring.detectors.on_retransmission((flow, place), &row, seq);
             let (horizon, end) = (scoring.horizon, scoring.end);
+            debug_assert!(scoring.checkpoint.is_some(), "this event starts no recovery");
             let Some(checkpoint) = scoring.checkpoint.clone() else { return };
             if let Some(mut branching) = scoring.branching.take_if(|it| it.is_at(&row)) {
                 let decision = (flow, place, number);
@@ -158,7 +168,7 @@ impl Sim {
                 scoring.branching = Some(branching);
             }
             let counterfactual =
-                self.without_retransmission((flow, place, seq), checkpoint, (horizon, end));
+                self.counterfactual((flow, place, seq), checkpoint, (horizon, end));
             self.flows[flow].end_mut(place).timeouts.set_counterfactual(number, counterfactual);
             if row.kind == TimeoutKind::Timeout {
                 let row = TimeoutRow { truth: Some(counterfactual.truth), ..row };

@@ -127,3 +127,20 @@ fn one_of_two_duplicates_may_be_corrupted() {
     let corrupt = recording.segments.iter().filter(|row| row.fate == Fate::Corrupt).count();
     assert!((1..row.lost.corrupt).contains(&(corrupt as u64)), "{corrupt} of {row:?}");
 }
+
+#[test]
+fn a_scored_run_knows_which_segments_are_in_the_network() {
+    let lossy = [("link.far.loss".into(), "0.1".into())];
+    let lab = Lab::new(&Scenario::parse(TEXT, "x.toml", &lossy).unwrap(), None).unwrap();
+    let mut sim = lab.start(1, Observe { trace: true, windows: false });
+    let mut most = 0;
+    while sim.step(lab.end()) {
+        let copies = sim.scoring.as_ref().unwrap().in_network.copies();
+        assert!(copies <= sim.flows[0].in_network, "at {:?}", sim.now());
+        most = most.max(copies);
+    }
+    let recording = lab.record(sim.clone(), Run::default());
+    assert!(recording.connections[0].retransmissions > 0);
+    assert!(most > 10, "{most} segments at most");
+    assert_eq!(sim.scoring.unwrap().in_network.copies(), 0);
+}

@@ -238,6 +238,14 @@ impl Connection {
         self.sender.on_path_change(at);
     }
 
+    /// Can the arrival of `segment` start a fast retransmit? An ACK that advances SND.UNA and has
+    /// no SACK blocks cannot, unless loss is detected by time.
+    pub fn may_start_recovery(&self, segment: &Segment) -> bool {
+        let flight = self.sender.flight();
+        let is_plain_progress = segment.ack > flight.una() && segment.sack_count() == 0;
+        flight.size() > 0 && (!is_plain_progress || self.sender.detects_losses_by_time())
+    }
+
     /// For counterfactuals: suppresses retransmissions until SND.UNA advances. The retransmission
     /// timer does not expire, and duplicate acknowledgments start no recovery.
     ///

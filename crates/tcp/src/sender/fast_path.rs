@@ -113,6 +113,13 @@ impl Sender {
         Some(chunk)
     }
 
+    /// After all segments are sent: does data wait for the windows alone? Further writes then
+    /// change nothing before an ACK arrives or a timer expires.
+    pub fn is_backlogged(&self) -> bool {
+        let waiting = self.write_seq.since(self.flight.max());
+        self.is_on_fast_path() && self.flight.size() > 0 && waiting >= self.window.smss()
+    }
+
     /// On the fast path: can the sender send nothing before an ACK arrives or the application
     /// writes?
     #[inline]

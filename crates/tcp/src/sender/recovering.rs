@@ -277,6 +277,11 @@ impl Sender {
         }
     }
 
+    /// Does loss recovery detect losses by time, as RACK does?
+    pub fn detects_losses_by_time(&self) -> bool {
+        self.loss_recovery.is_time_based()
+    }
+
     /// The bytes that limited transmit allows beyond cwnd (RFC 3042).
     pub(super) fn limited_transmit(&self) -> u64 {
         self.recovery.limited_transmit(&self.config.recovery, self.window.smss())

@@ -34,6 +34,7 @@ def schedule() -> tuple[tuple[float, float], ...]:
     return tuple(spans)
 
 
+@cache
 def scripted(outages: int) -> str:
     """The first outages as a value of a scenario key."""
     spans = schedule()[:outages]

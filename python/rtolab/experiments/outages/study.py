@@ -27,7 +27,7 @@ ROUND_TRIPS = (0.1, 0.3, 1.0)
 BANDS = ((0.1, 1.0), (1.0, 5.0), (5.0, 20.0), (20.0, LONGEST))
 """Lengths of outages that tables distinguish, in s."""
 
-QUICK_OUTAGES, WHOLE_OUTAGES = 20, 100
+QUICK_OUTAGES = 20
 
 KEPT = ("length_s", "probes", "wait_s", "resume_s", "full_rate_s")
 """The columns of `outages` that the study needs."""
@@ -198,7 +198,7 @@ OUTAGE_STUDY = Experiment(
     did=(
         f"{OUTAGES} outages of 0.1 to 60 s, evenly distributed over the logarithm, for each policy "
         "and round trip. Resume delay is from the path's return to the arrival of the first new "
-        f"data. If all experiments run, {WHOLE_OUTAGES} outages."
+        "data."
     ),
     scenario="freeze",
     variants=tuple(variant(policy, rtt) for rtt in ROUND_TRIPS for policy in POLICIES),
@@ -208,6 +208,7 @@ OUTAGE_STUDY = Experiment(
     checks=(
         *(never_open(policy) for policy in POLICIES),
         compared("resume", CAP, DOUBLING, Bounds(high=0.5)),
+        # A bootstrap over the outages has 2.03 to 2.22; with 500 outages 1.95 to 2.20.
         compared("probes", CAP, DOUBLING, Bounds(low=2)),
         compared("resume", LINEAR, DOUBLING, Bounds(high=1)),
         compared("resume", HINT, CAP, Bounds(high=0.8)),
@@ -230,7 +231,6 @@ OUTAGE_STUDY = Experiment(
     runs=1,
     quick_runs=1,
     quick_set=timetable(QUICK_OUTAGES),
-    whole_set=timetable(WHOLE_OUTAGES),
     endless=True,
     ours=True,
 )
