@@ -30,6 +30,9 @@ pub struct Conversation {
     addresses: Addresses,
     ports: Ports,
     ends: [EndState; 2],
+    /// The numbering of the segments of each end, which only a SYN changes; `None` until both
+    /// initial sequence numbers are known.
+    numberings: Option<[Numbering; 2]>,
 }
 
 /// The state of one end.
@@ -44,7 +47,8 @@ impl Conversation {
     /// A connection to be written. `addresses` and `ports` are those of packets from the client,
     /// `isn` are the initial sequence numbers of client and server. SYNs set the window scales.
     pub fn new(addresses: Addresses, ports: Ports, isn: [u32; 2]) -> Self {
-        Self { addresses, ports, ends: isn.map(|isn| EndState::new(Some(isn))) }
+        let ends = isn.map(|isn| EndState::new(Some(isn)));
+        Self { addresses, ports, ends, numberings: None }
     }
 
     /// The connection of its first packet in a capture. The client has sent it, unless it is a
@@ -56,7 +60,7 @@ impl Conversation {
             true => (addresses.reversed(), ports.reversed()),
             false => (*addresses, *ports),
         };
-        Self { addresses, ports, ends: [EndState::new(None); 2] }
+        Self { addresses, ports, ends: [EndState::new(None); 2], numberings: None }
     }
 
     /// The packet of a segment, with the time [`RUN_START`], identification 0 and no comment.
@@ -79,6 +83,7 @@ impl Conversation {
     }
 
     /// The sender of a packet, and its segment; `None` for a packet of another connection.
+    #[inline]
     pub fn segment(&mut self, packet: &CapturedPacket) -> Option<(End, Segment)> {
         let CapturedPacket { addresses, segment: wire, .. } = packet;
         let from = match (*addresses, wire.ports) {
@@ -86,9 +91,15 @@ impl Conversation {
             ends if ends == (self.addresses.reversed(), self.ports.reversed()) => End::Server,
             _ => return None,
         };
-        self.record_syn(from, wire);
+        if self.numberings.is_none() || wire.flags.has(Flags::SYN) {
+            self.record_syn(from, wire);
+        }
+        let numbering = match &self.numberings {
+            Some(numberings) => numberings[from as usize],
+            None => self.numbering(from),
+        };
         let near = SeqReference { seq: self.end(from).newest, ack: self.end(from.other()).newest };
-        let mut segment = wire.widen(&self.numbering(from), near);
+        let mut segment = wire.widen(&numbering, near);
         segment.set_codepoint(packet.codepoint);
         if !segment.flags.has(Flags::RST) {
             self.end_mut(from).advance(segment.end());
@@ -107,6 +118,8 @@ impl Conversation {
         numbering
     }
 
+    /// Records the initial sequence numbers and the options of a SYN. Once both numbers are known,
+    /// other segments change nothing.
     fn record_syn(&mut self, from: End, wire: &WireSegment) {
         let is_syn = wire.flags.has(Flags::SYN);
         let end = self.end_mut(from);
@@ -118,6 +131,9 @@ impl Conversation {
         if wire.flags.has(Flags::ACK) {
             self.end_mut(from.other()).isn.get_or_insert(wire.ack.wrapping_sub(1));
         }
+        let are_known = self.ends.iter().all(|end| end.isn.is_some());
+        self.numberings =
+            are_known.then(|| [End::Client, End::Server].map(|end| self.numbering(end)));
     }
 
     const fn end(&self, end: End) -> &EndState {

@@ -192,6 +192,7 @@ impl WireSegment {
     /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
     /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
     /// and empty SACK blocks.
+    #[inline]
     pub fn widen(&self, numbering: &Numbering, near: SeqReference) -> Segment {
         let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
         let mut segment = Segment::new(seq, self.len, self.flags);
@@ -206,7 +207,7 @@ impl WireSegment {
         }
         if self.flags.has(Flags::ACK) {
             segment.ack = Seq::widen(self.ack, numbering.to.isn, near.ack);
-            if !is_syn {
+            if !is_syn && !self.sack.is_empty() {
                 self.push_sack_blocks(&mut segment, numbering.to.isn);
             }
         }
