@@ -140,6 +140,9 @@ impl Arrivals {
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
         self.forgotten = self.forgotten.filter(|&edge| edge > una);
+        if self.gaps.is_empty() {
+            return;
+        }
         let below = self.gaps.partition_point(|gap| gap.start < una);
         let missed = |gap: &Gap| gap.end.min(una).since(gap.start);
         self.missed += self.gaps[..below].iter().map(missed).sum::<u64>();

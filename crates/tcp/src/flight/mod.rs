@@ -18,8 +18,8 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-pub(crate) use facts::CleanAck;
 pub use facts::{AckFacts, Cause, DuplicateRange, Sent};
+pub(crate) use facts::{CleanAck, NewestAcked};
 use known::KnownBlocks;
 pub(crate) use rack::{RackLosses, XmitKey};
 pub use scoreboard::LossRule;
