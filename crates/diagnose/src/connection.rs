@@ -91,7 +91,8 @@ impl Connection {
         let Captured { number, packet, .. } = captured;
         let number = *number;
         self.packets += 1;
-        let (from, segment) = self.conversation.segment(packet)?;
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
+        let from = self.conversation.segment_into(&mut segment, packet)?;
         let point = self.point((from, &segment), packet, at)?;
         let frame = Frame { number, at, ip_id: packet.identification, raw_seq: packet.segment.seq };
         match (point, &mut self.far) {

@@ -54,8 +54,8 @@ impl Ring {
     fn lag(&self, fingerprint: Fingerprint, at: Instant) -> Option<Duration> {
         let (lower, upper) = halves(fingerprint);
         // Comparing all takes no branch for each, unlike a search.
-        let candidates: u32 = self.lower.iter().map(|one| u32::from(*one == lower)).sum();
-        if candidates == 0 {
+        let is_known = |found: u32, one: &u32| found | u32::from(*one == lower);
+        if self.lower.iter().fold(0, is_known) == 0 {
             return None;
         }
         let known = (0..self.count.min(REMEMBERED))

@@ -93,9 +93,8 @@ impl HalfConnection {
         self.detectors.flight()
     }
 
-    /// Processes a segment of this end that occupies sequence numbers. `view` returns the vantage,
-    /// and the time that the sender takes to answer packets at the capture point.
-    pub fn on_sent(
+    /// As [`Self::on_sent`], for any segment.
+    fn on_any_sent(
         &mut self,
         segment: &Segment,
         frame: &Frame,
@@ -131,6 +130,7 @@ impl HalfConnection {
 
     /// Does the receiver discard a segment because its timestamp is older than TS.Recent (PAWS, RFC
     /// 7323 section 5)? Its ACKs echo TS.Recent. At the sender no timestamp is older than an echo.
+    #[inline]
     fn is_discarded_by_paws(&self, segment: &Segment) -> bool {
         let stamps = segment.timestamps().zip(self.echoed);
         stamps.is_some_and(|(own, echoed)| (own.value.wrapping_sub(echoed) as i32) < -PAWS_WINDOW)

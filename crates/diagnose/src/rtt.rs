@@ -43,6 +43,7 @@ impl RttStatistics {
     }
 
     /// Adds the sample that an ACK of the segment sent at `sent` gives.
+    #[inline]
     pub fn measure_newest(&mut self, sent: Instant, at: Instant) {
         self.newest = self.newest.max(Some(sent));
         self.take(at.since(sent));

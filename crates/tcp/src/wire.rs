@@ -192,10 +192,17 @@ impl WireSegment {
     /// Converts to the engine's numbers. Fields without meaning are left out: the acknowledgment
     /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
     /// and empty SACK blocks.
-    #[inline]
     pub fn widen(&self, numbering: &Numbering, near: SeqReference) -> Segment {
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
+        self.widen_into(&mut segment, numbering, near);
+        segment
+    }
+
+    /// As [`Self::widen`], in place: a copy of the segment would have to wait for its fields.
+    #[inline]
+    pub fn widen_into(&self, segment: &mut Segment, numbering: &Numbering, near: SeqReference) {
         let seq = Seq::widen(self.seq, numbering.from.isn, near.seq);
-        let mut segment = Segment::new(seq, self.len, self.flags);
+        *segment = Segment::new(seq, self.len, self.flags);
         segment.window = u32::from(self.window) << window_shift(self.flags, numbering);
         if let Some(timestamps) = self.timestamps {
             segment.set_timestamps(timestamps);
@@ -208,10 +215,9 @@ impl WireSegment {
         if self.flags.has(Flags::ACK) {
             segment.ack = Seq::widen(self.ack, numbering.to.isn, near.ack);
             if !is_syn && !self.sack.is_empty() {
-                self.push_sack_blocks(&mut segment, numbering.to.isn);
+                self.push_sack_blocks(segment, numbering.to.isn);
             }
         }
-        segment
     }
 
     /// The reset of a host without a connection or listener for the segment (state CLOSED, RFC 9293

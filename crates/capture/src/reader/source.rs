@@ -12,7 +12,7 @@ use crate::frame::Link;
 /// that the file is damaged.
 const MAX_RECORD: u32 = 128 << 20;
 /// The initial size of the buffer, and the longest frame on the fast path.
-pub(super) const BUFFER: usize = 1 << 18;
+pub(super) const BUFFER: usize = 1 << 19;
 /// The number of bytes that identify a format.
 const MAGIC: usize = 4;
 

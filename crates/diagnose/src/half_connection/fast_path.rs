@@ -1,12 +1,53 @@
-//! The fast path of a direction: ACKs while nothing is retransmitted.
+//! The fast path of a direction: segments and ACKs in order while no retransmission is pending.
 
-use rtolab_tcp::Segment;
-use rtolab_time::Instant;
+use rtolab_tcp::{Cause, Flags, Segment};
+use rtolab_time::{Duration, Instant};
 
-use super::HalfConnection;
+use super::{HalfConnection, MAX_OUTSTANDING};
 use crate::history::Frame;
+use crate::vantage::Vantage;
 
 impl HalfConnection {
+    /// Processes a segment of this end. `view` returns the vantage, and the time that the sender
+    /// takes to answer packets at the capture point.
+    #[inline]
+    pub fn on_sent(
+        &mut self,
+        segment: &Segment,
+        frame: &Frame,
+        view: impl FnOnce() -> (Vantage, Duration),
+    ) {
+        if !self.on_plain_sent(segment, frame) {
+            self.on_any_sent(segment, frame, view);
+        }
+    }
+
+    /// The fast path of [`Self::on_sent`], for a segment that begins where the previous one ended.
+    /// Returns false if the segment cannot take it; nothing has changed then. Has the same effect
+    /// as [`Self::on_any_sent`].
+    #[inline]
+    fn on_plain_sent(&mut self, segment: &Segment, frame: &Frame) -> bool {
+        let flight = self.detectors.flight();
+        let is_plain = segment.seq == flight.max()
+            && self.arrivals.expects(segment.seq)
+            && !segment.flags.any(Flags::SYN | Flags::FIN)
+            && self.history.is_empty()
+            && flight.outstanding() < MAX_OUTSTANDING;
+        if !is_plain || self.is_discarded_by_paws(segment) {
+            return false;
+        }
+        self.sender_state.on_sent(frame.at, flight.size());
+        self.history.order.clear();
+        if segment.len > 0 {
+            self.bytes += u64::from(segment.len);
+            self.segments += u64::from(self.wire_segments(segment.len));
+            self.conformance.on_sent(segment, frame, self.detectors.flight());
+            self.arrivals.take_expected(segment);
+            self.detectors.sent(segment, frame.at, Cause::New);
+        }
+        true
+    }
+
     /// Processes an ACK of the other end.
     #[inline]
     pub fn on_ack(&mut self, segment: &Segment, frame: &Frame) {

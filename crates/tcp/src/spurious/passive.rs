@@ -81,6 +81,7 @@ impl PassiveDetectors {
 
     /// The sender sent `segment` for this `cause`, if it is known: an engine has it in its flight,
     /// as [`Sent::cause`](crate::Sent::cause).
+    #[inline]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.sequence_length() == 0 {
             return;

@@ -47,6 +47,7 @@ impl Path {
 
     /// As [`Self::measure`], for an acknowledgment that advances SND.UNA by `advanced`. `newest` is
     /// the last segment that it wholly acknowledges, if there is one and none was retransmitted.
+    #[inline]
     pub fn take(&mut self, at: Instant, advanced: u64, newest: Option<&NewestAcked>) {
         let before = self.last_ack.replace(at);
         let Some(newest) = newest else { return };

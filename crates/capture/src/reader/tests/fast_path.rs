@@ -96,7 +96,7 @@ proptest! {
 #[test]
 fn plain_packets_take_the_fast_path() {
     let packet = packet(AT, V4, 10);
-    let file = write(&[packet.clone()]);
+    let file = write(std::slice::from_ref(&packet));
     let mut reader = Reader::new(&file[..]).expect("a capture").without_checksums();
     let mut found = Captured::empty();
     // The section header and the interface.
