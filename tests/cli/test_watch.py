@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -126,6 +128,40 @@ def test_a_signal_interrupts_no_line(
         LINES[0]["row"],
         "summary",
     ]
+
+
+@pytest.mark.parametrize("is_blocking", [True, False])
+def test_a_full_pipe_cuts_no_line(
+    watch: Any, monkeypatch: pytest.MonkeyPatch, is_blocking: bool
+) -> None:
+    """The signal arrives while a write waits for the reader, and Python does not buffer."""
+    main_thread, is_over, read = threading.get_ident(), threading.Event(), []
+    source, sink = os.pipe()
+    os.set_blocking(sink, is_blocking)
+
+    def reader() -> None:
+        read.append(os.read(source, 1))
+        if not is_over.wait(0.3):  # Meanwhile the pipe fills up.
+            signal.pthread_kill(main_thread, signal.SIGTERM)
+        time.sleep(0.1)
+        while part := os.read(source, 1 << 16):
+            read.append(part)
+
+    thread = threading.Thread(target=reader, daemon=True)
+    thread.start()
+    many = [LINES[0] | {"number": number, "padding": 500 * "x"} for number in range(1000)]
+    monkeypatch.setitem(globals(), "LINES", many)
+    with io.TextIOWrapper(os.fdopen(sink, "wb", 0), write_through=True) as written:
+        monkeypatch.setattr(sys, "stdout", written)
+        try:
+            assert watch("--json", on_poll=lambda: pytest.fail("it goes on"))[0] == 143
+        finally:
+            is_over.set()
+    thread.join(10)
+    os.close(source)
+    *lines, last, summary = map(json.loads, b"".join(read).decode().splitlines())
+    assert [line["number"] for line in lines] == list(range(1000))
+    assert (last["number"], summary["row"]) == (0, "summary")
 
 
 @pytest.mark.parametrize("option", [(), ("--json",)])

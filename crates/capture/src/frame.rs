@@ -1,5 +1,7 @@
 //! Parsing and building of frames: IP packets with TCP segments after a link-layer header.
 
+pub(crate) mod plain;
+
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
@@ -141,6 +143,7 @@ pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, No
 }
 
 /// The payload of the link-layer frame, if it is IP.
+#[inline]
 fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
     let ether_type = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
     match link {

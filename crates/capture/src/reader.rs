@@ -15,11 +15,11 @@ pub use error::ReadError;
 pub use in_order::InOrder;
 use pcap::Header;
 use pcapng::Section;
-use source::Source;
+use source::{PlainFrame, Source};
 pub(crate) use source::{ReadOutcome, Record};
 
 use crate::fragments::{Fragments, Reassembly};
-use crate::frame::{self, Captured, Link, Verification};
+use crate::frame::{self, Captured, Link, Verification, plain};
 
 /// The numbers of skipped packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,11 +119,35 @@ impl<R: Read> Reader<R> {
         self.source.offset()
     }
 
+    /// The fast path of [`Reader::advance`]: reads the current record into `captured` if it is a
+    /// plain TCP packet. Otherwise returns false, and the reader has not changed.
+    #[inline]
+    fn read_plain(&mut self, captured: &mut Captured) -> bool {
+        let Self { source, format, number, checksums, links, .. } = self;
+        let buffered = source.buffered();
+        let frame = match format {
+            Format::Pcapng(section) => section.plain_block(buffered),
+            Format::Pcap(header) => header.plain_record(buffered),
+        };
+        let Some(PlainFrame { at, link, bytes, record_len }) = frame else { return false };
+        if *checksums == Verification::On || !plain::fill(captured, link, bytes) {
+            return false;
+        }
+        source.request_buffered(record_len);
+        links.any_known = true;
+        *number += 1;
+        (captured.number, captured.packet.at) = (*number, at);
+        true
+    }
+
     /// Reads the next packet into `captured`. False at the end of the file; an error ends the
     /// reading, too.
     fn advance(&mut self, captured: &mut Captured) -> Result<bool, ReadError> {
         loop {
             self.source.next_record();
+            if self.read_plain(captured) {
+                return Ok(true);
+            }
             let outcome = self.format.read_record(&mut self.source)?;
             self.number +=
                 u64::from(matches!(outcome, ReadOutcome::Frame(_) | ReadOutcome::Untimed));

@@ -1,6 +1,6 @@
 //! Decompression of captures: gzip and zstd.
 
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
@@ -11,8 +11,7 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 ///
 /// # Errors
 /// The beginning of the input cannot be read.
-pub fn unpacked<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn Read + Send>> {
-    let mut input = BufReader::with_capacity(1 << 16, input);
+pub fn unpacked<R: Read + Send + 'static>(mut input: R) -> io::Result<Box<dyn Read + Send>> {
     let mut magic = Vec::new();
     (&mut input).take(4).read_to_end(&mut magic)?;
     let is_gzip = magic.starts_with(&GZIP);

@@ -67,6 +67,7 @@ impl Frames {
 
 impl Conformance {
     /// Processes a segment of the end.
+    #[inline]
     pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
         self.initial.opened |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
@@ -76,6 +77,9 @@ impl Conformance {
             let initial = &mut self.initial;
             initial.bytes += u64::from(segment.len);
             if initial.frames.len() < MAX_FRAMES {
+                if initial.frames.is_empty() {
+                    initial.frames.reserve_exact(MAX_FRAMES);
+                }
                 initial.frames.push(frame.number);
             }
         }
@@ -86,6 +90,7 @@ impl Conformance {
     }
 
     /// Processes an ACK of the peer.
+    #[inline]
     pub fn on_ack(&mut self, segment: &Segment) {
         let edge = segment.ack + segment.window;
         self.window_edge = Some(self.window_edge.map_or(edge, |before| before.max(edge)));

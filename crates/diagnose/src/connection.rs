@@ -91,7 +91,8 @@ impl Connection {
         let Captured { number, packet, .. } = captured;
         let number = *number;
         self.packets += 1;
-        let (from, segment) = self.conversation.segment(packet)?;
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
+        let from = self.conversation.segment_into(&mut segment, packet)?;
         let point = self.point((from, &segment), packet, at)?;
         let frame = Frame { number, at, ip_id: packet.identification, raw_seq: packet.segment.seq };
         match (point, &mut self.far) {
@@ -168,7 +169,7 @@ impl Connection {
         let at = frame.at;
         let is_late = at.since(self.last) >= MIN_LENGTH && self.seen != [0; 2];
         let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
-        let before = self.retransmissions();
+        let before = if silence.is_some() { self.retransmissions() } else { 0 };
         let idle = at.since(self.last);
         self.last = at;
         self.seen[from as usize] += 1;
@@ -261,16 +262,19 @@ impl Connection {
     }
 
     fn on_sent(&mut self, from: End, segment: &Segment, frame: &Frame) {
-        let vantage = self.turnarounds.vantage(from);
-        let turnaround = match vantage {
-            Vantage::Sender => Duration::ZERO,
-            _ => self.turnarounds.of(from).unwrap_or(Duration::ZERO),
-        };
+        let turnarounds = &self.turnarounds;
         let sending = self.ends[from as usize].get_or_insert_with(|| {
             let first = if segment.flags.has(Flags::SYN) { Seq::FIRST } else { segment.seq };
             Box::new(HalfConnection::new(first))
         });
-        sending.on_sent(segment, frame, (vantage, turnaround));
+        sending.on_sent(segment, frame, || {
+            let vantage = turnarounds.vantage(from);
+            let turnaround = match vantage {
+                Vantage::Sender => Duration::ZERO,
+                _ => turnarounds.of(from).unwrap_or(Duration::ZERO),
+            };
+            (vantage, turnaround)
+        });
     }
 
     fn on_fin(&mut self, from: End, segment: &Segment) {

@@ -1,15 +1,16 @@
 //! Diagnosis of all connections of a capture.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-use ahash::RandomState;
 use rtolab_capture::{Captured, CapturedPacket};
+use rtolab_tcp::wire::Addresses;
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::CapturePoint;
 use crate::connection::{CloseState, Connection};
+use crate::open_connections::OpenConnections;
 use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
@@ -31,8 +32,12 @@ const MAX_CLEAN_REPORTED: u64 = 10_000;
 /// The number of retransmissions after which no further connections are reported.
 const MAX_REPORTED: u64 = 2_000_000;
 
+/// The versions of IP.
+const V4: u64 = 4;
+const V6: u64 = 6;
+
 /// The two ends of a connection, the lower first, as integers that compare fast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     /// The upper halves of the addresses: zero for IPv4.
     upper: [u64; 2],
@@ -41,37 +46,57 @@ pub(crate) struct Key {
     ports: u64,
 }
 
+impl PartialEq for Key {
+    /// Word by word: vector instructions would have to wait for the words of a new key.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let upper = (self.upper[0] ^ other.upper[0]) | (self.upper[1] ^ other.upper[1]);
+        let lower = (self.lower[0] ^ other.lower[0]) | (self.lower[1] ^ other.lower[1]);
+        upper | lower | (self.ports ^ other.ports) == 0
+    }
+}
+
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        if self.upper != [0; 2] {
-            self.upper.iter().for_each(|&half| state.write_u64(half));
+        if self.ports >> 48 == V4 {
+            state.write_u64(self.lower[0] << 32 | self.lower[1]);
+        } else {
+            self.upper.iter().chain(&self.lower).for_each(|&half| state.write_u64(half));
         }
-        self.lower.iter().for_each(|&half| state.write_u64(half));
         state.write_u64(self.ports);
     }
 }
 
+#[inline]
 pub(crate) fn key(packet: &CapturedPacket) -> Key {
-    let (from, to) = (words(packet.from()), words(packet.to()));
-    let ([high, low, port], [other_high, other_low, other_port]) =
-        if from <= to { (from, to) } else { (to, from) };
-    let ports = port << 32 | other_port;
-    Key { upper: [high, other_high], lower: [low, other_low], ports }
+    let ports = packet.segment.ports;
+    let ([high, low, port], [other_high, other_low, other_port]) = match packet.addresses {
+        Addresses::V4 { from, to } => ordered(v4(from, ports.from), v4(to, ports.to)),
+        Addresses::V6 { from, to } => ordered(v6(from, ports.from), v6(to, ports.to)),
+    };
+    Key { upper: [high, other_high], lower: [low, other_low], ports: port << 32 | other_port }
 }
 
-/// The IP version, the address and the port.
-fn words(end: SocketAddr) -> [u64; 3] {
-    let (address, version) = match end.ip() {
-        IpAddr::V4(address) => (u128::from(address.to_bits()), 4),
-        IpAddr::V6(address) => (address.to_bits(), 6),
-    };
-    [(address >> 64) as u64, address as u64, version << 16 | u64::from(end.port())]
+/// The two ends, the lower first.
+fn ordered(one: [u64; 3], other: [u64; 3]) -> ([u64; 3], [u64; 3]) {
+    if one <= other { (one, other) } else { (other, one) }
+}
+
+/// The address, the IP version and the port.
+fn v4(address: Ipv4Addr, port: u16) -> [u64; 3] {
+    [0, address.to_bits().into(), V4 << 16 | u64::from(port)]
+}
+
+/// The same for IPv6.
+fn v6(address: Ipv6Addr, port: u16) -> [u64; 3] {
+    let bits = address.to_bits();
+    [(bits >> 64) as u64, bits as u64, V6 << 16 | u64::from(port)]
 }
 
 /// Diagnoses the packets of a capture, connection by connection.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
-    open: HashMap<Key, Connection, RandomState>,
+    open: OpenConnections,
     done: VecDeque<ConnectionReport>,
     clean: u64,
     origin: Option<Instant>,
@@ -125,7 +150,7 @@ impl Diagnosis {
             self.make_room();
         }
         self.summary.connections += 1;
-        let mut connection = Connection::begun_by(packet, self.summary.connections, at);
+        let mut connection = Box::new(Connection::begun_by(packet, self.summary.connections, at));
         let capture_point = connection.on_packet(captured, at);
         self.open.insert(key, connection);
         (self.summary.connections, capture_point)
@@ -138,12 +163,8 @@ impl Diagnosis {
 
     /// Closes all connections at the end of the capture. Returns the totals.
     pub fn finish(&mut self) -> Summary {
-        let mut open: Vec<Connection> =
-            self.open.drain().map(|(_, connection)| connection).collect();
-        open.sort_unstable_by_key(|connection| connection.number);
-        for connection in open {
-            self.close(connection);
-        }
+        let open = self.open.iter().map(|(key, connection)| (connection.number, *key)).collect();
+        self.close_all(open);
         self.summary.ended = self.summary.began + self.now.secs_f64();
         self.summary.clone()
     }
@@ -178,7 +199,7 @@ impl Diagnosis {
         }
     }
 
-    fn close(&mut self, mut connection: Connection) {
+    fn close(&mut self, mut connection: Box<Connection>) {
         connection.finish();
         let report = report::report(&connection, &self.paired_verdicts);
         let count = report.retransmissions.len() as u64;

@@ -140,14 +140,20 @@ impl Episodes {
         }
     }
 
+    /// Processes the acknowledgment of new data. Returns the number of packets from the other end
+    /// since the last one.
+    pub const fn on_progress(&mut self, at: Instant) -> u32 {
+        self.progress = Some(at);
+        // The packet that carries this ACK does not count.
+        std::mem::replace(&mut self.received, 0).saturating_sub(1)
+    }
+
     /// Processes an ACK.
     pub fn on_ack(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {
             return;
         }
-        self.progress = Some(frame.at);
-        // The packet that carries this ACK does not count.
-        let received = std::mem::take(&mut self.received).saturating_sub(1);
+        let received = self.on_progress(frame.at);
         let Some(episode) = &mut self.open else { return };
         if episode.stalled_to.is_none() {
             (episode.stalled_to, episode.received) = (Some(frame.at), received);

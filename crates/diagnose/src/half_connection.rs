@@ -1,5 +1,7 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
+mod fast_path;
+
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -91,9 +93,13 @@ impl HalfConnection {
         self.detectors.flight()
     }
 
-    /// Processes a segment of this end that occupies sequence numbers. `view` is the vantage,
-    /// and the time that the sender takes to answer packets at the capture point.
-    pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, view: (Vantage, Duration)) {
+    /// As [`Self::on_sent`], for any segment.
+    fn on_any_sent(
+        &mut self,
+        segment: &Segment,
+        frame: &Frame,
+        view: impl FnOnce() -> (Vantage, Duration),
+    ) {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
@@ -117,13 +123,14 @@ impl HalfConnection {
             | Arrival::FillsHole
             | Arrival::BeforeCapture
             | Arrival::Acknowledged
-            | Arrival::Untracked => self.retransmit(segment, frame, arrival, view),
+            | Arrival::Untracked => self.retransmit(segment, frame, arrival, view()),
         }
         self.note_sent(segment, frame.at, Cause::Unknown);
     }
 
     /// Does the receiver discard a segment because its timestamp is older than TS.Recent (PAWS, RFC
     /// 7323 section 5)? Its ACKs echo TS.Recent. At the sender no timestamp is older than an echo.
+    #[inline]
     fn is_discarded_by_paws(&self, segment: &Segment) -> bool {
         let stamps = segment.timestamps().zip(self.echoed);
         stamps.is_some_and(|(own, echoed)| (own.value.wrapping_sub(echoed) as i32) < -PAWS_WINDOW)
@@ -251,8 +258,8 @@ impl HalfConnection {
         self.arrivals.forget(seq);
     }
 
-    /// Processes an ACK of the other end.
-    pub fn on_ack(&mut self, segment: &Segment, frame: &Frame) {
+    /// As [`Self::on_ack`], for any ACK.
+    fn on_any_ack(&mut self, segment: &Segment, frame: &Frame) {
         if segment.ack > self.flight().max() {
             self.add_unseen(segment.ack, frame.at);
             self.arrivals.missed(segment.ack);

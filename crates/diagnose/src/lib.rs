@@ -14,6 +14,7 @@ mod evidence;
 mod half_connection;
 mod history;
 mod infer;
+mod open_connections;
 mod pair;
 mod paired_verdict;
 mod report;

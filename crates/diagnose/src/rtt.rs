@@ -39,8 +39,14 @@ impl RttStatistics {
         else {
             return;
         };
-        self.newest = self.newest.max(Some(newest.first_sent));
-        self.take(facts.at.since(newest.first_sent));
+        self.measure_newest(newest.first_sent, facts.at);
+    }
+
+    /// Adds the sample that an ACK of the segment sent at `sent` gives.
+    #[inline]
+    pub fn measure_newest(&mut self, sent: Instant, at: Instant) {
+        self.newest = self.newest.max(Some(sent));
+        self.take(at.since(sent));
     }
 
     /// Adds the sample that a SACK block gives to the smallest round-trip time. After an outage,

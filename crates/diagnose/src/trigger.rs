@@ -153,21 +153,31 @@ impl SenderState {
         at.since(self.restarted)
     }
 
-    /// Processes an ACK.
-    pub fn on_ack(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
+    /// Processes the time and the window of an ACK.
+    pub fn on_packet_received(&mut self, segment: &Segment, at: Instant) {
         self.last_ack = Some(at);
         self.zero_window = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
+    }
+
+    /// Processes the acknowledgment of new data.
+    pub fn on_progress(&mut self, ack: Seq, at: Instant) {
+        (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
+        self.recovery = match self.recovery {
+            Recovery::Fast(until) | Recovery::Timeout(until) | Recovery::Frto(until, _)
+                if ack >= until =>
+            {
+                Recovery::None
+            }
+            recovery => recovery,
+        };
+    }
+
+    /// Processes an ACK.
+    pub fn on_ack(&mut self, segment: &Segment, facts: Option<&AckFacts>, at: Instant) {
+        self.on_packet_received(segment, at);
         let Some(facts) = facts else { return };
         if facts.is_new() {
-            (self.restarted, self.duplicates, self.expired, self.probed) = (at, 0, None, false);
-            self.recovery = match self.recovery {
-                Recovery::Fast(until) | Recovery::Timeout(until) | Recovery::Frto(until, _)
-                    if facts.ack >= until =>
-                {
-                    Recovery::None
-                }
-                recovery => recovery,
-            };
+            self.on_progress(facts.ack, at);
         } else {
             let repeats = facts.duplicate || facts.newly_sacked > 0;
             self.duplicates += u32::from(repeats && facts.dsack.is_none());

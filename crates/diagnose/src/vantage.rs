@@ -55,6 +55,7 @@ struct Answers {
 
 impl Turnarounds {
     /// Processes a segment.
+    #[inline]
     pub fn pass(&mut self, from: End, segment: &Segment, at: Instant) {
         let [own, other] = match from {
             End::Client => [0, 1],

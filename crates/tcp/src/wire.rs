@@ -194,8 +194,16 @@ impl WireSegment {
     /// number and SACK blocks without ACK, SACK blocks in a SYN, the options of a SYN elsewhere,
     /// and empty SACK blocks.
     pub fn to_segment(&self, mapping: &WireMapping, near: SeqReference) -> Segment {
+        let mut segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
+        self.to_segment_in(&mut segment, mapping, near);
+        segment
+    }
+
+    /// As [`Self::to_segment`], in place: a copy of the segment would have to wait for its fields.
+    #[inline]
+    pub fn to_segment_in(&self, segment: &mut Segment, mapping: &WireMapping, near: SeqReference) {
         let seq = Seq::widen(self.seq, mapping.from.isn, near.seq);
-        let mut segment = Segment::new(seq, self.len, self.flags);
+        *segment = Segment::new(seq, self.len, self.flags);
         segment.window = u32::from(self.window) << window_shift(self.flags, mapping);
         if let Some(timestamps) = self.timestamps {
             segment.set_timestamps(timestamps);
@@ -207,11 +215,10 @@ impl WireSegment {
         }
         if self.flags.has(Flags::ACK) {
             segment.ack = Seq::widen(self.ack, mapping.to.isn, near.ack);
-            if !is_syn {
-                self.push_sack_blocks(&mut segment, mapping.to.isn);
+            if !is_syn && !self.sack.is_empty() {
+                self.push_sack_blocks(segment, mapping.to.isn);
             }
         }
-        segment
     }
 
     /// The reset of a host without a connection or listener for the segment (state CLOSED, RFC 9293

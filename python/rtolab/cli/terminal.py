@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,8 @@ SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 SHOWN_AFTER_S = 2.0
 LOGGED_EVERY_S = 30.0
 NARROWEST = 66
+ATOMIC_WRITE = getattr(select, "PIPE_BUF", 512)
+"""The most bytes that a pipe takes as a whole or not at all."""
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
@@ -83,6 +86,41 @@ def name_files(files: Sequence[Path]) -> None:
 def print_json(document: object) -> None:
     """Print one JSON document."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines at once, and each as a whole.
+
+    A signal may interrupt a write to a full pipe, and a pipe may not block. Python's streams then
+    drop the rest of the text: unbuffered ones (PYTHONUNBUFFERED) in the first case, all in the
+    second. Writes of at most PIPE_BUF bytes are atomic, so that other writers to the pipe cut no
+    line, either.
+    """
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:
+        # It is no file but a stand-in for one.
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+        return
+    sys.stdout.flush()
+    part = b""
+    for line in lines:
+        whole = f"{line}\n".encode(sys.stdout.encoding, "backslashreplace")
+        if len(part) + len(whole) > ATOMIC_WRITE:
+            _write(descriptor, part)
+            part = b""
+        part += whole
+    _write(descriptor, part)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Write all of it, even if a signal interrupts or the reader is slow."""
+    while data:
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
 
 
 @contextmanager

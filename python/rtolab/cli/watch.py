@@ -17,7 +17,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.terminal import finite, stdout
+from rtolab.cli.terminal import finite, print_lines, stdout
 from rtolab.process import on_end_signal
 
 if TYPE_CHECKING:
@@ -148,17 +148,13 @@ def _of_sockets(interface: str, host: str | None, port: int | None) -> VerdictSo
 
 
 def _print_lines(watching: WatchState, end: _End) -> None:
-    def put(lines: list[str]) -> None:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
-
     try:
         while (wait := end.left(LINES_EVERY_S)) > 0:
-            put([*watching.poll(wait)])
+            print_lines(watching.poll(wait))
     except KeyboardInterrupt:
         pass
     finally:  # If the interface disappears, too.
-        put([*watching.finish(), json.dumps(watching.summary)])
+        print_lines([*watching.finish(), json.dumps(watching.summary)])
 
 
 def _show(watching: WatchState, end: _End, top: int) -> None:

@@ -10,7 +10,8 @@ use pcap_parser::pcapng::{
 use rtolab_time::Instant;
 
 use super::error::ReadError;
-use super::source::{ReadOutcome, Record, Source};
+use super::source::{BUFFER, PlainFrame, ReadOutcome, Record, Source};
+use crate::frame::Link;
 
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
@@ -19,6 +20,8 @@ const OBSOLETE_PACKET: u32 = 2;
 const ENHANCED_PACKET: u32 = 6;
 /// The bytes of an enhanced packet block before those of the packet.
 const ENHANCED_HEAD: usize = 28;
+/// The size of an enhanced packet block without options and without a packet.
+const MIN_ENHANCED: usize = ENHANCED_HEAD + 4;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The size of the smallest block: its type, and its length at the beginning and at the end.
 const MIN_BLOCK: u32 = 12;
@@ -43,11 +46,37 @@ struct Interface {
     nanos_per_tick: Option<u64>,
     /// The offset of its timestamps, in seconds.
     offset_s: i64,
+    /// The link type and the nanoseconds of a tick, if its frames can take the fast path.
+    plain: Option<(Link, u64)>,
 }
 
 impl Section {
     pub(super) fn has_several_interfaces(&self) -> bool {
         self.interfaces.len() > 1
+    }
+
+    /// The fast path: the frame of an enhanced packet block without options at the start of
+    /// `buffered`, in a little-endian section. `None` for anything else; the caller then reads the
+    /// record with [`Section::read_record`], which has the same result for such a frame.
+    #[inline]
+    pub(super) fn plain_block<'a>(&self, buffered: &'a [u8]) -> Option<PlainFrame<'a>> {
+        let (head, body) = buffered.split_first_chunk::<ENHANCED_HEAD>()?;
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let captured = word(20) as usize;
+        if self.big_endian || word(0) != ENHANCED_PACKET || captured > BUFFER {
+            return None;
+        }
+        let padded = captured.next_multiple_of(4);
+        let trailer = body.get(padded..padded + 4)?;
+        let record_len = padded + MIN_ENHANCED;
+        if word(4) as usize != record_len || trailer != &head[4..8] {
+            return None;
+        }
+        let (link, nanos_per_tick) = self.interfaces.get(word(8) as usize)?.plain?;
+        let ticks = u64::from(word(12)) << 32 | u64::from(word(16));
+        let at = Instant::from_nanos(ticks.checked_mul(nanos_per_tick)?);
+        Some(PlainFrame { at, link, bytes: &body[..captured], record_len })
     }
 
     pub(super) fn read_record<'a, R: Read>(
@@ -149,11 +178,15 @@ impl Interface {
             Some(bytes) => i64::from_le_bytes(bytes),
         };
         let is_whole = NANOS_PER_SECOND % ticks_per_second == 0;
+        let nanos_per_tick = is_whole.then(|| NANOS_PER_SECOND / ticks_per_second);
+        let link_type = block.linktype.0 as u16;
+        let plain = Link::from_link_type(link_type).zip(nanos_per_tick);
         Ok(Self {
-            link_type: block.linktype.0 as u16,
+            link_type,
             ticks_per_second,
-            nanos_per_tick: is_whole.then(|| NANOS_PER_SECOND / ticks_per_second),
+            nanos_per_tick,
             offset_s,
+            plain: plain.filter(|_| offset_s == 0),
         })
     }
 

@@ -6,12 +6,13 @@ use std::io::{ErrorKind, Read};
 use rtolab_time::Instant;
 
 use super::error::ReadError;
+use crate::frame::Link;
 
 /// The maximum length of a record, in bytes. No link has longer packets, so a larger length means
 /// that the file is damaged.
 const MAX_RECORD: u32 = 128 << 20;
-/// The initial size of the buffer.
-const BUFFER: usize = 1 << 18;
+/// The initial size of the buffer, and the longest frame on the fast path.
+pub(super) const BUFFER: usize = 1 << 19;
 /// The number of bytes that identify a format.
 const MAGIC: usize = 4;
 
@@ -27,6 +28,16 @@ pub(crate) struct Record<'a> {
     /// Its length on the link, in bytes.
     pub(crate) original_len: usize,
     pub(crate) comment: Option<Cow<'static, str>>,
+}
+
+/// A frame on the fast path: its record is in the buffer as a whole, and has no comment.
+pub(super) struct PlainFrame<'a> {
+    pub(super) at: Instant,
+    pub(super) link: Link,
+    /// The captured bytes.
+    pub(super) bytes: &'a [u8],
+    /// The length of the record, in bytes.
+    pub(super) record_len: usize,
 }
 
 /// The result of reading one record.
@@ -99,6 +110,18 @@ impl<R: Read> Source<R> {
         }
         self.load(self.length + more as usize)?;
         Ok(self.record())
+    }
+
+    /// The bytes in the buffer, beginning with the current record.
+    #[inline]
+    pub(super) fn buffered(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Requests the first `length` bytes of the record, which must be in the buffer.
+    #[inline]
+    pub(super) const fn request_buffered(&mut self, length: usize) {
+        self.length = length;
     }
 
     pub(super) const fn offset(&self) -> u64 {

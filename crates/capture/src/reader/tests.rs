@@ -6,6 +6,7 @@ use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
 use rtolab_time::Instant;
 
+mod fast_path;
 mod fragmented;
 mod links;
 mod long_files;

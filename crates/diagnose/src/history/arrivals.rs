@@ -79,6 +79,16 @@ impl Arrivals {
         Arrival::New
     }
 
+    /// Does a segment that begins at `seq` follow all bytes seen without a gap?
+    pub fn expects(&self, seq: Seq) -> bool {
+        seq == self.max
+    }
+
+    /// As [`Self::take`], for a segment that follows all bytes seen without a gap.
+    pub fn take_expected(&mut self, segment: &Segment) {
+        self.max = segment.end();
+    }
+
     /// Adds a segment that occupies sequence numbers.
     pub fn take(&mut self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
         let (start, end) = (segment.seq, segment.end());
@@ -137,9 +147,13 @@ impl Arrivals {
     }
 
     /// Removes the gaps below `una`. Their bytes were acknowledged, so they count as missed.
+    #[inline]
     pub fn forget(&mut self, una: Seq) {
         self.acked = Some(una);
         self.forgotten = self.forgotten.filter(|&edge| edge > una);
+        if self.gaps.is_empty() {
+            return;
+        }
         let below = self.gaps.partition_point(|gap| gap.start < una);
         let missed = |gap: &Gap| gap.end.min(una).since(gap.start);
         self.missed += self.gaps[..below].iter().map(missed).sum::<u64>();

@@ -9,7 +9,7 @@ mod systems;
 use serde::Serialize;
 
 pub(crate) use syn_match::Opening;
-use syn_match::{Score, ground};
+use syn_match::{Score, SynMatch, ground};
 use systems::{SYSTEMS, System};
 
 /// The highest confidence of a guess.
@@ -57,11 +57,11 @@ pub(crate) fn guess(opening: &Opening, behaviour: Behaviour) -> Option<Guess> {
     candidates.sort_by(|one, other| other.score.confidence().total_cmp(&one.score.confidence()));
     let listed = candidates.iter().filter(|candidate| candidate.is_close_to(&candidates[0]));
     let systems: Vec<_> = listed.map(Candidate::name).collect();
-    let Candidate { score, grounds, .. } = candidates.into_iter().next()?;
+    let best = candidates.first()?;
     Some(Guess {
-        confidence: score.confidence().min(MAX_CONFIDENCE) / systems.len() as f64,
+        confidence: best.score.confidence().min(MAX_CONFIDENCE) / systems.len() as f64,
         systems,
-        grounds,
+        grounds: best.grounds(opening, behaviour),
         frame: opening.frame,
     })
 }
@@ -69,16 +69,15 @@ pub(crate) fn guess(opening: &Opening, behaviour: Behaviour) -> Option<Guess> {
 /// A system that the sender may be.
 struct Candidate {
     system: &'static System,
+    syn_match: SynMatch,
     score: Score,
-    grounds: Vec<String>,
 }
 
 impl Candidate {
     fn of(system: &'static System, opening: &Opening) -> Option<Self> {
         let syn_match = system.compare(opening);
         let score = syn_match.score();
-        let grounds = || syn_match.grounds(opening);
-        (score.support >= MIN_SUPPORT).then(|| Self { system, score, grounds: grounds() })
+        (score.support >= MIN_SUPPORT).then_some(Self { system, syn_match, score })
     }
 
     const fn name(&self) -> &'static str {
@@ -86,17 +85,33 @@ impl Candidate {
     }
 
     /// Adds the evidence of the sender's behaviour.
-    fn add_behaviour(&mut self, Behaviour { probes_tails, shortest_timeout }: Behaviour) {
-        if probes_tails {
+    fn add_behaviour(&mut self, behaviour: Behaviour) {
+        if behaviour.probes_tails {
             let probes = self.system.probes_tails;
             self.score.add(probes, if probes { BEHAVIOUR } else { CONTRARY });
-            self.grounds.push(ground(probes, "it sends tail loss probes"));
         }
+        if let Some((fits, _)) = self.shortest_timeout(behaviour) {
+            self.score.add(fits, if fits { 0.0 } else { CONTRARY });
+        }
+    }
+
+    /// Does the sender's shortest timeout, which is also returned, fit the system's minimum?
+    fn shortest_timeout(&self, behaviour: Behaviour) -> Option<(bool, f64)> {
         let least = self.system.least_timeout;
-        let Some(shortest) = shortest_timeout.filter(|_| !least.is_zero()) else { return };
-        let fits = shortest >= least.secs_f64();
-        self.score.add(fits, if fits { 0.0 } else { CONTRARY });
-        self.grounds.push(ground(fits, &format!("its shortest timeout took {shortest:.3} s")));
+        let shortest = behaviour.shortest_timeout.filter(|_| !least.is_zero())?;
+        Some((shortest >= least.secs_f64(), shortest))
+    }
+
+    /// The evidence for the system and against it, in words.
+    fn grounds(&self, opening: &Opening, behaviour: Behaviour) -> Vec<String> {
+        let mut grounds = self.syn_match.grounds(opening);
+        if behaviour.probes_tails {
+            grounds.push(ground(self.system.probes_tails, "it sends tail loss probes"));
+        }
+        if let Some((fits, shortest)) = self.shortest_timeout(behaviour) {
+            grounds.push(ground(fits, &format!("its shortest timeout took {shortest:.3} s")));
+        }
+        grounds
     }
 
     /// Is there no more evidence against it than against the best candidate, and nearly as much for

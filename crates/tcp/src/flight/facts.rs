@@ -123,6 +123,15 @@ pub(crate) struct FastPathAck {
     pub echo: Option<u32>,
 }
 
+/// The last segment that an acknowledgment wholly acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NewestAcked {
+    /// When it was sent first.
+    pub first_sent: Instant,
+    /// Its length in sequence numbers.
+    pub len: u32,
+}
+
 /// The meaning of one acknowledgment, given the segments in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFacts {

@@ -2,7 +2,7 @@
 
 use rtolab_time::Instant;
 
-use super::{FastPathAck, Flight, Sent};
+use super::{FastPathAck, Flight, NewestAcked, Sent};
 use crate::segment::{Flags, Segment};
 
 impl Flight {
@@ -41,6 +41,31 @@ impl Flight {
         self.remove_acked(segment, &mut ack);
         ack.sent = ack.sent.filter(|_| ack.newest_timestamp.is_some());
         ack
+    }
+
+    /// As [`Self::on_ack`], if nothing is SACKed, marked lost or counted as retransmitted, and
+    /// `segment` has no SACK blocks, is no SYN and no duplicate acknowledgment. Returns the last
+    /// segment that it wholly acknowledges, if there is one and none of them was retransmitted.
+    #[inline]
+    pub(crate) fn acked_plainly(&mut self, segment: &Segment) -> Option<NewestAcked> {
+        self.window = Some(segment.window);
+        self.una = segment.ack;
+        let mut newest = None;
+        let mut acks_retransmission = false;
+        while let Some(head) = self.segments.front() {
+            if head.end() > segment.ack {
+                if head.seq < segment.ack {
+                    self.trim_head(segment.ack);
+                }
+                break;
+            }
+            acks_retransmission |= head.was_retransmitted();
+            newest = Some(NewestAcked { first_sent: head.first_sent, len: head.len });
+            let taken = u32::from(head.flags.any(Flags::SYN | Flags::FIN));
+            self.totals.acked_segments += u64::from(head.len > taken);
+            self.segments.pop_front();
+        }
+        newest.filter(|_| !acks_retransmission)
     }
 
     /// Removes the segments that `segment` acknowledges.

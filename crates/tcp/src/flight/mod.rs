@@ -18,8 +18,8 @@ use rtolab_time::Instant;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-pub(crate) use facts::FastPathAck;
 pub use facts::{AckFacts, Cause, DsackBlock, Sent};
+pub(crate) use facts::{FastPathAck, NewestAcked};
 use known::KnownBlocks;
 pub(crate) use rack::{RackLosses, XmitKey};
 pub use scoreboard::LossRule;

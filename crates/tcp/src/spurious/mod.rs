@@ -47,7 +47,7 @@ pub use frto::{
 };
 pub use id::DetectorError;
 pub use orig_acked::OrigAcked;
-pub use passive::PassiveDetectors;
+pub use passive::{PassiveDetectors, PlainAck};
 pub use rfc3522::Rfc3522;
 pub use set::DetectorVerdict;
 pub(crate) use set::{Beginning, DetectorSet};

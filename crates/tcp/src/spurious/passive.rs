@@ -13,6 +13,16 @@ use crate::flight::{AckFacts, Cause, Flight};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
+/// The meaning of an acknowledgment on the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainAck {
+    /// Does it advance SND.UNA?
+    pub is_new: bool,
+    /// When the last segment that it newly and wholly acknowledges was sent; `None` if there is
+    /// none, or if one of them was retransmitted (Karn's rule).
+    pub newest_sent: Option<Instant>,
+}
+
 /// Detectors on which no sender acts.
 ///
 /// Report the events of the sender in their order: an acknowledgment, then the fast retransmit that
@@ -71,10 +81,22 @@ impl PassiveDetectors {
 
     /// The sender sent `segment` for this `cause`, if it is known: an engine has it in its flight,
     /// as [`Sent::cause`](crate::Sent::cause).
+    #[inline]
     pub fn sent(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         if segment.sequence_length() == 0 {
             return;
         }
+        let max = self.flight.max();
+        let is_plain =
+            segment.seq == max && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RXT);
+        if is_plain && cause == Cause::New && self.set.episode().is_none() {
+            // The fast path, with the same result.
+            return self.flight.sent_new(segment, at);
+        }
+        self.sent_any(segment, at, cause);
+    }
+
+    fn sent_any(&mut self, segment: &Segment, at: Instant, cause: Cause) {
         let max = self.flight.max();
         let is_retransmission = segment.seq < max;
         self.flight.sent(segment, at, self.cause_of(segment, cause));
@@ -108,6 +130,28 @@ impl PassiveDetectors {
         let facts = self.flight.on_ack(segment, at);
         self.set.on_ack(&facts);
         Some(facts)
+    }
+
+    /// The fast path of [`Self::on_ack`] for an acknowledgment of new data, or with data, without
+    /// SACK blocks, outside of an episode, and while nothing is SACKed. `None` if the
+    /// acknowledgment cannot take it; nothing has changed then.
+    #[inline]
+    pub fn on_plain_ack(&mut self, segment: &Segment, at: Instant) -> Option<PlainAck> {
+        let una = self.flight.una();
+        let is_known = una < segment.ack && segment.ack <= self.flight.max()
+            // A segment without data may be a duplicate acknowledgment.
+            || una == segment.ack && segment.len > 0;
+        let is_plain = segment.flags.has(Flags::ACK)
+            && !segment.flags.any(Flags::SYN | Flags::RXT_ECHO)
+            && segment.sack_count() == 0;
+        if !is_known || !is_plain || self.set.episode().is_some() || !self.flight.is_clean() {
+            return None;
+        }
+        let is_new = una < segment.ack;
+        let newest = self.flight.acked_plainly(segment);
+        let newest = newest.filter(|_| is_new);
+        self.set.on_plain_ack((una, segment.ack), newest.as_ref(), at);
+        Some(PlainAck { is_new, newest_sent: newest.map(|newest| newest.first_sent) })
     }
 
     /// The history of sent and acknowledged segments.
@@ -165,4 +209,56 @@ impl PassiveDetectors {
 
 fn covers(segment: &Segment, seq: Seq) -> bool {
     segment.seq <= seq && seq < segment.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use rtolab_time::Duration;
+
+    use super::*;
+
+    const LEN: u32 = 1000;
+    const FLAGS: [Flags; 5] = [Flags::SYN, Flags::FIN, Flags::RXT, Flags::PSH, Flags::NONE];
+    const CAUSES: [Cause; 3] = [Cause::New, Cause::Unknown, Cause::Probe];
+
+    proptest! {
+        #[test]
+        fn the_fast_path_has_the_effect_of_the_general_one(
+            events in vec((0..5_usize, 0..5_usize, 0..6_usize, 0..3_u32), 1..80),
+        ) {
+            let mut fast = PassiveDetectors::all(Seq::FIRST);
+            let mut general = fast.clone();
+            let mut at = Instant::START;
+            for (kind, flags, cause, segments) in events {
+                at += Duration::from_millis(7);
+                let (una, max) = (fast.flight().una(), fast.flight().max());
+                // Most segments are in order, and sent for the first time.
+                let cause = *CAUSES.get(cause).unwrap_or(&Cause::New);
+                let mut segment = Segment::new(max, LEN, Flags::ACK | FLAGS[flags]);
+                match kind {
+                    0 | 1 => {
+                        segment.seq = Seq::new(max.value() - u64::from(segments / 2 * LEN));
+                        fast.sent(&segment, at, cause);
+                        general.sent_any(&segment, at, cause);
+                    }
+                    2 | 3 => {
+                        (segment.ack, segment.len) = (una + segments * LEN, segments / 2 * LEN);
+                        if fast.on_plain_ack(&segment, at).is_none() {
+                            fast.on_ack(&segment, at);
+                        }
+                        general.on_ack(&segment, at);
+                    }
+                    _ => {
+                        fast.timeout(una, at);
+                        general.timeout(una, at);
+                    }
+                }
+                prop_assert_eq!(format!("{fast:?}"), format!("{general:?}"));
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::KnownPath;
-use crate::flight::AckFacts;
+use crate::flight::{AckFacts, NewestAcked};
 
 /// The number of round trips for an estimate of the path.
 const ENOUGH: u32 = 8;
@@ -40,17 +40,26 @@ impl Path {
         if !facts.is_new() {
             return;
         }
-        let before = self.last_ack.replace(facts.at);
-        let (Some(newest), false) = (facts.newest_acked, facts.acks_retransmission) else { return };
-        let rtt = facts.at.since(newest.first_sent);
+        let newest = facts.newest_acked.filter(|_| !facts.acks_retransmission);
+        let newest = newest.map(|sent| NewestAcked { first_sent: sent.first_sent, len: sent.len });
+        self.take(facts.at, facts.advanced, newest.as_ref());
+    }
+
+    /// As [`Self::measure`], for an acknowledgment that advances SND.UNA by `advanced`. `newest` is
+    /// the last segment that it wholly acknowledges, if there is one and none was retransmitted.
+    #[inline]
+    pub fn take(&mut self, at: Instant, advanced: u64, newest: Option<&NewestAcked>) {
+        let before = self.last_ack.replace(at);
+        let Some(newest) = newest else { return };
+        let rtt = at.since(newest.first_sent);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         // RFC 6298 section 2.3.
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
-        let apart = before.map_or(Duration::ZERO, |before| facts.at.since(before));
-        if u64::from(newest.len) == facts.advanced && !apart.is_zero() {
+        let apart = before.map_or(Duration::ZERO, |before| at.since(before));
+        if u64::from(newest.len) == advanced && !apart.is_zero() {
             self.spacing = Some(self.spacing.map_or(apart, |least| least.min(apart)));
         }
-        self.estimate_by(rtt, rate(facts.advanced, apart));
+        self.estimate_by(rtt, rate(advanced, apart));
     }
 
     /// The estimated path: the delay is half the smallest round trip, the bandwidth the highest

@@ -9,7 +9,7 @@ use rtolab_time::Instant;
 use super::duplicates::{DuplicateCause, Duplicates, Retransmissions};
 use super::path::Path;
 use super::{Detector, DetectorId, DualRttConfig, Episode, EpisodeKind, KnownPath, Verdict};
-use crate::flight::{AckFacts, Cause, Sent};
+use crate::flight::{AckFacts, Cause, NewestAcked, Sent};
 use crate::seq::Seq;
 
 /// The verdict of a detector about an episode.
@@ -221,6 +221,21 @@ impl DetectorSet {
         let cause = self.duplicate(facts);
         self.run_all(facts);
         cause
+    }
+
+    /// As [`Self::on_ack`] outside of an episode, for an acknowledgment without SACK blocks that
+    /// advances SND.UNA from `una` to `ack`. `newest` is as for [`Path::take`].
+    #[inline]
+    pub fn on_plain_ack(
+        &mut self,
+        (una, ack): (Seq, Seq),
+        newest: Option<&NewestAcked>,
+        at: Instant,
+    ) {
+        self.retransmissions.forget(una);
+        if let Some(path) = self.path.as_mut().filter(|_| ack > una) {
+            path.take(at, ack.since(una), newest);
+        }
     }
 
     fn duplicate(&mut self, facts: &AckFacts) -> Option<DuplicateCause> {

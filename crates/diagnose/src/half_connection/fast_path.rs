@@ -1,0 +1,86 @@
+//! The fast path of a direction: segments and ACKs in order while no retransmission is pending.
+
+use rtolab_tcp::{Cause, Flags, Segment};
+use rtolab_time::{Duration, Instant};
+
+use super::{HalfConnection, MAX_OUTSTANDING};
+use crate::history::Frame;
+use crate::vantage::Vantage;
+
+impl HalfConnection {
+    /// Processes a segment of this end. `view` returns the vantage, and the time that the sender
+    /// takes to answer packets at the capture point.
+    #[inline]
+    pub fn on_sent(
+        &mut self,
+        segment: &Segment,
+        frame: &Frame,
+        view: impl FnOnce() -> (Vantage, Duration),
+    ) {
+        if !self.on_plain_sent(segment, frame) {
+            self.on_any_sent(segment, frame, view);
+        }
+    }
+
+    /// The fast path of [`Self::on_sent`], for a segment that begins where the previous one ended.
+    /// Returns false if the segment cannot take it; nothing has changed then. Has the same effect
+    /// as [`Self::on_any_sent`].
+    #[inline]
+    fn on_plain_sent(&mut self, segment: &Segment, frame: &Frame) -> bool {
+        let flight = self.detectors.flight();
+        let is_plain = segment.seq == flight.max()
+            && self.arrivals.expects(segment.seq)
+            && !segment.flags.any(Flags::SYN | Flags::FIN)
+            && self.history.is_empty()
+            && flight.outstanding() < MAX_OUTSTANDING;
+        if !is_plain || self.is_discarded_by_paws(segment) {
+            return false;
+        }
+        self.sender_state.on_sent(frame.at, flight.size());
+        self.history.order.clear();
+        if segment.len > 0 {
+            self.bytes += u64::from(segment.len);
+            self.segments += u64::from(self.wire_segments(segment.len));
+            self.conformance.on_sent(segment, frame, self.detectors.flight());
+            self.arrivals.take_expected(segment);
+            self.detectors.sent(segment, frame.at, Cause::New);
+        }
+        true
+    }
+
+    /// Processes an ACK of the other end.
+    #[inline]
+    pub fn on_ack(&mut self, segment: &Segment, frame: &Frame) {
+        if !self.on_plain_ack(segment, frame.at) {
+            self.on_any_ack(segment, frame);
+        }
+    }
+
+    /// The fast path of [`Self::on_ack`], while no retransmission is pending. Returns false if the
+    /// ACK cannot take it; nothing has changed then. Has the same effect as [`Self::on_any_ack`].
+    fn on_plain_ack(&mut self, segment: &Segment, at: Instant) -> bool {
+        if !self.history.is_empty() || self.episodes.is_open() {
+            return false;
+        }
+        let Some(acked) = self.detectors.on_plain_ack(segment, at) else { return false };
+        self.episodes.on_packet_received(at);
+        self.sender_state.on_packet_received(segment, at);
+        self.conformance.on_ack(segment);
+        if let Some(timestamps) = segment.timestamps() {
+            self.echoed = Some(timestamps.echo);
+        }
+        if acked.is_new {
+            self.sender_state.on_progress(segment.ack, at);
+            if let Some(sent) = acked.newest_sent {
+                self.rtt.measure_newest(sent, at);
+            }
+            self.arrivals.forget(segment.ack);
+            self.episodes.on_progress(at);
+        }
+        self.poll_verdicts();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
