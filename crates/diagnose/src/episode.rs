@@ -25,8 +25,11 @@ pub(crate) struct Episode {
     pub stalled_to: Option<Instant>,
     /// The sequence number whose ACK ends the episode.
     pub end_seq: Seq,
-    /// Retransmissions count as consequences of the episode until this is acknowledged.
+    /// The end of the data that was outstanding at the last retransmission of the episode. Only
+    /// retransmissions of this data are consequences of the episode.
     consequences_end: Seq,
+    /// The frame of the last retransmission of the episode.
+    pub last_retransmission: u64,
     pub timeouts: u32,
     /// FlightSize at `start` and at `end`, in bytes.
     pub flight: (u64, u64),
@@ -105,6 +108,7 @@ impl Episodes {
                 stalled_to: None,
                 end_seq: flight.max(),
                 consequences_end: flight.max(),
+                last_retransmission: retransmission.frame,
                 timeouts: 0,
                 flight: (flight.size(), 0),
                 last_sent: newest,
@@ -116,8 +120,11 @@ impl Episodes {
             });
         }
         let Some(episode) = &mut self.open else { return };
-        episode.timeouts += u32::from(timeout);
-        episode.consequences_end = flight.max();
+        if segment.seq < episode.consequences_end {
+            episode.timeouts += u32::from(timeout);
+            episode.consequences_end = flight.max();
+            episode.last_retransmission = episode.last_retransmission.max(retransmission.frame);
+        }
     }
 
     /// Is an episode open?

@@ -67,3 +67,24 @@ fn an_answer_to_a_copy_that_was_sent_after_the_longest_delay_shows_that_the_ack_
     assert_eq!(answered_after(&[2350]), [TimeoutClass::Spurious]);
     assert_eq!(answered_after(&[2350, 2950, 4150]), [TimeoutClass::AckLost; 3]);
 }
+
+/// After the first timeout, every fourth segment is lost, and new data is always outstanding. The
+/// repairs are no consequences of the timeout, and the last timeout begins an episode of its own.
+#[test]
+fn losses_of_later_data_do_not_prolong_an_episode() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=5).map(|number| (2000, Data(number))));
+    events.extend([(2400, Data(2)), (4000, Ack(5))]);
+    events.extend((6..=9).map(|number| (4001, Data(number))));
+    for window in 0..6 {
+        let (lost, at) = (6 + 4 * window, 4001 + 200 * u64::from(window));
+        events.extend((1..=3).map(|one| (at + 100, Duplicate(lost - 1, lost + one))));
+        events.extend((4..=7).map(|one| (at + 100, Data(lost + one))));
+        events.extend([(at + 101, Data(lost)), (at + 200, Ack(lost + 3))]);
+    }
+    events.extend([(6000, Data(30)), (9000, Ack(33)), (9001, Data(34)), (9101, Ack(34))]);
+    let report = Script::opened((0, 100), false, true).add_events(&events).report();
+    let [first, last] = &report.episodes[..] else { panic!("{:?}", report.episodes) };
+    assert_eq!((first.cost.timeouts, last.cost.timeouts), (1, 1));
+    assert!(first.description.contains("The retransmission was"), "{}", first.description);
+}

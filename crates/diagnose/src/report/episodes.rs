@@ -39,7 +39,7 @@ pub(crate) fn episodes(
     for episode in &sending.episodes.closed {
         let first = episode.frames.0;
         let next = starts[starts.partition_point(|start| *start <= first)..].first();
-        let next = next.copied().unwrap_or(u64::MAX);
+        let next = next.copied().unwrap_or(u64::MAX).min(episode.last_retransmission + 1);
         let retransmissions = &retransmissions[retransmissions
             .partition_point(|one| one.frame < first)
             ..retransmissions.partition_point(|one| one.frame < next)];
