@@ -30,6 +30,11 @@ pub(crate) struct Episode {
     consequences_end: Seq,
     /// The frame of the last retransmission of the episode.
     pub last_retransmission: u64,
+    /// The end of the data that was outstanding when the episode was over. Duplicate ACKs that
+    /// unneeded retransmissions cause may lead to fast retransmits of this data.
+    aftermath_end: Seq,
+    /// The frame of the last retransmission of this data.
+    pub aftermath: u64,
     pub timeouts: u32,
     /// FlightSize at `start` and at `end`, in bytes.
     pub flight: (u64, u64),
@@ -109,6 +114,8 @@ impl Episodes {
                 end_seq: flight.max(),
                 consequences_end: flight.max(),
                 last_retransmission: retransmission.frame,
+                aftermath_end: Seq::FIRST,
+                aftermath: retransmission.frame,
                 timeouts: 0,
                 flight: (flight.size(), 0),
                 last_sent: newest,
@@ -119,7 +126,13 @@ impl Episodes {
                 is_syn: segment.flags.has(rtolab_tcp::Flags::SYN),
             });
         }
-        let Some(episode) = &mut self.open else { return };
+        let Some(episode) = &mut self.open else {
+            let last = self.closed.last_mut().filter(|last| segment.seq < last.aftermath_end);
+            if let Some(last) = last {
+                last.aftermath = last.aftermath.max(retransmission.frame);
+            }
+            return;
+        };
         if segment.seq < episode.consequences_end {
             episode.timeouts += u32::from(timeout);
             episode.consequences_end = flight.max();
@@ -171,6 +184,7 @@ impl Episodes {
             episode.flight.1 = flight.size();
         }
         if facts.ack >= episode.consequences_end {
+            episode.aftermath_end = flight.max();
             let over = self.open.take().filter(|_| self.closed.len() < MAX_EPISODES);
             self.closed.extend(over);
         }

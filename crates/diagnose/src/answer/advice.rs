@@ -58,21 +58,21 @@ fn loss(totals: &CaptureTotals) -> Option<Sentence> {
              in that direction."
         }
         Some(1..) => {
-            "That is how TCP finds the speed of a full link, and no fault: only a faster link \
-             makes the transfer faster. If the full queue delays others, set a queue discipline \
-             such as `fq_codel` on the device before the link."
+            "Such losses are how TCP finds the speed of a full link, and no fault: a faster link \
+             would help, other settings of TCP hardly. If the full queue delays others, set a \
+             queue discipline such as `fq_codel` on the device that sends into the link."
         }
         _ if totals.longest_outage >= OUTAGE => {
             "At times nothing got through: look for an outage of the path."
         }
         Some(0) if totals.lost >= SOME_LOSSES && delays(totals) > 0 => {
-            "Round trips were no longer than usual before the losses that acknowledgments \
-             reported. Whether a queue was full while the path delayed packets, the capture does \
-             not show: look for a bad radio, a rate limiter or a full queue on the path."
+            "Outside these delays round trips did not grow before losses, so those losses do not \
+             point to a full queue; during the delays the capture cannot tell. For the losses, \
+             look for a bad cable, bad radio or a rate limiter on the path."
         }
         Some(0) if totals.lost >= SOME_LOSSES => {
-            "Round trips were no longer than usual when packets were lost, so no long queue was \
-             full: look for a bad cable, bad radio or a rate limiter on the path."
+            "Round trips did not grow before losses, so they do not point to a full queue: look \
+             for a bad cable, bad radio or a rate limiter on the path."
         }
         _ => {
             "These losses are too few to tell their cause: look at the drop and error counters of \
@@ -88,8 +88,8 @@ fn hold(totals: &CaptureTotals) -> Option<Sentence> {
     if held == 0 || is_undecided(totals) {
         return None;
     }
-    let text = "Look for what holds packets on the path: a handover, a radio that sleeps or \
-                retransmits, a paused virtual machine.";
+    let text = "For the delays, look for what holds packets: a handover, a radio that sleeps or \
+                retransmits, a receiver or virtual machine that pauses.";
     Some(Sentence::new(text, "", &[("held", json!(held))]))
 }
 
@@ -147,32 +147,56 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         _ if totals.lost == 0 && totals.time_lost_by_sender < MIN_MENTIONED_LOSS_S => {
             "Other settings of TCP's retransmission would save nothing."
         }
+        _ if totals.queue().is_some_and(|queue| queue > 0) && totals.unneeded == 0 => return None,
         _ if totals.lost == 0 || totals.queue().is_some_and(|queue| queue > 0) => {
             "`--what-if` says whether other settings of TCP would save time."
         }
-        _ => {
-            "Each loss also makes the sender slow down: `--what-if` says what that cost, and \
-             whether other settings of TCP would save time."
-        }
+        _ => return Some(slowed_down(report, basis, totals)),
     };
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// The rate of a connection that is long enough to have one, in words, and its duration in seconds.
+fn average(report: Option<&ConnectionReport>, totals: &CaptureTotals) -> Option<(String, f64)> {
+    let took = report.map(|report| report.end - report.start);
+    let took = took.filter(|took| *took >= MIN_TRANSFER && totals.bytes >= MIN_BYTES)?;
+    Some((rate(totals.bytes as f64 / took), took))
+}
+
+/// What losses cost beside timeouts.
+fn slowed_down(
+    report: Option<&ConnectionReport>,
+    basis: String,
+    totals: &CaptureTotals,
+) -> Sentence {
+    let ran = average(report, totals)
+        .map_or(String::new(), |(speed, _)| format!(" The transfer ran at {speed} on average;"));
+    let text = match ran.as_str() {
+        "" => "Each loss also makes the sender slow down: `--what-if` says what that cost, and \
+               whether other settings of TCP would save time."
+            .to_string(),
+        ran => format!(
+            "Each loss also makes the sender slow down.{ran} `--what-if` says what the losses cost, \
+             and whether other settings of TCP would save time."
+        ),
+    };
+    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
+    Sentence::new(text, basis, &figures)
+}
+
 /// What to look at if the network is not the reason.
 fn healthy(report: Option<&ConnectionReport>, basis: String, totals: &CaptureTotals) -> Sentence {
     let mut figures = vec![("unneeded", json!(totals.unneeded)), ("bytes", json!(totals.bytes))];
-    let took = report.map(|report| report.end - report.start);
-    let Some(took) = took.filter(|took| *took >= MIN_TRANSFER && totals.bytes >= MIN_BYTES) else {
+    let Some((speed, took)) = average(report, totals) else {
         let text = "If it is slow, losses and delays are not the reason: look at the application.";
         return Sentence::new(text, basis, &figures);
     };
     figures.push(("duration", json!(took)));
-    let speed = rate(totals.bytes as f64 / took);
     let text = format!(
-        "Losses and delays did not slow the transfer down: it ran at {speed} on average, its start \
-         included. If the link is clearly faster, twice as fast for example, look at the \
-         application and its socket buffers."
+        "Losses and delays did not slow the transfer down: it ran at {speed} on average. If the \
+         link is clearly faster, twice as fast for example, look at the applications and the \
+         socket buffers of both ends."
     );
     let basis = format!("{} in {}; {basis}", bytes(totals.bytes), seconds(took));
     Sentence::new(text, basis, &figures)

@@ -160,12 +160,12 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
     let mut basis = format!("{of}; 95 % interval {} to {}", percent(low), percent(high));
     let burst = totals.lost as f64 / totals.bursts.max(1) as f64;
     if totals.lost > 2 && burst >= BURSTY {
-        let _ = write!(text, ", some {burst:.0} in a row");
+        let _ = write!(text, ", in bursts of some {burst:.0}");
         let _ = write!(basis, "; in {}", counted(totals.bursts, "burst"));
     }
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
-        let _ = write!(text, ", while a queue of some {} before a link is full", bytes(queue));
+        let _ = write!(text, ", when a queue of some {} on the path is full", bytes(queue));
         basis.push_str("; round trips are longer before");
     }
     text.push('.');
@@ -234,12 +234,13 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
         0 => format!("The retransmission timer expired {expired} although data was only late."),
         1 => format!(
             "Nothing was acknowledged for {stall}, from {at} into the capture on; then everything \
-             arrived. The sender took this for loss: its retransmission timer expired {expired}."
+             arrived. The sender mistook this silence for loss: its retransmission timer expired \
+             {expired}, without need."
         ),
         count => format!(
             "{} nothing was acknowledged for a while, the longest time for {stall} from {at} into \
-             the capture on; then everything arrived. The sender took this for loss: its \
-             retransmission timer expired {expired}.",
+             the capture on; then everything arrived. The sender mistook these silences for loss: \
+             its retransmission timer expired {expired}, without need.",
             times(count)
         ),
     };
@@ -373,7 +374,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     }
     let figures = [("time_lost", json!(lost)), ("time_lost_by_sender", json!(own))];
     if totals.lost > 0 && totals.timeouts + totals.handshake == 0 {
-        let text = "All losses were repaired without a timeout.";
+        let text = "No loss caused a timeout.";
         return Some(Sentence::new(text, counted(0, "timeout"), &figures));
     }
     if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < MIN_MENTIONED_LOSS_S {
@@ -389,7 +390,8 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         }
     };
     let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
-    let text = format!("That cost {} {}{of}{whose}.", subject.transfer, seconds(lost));
+    let transfer = subject.transfer;
+    let text = format!("Timeouts and delays cost {transfer} {}{of}{whose}.", seconds(lost));
     let until_acks = format!("{:.3} s until acknowledgments came again", (lost - own).max(0.0));
     let basis = match own {
         own if own < 0.0005 => until_acks,

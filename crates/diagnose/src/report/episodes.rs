@@ -21,7 +21,7 @@ type Rows<'a> = (&'a [RetransmissionReport], &'a [TimeoutReport]);
 struct Description<'a> {
     from: &'static str,
     episode: &'a Episode,
-    retransmissions: &'a [RetransmissionReport],
+    retransmissions: Vec<&'a RetransmissionReport>,
     timeouts: &'a [TimeoutReport],
     cost: Cost,
 }
@@ -39,13 +39,20 @@ pub(crate) fn episodes(
     for episode in &sending.episodes.closed {
         let first = episode.frames.0;
         let next = starts[starts.partition_point(|start| *start <= first)..].first();
-        let next = next.copied().unwrap_or(u64::MAX).min(episode.last_retransmission + 1);
-        let retransmissions = &retransmissions[retransmissions
-            .partition_point(|one| one.frame < first)
-            ..retransmissions.partition_point(|one| one.frame < next)];
+        let next = next.copied().unwrap_or(u64::MAX);
+        let [last, aftermath] =
+            [episode.last_retransmission, episode.aftermath].map(|frame| next.min(frame + 1));
+        let until = |next| retransmissions.partition_point(|one| one.frame < next);
+        let (own, after) =
+            (until(first)..until(last), until(last)..until(aftermath).max(until(last)));
+        let unneeded = |one: &&RetransmissionReport| {
+            one.verdict == Necessity::Unneeded && one.trigger == Trigger::FastRetransmit
+        };
+        let after = retransmissions[after].iter().filter(unneeded);
+        let retransmissions: Vec<_> = retransmissions[own].iter().chain(after).collect();
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
-            ..timeouts.partition_point(|one| one.frame < next)];
-        let cost = cost(episode, retransmissions, sending.rtt.min);
+            ..timeouts.partition_point(|one| one.frame < last)];
+        let cost = cost(episode, &retransmissions, sending.rtt.min);
         let description = Description { from, episode, retransmissions, timeouts, cost };
         let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
         reports.push(EpisodeReport {
@@ -65,7 +72,7 @@ pub(crate) fn episodes(
 
 fn cost(
     episode: &Episode,
-    retransmissions: &[RetransmissionReport],
+    retransmissions: &[&RetransmissionReport],
     min_rtt: Option<Duration>,
 ) -> Cost {
     let unneeded = retransmissions.iter().filter(|one| one.verdict == Necessity::Unneeded);
@@ -200,7 +207,8 @@ impl Description<'_> {
             None => {}
         }
         if !self.episode.is_syn && before > 0 && after > 0 {
-            let _ = write!(text, "; then {} were outstanding", counted(after, "byte"));
+            let _ =
+                write!(text, "; {} of later data were outstanding then", counted(after, "byte"));
         }
         match self.cost.spurious_fast_retransmits {
             0 => {}
