@@ -215,7 +215,7 @@ def test_the_answer_begins_with_the_stall(tmp_path: Path) -> None:
     assert answer["loss"]["share"] == 0
     assert said(found).startswith("This path loses nothing. ")
     assert "Nothing was acknowledged for 3.0 s, from 5." in said(found)
-    assert "Look for what holds packets" in said(found)
+    assert "look for what holds packets" in said(found)
     assert all(one["figures"] for one in answer["sentences"])
     text = shown(found).split("\n")
     assert text[4].startswith("This path loses nothing. [0 of ")
@@ -375,7 +375,7 @@ def test_a_path_that_loses_and_holds_has_no_outage(tmp_path: Path) -> None:
     assert found.document["summary"]["totals"]["held"]["longest"] == pytest.approx(3.0, abs=0.2)
     assert "Once nothing came back for 3.0 s" in said(found)
     assert "look for an outage" not in said(found)
-    assert "Look for what holds packets" in said(found)
+    assert "look for what holds packets" in said(found)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
