@@ -1,15 +1,13 @@
 //! Diagnosis of all connections of a capture.
 
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
-use std::net::{Ipv4Addr, Ipv6Addr};
 
-use rtolab_capture::{Captured, CapturedPacket};
-use rtolab_tcp::wire::Addresses;
+use rtolab_capture::Captured;
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::CapturePoint;
 use crate::connection::{CloseState, Connection};
+use crate::connection_key::{ConnectionKey, key};
 use crate::open_connections::OpenConnections;
 use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
@@ -31,67 +29,6 @@ const MAX_DURATION: u64 = 1 << 58;
 const MAX_CLEAN_REPORTED: u64 = 10_000;
 /// The number of retransmissions after which no further connections are reported.
 const MAX_REPORTED: u64 = 2_000_000;
-
-/// The versions of IP.
-const V4: u64 = 4;
-const V6: u64 = 6;
-
-/// The two ends of a connection, the lower first, as integers that compare fast.
-#[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
-    /// The upper halves of the addresses: zero for IPv4.
-    upper: [u64; 2],
-    lower: [u64; 2],
-    /// The IP versions and the ports.
-    ports: u64,
-}
-
-impl PartialEq for Key {
-    /// Word by word: vector instructions would have to wait for the words of a new key.
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        let upper = (self.upper[0] ^ other.upper[0]) | (self.upper[1] ^ other.upper[1]);
-        let lower = (self.lower[0] ^ other.lower[0]) | (self.lower[1] ^ other.lower[1]);
-        upper | lower | (self.ports ^ other.ports) == 0
-    }
-}
-
-impl Hash for Key {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        if self.ports >> 48 == V4 {
-            state.write_u64(self.lower[0] << 32 | self.lower[1]);
-        } else {
-            self.upper.iter().chain(&self.lower).for_each(|&half| state.write_u64(half));
-        }
-        state.write_u64(self.ports);
-    }
-}
-
-#[inline]
-pub(crate) fn key(packet: &CapturedPacket) -> Key {
-    let ports = packet.segment.ports;
-    let ([high, low, port], [other_high, other_low, other_port]) = match packet.addresses {
-        Addresses::V4 { from, to } => ordered(v4(from, ports.from), v4(to, ports.to)),
-        Addresses::V6 { from, to } => ordered(v6(from, ports.from), v6(to, ports.to)),
-    };
-    Key { upper: [high, other_high], lower: [low, other_low], ports: port << 32 | other_port }
-}
-
-/// The two ends, the lower first.
-fn ordered(one: [u64; 3], other: [u64; 3]) -> ([u64; 3], [u64; 3]) {
-    if one <= other { (one, other) } else { (other, one) }
-}
-
-/// The address, the IP version and the port.
-fn v4(address: Ipv4Addr, port: u16) -> [u64; 3] {
-    [0, address.to_bits().into(), V4 << 16 | u64::from(port)]
-}
-
-/// The same for IPv6.
-fn v6(address: Ipv6Addr, port: u16) -> [u64; 3] {
-    let bits = address.to_bits();
-    [(bits >> 64) as u64, bits as u64, V6 << 16 | u64::from(port)]
-}
 
 /// Diagnoses the packets of a capture, connection by connection.
 #[derive(Debug, Default)]
@@ -181,7 +118,7 @@ impl Diagnosis {
     }
 
     fn make_room(&mut self) {
-        let mut idle: Vec<(Instant, u64, Key)> =
+        let mut idle: Vec<(Instant, u64, ConnectionKey)> =
             self.open.iter().map(|(key, one)| (one.last, one.number, *key)).collect();
         idle.sort_unstable();
         idle.truncate(MAX_OPEN / 4);
@@ -190,7 +127,7 @@ impl Diagnosis {
     }
 
     /// Closes connections in the order of their numbers.
-    fn close_all(&mut self, mut over: Vec<(u64, Key)>) {
+    fn close_all(&mut self, mut over: Vec<(u64, ConnectionKey)>) {
         over.sort_unstable();
         for (_, key) in over {
             if let Some(connection) = self.open.remove(&key) {

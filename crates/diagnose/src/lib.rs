@@ -7,6 +7,7 @@ mod class;
 mod collect;
 mod conformance;
 mod connection;
+mod connection_key;
 mod diagnosis;
 mod duplicates;
 mod episode;

@@ -9,7 +9,7 @@ use rtolab_tcp::Flags;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::diagnosis::{Key, key};
+use crate::connection_key::{ConnectionKey, key};
 use crate::evidence::Necessity;
 use crate::paired_verdict::{PairedVerdict, PairedVerdicts};
 
@@ -40,7 +40,7 @@ struct Packet {
 }
 
 /// The packets of each connection by direction. The direction from the lower end comes first.
-type Flows = HashMap<Key, [Vec<Packet>; 2]>;
+type Flows = HashMap<ConnectionKey, [Vec<Packet>; 2]>;
 
 /// The comparison of two captures of the same transfers.
 #[derive(Clone, Debug, Serialize)]
@@ -80,7 +80,8 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut paired_verdicts = PairedVerdicts::new();
     let (mut connections, mut bytes) = (0, [0; 2]);
-    let mut keys: Vec<Key> = near.keys().filter(|key| far.contains_key(*key)).copied().collect();
+    let mut keys: Vec<ConnectionKey> =
+        near.keys().filter(|key| far.contains_key(*key)).copied().collect();
     keys.sort_unstable();
     for key in keys {
         let (Some(here), Some(there)) = (near.get_mut(&key), far.get_mut(&key)) else { continue };

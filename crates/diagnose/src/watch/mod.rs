@@ -19,7 +19,7 @@ pub use line::{SettledLine, SettledRow};
 pub use totals::WatchTotals;
 
 use crate::connection::{CloseState, Connection};
-use crate::diagnosis::{Key, key};
+use crate::connection_key::{ConnectionKey, key};
 use crate::report::ConnectionReport;
 
 /// A closed connection may still retransmit its last segments for this time.
@@ -50,7 +50,7 @@ struct Watched {
 /// A connection that has something to settle.
 #[derive(Debug)]
 struct Pending {
-    key: Key,
+    key: ConnectionKey,
     since: Instant,
 }
 
@@ -58,7 +58,7 @@ struct Pending {
 #[derive(Debug)]
 pub struct Watch {
     limits: WatchLimits,
-    open: HashMap<Key, Watched, RandomState>,
+    open: HashMap<ConnectionKey, Watched, RandomState>,
     /// By the connections' numbers.
     pending: BTreeMap<u64, Pending>,
     done: VecDeque<ConnectionReport>,
@@ -162,7 +162,7 @@ impl Watch {
 
     /// Ends the watch, and with it all connections; [`poll`](Self::poll) returns their verdicts.
     pub fn finish(&mut self) {
-        let mut open: Vec<(u64, Key)> =
+        let mut open: Vec<(u64, ConnectionKey)> =
             self.open.iter().map(|(key, watched)| (watched.connection.number, *key)).collect();
         open.sort_unstable();
         for (_, key) in open {
@@ -204,7 +204,7 @@ impl Watch {
             waited > idle || connection.close_state == CloseState::Closed && waited > LINGER
         };
         let over = self.open.iter().filter(|(_, watched)| is_over(&watched.connection));
-        let mut over: Vec<(u64, Key)> =
+        let mut over: Vec<(u64, ConnectionKey)> =
             over.map(|(key, watched)| (watched.connection.number, *key)).collect();
         over.sort_unstable();
         for (_, key) in over {
@@ -214,7 +214,7 @@ impl Watch {
 
     /// Evicts the quarter of the connections that has been idle longest.
     fn make_room(&mut self) {
-        let mut idle: Vec<(Instant, u64, Key)> = self
+        let mut idle: Vec<(Instant, u64, ConnectionKey)> = self
             .open
             .iter()
             .map(|(key, one)| (one.connection.last, one.connection.number, *key))
@@ -227,7 +227,7 @@ impl Watch {
         }
     }
 
-    fn close(&mut self, key: &Key) {
+    fn close(&mut self, key: &ConnectionKey) {
         let Some(mut watched) = self.open.remove(key) else { return };
         self.size -= watched.size;
         self.pending.remove(&watched.connection.number);

@@ -1,0 +1,73 @@
+//! The ends of a connection, by which its packets are found.
+
+use std::hash::{Hash, Hasher};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use rtolab_capture::CapturedPacket;
+use rtolab_tcp::wire::Addresses;
+
+/// The versions of IP.
+const V4: u64 = 4;
+const V6: u64 = 6;
+
+/// The two ends of a connection, the lower first, as integers that compare fast.
+#[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord)]
+pub(crate) struct ConnectionKey {
+    /// The upper halves of the addresses: zero for IPv4.
+    upper: [u64; 2],
+    lower: [u64; 2],
+    /// The IP versions and the ports.
+    ports: u64,
+}
+
+impl PartialEq for ConnectionKey {
+    /// Word by word: vector instructions would have to wait for the words of a new key.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let upper = (self.upper[0] ^ other.upper[0]) | (self.upper[1] ^ other.upper[1]);
+        let lower = (self.lower[0] ^ other.lower[0]) | (self.lower[1] ^ other.lower[1]);
+        upper | lower | (self.ports ^ other.ports) == 0
+    }
+}
+
+impl Hash for ConnectionKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        if self.ports >> 48 == V4 {
+            state.write_u64(self.lower[0] << 32 | self.lower[1]);
+        } else {
+            self.upper.iter().chain(&self.lower).for_each(|&half| state.write_u64(half));
+        }
+        state.write_u64(self.ports);
+    }
+}
+
+/// The ends of the connection of a packet.
+#[inline]
+pub(crate) fn key(packet: &CapturedPacket) -> ConnectionKey {
+    let ports = packet.segment.ports;
+    let ([high, low, port], [other_high, other_low, other_port]) = match packet.addresses {
+        Addresses::V4 { from, to } => ordered(v4(from, ports.from), v4(to, ports.to)),
+        Addresses::V6 { from, to } => ordered(v6(from, ports.from), v6(to, ports.to)),
+    };
+    ConnectionKey {
+        upper: [high, other_high],
+        lower: [low, other_low],
+        ports: port << 32 | other_port,
+    }
+}
+
+/// The two ends, the lower first.
+fn ordered(one: [u64; 3], other: [u64; 3]) -> ([u64; 3], [u64; 3]) {
+    if one <= other { (one, other) } else { (other, one) }
+}
+
+/// The address, the IP version and the port.
+fn v4(address: Ipv4Addr, port: u16) -> [u64; 3] {
+    [0, address.to_bits().into(), V4 << 16 | u64::from(port)]
+}
+
+/// The same for IPv6.
+fn v6(address: Ipv6Addr, port: u16) -> [u64; 3] {
+    let bits = address.to_bits();
+    [(bits >> 64) as u64, bits as u64, V6 << 16 | u64::from(port)]
+}
