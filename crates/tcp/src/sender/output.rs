@@ -33,7 +33,7 @@ impl Sender {
         }
         self.restart_after_idle(at);
         let Some(chunk) = self.choose(at) else {
-            self.validate_blocked();
+            self.validate_blocked(at);
             self.end_train(at);
             return None;
         };

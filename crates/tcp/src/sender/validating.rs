@@ -57,11 +57,13 @@ impl Sender {
         }
     }
 
-    /// Nothing can be sent now. In Linux, new data that waits for cwnd shows that cwnd limits the
-    /// sender (`tcp_write_xmit`).
+    /// Nothing can be sent now. In Linux, new data that waits for cwnd after an acknowledgment shows
+    /// that cwnd limits the sender (`tcp_data_snd_check`, `tcp_write_xmit`); after a timer it does
+    /// not.
     #[inline]
-    pub(super) fn validate_blocked(&mut self) {
-        if self.validation.is_some() && self.flight.max() < self.write_seq {
+    pub(super) fn validate_blocked(&mut self, at: Instant) {
+        let is_after_ack = self.last_activity.received == Some(at);
+        if self.validation.is_some() && is_after_ack && self.flight.max() < self.write_seq {
             let pipe = self.outstanding();
             if let Some(WindowValidation::Linux(usage)) = self.validation.as_deref_mut() {
                 usage.on_blocked(pipe, &self.flight, &self.window);
