@@ -57,9 +57,9 @@ impl Sender {
         }
     }
 
-    /// Nothing can be sent now. In Linux, new data that waits for cwnd after an acknowledgment shows
-    /// that cwnd limits the sender (`tcp_data_snd_check`, `tcp_write_xmit`); after a timer it does
-    /// not.
+    /// Nothing can be sent now. In Linux, new data that waits for cwnd after an acknowledgment
+    /// shows that cwnd limits the sender (`tcp_data_snd_check`, `tcp_write_xmit`); after a timer it
+    /// does not.
     #[inline]
     pub(super) fn validate_blocked(&mut self, at: Instant) {
         let is_after_ack = self.last_activity.received == Some(at);
