@@ -6,6 +6,7 @@ use core::ops::Range;
 use rtolab_time::Instant;
 
 use super::dupacks::Dupack;
+use super::sack_memory::take_touching;
 use super::{AckDue, Receiver};
 use crate::config::GapFill;
 use crate::segment::{Flags, Segment};
@@ -148,14 +149,8 @@ impl Receiver {
     }
 
     /// Merges `range` into the queue and advances RCV.NXT.
-    fn queue(&mut self, mut range: Range<Seq>) {
-        self.queued.retain(|block| {
-            let touches = block.start <= range.end && range.start <= block.end;
-            if touches {
-                range = range.start.min(block.start)..range.end.max(block.end);
-            }
-            !touches
-        });
+    fn queue(&mut self, range: Range<Seq>) {
+        let range = take_touching(&mut self.queued, range);
         if range.start <= self.rcv_nxt {
             self.rcv_nxt = range.end;
         } else {

@@ -17,8 +17,7 @@ impl Sender {
             let being_sent = usize::from(outstanding > self.flight.size());
             let single = self.flight.outstanding() + being_sent == 1;
             let srtt = self.rtt.estimate().map(|estimate| estimate.srtt);
-            let pto = TailLossProbe::pto(srtt, single, &self.config.recovery.rack);
-            at + pto
+            at + TailLossProbe::pto(srtt, single, &self.config.recovery.rack)
         });
         match (pto, latest) {
             (None, _) => self.timers.stop(Timer::LossProbe),
