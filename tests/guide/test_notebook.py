@@ -1,5 +1,6 @@
 """How results are displayed in notebooks, and the three notebooks of the guide."""
 
+import importlib
 from pathlib import Path
 
 import nbformat
@@ -60,3 +61,17 @@ def test_there_are_three_notebooks() -> None:
     # They are executed where the site is built: a cell that raises ends that (test_site.py).
     names = [path.stem for path in NOTEBOOKS]
     assert names == ["compare-senders", "diagnose-a-capture", "write-a-detector"]
+
+
+def test_a_kernel_says_nothing_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools" / "guide")
+    executed = importlib.import_module("notebooks").executed
+    notebook = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
+    late = "import atexit, os\natexit.register(os.write, 2, b'late')\n1 + 1"
+    notebook.cells = [nbformat.v4.new_code_cell(late)]  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, tmp_path / "late.ipynb")  # type: ignore[no-untyped-call]
+    (cell,) = executed(tmp_path / "late.ipynb").cells
+    assert cell.outputs[0].data["text/plain"] == "2"
+    assert capfd.readouterr() == ("", "")

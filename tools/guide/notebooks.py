@@ -27,6 +27,8 @@ def executed(path: Path) -> Any:
         resources = {"metadata": {"path": folder}}
         client = NotebookClient(notebook, timeout=TIMEOUT_S, resources=resources)
         client.extra_arguments = ["--IPKernelApp.log_level=ERROR"]
+        # Asked to shut down, a kernel now and then writes through a socket it has closed.
+        client.shutdown_kernel = "immediate"
         client.execute()
     return notebook
 
