@@ -208,11 +208,13 @@ void watch_program(int fd, int number)
 	add(fd, EPOLLIN, OF_PROGRAMS + number);
 }
 
+/* A last segment that is not full waits for the FIN, as it leaves with it in the simulator. */
 static void write_out(struct end *end)
 {
 	while (end->opened && !end->broken && end->unwritten) {
 		size_t part = end->unwritten < sizeof zeros ? end->unwritten : sizeof zeros;
-		ssize_t sent = send(end->fd, zeros, part, MSG_NOSIGNAL | MSG_DONTWAIT);
+		int more = end->closing && part == end->unwritten ? MSG_MORE : 0;
+		ssize_t sent = send(end->fd, zeros, part, MSG_NOSIGNAL | MSG_DONTWAIT | more);
 
 		if (sent < 0) {
 			if (errno != EAGAIN && errno != EINTR)
@@ -501,6 +503,7 @@ static void on_request(void)
 
 			memcpy(&more, body, 8);
 			end->unwritten = more > UINT64_MAX - end->unwritten ? UINT64_MAX : end->unwritten + more;
+			end->closing = ((const uint8_t *)body)[8];
 			write_out(end);
 			continue;
 		}

@@ -227,7 +227,7 @@ impl<S: Sockets> Session<S> {
                     }
                     break;
                 }
-                match self.sockets.write(place, end.unwritten) {
+                match self.sockets.write(place, end.unwritten, end.closing) {
                     IoResult::Bytes(bytes) => {
                         let end = &mut self.ends[place.index()];
                         end.unwritten -= bytes;

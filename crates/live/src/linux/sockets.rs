@@ -44,8 +44,9 @@ pub(crate) trait Sockets {
     fn accept(&mut self) -> bool;
     /// Reads the available bytes.
     fn read(&mut self, place: Place, buffer: &mut [u8]) -> IoResult;
-    /// Writes up to `most` bytes.
-    fn write(&mut self, place: Place, most: u64) -> IoResult;
+    /// Writes up to `most` bytes. `closing`: the end closes after them, so a last segment that is
+    /// not full waits for the FIN, as it leaves with it in the simulator.
+    fn write(&mut self, place: Place, most: u64, closing: bool) -> IoResult;
     /// Sends a datagram with this payload.
     fn datagram(&mut self, payload: u64);
     /// Closes the sending side.
@@ -111,13 +112,13 @@ impl Sockets for Pair {
         self.socket(place).map_or(IoResult::WouldBlock, |socket| read(socket, buffer))
     }
 
-    fn write(&mut self, place: Place, most: u64) -> IoResult {
-        self.socket(place).map_or(IoResult::WouldBlock, |socket| write(socket, most))
+    fn write(&mut self, place: Place, most: u64, closing: bool) -> IoResult {
+        self.socket(place).map_or(IoResult::WouldBlock, |socket| write(socket, most, closing))
     }
 
     /// Sends a datagram. A full queue of the host drops it.
     fn datagram(&mut self, payload: u64) {
-        write(&self.sender, payload);
+        write(&self.sender, payload, false);
     }
 
     /// Closes the sending side. The error of a broken connection does not matter.
@@ -157,11 +158,13 @@ pub(crate) enum IoResult {
     Broken,
 }
 
-/// Writes up to `most` zero bytes.
-fn write(socket: &OwnedFd, most: u64) -> IoResult {
+/// Writes up to `most` zero bytes. `closing`: nothing follows them.
+fn write(socket: &OwnedFd, most: u64, closing: bool) -> IoResult {
     static ZEROS: [u8; CHUNK] = [0; CHUNK];
     let part = &ZEROS[..most.min(CHUNK as u64) as usize];
-    match send(socket, part, SendFlags::NOSIGNAL) {
+    let waits = closing && part.len() as u64 == most;
+    let flags = if waits { SendFlags::NOSIGNAL | SendFlags::MORE } else { SendFlags::NOSIGNAL };
+    match send(socket, part, flags) {
         Ok(sent) => IoResult::Bytes(sent as u64),
         Err(Errno::AGAIN | Errno::INTR) => IoResult::WouldBlock,
         Err(_) => IoResult::Broken,

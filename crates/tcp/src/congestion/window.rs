@@ -165,14 +165,15 @@ impl Window {
     }
 
     /// Sets `ssthresh` to `bytes` after a loss: ssthresh = max (FlightSize / 2, 2*SMSS) (RFC 5681
-    /// equation 4), where `bytes` is FlightSize / 2 for Reno.
+    /// equation 4), where `bytes` is FlightSize / 2 for Reno. Acknowledged bytes are counted afresh
+    /// (Linux: `tcp_init_cwnd_reduction`; FreeBSD: `cc_cong_signal`).
     pub fn reduce_ssthresh(&mut self, bytes: u64) {
         let bytes = match self.halving {
             Halving::Bytes => bytes,
             Halving::Segments => bytes / self.smss * self.smss,
         };
         self.set_ssthresh(bytes);
-        self.fraction = 0;
+        (self.bytes_acked, self.fraction) = (0, 0);
     }
 
     /// Sets cwnd to `half`, but at least one segment. If this is half of the window `before`, its

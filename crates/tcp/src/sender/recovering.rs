@@ -78,6 +78,9 @@ impl Sender {
         let (recovering, losses) = (self.recovery.is_in_fast_recovery(), self.losses());
         let (algorithm, recovery, mut cx) = self.recovery_context(ack.at);
         let step = algorithm.on_ack(recovery, ack, &mut cx);
+        if recovering && matches!(step, RecoveryAction::Enter(_)) {
+            self.end_prr();
+        }
         self.follow_recovery(step, ack.at);
         self.reduce(ack, recovering, losses);
     }

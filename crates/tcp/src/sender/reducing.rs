@@ -54,6 +54,16 @@ impl Sender {
         self.ecn.as_ref().is_some_and(|ecn| ecn.is_reducing(self.flight.una()))
     }
 
+    /// An ACK ends a fast recovery and begins the next one, which starts from the window that PRR
+    /// aims at (RFC 9937 section 5, Linux: `tcp_end_cwnd_reduction`).
+    pub(crate) fn end_prr(&mut self) {
+        let is_prr = matches!(self.config.recovery.reduction, Reduction::Prr(_));
+        if is_prr && self.config.counts_delivered() && !self.has_model() {
+            self.reduction.end_prr();
+            self.window.set_cwnd(self.window.ssthresh());
+        }
+    }
+
     /// Reduces the window for an ECE flag: at most once per window of data, and not if a loss has
     /// reduced it (RFC 3168 section 6.1.2).
     pub(super) fn on_ece(&mut self, facts: &AckFacts) {

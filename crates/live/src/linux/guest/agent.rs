@@ -42,6 +42,8 @@ pub(super) enum Request {
         flow: usize,
         place: Place,
         bytes: u64,
+        /// Does the end close after them?
+        closing: bool,
     },
     Finish {
         flow: usize,
@@ -104,8 +106,9 @@ impl Request {
                 (4, *flow, *place)
             }
             Self::Connect { flow } => (5, *flow, Place::Sender),
-            Self::Write { flow, place, bytes } => {
+            Self::Write { flow, place, bytes, closing } => {
                 body.extend(bytes.to_ne_bytes());
+                body.push(u8::from(*closing));
                 (6, *flow, *place)
             }
             Self::Finish { flow, place } => (7, *flow, *place),

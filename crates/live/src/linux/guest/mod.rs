@@ -57,8 +57,11 @@ use stage::{Actors, GuestRun, Zero};
 
 /// The maximum number of packets recorded.
 const MAX_PACKETS: usize = 20_000_000;
-/// The granularity of time 0 of the links, after the guests' start.
-const BEGIN: Duration = Duration::from_secs(1);
+/// Time 0 of the links is this long after the guests' start, or [`AGAIN`] later. Linux counts its
+/// ticks from 300 s before they wrap (`INITIAL_JIFFIES`), so the slots of its timer wheel, up to
+/// those of 4096 ticks, then begin at time 0 for HZ 250 and 1000: 300 s - 18 * 16.384 s.
+const BEGIN: Duration = Duration::from_millis(5088);
+const AGAIN: Duration = Duration::from_millis(16_384);
 
 /// Flows.
 pub(crate) fn run(
@@ -190,7 +193,7 @@ fn run_flows<'a>(
     network.withheld = withheld;
     let end = Instant::START + scenario.duration;
     let mut guest_run = guest_run((guests, scenario.nodes.len()), network, flows, Some(end));
-    let zero = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
+    let zero = begin(guest_run.guests.now());
     guest_run.zero = Zero(Some(zero));
     guest_run.act(Flows::open)?;
     guest_run.wait(zero)?;
@@ -245,7 +248,7 @@ pub(crate) fn run_programs(
     let network = EmulatedNetwork::new((&routes, scenario.nodes.len(), 0), draws, log);
     let running = Running::new((scenario, virtual_hosts.kernel.clock_library()), programs, output);
     let mut guest_run = guest_run((guests, scenario.nodes.len()), network, running, None);
-    let begin = guest_run.guests.now().next_multiple_of(BEGIN.nanos());
+    let begin = begin(guest_run.guests.now());
     guest_run.wait(begin)?;
     guest_run.zero = Zero((scenario.emulation.begin == Begin::AtOnce).then_some(begin));
     let ended = guest_run.run(&|| (interrupted.borrow_mut())())?;
@@ -268,6 +271,11 @@ pub(crate) fn run_programs(
         guest_run.run(&|| (interrupted.borrow_mut())())?;
     }
     Ok(EmulationResult { recording, report })
+}
+
+/// Time 0 of the links, in nanoseconds, for guests that are ready at `now`.
+fn begin(now: u64) -> u64 {
+    BEGIN.nanos() + now.saturating_sub(BEGIN.nanos()).next_multiple_of(AGAIN.nanos())
 }
 
 fn guest_run<'a, 'b, A: Actors>(

@@ -78,14 +78,15 @@ impl Sockets for RemoteSockets {
         }
     }
 
-    fn write(&mut self, place: Place, most: u64) -> IoResult {
+    fn write(&mut self, place: Place, most: u64, closing: bool) -> IoResult {
         if let Some(engine) = &mut self.engines[place.index()] {
             return engine.write(most);
         }
         if self.states[place.index()].broken {
             return IoResult::Broken;
         }
-        self.outbox.push((place, Request::Write { flow: self.flow, place, bytes: most }));
+        let request = Request::Write { flow: self.flow, place, bytes: most, closing };
+        self.outbox.push((place, request));
         IoResult::Bytes(most)
     }
 

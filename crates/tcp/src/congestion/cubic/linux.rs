@@ -12,8 +12,14 @@ const C: f64 = 410.0 / 1024.0;
 /// The time after the start of an epoch in which RTT samples are discarded (`cubictcp_acked`).
 const RTT_DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// The interval in which the curve is evaluated once, unless the window changes (`HZ / 32`).
-const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// The time between two ticks of the kernel's clock, which the curve reads (`CONFIG_HZ=1000`).
+const TICK: Duration = Duration::from_millis(1);
+
+/// The ticks in which the curve is evaluated once, unless the window changes (`HZ / 32`).
+const UPDATE_TICKS: u64 = 1000 / 32;
+
+/// The unit of time of the curve: 1/1024 s (`BICTCP_HZ`).
+const CURVE_HZ: f64 = 1024.0;
 
 /// The maximum of `cnt` before the first loss.
 const MAX_BEFORE_LOSS: f64 = 20.0;
@@ -33,8 +39,8 @@ pub(crate) struct LinuxCubic {
     last_max_cwnd: f64,
     /// `last_max_cwnd` before a reduction that may prove spurious.
     prior: Option<f64>,
-    /// When the curve was last evaluated (`last_time`), and at which window (`last_cwnd`).
-    last: Option<(Instant, f64)>,
+    /// The tick at which the curve was last evaluated (`last_time`), and the window (`last_cwnd`).
+    last: Option<(u64, f64)>,
     /// The smallest RTT sample.
     delay_min: Option<Duration>,
     epoch: Option<Epoch>,
@@ -44,7 +50,7 @@ pub(crate) struct LinuxCubic {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     epoch_start: Instant,
-    /// The time from the start of the stage to the plateau of the curve, in seconds.
+    /// The time from the start of the stage to the plateau of the curve, in 1/1024 s.
     bic_k: f64,
     /// The window at the plateau.
     bic_origin_point: f64,
@@ -68,29 +74,40 @@ impl LinuxCubic {
         }
     }
 
-    /// `bictcp_update`: sets `cnt`.
+    /// `bictcp_update`: sets `cnt`. Soon after the last evaluation at the same window it does
+    /// nothing, even if a reduction ended the stage since; in the same tick as the last one it
+    /// does not evaluate the curve.
     fn update(&mut self, cwnd: f64, acked: f64, now: Instant) {
-        let last_max_cwnd = self.last_max_cwnd;
-        let begins = self.epoch.is_none();
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(cwnd, last_max_cwnd, now));
-        epoch.ack_cnt += acked;
-        let recent = self.last.is_some_and(|(last_time, last_cwnd)| {
-            last_cwnd.to_bits() == cwnd.to_bits() && now.since(last_time) <= UPDATE_INTERVAL
-        });
-        if recent && !begins {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.ack_cnt += acked;
+        }
+        let tick = now.nanos() / TICK.nanos();
+        let same_window = |last_cwnd: f64| last_cwnd.to_bits() == cwnd.to_bits();
+        let last_time = self.last.map(|(last_time, _)| last_time);
+        if self.last.is_some_and(|(last_time, last_cwnd)| {
+            same_window(last_cwnd) && tick.saturating_sub(last_time) <= UPDATE_TICKS
+        }) {
             return;
         }
-        self.last = Some((now, cwnd));
-        let t = now.since(epoch.epoch_start) + self.delay_min.unwrap_or(Duration::ZERO);
-        let bic_target = epoch.bic_target(t);
-        let mut cnt = match bic_target > cwnd {
-            true => libm::floor(cwnd / (bic_target - cwnd)),
-            false => 100.0 * cwnd,
-        };
-        if last_max_cwnd <= 0.0 {
-            cnt = cnt.min(MAX_BEFORE_LOSS);
+        let last_max_cwnd = self.last_max_cwnd;
+        let mut cnt = self.cnt;
+        if self.epoch.is_none() || last_time != Some(tick) {
+            self.last = Some((tick, cwnd));
+            let begin = || Epoch::new((cwnd, last_max_cwnd), acked, now);
+            let epoch = self.epoch.get_or_insert_with(begin);
+            let bic_target = epoch.bic_target(tick, self.delay_min.unwrap_or(Duration::ZERO));
+            cnt = match bic_target > cwnd {
+                true => libm::floor(cwnd / (bic_target - cwnd)),
+                false => 100.0 * cwnd,
+            };
+            if last_max_cwnd <= 0.0 {
+                cnt = cnt.min(MAX_BEFORE_LOSS);
+            }
         }
-        self.cnt = epoch.tcp_friendliness(cwnd, cnt, self.config.beta_cubic()).max(MIN_CNT);
+        if let Some(epoch) = &mut self.epoch {
+            cnt = epoch.tcp_friendliness(cwnd, cnt, self.config.beta_cubic());
+        }
+        self.cnt = cnt.max(MIN_CNT);
     }
 
     /// `tcp_cong_avoid_ai`: returns by how many segments the window grows.
@@ -108,17 +125,23 @@ impl LinuxCubic {
 }
 
 impl Epoch {
-    fn new(cwnd: f64, last_max_cwnd: f64, now: Instant) -> Self {
+    fn new((cwnd, last_max_cwnd): (f64, f64), acked: f64, now: Instant) -> Self {
         let (bic_k, bic_origin_point) = match last_max_cwnd > cwnd {
-            true => (libm::cbrt((last_max_cwnd - cwnd) / C), last_max_cwnd),
+            true => {
+                let seconds = libm::cbrt((last_max_cwnd - cwnd) / C);
+                (libm::floor(seconds * CURVE_HZ), last_max_cwnd)
+            }
             false => (0.0, cwnd),
         };
-        Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: 0.0, tcp_cwnd: cwnd }
+        Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: acked, tcp_cwnd: cwnd }
     }
 
-    /// The window of the curve at the time `t`.
-    fn bic_target(&self, t: Duration) -> f64 {
-        let offs = t.secs_f64() - self.bic_k;
+    /// The window of the curve at a tick. It looks ahead by the smallest round trip.
+    fn bic_target(&self, tick: u64, delay_min: Duration) -> f64 {
+        let begun = self.epoch_start.nanos() / TICK.nanos();
+        let ticks = tick.saturating_sub(begun) + delay_min.nanos().div_ceil(TICK.nanos());
+        let t = (ticks * 1024 / 1000) as f64;
+        let offs = (t - self.bic_k) / CURVE_HZ;
         // The kernel rounds the distance to the plateau to whole segments.
         let delta = libm::floor(C * libm::fabs(offs * offs * offs));
         match offs < 0.0 {
@@ -147,7 +170,7 @@ impl Epoch {
 impl CongestionControl for LinuxCubic {
     fn congestion_avoidance(&mut self, window: &mut Window, acked: &Acked) {
         let cwnd = (window.cwnd() / window.smss()) as f64;
-        let segments = acked.bytes as f64 / window.smss() as f64;
+        let segments = acked.bytes.div_ceil(window.smss()) as f64;
         self.update(cwnd, segments, acked.at);
         window.increase_cwnd(self.cong_avoid_ai(segments) * window.smss());
     }
