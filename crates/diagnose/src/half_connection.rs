@@ -3,7 +3,7 @@
 mod fast_path;
 
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
-use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
+use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
 use crate::collect;
@@ -16,6 +16,7 @@ use crate::history::{
 };
 use crate::rtt::RttStatistics;
 use crate::second_pass;
+use crate::timers::TimerReplay;
 use crate::trigger::{SenderState, Trigger};
 use crate::vantage::Vantage;
 
@@ -65,6 +66,8 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
+    /// The timers of other minimum RTOs, if the diagnosis replays them.
+    pub timers: Option<Box<TimerReplay>>,
 }
 
 impl HalfConnection {
@@ -86,6 +89,7 @@ impl HalfConnection {
             segments: 0,
             mss: UNKNOWN_MSS,
             retransmissions: 0,
+            timers: None,
         }
     }
 
@@ -114,6 +118,7 @@ impl HalfConnection {
             }
             self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
+            self.replay_new_data(frame.at);
             return;
         }
         match arrival {
@@ -190,6 +195,9 @@ impl HalfConnection {
                 .map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
+        if let Some(timers) = &mut self.timers {
+            timers.on_retransmission(segment.seq, frame.number, self.detectors.flight(), frame.at);
+        }
         let known = (self.detectors.flight(), self.rtt.srtt);
         self.conformance.on_retransmission(&retransmission, self.sender_state.duplicates(), known);
         let retransmission = (&retransmission, self.rtt.srtt);
@@ -276,7 +284,11 @@ impl HalfConnection {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
+        if let (true, Some(timers)) = (segment.flags.has(Flags::SYN), &mut self.timers) {
+            timers.has_probes = segment.syn_options().sack_permitted;
+        }
         let Some(facts) = facts else { return };
+        self.replay_ack(&facts, segment.timestamps());
         self.dsack_seen |= facts.dsack.is_some();
         self.rtt.measure(&facts, self.detectors.flight());
         if facts.is_new() {
@@ -284,6 +296,39 @@ impl HalfConnection {
         }
         self.evaluate(segment, &facts, (frame, duplicates));
         self.episodes.on_ack(&facts, self.detectors.flight(), frame);
+    }
+
+    /// When the oldest outstanding segment was sent, if timers are replayed.
+    fn head_sent(&self) -> Option<Instant> {
+        self.timers.as_ref()?;
+        self.flight().head().map(|head| head.first_sent)
+    }
+
+    fn replay_new_data(&mut self, at: Instant) {
+        if let Some(timers) = &mut self.timers {
+            timers.on_new_data(self.detectors.flight(), self.mss, at);
+        }
+    }
+
+    /// Replays an ACK on the fast path; `sample` is when the segment was sent that it measures.
+    fn replay_new_ack(&mut self, sample: Option<Instant>, at: Instant) {
+        if let Some(timers) = &mut self.timers {
+            timers.on_new_ack(sample, (self.detectors.flight(), self.mss), at);
+        }
+    }
+
+    /// Replays an ACK, whose sample is that of Linux (`tcp_ack_update_rtt`).
+    fn replay_ack(&mut self, facts: &AckFacts, stamps: Option<Timestamps>) {
+        let Some(timers) = &mut self.timers else { return };
+        let flight = self.detectors.flight();
+        let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
+        let sample = oldest.map(|sent| sent.first_sent).or(facts.sacked_sent);
+        if !facts.is_new() {
+            return timers.on_sack(sample, flight, facts.at);
+        }
+        let echoed = || stamps.and_then(|stamps| timers.sent_with(stamps.echo));
+        let sample = sample.or_else(echoed);
+        timers.on_new_ack(sample, (flight, self.mss), facts.at);
     }
 
     /// Collects the evidence about retransmissions in an ACK.

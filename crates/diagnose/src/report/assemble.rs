@@ -18,6 +18,7 @@ use crate::history::{Evidence, Retransmission, Transmission};
 use crate::paired_verdict::PairedVerdicts;
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
 use crate::stack::{self, Behaviour};
+use crate::timers::{self, Direction, TimerReport};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
@@ -41,6 +42,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
             let found = (&retransmissions[..], &timeouts[..]);
             report.episodes.extend(episodes::episodes(sending, found, name(end)));
         }
+        report.timers.extend(timers((connection, end), (&retransmissions, &timeouts)));
         report.findings.extend(findings(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
@@ -110,7 +112,25 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         silences: connection.silences.clone(),
         idle_timeout: None,
         findings: Vec::new(),
+        timers: Vec::new(),
     }
+}
+
+/// The replayed timers of a direction.
+fn timers(
+    (connection, end): (&Connection, End),
+    found: (&[RetransmissionReport], &[TimeoutReport]),
+) -> Vec<TimerReport> {
+    let Some(sending) = &connection.ends[end as usize] else { return Vec::new() };
+    let Some(replay) = &sending.timers else { return Vec::new() };
+    let first = &connection.first;
+    let is_syn_ack = first.segment.flags.has(rtolab_tcp::Flags::SYN | rtolab_tcp::Flags::ACK);
+    let to_first = matches!(end, End::Client) == is_syn_ack;
+    let to = if to_first { first.from() } else { first.to() };
+    let vantage = connection.turnarounds.vantage(end);
+    let min_rtt = sending.rtt.min.map(rtolab_time::Duration::secs_f64);
+    let direction = Direction { from: name(end), to: to.to_string(), vantage, min_rtt };
+    timers::reports(replay, found, &direction)
 }
 
 /// The end whose packets alone are in the capture.

@@ -8,6 +8,7 @@ use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
+use crate::timers::TimerReport;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
@@ -72,6 +73,9 @@ pub struct ConnectionReport {
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,
+    /// The timers of other minimum RTOs, if the diagnosis replays them.
+    #[serde(skip)]
+    pub timers: Vec<TimerReport>,
 }
 
 /// The options of a handshake.
