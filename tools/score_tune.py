@@ -18,7 +18,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+
 import rtolab
 from rtolab import _rtolab
 from rtolab.emulation import emulate
@@ -97,19 +99,25 @@ from = "switch"
 to = "client"
 count = {senders}
 start = "1 s"
-start_jitter = "20 us"
+stagger = "1 us"
 bytes = "{size}"
 """
 """Guests send from one host: one kernel has all sockets."""
 
 
-def simulated(text: str, *, traced: bool, runs: int, kernel: str | None) -> Result:
+def say(*cells: object) -> None:
+    """Write a row of a table."""
+    sys.stdout.write(" | ".join(map(str, cells)) + "\n")
+    sys.stdout.flush()
+
+
+def simulated(text: str, *, runs: int, kernel: str | None) -> Result:
     """Run a scenario with Linux's sender on the engine, or with guests of a kernel."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(text)
         if kernel is None:
-            return rtolab.run(file, sender="linux", runs=runs, trace=traced)
+            return rtolab.run(file, sender="linux", runs=runs, trace=True)
         return emulate(file, runs=runs, kernel=find(kernel))
 
 
@@ -138,33 +146,32 @@ def captured(result: Result, runs: int) -> list[Source]:
 
 def paths(runs: int, kernel: str | None) -> None:
     """Print predicted and measured spurious timeouts by round trip and minimum RTO."""
-    print("round trip | late | loss | minimum | predicted | measured | difference")
+    say("round trip", "late", "loss", "minimum", "predicted", "measured", "difference")
     for round_trip in ROUND_TRIPS:
         for late, loss in (("60 ms", 0.0), ("200 ms", 0.002)):
             _path(round_trip, {"late": late, "loss": loss}, runs, kernel)
 
 
-def _path(
-    round_trip: str, values: Mapping[str, object], runs: int, kernel: str | None
-) -> None:
-    one_way = f"{float(round_trip.split()[0]) / 2:g} ms"
+def _path(round_trip: str, values: Mapping[str, object], runs: int, kernel: str | None) -> None:
+    one_way = f"{float(round_trip.removesuffix(' ms')) / 2:g} ms"
     base = {"duration": 60, "one_way": one_way, "flows": 10, "size": "6 kB", **values}
     text = PATHS.format(**base, minimum=200)
-    found = tune(captured(simulated(text, traced=True, runs=runs, kernel=kernel), runs), prefix=0)
+    found = tune(captured(simulated(text, runs=runs, kernel=kernel), runs), prefix=0)
     seconds = sum(one.seconds for one in found.sources)
     [path] = found.classes
     for minimum in MINIMUMS_MS:
         own = PATHS.format(**base, minimum=minimum)
-        measured = spurious(simulated(own, traced=False, runs=runs, kernel=kernel))
+        measured = spurious(simulated(own, runs=runs, kernel=kernel))
         predicted = path.at(minimum / 1000).spurious.value * seconds / 86400
         difference = f"{predicted / measured - 1:+.0%}" if measured else "-"
         cells = (round_trip, values["late"], values["loss"], f"{minimum} ms")
-        print(*cells, f"{predicted:.0f}", measured, difference, sep=" | ", flush=True)
+        say(*cells, f"{predicted:.0f}", measured, difference)
 
 
 def incast(runs: int, kernel: str | None) -> None:
     """Print the completion times of incasts, the time of the last answer, by minimum RTO."""
-    print("senders | size | minimum | median ms | 99th percentile ms | timeouts | spurious")
+    heads = ("median ms", "99th percentile ms", "timeouts", "spurious")
+    say("senders", "size", "minimum", *heads)
     for senders in SENDERS:
         for size in ("4 kB", "32 kB"):
             for minimum in (200, 10, 5):
@@ -173,14 +180,12 @@ def incast(runs: int, kernel: str | None) -> None:
                     numbers = range(senders)
                     links = "".join(INCAST_LINK.format(number=one, size=size) for one in numbers)
                 text = INCAST.format(minimum=minimum, links=links)
-                result = simulated(text, traced=False, runs=runs, kernel=kernel)
-                ends = result.connections.group_by("run").agg(
-                    (pl.col("end_s").max() - pl.col("start_s").min()) * 1000
-                )["end_s"]
+                result = simulated(text, runs=runs, kernel=kernel)
+                took = (pl.col("end_s").max() - pl.col("start_s").min()) * 1000
+                ends = result.connections.group_by("run").agg(took.alias("ms"))["ms"].to_numpy()
                 cells = (senders, size, f"{minimum} ms")
-                times = (f"{ends.median():.2f}", f"{ends.quantile(0.99):.2f}")
-                print(*cells, *times, timeouts(result).height, spurious(result), sep=" | ")
-                sys.stdout.flush()
+                times = (f"{np.median(ends):.2f}", f"{np.quantile(ends, 0.99):.2f}")
+                say(*cells, *times, timeouts(result).height, spurious(result))
 
 
 def main() -> None:

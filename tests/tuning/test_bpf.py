@@ -102,4 +102,3 @@ def test_instructions_are_those_of_the_format() -> None:
     assert len(bpf.program([one])) // 8 == 4 + 2 + 3 + 8 + 2 + 2
     code = bpf.program([bpf.Rule(ipaddress.ip_network("::/0"), 48_000)])
     assert struct.unpack_from("=B", code)[0] == bpf.MOVE_REGISTER
-

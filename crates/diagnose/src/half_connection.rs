@@ -196,7 +196,9 @@ impl HalfConnection {
         };
         self.note_retransmitted(segment, retransmission, frame.at);
         if let Some(timers) = &mut self.timers {
-            timers.on_retransmission(segment.seq, frame.number, self.detectors.flight(), frame.at);
+            let is_probe = trigger == Trigger::TailLossProbe;
+            let copy = (segment.seq, frame.number, is_probe);
+            timers.on_retransmission(copy, self.detectors.flight(), frame.at);
         }
         let known = (self.detectors.flight(), self.rtt.srtt);
         self.conformance.on_retransmission(&retransmission, self.sender_state.duplicates(), known);

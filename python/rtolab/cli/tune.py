@@ -54,11 +54,9 @@ def tune(  # noqa: PLR0913  (all but the first are options)
         typer.Option(min=1, max=65535, help="Only this port, with --interface."),
     ] = None,
     prefix: Annotated[
-        int, typer.Option(min=0, max=32, help="Length of the prefixes of IPv4 that are told apart.")
+        int, typer.Option(min=0, max=32, help="Length of the IPv4 prefixes of path classes.")
     ] = 24,
-    prefix6: Annotated[
-        int, typer.Option(min=0, max=128, help="The same for IPv6.")
-    ] = 48,
+    prefix6: Annotated[int, typer.Option(min=0, max=128, help="The same for IPv6.")] = 48,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="STEM", help="Write the picture of the first class as PNG and SVG."),
@@ -157,7 +155,8 @@ def _apply(found: Tuning, cgroup: Path) -> None:
         complain("--apply: there is nothing to set", SAYS_NO)
     bpf.attach(cgroup, made)
     stdout().print(
-        f"loaded for new connections of {cgroup}; remove it by: rtolab tune --undo --cgroup {cgroup}",
+        f"loaded for new connections of {cgroup}; to remove it: rtolab tune --undo --cgroup "
+        f"{cgroup}",
         highlight=False,
         soft_wrap=True,
     )

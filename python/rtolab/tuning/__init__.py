@@ -22,11 +22,13 @@ PREFIX, PREFIX6 = 24, 48
 """The length of the prefixes of path classes, for IPv4 and IPv6."""
 CURRENT_S = 0.2
 """Linux's minimum RTO in seconds (`TCP_RTO_MIN`)."""
-LEAST_S = 0.01
+LEAST_S = 0.005
 """The smallest minimum that we recommend, in seconds. BPF and socket options take no less than two
-jiffies, which are 8 ms with CONFIG_HZ=250."""
+jiffies, which are 8 ms with CONFIG_HZ=250; a route and the sysctl take less."""
 FEWEST_WAITS, FEWEST_REPAIRS = 1000, 5
 """With fewer waits for ACKs, or fewer repairs of losses, there is no recommendation."""
+PROBES = 0.001
+"""The share of waits in which a minimum may add a spurious tail loss probe."""
 USED = ("sender", "between", "unknown")
 """The capture points from which the timers of a sender can be replayed."""
 CAPS_S = (60.0, 30.0, 10.0, 5.0)
@@ -165,9 +167,7 @@ def source(name: str, found: Diagnosis, summary: dict[str, Any]) -> Source:
     return Source(name, seconds, pl.DataFrame(rows), timeouts, summary["left_out"])
 
 
-def tune(
-    sources: Sequence[Source], *, prefix: int = PREFIX, prefix6: int = PREFIX6
-) -> Tuning:
+def tune(sources: Sequence[Source], *, prefix: int = PREFIX, prefix6: int = PREFIX6) -> Tuning:
     """Recommend settings for the paths of these captures.
 
     Args:
@@ -189,16 +189,16 @@ def tune(
     rows = _with_default(pl.concat(parts))
     usable, unused = _usable(rows)
     usable = usable.with_columns(
-        pl.col("to").map_elements(
-            lambda to: str(_network(to, prefix, prefix6)), return_dtype=pl.String
-        ).alias("network"),
-        pl.sum_horizontal((pl.col("min_rtt") >= edge).cast(pl.Int64) for edge in ROUND_TRIPS_S)
-        .alias("class"),
+        pl.col("to")
+        .map_elements(lambda to: str(_network(to, prefix, prefix6)), return_dtype=pl.String)
+        .alias("network"),
+        pl.sum_horizontal(
+            (pl.col("min_rtt") >= edge).cast(pl.Int64) for edge in ROUND_TRIPS_S
+        ).alias("class"),
     )
     grouped = usable.group_by("network", "class", maintain_order=True)
     classes = [
-        _class(str(network), int(number), frame, sources)  # type: ignore[call-overload]
-        for (network, number), frame in grouped
+        _class(str(network), int(number), frame, sources) for (network, number), frame in grouped
     ]
     classes.sort(key=lambda one: one.waits, reverse=True)
     caps, longest = _caps(sources)
@@ -243,14 +243,15 @@ def _class(network: str, number: int, rows: pl.DataFrame, sources: Sequence[Sour
     seconds = sum(sources[at].seconds for at in rows["source"].unique())
     days = max(seconds, 1e-9) / DAY_S
     minimums = tuple(
-        _minimum(float(seconds_), frame, days)  # type: ignore[arg-type]
+        _minimum(float(seconds_), frame, days)
         for (seconds_,), frame in rows.sort("minimum").group_by("minimum", maintain_order=True)
     )
     first = rows.filter(pl.col("minimum") == rows["minimum"].min())
     genuine = int((first["genuine"] + first["probed"]).sum())
     waits = int(first["waits"].sum())
     edges = (0.0, *ROUND_TRIPS_S, float("inf"))
-    limit = _smallest(minimums, delayed=True)
+    probes = PROBES * waits / days
+    limit = _smallest(minimums, probes)
     known = first["timestamps"].drop_nulls()
     enough = waits >= FEWEST_WAITS and genuine >= FEWEST_REPAIRS
     return PathClass(
@@ -263,7 +264,7 @@ def _class(network: str, number: int, rows: pl.DataFrame, sources: Sequence[Sour
         minimums=minimums,
         limit=limit,
         recommended=limit if enough else None,
-        without_delay=_smallest(minimums, delayed=False) if enough else None,
+        without_delay=_smallest(minimums, None) if enough else None,
         timestamps=bool(known.all()) if known.len() else None,
     )
 
@@ -290,18 +291,25 @@ def _minimum(seconds: float, rows: pl.DataFrame, days: float) -> Minimum:
     )
 
 
-def _smallest(minimums: Sequence[Minimum], *, delayed: bool) -> float:
-    """The smallest minimum that adds no spurious timeout to those of Linux's default."""
-    current = next(one for one in minimums if one.seconds >= CURRENT_S)
+def _smallest(minimums: Sequence[Minimum], probes: float | None) -> float:
+    """The smallest minimum that adds no spurious timeout to those of Linux's default.
+
+    Args:
+        minimums: all minimums of a class.
+        probes: the spurious probes a day that it may add; None leaves out all that delayed ACKs
+            explain, and with them all probes.
+    """
+    default = next(one for one in minimums if one.seconds >= CURRENT_S)
 
     def wrong(one: Minimum) -> float:
-        spurious = one.spurious.value + one.unknown + one.preempted
-        return spurious if delayed else spurious - one.delayed
+        delayed = one.delayed if probes is None else 0.0
+        return one.spurious.value + one.unknown + one.preempted - delayed
 
-    most = wrong(current) + 1e-9
-    fitting = (
-        one.seconds for one in minimums if one.seconds >= LEAST_S and wrong(one) <= most
-    )
+    def fits(one: Minimum) -> bool:
+        added = one.probes.value - default.probes.value
+        return wrong(one) <= wrong(default) + 1e-9 and (probes is None or added <= probes)
+
+    fitting = (one.seconds for one in minimums if one.seconds >= LEAST_S and fits(one))
     return min(next(fitting), CURRENT_S)
 
 

@@ -71,7 +71,9 @@ def commands(tuning: Tuning) -> Iterator[tuple[str, str]]:
     if chosen:
         largest = max(one.recommended or CURRENT_S for one in chosen)
         sure = len(chosen) == len({one.network for one in tuning.classes})
-        where = "all sockets, Linux 6.11" if sure else "all sockets, also of other paths, Linux 6.11"
+        where = (
+            "all sockets, Linux 6.11" if sure else "all sockets, also of other paths, Linux 6.11"
+        )
         yield where, f"sysctl -w net.ipv4.tcp_rto_min_us={largest * 1e6:.0f}"
         yield (
             "one socket, Linux 6.15",

@@ -32,7 +32,7 @@ def answer(tuning: Tuning) -> str:
         floor = one.recommended or CURRENT_S
         then, now = one.at(floor), one.at(CURRENT_S)
         more = len(chosen) - 1
-        others = f" ({counted(more, 'other prefix')} below)".replace("prefixs", "prefixes")
+        others = f" ({number(more, 'other prefix', 'other prefixes')} below)"
         seconds = then.won.value
         added = max(then.spurious.high - now.spurious.low, 0.0)
         return (
@@ -61,9 +61,9 @@ def answer(tuning: Tuning) -> str:
     repairs = max(one.genuine for one in tuning.classes)
     if repairs:
         return (
-            f"No advice: too little data. At most {counted(repairs, 'loss')} of a class of paths "
-            f"was repaired by a timeout or a probe; {FEWEST_REPAIRS} are needed. Capture for longer."
-        ).replace("losss", "losses").replace("losses of a class of paths was", "losses of a class of paths were")
+            "No advice: too little data. In a class of paths timeouts and probes repaired at most "
+            f"{number(repairs, 'loss', 'losses')}; {FEWEST_REPAIRS} are needed. Capture for longer."
+        )
     return (
         f"Keep the minimum RTO of {duration(CURRENT_S)}: no timeout or probe repaired a loss in "
         f"this capture, so a smaller one would win nothing."
@@ -96,7 +96,7 @@ def heading(one: PathClass) -> str:
     span = f"below {duration(high)}" if low == 0.0 else span
     return (
         f"{one.network}, round trips {span}: {counted(one.connections, 'connection')}, "
-        f"{one.waits:,} waits, {counted(one.genuine, 'repair')} by timeout or probe"
+        f"{counted(one.waits, 'wait')}, {counted(one.genuine, 'repair')} by timeout or probe"
     )
 
 
@@ -135,7 +135,7 @@ def warnings(tuning: Tuning) -> Iterator[str]:
     if any(one.timestamps is False for one in tuning.classes):
         yield (
             "Some connections have no timestamps: whether a retransmission was needed then rests "
-            "on D-SACK and on times, and more timeouts stay unknown; unknown ones count as spurious."
+            "on D-SACK and on times, and more timeouts stay unknown, which count as spurious."
         )
     left = sum(one.left_out for one in tuning.sources)
     if left:
@@ -159,6 +159,11 @@ def _cap(tuning: Tuning) -> str:
         f"wins about {amount(row.won)} s a day after outages, for {amount(row.sent)} more "
         "retransmissions a day."
     )
+
+
+def number(count: int, one: str, several: str) -> str:
+    """A number with its noun, whose plural is irregular."""
+    return f"{count} {one if count == 1 else several}"
 
 
 def duration(seconds: float) -> str:

@@ -65,10 +65,20 @@ struct Wait {
     head_sent: Instant,
     /// Is only one segment outstanding?
     is_single: bool,
-    /// May the sender probe? Not in recovery.
-    may_probe: bool,
+    probing: Probing,
     /// The deadlines that have passed and that new data no longer moves, by minimum RTO.
     passed: [Option<Deadlines>; COUNT],
+}
+
+/// May the sender send a tail loss probe?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probing {
+    Yes,
+    /// A probe is in flight: its timer runs, but continues with that of the oldest segment
+    /// (`tcp_send_loss_probe`).
+    InFlight,
+    /// In recovery, or without SACK.
+    No,
 }
 
 /// A wait that the sender ended with a retransmission of the oldest segment.
@@ -109,6 +119,8 @@ pub(crate) struct TimerReplay {
     stamps: VecDeque<(u32, Instant)>,
     /// SND.MAX at the last retransmission, until it is acknowledged.
     recover: Option<Seq>,
+    /// SND.MAX at the last probe, until it is acknowledged (Linux: `tlp_high_seq`).
+    probe_end: Option<Seq>,
     waits: u64,
     /// Waits with a single segment.
     single: u64,
@@ -125,6 +137,7 @@ impl TimerReplay {
             repairs: Vec::new(),
             stamps: VecDeque::new(),
             recover: None,
+            probe_end: None,
             waits: 0,
             single: 0,
             tallies: [Tally::default(); COUNT],
@@ -146,9 +159,18 @@ impl TimerReplay {
         }
     }
 
-    /// Processes a retransmission. `flight` is the flight with it.
-    pub fn on_retransmission(&mut self, seq: Seq, frame: u64, flight: &Flight, at: Instant) {
-        self.recover = Some(flight.max());
+    /// Processes a retransmission at a sequence number, in a frame; `is_probe`: it is a tail loss
+    /// probe. `flight` is the flight with it.
+    pub fn on_retransmission(
+        &mut self,
+        (seq, frame, is_probe): (Seq, u64, bool),
+        flight: &Flight,
+        at: Instant,
+    ) {
+        match is_probe {
+            true => self.probe_end = Some(flight.max()),
+            false => self.recover = Some(flight.max()),
+        }
         if seq > flight.una() {
             return;
         }
@@ -174,8 +196,8 @@ impl TimerReplay {
         if let Some(repair) = self.repair.take().filter(|_| self.repairs.len() < MAX_REPAIRS) {
             self.repairs.push(Repair { acked: at, ..repair });
         }
-        if self.recover.is_some_and(|recover| flight.una() >= recover) {
-            self.recover = None;
+        for end in [&mut self.recover, &mut self.probe_end] {
+            *end = end.filter(|end| flight.una() < *end);
         }
         self.on_sack(sample, flight, at);
         if flight.size() > 0 {
@@ -217,7 +239,11 @@ impl TimerReplay {
             by_ack,
             head_sent: head.last_sent,
             is_single: flight.size() <= u64::from(mss),
-            may_probe: self.has_probes && self.recover.is_none(),
+            probing: match (self.has_probes && self.recover.is_none(), self.probe_end) {
+                (false, _) => Probing::No,
+                (true, None) => Probing::Yes,
+                (true, Some(_)) => Probing::InFlight,
+            },
             passed: [None; COUNT],
         });
     }
@@ -267,7 +293,7 @@ impl TimerReplay {
     fn deadlines(&self, wait: &Wait, index: usize) -> Deadlines {
         let estimator = &self.estimators[index];
         let rto = estimator.rto();
-        if !wait.may_probe || estimator.estimate().is_none() {
+        if wait.probing == Probing::No || estimator.estimate().is_none() {
             return Deadlines { probe: Instant::NEVER, timeout: wait.since + rto };
         }
         // The probe is never later than the timeout, which runs from the oldest segment after new
@@ -275,6 +301,10 @@ impl TimerReplay {
         let bound = if wait.by_ack { wait.restarted } else { wait.head_sent } + rto;
         let probe = wait.restarted + estimator.probe_timeout(wait.is_single);
         let probe = if bound > wait.restarted { probe.min(bound) } else { probe };
+        if wait.probing == Probing::InFlight {
+            let timeout = (wait.head_sent + rto).max(probe);
+            return Deadlines { probe: Instant::NEVER, timeout };
+        }
         // A probe restarts the timer from now (`tcp_send_loss_probe`).
         Deadlines { probe, timeout: probe + rto }
     }
