@@ -204,13 +204,15 @@ def poisson_sum(weights: ArrayLike, *, unit: float = 1.0, share: float = 0.95) -
     Args:
         weights: the weight of each event seen, shape (n,), any order, none negative. Events that
             come together are one event with their sum as its weight.
-        unit: the weight of an event if none was seen.
+        unit: the weight of an event if none was seen; 0 if events weigh nothing.
         share: the confidence, 0 to 1.
     """
     seen = _floats(weights)
     seen = seen[seen > 0.0]
     total, squares = float(seen.sum()), float((seen * seen).sum())
     largest = float(seen.max()) if seen.size else unit
+    if largest == 0.0:
+        return Estimate(0.0, 0.0, 0.0)
     tail = (1.0 - share) / 2.0
     low = 0.0 if total == 0.0 else _gamma_quantile(tail, total * total / squares) * squares / total
     above, spread = total + largest, squares + largest * largest

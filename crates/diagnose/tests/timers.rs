@@ -10,16 +10,25 @@ use script::Script;
 /// Waits with the usual round trip, such that SRTT is 100 ms and no deviation is left.
 const STEADY: u32 = 60;
 
-/// The rows of the client after the steady waits and these events, which begin at 30 s and with the
-/// segment after [`STEADY`].
-fn rows(sack: bool, events: &[(u64, Event)]) -> Vec<TimerReport> {
-    let mut script = Script::opened_with(Diagnosis::with_timers(), (0, 100), false, sack);
+/// A capture with the steady waits. Events after them begin at 30 s and with the segment after
+/// [`STEADY`].
+fn steady(stamps: bool, sack: bool) -> Script {
+    let mut script = Script::opened_with(Diagnosis::with_timers(), (0, 100), stamps, sack);
     for number in 1..=STEADY {
         let at = 1000 + 200 * u64::from(number);
         script.add_events(&[(at, Data(number)), (at + 100, Ack(number))]);
     }
-    let timers = script.add_events(events).report().timers;
+    script
+}
+
+fn of_client(script: &mut Script) -> Vec<TimerReport> {
+    let timers = script.report().timers;
     timers.into_iter().filter(|row| row.from == "client").collect()
+}
+
+/// The rows of the client after the steady waits and these events.
+fn rows(sack: bool, events: &[(u64, Event)]) -> Vec<TimerReport> {
+    of_client(steady(false, sack).add_events(events))
 }
 
 fn at(rows: &[TimerReport], millis: u64) -> TimerReport {
@@ -63,19 +72,34 @@ fn with_probes_the_first_deadline_is_that_of_the_probe() {
     }
 }
 
-/// The segment was lost, and retransmitted after 300 ms.
+/// The segment was lost, and retransmitted after 300 ms. The ACK echoes the copy.
 #[test]
 fn a_real_timeout_would_have_come_earlier_by_the_difference_of_the_minimums() {
-    let events = [(30_000, Data(61)), (30_300, Data(61)), (30_400, Ack(61))];
-    let more = [(31_000, Data(62)), (31_100, Ack(62)), (31_200, Data(63)), (31_300, Ack(63))];
-    let rows = rows(false, &[&events[..], &more].concat());
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(61))]);
+    script.echo = 31_001;
+    script.add_events(&[(31_000, Data(62)), (31_100, Ack(62))]);
+    let rows = of_client(&mut script);
     for (millis, won) in [(50, 0.15), (100, 0.1), (200, 0.0), (500, -0.3)] {
         let row = at(&rows, millis);
-        let total = row.genuine + row.unknown + row.spurious;
-        assert_eq!(total, 1, "{millis} ms: {row:?}");
-        if row.genuine == 1 {
-            assert!((row.won - won).abs() < 0.002, "{millis} ms: {}", row.won);
-        }
+        assert_eq!((row.genuine, row.unknown, row.spurious), (1, 0, 0), "{millis} ms");
+        assert!((row.won - won).abs() < 0.002, "{millis} ms: {}", row.won);
+    }
+}
+
+/// As before, but the ACK echoes the original: the timeout was spurious.
+#[test]
+fn a_spurious_timeout_of_the_capture_is_spurious_with_any_smaller_minimum() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_001;
+    script.add_events(&[(30_350, Ack(61))]);
+    let rows = of_client(&mut script);
+    for (millis, spurious) in [(50, 1), (200, 1), (300, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.genuine, row.spurious), (0, spurious), "{millis} ms");
     }
 }
 

@@ -29,6 +29,9 @@ FEWEST_WAITS, FEWEST_REPAIRS = 1000, 5
 """With fewer waits for ACKs, or fewer repairs of losses, there is no recommendation."""
 PROBES = 0.001
 """The share of waits in which a minimum may add a spurious tail loss probe."""
+NEAR = 0.15
+"""Of two directions, the capture is at the receiver of the one whose round trip is below this part
+of the other's. Paths below a millisecond need this: both their ends look near."""
 USED = ("sender", "between", "unknown")
 """The capture points from which the timers of a sender can be replayed."""
 CAPS_S = (60.0, 30.0, 10.0, 5.0)
@@ -216,16 +219,16 @@ def _with_default(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _usable(rows: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     """The rows of directions whose timers can be replayed, and how many others there are."""
-    sent = rows.filter(pl.col("waits") + pl.col("genuine") + pl.col("probed") > 0)
     reason = (
         pl.when(pl.col("only_from").is_not_null())
         .then(pl.lit("the capture has packets of one end only"))
-        .when(~pl.col("vantage").is_in(USED))
+        .when(~pl.col("vantage").is_in(USED) | (pl.col("min_rtt") < NEAR * pl.col("longest")))
         .then(pl.lit("captured at the receiver"))
         .when(pl.col("min_rtt").is_null())
         .then(pl.lit("no round trip could be measured"))
     )
-    sent = rows.with_columns(reason.alias("reason"))
+    longest = pl.col("min_rtt").max().over("source", "connection").alias("longest")
+    sent = rows.with_columns(longest).with_columns(reason.alias("reason"))
     one = sent.group_by("source", "connection", "from").agg(pl.all().first())
     counts = one.filter(pl.col("reason").is_not_null()).group_by("reason").len()
     unused = {str(why): int(count) for why, count in counts.sort("reason").iter_rows()}
@@ -284,7 +287,7 @@ def _minimum(seconds: float, rows: pl.DataFrame, days: float) -> Minimum:
         late=float(rows["late"].sum()) / waits if waits else 0.0,
         spurious=per_day(rows["spurious"].cast(pl.Float64)),
         probes=per_day(rows["spurious_probes"].cast(pl.Float64)),
-        won=per_day(won, unit=max(abs(CURRENT_S - seconds), LEAST_S)),
+        won=per_day(won, unit=abs(CURRENT_S - seconds)),
         delayed=float(rows["spurious_single"].sum()) / days,
         preempted=float(rows["preempted"].sum()) / days,
         unknown=float(rows["unknown"].sum()) / days,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
@@ -33,7 +35,7 @@ def picture(one: PathClass) -> alt.VConcatChart:
 
 
 def _panel(rows: pl.DataFrame, one: PathClass, what: str, colour: str) -> alt.LayerChart:
-    base = Unit(rows.filter(pl.col("what") == what).to_dicts())
+    base = Unit(_data(rows.filter(pl.col("what") == what).to_dicts()))
     x = alt.X("minimum:Q", scale=alt.Scale(type="log"), title="minimum RTO in ms")
     y = alt.Y("value:Q", title=what)
     layers = [
@@ -41,6 +43,10 @@ def _panel(rows: pl.DataFrame, one: PathClass, what: str, colour: str) -> alt.La
         base.mark_line(point=True, color=colour).encode(x=x, y=y),
     ]
     if one.recommended is not None:
-        at = Unit([{"minimum": one.recommended * 1000.0}])
+        at = Unit(_data([{"minimum": one.recommended * 1000.0}]))
         layers.append(at.mark_rule(strokeDash=[5, 4]).encode(x="minimum:Q"))
     return Layers(layer=layers, width=560, height=170)
+
+
+def _data(rows: list[dict[str, Any]]) -> alt.InlineData:
+    return alt.InlineData(values=rows)

@@ -103,16 +103,16 @@ def heading(one: PathClass) -> str:
 def table(one: PathClass) -> Table:
     """The minimum RTOs of a class; rates are per day, with intervals of 95 %."""
     shown = compact()
-    for name in ("minimum\nRTO", "ACKs later\nthan it", "spurious timeouts\na day (95 %)"):
+    for name in ("minimum\nRTO", "ACKs later\nthan it", "spurious time-\nouts a day (95 %)"):
         shown.add_column(name, justify="right", no_wrap=True)
     shown.add_column("spurious\nprobes a day", justify="right", no_wrap=True)
-    shown.add_column("s won a day\nby it (95 %)", justify="right", no_wrap=True)
+    shown.add_column("s won\na day (95 %)", justify="right", no_wrap=True)
     shown.add_column("", no_wrap=True)
     wanted = {*SHOWN_S, one.recommended}
     for row in one.minimums:
         if row.seconds not in wanted:
             continue
-        marks = {one.recommended: "recommended", CURRENT_S: "Linux's default"}
+        marks = {CURRENT_S: "default", one.recommended: "advised"}
         shown.add_row(
             duration(row.seconds),
             percent(row.late),
