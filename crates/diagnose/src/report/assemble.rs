@@ -7,7 +7,10 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
-use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
+use super::rows::{
+    ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport, TimerReport,
+};
+use super::timers::{self, Direction};
 use crate::capture_points::CapturePoint;
 use crate::class::{TimeoutClass, class, confidence};
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
@@ -18,7 +21,6 @@ use crate::history::{Evidence, Retransmission, Transmission};
 use crate::paired_verdict::PairedVerdicts;
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
 use crate::stack::{self, Behaviour};
-use crate::timers::{self, Direction, TimerReport};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 

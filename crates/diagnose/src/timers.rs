@@ -5,8 +5,6 @@
 //! (`tcp_schedule_loss_probe`, `tcp_rearm_rto`) would have expired. What an earlier timeout would
 //! have changed in the traffic after it is unknown and left out.
 
-mod report;
-
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
@@ -15,13 +13,10 @@ use rtolab_tcp::rtt::RttEstimator;
 use rtolab_tcp::{Flight, Seq};
 use rtolab_time::{Duration, Instant};
 
-pub use report::TimerReport;
-pub(crate) use report::{Direction, reports};
-
 /// The minimum RTOs that are replayed, in milliseconds.
 pub const MINIMUM_RTOS_MS: [u64; 18] =
     [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000];
-const COUNT: usize = MINIMUM_RTOS_MS.len();
+pub(crate) const COUNT: usize = MINIMUM_RTOS_MS.len();
 
 /// The maximum number of repaired waits kept per direction; later ones are left out.
 const MAX_REPAIRS: usize = 1 << 16;
@@ -45,11 +40,11 @@ static CONFIGS: LazyLock<Vec<Arc<Config>>> = LazyLock::new(|| {
 
 /// When the timers of one minimum RTO expire during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Deadlines {
+pub(crate) struct Deadlines {
     /// The probe timer; `NEVER` without probes.
-    probe: Instant,
+    pub probe: Instant,
     /// The retransmission timer.
-    timeout: Instant,
+    pub timeout: Instant,
 }
 
 /// The wait for the ACK of the oldest outstanding segment.
@@ -83,48 +78,48 @@ enum Probing {
 
 /// A wait that the sender ended with a retransmission of the oldest segment.
 #[derive(Clone, Debug)]
-struct Repair {
+pub(crate) struct Repair {
     /// The frame of the retransmission.
-    frame: u64,
-    at: Instant,
+    pub frame: u64,
+    pub at: Instant,
     /// When the next new ACK came; `NEVER` if none did.
-    acked: Instant,
+    pub acked: Instant,
     /// When the wait began.
-    since: Instant,
-    srtt: Duration,
-    is_single: bool,
-    deadlines: [Deadlines; COUNT],
+    pub since: Instant,
+    pub srtt: Duration,
+    pub is_single: bool,
+    pub deadlines: [Deadlines; COUNT],
 }
 
 /// What happened with one minimum RTO in the waits that ended without a retransmission.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    late: u64,
-    probes: u64,
-    timeouts: u64,
-    single: u64,
+pub(crate) struct Tally {
+    pub late: u64,
+    pub probes: u64,
+    pub timeouts: u64,
+    pub single: u64,
 }
 
 /// The replay of the timers of one direction.
 #[derive(Debug)]
 pub(crate) struct TimerReplay {
-    estimators: Vec<RttEstimator>,
+    pub estimators: Vec<RttEstimator>,
     /// Does the sender use tail loss probes? They need SACK.
     pub has_probes: bool,
     wait: Option<Wait>,
     /// The retransmission whose ACK is awaited.
-    repair: Option<Repair>,
-    repairs: Vec<Repair>,
+    pub repair: Option<Repair>,
+    pub repairs: Vec<Repair>,
     /// The TSvals sent last, and when each was sent first.
     stamps: VecDeque<(u32, Instant)>,
     /// SND.MAX at the last retransmission, until it is acknowledged.
     recover: Option<Seq>,
     /// SND.MAX at the last probe, until it is acknowledged (Linux: `tlp_high_seq`).
     probe_end: Option<Seq>,
-    waits: u64,
+    pub waits: u64,
     /// Waits with a single segment.
-    single: u64,
-    tallies: [Tally; COUNT],
+    pub single: u64,
+    pub tallies: [Tally; COUNT],
 }
 
 impl TimerReplay {
