@@ -176,7 +176,7 @@ def test_reasons_for_unused_directions_are_counted() -> None:
 
 def test_a_direction_that_ends_at_the_capture_is_not_used() -> None:
     """Both ends of a path below half a millisecond look near, and one is."""
-    near, far = rows(min_rtt=0.000001, **{"to": "10.9.9.1:80"}), rows(min_rtt=0.0002)
+    near, far = rows(min_rtt=0.000001, to="10.9.9.1:80"), rows(min_rtt=0.0002)
     near = near.with_columns(pl.lit("server").alias("from"))
     found = tune([of(near, far)])
     assert [str(one.network) for one in found.classes] == ["10.0.0.0/24"]
