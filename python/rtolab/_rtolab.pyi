@@ -844,6 +844,36 @@ class Diagnosis:
         first packet, sizes in bytes.
         """
 
+    def timers(self) -> Table | None:
+        """The timeouts that other minimum RTOs would have caused.
+
+        A row per direction of a connection and minimum RTO, if the diagnosis replays timers. Times
+        are in seconds. None for a QUIC log.
+        """
+
+@final
+class TimerWatcher:
+    """Diagnoses the packets of an interface as they pass, and replays timers.
+
+    Args:
+        interface: its name, or `any`.
+        host: only packets from or to this address.
+        port: only packets from or to this port.
+        ring: the size of the ring shared with the kernel, in bytes.
+
+    Raises:
+        WatchError: this machine cannot watch the interface.
+    """
+
+    def __new__(
+        cls, interface: str, *, host: str | None = None, port: int | None = None, ring: int = ...
+    ) -> Self: ...
+    def poll(self, seconds: float) -> None:
+        """Watch for this time in seconds."""
+
+    def finish(self) -> tuple[Diagnosis, int]:
+        """End: the diagnosis, and the number of packets that the kernel dropped."""
+
 @final
 class Watcher:
     """Diagnoses the packets of an interface as they pass.
@@ -882,13 +912,17 @@ class Watcher:
         """The totals so far, as a JSON object."""
 
 def diagnose(
-    path: str | PathLike[str], *, progress: Callable[[int, int], object] | None = None
+    path: str | PathLike[str],
+    *,
+    progress: Callable[[int, int], object] | None = None,
+    timers: bool = False,
 ) -> Diagnosis:
     """Diagnose each retransmission of a capture.
 
     Args:
         path: the capture, `-` for standard input.
         progress: called from time to time with the bytes read and the size of the file.
+        timers: replay the timers of other minimum RTOs.
 
     Raises:
         CaptureError: it cannot be opened. If it is damaged, `error` in the document says so.

@@ -10,6 +10,7 @@ use crate::half_connection::HalfConnection;
 use crate::history::Frame;
 use crate::silence::{AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, Silence, Wait};
 use crate::stack::Opening;
+use crate::timers::TimerReplay;
 use crate::vantage::{Turnarounds, Vantage};
 
 /// The options of a handshake.
@@ -49,6 +50,8 @@ pub(crate) struct Connection {
     points: Option<Box<TwoCapturePoints>>,
     /// The connection as the second capture point sees it.
     pub far: Option<Box<Connection>>,
+    /// Are the timers of other minimum RTOs replayed?
+    pub replays_timers: bool,
 }
 
 /// The closing state of a connection.
@@ -82,6 +85,7 @@ impl Connection {
             apart: 0,
             points: None,
             far: None,
+            replays_timers: false,
         }
     }
 
@@ -131,7 +135,7 @@ impl Connection {
         if !is_syn && self.apart < MIN_COPIES {
             return None;
         }
-        let far = Self::begun_by(packet, self.number, at);
+        let far = self.again(packet, at);
         // A SYN-ACK before this copy of the SYN shows that the clocks of the capture points differ.
         let is_after_syn_ack = is_syn && self.seen[other(from) as usize] > 0;
         let near =
@@ -145,9 +149,15 @@ impl Connection {
         is_known.then_some(CapturePoint::Far)
     }
 
+    /// The same connection without packets.
+    fn again(&self, packet: &CapturedPacket, at: Instant) -> Self {
+        let replays_timers = self.replays_timers;
+        Self { replays_timers, ..Self::begun_by(packet, self.number, at) }
+    }
+
     /// Discards the packets so far. For both capture points the connection begins with this packet.
     fn restart(&mut self, packet: &CapturedPacket, at: Instant) {
-        let fresh = || Self::begun_by(packet, self.number, at);
+        let fresh = || self.again(packet, at);
         let (mut near, far) = (fresh(), fresh());
         std::mem::swap(self, &mut near);
         (self.packets, self.copies, self.began) = (near.packets, near.copies, near.began);
@@ -263,9 +273,12 @@ impl Connection {
 
     fn on_sent(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let turnarounds = &self.turnarounds;
+        let replays_timers = self.replays_timers;
         let sending = self.ends[from as usize].get_or_insert_with(|| {
             let first = if segment.flags.has(Flags::SYN) { Seq::FIRST } else { segment.seq };
-            Box::new(HalfConnection::new(first))
+            let mut sending = Box::new(HalfConnection::new(first));
+            sending.timers = replays_timers.then(|| Box::new(TimerReplay::new()));
+            sending
         });
         sending.on_sent(segment, frame, || {
             let vantage = turnarounds.vantage(from);

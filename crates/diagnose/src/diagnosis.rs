@@ -41,6 +41,8 @@ pub struct Diagnosis {
     summary: Summary,
     /// The verdicts that a capture at the other end gives.
     paired_verdicts: PairedVerdicts,
+    /// Are the timers of other minimum RTOs replayed?
+    replays_timers: bool,
 }
 
 impl Diagnosis {
@@ -52,6 +54,11 @@ impl Diagnosis {
     /// A diagnosis with the verdicts that a capture at the other end gives.
     pub(crate) fn with_paired_verdicts(paired_verdicts: PairedVerdicts) -> Self {
         Self { paired_verdicts, ..Self::default() }
+    }
+
+    /// A diagnosis that replays the timers of other minimum RTOs, too.
+    pub fn with_timers() -> Self {
+        Self { replays_timers: true, ..Self::default() }
     }
 
     /// Processes the next packet. Returns the number of its connection.
@@ -88,6 +95,7 @@ impl Diagnosis {
         }
         self.summary.connections += 1;
         let mut connection = Box::new(Connection::begun_by(packet, self.summary.connections, at));
+        connection.replays_timers = self.replays_timers;
         let capture_point = connection.on_packet(captured, at);
         self.open.insert(key, connection);
         (self.summary.connections, capture_point)

@@ -1,6 +1,7 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
 mod fast_path;
+mod replay;
 
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
@@ -16,6 +17,7 @@ use crate::history::{
 };
 use crate::rtt::RttStatistics;
 use crate::second_pass;
+use crate::timers::TimerReplay;
 use crate::trigger::{SenderState, Trigger};
 use crate::vantage::Vantage;
 
@@ -65,6 +67,8 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
+    /// The timers of other minimum RTOs, if the diagnosis replays them.
+    pub timers: Option<Box<TimerReplay>>,
 }
 
 impl HalfConnection {
@@ -86,6 +90,7 @@ impl HalfConnection {
             segments: 0,
             mss: UNKNOWN_MSS,
             retransmissions: 0,
+            timers: None,
         }
     }
 
@@ -114,6 +119,7 @@ impl HalfConnection {
             }
             self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
+            self.replay_new_data(frame.at);
             return;
         }
         match arrival {
@@ -190,6 +196,11 @@ impl HalfConnection {
                 .map(|rtt| (size, rtt)),
         };
         self.note_retransmitted(segment, retransmission, frame.at);
+        if let Some(timers) = &mut self.timers {
+            let is_probe = trigger == Trigger::TailLossProbe;
+            let copy = (segment.seq, frame.number, is_probe);
+            timers.on_retransmission(copy, self.detectors.flight(), frame.at);
+        }
         let known = (self.detectors.flight(), self.rtt.srtt);
         self.conformance.on_retransmission(&retransmission, self.sender_state.duplicates(), known);
         let retransmission = (&retransmission, self.rtt.srtt);
@@ -276,7 +287,11 @@ impl HalfConnection {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
+        if let (true, Some(timers)) = (segment.flags.has(Flags::SYN), &mut self.timers) {
+            timers.has_probes = segment.syn_options().sack_permitted;
+        }
         let Some(facts) = facts else { return };
+        self.replay_ack(&facts, segment.timestamps());
         self.dsack_seen |= facts.dsack.is_some();
         self.rtt.measure(&facts, self.detectors.flight());
         if facts.is_new() {

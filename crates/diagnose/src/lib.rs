@@ -26,6 +26,7 @@ mod silence;
 mod stack;
 mod summary;
 pub mod tables;
+mod timers;
 mod totals;
 mod trace;
 mod trigger;
@@ -48,12 +49,13 @@ pub use infer::{Assumptions, NotInferred};
 pub use pair::{Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    TimeoutReport,
+    TimeoutReport, TimerReport,
 };
-pub use run::{Document, diagnose, diagnose_pair};
+pub use run::{Document, diagnose, diagnose_pair, diagnose_with_timers};
 pub use silence::{IdleTimeout, Silence, Wait};
 pub use stack::Guess;
 pub use summary::{SkippedPackets, Summary};
+pub use timers::MINIMUM_RTOS_MS;
 pub use totals::{CaptureTotals, LossRate, Waits};
 pub use trace::{TracedPacket, trace};
 pub use trigger::Trigger;

@@ -44,6 +44,17 @@ pub fn diagnose<R: Read, E>(
     diagnosed(input, Diagnosis::new(), progress)
 }
 
+/// Diagnoses a capture as [`diagnose`], and replays the timers of other minimum RTOs.
+///
+/// # Errors
+/// The error of `progress`, which ends the diagnosis.
+pub fn diagnose_with_timers<R: Read, E>(
+    input: R,
+    progress: impl FnMut(u64) -> Result<(), E>,
+) -> Result<Document, E> {
+    diagnosed(input, Diagnosis::with_timers(), progress)
+}
+
 /// Diagnoses two captures of the same transfers, one at each end. The document is that of the
 /// capture nearer to the end that sends more; `None` if the captures have no connection in common.
 /// `open` opens the first capture (0) or the second (1), and is called several times for each.
@@ -75,7 +86,6 @@ fn diagnosed<R: Read, E>(
     mut diagnosis: Diagnosis,
     mut progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Document, E> {
-    let mut connections = Vec::new();
     let mut skipped = SkippedPackets::default();
     let error = match Reader::new(input) {
         Err(error) => Some(error),
@@ -86,12 +96,19 @@ fn diagnosed<R: Read, E>(
             error
         }
     };
-    let summary = diagnosis.finish();
-    connections.extend(std::iter::from_fn(|| diagnosis.poll()));
-    connections.sort_by_key(|connection: &ConnectionReport| connection.number);
-    let error = error.map(|error| error.to_string());
-    let answer = CaptureAnswer::of(&summary, &skipped, &connections);
-    Ok(Document { answer, summary, skipped, error, pair: None, sender_capture: None, connections })
+    Ok(Document { error: error.map(|error| error.to_string()), ..Document::of(diagnosis, skipped) })
+}
+
+impl Document {
+    /// The document of a diagnosis, which ends with the packets processed so far.
+    pub fn of(mut diagnosis: Diagnosis, skipped: SkippedPackets) -> Self {
+        let summary = diagnosis.finish();
+        let mut connections: Vec<_> = std::iter::from_fn(|| diagnosis.poll()).collect();
+        connections.sort_by_key(|connection: &ConnectionReport| connection.number);
+        let answer = CaptureAnswer::of(&summary, &skipped, &connections);
+        let (error, pair, sender_capture) = (None, None, None);
+        Self { answer, summary, skipped, error, pair, sender_capture, connections }
+    }
 }
 
 fn read<R: Read, E>(

@@ -13,7 +13,7 @@ use crate::report::{
 };
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
-use crate::{ConformanceFinding, Document};
+use crate::{ConformanceFinding, Document, TimerReport};
 
 /// Makes a table of a diagnosis.
 type MakeTable = fn(&Document) -> RecordBatch;
@@ -161,6 +161,34 @@ fn findings(document: &Document) -> RecordBatch {
         .column("kind", |row| row.kind)
         .column("about", |row| &*row.about)
         .column("frames", |row| list(row.frames.iter().copied()))
+        .finish()
+}
+
+/// `timers`: one row per direction and minimum RTO, if the diagnosis replays timers.
+pub fn timers(document: &Document) -> RecordBatch {
+    of_connections(document, |connection| &connection.timers)
+        .owner("start", |one| one.start)
+        .owner("end", |one| one.end)
+        .owner("only_from", |one| one.only_from)
+        .owner("timestamps", |one| one.options.as_ref().map(|options| options.timestamps))
+        .column("from", |row: &TimerReport| row.from)
+        .column("to", |row| &*row.to)
+        .column("vantage", |row| row.vantage.name())
+        .column("min_rtt", |row| row.min_rtt)
+        .column("srtt", |row| row.srtt)
+        .column("minimum", |row| row.minimum)
+        .column("waits", |row| row.waits)
+        .column("single_waits", |row| row.single_waits)
+        .column("late", |row| row.late)
+        .column("spurious_probes", |row| row.spurious_probes)
+        .column("spurious", |row| row.spurious)
+        .column("spurious_single", |row| row.spurious_single)
+        .column("genuine", |row| row.genuine)
+        .column("won", |row| row.won)
+        .column("probed", |row| row.probed)
+        .column("probes_won", |row| row.probes_won)
+        .column("preempted", |row| row.preempted)
+        .column("unknown", |row| row.unknown)
         .finish()
 }
 

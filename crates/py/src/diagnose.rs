@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_capture::unpacked;
-use rtolab_diagnose::tables::TABLES;
+use rtolab_diagnose::tables::{TABLES, timers as timers_table};
 use rtolab_diagnose::{
     Assumptions, Document, Necessity, trace as diagnose_trace, what_if as diagnose_what_if,
 };
@@ -69,16 +69,32 @@ impl Diagnosis {
         }
         Ok(tables)
     }
+
+    /// The timeouts that other minimum RTOs would have caused, if the diagnosis replays timers;
+    /// `None` for a log.
+    fn timers(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Diagnosed::Capture(document) = &self.0 else { return Ok(None) };
+        guard(|| Ok(Some(Table(py.detach(|| timers_table(document))))))
+    }
+}
+
+impl Diagnosis {
+    /// The diagnosis of packets that were not read from a file.
+    pub(crate) fn of_packets(document: Document) -> Self {
+        Self(Diagnosed::Capture(Box::new(document)))
+    }
 }
 
 /// Diagnoses the capture or the QUIC log at `path`; `-` is standard input. `progress` is called
-/// repeatedly with the number of bytes read, after decompression, and the size of the file.
+/// repeatedly with the number of bytes read, after decompression, and the size of the file. With
+/// `timers` the diagnosis of a capture replays the timers of other minimum RTOs.
 #[pyfunction]
-#[pyo3(signature = (path, *, progress=None))]
+#[pyo3(signature = (path, *, progress=None, timers=false))]
 pub(crate) fn diagnose(
     py: Python<'_>,
     path: PathBuf,
     progress: Option<Py<PyAny>>,
+    timers: bool,
 ) -> PyResult<Diagnosis> {
     guard(|| {
         py.detach(|| {
@@ -93,6 +109,8 @@ pub(crate) fn diagnose(
             let (input, is_log) = with_kind(&path, input)?;
             let diagnosed = if is_log {
                 Diagnosed::Log(Box::new(rtolab_qlog::diagnose(input, watch)?))
+            } else if timers {
+                Diagnosed::Capture(Box::new(rtolab_diagnose::diagnose_with_timers(input, watch)?))
             } else {
                 Diagnosed::Capture(Box::new(rtolab_diagnose::diagnose(input, watch)?))
             };

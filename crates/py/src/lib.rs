@@ -21,6 +21,7 @@ mod prototype;
 mod script;
 mod simulate;
 mod table;
+mod timer_watch;
 mod watch;
 
 use std::path::PathBuf;
@@ -83,6 +84,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<diagnose::Diagnosis>()?;
     module.add_class::<explorer::Explorer>()?;
     module.add_class::<watch::Watcher>()?;
+    module.add_class::<timer_watch::TimerWatcher>()?;
     module.add_class::<prototype::PyAck>()?;
     module.add_class::<prototype::PySent>()?;
     module.add_class::<prototype::PyEpisode>()?;

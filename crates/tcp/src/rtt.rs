@@ -16,6 +16,7 @@ use alloc::sync::Arc;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{Arithmetic, Config, History, RtoConfig, RtoFloor, Sampling};
+use crate::recovery::TailLossProbe;
 use crate::seq::Seq;
 
 pub use crate::estimate::Estimate;
@@ -91,6 +92,13 @@ impl RttEstimator {
             RtoFloor::BackedOff(floor) => self.timeout_with_backoff(Duration::ZERO, floor),
             _ => self.timeout_with_backoff(Duration::ZERO, Duration::ZERO),
         }
+    }
+
+    /// The time until a tail loss probe (RFC 8985 section 7.2). `is_single`: one segment is
+    /// outstanding.
+    pub fn probe_timeout(&self, is_single: bool) -> Duration {
+        let srtt = self.estimate.map(|known| known.srtt);
+        TailLossProbe::pto(srtt, is_single, &self.config.recovery.rack)
     }
 
     /// The current RTO, whose value before the back-off is not below `floor`.

@@ -69,6 +69,13 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "watch:watch",
         ("rtolab watch eth0", "rtolab watch eth0 --port 443 --metrics 127.0.0.1:9435"),
     ),
+    "tune": (
+        "tune:tune",
+        (
+            "rtolab tune trace.pcapng",
+            "rtolab tune --interface eth0 --duration 600 --apply --cgroup /sys/fs/cgroup/web",
+        ),
+    ),
     "wireshark": ("wireshark:wireshark", ("rtolab wireshark --install",)),
     "conform": ("conform:conform", ("rtolab conform --set kernel.frto=0 --out out/conform",)),
     "sweep": ("sweep:sweep", ("rtolab sweep delays.toml --out out/delays",)),

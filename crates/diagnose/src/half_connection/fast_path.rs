@@ -17,6 +17,9 @@ impl HalfConnection {
         frame: &Frame,
         view: impl FnOnce() -> (Vantage, Duration),
     ) {
+        if let (Some(timers), Some(stamps)) = (&mut self.timers, segment.timestamps()) {
+            timers.note_stamp(stamps.value, frame.at);
+        }
         if !self.on_plain_sent(segment, frame) {
             self.on_any_sent(segment, frame, view);
         }
@@ -44,6 +47,7 @@ impl HalfConnection {
             self.conformance.on_sent(segment, frame, self.detectors.flight());
             self.arrivals.take_expected(segment);
             self.detectors.sent(segment, frame.at, Cause::New);
+            self.replay_new_data(frame.at);
         }
         true
     }
@@ -62,6 +66,7 @@ impl HalfConnection {
         if !self.history.is_empty() || self.episodes.is_open() {
             return false;
         }
+        let head_sent = self.head_sent();
         let Some(acked) = self.detectors.on_plain_ack(segment, at) else { return false };
         self.episodes.on_packet_received(at);
         self.sender_state.on_packet_received(segment, at);
@@ -74,6 +79,7 @@ impl HalfConnection {
             if let Some(sent) = acked.newest_sent {
                 self.rtt.measure_newest(sent, at);
             }
+            self.replay_new_ack(head_sent.filter(|_| acked.newest_sent.is_some()), at);
             self.arrivals.forget(segment.ack);
             self.episodes.on_progress(at);
         }

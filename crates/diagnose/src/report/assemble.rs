@@ -7,7 +7,10 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
-use super::rows::{ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport};
+use super::rows::{
+    ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport, TimerReport,
+};
+use super::timers::{self, Direction};
 use crate::capture_points::CapturePoint;
 use crate::class::{TimeoutClass, class, confidence};
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
@@ -41,6 +44,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
             let found = (&retransmissions[..], &timeouts[..]);
             report.episodes.extend(episodes::episodes(sending, found, name(end)));
         }
+        report.timers.extend(timers((connection, end), (&retransmissions, &timeouts)));
         report.findings.extend(findings(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
@@ -110,7 +114,25 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         silences: connection.silences.clone(),
         idle_timeout: None,
         findings: Vec::new(),
+        timers: Vec::new(),
     }
+}
+
+/// The replayed timers of a direction.
+fn timers(
+    (connection, end): (&Connection, End),
+    found: (&[RetransmissionReport], &[TimeoutReport]),
+) -> Vec<TimerReport> {
+    let Some(sending) = &connection.ends[end as usize] else { return Vec::new() };
+    let Some(replay) = &sending.timers else { return Vec::new() };
+    let first = &connection.first;
+    let is_syn_ack = first.segment.flags.has(rtolab_tcp::Flags::SYN | rtolab_tcp::Flags::ACK);
+    let to_first = matches!(end, End::Client) == is_syn_ack;
+    let to = if to_first { first.from() } else { first.to() };
+    let vantage = connection.turnarounds.vantage(end);
+    let min_rtt = sending.rtt.min.map(rtolab_time::Duration::secs_f64);
+    let direction = Direction { from: name(end), to: to.to_string(), vantage, min_rtt };
+    timers::reports(replay, found, &direction)
 }
 
 /// The end whose packets alone are in the capture.

@@ -3,9 +3,10 @@
 mod assemble;
 mod episodes;
 mod rows;
+mod timers;
 
 pub(crate) use assemble::report;
 pub use rows::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    TimeoutReport,
+    TimeoutReport, TimerReport,
 };

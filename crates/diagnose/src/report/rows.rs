@@ -72,6 +72,9 @@ pub struct ConnectionReport {
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,
+    /// The timers of other minimum RTOs, if the diagnosis replays them.
+    #[serde(skip)]
+    pub timers: Vec<TimerReport>,
 }
 
 /// The options of a handshake.
@@ -197,4 +200,46 @@ pub struct Cost {
     pub spurious_fast_retransmits: u32,
     /// FlightSize before the first timeout and after recovery, in bytes: approximately cwnd.
     pub flight: [u64; 2],
+}
+
+/// The timeouts that a minimum RTO would have caused in one direction of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimerReport {
+    /// The end that sends: `client` or `server`.
+    pub from: &'static str,
+    /// Address and port of the end that receives.
+    pub to: String,
+    /// The capture point, as seen by the sending end.
+    pub vantage: Vantage,
+    /// The smallest round-trip time, in seconds.
+    pub min_rtt: Option<f64>,
+    /// SRTT at the end, in seconds.
+    pub srtt: Option<f64>,
+    /// The minimum RTO, in seconds.
+    pub minimum: f64,
+    /// The waits for ACKs of data that ended without a retransmission.
+    pub waits: u64,
+    /// Those with a single outstanding segment.
+    pub single_waits: u64,
+    /// The waits that were longer than SRTT and this minimum.
+    pub late: u64,
+    /// Spurious tail loss probes.
+    pub spurious_probes: u64,
+    /// Spurious timeouts: the ACK of the original came after the timer had expired.
+    pub spurious: u64,
+    /// Those with a single outstanding segment, whose ACK the receiver may delay.
+    pub spurious_single: u64,
+    /// Timeouts of the capture that were genuine, or whose ACKs were lost.
+    pub genuine: u64,
+    /// How much earlier than in the capture these would have come, in seconds, in total; negative
+    /// if later.
+    pub won: f64,
+    /// Tail loss probes of the capture that repaired the loss of the only segment.
+    pub probed: u64,
+    /// How much earlier these would have come, in seconds, in total.
+    pub probes_won: f64,
+    /// Timeouts that would have come before a fast retransmit that was needed.
+    pub preempted: u64,
+    /// Timeouts of which the capture does not show whether they are spurious.
+    pub unknown: u64,
 }

@@ -37,7 +37,17 @@ impl Script {
     /// A capture with a handshake. `near` and `far` are the round-trip times between the capture
     /// point and the client or the server, in milliseconds.
     pub fn opened((near, far): (u64, u64), stamps: bool, sack: bool) -> Self {
-        let mut script = Self { diagnosis: Diagnosis::new(), number: 0, stamps, sack, echo: 1 };
+        Self::opened_with(Diagnosis::new(), (near, far), stamps, sack)
+    }
+
+    /// As [`Self::opened`], with this diagnosis.
+    pub fn opened_with(
+        diagnosis: Diagnosis,
+        (near, far): (u64, u64),
+        stamps: bool,
+        sack: bool,
+    ) -> Self {
+        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1 };
         script.add_packet(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.add_packet(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.add_packet(far + near, (true, Flags::ACK), (8, 0, 0), None);
