@@ -1,0 +1,49 @@
+"""The formats of recorded series, and their readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from rtolab._rtolab import Error
+from rtolab.paths.mahimahi import read_mahimahi
+from rtolab.paths.measured import MeasuredPath
+from rtolab.text import counted
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of recorded series.
+
+    Attributes:
+        files: what each number of files holds, in their order.
+        read: reads the files.
+    """
+
+    files: tuple[tuple[str, ...], ...]
+    read: Callable[[Sequence[Path]], MeasuredPath]
+
+
+FORMATS = {
+    "mahimahi": Format((("UP", "DOWN"), ("TRACE",)), read_mahimahi),
+}
+
+
+def read_path(name: str, files: Sequence[Path]) -> MeasuredPath:
+    """The path that these files describe.
+
+    Raises:
+        Error: no such format, another number of files, or invalid content.
+        OSError: a file cannot be read.
+    """
+    if name not in FORMATS:
+        near = get_close_matches(name, FORMATS, n=1)
+        known = ", ".join([*near, *(other for other in FORMATS if other not in near)])
+        raise Error(f"FORMAT: found {name}; expected {known}")
+    wanted = FORMATS[name]
+    if len(files) not in {len(names) for names in wanted.files}:
+        forms = " or ".join(" ".join(names) for names in wanted.files)
+        raise Error(f"{name}: found {counted(len(files), 'file')}; expected {forms}")
+    return wanted.read(files)
