@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rtolab.cli.terminal import name_files
+from rtolab.cli.terminal import finite, name_files
 
 
 def import_(
@@ -15,12 +15,13 @@ def import_(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="mahimahi.",
+            help="mahimahi (UP DOWN, or one TRACE for both), ping (its output, best of `ping -D`), "
+            "irtt (RESULT.json), or hypatia (networkx_rtt_A_to_B.txt, also with networkx_path).",
         ),
     ],
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="The recorded series; mahimahi: UP DOWN."),
+        typer.Argument(metavar="FILE...", help="The recorded series."),
     ],
     *,
     out: Annotated[Path, typer.Option(help="The scenario; its series are written beside it.")],
@@ -34,6 +35,14 @@ def import_(
     queue: Annotated[
         str | None, typer.Option(help="The limit of the queues, such as '100 packets'.")
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            callback=finite,
+            help="Seconds between two requests of ping without -D; default: 1.",
+        ),
+    ] = None,
 ) -> None:
     """Turn the recorded series of another program into a scenario.
 
@@ -41,5 +50,5 @@ def import_(
     """
     from rtolab.paths import Stated, read_path, write_scenario  # noqa: PLC0415
 
-    path = read_path(form, files)
+    path = read_path(form, files, interval)
     name_files(write_scenario(path, out, Stated(rate=rate, delay=delay, queue=queue)))
