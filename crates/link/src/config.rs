@@ -354,12 +354,17 @@ pub struct DirectionConfig {
     pub receive_buffer: Limit,
     /// Changes of the rate.
     pub rate_changes: Vec<RateChange>,
+    /// The period after which the rate and its changes repeat; `None`: the last rate stays. Above
+    /// the time of the last change.
+    pub rate_period: Option<Duration>,
     /// Opportunities to send, instead of a rate.
     pub opportunities: Option<Arc<Opportunities>>,
     /// Changing propagation delays, instead of `delay`.
     pub delays: Option<Arc<DelayTrace>>,
     /// A random additional delay of each frame.
     pub jitter: Option<Distribution>,
+    /// The time after which the correlation of jitter has fallen to 1/e; `None`: it is independent.
+    pub jitter_correlation: Option<Duration>,
     /// Do frames keep their order although their delays differ?
     pub order: Order,
     /// The queue discipline, in addition to the limit.

@@ -19,6 +19,7 @@ mod format;
 mod frame;
 mod header_compression;
 mod impairments;
+mod jitter;
 mod laws;
 mod layers;
 mod medium;

@@ -59,6 +59,18 @@ fn a_rate_change_at_the_start_replaces_the_rate() {
 }
 
 #[test]
+fn rates_repeat() {
+    let rate_changes = vec![change(0.0, 8_000), change(1.0, 16_000)];
+    let rate_period = Some(secs(2.0));
+    let mut link = channel(&forward(DirectionConfig { rate_changes, rate_period, ..slow() }));
+    // 1000 bytes in the first second of each repetition, 2000 in the second.
+    send(&mut link, 1..=7, 1000, at(0.0));
+    assert_eq!(arrivals(&mut link), [1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0].map(at));
+    send(&mut link, [8], 2000, at(1_000_000.5));
+    assert_eq!(arrivals(&mut link), [at(1_000_001.75)]);
+}
+
+#[test]
 fn the_bad_state_has_its_own_rate() {
     let span = |length| Distribution::Constant(secs(length));
     let residence = RenewalProcess { good: span(1.0), bad: span(2.0), stationary: false };

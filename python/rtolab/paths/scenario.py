@@ -119,6 +119,13 @@ class _Scenario:
             name = f"{begin}.opportunities"
             self.series[name] = "".join(f"{at}\n" for at in part.opportunities)
             yield f"rate_trace = {_quoted(name)}"
+        if len(part.rates) == 1:
+            yield f'rate = "{part.rates[0][1]:.0f} bit/s"'
+        elif part.rates:
+            name = f"{begin}.rates"
+            lines = (f"{_number(at)} {rate:.0f} bit/s\n" for at, rate in part.rates)
+            self.series[name] = "# seconds, rate\n" + "".join(lines)
+            yield f"rate_trace = {_quoted(name)}"
         if part.delays:
             name = f"{begin}.delays"
             self.series[name] = _series(part.delays, "seconds, milliseconds")

@@ -79,8 +79,10 @@ pub(crate) struct Direction {
         conflicts_with(rate_trace)
     )]
     pub rate_changes: Option<Vec<RateChange>>,
-    /// A trace of mahimahi instead of a rate: a line for each packet of 1500 bytes that the link
-    /// can send, the time in milliseconds. The path is relative to this file.
+    /// A file instead of a rate, which starts again after its end: a trace of mahimahi, with a line
+    /// for each packet of 1500 bytes that the link can send, the time in milliseconds; or rates
+    /// over time, lines such as `0.5 20 Mbit/s` of seconds and the rate from then on. The path is
+    /// relative to this file.
     #[setting(example = "traces/cellular.up", conflicts_with(rate, rate_changes))]
     pub rate_trace: Option<String>,
     /// The propagation delay.
@@ -92,6 +94,10 @@ pub(crate) struct Direction {
     /// A random delay that is added to the propagation delay of each frame.
     #[setting(table, example = "{ exponential = \"3.5 s\" }")]
     pub jitter: Option<Distribution>,
+    /// The correlation time of jitter: frames at this distance have a correlation of 1/e (of their
+    /// normal scores). It needs jitter, whose distribution it keeps.
+    #[setting(format = Positive, example = "200 ms", unset = "each frame's is independent")]
+    pub jitter_correlation: Option<Duration>,
     /// Do frames keep their order if their delays differ?
     #[setting(unset = "kept")]
     pub order: Option<Order>,
