@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use rtolab_link::{
-    Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages, RateChange, Red,
+    Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages,
+    RateChange, Red,
 };
 use rtolab_scenario::{MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};
 use rtolab_time::{Duration, Instant, Rate};
