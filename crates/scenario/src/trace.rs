@@ -35,6 +35,26 @@ pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
     Ok(Opportunities { at, period: last })
 }
 
+/// Opportunities of trains, each line with its start: the time and the opportunities since the first
+/// frame of a train, in whole milliseconds. The times ascend from zero, the opportunities ascend.
+pub(crate) fn light(text: &str) -> Result<Vec<(Duration, Vec<Duration>)>, Fault> {
+    let steps = steps(text, LIGHT, |line| {
+        let whole = |word: &str| {
+            milliseconds(word).filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let all: Option<Vec<_>> = line.split_whitespace().map(whole).collect();
+        let (at, train) = all.as_deref()?.split_first()?;
+        (!train.is_empty() && train.is_sorted()).then(|| (*at, train.to_vec()))
+    })?;
+    match steps.is_empty() {
+        true => Err(Fault::whole(format!("found no line; expected {LIGHT}"))),
+        false => Ok(steps),
+    }
+}
+
+/// The format of a line of opportunities of trains.
+const LIGHT: &str = "lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
+
 /// Are these rates over time, and not a mahimahi trace?
 pub(crate) fn has_rates(text: &str) -> bool {
     text.contains("bit/s")

@@ -15,7 +15,9 @@ def import_(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="mahimahi (UP DOWN, or one TRACE for both), ping (its output, best of `ping -D`), "
+            help="mahimahi (UP DOWN, or one TRACE for both), cellreplay "
+            "(UP-TRAINS DOWN-TRAINS UP DOWN, as mm-cellular takes them), ping (its output, best of "
+            "`ping -D`), "
             "irtt (RESULT.json), or hypatia (networkx_rtt_A_to_B.txt, also with networkx_path).",
         ),
     ],

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rtolab._rtolab import Error
+from rtolab.paths.cellreplay import read_cellreplay
 from rtolab.paths.hypatia import read_hypatia
 from rtolab.paths.irtt import read_irtt
 from rtolab.paths.mahimahi import read_mahimahi
@@ -31,6 +32,7 @@ class Format:
 
 FORMATS = {
     "mahimahi": Format((("UP", "DOWN"), ("TRACE",)), read_mahimahi),
+    "cellreplay": Format((("UP-TRAINS", "DOWN-TRAINS", "UP", "DOWN"),), read_cellreplay),
     "ping": Format((("OUTPUT",),), read_ping),
     "irtt": Format((("RESULT.json",),), read_irtt),
     "hypatia": Format((("RTT",), ("RTT", "ROUTES")), read_hypatia),

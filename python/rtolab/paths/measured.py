@@ -17,6 +17,8 @@ class OneWay:
         delays: the start of each delay in seconds, and the delay in milliseconds.
         round_trip: are the delays round-trip times, of which each direction takes half?
         opportunities: delivery opportunities of 1500 bytes, in milliseconds, in order.
+        light: opportunities of the first packets after an idle time, in milliseconds: the time from
+            which they hold, and when each comes after the first packet.
         rates: the start of each rate in seconds, and the rate in bit/s.
         loss: the probability of a loss outside outages.
         outages: start and length of each outage, in seconds.
@@ -26,6 +28,7 @@ class OneWay:
     delays: list[tuple[float, float]] = field(default_factory=list)
     round_trip: bool = False
     opportunities: list[int] = field(default_factory=list)
+    light: list[tuple[int, list[int]]] = field(default_factory=list)
     rates: list[tuple[float, float]] = field(default_factory=list)
     loss: float = 0.0
     outages: list[tuple[float, float]] = field(default_factory=list)

@@ -119,6 +119,11 @@ class _Scenario:
             name = f"{begin}.opportunities"
             self.series[name] = "".join(f"{at}\n" for at in part.opportunities)
             yield f"rate_trace = {_quoted(name)}"
+        if part.light:
+            name = f"{begin}.light"
+            lines = (f"{at} {' '.join(map(str, train))}\n" for at, train in part.light)
+            self.series[name] = "# milliseconds: time, opportunities after it\n" + "".join(lines)
+            yield f"light_trace = {_quoted(name)}"
         if len(part.rates) == 1:
             yield f'rate = "{part.rates[0][1]:.0f} bit/s"'
         elif part.rates:

@@ -85,6 +85,11 @@ pub(crate) struct Direction {
     /// relative to this file.
     #[setting(example = "traces/cellular.up", conflicts_with(rate, rate_changes))]
     pub rate_trace: Option<String>,
+    /// A file of opportunities for the first packets after an idle time, before those of
+    /// `rate_trace`, as CellReplay measures them: lines such as `500 0 0 2 5`, the time from which
+    /// the line holds and when each opportunity comes after the first packet, in milliseconds.
+    #[setting(example = "traces/cellular.light", conflicts_with(rate, rate_changes, priority))]
+    pub light_trace: Option<String>,
     /// The propagation delay.
     #[setting(example = "200 ms", unset = "0 s", conflicts_with(delay_trace))]
     pub delay: Option<Duration>,

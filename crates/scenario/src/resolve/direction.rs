@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rtolab_link::{
-    BadState, DelayTrace, DirectionConfig, Discipline, Limit, NamedStage, Opportunities, Outages,
-    RateChange,
+    BadState, DelayTrace, DirectionConfig, Discipline, LightOpportunities, Limit, NamedStage,
+    Opportunities, Outages, RateChange,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
@@ -21,6 +21,7 @@ pub(super) struct Layer<'a> {
     keys: &'a Direction,
     at: Key<'a>,
     rates: Option<RateTrace>,
+    light: Option<Arc<LightOpportunities>>,
     delays: Option<Arc<DelayTrace>>,
     stage: Option<NamedStage>,
 }
@@ -34,11 +35,14 @@ impl<'a> Layer<'a> {
             spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
         }
         let (rates, delays) = traces(keys, run.folder, &at)?;
+        let light = keys.light_trace.as_deref();
+        let light = light.map(|file| trace::light(file, run.folder, &at.key("light_trace")));
+        let light = light.transpose()?;
         let stage = keys.stage.as_ref().map(|name| {
             run.prototypes.stage(name).map_err(|expected| at.key("stage").found(&expected))
         });
         let stage = stage.transpose()?.flatten();
-        Ok(Self { keys, at, rates, delays, stage })
+        Ok(Self { keys, at, rates, light, delays, stage })
     }
 
     /// The place of `key`, if this layer has it.
@@ -105,12 +109,14 @@ impl<'a> Layers<'a> {
     pub(super) fn resolve(&self, outages: &Outages, packets: Packets) -> Result<DirectionConfig> {
         let Pace { rate, changes: rate_changes, period: rate_period, opportunities } =
             self.pace()?;
+        let light = self.light(opportunities.is_some())?;
         let (delay, delays) = self.delay();
         let config = DirectionConfig {
             rate,
             rate_changes,
             rate_period,
             opportunities,
+            light,
             delay,
             delays,
             jitter: self.key(|keys| keys.jitter.clone()),
@@ -178,6 +184,20 @@ impl<'a> Layers<'a> {
                 Err(at.key("rate_changes").error(format!("{found}; {expected}")))
             }
             _ => Ok(Pace { rate, changes: changes.clone(), ..Pace::default() }),
+        }
+    }
+
+    /// The opportunities of trains, which need those of the saturated link.
+    fn light(&self, is_traced: bool) -> Result<Option<Arc<LightOpportunities>>> {
+        let nearest = [self.own, self.link].into_iter().find(|layer| layer.light.is_some());
+        match nearest {
+            Some(layer) if !is_traced => {
+                let expected =
+                    "expected rate_trace, a trace of mahimahi, for the packets after them";
+                let problem = format!("found opportunities of first packets alone; {expected}");
+                Err(layer.at.key("light_trace").error(problem))
+            }
+            nearest => Ok(nearest.and_then(|layer| layer.light.clone())),
         }
     }
 

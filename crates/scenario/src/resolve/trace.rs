@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rtolab_link::{DelayTrace, Opportunities, RateChange};
+use rtolab_link::{DelayTrace, LightOpportunities, Opportunities, RateChange};
 use rtolab_time::{Duration, Instant};
 
 use super::key::Key;
@@ -36,6 +36,21 @@ pub(super) fn rates(file: &str, folder: Folder<'_>, at: &Key<'_>) -> Result<Rate
         false => Ok(RateTrace::Opportunities(Arc::new(trace::mahimahi(&text)?))),
     });
     trace.map_err(|fault| within(&path, fault, at))
+}
+
+/// The opportunities of trains in a trace in `folder`.
+pub(super) fn light(
+    file: &str,
+    folder: Folder<'_>,
+    at: &Key<'_>,
+) -> Result<Arc<LightOpportunities>> {
+    let path = folder.file(file).map_err(|problem| at.error(problem))?;
+    let expected = "a trace of opportunities, its path relative to the scenario";
+    let trains = folder.read(&path, expected, limits::TRACE);
+    let trains = trains.and_then(|text| trace::light(&text));
+    let trains = trains.map_err(|fault| within(&path, fault, at))?;
+    let period = period(trains.iter().map(|(at, _)| *at));
+    Ok(Arc::new(LightOpportunities { trains, period }))
 }
 
 /// The period of a series: the last step holds as long as the one before it. `None` if it has fewer

@@ -43,6 +43,24 @@ fn invalid_mahimahi_traces() {
 }
 
 #[test]
+fn light_opportunities_are_milliseconds() {
+    let ms = |all: &[u64]| all.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
+    let trains = light("# trains\n0 0 0 2\n400\t0 40 # later\n").unwrap();
+    let [first, second] = [ms(&[0, 0, 2]), ms(&[0, 40])];
+    assert_eq!(trains, [(Duration::ZERO, first), (Duration::from_millis(400), second)]);
+    let lines =
+        "expected lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
+    for (text, found) in [
+        ("", "found no line".to_string()),
+        ("0 0\n5", "2: found \"5\"".to_string()),
+        ("0 2 1", "1: found \"0 2 1\"".to_string()),
+        ("0 0.5", "1: found \"0 0.5\"".to_string()),
+    ] {
+        assert_eq!(fault(light(text)), format!("{found}; {lines}"));
+    }
+}
+
+#[test]
 fn rates_are_seconds_and_a_rate() {
     let text = "# from the train\n0 4.5 Mbit/s # at rest\n\n1.25\t900 kbit/s\n";
     assert!(has_rates(text) && !has_rates("0\n5\n"));

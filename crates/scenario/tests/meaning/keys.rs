@@ -5,6 +5,7 @@ pub const DIRECTION: &[(&str, &str)] = &[
     ("rate", "28.8 kbit/s"),
     ("rate_changes", r#"[{ at = "0 s", rate = "9.6 kbit/s" }]"#),
     ("rate_trace", "tests/traces/cellular.up"),
+    ("light_trace", "tests/traces/light.txt"),
     ("delay", "200 ms"),
     ("delay_trace", r#"{ file = "tests/traces/delays.txt" }"#),
     ("jitter", r#"{ uniform = ["0 s", "30 ms"] }"#),
@@ -64,6 +65,7 @@ const COMPANIONS: &[(&str, Set)] = &[
         "link.link.rate_changes.",
         &[("link.link.rate_changes", r#"[{ at = "1 s", rate = "3 Mbit/s" }]"#)],
     ),
+    ("link.link.light_trace", &[("link.link.rate_trace", "tests/traces/cellular.up")]),
     (
         "link.link.delay_trace.",
         &[("link.link.delay_trace", r#"{ file = "tests/traces/delays.txt" }"#)],
@@ -114,6 +116,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("link.link.rate_changes.0.at", "5 s"),
     ("link.link.rate_changes.0.rate", "9.6 kbit/s"),
     ("link.link.rate_trace", "tests/traces/cellular.up"),
+    ("link.link.light_trace", "tests/traces/light.txt"),
     ("link.link.delay", "200 ms"),
     ("link.link.delay_trace.file", "tests/traces/ping.txt"),
     ("link.link.delay_trace.of", "round-trip"),
