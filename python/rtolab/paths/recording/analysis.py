@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from rtolab._rtolab import Error
@@ -12,9 +13,7 @@ from rtolab.paths.series import remove_clock
 
 STEP_S = 2e-6
 """The least time between two delays of a series."""
-SPREAD = 1.15
-"""A train shows the rate if it is this number of times as long at its end as at its beginning."""
-STEADY = 1.25
+STEADY = 1.5
 """The rate counts as constant if nine tenths of the trains are within this factor of the median."""
 ASIDE = 2
 """The rate at a time is the median of this number of trains before, and after, and the one then."""
@@ -68,8 +67,7 @@ class _Direction:
     def rates(self) -> list[tuple[float, float | None]]:
         """For each complete train when it left in ns, and its rate in bit/s.
 
-        The rate is None if the train arrived as fast as it left, so that nothing on the path
-        spread it.
+        The rate is None if too few packets waited for others of their train.
         """
         trains: dict[int, list[int]] = {}
         for number in self.arrived:
@@ -77,15 +75,27 @@ class _Direction:
                 trains.setdefault(self.sent[number].train, []).append(number)
         rates: list[tuple[float, float | None]] = []
         for numbers in trains.values():
-            if len(numbers) < max(3, self.sent[numbers[0]].length // 2):
-                continue
-            left = sorted(self.left[number] for number in numbers)
-            arrived = sorted(self.arrived[number] for number in numbers)
-            begin, end = left[-1] - left[0], arrived[-1] - arrived[0]
-            bits = (len(numbers) - 1) * (TRAIN + self.headers) * 8
-            shows = end > 0 and end > SPREAD * begin
-            rates.append((float(left[0]), bits * 1e9 / end if shows else None))
+            numbers.sort(key=lambda number: self.arrived[number])
+            rates.append((float(self.left[min(numbers)]), self._rate(numbers)))
         return sorted(rates)
+
+    def _rate(self, numbers: list[int]) -> float | None:
+        """The rate that a train shows, in bit/s: of its packets that waited behind another.
+
+        A packet waited if, with the delay of the first one, it would have arrived before the one
+        before it. This host may have paused while it sent the others.
+        """
+        left, arrived = self.left[numbers[0]], self.arrived[numbers[0]]
+        waited = gaps = 0
+        for before, number in pairwise(numbers):
+            # Where one between them is lost, its transmission may be part of the gap.
+            follows = number == before + 1
+            if follows and self.left[number] - left <= self.arrived[before] - arrived:
+                waited += 1
+                gaps += self.arrived[number] - self.arrived[before]
+        if waited < max(2, self.sent[numbers[0]].length // 2) or gaps <= 0:
+            return None
+        return waited * (TRAIN + self.headers) * 8 * 1e9 / gaps
 
     def shadows(self) -> list[tuple[int, int]]:
         """When the queue still holds a train of ours, as departures in ns."""
@@ -93,14 +103,25 @@ class _Direction:
         for number in self.left:
             if self.sent[number].length > 1:
                 trains.setdefault(self.sent[number].train, []).append(number)
-        shadows = []
-        for numbers in trains.values():
-            begin = min(self.left[number] for number in numbers)
-            arrived = [self.arrived[number] for number in numbers if number in self.arrived]
-            least = [self.left[number] for number in numbers if number in self.arrived]
-            spread = max(arrived) - min(arrived) - (max(least) - min(least)) if arrived else 0
-            shadows.append((begin, max(self.left[number] for number in numbers) + max(0, spread)))
-        return sorted(shadows)
+        spreads = [self._spread(numbers) for numbers in trains.values()]
+        # A pause of the path within a train is no queue of ours.
+        most = 2 * median(spreads) if spreads else 0
+        return sorted(
+            (
+                min(self.left[number] for number in numbers),
+                round(max(self.left[number] for number in numbers) + min(spread, most)),
+            )
+            for numbers, spread in zip(trains.values(), spreads, strict=True)
+        )
+
+    def _spread(self, numbers: list[int]) -> int:
+        """How much longer a train was when it arrived than when it left, in ns."""
+        both = [number for number in numbers if number in self.arrived]
+        if not both:
+            return 0
+        left = [self.left[number] for number in both]
+        arrived = [self.arrived[number] for number in both]
+        return max(0, max(arrived) - min(arrived) - (max(left) - min(left)))
 
     def singles(self) -> list[int]:
         """The single probes that met none of our trains, in the order in which they left."""
