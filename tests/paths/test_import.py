@@ -38,7 +38,7 @@ def test_mahimahi_from_the_command_to_a_run(tmp_path: Path) -> None:
     assert f"wrote {out}" in result.output.replace("\n", "")
     scenario = tomllib.loads(out.read_text())
     link = scenario["link"][0]
-    assert scenario["duration"] == "0.02 s"
+    assert scenario["duration"] == "60 s"
     assert (link["delay"], link["queue"]) == ("30 ms", "100 packets")
     assert link["forward"] == {"rate_trace": "path.forward.opportunities"}
     assert (tmp_path / "path.forward.opportunities").read_text() == "0\n1\n1\n2\n4\n10\n"
@@ -87,7 +87,7 @@ def test_invalid_files_and_values(tmp_path: Path) -> None:
         write_scenario(path, tmp_path / "path")
     with pytest.raises(Error, match="mahimahi: found 3 files; expected UP DOWN or TRACE"):
         read_path("mahimahi", [trace] * 3)
-    with pytest.raises(Error, match="FORMAT: found mahimai; expected mahimahi, ping"):
+    with pytest.raises(Error, match="FORMAT: found mahimai; expected mahimahi, cellreplay"):
         read_path("mahimai", [trace])
     (tmp_path / "b").write_bytes(b"1\n\xff\n")
     with pytest.raises(Error, match="b:2: found the byte 0xff; expected UTF-8 text"):
@@ -235,3 +235,39 @@ def test_the_help_names_each_format() -> None:
     assert all(name in help_text for name in FORMATS)
     with pytest.raises(Error, match="--interval: only for ping"):
         read_path("irtt", [Path("a")], 0.1)
+
+
+def cellreplay(folder: Path) -> list[Path]:
+    """Four files: trains on both ways, then the opportunities of the saturated link."""
+    texts = {
+        "up-train": "0 30 0 1 5\n500 40 0 0\n1000 40 0 0\n",
+        "down-train": "0 20 0 4 2 9\n500 60 0 0\n500 61 0 0\n1000 20 0 7\n",
+        "up": "10\n20\n30\n",
+        "down": "5\n10\n",
+    }
+    return [written(folder / name, text) for name, text in texts.items()]
+
+
+def test_cellreplay_has_light_and_heavy_opportunities(tmp_path: Path) -> None:
+    link = imported(tmp_path, "cellreplay", *cellreplay(tmp_path))["link"][0]
+    assert link["forward"] == {
+        "rate_trace": "path.forward.opportunities",
+        "light_trace": "path.forward.light",
+        "delay_trace": {"file": "path.forward.delays", "repeats": True},
+    }
+    assert (tmp_path / "path.forward.light").read_text().splitlines()[1:] == [
+        "0 0 2 2 9",
+        "500 0 0",
+        "1000 0 7",
+    ]
+    assert (tmp_path / "path.forward.delays").read_text().splitlines()[1:] == [
+        "0 20",
+        "0.5 60",
+        "1 20",
+    ]
+    assert (tmp_path / "path.backward.opportunities").read_text() == "10\n20\n30\n"
+    # A SYN takes a light opportunity at once, and the base delay of 30 ms; its answer 20 ms.
+    sent = rtolab.run(tmp_path / "path.toml", sender="linux").segments
+    sent = sent.filter(event="sent").sort("at_s").head(2)
+    took = (sent["fate_at_s"] - sent["at_s"]).to_list()
+    assert took == pytest.approx([0.020, 0.030])

@@ -16,6 +16,8 @@ from rtolab.paths.measured import MeasuredPath, OneWay
 LINK = "path"
 COMMENTS_AT = 37
 """The column of comments, as in the shipped scenarios."""
+SHORTEST_S = 60
+"""A shorter series repeats until then, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class _Scenario:
         yield from (f"# {line}".rstrip() for line in path.origin)
         yield ""
         yield f"title = {_quoted(path.title)}"
-        yield f'duration = "{_number(path.duration_s)} s"'
+        yield from self._duration()
         yield ""
         yield "[[link]]"
         yield f'name = "{LINK}"'
@@ -96,6 +98,18 @@ class _Scenario:
         yield 'from = "server"'
         yield 'to = "client"'
         yield 'bytes = "5 MB"'
+
+    def _duration(self) -> Iterator[str]:
+        length = self.path.duration_s
+        if length >= SHORTEST_S or not self._repeats():
+            yield f'duration = "{_number(length)} s"'
+        else:
+            line = f'duration = "{SHORTEST_S} s"'.ljust(COMMENTS_AT)
+            yield f"{line}# the series repeats after {_number(length)} s"
+
+    def _repeats(self) -> bool:
+        """Outages happen once, and so do the delays around them."""
+        return not any(part.outages for part in self._parts())
 
     def _parts(self) -> tuple[OneWay, ...]:
         return self.path.both, self.path.forward, self.path.backward
@@ -135,9 +149,7 @@ class _Scenario:
             name = f"{begin}.delays"
             self.series[name] = _series(part.delays, "seconds, milliseconds")
             of = ', of = "round-trip"' if part.round_trip else ""
-            # Outages happen once, and so do the delays around them.
-            once = len(part.delays) == 1 or any(part.outages for part in self._parts())
-            repeats = "" if once else ", repeats = true"
+            repeats = ", repeats = true" if self._repeats() and len(part.delays) > 1 else ""
             yield f"delay_trace = {{ file = {_quoted(name)}{of}{repeats} }}"
         if part.reorders:
             yield 'order = "free"'
