@@ -36,7 +36,8 @@ pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
 }
 
 /// Opportunities of trains, each line with its start: the time and the opportunities since the
-/// first frame of a train, in whole milliseconds. The times ascend from zero, the opportunities ascend.
+/// first frame of a train, in whole milliseconds. The times ascend from zero, and so do the
+/// opportunities of a train.
 pub(crate) fn light(text: &str) -> Result<Vec<(Duration, Vec<Duration>)>, Fault> {
     let steps = steps(text, LIGHT, |line| {
         let whole = |word: &str| {
@@ -53,8 +54,7 @@ pub(crate) fn light(text: &str) -> Result<Vec<(Duration, Vec<Duration>)>, Fault>
 }
 
 /// The format of a line of opportunities of trains.
-const LIGHT: &str =
-    "lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
+const LIGHT: &str = "lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
 
 /// Are these rates over time, and not a mahimahi trace?
 pub(crate) fn has_rates(text: &str) -> bool {
