@@ -5,9 +5,10 @@ use alloc::sync::Arc;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::LightOpportunities;
-use crate::opportunities::CAPACITY;
 use crate::timeline::{Interrupting, Timeline};
 
+/// The bytes that an opportunity carries.
+pub(crate) const CAPACITY: u32 = 1500;
 /// The transmitter is idle if it has sent nothing for this time, the resolution of the traces.
 const IDLE: Duration = Duration::from_millis(1);
 

@@ -7,12 +7,10 @@ use alloc::sync::Arc;
 use rtolab_time::Instant;
 
 use crate::config::{LightOpportunities, Opportunities};
-use crate::light::Train;
+use crate::light::{CAPACITY, Train};
 use crate::priority::PriorityPackets;
 use crate::timeline::{Interrupting, Timeline};
 
-/// The bytes that an opportunity carries.
-pub(crate) const CAPACITY: u32 = 1500;
 /// A source of higher priority that uses up this number of opportunities in a row never stops.
 const MAX_CONSECUTIVE: u32 = 100_000;
 
