@@ -149,6 +149,18 @@ def scenario_title(path: Path) -> str:
         return ""
 
 
+def scenario_origin(path: Path) -> str:
+    """Where the numbers of a scenario come from, as the comment at its beginning says.
+
+    "measured", "drawn by hand" if they are illustrative, in part at least, or else "published".
+    """
+    begin = path.read_text(encoding="utf-8").partition("\n\n")[0].lower()
+    if "measured by `rtolab record" in begin:
+        return "measured"
+    is_drawn = any(word in begin for word in ("illustrative", "drawn by hand"))
+    return "drawn by hand" if is_drawn else "published"
+
+
 def find_scenario(scenario: str | Path) -> Path:
     """The file of a scenario: an existing path, or an included scenario of that name.
 

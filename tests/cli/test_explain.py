@@ -6,8 +6,10 @@ import pytest
 
 import reference
 from rtolab import Error
+from rtolab.cli import listing
 from rtolab.cli.columns import COLUMNS, SHARED, of_column
 from rtolab.cli.explain import explain, tables
+from rtolab.run import scenario_origin
 
 KEY, POLICY = "key of a scenario", "policy of a sender"
 ROOT = Path(__file__).parents[2]
@@ -79,3 +81,15 @@ def test_every_column_has_a_meaning() -> None:
     assert set().union(*known.values()) >= SHARED.keys()
     (found,) = explain("segments.held_s")
     assert found.about.startswith("How long stalls and spikes")
+
+
+def test_scenarios_say_whether_they_are_measured_or_drawn(tmp_path: Path) -> None:
+    origins = {
+        one["name"]: one["origin"] for one in listing.document(listing.Kind.SCENARIOS)["scenarios"]
+    }
+    drawn = ("satellite-handover", "lte-handover", "wifi-power-save", "ping-replay", "mahimahi")
+    assert {origins[name] for name in drawn} == {"drawn by hand"}
+    assert origins["delays2001-hold"] == "published"
+    recorded = tmp_path / "path.toml"
+    recorded.write_text("# Measured by `rtolab record HOST`.\n\ntitle = 'A path'\n")
+    assert scenario_origin(recorded) == "measured"

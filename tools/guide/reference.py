@@ -162,11 +162,13 @@ def _measures() -> Iterator[str]:
 
 def _scenarios() -> Iterator[str]:
     yield "On this page you choose a scenario. `rtolab run NAME` runs it; its file is a start"
-    yield "for your own."
+    yield "for your own. The numbers of a `published` one are those of its source, or marked as"
+    yield "assumed in the file; those `drawn by hand` are illustrative, in part at least. For a"
+    yield "path of today, [measure or import one](../measure.md)."
     scenarios = listing.document(listing.Kind.SCENARIOS)["scenarios"]
     link = "[`{name}`](../../scenarios/{name}.toml)"
-    rows = [(link.format(name=s["name"]), s["title"]) for s in scenarios]
-    yield from _table(("name", "what it is"), rows)
+    rows = [(link.format(name=s["name"]), s["title"], s["origin"]) for s in scenarios]
+    yield from _table(("name", "what it is", "origin"), rows)
 
 
 # The tables of runs.

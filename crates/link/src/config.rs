@@ -172,6 +172,18 @@ pub struct Opportunities {
     pub period: Duration,
 }
 
+/// Opportunities of the first frames after an idle time, as `CellReplay` records them beside those
+/// of a saturated link: Sentosa and others, "`CellReplay`: Towards accurate record-and-replay for
+/// cellular networks", NSDI 2025.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LightOpportunities {
+    /// Instants since the start of the trace, ascending from zero, and from each on the
+    /// opportunities of a train of frames, since its first frame, ascending.
+    pub trains: Vec<(Duration, Vec<Duration>)>,
+    /// The period after which the trace repeats; `None`: the last opportunities stay.
+    pub period: Option<Duration>,
+}
+
 /// A series of propagation delays, for example from ping: each holds until the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
@@ -354,12 +366,20 @@ pub struct DirectionConfig {
     pub receive_buffer: Limit,
     /// Changes of the rate.
     pub rate_changes: Vec<RateChange>,
+    /// The period after which the rate and its changes repeat; `None`: the last rate stays. Above
+    /// the time of the last change.
+    pub rate_period: Option<Duration>,
     /// Opportunities to send, instead of a rate.
     pub opportunities: Option<Arc<Opportunities>>,
+    /// Opportunities of the first frames after an idle time; only beside `opportunities`, which
+    /// then count once these are used up.
+    pub light: Option<Arc<LightOpportunities>>,
     /// Changing propagation delays, instead of `delay`.
     pub delays: Option<Arc<DelayTrace>>,
     /// A random additional delay of each frame.
     pub jitter: Option<Distribution>,
+    /// The time after which the correlation of jitter has fallen to 1/e; `None`: it is independent.
+    pub jitter_correlation: Option<Duration>,
     /// Do frames keep their order although their delays differ?
     pub order: Order,
     /// The queue discipline, in addition to the limit.

@@ -42,6 +42,21 @@ impl Distribution {
     }
 }
 
+impl Distribution {
+    /// The length that a draw exceeds with probability 1 - `p`, for `p` in (0, 1).
+    pub(crate) fn quantile(&self, p: f64) -> Duration {
+        match self {
+            Self::Constant(length) => *length,
+            Self::Uniform(a, b) => *a + nanos(b.saturating_sub(*a).nanos() as f64 * p),
+            Self::Exponential(mean) => nanos(-libm::log1p(-p) * mean.nanos() as f64),
+            Self::LogNormal(law) => nanos(law.quantile(p)),
+            Self::Gamma(law) => nanos(law.quantile(p)),
+            Self::Pareto(law) => nanos(law.quantile(p)),
+            Self::Empirical(law) => nanos(law.quantile(p)),
+        }
+    }
+}
+
 impl Default for Distribution {
     fn default() -> Self {
         Self::Constant(Duration::ZERO)

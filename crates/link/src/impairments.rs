@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use crate::config::{DirectionConfig, Probability, Spikes};
-use crate::distribution::Distribution;
+use crate::jitter::Jitter;
 use crate::stream::{Rng, Stream};
 
 /// The state of a link; a link without states is always in the good one.
@@ -48,7 +48,7 @@ pub(crate) struct Impairments {
     drops: Vec<u32>,
     errors: Option<Errors>,
     spikes: Option<(Spikes, Rng)>,
-    jitter: Option<(Distribution, Rng)>,
+    jitter: Option<Jitter>,
     corruption: Option<RandomEvent>,
     duplication: Option<Duplication>,
 }
@@ -86,7 +86,7 @@ struct Errors {
 #[derive(Clone, Debug)]
 struct Duplication {
     chance: RandomEvent,
-    jitter: Option<(Distribution, Rng)>,
+    jitter: Option<Jitter>,
 }
 
 impl Impairments {
@@ -95,7 +95,7 @@ impl Impairments {
         let mut drops: Vec<u32> = config.drops.iter().copied().filter(|n| *n > 0).collect();
         drops.sort_unstable_by(|a, b| b.cmp(a));
         drops.dedup();
-        let jitter = |name| config.jitter.clone().map(|jitter| (jitter, stream.child(name).rng()));
+        let jitter = |name| Jitter::new(config, stream.child(name));
         let duplication = RandomEvent::new(config.duplication, stream.child("duplication"));
         let mut impairments = Self {
             is_plain: false,
@@ -127,13 +127,13 @@ impl Impairments {
         self.is_plain
     }
 
-    /// Draws the impairments of the next frame.
+    /// Draws the impairments of the next frame, whose transmission begins at `at`.
     #[inline]
-    pub(crate) fn draw(&mut self) -> FrameImpairments {
-        if self.is_plain { FrameImpairments::default() } else { self.find() }
+    pub(crate) fn draw(&mut self, at: Instant) -> FrameImpairments {
+        if self.is_plain { FrameImpairments::default() } else { self.find(at) }
     }
 
-    fn find(&mut self) -> FrameImpairments {
+    fn find(&mut self, at: Instant) -> FrameImpairments {
         self.transmitted = self.transmitted.wrapping_add(1);
         let script = self.drops.last() == Some(&self.transmitted);
         if script {
@@ -143,9 +143,9 @@ impl Impairments {
             script,
             error: self.errors.as_mut().map_or(ErrorDraw::default(), Errors::draw),
             spike: self.spikes.as_mut().map_or(Duration::ZERO, |(spikes, rng)| spike(spikes, rng)),
-            jitter: span(&mut self.jitter),
+            jitter: Jitter::next(&mut self.jitter, at),
             corrupt: self.corruption.as_mut().is_some_and(RandomEvent::happens),
-            duplicate: self.duplication.as_mut().and_then(Duplication::draw),
+            duplicate: self.duplication.as_mut().and_then(|second| second.draw(at)),
         }
     }
 
@@ -191,14 +191,10 @@ impl Errors {
 
 impl Duplication {
     /// Draws the jitter even without a second copy, so that the n-th draw stays the n-th frame's.
-    fn draw(&mut self) -> Option<Duration> {
-        let jitter = span(&mut self.jitter);
+    fn draw(&mut self, at: Instant) -> Option<Duration> {
+        let jitter = Jitter::next(&mut self.jitter, at);
         self.chance.happens().then_some(jitter)
     }
-}
-
-fn span(random: &mut Option<(Distribution, Rng)>) -> Duration {
-    random.as_mut().map_or(Duration::ZERO, |(distribution, rng)| rng.span(distribution))
 }
 
 /// Draws both numbers even without a spike, so that the n-th draw stays the n-th frame's.

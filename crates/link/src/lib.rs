@@ -19,8 +19,10 @@ mod format;
 mod frame;
 mod header_compression;
 mod impairments;
+mod jitter;
 mod laws;
 mod layers;
+mod light;
 mod medium;
 mod occupancy;
 mod one_way;
@@ -42,8 +44,8 @@ mod waiting;
 pub use channel::Channel;
 pub use config::{
     Arq, BadState, BlockLossDetection, ChannelConfig, CoDel, DelayTrace, DirectionConfig,
-    Discipline, Interval, Limit, Opportunities, Order, Outages, Priority, Probability, RateChange,
-    Red, SpikeHolds, Spikes, StallHolds, Stalls, States,
+    Discipline, Interval, LightOpportunities, Limit, Opportunities, Order, Outages, Priority,
+    Probability, RateChange, Red, SpikeHolds, Spikes, StallHolds, Stalls, States,
 };
 pub use distribution::Distribution;
 pub use fifo::Fifo;

@@ -138,7 +138,7 @@ impl Medium {
             let propagation = self.delays.constant();
             return LineTransit::undisturbed(end, end + propagation, propagation);
         }
-        let mut impaired = self.impairments.draw();
+        let mut impaired = self.impairments.draw(start);
         let (service, mut spike) = match self.spike_holds {
             SpikeHolds::Service => (impaired.spike, Duration::ZERO),
             SpikeHolds::Delivery => (Duration::ZERO, impaired.spike),

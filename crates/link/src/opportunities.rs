@@ -1,16 +1,16 @@
 //! Delivery opportunities of mahimahi (`mm-link`): Netravali and others, "Mahimahi: Accurate
 //! Record-and-Replay for HTTP", 2015.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use rtolab_time::Instant;
 
-use crate::config::Opportunities;
+use crate::config::{LightOpportunities, Opportunities};
+use crate::light::{CAPACITY, Train};
 use crate::priority::PriorityPackets;
 use crate::timeline::{Interrupting, Timeline};
 
-/// The bytes that an opportunity carries.
-const CAPACITY: u32 = 1500;
 /// A source of higher priority that uses up this number of opportunities in a row never stops.
 const MAX_CONSECUTIVE: u32 = 100_000;
 
@@ -26,6 +26,10 @@ pub(crate) struct Slots {
     at: Instant,
     left: u32,
     priority: Option<PriorityBacklog>,
+    /// The first frames after an idle time have opportunities of their own.
+    light: Option<Box<Train>>,
+    /// Is the current opportunity one of those?
+    is_light: bool,
 }
 
 /// The packets that a source of higher priority has to send.
@@ -38,7 +42,11 @@ struct PriorityBacklog {
 }
 
 impl Slots {
-    pub(crate) fn new(trace: Arc<Opportunities>, priority: Option<PriorityPackets>) -> Self {
+    pub(crate) fn new(
+        trace: Arc<Opportunities>,
+        priority: Option<PriorityPackets>,
+        light: Option<Arc<LightOpportunities>>,
+    ) -> Self {
         Self {
             trace,
             round: Instant::START,
@@ -46,6 +54,16 @@ impl Slots {
             at: Instant::START,
             left: 0,
             priority: priority.map(|packets| PriorityBacklog { packets, bytes: 0, consecutive: 0 }),
+            light: light.map(|trace| Box::new(Train::new(trace))),
+            is_light: false,
+        }
+    }
+
+    /// Notes a frame that can be sent from `ready` on, and that the transmitter is idle since
+    /// `idle_from`.
+    pub(crate) fn prepare(&mut self, ready: Instant, idle_from: Instant) {
+        if let Some(train) = &mut self.light {
+            train.begin(ready, idle_from);
         }
     }
 
@@ -57,6 +75,12 @@ impl Slots {
         ready: Instant,
         stalls: &mut Timeline,
     ) -> Instant {
+        let light = self.light.as_mut().and_then(|train| train.seek(ready, stalls));
+        self.is_light = light.is_some();
+        light.unwrap_or_else(|| self.seek_heavy(entry, ready, stalls))
+    }
+
+    fn seek_heavy(&mut self, entry: Instant, ready: Instant, stalls: &mut Timeline) -> Instant {
         loop {
             if self.at == Instant::NEVER {
                 return self.at;
@@ -73,6 +97,14 @@ impl Slots {
     /// When the frame has been sent, from the current opportunity on.
     pub(crate) fn send(&mut self, bytes: u32, stalls: &mut Timeline) -> Instant {
         let mut bytes = bytes;
+        if let Some(train) = self.light.as_mut().filter(|_| self.is_light) {
+            bytes = train.send(bytes, stalls);
+            let at = train.at;
+            if bytes == 0 {
+                return at;
+            }
+            self.seek_heavy(at, at, stalls);
+        }
         while bytes > self.left && self.at < Instant::NEVER {
             bytes -= self.left;
             self.advance(stalls);

@@ -12,6 +12,8 @@ use crate::timeline::{Interrupting, Timeline};
 pub(crate) struct Rates {
     /// In order; the first at time 0.
     steps: Vec<RateChange>,
+    /// They repeat after this time.
+    period: Option<Duration>,
     bad: Option<(Rate, Timeline)>,
 }
 
@@ -35,12 +37,23 @@ impl Rates {
         let mut steps: Vec<_> = config.rate_changes.clone();
         steps.sort_by_key(|step| step.at);
         steps.insert(0, RateChange { at: Instant::START, rate: config.rate });
-        Self { steps, bad: None }
+        Self { steps, period: config.rate_period, bad: None }
     }
 
     fn at(&mut self, at: Instant) -> ConstantRate {
-        let next = self.steps.partition_point(|step| step.at <= at);
-        let until = self.steps.get(next).map_or(Instant::NEVER, |step| step.at);
+        let since = at.since(Instant::START);
+        // When the current repetition began, and when it ends.
+        let (round, end) = match self.period {
+            Some(period) if !period.is_zero() && at < Instant::NEVER => {
+                let round =
+                    Instant::START + (since - Duration::from_nanos(since.nanos() % period.nanos()));
+                (round, round + period)
+            }
+            _ => (Instant::START, Instant::NEVER),
+        };
+        let since = Instant::START + at.since(round);
+        let next = self.steps.partition_point(|step| step.at <= since);
+        let until = self.steps.get(next).map_or(end, |step| round + step.at.since(Instant::START));
         let good = ConstantRate { rate: self.steps[next - 1].rate, until };
         let Some((rate, states)) = &mut self.bad else { return good };
         let change = states.next_change(at);

@@ -5,6 +5,7 @@ use rtolab_settings::Settings;
 use rtolab_time::{Duration, Instant};
 
 use crate::distribution::{Distribution, nanos};
+use crate::quantiles;
 
 /// The source of a random process. Each process of a run has its own stream, derived from the run's
 /// seed and the process's name, so that no process disturbs another.
@@ -98,6 +99,11 @@ impl Rng {
     /// Uniform in (0, 1), of 52 bits, so that no number is rounded to 0 or 1.
     fn between(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
+    /// A standard normal number.
+    pub(crate) fn normal(&mut self) -> f64 {
+        quantiles::normal(self.between())
     }
 
     /// A part, uniform in (0, 1), of a span that is weighted by its length.

@@ -77,7 +77,10 @@ impl Transmitter {
         let packets =
             config.priority.as_ref().and_then(|source| PriorityPackets::new(source, stream));
         let (pace, interruptions) = match (&config.opportunities, packets) {
-            (Some(trace), packets) => (Pace::Slots(Slots::new(Arc::clone(trace), packets)), None),
+            (Some(trace), packets) => (
+                { Pace::Slots(Slots::new(Arc::clone(trace), packets, config.light.clone())) },
+                None,
+            ),
             (None, None) => (Pace::at_rates(config, states), None),
             (None, Some(packets)) => {
                 let rates = Rates::new(config, states);
@@ -94,10 +97,14 @@ impl Transmitter {
     /// begins. No later call may have an earlier `ready`.
     #[inline]
     pub(crate) fn begin(&mut self, entry: Instant, ready: Instant) -> Instant {
-        let ready = ready.max(self.idle_from);
+        let idle_from = self.idle_from;
+        let ready = ready.max(idle_from);
         match &mut self.pace {
             Pace::Constant(_) | Pace::Varying(_) => self.pauses.release(ready),
-            Pace::Slots(slots) => slots.seek(entry, ready, &mut self.pauses.stalls),
+            Pace::Slots(slots) => {
+                slots.prepare(ready, idle_from);
+                slots.seek(entry, ready, &mut self.pauses.stalls)
+            }
         }
     }
 

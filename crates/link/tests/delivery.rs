@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{FrameOutcome, at, channel, drain, forward, numbers, rate, secs, send};
 use rtolab_link::{
-    DelayTrace, Direction, DirectionConfig, Distribution, DropCause, Limit, Order, Outcome,
-    Probability, SpikeHolds, Spikes,
+    DelayTrace, Direction, DirectionConfig, Distribution, DropCause, Empirical, Limit, Order,
+    Outcome, Probability, SpikeHolds, Spikes,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -142,6 +142,68 @@ fn jitter_has_its_distribution_and_its_order() {
     assert!(
         kept.iter().all(|out| matches!(out, FrameOutcome::Arrived { held: Duration::ZERO, .. }))
     );
+}
+
+/// The jitter of frames that are sent every 10 ms, in seconds.
+fn jitter_of(jitter: Distribution, correlation: Option<f64>) -> Vec<f64> {
+    let mut link = channel(&forward(DirectionConfig {
+        jitter: Some(jitter),
+        jitter_correlation: correlation.map(secs),
+        order: Order::Free,
+        ..DirectionConfig::default()
+    }));
+    for number in 0..50_000 {
+        send(&mut link, [number], 100, at(number as f64 / 100.0));
+    }
+    let mut delays: Vec<_> = drain(&mut link)
+        .iter()
+        .map(|out| (out.number(), out.arrival().unwrap().secs_f64() - out.number() as f64 / 100.0))
+        .collect();
+    delays.sort_by_key(|(number, _)| *number);
+    delays.into_iter().map(|(_, delay)| delay).collect()
+}
+
+/// The correlation of the ranks of values that are `distance` apart (Spearman's).
+fn rank_correlation(values: &[f64], distance: usize) -> f64 {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    order.iter().enumerate().for_each(|(rank, index)| ranks[*index] = rank as f64);
+    let n = values.len() as f64;
+    let (mean, variance) = ((n - 1.0) / 2.0, (n * n - 1.0) / 12.0);
+    let pairs = ranks.iter().zip(&ranks[distance..]);
+    let sum: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+    sum / (n - distance as f64) / variance
+}
+
+#[test]
+fn correlated_jitter_keeps_its_distribution() {
+    let laws = [
+        Distribution::Uniform(secs(0.0), secs(1.0)),
+        Distribution::Exponential(secs(1.0)),
+        Distribution::Constant(secs(1.0)),
+        Distribution::Empirical(Empirical::new(vec![secs(1.0), secs(2.0)], true).unwrap().into()),
+    ];
+    for law in laws {
+        let [mut one, mut other] = [None, Some(0.05)].map(|time| jitter_of(law.clone(), time));
+        // The score of normal ranks r has the correlation 6 / pi asin(r / 2) of its ranks.
+        for distance in [1, 5, 10] {
+            let r = libm::exp(-(distance as f64) * 0.01 / 0.05);
+            let expected = 6.0 / std::f64::consts::PI * libm::asin(r / 2.0);
+            if !matches!(law, Distribution::Constant(_)) {
+                let found = rank_correlation(&other, distance);
+                assert!((found - expected).abs() < 0.03, "{law:?}: {found}, {expected} expected");
+                assert!(rank_correlation(&one, distance).abs() < 0.03, "{law:?}");
+            }
+        }
+        one.sort_by(f64::total_cmp);
+        other.sort_by(f64::total_cmp);
+        for part in [0.05, 0.25, 0.5, 0.75, 0.95] {
+            let index = (part * one.len() as f64) as usize;
+            let (found, expected) = (other[index], one[index]);
+            assert!((found - expected).abs() < 0.05 * (1.0 + expected), "{law:?} at {part}");
+        }
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use common::{FrameOutcome, Packet, at, channel, drain, forward, rate, secs, send
 use proptest::prelude::*;
 use rtolab_link::{
     BadState, Channel, ChannelConfig, Direction, DirectionConfig, Distribution, DropCause,
-    Interval, Limit, Opportunities, Priority, RateChange, RenewalProcess, StallHolds, Stalls,
-    States, Stream,
+    Interval, LightOpportunities, Limit, Opportunities, Priority, RateChange, RenewalProcess,
+    StallHolds, Stalls, States, Stream,
 };
 use rtolab_time::{Duration, Instant};
 
@@ -59,6 +59,18 @@ fn a_rate_change_at_the_start_replaces_the_rate() {
 }
 
 #[test]
+fn rates_repeat() {
+    let rate_changes = vec![change(0.0, 8_000), change(1.0, 16_000)];
+    let rate_period = Some(secs(2.0));
+    let mut link = channel(&forward(DirectionConfig { rate_changes, rate_period, ..slow() }));
+    // 1000 bytes in the first second of each repetition, 2000 in the second.
+    send(&mut link, 1..=7, 1000, at(0.0));
+    assert_eq!(arrivals(&mut link), [1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0].map(at));
+    send(&mut link, [8], 2000, at(1_000_000.5));
+    assert_eq!(arrivals(&mut link), [at(1_000_001.75)]);
+}
+
+#[test]
 fn the_bad_state_has_its_own_rate() {
     let span = |length| Distribution::Constant(secs(length));
     let residence = RenewalProcess { good: span(1.0), bad: span(2.0), stationary: false };
@@ -103,6 +115,31 @@ fn a_trace_repeats_for_ever_and_idle_rounds_are_lost() {
     send(&mut link, 1..=3, 1500, at(70.0));
     send(&mut link, [4], 1500, at(140.003));
     assert_eq!(arrivals(&mut link), [70.003, 70.007, 70.010, 140.007].map(at));
+}
+
+#[test]
+fn the_first_frames_after_an_idle_time_have_their_own_opportunities() {
+    let ms = |all: &[u64]| all.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
+    let trains = vec![(Duration::ZERO, ms(&[0, 3])), (secs(1.0), ms(&[0, 0, 40]))];
+    let light = LightOpportunities { trains, period: Some(secs(2.0)) };
+    let config = DirectionConfig {
+        opportunities: Some(opportunities(&[10, 20, 30, 40, 50], 50)),
+        light: Some(Arc::new(light)),
+        ..DirectionConfig::default()
+    };
+    let mut link = channel(&forward(config));
+    // Two leave as a train, the others whenever the saturated link permits.
+    send(&mut link, 1..=4, 1500, at(0.0));
+    // Idle again. The third frame comes too soon for another train.
+    send(&mut link, [5, 6], 1500, at(0.9));
+    send(&mut link, [7], 1500, at(0.9035));
+    // Other opportunities, and a frame that spans two of them.
+    send(&mut link, [8], 3000, at(1.5));
+    send(&mut link, [9], 1000, at(1.5));
+    // The trace repeats. A frame exceeds its opportunities.
+    send(&mut link, [10], 4000, at(2.1));
+    let ends = [0.0, 0.003, 0.01, 0.02, 0.9, 0.903, 0.91, 1.5, 1.54, 2.11];
+    assert_eq!(arrivals(&mut link), ends.map(at));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Parsers for recorded traces: delivery opportunities and delays.
 
 use rtolab_link::Opportunities;
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Rate};
 
 use crate::files::Fault;
 
@@ -35,6 +35,47 @@ pub(crate) fn mahimahi(text: &str) -> Result<Opportunities, Fault> {
     Ok(Opportunities { at, period: last })
 }
 
+/// Opportunities of trains, each line with its start: the time and the opportunities since the
+/// first frame of a train, in whole milliseconds. The times ascend from zero, and so do the
+/// opportunities of a train.
+pub(crate) fn light(text: &str) -> Result<Vec<(Duration, Vec<Duration>)>, Fault> {
+    let steps = steps(text, LIGHT, |line| {
+        let whole = |word: &str| {
+            milliseconds(word).filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let all: Option<Vec<_>> = line.split_whitespace().map(whole).collect();
+        let (at, train) = all.as_deref()?.split_first()?;
+        (!train.is_empty() && train.is_sorted()).then(|| (*at, train.to_vec()))
+    })?;
+    match steps.is_empty() {
+        true => Err(Fault::whole(format!("found no line; expected {LIGHT}"))),
+        false => Ok(steps),
+    }
+}
+
+/// The format of a line of opportunities of trains.
+const LIGHT: &str = "lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
+
+/// Are these rates over time, and not a mahimahi trace?
+pub(crate) fn has_rates(text: &str) -> bool {
+    text.contains("bit/s")
+}
+
+/// The format of a line of rates.
+const RATE: &str = "lines of seconds and a rate such as \"0.5 20 Mbit/s\"";
+
+/// Rates, each with its start, from lines of seconds and a rate. The times ascend from zero.
+pub(crate) fn rates(text: &str) -> Result<Vec<(Duration, Rate)>, Fault> {
+    let steps = steps(text, RATE, |line| {
+        let (at, rate) = line.split_once(char::is_whitespace)?;
+        seconds(at).zip(rate.trim().parse().ok())
+    })?;
+    match steps.is_empty() {
+        true => Err(Fault::whole(format!("found no rate; expected {RATE}"))),
+        false => Ok(steps),
+    }
+}
+
 /// Delays, each with its start: from lines of seconds and milliseconds, or from the output of
 /// `ping -D`. The times ascend from zero.
 pub(crate) fn delays(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
@@ -53,16 +94,27 @@ const STEP: &str = "lines of seconds and milliseconds such as \"0.5 120\"";
 
 /// Lines of seconds and milliseconds.
 fn series(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
-    let mut steps = Vec::<(Duration, Duration)>::new();
+    steps(text, STEP, |line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [at, delay] => seconds(at).zip(milliseconds(delay)),
+        _ => None,
+    })
+}
+
+/// Lines of a time and a value, which `read` reads, in the format `expected`. The times ascend from
+/// zero.
+fn steps<T>(
+    text: &str,
+    expected: &str,
+    read: impl Fn(&str) -> Option<(Duration, T)>,
+) -> Result<Vec<(Duration, T)>, Fault> {
+    let mut steps = Vec::<(Duration, T)>::new();
     for (number, line) in lines(text) {
-        let line = line.split('#').next().unwrap_or_default();
-        let step = match line.split_whitespace().collect::<Vec<_>>()[..] {
-            [] => continue,
-            [at, delay] => seconds(at).zip(milliseconds(delay)),
-            _ => None,
-        };
-        let (at, delay) = step.ok_or_else(|| {
-            Fault::on(number, format!("found {:?}; expected {STEP}", start_of(line)))
+        let line = line.split('#').next().unwrap_or_default().trim_end();
+        if line.is_empty() {
+            continue;
+        }
+        let (at, value) = read(line).ok_or_else(|| {
+            Fault::on(number, format!("found {:?}; expected {expected}", start_of(line)))
         })?;
         match steps.last() {
             None if !at.is_zero() => {
@@ -74,7 +126,7 @@ fn series(text: &str) -> Result<Vec<(Duration, Duration)>, Fault> {
                 let problem = format!("found {at} after {last}; expected {expected}");
                 return Err(Fault::on(number, problem));
             }
-            _ => steps.push((at, delay)),
+            _ => steps.push((at, value)),
         }
     }
     Ok(steps)

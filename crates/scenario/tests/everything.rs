@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use rtolab_link::{
-    Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages, Red,
+    Arq, BlockLossDetection, CoDel, Direction, Discipline, Distribution, Order, Outages,
+    RateChange, Red,
 };
 use rtolab_scenario::{MiddleboxConfig, MiddleboxKind, Route, Scenario, Workload};
 use rtolab_time::{Duration, Instant, Rate};
@@ -114,6 +115,20 @@ fn opportunities_come_from_a_file_next_to_the_scenario() {
     let trace = with(&[]).links[1].channel.forward.opportunities.clone().unwrap();
     assert_eq!((trace.at.len(), trace.period), (6, millis(40)));
     assert_eq!(with(&[]).links[1].channel.forward.rate, None);
+}
+
+#[test]
+fn rates_come_from_a_file_next_to_the_scenario() {
+    let set = [("link.radio-2.rate_trace", "traces/rates.txt")];
+    let direction = with(&set).links[1].channel.forward.clone();
+    assert_eq!((direction.rate, direction.opportunities), (rate(400_000), None));
+    let changes = [(0, 400_000), (1_500, 9_600), (2_000, 1_000_000)];
+    let changes =
+        changes.map(|(at, bits)| RateChange { at: Instant::START + millis(at), rate: rate(bits) });
+    assert_eq!(
+        (&direction.rate_changes[..], direction.rate_period),
+        (&changes[..], Some(millis(2_500)))
+    );
 }
 
 /// A key of a direction replaces the alternatives to it in the link.

@@ -41,6 +41,17 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "run:run",
         ("rtolab run stall --sender sack --sender sack+frto --set link.radio.delay='400 ms'",),
     ),
+    "import": (
+        "importing:import_",
+        ("rtolab import mahimahi cellular.up cellular.down --delay '20 ms' --out cellular.toml",),
+    ),
+    "record": (
+        "record:record",
+        (
+            "rtolab record --serve",
+            "rtolab record 192.0.2.1 --token 7e5b2c9a01d4f386 --out path.toml",
+        ),
+    ),
     "reproduce": (
         "reproduce:reproduce",
         ("rtolab reproduce frto2002/table1 --runs 30 --assume link.wireless.spikes.holds=service",),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtolab import _rtolab
-from rtolab.run import included_scenarios, scenario_title
+from rtolab.run import included_scenarios, scenario_origin, scenario_title
 from rtolab.suites import ABOUT, PARTS, VERSIONS
 
 
@@ -98,7 +98,12 @@ def _measures() -> list[dict[str, str]]:
 
 def _scenarios() -> list[dict[str, str]]:
     return [
-        {"name": name, "title": scenario_title(path), "path": str(path)}
+        {
+            "name": name,
+            "title": scenario_title(path),
+            "origin": scenario_origin(path),
+            "path": str(path),
+        }
         for name, path in included_scenarios().items()
     ]
 
@@ -159,7 +164,8 @@ def _measures_text(width: int) -> RenderableType:
 
 
 def _scenarios_text(width: int) -> RenderableType:
-    return _table("Scenarios", [(s["name"], s["title"]) for s in _scenarios()], width)
+    rows = [(s["name"], s["title"], s["origin"]) for s in _scenarios()]
+    return _table("Scenarios", rows, width)
 
 
 def _conform_text(width: int) -> RenderableType:
@@ -186,7 +192,7 @@ INDENT, GAP, ALWAYS = 2, 2, 2
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], width: int) -> RenderableType:
-    """A line for each row. The third column, the source, appears only if it fits as a whole."""
+    """A line for each row. The third column appears only if it fits as a whole."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     shown = len(widths)
     if shown > ALWAYS and INDENT + sum(widths) + GAP * (shown - 1) > width:

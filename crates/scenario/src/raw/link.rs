@@ -79,10 +79,17 @@ pub(crate) struct Direction {
         conflicts_with(rate_trace)
     )]
     pub rate_changes: Option<Vec<RateChange>>,
-    /// A trace of mahimahi instead of a rate: a line for each packet of 1500 bytes that the link
-    /// can send, the time in milliseconds. The path is relative to this file.
+    /// A file instead of a rate, which starts again after its end: a trace of mahimahi, with a line
+    /// for each packet of 1500 bytes that the link can send, the time in milliseconds; or rates
+    /// over time, lines such as `0.5 20 Mbit/s` of seconds and the rate from then on. The path is
+    /// relative to this file.
     #[setting(example = "traces/cellular.up", conflicts_with(rate, rate_changes))]
     pub rate_trace: Option<String>,
+    /// A file of opportunities for the first packets after an idle time, before those of
+    /// `rate_trace`, as CellReplay measures them: lines such as `500 0 0 2 5`, the time from which
+    /// the line holds and when each opportunity comes after the first packet, in milliseconds.
+    #[setting(example = "traces/cellular.light", conflicts_with(rate, rate_changes, priority))]
+    pub light_trace: Option<String>,
     /// The propagation delay.
     #[setting(example = "200 ms", unset = "0 s", conflicts_with(delay_trace))]
     pub delay: Option<Duration>,
@@ -92,6 +99,10 @@ pub(crate) struct Direction {
     /// A random delay that is added to the propagation delay of each frame.
     #[setting(table, example = "{ exponential = \"3.5 s\" }")]
     pub jitter: Option<Distribution>,
+    /// The correlation time of jitter: frames at this distance have a correlation of 1/e (of their
+    /// normal scores). It needs jitter, whose distribution it keeps.
+    #[setting(format = Positive, example = "200 ms", unset = "each frame's is independent")]
+    pub jitter_correlation: Option<Duration>,
     /// Do frames keep their order if their delays differ?
     #[setting(unset = "kept")]
     pub order: Option<Order>,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use rtolab_link::{
-    BadState, DelayTrace, DirectionConfig, Discipline, Limit, NamedStage, Opportunities, Outages,
-    RateChange,
+    BadState, DelayTrace, DirectionConfig, Discipline, LightOpportunities, Limit, NamedStage,
+    Opportunities, Outages, RateChange,
 };
 use rtolab_time::{Duration, Instant, Rate};
 
 use super::key::Key;
 use super::run::{Packets, Run};
+use super::trace::RateTrace;
 use super::{queue, spans, trace};
 use crate::Result;
 use crate::files::Folder;
@@ -19,7 +20,8 @@ use crate::raw::Direction;
 pub(super) struct Layer<'a> {
     keys: &'a Direction,
     at: Key<'a>,
-    opportunities: Option<Arc<Opportunities>>,
+    rates: Option<RateTrace>,
+    light: Option<Arc<LightOpportunities>>,
     delays: Option<Arc<DelayTrace>>,
     stage: Option<NamedStage>,
 }
@@ -32,12 +34,15 @@ impl<'a> Layer<'a> {
         if let Some(stalls) = &keys.stalls {
             spans::check_stalls(stalls, run.duration, &at.key("stalls"))?;
         }
-        let (opportunities, delays) = traces(keys, run.folder, &at)?;
+        let (rates, delays) = traces(keys, run.folder, &at)?;
+        let light = keys.light_trace.as_deref();
+        let light = light.map(|file| trace::light(file, run.folder, &at.key("light_trace")));
+        let light = light.transpose()?;
         let stage = keys.stage.as_ref().map(|name| {
             run.prototypes.stage(name).map_err(|expected| at.key("stage").found(&expected))
         });
         let stage = stage.transpose()?.flatten();
-        Ok(Self { keys, at, opportunities, delays, stage })
+        Ok(Self { keys, at, rates, light, delays, stage })
     }
 
     /// The place of `key`, if this layer has it.
@@ -46,11 +51,11 @@ impl<'a> Layer<'a> {
     }
 }
 
-type Traces = (Option<Arc<Opportunities>>, Option<Arc<DelayTrace>>);
+type Traces = (Option<RateTrace>, Option<Arc<DelayTrace>>);
 
 fn traces(keys: &Direction, folder: Folder<'_>, at: &Key<'_>) -> Result<Traces> {
     let rates = keys.rate_trace.as_deref();
-    let rates = rates.map(|file| trace::opportunities(file, folder, &at.key("rate_trace")));
+    let rates = rates.map(|file| trace::rates(file, folder, &at.key("rate_trace")));
     let delays = keys.delay_trace.as_ref();
     let delays = delays.map(|written| trace::delays(written, folder, &at.key("delay_trace")));
     Ok((rates.transpose()?, delays.transpose()?))
@@ -84,8 +89,14 @@ fn check_memory(keys: &Direction, at: &Key<'_>) -> Result<()> {
     }
 }
 
-/// The rate of a direction, its changes, or the trace that replaces both.
-type Pace = (Option<Rate>, Vec<RateChange>, Option<Arc<Opportunities>>);
+/// The rate of a direction and its changes, or the trace that replaces both.
+#[derive(Default)]
+struct Pace {
+    rate: Option<Rate>,
+    changes: Vec<RateChange>,
+    period: Option<Duration>,
+    opportunities: Option<Arc<Opportunities>>,
+}
 
 /// The keys of a direction, then those of its link.
 pub(super) struct Layers<'a> {
@@ -96,15 +107,20 @@ pub(super) struct Layers<'a> {
 impl<'a> Layers<'a> {
     /// One direction of a link, with its own `outages`.
     pub(super) fn resolve(&self, outages: &Outages, packets: Packets) -> Result<DirectionConfig> {
-        let (rate, rate_changes, opportunities) = self.pace()?;
+        let Pace { rate, changes: rate_changes, period: rate_period, opportunities } =
+            self.pace()?;
+        let light = self.light(opportunities.is_some())?;
         let (delay, delays) = self.delay();
         let config = DirectionConfig {
             rate,
             rate_changes,
+            rate_period,
             opportunities,
+            light,
             delay,
             delays,
             jitter: self.key(|keys| keys.jitter.clone()),
+            jitter_correlation: self.key(|keys| keys.jitter_correlation),
             order: self.key(|keys| keys.order).unwrap_or_default(),
             queue: self.key(|keys| keys.queue).unwrap_or_default(),
             priority: self.key(|keys| keys.priority.clone()),
@@ -148,19 +164,40 @@ impl<'a> Layers<'a> {
             rate.is_some() || rate_changes.is_some() || rate_trace.is_some()
         };
         let nearest = [&self.own, &self.link].into_iter().find(|layer| has_rate(layer));
-        if let Some(trace) = nearest.and_then(|layer| layer.opportunities.clone()) {
-            return Ok((None, Vec::new(), Some(trace)));
+        match nearest.and_then(|layer| layer.rates.clone()) {
+            Some(RateTrace::Opportunities(trace)) => {
+                return Ok(Pace { opportunities: Some(trace), ..Pace::default() });
+            }
+            Some(RateTrace::Rates(changes, period)) => {
+                let rate = changes.first().and_then(|first| first.rate);
+                return Ok(Pace { rate, changes, period, opportunities: None });
+            }
+            None => (),
         }
         let rate = self.key(|keys| keys.rate);
         let changes = self.find(|keys| keys.rate_changes.as_ref());
-        let Some((changes, at)) = changes else { return Ok((rate, Vec::new(), None)) };
+        let Some((changes, at)) = changes else { return Ok(Pace { rate, ..Pace::default() }) };
         match changes.first() {
             Some(first) if rate.is_none() && first.at > Instant::START => {
                 let found = format!("found no rate before {}", first.at.since(Instant::START));
                 let expected = "expected rate beside rate_changes, or a change at 0 s";
                 Err(at.key("rate_changes").error(format!("{found}; {expected}")))
             }
-            _ => Ok((rate, changes.clone(), None)),
+            _ => Ok(Pace { rate, changes: changes.clone(), ..Pace::default() }),
+        }
+    }
+
+    /// The opportunities of trains, which need those of the saturated link.
+    fn light(&self, is_traced: bool) -> Result<Option<Arc<LightOpportunities>>> {
+        let nearest = [self.own, self.link].into_iter().find(|layer| layer.light.is_some());
+        match nearest {
+            Some(layer) if !is_traced => {
+                let expected =
+                    "expected rate_trace, a trace of mahimahi, for the packets after them";
+                let problem = format!("found opportunities of first packets alone; {expected}");
+                Err(layer.at.key("light_trace").error(problem))
+            }
+            nearest => Ok(nearest.and_then(|layer| layer.light.clone())),
         }
     }
 
@@ -191,7 +228,7 @@ impl<'a> Layers<'a> {
 
     fn bad(&self) -> Result<BadState> {
         let Some((bad, at)) = self.find(|keys| keys.bad) else { return Ok(BadState::default()) };
-        if bad.rate.is_some() && self.pace()?.2.is_some() {
+        if bad.rate.is_some() && self.pace()?.opportunities.is_some() {
             let problem = "found a rate beside rate_trace; expected only one of them";
             return Err(at.key("bad").key("rate").error(problem));
         }

@@ -33,6 +33,7 @@ pub(super) fn channel(written: &Channel, run: &Run<'_>, at: &Key<'_>) -> Result<
     check_outages(&config, run.duration, at)?;
     check_states(&config, layers, at)?;
     check_memory(&config, layers)?;
+    check_correlation(&config, layers)?;
     check_arq(&config, &at.key("arq"))?;
     check_compression(&config, layers)?;
     Ok(config)
@@ -79,6 +80,17 @@ fn check_memory(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<()> {
             let problem = "found no losses to remember; expected loss, or bad.loss with states";
             return Err(at.error(problem));
         }
+    }
+    Ok(())
+}
+
+/// `jitter_correlation` needs jitter.
+fn check_correlation(config: &ChannelConfig, layers: [&Layer<'_>; 3]) -> Result<()> {
+    let has = [config.forward.jitter.is_some(), config.backward.jitter.is_some()];
+    for (layer, has) in layers.into_iter().zip([has[0] || has[1], has[0], has[1]]) {
+        let Some(at) = layer.place("jitter_correlation").filter(|_| !has) else { continue };
+        let expected = "expected jitter, such as { exponential = \"30 ms\" }";
+        return Err(at.error(format!("found no jitter to correlate; {expected}")));
     }
     Ok(())
 }

@@ -43,6 +43,46 @@ fn invalid_mahimahi_traces() {
 }
 
 #[test]
+fn light_opportunities_are_milliseconds() {
+    let ms = |all: &[u64]| all.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
+    let trains = light("# trains\n0 0 0 2\n400\t0 40 # later\n").unwrap();
+    let [first, second] = [ms(&[0, 0, 2]), ms(&[0, 40])];
+    assert_eq!(trains, [(Duration::ZERO, first), (Duration::from_millis(400), second)]);
+    let lines =
+        "expected lines of whole milliseconds, a time and opportunities such as \"500 0 0 2 5\"";
+    for (text, found) in [
+        ("", "found no line".to_string()),
+        ("0 0\n5", "2: found \"5\"".to_string()),
+        ("0 2 1", "1: found \"0 2 1\"".to_string()),
+        ("0 0.5", "1: found \"0 0.5\"".to_string()),
+    ] {
+        assert_eq!(fault(light(text)), format!("{found}; {lines}"));
+    }
+}
+
+#[test]
+fn rates_are_seconds_and_a_rate() {
+    let text = "# from the train\n0 4.5 Mbit/s # at rest\n\n1.25\t900 kbit/s\n";
+    assert!(has_rates(text) && !has_rates("0\n5\n"));
+    let steps = [(0.0, 4_500_000), (1.25, 900_000)]
+        .map(|(at, rate)| (secs(at), Rate::from_bits_per_second(rate).unwrap()));
+    assert_eq!(rates(text).unwrap(), steps);
+    let lines = "expected lines of seconds and a rate such as \"0.5 20 Mbit/s\"";
+    for (text, message) in [
+        ("# bit/s", format!("found no rate; {lines}")),
+        ("0 1 Mbit/s\n1", format!("2: found \"1\"; {lines}")),
+        ("0 0 bit/s", format!("1: found \"0 0 bit/s\"; {lines}")),
+        ("1 1 bit/s", "1: found 1 s as the first time; expected 0, where it begins".to_string()),
+        (
+            "0 1 bit/s\n0 2 bit/s",
+            "2: found 0 s after 0 s; expected each time later than the one before it".to_string(),
+        ),
+    ] {
+        assert_eq!(fault(rates(text)), message);
+    }
+}
+
+#[test]
 fn delays_are_seconds_and_milliseconds() {
     let text = "# from the train\n0 120.5 # at rest\n\n1.25\t90\n  2 3000\n";
     let steps = [(0.0, 0.1205), (1.25, 0.09), (2.0, 3.0)].map(|(at, by)| (secs(at), secs(by)));

@@ -98,6 +98,19 @@ fn invalid_states() {
 }
 
 #[test]
+fn correlations_without_jitter() {
+    let messages = errors_with(&[
+        ("loss = 0.05", "loss = 0.05\njitter_correlation = \"1 s\""),
+        ("loss = 0.05", "jitter = { constant = \"1 s\" }\njitter_correlation = \"0 s\""),
+        (
+            "name = \"lan\"",
+            "name = \"lan\"\nforward.jitter.constant = \"1 s\"\nbackward.jitter_correlation = \"1 s\"",
+        ),
+    ]);
+    check("correlations_without_jitter", &messages);
+}
+
+#[test]
 fn loss_memory_without_losses() {
     let memory = ("loss = 0.05", "loss_memory = 0.3");
     let messages = errors_with(&[
