@@ -72,6 +72,13 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("wireshark:wireshark", ("rtolab wireshark --install",)),
     "conform": ("conform:conform", ("rtolab conform --set kernel.frto=0 --out out/conform",)),
     "sweep": ("sweep:sweep", ("rtolab sweep delays.toml --out out/delays",)),
+    "plot": (
+        "plot:plot",
+        (
+            "rtolab plot out/delays --column acm --out delays.pdf",
+            "rtolab plot out/run --sender sack --sender sack+frto --between 20 40 --out trace.pdf",
+        ),
+    ),
     "serve": ("serve:serve", ("rtolab serve --open --browse out/delays",)),
     "mcp": ("mcp:mcp", ("rtolab mcp",)),
     "schema": ("names:schema", ("rtolab schema > scenario.schema.json",)),

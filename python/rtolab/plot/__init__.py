@@ -5,7 +5,10 @@
 >>> plot.time_sequence(result, column="acm").save("fig.pdf")
 """
 
+from rtolab.plot.distributions import boxes, cdf
+from rtolab.plot.lines import sweep
 from rtolab.plot.paper import COLUMNS, Figure
+from rtolab.plot.results import Results, read
 from rtolab.plot.sequences import time_sequence
 from rtolab.plot.style import save, save_spec, sharing, styled, warm_up
 from rtolab.plot.trace_plot import Plots
@@ -16,10 +19,15 @@ __all__ = [
     "Figure",
     "Folder",
     "Plots",
+    "Results",
+    "boxes",
+    "cdf",
+    "read",
     "save",
     "save_spec",
     "sharing",
     "styled",
+    "sweep",
     "time_sequence",
     "warm_up",
 ]

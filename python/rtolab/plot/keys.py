@@ -10,7 +10,7 @@ import altair as alt
 from rtolab.plot.paper import Format
 from rtolab.plot.style import Layers, Unit
 
-SYMBOL_EM = {"line": 1.6}
+SYMBOL_EM = {"line": 1.6, "both": 1.8}
 """The widths of symbols; those of other kinds are 0.9 em wide."""
 GAP_EM, BETWEEN_EM = 0.35, 1.0
 """The distance of a symbol from its text, and of a text from the next symbol."""
@@ -25,7 +25,7 @@ class Key:
 
     Attributes:
         text: its text.
-        kind: "line", "rule" (a vertical line), "point", "box" or "shade".
+        kind: "line", "rule" (a vertical line), "point", "both" (line and point), "box" or "shade".
         color: its colour.
         shape: of a point.
         size: the area of a point, in square points at a font of 8 points.
@@ -87,7 +87,7 @@ def _entry(key: Key, scale: float, at: tuple[float, float], symbol: float) -> li
     text = base.mark_text(text=key.text, align="left", baseline="middle", fontSize=size)
     layers = [text.encode(x=alt.value(end + GAP_EM * size), y=alt.value(y))]
     line = base.mark_rule(color=key.color, strokeWidth=0.8 * scale, strokeDash=list(key.dash))
-    if key.kind == "line":
+    if key.kind in ("line", "both"):
         layers.append(line.encode(x=alt.value(x), x2=alt.value(end), y=alt.value(y)))
     if key.kind == "rule":
         layers.append(
@@ -102,7 +102,7 @@ def _entry(key: Key, scale: float, at: tuple[float, float], symbol: float) -> li
         )
         across = {"x": alt.value(middle - half), "x2": alt.value(middle + half)}
         layers.append(box.encode(**across, y=alt.value(y - half), y2=alt.value(y + half)))
-    if key.kind == "point":
+    if key.kind in ("point", "both"):
         point = base.mark_point(
             shape=key.shape,
             color=key.color,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -132,12 +132,16 @@ class Figure:
 
     Attributes:
         format: size, title and font.
+        caption: sentences for a caption, such as how many runs have finished.
     """
 
-    def __init__(self, draw: Draw, format_: Format, height: float) -> None:
+    def __init__(
+        self, draw: Draw, format_: Format, height: float, caption: Sequence[str] = ()
+    ) -> None:
         self._draw = draw
         self._height = height
         self.format = format_
+        self.caption = tuple(caption)
         self._fitted: tuple[Chart, str] | None = None
 
     def properties(self, **changed: Unpack[FormatOptions]) -> Figure:
@@ -146,7 +150,7 @@ class Figure:
         Raises:
             Error: an option is unknown, or its value is out of range.
         """
-        return Figure(self._draw, self.format.changed(changed), self._height)
+        return Figure(self._draw, self.format.changed(changed), self._height, self.caption)
 
     @property
     def chart(self) -> Chart:
