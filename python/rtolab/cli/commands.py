@@ -21,7 +21,7 @@ from rtolab.cli.terminal import BAD_INPUT, DEFECT, check_streams, complain
 from rtolab.machine import check_machine, out_of
 from rtolab.process import end_at_second_interrupt
 
-EXTRAS = {"dask": "distributed", "mcp": "mcp", "serve": "uvicorn"}
+EXTRAS = {"dask": "distributed", "mcp": "mcp"}
 FIRST_STEPS = """\
 rtolab shows which retransmission timeouts were unnecessary, what they cost, and what helps.
 
