@@ -15,7 +15,7 @@ from rtolab.plot.boxplots import COLORS, DASHES
 from rtolab.plot.keys import Key, key_rows
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
-from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, thing
+from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, no_value, thing
 from rtolab.plot.trace_panels import SKY, rows
 from rtolab.plot.trace_plot import StackedChart
 
@@ -130,7 +130,7 @@ def _plan(
     found = cells(frame, choice, quantity)
     values = [value for cell in found for value in cell.values]
     if not values:
-        raise Error(f"{choice.y}: found no value: no run has finished")
+        raise no_value(frame, choice.y)
     if log and min(values) <= 0:
         raise Error(f"{choice.y}: found values that are not positive; leave out the log axis")
     return Plan(found, named(found, choice.by), quantity.label, log, thing(frame))

@@ -16,7 +16,7 @@ from rtolab.plot.boxplots import COLORS, DASHES, SHAPES
 from rtolab.plot.keys import Key, key_rows
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
-from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, thing
+from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, no_value, thing
 from rtolab.plot.trace_panels import BLACK
 from rtolab.plot.trace_plot import StackedChart
 from rtolab.stats import Summary
@@ -80,7 +80,7 @@ def sweep(
             at = cell.x if isinstance(cell.x, str) else across.factor * float(cell.x)
             lines[names[cell.group]].append(Point(cell, at, five))
     if not any(lines.values()):
-        raise Error(f"{choice.y}: found no value: no run has finished")
+        raise no_value(rows, choice.y)
     places = list(dict.fromkeys(point.x for points in lines.values() for point in points))
     numbers = [place for place in places if not isinstance(place, str)]
     if log_x and min(numbers, default=0.0) <= 0:

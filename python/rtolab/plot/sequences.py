@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Literal, Unpack
 
 import altair as alt
 import polars as pl
@@ -219,7 +219,7 @@ class _Drawing:
         x, y = self._x(labelled=at == len(self.flows) - 1), self._y()
         layers = [*self._shades(seen.view, x, first=at == 0), *self._events(seen.view, x)]
         layers += [*self._lines(seen, x, y), *self._segments(seen, x, y)]
-        layers += [*self._labels(said), *self._marks(x, first=at == 0)]
+        layers += [*self._labels(seen, said), *self._marks(x, first=at == 0)]
         return Layers(layer=layers, width=self.width, height=self.height)
 
     def _shades(self, view: View, x: alt.X, *, first: bool) -> list[alt.Chart]:
@@ -334,16 +334,23 @@ class _Drawing:
         )
         return ticks
 
-    def _labels(self, said: tuple[str, str]) -> list[alt.Chart]:
-        """The sender at the upper left, where no packets are, with the outcome below."""
-        size, at = self.form.font_pt, {"x": alt.value(4), "y": alt.value(3)}
-        bold = NOTHING.mark_text(text=said[0], align="left", baseline="top", fontWeight="bold")
-        outcome = said[1]
+    def _labels(self, seen: FlowPackets, said: tuple[str, str]) -> list[alt.Chart]:
+        """The sender, with the outcome below, in the corner without packets."""
+        size, outcome = self.form.font_pt, said[1]
         if self.form.text_width(f"{outcome} retransmissions", of=0.9) < 0.7 * self.width:
             outcome = f"{outcome} retransmissions"
-        plain = NOTHING.mark_text(text=outcome, align="left", baseline="top", fontSize=0.9 * size)
-        below = {"x": alt.value(4), "y": alt.value(3 + 1.15 * size)}
-        return [*_haloed(bold.encode(**at)), *_haloed(plain.encode(**below))]
+        begin, end = self.span
+        early = seen.view.shown(seen.data).filter(pl.col("at_s") < begin + 0.4 * (end - begin))
+        below = number(early["seq"].max()) < self.low + 0.55 * (self.high - self.low)
+        align: Literal["left", "right"] = "left" if below else "right"
+        x = alt.value(4 if below else self.width - 4)
+        top = 3 if below else self.height - 2.2 * size - 3
+        bold = NOTHING.mark_text(text=said[0], align=align, baseline="top", fontWeight="bold")
+        plain = NOTHING.mark_text(text=outcome, align=align, baseline="top", fontSize=0.9 * size)
+        return [
+            *_haloed(bold.encode(x=x, y=alt.value(top))),
+            *_haloed(plain.encode(x=x, y=alt.value(top + 1.15 * size))),
+        ]
 
     def _marks(self, x: alt.X, *, first: bool) -> list[alt.Chart]:
         layers: list[alt.Chart] = []

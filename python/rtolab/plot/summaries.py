@@ -303,6 +303,13 @@ def is_endless(table: pl.DataFrame, y: str) -> bool:
     return "completed" in table.columns and not ended and table[y].null_count() == 0
 
 
+def no_value(table: pl.DataFrame, y: str) -> Error:
+    """The error for a measure without a value, with the reason."""
+    unfinished = "completed" in table.columns and not table["completed"].any()
+    why = "no run has finished" if unfinished else f"these runs did not record {y}"
+    return Error(f"{y}: found no value: {why}")
+
+
 def thing(table: pl.DataFrame) -> str:
     """What a value of the table is of."""
     return "run" if "completed" in table.columns else "value"
