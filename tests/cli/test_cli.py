@@ -13,11 +13,14 @@ from rich.console import Console
 import program
 from commands import commands
 from rtolab import ScenarioError, SenderError, _rtolab, cli, experiments, plot
-from rtolab.cli import listing, terminal
+from rtolab.cli import listing, serve, terminal
 from rtolab.run import find_scenario
 
 if TYPE_CHECKING:
     from handmade_tables import Simulator
+
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def test_the_version_has_the_commit_and_the_extras(rtolab: Any) -> None:
     commit = f" (commit {_rtolab.__commit__})" if _rtolab.__commit__ else ""
     assert first == f"rtolab {_rtolab.__version__}{commit}"
     assert second.startswith("extras: ")
-    assert second.endswith("(of dask, mcp, serve)")
+    assert second.endswith("(of dask, mcp)")
 
 
 def test_list_names_policies_and_experiments(rtolab: Any) -> None:
@@ -371,6 +374,29 @@ def test_run_writes_tables_captures_and_figures_of_one_run(
     assert effort <= set(document)
     assert [c["sender"] for c in document["connections"]] == ["sack", "sack+frto"]
     assert simulator.requested[0]["trace"]
+
+
+def test_what_to_do_next_names_a_program_that_the_shell_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = tmp_path / ".venv" / "bin" / "rtolab"
+    ours.parent.mkdir(parents=True)
+    ours.write_text("#!/bin/sh\n")
+    ours.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [".venv/bin/rtolab", "demo"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert terminal.program() == ".venv/bin/rtolab"
+    monkeypatch.setenv("PATH", str(ours.parent))
+    assert terminal.program() == "rtolab", "the environment is active"
+    monkeypatch.setattr("sys.argv", ["/usr/lib/python3/rtolab/cli/__main__.py"])
+    assert terminal.program() == "rtolab"
+
+
+def test_a_default_installation_has_the_explorer() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=]", one)[0] for one in project["dependencies"]}
+    assert set(serve.NEEDED) <= names
 
 
 def test_set_overrides_the_scenario(rtolab: Any, simulator: Simulator) -> None:

@@ -1,5 +1,6 @@
 """The HTML page of a diagnosis in a browser."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -7,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 import program
+from browser_fixtures import looking
+from prerequisites import require_tool
 
 CAPTURE = Path(__file__).parents[1] / "captures" / "stall-3s-sack-frto-off.sender.pcapng.gz"
 LUMINANCE = """() => {
@@ -15,20 +18,56 @@ LUMINANCE = """() => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a capture."""
+    html = tmp_path_factory.mktemp("diagnosed") / "page.html"
+    program.run("diagnose", str(CAPTURE), "--html", str(html))
+    return html
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_prints_dark_text_on_white_paper(
-    browser: Browser, tmp_path: Path, scheme: Literal["light", "dark"]
+    browser: Browser, written: Path, scheme: Literal["light", "dark"]
 ) -> None:
-    html = tmp_path / "page.html"
-    program.run("diagnose", str(CAPTURE), "--html", str(html))
     page = browser.new_page(color_scheme=scheme)
-    page.goto(html.as_uri())
+    page.goto(written.as_uri())
     page.wait_for_selector(".chart svg, .chart canvas")
     assert (page.evaluate(LUMINANCE) > 200) == (scheme == "dark")
     page.emulate_media(media="print", color_scheme=scheme)
     assert page.evaluate(LUMINANCE) < 50
-    # A chart that was drawn for the dark screen is inverted.
-    chart = page.locator(".chart").first
-    inverts = "invert" in chart.evaluate("(chart) => getComputedStyle(chart).filter")
-    assert inverts == (scheme == "dark")
+    fills = page.locator(".chart svg text").evaluate_all(
+        "(texts) => [...new Set(texts.map((text) => getComputedStyle(text).fill))]"
+    )
+    assert fills
+    assert all(max(map(int, re.findall(r"\d+", fill))) < 120 for fill in fills), fills
     page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_fit_a_phone_and_text_is_legible(
+    browser: Browser, written: Path, scheme: Literal["light", "dark"]
+) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+    page.goto(written.as_uri())
+    page.wait_for_selector(".chart svg")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    drawn, shown = page.locator(".chart svg").first.evaluate(
+        "(svg) => [Number(svg.getAttribute('width')), svg.getBoundingClientRect().width]"
+    )
+    assert 250 < shown <= 390
+    assert shown > 0.9 * drawn, "a figure is drawn for the phone, not shrunk"
+    assert looking(page, "faint") == []
+    page.close()
+
+
+def test_a_printed_page_has_its_figures_as_vectors(browser: Browser, written: Path) -> None:
+    page = browser.new_page(color_scheme="dark")
+    page.goto(written.as_uri())
+    page.wait_for_selector(".chart svg")
+    pdf = written.with_suffix(".pdf")
+    page.pdf(path=pdf)
+    page.close()
+    said = program.execute(require_tool("pdftotext", "poppler-utils"), pdf, "-").stdout
+    assert {"sequence number (bytes)", "time (s)"} <= set(said.split("\n")), "axes of the figure"
+    assert "Save as SVG" not in said

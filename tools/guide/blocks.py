@@ -28,6 +28,7 @@ REASONS = (
     "needs another program",
     "compiled by the tests of the crates",
     "compiled by tests/guide/test_control.py",
+    "run by tests/guide/test_gallery.py",
     "needs your own files",
     "writes into the checkout",
 )

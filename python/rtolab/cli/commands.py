@@ -21,7 +21,7 @@ from rtolab.cli.terminal import BAD_INPUT, DEFECT, check_streams, complain
 from rtolab.machine import check_machine, out_of
 from rtolab.process import end_at_second_interrupt
 
-EXTRAS = {"dask": "distributed", "mcp": "mcp", "serve": "uvicorn"}
+EXTRAS = {"dask": "distributed", "mcp": "mcp"}
 FIRST_STEPS = """\
 rtolab shows which retransmission timeouts were unnecessary, what they cost, and what helps.
 
@@ -90,6 +90,13 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("wireshark:wireshark", ("rtolab wireshark --install",)),
     "conform": ("conform:conform", ("rtolab conform --set kernel.frto=0 --out out/conform",)),
     "sweep": ("sweep:sweep", ("rtolab sweep delays.toml --out out/delays",)),
+    "plot": (
+        "plot:plot",
+        (
+            "rtolab plot out/delays --column acm --out delays.pdf",
+            "rtolab plot out/run --sender sack --sender sack+frto --between 20 40 --out trace.pdf",
+        ),
+    ),
     "serve": ("serve:serve", ("rtolab serve --open --browse out/delays",)),
     "mcp": ("mcp:mcp", ("rtolab mcp",)),
     "schema": ("names:schema", ("rtolab schema > scenario.schema.json",)),

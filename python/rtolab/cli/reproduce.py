@@ -21,6 +21,7 @@ from rtolab.cli.terminal import (
     name_files,
     pairs,
     print_json,
+    program,
     progressing,
     stdout,
 )
@@ -54,7 +55,8 @@ def demo(
         name_files([*pngs, *(path for part in parts for path in part.files.captures)])
     _write_report(parts, out, as_json=as_json)
     if not as_json:
-        stdout().print("next: `rtolab` alone shows five commands to begin with", highlight=False)
+        said = f"next: `{program()}` alone shows five commands to begin with"
+        stdout().print(said, highlight=False, markup=False, soft_wrap=True)
 
 
 def reproduce(  # noqa: PLR0913  (all but the first are options)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import select
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +76,16 @@ def stdout(piped: int = 100) -> Console:
     from rich.console import Console  # noqa: PLC0415  (half of the start of a small command)
 
     return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
+
+
+def program() -> str:
+    """What to type for this program: its path, if the shell would not find its name."""
+    called = Path(sys.argv[0])
+    found = shutil.which("rtolab")
+    if called.name != "rtolab" or (found and Path(found).samefile(called)):
+        return "rtolab"
+    within = called.absolute()
+    return str(within.relative_to(Path.cwd()) if within.is_relative_to(Path.cwd()) else within)
 
 
 def name_files(files: Sequence[Path]) -> None:

@@ -33,8 +33,9 @@ from rtolab.diagnosis.tables import (
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 from rtolab.files import write_text
 from rtolab.plot.style import styled
-from rtolab.plot.trace_panels import DELAYED_S, FlowPackets, View, sequence
+from rtolab.plot.trace_panels import DELAYED_S, sequence
 from rtolab.plot.trace_plot import stacked
+from rtolab.plot.views import FlowPackets, View
 from rtolab.report import _bundle, _cells, _figure, _table
 from rtolab.text import counted
 

@@ -296,10 +296,17 @@ class Curves:
 
 @dataclass(frozen=True)
 class Mark:
-    """An instant in a time-sequence plot that the paper's text mentions: time (s) and text."""
+    """An instant in a time-sequence plot that the paper's text mentions.
+
+    Attributes:
+        at: the time, in seconds.
+        text: what happens then.
+        event: if given, the first such event from `at` on is marked: a kind of `timeouts`.
+    """
 
     at: float
     text: str
+    event: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,17 @@
 """The figures of an experiment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
+import polars as pl
 
-from rtolab.experiments.base import THROUGHPUT, TIME, Curves, Metric, Point
+from rtolab.experiments.base import THROUGHPUT, TIME, Curves, Mark, Metric, Point
 from rtolab.experiments.reproduce import BAND_OF, Reproduction, Row
 from rtolab.files import stem
 from rtolab.plot.boxplots import Band, Box, band_plot, box_plot, curves
 from rtolab.plot.style import Chart
+from rtolab.plot.views import number
 from rtolab.result import PLACES
 from rtolab.stats import Summary, summarise
 
@@ -92,7 +94,6 @@ def _traces(reproduction: Reproduction) -> list[Picture]:
     """Traces at both hosts, or only at the sender with `quick`."""
     experiment = reproduction.experiment
     places = PLACES[:1] if reproduction.quick else PLACES
-    marks = [(mark.at, mark.text) for mark in experiment.marks]
 
     def trace(key: str, place: str) -> Picture:
         mine = reproduction.of[key]
@@ -101,11 +102,26 @@ def _traces(reproduction: Reproduction) -> list[Picture]:
             f"{stem(variant.key)}-{place}",
             f"{variant.title}: packets at the {place}",
             lambda: mine.result.plot.time_sequence(
-                mine.first, place, between=experiment.shown, marks=marks
+                mine.first,
+                place,
+                between=experiment.shown,
+                marks=list(_marks(experiment.marks, mine.result.timeouts, mine.first)),
             ),
         )
 
     return [trace(key, place) for key in reproduction.of for place in places]
+
+
+def _marks(marks: Sequence[Mark], timeouts: pl.DataFrame, run: int) -> Iterator[tuple[float, str]]:
+    """The marks that this run has, each at its time."""
+    for mark in marks:
+        if mark.event is None:
+            yield mark.at, mark.text
+            continue
+        later = (pl.col("run") == run) & (pl.col("at_s") >= mark.at)
+        found = timeouts.filter(later & (pl.col("kind") == mark.event))["at_s"].min()
+        if found is not None:
+            yield number(found), mark.text
 
 
 def _boxes(reproduction: Reproduction, metric: Metric, condition: str) -> Picture:

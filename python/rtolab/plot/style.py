@@ -84,7 +84,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     """As `save`, for a Vega-Lite document."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     check_picture(str(stem))
-    svg = _renumbered(vl_convert.vegalite_to_svg(spec))
+    svg = renumbered(vl_convert.vegalite_to_svg(spec))
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     write_text(vector, svg)
     write_bytes(png, vl_convert.svg_to_png(svg, scale=PIXELS))
@@ -94,7 +94,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
 CLIP = re.compile(r'((?:id="|url\(#)clip)(\d+)')
 
 
-def _renumbered(svg: str) -> str:
+def renumbered(svg: str) -> str:
     """The SVG with clip paths counted from 0; the renderer counts those of earlier figures, too."""
     numbers: dict[str, int] = {}
     return CLIP.sub(lambda clip: f"{clip[1]}{numbers.setdefault(clip[2], len(numbers))}", svg)

@@ -13,21 +13,21 @@ from typing import Final, Literal
 import altair as alt
 import polars as pl
 
+from rtolab.plot import views
 from rtolab.plot.style import Layers, Unit
+from rtolab.plot.views import FlowPackets, View
 
 BLACK, GREY = "#000000", "#7f7f7f"
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
+TICK: Final = "M0,-1L0,1"
 CROSS: Final = "M-.7,-.7L.7,.7M.7,-.7L-.7,.7"
 WIDTH = 900
 """The width of a panel, in pixels; with axis and legend a figure is about 1200 wide."""
 
 DELAYED_S = 0.5
 """The shortest delay by the link that is marked, in seconds."""
-
-FITS = 0.4
-"""The right edge of the window may take this share of the height that the packets take."""
 
 LOST = ("queue", "error", "outage", "script")
 
@@ -44,16 +44,16 @@ class MarkStyle:
     dash: tuple[int, int] = (1, 0)
 
 
-FIRST = MarkStyle("first transmission", BLUE, "circle", 22)
-NEEDED = MarkStyle("needed retransmission", GREEN, "triangle-up", 80)
-UNNEEDED = MarkStyle("unneeded retransmission", VERMILION, "diamond", 80)
-UNKNOWN = MarkStyle("retransmission, need unknown", GREY, "square", 60)
-DELAYED = MarkStyle("delayed by the link", PURPLE, "circle", 130, filled=False)
-DROPPED = MarkStyle("lost", BLACK, CROSS, 70, filled=False)
+FIRST = MarkStyle("first transmission", BLUE, TICK, 22, filled=False)
+NEEDED = MarkStyle("needed retransmission", GREEN, "triangle-up", 48, filled=False)
+UNNEEDED = MarkStyle("unneeded retransmission", VERMILION, "diamond", 48, filled=False)
+UNKNOWN = MarkStyle("retransmission, need unknown", GREY, "square", 40, filled=False)
+DELAYED = MarkStyle("delayed by the link", PURPLE, "circle", 70, filled=False)
+DROPPED = MarkStyle("lost", BLACK, CROSS, 56, filled=False)
 PACKETS = (FIRST, NEEDED, UNNEEDED, UNKNOWN, DELAYED, DROPPED)
 
 ACKED = MarkStyle("acknowledged", BLACK)
-EDGE = MarkStyle("right edge of the window", ORANGE, dash=(6, 3))
+EDGE = MarkStyle(views.EDGE, ORANGE, dash=(6, 3))
 SACKED = MarkStyle("SACK block", SKY)
 LINES = (ACKED, EDGE, SACKED)
 
@@ -71,42 +71,6 @@ WINDOWS = (
 TIMERS = (MarkStyle("RTO", VERMILION), MarkStyle("SRTT", BLUE, dash=(6, 3)))
 
 
-@dataclass(frozen=True)
-class View:
-    """The tables of one flow of a run, and the time span shown, in seconds."""
-
-    heading: str
-    flow: str
-    segments: pl.DataFrame
-    timeouts: pl.DataFrame
-    windows: pl.DataFrame
-    disturbances: pl.DataFrame
-    span: tuple[float, float]
-
-    def shown(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows within the span."""
-        return frame.filter(pl.col("at_s").is_between(*self.span))
-
-    def steps(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows within the span and the last one before it, from which a step line begins."""
-        before = frame.filter(pl.col("at_s") < self.span[0]).tail(1)
-        begin = before.with_columns(at_s=pl.lit(float(self.span[0])))
-        return pl.concat([begin, self.shown(frame)])
-
-    def title(self, what: str) -> alt.TitleParams:
-        """The title of the figure."""
-        subtitle = f"{what}; {self.flow}"
-        return alt.TitleParams(self.heading, subtitle=subtitle, anchor="start", offset=12)
-
-    def x(self, *, labelled: bool) -> alt.X:
-        """The time axis."""
-        title = "time (s)" if labelled else None
-        axis = alt.Axis(title=title, labels=labelled, grid=True, tickCount=12)
-        margin = 0.01 * (self.span[1] - self.span[0])
-        domain = [self.span[0] - margin, self.span[1] + margin]
-        return alt.X("at_s:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
-
-
 def rows(frame: pl.DataFrame) -> alt.InlineData:
     """A frame as inline data, as text that altair neither copies nor checks.
 
@@ -120,40 +84,6 @@ def tips(*fields: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(field) for field in fields]
 
 
-@dataclass(frozen=True)
-class FlowPackets:
-    """The data segments and ACKs of a flow at one host."""
-
-    view: View
-    data: pl.DataFrame
-    acks: pl.DataFrame
-
-    @classmethod
-    def at(cls, view: View, place: str) -> FlowPackets:
-        """The packets at the sender or the receiver, in order."""
-        out, back = ("sent", "received") if place == "sender" else ("received", "sent")
-        here = view.segments.filter(pl.col("place") == place).sort("at_s", maintain_order=True)
-        data = here.filter((pl.col("event") == out) & (pl.col("len") > 0))
-        acks = here.filter((pl.col("event") == back) & pl.col("ack").is_not_null())
-        return cls(view, data, acks)
-
-    def ends(self) -> tuple[float, float]:
-        """The lowest and the highest sequence number shown, of data and ACKs."""
-        data, steps = self.view.shown(self.data), self.view.steps(self.acks)
-        ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
-        return (min(ends), max(ends)) if ends else (0, 1)
-
-    def edges(self) -> pl.DataFrame:
-        """The right edge of the advertised window, as steps."""
-        steps = self.view.steps(self.acks)
-        return steps.select("at_s", seq="window_edge", what=pl.lit(EDGE.name)).drop_nulls()
-
-    def edge_fits(self) -> bool:
-        """Does the right edge fit into the panel of the packets?"""
-        low, high = self.ends()
-        return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
-
-
 def sequence(
     seen: FlowPackets, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
 ) -> alt.LayerChart:
@@ -162,7 +92,7 @@ def sequence(
     if seen.edge_fits():
         high = max(seen.edges()["seq"].to_list(), default=high)
     y = _bytes("seq:Q", "sequence number (bytes)", low, high)
-    packets = _packets(seen.view.shown(seen.data), delayed_s)
+    packets = packet_marks(seen.view.shown(seen.data), delayed_s)
     layers = [*_background(seen.view, x), *_ack_layers(seen, x, y), _point_layer(packets, x, y)]
     return _layered([*layers, *_mark_layers(marks, x)], 400)
 
@@ -209,7 +139,7 @@ def _ack_layers(seen: FlowPackets, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     lines = seen.view.steps(seen.acks).select("at_s", seq="ack", what=pl.lit(ACKED.name))
     if seen.edge_fits():
         lines = pl.concat([lines, seen.edges()])
-    blocks = _sack_blocks(acks).with_columns(what=pl.lit(SACKED.name))
+    blocks = sack_blocks(acks).with_columns(what=pl.lit(SACKED.name))
     looks = _present(LINES, [*lines["what"], *blocks["what"]])
     line = Unit(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
     dots = Unit(rows(acks.select("at_s", seq="ack")))
@@ -223,7 +153,7 @@ def _ack_layers(seen: FlowPackets, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return layers
 
 
-def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
+def packet_marks(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
     """One row per mark: the kind of each segment, and a second mark if it was delayed or lost."""
     what = (
         pl.when(~pl.col("retransmission"))
@@ -241,7 +171,7 @@ def _packets(data: pl.DataFrame, delayed_s: float) -> pl.DataFrame:
     return pl.concat([kinds, delayed, lost]).drop("retransmission", "unneeded")
 
 
-def _sack_blocks(acks: pl.DataFrame) -> pl.DataFrame:
+def sack_blocks(acks: pl.DataFrame) -> pl.DataFrame:
     """One row per SACK block."""
     blocks = [
         acks.select("at_s", seq=f"sack_{i}_start", end=f"sack_{i}_end").drop_nulls()
@@ -262,7 +192,7 @@ def _point_layer(packets: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     legend = alt.Legend(title="Packets", symbolStrokeWidth=1.5)
     points: alt.Chart = (
         Unit(rows(packets))
-        .mark_point(strokeWidth=1.5, opacity=1, clip=True)
+        .mark_point(strokeWidth=1.2, opacity=1, clip=True)
         .encode(
             x=x,
             y=y,

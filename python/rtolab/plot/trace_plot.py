@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import altair as alt
-import polars as pl
 
 from rtolab._rtolab import Error
 from rtolab.plot.style import Shareable, styled
@@ -14,13 +13,12 @@ from rtolab.plot.trace_panels import (
     CONGESTION,
     DELAYED_S,
     TIMER,
-    FlowPackets,
-    View,
     edge,
     sequence,
     steps,
 )
-from rtolab.result import PLACES, Result
+from rtolab.plot.views import FlowPackets, View, check_place, view_of
+from rtolab.result import Result
 
 
 class StackedChart(Shareable, alt.VConcatChart):
@@ -84,8 +82,7 @@ class Plots:
         Raises:
             Error: no such run, place or flow, or the run was not traced.
         """
-        if place not in PLACES:
-            raise Error(f"no place `{place}`: packets are seen at sender and receiver")
+        check_place(place)
         view = self._view(run, flow, between)
         if view.segments.is_empty():
             raise Error("no packets were recorded: run with trace=True")
@@ -122,28 +119,9 @@ class Plots:
         return styled(stacked(panels), view.title("windows of the sender"))
 
     def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
+        self._result.check_run(run)
         result = self._result
-        result.check_run(run)
-        mine = pl.col("run") == run
-        connections = result.connections.filter(mine)
-        flows = connections["flow"].to_list()
-        flow = flows[0] if flow is None else flow
-        if flow not in flows:
-            raise Error(f"no flow `{flow}` in run {run}; there are {', '.join(flows)}")
-        of_flow = mine & (pl.col("flow") == flow)
-        segments = result.segments.filter(of_flow)
-        windows = result.windows.filter(of_flow)
-        ends = pl.concat([segments["at_s"], windows["at_s"]])
-        last = float(ends.max() or 0.0)  # type: ignore[arg-type]
-        return View(
-            f"{connections['sender'][0]} on {result.scenario}",
-            f"flow {flow}, seed {connections['seed'][0]}",
-            segments,
-            result.timeouts.filter(of_flow & (pl.col("end") == "sender")),
-            windows,
-            result.disturbances.filter(mine),
-            between or (0.0, last),
-        )
+        return view_of(result, run, flow=flow, between=between, scenario=result.scenario)
 
 
 def stacked(panels: Sequence[alt.LayerChart]) -> StackedChart:

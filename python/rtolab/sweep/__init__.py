@@ -6,6 +6,16 @@
 
 from rtolab.sweep.definition import Sweep, load
 from rtolab.sweep.engine import SweepOutcome, Threads, WorkerPool, run
-from rtolab.sweep.store import Failure, read
+from rtolab.sweep.store import Failure, read, tables
 
-__all__ = ["Failure", "Sweep", "SweepOutcome", "Threads", "WorkerPool", "load", "read", "run"]
+__all__ = [
+    "Failure",
+    "Sweep",
+    "SweepOutcome",
+    "Threads",
+    "WorkerPool",
+    "load",
+    "read",
+    "run",
+    "tables",
+]

@@ -222,6 +222,11 @@ def read(out: str | Path, table: str = "connections") -> pl.LazyFrame:
     return pl.scan_parquet(files, glob=False)
 
 
+def tables(out: str | Path) -> tuple[str, ...]:
+    """The names of the tables that a sweep keeps."""
+    return tuple(manifest(Path(out))["tables"])
+
+
 @contextmanager
 def _keeping(out: Path, what: str) -> Iterator[None]:
     try:

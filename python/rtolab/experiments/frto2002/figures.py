@@ -220,7 +220,10 @@ FIGURES = (
             "The link stalls for 3 s with eight segments on the way. NewReno without the bugfix "
             "shows the same as SACK."
         ),
-        marks=(*STALLED, Mark(25.3, "spurious fast retransmit")),
+        marks=(
+            *STALLED,
+            Mark(STALL_AT + STALL_FOR, "spurious fast retransmit", event="fast_retransmit"),
+        ),
     ),
     figure(
         2,

@@ -1,0 +1,256 @@
+"""Figures of repeated runs: sweeps, box plots, cumulative distributions."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import program
+from rtolab import Error, plot
+from rtolab.plot import Figure
+from rtolab.plot.results import Source
+from rtolab.plot.summaries import Quantity, cells, choose, only
+
+DELAYS = ["100 ms", "20 ms", "5 ms", "50 ms"]
+"""In the order in which their texts sort."""
+
+
+def runs(*, cut: bool = False) -> pl.DataFrame:
+    """Ten runs of two senders at four delays; if cut, two of `sack` at 100 ms have finished."""
+    rows = []
+    for delay in DELAYS:
+        for at, sender in enumerate(("sack", "sack+frto")):
+            for run in range(10):
+                ends = not cut or (sender, delay) != ("sack", "100 ms") or run < 2
+                seconds = float(delay.split()[0]) * (2 - at) + run
+                rows.append(
+                    {
+                        "run": run,
+                        "seed": run + 1,
+                        "sender": sender,
+                        "link.radio.delay": delay,
+                        "link.radio.delay_s": float(delay.split()[0]) / 1000,
+                        "flow": "transfer",
+                        "completed": ends,
+                        "elapsed_s": seconds if ends else None,
+                        "goodput_bps": 1e6,
+                        "unneeded": run,
+                    }
+                )
+    return pl.DataFrame(rows)
+
+
+def texts(figure: Figure) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", figure.svg())
+
+
+def test_an_axis_of_quantities_is_sorted_by_their_numbers() -> None:
+    figure = plot.sweep(runs())
+    said = texts(figure)
+    places = re.findall(r'text-anchor="middle"[^>]*>(\d+)<', figure.svg())
+    assert places == ["5", "20", "50", "100"]
+    assert {"link.radio.delay (ms)", "Completion time (s)"} <= set(said)
+    assert figure.caption == ("Medians, with bars from quartile to quartile, of 10 runs.",)
+    spec = str(figure.chart.to_dict(validate=False))
+    assert "'type': 'log'" in spec, "the delays grow by factors"
+    linear = str(plot.sweep(runs(), log_x=False).chart.to_dict(validate=False))
+    assert "'type': 'log'" not in linear
+
+
+def test_points_are_medians_with_quartiles() -> None:
+    found = cells(
+        runs(), choose(runs(), None, None, (), over=True), Quantity.of(runs(), "elapsed_s")
+    )
+    assert len(found) == 8
+    five = found[0].summary
+    assert five is not None
+    assert (found[0].group, found[0].x) == (("sack",), 0.1)
+    assert (five.median, five.q1, five.q3) == (204.5, 202.25, 206.75)
+
+
+def test_a_median_of_few_finished_runs_says_so() -> None:
+    figure = plot.sweep(runs(cut=True))
+    said = texts(figure)
+    assert "2/10" in said
+    assert {"finished", "some runs unfinished"} <= set(said)
+    assert figure.caption[1:] == ("sack at 100 ms: 2 of 10 runs finished; shown: 2 values.",)
+    assert "some runs unfinished" not in texts(plot.sweep(runs()))
+    assert {"finished", "32/40"} <= set(texts(plot.boxes(runs(cut=True), by=["sender"])))
+    said = texts(plot.cdf(runs(cut=True), by=["sender"]))
+    assert "sack (32/40 finished)" in said
+
+
+def test_a_distribution_with_unfinished_runs_ends_below_one() -> None:
+    figure = plot.cdf(runs(cut=True), by=["sender"])
+    sets = [
+        json.loads(one)
+        for one in figure.chart.to_dict(validate=False)["datasets"].values()
+        if isinstance(one, str)
+    ]
+    assert [steps[-1]["share"] for steps in sets] == [0.8, 1.0]
+    assert sets[0][0]["share"] == 0.0
+    assert sets[0][-1]["x"] == sets[1][-1]["x"], "both lines go on to the edge"
+
+
+def test_flows_without_an_end_are_not_unfinished() -> None:
+    endless = runs().with_columns(completed=pl.lit(value=False), elapsed_s=pl.lit(None, pl.Float64))
+    figure = plot.sweep(endless)
+    assert "Goodput (Mbit/s)" in texts(figure)
+    assert "some runs unfinished" not in texts(figure)
+
+
+def test_a_run_with_several_connections_counts_once() -> None:
+    other = runs().with_columns(flow=pl.lit("other"), elapsed_s=pl.col("elapsed_s") + 2)
+    both = pl.concat([runs(), other])
+    found = cells(both, choose(both, None, None, (), over=True), Quantity.of(both, "elapsed_s"))
+    assert {cell.runs for cell in found} == {10}
+    assert found[0].summary is not None
+    assert found[0].summary.median == 205.5
+
+
+def test_lines_that_do_not_overlap_are_labelled_directly() -> None:
+    wide = plot.sweep(runs(), log_x=True)
+    (name,) = re.findall(
+        r'<text text-anchor="(?:start|left)?[^>]*translate\(([\d.]+),[^>]*>sack<', wide.svg()
+    )
+    assert float(name) > 180, "at the end of its line"
+    close = runs().with_columns(elapsed_s=pl.lit(10.0))
+    assert len([text for text in texts(plot.sweep(close)) if text == "sack"]) == 1, "in the key"
+
+
+def test_names_and_labels_can_be_given() -> None:
+    said = texts(plot.boxes(runs(), "unneeded", y_label="Copies", title="Copies of ten runs"))
+    assert {"Copies", "Copies of ten runs", "sack, delay 5 ms"} <= set(said)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot.sweep(runs(), "elapsed"), 'found no column elapsed; expected .*"elapsed_s"'),
+        (lambda: plot.sweep(runs(), "flow"), "flow: found texts; expected a column of numbers"),
+        (
+            lambda: plot.sweep(runs().drop("link.radio.delay", "link.radio.delay_s")),
+            "no key that varies",
+        ),
+        (lambda: plot.boxes(runs(), by=["run", "sender"]), "found 20 combinations of run, sender"),
+        (
+            lambda: plot.boxes(runs(), "unneeded", log_y=True),
+            "not positive; leave out the log axis",
+        ),
+        (
+            lambda: only(runs(), [("link.radio.delay", ["50ms"])]),
+            "found no row with 50ms; expected",
+        ),
+        (lambda: only(runs(), [("link.radio.delay_s", ["x"])]), "found x; expected a number"),
+        (
+            lambda: plot.cdf(
+                runs().with_columns(
+                    completed=pl.lit(value=False), elapsed_s=pl.lit(None, pl.Float64)
+                ),
+                "elapsed_s",
+            ),
+            "no run has finished",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_an_error(draw: Any, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        draw()
+
+
+def folder(path: Path, frame: pl.DataFrame) -> Path:
+    path.mkdir(parents=True)
+    frame.write_parquet(path / "connections.parquet")
+    return path
+
+
+def test_results_of_every_command_are_read(tmp_path: Path) -> None:
+    ran = folder(tmp_path / "run", runs())
+    runs().write_parquet(ran / "disturbances.parquet")
+    assert plot.read(ran).source is Source.RUN
+    done = folder(tmp_path / "rep" / "paper" / "table1", runs().with_columns(variant=pl.lit("x")))
+    (done / "finished.json").write_text("{}")
+    assert plot.read(done).source is Source.REPRODUCED
+    with pytest.raises(Error, match=r"expected a folder of one result, such as .*rep/paper/table1"):
+        plot.read(tmp_path / "rep")
+    scored = {
+        "stack": "linux",
+        "scenarios": [{"id": "a", "score": 90.0}, {"id": "b", "score": 60.0}],
+    }
+    (tmp_path / "conform").mkdir()
+    (tmp_path / "conform" / "conform.json").write_text(json.dumps(scored))
+    conform = plot.read(tmp_path / "conform")
+    assert (conform.source, conform.main) == (Source.CONFORM, "scenarios")
+    assert conform.table()["score"].to_list() == [90.0, 60.0]
+    timeouts = [
+        {"t": 1.0, "after": 0.4, "class": "spurious"},
+        {"t": 3.0, "after": 0.8, "class": "genuine"},
+    ]
+    diagnosis = tmp_path / "diagnosis.json"
+    diagnosis.write_text(json.dumps({"connections": [{"number": 1, "timeouts": timeouts}]}))
+    read = plot.read(diagnosis)
+    assert read.main == "timeouts"
+    assert read.table()["after"].to_list() == [0.4, 0.8]
+    assert "Fraction of values" in texts(plot.cdf(read.table(), by=["class"]))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_a_file_that_is_no_result_is_an_error(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(Error, match=r"x\.json: found no"):
+        plot.read(file)
+
+
+def test_the_command_draws_what_the_results_suggest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = folder(tmp_path / "done", runs(cut=True))
+    out = tmp_path / "fig.pdf"
+    assert program.call(monkeypatch, "plot", done, "--out", out) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Medians, with bars from quartile to quartile, of 10 runs.",
+        "sack at 100 ms: 2 of 10 runs finished; shown: 2 values.",
+        f"wrote {out}",
+    ]
+    assert out.read_bytes().startswith(b"%PDF")
+    few = ("--where", "link.radio.delay=5 ms", "-s", "sack", "--measure", "unneeded", "--json")
+    svg = tmp_path / "fig.svg"
+    look = ("--column", "acm", "--height", "1.5", "--title", "Few", "--font-size", "7")
+    assert program.call(monkeypatch, "plot", done, *few, *look, "--out", svg) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["caption"] == ["Medians, quartiles and extremes of 10 runs."]
+    text = svg.read_text(encoding="utf-8")
+    assert 'width="3.33676in" height="1.5in"' in text
+    assert "Few" in text
+    assert program.call(monkeypatch, "plot", done, done, "--kind", "boxes", "--out", svg) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "fig.gif"), "fig.gif: found the suffix `.gif`; expected .pdf"),
+        (
+            ("--kind", "time-sequence"),
+            "found no packets; expected the folder of `rtolab run --out`",
+        ),
+        (("--kind", "cdf", "--over", "run"), "found --over beside --kind cdf; expected --by"),
+        (("--where", "delay"), "--where delay: expected key=value"),
+        (("--table", "segments"), "found no table segments; expected connections"),
+        (("--width", "90"), "width_in: found 90.0; expected 1 to 40"),
+    ],
+)
+def test_a_wrong_option_of_the_command_is_an_error(  # noqa: PLR0917  (fixtures)
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = folder(tmp_path / "done", runs())
+    assert program.call(monkeypatch, "plot", done, *arguments) == 2
+    assert message in capsys.readouterr().err
