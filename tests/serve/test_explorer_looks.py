@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
-STYLE = (FOLDER / "style.css").read_text(encoding="utf-8")
+STYLE = (FOLDER / "figure.css").read_text(encoding="utf-8")
 TEXTS = ("ink", "faint", "accent", "wrong", "needed", "unneeded")
 """Colours of text; all others are of marks, lines and edges."""
 PAPERS = {"paper", "page", "grid", "line"}
@@ -50,7 +50,7 @@ def palette(theme: int) -> dict[str, tuple[float, float, float]]:
 @pytest.mark.parametrize("theme", [0, 1])
 def test_every_colour_has_enough_contrast(theme: int) -> None:
     colors = palette(theme)
-    assert len(colors) == 31
+    assert len(colors) == 32
     assert contrast(colors["accent"], colors["accent-ink"]) >= 4.5
     # A shade is its colour over the paper, as panel.js mixes it.
     shade = tuple(

@@ -20,3 +20,8 @@ def assets() -> dict[str, tuple[bytes, str]]:
         for path in sorted(FOLDER.iterdir())
         if path.suffix in TYPES
     }
+
+
+def style() -> str:
+    """The style sheets of the page as one."""
+    return "".join(assets()[name][0].decode() for name in ("figure.css", "style.css"))

@@ -59,8 +59,8 @@ class EngineWorker {
 
 /** The workers, and who does what. */
 export class Engine {
-  constructor(sources) {
-    this.workers = Array.from({ length: WORKERS }, () => new EngineWorker(sources));
+  constructor(sources, workers = WORKERS) {
+    this.workers = Array.from({ length: workers }, () => new EngineWorker(sources));
     this.queues = this.workers.map(() => Promise.resolve());
     this.busy = this.workers.map(() => 0);
     this.captures = () => (this.loading ??= sources.captures());

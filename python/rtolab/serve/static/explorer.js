@@ -1,6 +1,6 @@
 // The page: each change sends a request, and the newest answer becomes a picture.
 
-import { Latest, ask, look, send } from "./api.js";
+import { ask, look, send } from "./api.js";
 import { engine, savedPage } from "./backend.js";
 import { Branches } from "./branches.js";
 import { browsed } from "./browse.js";
@@ -8,13 +8,13 @@ import { diagnosed } from "./capture.js";
 import { Controls } from "./controls.js";
 import { byId, h, keep } from "./dom.js";
 import { Fault } from "./fault.js";
+import { Latest } from "./latest.js";
 import { otherwise } from "./otherwise.js";
 import { legend, Picture } from "./picture.js";
 import { question, read, written } from "./state.js";
 import { themed } from "./theme.js";
 import { timeouts } from "./timeouts.js";
-import { meanings, totals } from "./totals.js";
-import { seconds } from "./units.js";
+import { inWords, meanings, totals } from "./totals.js";
 import { unpack } from "./unpack.js";
 
 const PHONE = 720;
@@ -110,12 +110,6 @@ function show(result) {
   byId("timeouts").replaceChildren(timeouts(result, whatIf));
   byId("status").textContent = result.senders.map(inWords).join("; ");
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
-}
-
-/** A sender's totals, for screen readers. */
-function inWords({ name, totals: own }) {
-  const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
-  return `${name}: ${end}, ${own.unneeded} unneeded, ${own.timeouts} timeouts`;
 }
 
 let faultyLine = null;

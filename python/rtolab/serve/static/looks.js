@@ -13,7 +13,7 @@ const palettes = new Map();
 
 /** The current colours of the page. */
 export function colors() {
-  const theme = `${document.documentElement.dataset.theme} ${dark.matches}`;
+  const theme = `${getComputedStyle(document.body).colorScheme} ${dark.matches}`;
   if (!palettes.has(theme)) palettes.set(theme, resolved());
   return palettes.get(theme);
 }
@@ -46,9 +46,9 @@ export const SHADES = {
   spike: { apart: 6, fall: 0 },
 };
 
-/** A packet's mark at a place of a drawing. */
-export function mark(context, kind, x, y, palette) {
-  context.fillStyle = palette[kind];
+/** A packet's mark at a place of a drawing. A first transmission has the colour of its sender. */
+export function mark(context, kind, x, y, palette, own = palette.first) {
+  context.fillStyle = kind === "first" ? own : palette[kind];
   if (kind === "first") {
     context.fillRect(x - 1.75, y - 1.75, 3.5, 3.5);
     return;

@@ -15,9 +15,10 @@ export class Sequence extends Panel {
     super(canvas, axis, { label: "sequence (bytes)", ...options });
   }
 
-  /** Sets the packets of one sender. */
-  take(sender, shades) {
+  /** Sets the packets of one sender, and its number, which decides its colour. */
+  take(sender, shades, number) {
     this.sender = sender;
+    this.number = number;
     this.shades = shades;
     this.events = sender.timeouts;
     if (this.chosen !== null && this.chosen >= sender.packets.at_s.length) this.chosen = null;
@@ -55,12 +56,13 @@ export class Sequence extends Panel {
     }
     context.stroke();
     const [first, last] = this.#shown(packets.at_s);
+    const own = palette.senders[this.number % palette.senders.length];
     // Retransmissions above the rest.
     for (const again of [false, true]) {
       for (let i = first; i < last; i++) {
         if ((packets.kind[i] > 0) !== again) continue;
         const [x, y] = [this.x(packets.at_s[i]), this.#y(i)];
-        mark(context, names.kind[packets.kind[i]], x, y, palette);
+        mark(context, names.kind[packets.kind[i]], x, y, palette, own);
         if (!FINE.has(names.fate[packets.fate[i]])) cross(context, x, y, palette);
       }
     }

@@ -2,6 +2,7 @@
 
 import { TimeAxis } from "./axis.js";
 import { h } from "./dom.js";
+import { Handles } from "./handles.js";
 import { colors } from "./looks.js";
 import { Lines, Sequence } from "./panels.js";
 import { Pointing } from "./pointing.js";
@@ -10,9 +11,12 @@ const WINDOWS = [{ name: "cwnd", label: "cwnd", dash: [] }, { name: "ssthresh", 
 const TIMERS = [{ name: "rto_s", label: "RTO", dash: [] }, { name: "srtt_s", label: "SRTT", dash: [2, 3] }];
 
 export class Picture {
-  /** Draws into an element; `handle` gives the stall that may be dragged, and receives how far it is dragged. */
-  constructor(place, { handle = null } = {}) {
-    Object.assign(this, { place });
+  /**
+   * Draws into an element; `handle` gives the stall that may be dragged, and receives how far it is
+   * dragged. Without `windows` only packets are drawn.
+   */
+  constructor(place, { handle = null, windows = true } = {}) {
+    Object.assign(this, { place, windows });
     this.axis = new TimeAxis();
     this.axis.onchange = () => {
       this.draw();
@@ -22,6 +26,7 @@ export class Picture {
     this.lines = [];
     this.figures = h("div", { class: "figures" });
     this.pointing = new Pointing(this, handle);
+    this.handles = handle && new Handles(this, handle);
     place.replaceChildren(this.figures, ...this.pointing.elements);
     new ResizeObserver(() => this.draw()).observe(this.figures);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -38,7 +43,7 @@ export class Picture {
     if (this.pointing.dragging) this.axis.fit(Math.max(end, this.axis.whole[1]), this.axis.view);
     else this.axis.fit(end, view);
     result.senders.forEach((sender, number) => {
-      this.panels[number].take(sender, this.#shades());
+      this.panels[number].take(sender, this.#shades(), number);
     });
     for (const panel of this.lines) panel.take(result.senders, this.#shades());
     this.draw();
@@ -77,7 +82,7 @@ export class Picture {
   #build(result, names) {
     this.names = names;
     this.figures.replaceChildren();
-    const hasWindows = result.senders.some((sender) => sender.windows.at_s.length > 0);
+    const hasWindows = this.windows && result.senders.some((sender) => sender.windows.at_s.length > 0);
     const height = Math.max(150, 250 - 25 * result.senders.length);
     this.panels = result.senders.map((sender, number) => {
       const options = { height, labelled: !hasWindows && number === result.senders.length - 1 };
@@ -94,6 +99,7 @@ export class Picture {
       timers.style.height = "125px";
     }
     for (const panel of this.all) this.pointing.listen(panel);
+    this.handles?.attach(this.panels[0]);
   }
 
   get all() {
@@ -118,6 +124,7 @@ export class Picture {
     const common = [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
     for (const panel of this.panels) panel.draw(palette, common);
     for (const panel of this.lines) panel.draw(palette, panel.range());
+    this.handles?.place();
   }
 
   /** All panels as one image. */
@@ -160,7 +167,7 @@ export function legend() {
   return h(
     "ul",
     { class: "legend", "aria-label": "What marks mean" },
-    item("first", "first transmission"),
+    item("first", "first transmission, in the sender's colour"),
     item("needed", "needed retransmission"),
     item("unneeded", "unneeded retransmission"),
     item("unknown", "undecided retransmission"),

@@ -48,10 +48,7 @@ export class Pointing {
         if (pointers.size > 0) return;
         const isTap = name === "pointerup" && drag?.isTap;
         drag = null;
-        if (this.dragging) {
-          this.dragging = false;
-          this.picture.show(this.picture.result, this.picture.view);
-        }
+        this.release();
         if (isTap) this.#hover(panel, event);
       });
     }
@@ -67,6 +64,13 @@ export class Pointing {
 
   get axis() {
     return this.picture.axis;
+  }
+
+  /** The stall is no longer dragged: the time axis fits the run again. */
+  release() {
+    if (!this.dragging) return;
+    this.dragging = false;
+    this.picture.show(this.picture.result, this.picture.view);
   }
 
   /** Shows the details of the selected place in a new result, if it still has that place. */

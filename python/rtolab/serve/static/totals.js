@@ -32,6 +32,13 @@ export function meanings() {
   return h("details", { class: "meanings" }, h("summary", {}, "What the columns mean"), h("dl", {}, terms));
 }
 
+/** A sender's totals in words. */
+export function inWords({ name, totals: own }) {
+  const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
+  const timeouts = `${own.timeouts} timeout${own.timeouts === 1 ? "" : "s"}`;
+  return `${name}: ${end}, ${own.unneeded} unneeded, ${timeouts}`;
+}
+
 function text(own, key) {
   if (key === "elapsed_s") return own.completed ? seconds(own.elapsed_s) : "not finished";
   return own[key] === null || own[key] === undefined ? "–" : String(own[key]);
