@@ -114,7 +114,7 @@ def test_the_keyboard_reaches_everything_and_its_focus_is_visible(page: Page) ->
 def test_the_focused_figure_has_a_name(page: Page) -> None:
     hint = page.locator(".for-keys")
     assert not hint.is_visible()
-    page.locator("#zoom-all").focus()
+    page.locator("#path-view button").focus()
     page.keyboard.press("Tab")
     assert hint.is_visible()
     assert not page.locator(".for-pointer").is_visible()
@@ -125,13 +125,13 @@ def tip(page: Page) -> Locator:
 
 
 def test_the_pointer_shows_the_windows_of_all_senders(page: Page) -> None:
-    canvas = page.locator("#picture canvas").nth(2)
+    canvas = page.locator("#picture canvas").nth(3)
     canvas.hover(position={"x": 400, "y": 60})
     assert re.search(r"newreno\ncwnd [\d.]+kB, ssthresh [\d.]+kB", tip(page).inner_text())
     assert "newreno+frto" in tip(page).inner_text()
     page.mouse.move(5, 5)
     until(tip(page).is_hidden)
-    page.locator("#picture canvas").nth(3).focus()
+    page.locator("#picture canvas").nth(4).focus()
     page.keyboard.press("n")
     first = tip(page).inner_text()
     assert re.search(r"newreno\nRTO [\d.]+ s, SRTT", first)

@@ -136,6 +136,7 @@ export class Pointing {
     const at = panel.timeOf(next);
     if (at < from || at > to) this.axis.show([at - (to - from) / 2, at + (to - from) / 2]);
     this.#choose(panel, next);
+    this.picture.point(at);
     this.#tell(panel);
     this.live.textContent = panel.describe().map(([name, text]) => `${name}: ${text}`).join(". ");
   }
@@ -153,6 +154,7 @@ export class Pointing {
   }
 
   #hover(panel, event) {
+    if (panel.isInside(event.offsetX)) this.picture.point(panel.at(event.offsetX));
     const found = panel.nearest(event.offsetX, event.offsetY);
     const isPacket = found !== null && panel instanceof Sequence;
     const grip = isPacket ? null : this.#grip(panel, event.offsetX);
