@@ -85,7 +85,7 @@ class LiveFigure {
   }
 
   #build() {
-    this.totals = h("ul", { class: "live-totals", role: "status" });
+    this.totals = h("ul", { class: "live-totals" });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     const drawing = h("div", { class: "picture" });
     this.sliders = this.given.sliders.map((slider) => this.#slider(slider));
@@ -95,7 +95,7 @@ class LiveFigure {
     const hint = this.given.stall ? "Drag the handles of the shaded stall, or move them with the arrow keys." : "Move the slider.";
     this.place.replaceChildren(
       ...this.sliders.map(({ row }) => row),
-      this.totals,
+      h("div", { role: "status" }, this.totals),
       drawing,
       this.fault,
       h("p", { class: "live-hint" }, hint, " ", restore, " ", more),
