@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from rtolab.serve.assets import assets, style
+from rtolab.serve.assets import STYLE_SHEETS, assets, style
 from rtolab.serve.bundle import bundle
 from rtolab.serve.downloads import template
 from rtolab.serve.runs import texts
@@ -28,7 +28,9 @@ STYLES = (
     '<link rel="stylesheet" href="static/style.css">'
 )
 ICON = '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
-SERVER_ONLY = ("index.html", "saved.html", "saved.js")
+PRELOADED = ("rtolab.wasm", "texts.json", WORKER)
+"""What the page fetches at once."""
+BUNDLE = "page.js"
 
 
 def prerequisites() -> str | None:
@@ -72,11 +74,17 @@ def pages(modules: Mapping[str, bytes]) -> dict[str, bytes]:
         "texts.json": json.dumps(texts()).encode(),
         "saved-page.html": template("{{title}}", "{{data}}"),
     }
-    own = {name: text for name, (text, _) in assets().items() if name not in SERVER_ONLY}
     page = assets()["index.html"][0].decode().replace("<html", "<html data-engine", 1)
+    own = {name: assets()[name][0] for name in (*STYLE_SHEETS, "icon.svg", WORKER)}
+    own[BUNDLE] = bundle("explorer.js").encode()
+    # One script, because each level of imports would be another round trip.
+    early = [
+        f'<link rel="preload" as="fetch" href="static/{name}" crossorigin>' for name in PRELOADED
+    ]
+    script = f'<script type="module" src="static/{BUNDLE}"></script>'
     return {
         **{f"static/{name}": content for name, content in (own | files).items()},
-        "index.html": page.encode(),
+        "index.html": page.replace(SCRIPT, "\n".join([*early, script])).encode(),
         "explorer.html": single(page, files | {WORKER: own[WORKER]}).encode(),
     }
 

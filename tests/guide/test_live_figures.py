@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -10,24 +9,15 @@ import pytest
 from browser_fixtures import keep, looking, until
 from live_figures import LIVE
 from live_pages import explorer
-from prerequisites import lack
-from webassembly import prerequisites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
 
 PHONE = {"width": 390, "height": 844}
 PAPERS = ("delays2001", "frto2002", "arq2002", "dualrtt2004", "minrto2007")
-
-
-@pytest.fixture(scope="module")
-def live_site(site: Path) -> Path:
-    """The site, if it has live figures."""
-    if missing := prerequisites():
-        lack(missing)
-    return site
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from prerequisites import lack
 from program import execute
+from webassembly import prerequisites
 
 ROOT = Path(__file__).parents[2]
 NOTICE = "The guide has pictures in place of live figures: "
@@ -24,3 +26,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "" or done.stderr.startswith(NOTICE)
     return folder
+
+
+@pytest.fixture(scope="session")
+def live_site(site: Path) -> Path:
+    """The site, if it has live figures."""
+    if missing := prerequisites():
+        lack(missing)
+    return site

@@ -57,7 +57,7 @@ impl PathSamples {
                 return RunStatus::Finished;
             }
             self.sample(sim);
-            next = next + self.step;
+            next += self.step;
         }
         sim.run_while(end, keep_running)
     }

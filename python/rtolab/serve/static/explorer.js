@@ -74,7 +74,8 @@ async function load() {
     const found = await (await ask("api/scenario", question(state))).json();
     controls.take(state, found);
     if (document.activeElement !== byId("toml")) byId("toml").value = found.toml;
-    await ask("api/check", question(state));
+    // An error is shown sooner than a run ends, and the last figure stays; at first there is none.
+    if (newest) await ask("api/check", question(state));
     runs.offer(true);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

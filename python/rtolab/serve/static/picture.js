@@ -31,7 +31,8 @@ export class Picture {
     this.pointing = new Pointing(this, handle);
     this.handles = handle && new Handles(this, handle);
     place.replaceChildren(this.figures, this.line, ...this.pointing.elements);
-    new ResizeObserver(() => this.draw()).observe(this.figures);
+    // It is drawn already when the observer first reports its width.
+    new ResizeObserver(() => this.figures.clientWidth !== this.panels[0]?.width && this.draw()).observe(this.figures);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
