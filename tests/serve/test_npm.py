@@ -63,8 +63,8 @@ console.log(times, queue);
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose programs can import the package."""
-    for name in ("node", "npm"):
-        require_tool(name, name)
+    require_tool("node", "nodejs")
+    require_tool("npm", "npm")
     folder = tmp_path_factory.mktemp("npm")
     package = folder / "node_modules" / "rtolab"
     done = subprocess.run(
