@@ -107,7 +107,7 @@ fn totals(row: &ConnectionRow) -> Value {
 }
 
 /// Adds whether a transfer has no end, when its run was cut, and the goodput until then.
-fn complete_totals(
+pub(crate) fn complete_totals(
     totals: &mut Value,
     (recording, flow): (&Recording, &str),
     (scenario, end): (&Scenario, Instant),

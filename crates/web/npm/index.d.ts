@@ -78,9 +78,9 @@ export interface Totals {
   genuine_timeouts: number | null;
   fast_retransmits: number;
   found_spurious: number;
-  /** Does the flow go on as long as the run? Only in answers of `run`. */
-  endless?: boolean;
-  /** When the run was cut, if the transfer did not complete. Only in answers of `run`. */
+  /** Does the flow go on as long as the run? */
+  endless: boolean;
+  /** When the run was cut, if the transfer did not complete. */
   cut_s?: number;
 }
 
