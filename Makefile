@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        soak audit lint-prose docs docs-rust web shell dist clean
+        soak audit lint-prose docs docs-rust web npm bench-web shell dist clean
 
 help:
 	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
@@ -28,6 +28,8 @@ help:
 	@echo 'make docs     build the guide as a site in site/'
 	@echo 'make docs-rust  build the documentation of the Rust crates'
 	@echo 'make web      build the explorer without a server in target/web/'
+	@echo 'make npm      build the engine as an npm package in target/npm/'
+	@echo 'make bench-web  measure speed and size of the explorer in Chromium'
 	@echo 'make shell    write the manual pages and completions that the wheel contains'
 	@echo 'make dist     build wheel and source archive in dist/, try them, and package the crates'
 	@echo 'make clean    delete everything that was built'
@@ -110,6 +112,14 @@ docs-rust:
 web: $(VENV)/dev
 	@$(BIN)/python tools/web target/web
 	@echo 'The explorer begins at target/web/index.html; target/web/explorer.html is one file.'
+
+# As `make web`. `npm pack target/npm` makes an archive.
+npm: $(VENV)/dev
+	@$(BIN)/python tools/npm target/npm
+	@echo 'The package is in target/npm; its README.md has an example.'
+
+bench-web: web
+	@$(BIN)/python benches/web.py target/web
 
 shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from handmade_tables import Simulator
     from rtolab.serve.limits import Limits
 
-pytest_plugins = ["browser_fixtures"]
-"""What tests of the explorer in a browser share."""
+pytest_plugins = ["browser_fixtures", "guide_fixtures"]
+"""What tests in a browser and tests of the guide share."""
 
 
-SLOW = {"test_control", "test_hangs", "test_notebook", "test_recorded", "test_site"}
+SLOW = {
+    "test_control",
+    "test_hangs",
+    "test_live_figures",
+    "test_notebook",
+    "test_recorded",
+    "test_site",
+}
 """Modules whose tests take minutes."""
 
 

@@ -21,10 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
-from score_watch import Used, measure, report
-
 from prerequisites import no_hosts
 from program import PROGRAM
+from score_watch import Used, measure, report
 
 LINK = {
     "link.radio.rate": "40 Mbit/s",

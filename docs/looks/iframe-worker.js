@@ -1,11 +1,15 @@
 // Browsers start no worker from a file. Where the guide is opened from a folder, its search works in a
-// hidden frame instead, which is to the page what a worker is. The theme looks for that name.
+// hidden frame instead, which is to the page what a worker is. The theme looks for that name. Live
+// figures start their workers from memory, which browsers allow.
+
+const NativeWorker = Worker;
 
 class IFrameWorker extends EventTarget {
   #frame = document.createElement("iframe");
   #waiting = [];
 
   constructor(url) {
+    if (String(url).startsWith("blob:")) return new NativeWorker(url);
     super();
     this.#frame.hidden = true;
     document.body.append(this.#frame);

@@ -1,8 +1,6 @@
 """The site of the guide builds without a warning, has no dead link and loads nothing elsewhere."""
 
-import os
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
@@ -12,10 +10,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser_fixtures import looking
-from program import execute
 from rtolab import _rtolab
 
-ROOT = Path(__file__).parents[2]
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 """The attributes that a browser fetches by itself; `link` also has the relations below."""
 REFERENCES = {"canonical", "next", "prev", "alternate"}
@@ -41,16 +37,7 @@ class Page(HTMLParser):
                     self.loaded.append(found[key])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    build = (sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder)
-    done = execute(*build, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    return folder
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(site: Path) -> dict[Path, Page]:
     found = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
     assert len(found) > 30

@@ -284,7 +284,8 @@ def test_a_report_is_kept_and_opens_without_a_server(
     alone.on("console", lambda message: said.append(message.text))
     alone.goto(path.as_uri())
     alone.wait_for_selector("#totals-table")
-    assert alone.locator("canvas").count() == 4
+    assert alone.locator("canvas").count() == 5
+    assert alone.locator("#path-view .host").count() == 2
     assert "10.891" in alone.locator("#totals-table").inner_text()
     assert said == []
     keep(alone, "kept")

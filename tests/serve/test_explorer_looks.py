@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
-STYLE = (FOLDER / "style.css").read_text(encoding="utf-8")
+STYLE = (FOLDER / "figure.css").read_text(encoding="utf-8")
 TEXTS = ("ink", "faint", "accent", "wrong", "needed", "unneeded")
 """Colours of text; all others are of marks, lines and edges."""
 PAPERS = {"paper", "page", "grid", "line"}
@@ -50,7 +50,7 @@ def palette(theme: int) -> dict[str, tuple[float, float, float]]:
 @pytest.mark.parametrize("theme", [0, 1])
 def test_every_colour_has_enough_contrast(theme: int) -> None:
     colors = palette(theme)
-    assert len(colors) == 31
+    assert len(colors) == 32
     assert contrast(colors["accent"], colors["accent-ink"]) >= 4.5
     # A shade is its colour over the paper, as panel.js mixes it.
     shade = tuple(
@@ -114,7 +114,7 @@ def test_the_keyboard_reaches_everything_and_its_focus_is_visible(page: Page) ->
 def test_the_focused_figure_has_a_name(page: Page) -> None:
     hint = page.locator(".for-keys")
     assert not hint.is_visible()
-    page.locator("#zoom-all").focus()
+    page.locator("#path-view button").focus()
     page.keyboard.press("Tab")
     assert hint.is_visible()
     assert not page.locator(".for-pointer").is_visible()
@@ -125,13 +125,13 @@ def tip(page: Page) -> Locator:
 
 
 def test_the_pointer_shows_the_windows_of_all_senders(page: Page) -> None:
-    canvas = page.locator("#picture canvas").nth(2)
+    canvas = page.locator("#picture canvas").nth(3)
     canvas.hover(position={"x": 400, "y": 60})
     assert re.search(r"newreno\ncwnd [\d.]+kB, ssthresh [\d.]+kB", tip(page).inner_text())
     assert "newreno+frto" in tip(page).inner_text()
     page.mouse.move(5, 5)
     until(tip(page).is_hidden)
-    page.locator("#picture canvas").nth(3).focus()
+    page.locator("#picture canvas").nth(4).focus()
     page.keyboard.press("n")
     first = tip(page).inner_text()
     assert re.search(r"newreno\nRTO [\d.]+ s, SRTT", first)

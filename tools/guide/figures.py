@@ -18,27 +18,8 @@ from rtolab.stats import wilson
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
 from drawn_paths import JUDGING, calibration, verdicts
+from live_figures import LIVE, STALL, LiveFigure
 
-STALL = """
-title = "a radio that holds everything for three seconds"
-duration = "120 s"
-
-[[link]]
-name = "radio"
-between = ["server", "phone"]
-rate = "1 Mbit/s"
-delay = "50 ms"
-queue = "64 kB"
-
-[link.stalls]
-scripted = [{ at = "4 s", for = "3 s" }]
-
-[[flow]]
-name = "download"
-from = "server"
-to = "phone"
-bytes = "1 MB"
-"""
 LENGTHS_MS = (100, 200, 400, 600, 700, 800, 900, 1000, 1200, 1500, 2000, 3000, 4000, 5000)
 SENDERS = ("sack", "sack+frto", "linux")
 DETECTORS = ("eifel", "frto:linux", "dualrtt", "originals", "dsack:linux", "badrexmit")
@@ -58,8 +39,7 @@ def pictures() -> dict[str, str | bytes]:
         path = Path(folder) / "stall.toml"
         path.write_text(STALL, encoding="utf-8")
         charts = {
-            "sack": _sequence(path, "sack"),
-            "frto": _sequence(path, "sack+frto"),
+            **{name: _sequence(figure, path.with_name(name)) for name, figure in LIVE.items()},
             "lengths": _lengths(path),
             "detectors": _detectors(),
             "calibration": _calibration(Path(folder)),
@@ -70,10 +50,12 @@ def pictures() -> dict[str, str | bytes]:
         }
 
 
-def _sequence(path: Path, sender: str) -> Any:
-    result = rtolab.run(path, sender=sender, trace=True, windows=False)
-    result.scenario = "a link that stalls"
-    return result.plot.time_sequence(between=(3.5, 9.5))
+def _sequence(figure: LiveFigure, path: Path) -> Any:
+    path.write_text(figure.toml, encoding="utf-8")
+    sender = figure.senders[0]
+    result = rtolab.run(path, sender=sender, set=figure.set, trace=True, windows=False)
+    result.scenario = figure.heading
+    return result.plot.time_sequence(between=figure.between)
 
 
 def _lengths(path: Path) -> Any:

@@ -5,6 +5,7 @@ A link from a page to a file outside of docs/ leads to a copy of that file, as t
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -13,9 +14,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import figures
 import notebooks
 from blocks import blocks
+from live_pages import alive, explorer
+from webassembly import write
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -44,9 +49,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make a click on a picture open it in full size."""
-    del page, config, files
-    return PICTURE.sub(r'<a class="picture" href="\g<source>">\g<0></a>', html)
+    """Make a click on a picture open it in full size, and pictures of live figures live."""
+    del config, files
+    opened = PICTURE.sub(r'<a class="picture" href="\g<source>">\g<0></a>', html)
+    return alive(opened, page.file.src_uri) if _explorer() else opened
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the explorer, with the engine that live figures share."""
+    write(_explorer(), Path(config.site_dir))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -77,6 +88,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def _made() -> dict[str, str]:
     """The generated pages, made once per build."""
     return {"not-run.md": "\n".join(_not_run()) + "\n"} | notebooks.pages()
+
+
+@cache
+def _explorer() -> dict[str, bytes]:
+    """The files of the explorer; none if they cannot be built."""
+    return explorer()
 
 
 @cache

@@ -9,7 +9,7 @@ use crate::lab::{Evaluation, OBSERVE, lab};
 use crate::packing::Packing;
 use crate::request::Request;
 use crate::request_error::RequestError;
-use crate::run::{disturbances, latest_end, sender_seen, shown_flow};
+use crate::run::{complete_totals, disturbances, latest_end, sender_seen, shown_flow};
 
 impl Explorer<'_> {
     /// The run and its fork as data for the figures. In the fork the timeout does not happen, or
@@ -36,6 +36,7 @@ impl Explorer<'_> {
         for (name, recording) in runs {
             let mut seen = sender_seen(recording, (&flow, request), &mut packing)?;
             seen["name"] = json!(name);
+            complete_totals(&mut seen["totals"], (recording, &flow), (&scenario, lab.end()));
             senders.push(seen);
         }
         let head = json!({

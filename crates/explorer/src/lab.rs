@@ -6,6 +6,7 @@ use rtolab_sim::{Lab, Observe, RunStatus, Sim, SimError};
 use rtolab_tcp::specification::CustomPolicies;
 use rtolab_tcp::spurious::DETECTORS;
 
+use crate::path::PathSamples;
 use crate::request::Request;
 use crate::request_error::RequestError;
 use crate::{Explorer, Texts};
@@ -22,6 +23,14 @@ pub(crate) struct Evaluation {
     pub detectors: Vec<String>,
     /// Senders that continue from each timeout.
     pub what_if: Vec<String>,
+}
+
+/// A run with the frames in its links.
+pub(crate) struct WatchedRun {
+    pub scenario: Scenario,
+    pub lab: Lab,
+    pub recording: Recording,
+    pub path: PathSamples,
 }
 
 impl Evaluation {
@@ -79,6 +88,28 @@ impl Explorer<'_> {
         match sim.run_while(lab.end(), &mut keep_running) {
             RunStatus::Stopped => Err(RequestError::stopped()),
             RunStatus::Finished => Ok(lab.record(sim, lab.named(0, request.seed))),
+        }
+    }
+
+    /// The traced run of a sender, or of the scenario's own senders, with all detectors, and the
+    /// frames in its links.
+    pub(crate) fn watched(
+        &mut self,
+        request: &Request,
+        sender: Option<&str>,
+    ) -> Result<WatchedRun, RequestError> {
+        let scenario = request.scenario(self.texts)?;
+        let evaluation = Evaluation::by_detectors(DETECTORS.len());
+        let lab = lab(&scenario, sender, &evaluation)?.watching_queues();
+        let mut sim = lab.start(request.seed, OBSERVE);
+        let mut path = PathSamples::of(lab.link_names().count());
+        let mut keep_running = |sim: &Sim| (self.keep_running)(sim.recorded_bytes());
+        match path.run(&mut sim, lab.end(), &mut keep_running) {
+            RunStatus::Stopped => Err(RequestError::stopped()),
+            RunStatus::Finished => {
+                let recording = lab.record(sim, lab.named(0, request.seed));
+                Ok(WatchedRun { scenario, lab, recording, path })
+            }
         }
     }
 

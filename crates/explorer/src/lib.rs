@@ -7,6 +7,7 @@ mod index;
 mod lab;
 mod packets;
 mod packing;
+mod path;
 mod pcapng;
 mod request;
 mod request_error;
@@ -38,7 +39,7 @@ pub enum Query {
     Scenario,
     /// The error in a request, if any; otherwise an empty JSON object.
     Check,
-    /// The packets, windows, timeouts and totals of each sender, as columns.
+    /// The packets, windows, timeouts, totals and queues of each sender, as columns.
     Run,
     /// The counterfactuals of a timeout, as JSON.
     WhatIf,

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use rtolab_record::{ConnectionRow, Recording};
-use rtolab_tcp::spurious::DETECTORS;
-use rtolab_time::Duration;
+use rtolab_scenario::{Scenario, Workload};
+use rtolab_time::{Duration, Instant};
 use serde_json::{Value, json};
 
-use crate::lab::Evaluation;
+use crate::lab::WatchedRun;
 use crate::packing::Packing;
 use crate::request::Request;
 use crate::request_error::RequestError;
@@ -28,13 +28,15 @@ impl Explorer<'_> {
         let (mut seen, mut first) = (Vec::new(), None);
         // One sender at a time, since the packets of all would take much memory.
         for sender in senders {
-            let evaluation = Evaluation::by_detectors(DETECTORS.len());
-            let recording = self.recording(request, sender, &evaluation)?;
+            let WatchedRun { scenario, lab, recording, path } = self.watched(request, sender)?;
             let flow = shown_flow(&recording, request)?;
             first.get_or_insert_with(|| {
                 (flow.clone(), flow_names(&recording), disturbances(&recording))
             });
-            seen.push(sender_seen(&recording, (&flow, request), &mut packing)?);
+            let mut one = sender_seen(&recording, (&flow, request), &mut packing)?;
+            one["path"] = path.seen((&scenario, &lab), (&flow, &recording), &mut packing);
+            complete_totals(&mut one["totals"], (&recording, &flow), (&scenario, lab.end()));
+            seen.push(one);
         }
         let (flow, flows, disturbances) = first.unwrap_or_default();
         let head = json!({
@@ -102,6 +104,31 @@ fn totals(row: &ConnectionRow) -> Value {
         "fast_retransmits": row.fast_retransmits,
         "found_spurious": row.found_spurious,
     })
+}
+
+/// Adds whether a transfer has no end, when its run was cut, and the goodput until then.
+pub(crate) fn complete_totals(
+    totals: &mut Value,
+    (recording, flow): (&Recording, &str),
+    (scenario, end): (&Scenario, Instant),
+) {
+    let workload = scenario.flows.iter().find(|one| one.name == flow).map(|one| &one.workload);
+    totals["endless"] = json!(workload.is_some_and(is_endless));
+    let Some(row) = recording.connections.iter().find(|row| &*row.flow == flow) else { return };
+    if row.end.is_none() {
+        totals["cut_s"] = json!(end.secs_f64());
+        let elapsed = end.since(row.start).secs_f64();
+        totals["goodput_bps"] = json!((elapsed > 0.0).then(|| row.bytes as f64 * 8.0 / elapsed));
+    }
+}
+
+/// Does a flow of this workload go on as long as the run?
+const fn is_endless(workload: &Workload) -> bool {
+    match workload {
+        Workload::Bulk { bytes } => bytes.is_none(),
+        Workload::Pages { count, .. } | Workload::Requests { count, .. } => count.is_none(),
+        Workload::OnOff { .. } | Workload::Datagrams { .. } => true,
+    }
 }
 
 /// Disturbances of the links, in order of time.

@@ -18,6 +18,7 @@ use crate::arq::{NodeTime, Purpose, earlier};
 use crate::config::{ChannelConfig, Discipline, Limit, StallHolds, Stalls};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::layers::{ArqLayers, LineEvent, LineEventKind, Signal, TransmissionTimes};
+use crate::occupancy::QueueLength;
 use crate::one_way::OneWay;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::stream::Stream;
@@ -223,6 +224,13 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
 
     pub(crate) fn in_transit(&self, direction: Direction) -> usize {
         self.sides[direction.index()].in_transit
+    }
+
+    pub(crate) fn queue_length(&self, direction: Direction) -> QueueLength {
+        let arq_node = &self.sides[direction.index()];
+        let mut waiting = arq_node.waiting.occupancy();
+        arq_node.at_entry.iter().for_each(|queued| waiting.add(queued.frame.bytes()));
+        waiting.into()
     }
 
     pub(crate) fn stats(&self, direction: Direction) -> &Stats {

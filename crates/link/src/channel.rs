@@ -9,6 +9,7 @@ use crate::arq_node::ArqNodes;
 use crate::config::{ChannelConfig, Discipline};
 use crate::frame::{Direction, Frame, Outcome};
 use crate::layers::{Direct, Retransmitting};
+use crate::occupancy::QueueLength;
 use crate::one_way::OneWay;
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Stats};
@@ -179,6 +180,23 @@ impl<F: Frame> Channel<F> {
         either!(&self.kind,
             plain => plain[direction.index()].in_transit(),
             arq => arq.in_transit(direction)
+        )
+    }
+
+    /// Watches the queues from now on, for [`Channel::queue_length`]. Call it before the first
+    /// frame.
+    pub fn watch_queues(&mut self) {
+        if let Kind::KnownAtEntry(plain) = &mut self.kind {
+            plain.iter_mut().for_each(OneWay::watch_queue);
+        }
+    }
+
+    /// The frames of this direction that wait for their transmission at `at`, including those at a
+    /// stalled entry. `at` must not decrease. [`Channel::watch_queues`] must have been called.
+    pub fn queue_length(&mut self, direction: Direction, at: Instant) -> QueueLength {
+        either!(&mut self.kind,
+            plain => plain[direction.index()].queue_length(at),
+            arq => arq.queue_length(direction)
         )
     }
 

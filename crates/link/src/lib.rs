@@ -52,6 +52,7 @@ pub use fifo::Fifo;
 pub use frame::{CopyId, Direction, DropCause, Frame, HeaderFields, Outcome};
 pub use header_compression::HeaderCompression;
 pub use laws::{Empirical, Factor, Gamma, LogNormal, Pareto};
+pub use occupancy::QueueLength;
 pub use pipe::Pipe;
 pub use report::{Disturbance, DisturbanceKind, Drops, Stats};
 pub use rtolab_time::{Duration, Instant, Rate};

@@ -13,6 +13,21 @@ pub(crate) struct Occupancy {
     pub(crate) bytes: u64,
 }
 
+/// The frames that wait in a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueLength {
+    /// Their number.
+    pub packets: u32,
+    /// Their size in bytes.
+    pub bytes: u64,
+}
+
+impl From<Occupancy> for QueueLength {
+    fn from(Occupancy { packets, bytes }: Occupancy) -> Self {
+        Self { packets, bytes }
+    }
+}
+
 impl Occupancy {
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;

@@ -20,7 +20,7 @@ use crate::delivery_queue::{Delivery, DeliveryQueue, ScheduledOutcome};
 use crate::frame::{Direction, DropCause, Frame, Outcome};
 use crate::header_compression::Compression;
 use crate::medium::{LineTransit, Medium};
-use crate::occupancy::{Buffers, Queue};
+use crate::occupancy::{Buffers, Queue, QueueLength};
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
 use crate::stream::Stream;
@@ -42,6 +42,9 @@ pub(crate) struct OneWay<F> {
     delivery_queue: DeliveryQueue<F>,
     stats: Stats,
     recording: bool,
+    /// The frames before their transmission, those at a stalled entry among them, if somebody
+    /// watches.
+    watched_queue: Option<Queue>,
 }
 
 /// The entry of a frame.
@@ -79,6 +82,7 @@ impl<F: Frame> OneWay<F> {
             delivery_queue: DeliveryQueue::new(config.order),
             stats: Stats::default(),
             recording: false,
+            watched_queue: None,
         }
     }
 
@@ -128,6 +132,9 @@ impl<F: Frame> OneWay<F> {
             None => leaves_queue,
             Some(reservation) => self.begin(entry, reservation.at),
         };
+        if let Some(queue) = &mut self.watched_queue {
+            queue.push(bytes, start);
+        }
         let transit = match self.lifetime {
             Some(lifetime) if start.since(entry.offered) > lifetime => LineTransit::expired(start),
             _ => self.medium.transmit(bytes, start, outages),
@@ -315,6 +322,14 @@ impl<F: Frame> OneWay<F> {
         }
         self.entry_stalls.forget_before(at);
         self.medium.forget_before(at);
+    }
+
+    pub(crate) fn watch_queue(&mut self) {
+        self.watched_queue = Some(Queue::default());
+    }
+
+    pub(crate) fn queue_length(&mut self, at: Instant) -> QueueLength {
+        self.watched_queue.as_mut().map(|queue| queue.waiting(at)).unwrap_or_default().into()
     }
 
     pub(crate) fn record_disturbances(&mut self) {

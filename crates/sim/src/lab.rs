@@ -46,6 +46,8 @@ pub struct Lab {
     starts: Vec<FlowStart>,
     middleboxes: Vec<MiddleboxKind>,
     plain_links: PlainLinks,
+    /// Do links count the frames that wait?
+    watches_queues: bool,
     /// The scoring of runs, if requested.
     request: Option<ScoringRequest>,
     /// The links with outages, if there are any.
@@ -105,6 +107,7 @@ impl Lab {
                 .map(|middlebox| middlebox.kind.clone())
                 .collect(),
             plain_links: PlainLinks::Pipes,
+            watches_queues: false,
             request: None,
         })
     }
@@ -136,6 +139,18 @@ impl Lab {
     pub fn without_pipes(mut self) -> Self {
         self.plain_links = PlainLinks::Channels;
         self
+    }
+
+    /// Watches the queues of all links, for [`Sim::frames_in_links`].
+    #[must_use]
+    pub fn watching_queues(mut self) -> Self {
+        self.watches_queues = true;
+        self.without_pipes()
+    }
+
+    /// The names of the links: the scenario's, then the access links of its flows.
+    pub fn link_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.plans.channels.iter().map(|(name, _)| name)
     }
 
     /// Scores every run. The recording then has the ground truth of each timeout and fast
@@ -198,6 +213,9 @@ impl Lab {
             let mut channel = Channel::new(config, &stream.child(name));
             if observe.trace {
                 channel.record_disturbances();
+            }
+            if self.watches_queues {
+                channel.watch_queues();
             }
             // Each channel is converted at once, because it is large and most links are pipes.
             SimLink::new(channel, self.plain_links, &mut pipes)

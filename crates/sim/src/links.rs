@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rtolab_link::{Channel, Direction, Disturbance, Limit, Pipe, Stats};
+use rtolab_link::{Channel, Direction, Disturbance, Limit, Pipe, QueueLength, Stats};
 use rtolab_net::{Packet, RouteStep};
 use rtolab_time::{Duration, Instant};
 
@@ -51,6 +51,15 @@ impl SimLink {
             Self::Channel(channel) => Some(channel),
             Self::Pipes(_) => None,
         }
+    }
+
+    /// The frames of a direction that wait for their transmission, and all that are in the link;
+    /// none in pipes, which store no frames.
+    pub fn frames_at(&mut self, direction: Direction, at: Instant) -> (QueueLength, usize) {
+        let frames = |channel: &mut Channel<Packet>| {
+            (channel.queue_length(direction, at), channel.frames_inside(direction))
+        };
+        self.channel().map(frames).unwrap_or_default()
     }
 
     /// The statistics of one direction up to now.

@@ -15,7 +15,7 @@ mod scoring;
 
 use std::sync::Arc;
 
-use rtolab_link::{CopyId, Direction, Outcome, Pipe};
+use rtolab_link::{CopyId, Direction, Outcome, Pipe, QueueLength};
 use rtolab_net::{Condition, Middlebox, OutgoingPacket, Packet, RouteStep};
 use rtolab_record::{Fate, Place};
 use rtolab_tcp::{Segment, State};
@@ -164,6 +164,18 @@ impl Sim {
     /// The size of the rows recorded so far, in bytes.
     pub fn recorded_bytes(&self) -> usize {
         self.trace.bytes()
+    }
+
+    /// The frames in each direction of each link, in the order of [`Lab::link_names`]: those that
+    /// wait for their transmission, and all. [`Lab::watching_queues`] must have been called.
+    ///
+    /// [`Lab::link_names`]: crate::Lab::link_names
+    /// [`Lab::watching_queues`]: crate::Lab::watching_queues
+    pub fn frames_in_links(&mut self) -> impl Iterator<Item = [(QueueLength, usize); 2]> + '_ {
+        let now = self.now;
+        self.links
+            .iter_mut()
+            .map(move |link| Direction::BOTH.map(|direction| link.frames_at(direction, now)))
     }
 
     /// Runs until no event is left, or until `end`.

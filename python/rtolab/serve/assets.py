@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("static")
+STYLE_SHEETS = ("figure.css", "style.css")
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -20,3 +21,8 @@ def assets() -> dict[str, tuple[bytes, str]]:
         for path in sorted(FOLDER.iterdir())
         if path.suffix in TYPES
     }
+
+
+def style() -> str:
+    """The style sheets of the page as one."""
+    return "".join(assets()[name][0].decode() for name in STYLE_SHEETS)

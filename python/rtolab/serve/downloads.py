@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rtolab.result import PLACES, Result, file_name
-from rtolab.serve.assets import assets
+from rtolab.serve.assets import assets, style
 from rtolab.serve.bundle import bundle
 from rtolab.serve.faults import FILE
 from rtolab.serve.runs import answer, diagnose, simulate
@@ -49,7 +49,7 @@ def template(title: str, data: str) -> bytes:
     text = Template(assets()["saved.html"][0].decode()).substitute(
         title=title,
         digest=digest,
-        style=assets()["style.css"][0].decode(),
+        style=style(),
         script=script,
         data=data,
     )

@@ -41,30 +41,3 @@ export async function send(path, file) {
   if (engine) return new Response(await engine.diagnose(file.name, file));
   return request(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
 }
-
-/** Requests of which only the newest counts: at most one is in progress, and only the last one waits. */
-export class Latest {
-  constructor(work) {
-    this.work = work;
-    this.busy = false;
-    this.waiting = null;
-    this.onwait = () => {};
-  }
-
-  /** Send this request after the one in progress; a request that waited until now is dropped. */
-  offer(question) {
-    this.waiting = question;
-    if (this.busy) this.onwait();
-    else this.#next();
-  }
-
-  async #next() {
-    this.busy = true;
-    while (this.waiting !== null) {
-      const question = this.waiting;
-      this.waiting = null;
-      await this.work(question);
-    }
-    this.busy = false;
-  }
-}

@@ -9,11 +9,23 @@ export async function asset(name) {
   return Uint8Array.from(atob(inside.textContent.trim()), (letter) => letter.charCodeAt(0)).buffer;
 }
 
+/** A module of this page, compiled while it arrives if its server names its type. */
+async function compiled(name) {
+  if (!document.getElementById(`asset-${name}`)) {
+    try {
+      return await WebAssembly.compileStreaming(fetch(`static/${name}`));
+    } catch {
+      // Not every file server knows the type.
+    }
+  }
+  return WebAssembly.compile(await asset(name));
+}
+
 async function begin() {
-  const [module, texts, worker] = await Promise.all(["rtolab.wasm", "texts.json", "engine-worker.js"].map(asset));
+  const [module, texts, worker] = await Promise.all([compiled("rtolab.wasm"), asset("texts.json"), asset("engine-worker.js")]);
   return new Engine({
-    module: await WebAssembly.compile(module),
-    captures: async () => WebAssembly.compile(await asset("rtolab-captures.wasm")),
+    module,
+    captures: () => compiled("rtolab-captures.wasm"),
     texts: new Uint8Array(texts),
     worker: URL.createObjectURL(new Blob([worker], { type: "text/javascript" })),
   });

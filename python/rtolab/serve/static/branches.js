@@ -1,7 +1,8 @@
 // The counterfactuals of a timeout as figures: the actual run above the alternative.
 
-import { Latest, ask } from "./api.js";
+import { ask } from "./api.js";
 import { h } from "./dom.js";
+import { Latest } from "./latest.js";
 import { Picture } from "./picture.js";
 import { unpack } from "./unpack.js";
 

@@ -1,18 +1,11 @@
 // The form: scenario, senders, and sliders for the path.
 
 import { byId, h } from "./dom.js";
+import { log, power } from "./scales.js";
+import { firstStall, moved, scripted, spanOf } from "./stall.js";
 import { chance, rate, time } from "./units.js";
 
 const STEPS = 1000;
-
-const log = (low, high) => ({
-  to: (part) => low * (high / low) ** part,
-  from: (value) => Math.log(Math.min(Math.max(value, low), high) / low) / Math.log(high / low),
-});
-const power = (high, exponent) => ({
-  to: (part) => high * part ** exponent,
-  from: (value) => (Math.min(Math.max(value, 0), high) / high) ** (1 / exponent),
-});
 
 const SENDERS = [
   ...["newreno", "newreno+frto", "sack", "sack+frto", "sack+frto+rfc4015", "sack+eifel", "sack+eifel:rfc4015"],
@@ -199,25 +192,21 @@ export class Controls {
 
   /** The first stall, as set or as written. */
   get stall() {
-    const set = /^\[\{ at = "([^"]*)", for = "([^"]*)" \}/.exec(this.state.set[this.stallKey] ?? "");
-    return set ? { at: set[1], for: set[2] } : (this.link?.stall ?? null);
+    return firstStall(this.state.set[this.stallKey]) ?? this.link?.stall ?? null;
   }
 
-  #putStall({ at, for: length }) {
-    this.state.set[this.stallKey] = `[{ at = "${at.replace(/"/g, "")}", for = "${length.replace(/"/g, "")}" }]`;
+  #putStall(stall) {
+    this.state.set[this.stallKey] = scripted(stall);
   }
 
   /** The stall that a picture may drag, in seconds. */
   stallSpan() {
-    const [at, length] = [time.parse(this.stall?.at), time.parse(this.stall?.for)];
-    return at === null || length === null ? null : { from_s: at, to_s: at + length };
+    return spanOf(this.stall);
   }
 
   /** A part of the stall was dragged by a number of seconds. */
-  dragStall({ part, from_s, to_s }, by) {
-    const from = part === "end" ? from_s : Math.max(0, part === "begin" ? Math.min(from_s + by, to_s - 0.01) : from_s + by);
-    const length = part === "whole" ? to_s - from_s : part === "begin" ? to_s - from : Math.max(0.01, to_s + by - from_s);
-    this.#change(() => this.#putStall({ at: time.format(round(from, { digits: 3 })), for: time.format(round(length, { digits: 3 })) }));
+  dragStall(grip, by) {
+    this.#change(() => this.#putStall(moved(grip, by)));
   }
 
   /** Shows the error in a parameter's value; returns whether a parameter has that key. */

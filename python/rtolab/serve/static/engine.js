@@ -59,10 +59,9 @@ class EngineWorker {
 
 /** The workers, and who does what. */
 export class Engine {
-  constructor(sources) {
-    this.workers = Array.from({ length: WORKERS }, () => new EngineWorker(sources));
-    this.queues = this.workers.map(() => Promise.resolve());
-    this.busy = this.workers.map(() => 0);
+  constructor(sources, most = WORKERS) {
+    Object.assign(this, { sources, most, workers: [], queues: [], busy: [] });
+    this.#add();
     this.captures = () => (this.loading ??= sources.captures());
   }
 
@@ -95,7 +94,14 @@ export class Engine {
     this.workers.filter(isLong).forEach((worker) => worker.stop());
   }
 
+  #add() {
+    this.workers.push(new EngineWorker(this.sources));
+    this.queues.push(Promise.resolve());
+    this.busy.push(0);
+  }
+
   #next(message, transferred) {
+    if (Math.min(...this.busy) > 0 && this.workers.length < this.most) this.#add();
     const place = this.busy.indexOf(Math.min(...this.busy));
     this.busy[place] += 1;
     const answer = this.queues[place].then(async () => {

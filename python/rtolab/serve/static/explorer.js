@@ -1,6 +1,6 @@
 // The page: each change sends a request, and the newest answer becomes a picture.
 
-import { Latest, ask, look, send } from "./api.js";
+import { ask, look, send } from "./api.js";
 import { engine, savedPage } from "./backend.js";
 import { Branches } from "./branches.js";
 import { browsed } from "./browse.js";
@@ -8,13 +8,15 @@ import { diagnosed } from "./capture.js";
 import { Controls } from "./controls.js";
 import { byId, h, keep } from "./dom.js";
 import { Fault } from "./fault.js";
+import { Latest } from "./latest.js";
 import { otherwise } from "./otherwise.js";
+import { PathView } from "./path.js";
 import { legend, Picture } from "./picture.js";
+import { kept, keptOf } from "./pinned.js";
 import { question, read, written } from "./state.js";
 import { themed } from "./theme.js";
 import { timeouts } from "./timeouts.js";
-import { meanings, totals } from "./totals.js";
-import { seconds } from "./units.js";
+import { inWords, meanings, totals } from "./totals.js";
 import { unpack } from "./unpack.js";
 
 const PHONE = 720;
@@ -44,7 +46,9 @@ async function faultOf(senders) {
 const controls = new Controls(index, changed, saySender, faultOf);
 const picture = new Picture(byId("picture"), {
   handle: { stall: () => controls.stallSpan(), drag: (grip, by) => controls.dragStall(grip, by) },
+  oncursor: (at) => pathView.at(at),
 });
+const pathView = new PathView(byId("path-view"), (at) => picture.point(at));
 byId("legend").replaceWith(legend());
 byId("meanings").replaceWith(meanings());
 byId("version").textContent = index.version;
@@ -70,7 +74,8 @@ async function load() {
     const found = await (await ask("api/scenario", question(state))).json();
     controls.take(state, found);
     if (document.activeElement !== byId("toml")) byId("toml").value = found.toml;
-    await ask("api/check", question(state));
+    // An error is shown sooner than a run ends, and the last figure stays; at first there is none.
+    if (newest) await ask("api/check", question(state));
     runs.offer(true);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -89,6 +94,7 @@ async function run() {
     blame(null);
     // It is on the screen with the next frame.
     if (began !== null) requestAnimationFrame(() => performance.measure("drag to picture", { start: began }));
+    else requestAnimationFrame(() => performance.mark("picture"));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.where !== "stopped") blame(error);
@@ -99,23 +105,33 @@ async function run() {
 /** Has the run too many packets to be drawn as a whole? */
 let isLarge = false;
 
-function show(result) {
+/** Runs that the reader keeps, to compare others with. */
+let pinned = [];
+let newest = null;
+
+function show(own) {
+  newest = own;
+  const result = kept(own, pinned, index.limits.senders);
+  picture.overlay = state.overlay;
   picture.show(result, state.view);
+  pathView.show(result, picture.cursor ?? firstTrouble(own));
+  if (picture.cursor === null) picture.point(firstTrouble(own));
   isLarge = picture.every > 1 || result.senders.some(({ shown, end_s }) => shown[1] - shown[0] < end_s);
   byId("cut").hidden = picture.every === 1;
   byId("cut").textContent = `Too many packets to draw: one of ${picture.every} is shown, and more of the lost and retransmitted ones. Zoom in to see all.`;
   controls.flows(result.flows, result.flow);
   byId("totals").replaceChildren(totals(result));
   branched = [];
-  byId("timeouts").replaceChildren(timeouts(result, whatIf));
-  byId("status").textContent = result.senders.map(inWords).join("; ");
+  byId("timeouts").replaceChildren(timeouts(own, whatIf));
+  byId("overlay").setAttribute("aria-pressed", String(state.overlay));
+  byId("status").textContent = own.senders.map(inWords).join("; ");
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
 }
 
-/** A sender's totals, for screen readers. */
-function inWords({ name, totals: own }) {
-  const end = own.completed ? `${seconds(own.elapsed_s)} s` : "not finished";
-  return `${name}: ${end}, ${own.unneeded} unneeded, ${own.timeouts} timeouts`;
+/** Where the time cursor begins: at the first timeout, or in the middle of the run. */
+function firstTrouble({ senders, end_s }) {
+  const times = senders.flatMap((sender) => sender.timeouts.map((one) => one.at_s));
+  return times.length > 0 ? Math.min(...times) : end_s / 2;
 }
 
 let faultyLine = null;
@@ -196,6 +212,16 @@ byId("as-shipped").addEventListener("click", () => {
 byId("zoom-in").addEventListener("click", () => picture.axis.zoom(0.6));
 byId("zoom-out").addEventListener("click", () => picture.axis.zoom(1 / 0.6));
 byId("zoom-all").addEventListener("click", () => picture.axis.reset());
+byId("overlay").addEventListener("click", () => {
+  state.overlay = !state.overlay;
+  if (newest) show(newest);
+  remember();
+});
+byId("pin").addEventListener("click", () => {
+  pinned = pinned.length > 0 || !newest ? [] : keptOf(newest);
+  byId("pin").setAttribute("aria-pressed", String(pinned.length > 0));
+  if (newest) show(newest);
+});
 addEventListener("hashchange", arrive);
 
 byId("share").addEventListener("click", async () => {

@@ -13,7 +13,7 @@ const palettes = new Map();
 
 /** The current colours of the page. */
 export function colors() {
-  const theme = `${document.documentElement.dataset.theme} ${dark.matches}`;
+  const theme = `${getComputedStyle(document.body).colorScheme} ${dark.matches}`;
   if (!palettes.has(theme)) palettes.set(theme, resolved());
   return palettes.get(theme);
 }
@@ -46,9 +46,9 @@ export const SHADES = {
   spike: { apart: 6, fall: 0 },
 };
 
-/** A packet's mark at a place of a drawing. */
-export function mark(context, kind, x, y, palette) {
-  context.fillStyle = palette[kind];
+/** A packet's mark at a place of a drawing. A first transmission has the colour of its sender; so has an edge, if it is `edged`. */
+export function mark(context, kind, x, y, palette, own = palette.first, edged = false) {
+  context.fillStyle = kind === "first" ? own : palette[kind];
   if (kind === "first") {
     context.fillRect(x - 1.75, y - 1.75, 3.5, 3.5);
     return;
@@ -73,6 +73,10 @@ export function mark(context, kind, x, y, palette) {
   }
   context.closePath();
   context.fill();
+  if (!edged) return;
+  context.strokeStyle = own;
+  context.lineWidth = 1.5;
+  context.stroke();
 }
 
 /** A cross over a packet that was lost. */

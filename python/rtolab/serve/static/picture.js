@@ -2,17 +2,24 @@
 
 import { TimeAxis } from "./axis.js";
 import { h } from "./dom.js";
+import { Handles } from "./handles.js";
 import { colors } from "./looks.js";
 import { Lines, Sequence } from "./panels.js";
 import { Pointing } from "./pointing.js";
 
 const WINDOWS = [{ name: "cwnd", label: "cwnd", dash: [] }, { name: "ssthresh", label: "ssthresh", dash: [6, 3] }];
+const QUEUE = [{ name: "waiting", label: "waiting", dash: [] }];
 const TIMERS = [{ name: "rto_s", label: "RTO", dash: [] }, { name: "srtt_s", label: "SRTT", dash: [2, 3] }];
 
 export class Picture {
-  /** Draws into an element; `handle` gives the stall that may be dragged, and receives how far it is dragged. */
-  constructor(place, { handle = null } = {}) {
-    Object.assign(this, { place });
+  /**
+   * Draws into an element; `handle` gives the stall that may be dragged, and receives how far it is
+   * dragged. Without `windows` only packets are drawn. If `oncursor` receives the time of the
+   * cursor, there is one.
+   */
+  constructor(place, { handle = null, windows = true, oncursor = null } = {}) {
+    Object.assign(this, { place, windows, oncursor, overlay: false, cursor: null });
+    this.line = h("div", { class: "cursor", hidden: true });
     this.axis = new TimeAxis();
     this.axis.onchange = () => {
       this.draw();
@@ -22,8 +29,10 @@ export class Picture {
     this.lines = [];
     this.figures = h("div", { class: "figures" });
     this.pointing = new Pointing(this, handle);
-    place.replaceChildren(this.figures, ...this.pointing.elements);
-    new ResizeObserver(() => this.draw()).observe(this.figures);
+    this.handles = handle && new Handles(this, handle);
+    place.replaceChildren(this.figures, this.line, ...this.pointing.elements);
+    // It is drawn already when the observer first reports its width.
+    new ResizeObserver(() => this.figures.clientWidth !== this.panels[0]?.width && this.draw()).observe(this.figures);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
@@ -31,15 +40,18 @@ export class Picture {
   show(result, view) {
     this.result = result;
     this.view = view;
-    const names = JSON.stringify(result.senders.map((sender) => sender.name));
+    this.queue = busiest(result.senders);
+    const names = JSON.stringify([this.overlay, this.queue !== null, ...result.senders.map((sender) => sender.name)]);
     if (names !== this.names) this.#build(result, names);
     const end = Math.max(result.end_s, ...result.senders.map((sender) => sender.end_s));
     // A dragged stall must stay under the pointer.
     if (this.pointing.dragging) this.axis.fit(Math.max(end, this.axis.whole[1]), this.axis.view);
     else this.axis.fit(end, view);
-    result.senders.forEach((sender, number) => {
-      this.panels[number].take(sender, this.#shades());
+    this.panels.forEach((panel, number) => {
+      const numbers = this.overlay ? [...result.senders.keys()] : [number];
+      panel.take(numbers.map((one) => result.senders[one]), this.#shades(), numbers);
     });
+    if (this.queueCaption) this.queueCaption.textContent = `packets that wait at ${this.queue?.name}`;
     for (const panel of this.lines) panel.take(result.senders, this.#shades());
     this.draw();
     this.pointing.renew();
@@ -77,37 +89,70 @@ export class Picture {
   #build(result, names) {
     this.names = names;
     this.figures.replaceChildren();
-    const hasWindows = result.senders.some((sender) => sender.windows.at_s.length > 0);
-    const height = Math.max(150, 250 - 25 * result.senders.length);
-    this.panels = result.senders.map((sender, number) => {
-      const options = { height, labelled: !hasWindows && number === result.senders.length - 1 };
-      return new Sequence(this.#canvas(sender.name, height, `Packets of ${sender.name} over time`, number), this.axis, options);
+    const hasWindows = this.windows && result.senders.some((sender) => sender.windows.at_s.length > 0);
+    const hasQueue = hasWindows && this.queue !== null;
+    const drawn = this.overlay ? [result.senders] : result.senders.map((sender) => [sender]);
+    const height = this.overlay ? 300 : Math.max(150, 250 - 25 * result.senders.length);
+    this.panels = drawn.map((senders, number) => {
+      const names = senders.map((sender) => sender.name);
+      const options = { height, labelled: !hasWindows && number === drawn.length - 1 };
+      const swatches = senders.map((_, own) => (this.overlay ? own : number));
+      return new Sequence(this.#canvas(names, height, `Packets of ${names.join(" and ")} over time`, swatches), this.axis, options);
     });
     this.lines = [];
+    this.queueCaption = null;
+    if (hasQueue) {
+      const canvas = this.#canvas([""], 90, "Packets that wait in the queue of the busiest link, for every sender");
+      this.queueCaption = canvas.parentElement.querySelector("figcaption");
+      const text = (count) => `${count} packet${count === 1 ? "" : "s"}`;
+      this.lines.push(new Lines(canvas, this.axis, QUEUE, { height: 90, label: "packets", inBytes: false, of: (sender) => this.#queueOf(sender), text }));
+    }
     if (hasWindows) {
-      const windows = this.#canvas("cwnd, ssthresh", 110, "Congestion window and ssthresh of every sender", null, ["cwnd", "ssthresh (dashed)"]);
-      const timers = this.#canvas("RTO, SRTT", 110, "Retransmission timeout and smoothed round trip of every sender", null, ["RTO", "SRTT (dashed)"]);
-      this.lines = [
+      const windows = this.#canvas(["cwnd", "ssthresh (dashed)"], 110, "Congestion window and ssthresh of every sender");
+      const timers = this.#canvas(["RTO", "SRTT (dashed)"], 125, "Retransmission timeout and smoothed round trip of every sender");
+      this.lines.push(
         new Lines(windows, this.axis, WINDOWS, { height: 110, label: "bytes" }),
         new Lines(timers, this.axis, TIMERS, { height: 125, label: "seconds", inBytes: false, labelled: true }),
-      ];
-      timers.style.height = "125px";
+      );
     }
     for (const panel of this.all) this.pointing.listen(panel);
+    this.handles?.attach(this.panels[0]);
   }
 
   get all() {
     return [...this.panels, ...this.lines];
   }
 
-  #canvas(name, height, label, number, parts = []) {
+  /** The waiting packets of a sender's run at the busiest link. */
+  #queueOf({ path }) {
+    const link = path?.links.find((one) => one.name === this.queue.name);
+    return { at_s: path?.at_s ?? [], waiting: link?.there.waiting ?? [] };
+  }
+
+  /** A canvas with a caption: names, each after the colour of its sender if `numbers` has one. */
+  #canvas(names, height, label, numbers = null) {
     const help = "Arrow keys move, + and - zoom, 0 shows all, n and p tell what comes next and what came before";
     const canvas = h("canvas", { tabindex: "0", role: "application", "aria-roledescription": "plot", "aria-label": `${label}. ${help}.` });
     canvas.style.height = `${height}px`;
-    const swatch = number === null ? null : h("span", { class: `swatch sender-${number + 1}` });
-    const caption = h("figcaption", {}, swatch, number === null ? parts.join(", ") : name);
-    this.figures.append(h("figure", {}, caption, canvas));
+    const swatch = (at) => h("span", { class: `swatch sender-${numbers[at] + 1}` });
+    const caption = numbers ? names.map((name, at) => h("span", { class: "captioned" }, swatch(at), name)) : names.join(", ");
+    this.figures.append(h("figure", {}, h("figcaption", {}, caption), canvas));
     return canvas;
+  }
+
+  /** Moves the time cursor, which all panels share, to a time in seconds. */
+  point(at) {
+    if (!this.oncursor) return;
+    this.cursor = Math.min(Math.max(at, this.axis.whole[0]), this.axis.whole[1]);
+    this.#placeCursor();
+    this.oncursor(this.cursor);
+  }
+
+  #placeCursor() {
+    const [panel] = this.panels;
+    const x = panel && this.cursor !== null ? panel.x(this.cursor) : NaN;
+    this.line.hidden = !(panel?.width > 0 && panel.isInside(x));
+    if (!this.line.hidden) this.line.style.transform = `translateX(${x}px)`;
   }
 
   draw() {
@@ -118,6 +163,14 @@ export class Picture {
     const common = [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
     for (const panel of this.panels) panel.draw(palette, common);
     for (const panel of this.lines) panel.draw(palette, panel.range());
+    this.handles?.place();
+    this.#placeCursor();
+  }
+
+  /** The names over a panel, with the numbers of their senders. */
+  #captions(panel) {
+    if (panel.numbers) return panel.senders.map(({ name }, at) => ({ text: name, number: panel.numbers[at] }));
+    return [{ text: panel.canvas.parentElement.querySelector("figcaption").textContent, number: null }];
   }
 
   /** All panels as one image. */
@@ -139,19 +192,31 @@ export class Picture {
     context.fillText(title, 12, 22);
     context.font = "13px system-ui, sans-serif";
     let y = head;
-    drawn.forEach((panel, number) => {
-      const isOfSender = number < this.panels.length;
-      if (isOfSender) {
-        context.fillStyle = palette.senders[number];
-        context.fillRect(62, y + 3, 11, 11);
+    drawn.forEach((panel) => {
+      let x = 62;
+      for (const name of this.#captions(panel)) {
+        if (name.number !== null) {
+          context.fillStyle = palette.senders[name.number];
+          context.fillRect(x, y + 3, 11, 11);
+          x += 17;
+        }
+        context.fillStyle = palette.ink;
+        context.fillText(name.text, x, y + 13);
+        x += context.measureText(name.text).width + 14;
       }
-      context.fillStyle = palette.ink;
-      context.fillText(panel.canvas.parentElement.querySelector("figcaption").textContent, isOfSender ? 79 : 62, y + 13);
       context.drawImage(panel.canvas, 0, y + gap - 4, panel.width, panel.height);
       y += panel.height + gap;
     });
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
+}
+
+/** The link at which most packets wait in the direction of the data, with their number; null if none ever waits. */
+function busiest(senders) {
+  const links = senders.flatMap(({ path }) => path?.links ?? []);
+  const most = links.map(({ name, there }) => ({ name, most: there.waiting.reduce((one, other) => Math.max(one, other), 0) }));
+  const found = most.reduce((one, other) => (other.most > one.most ? other : one), { name: null, most: 0 });
+  return found.most > 0 ? found : null;
 }
 
 /** The legend of marks and lines. */
@@ -160,7 +225,7 @@ export function legend() {
   return h(
     "ul",
     { class: "legend", "aria-label": "What marks mean" },
-    item("first", "first transmission"),
+    item("first", "first transmission, in the sender's colour"),
     item("needed", "needed retransmission"),
     item("unneeded", "unneeded retransmission"),
     item("unknown", "undecided retransmission"),

@@ -48,10 +48,7 @@ export class Pointing {
         if (pointers.size > 0) return;
         const isTap = name === "pointerup" && drag?.isTap;
         drag = null;
-        if (this.dragging) {
-          this.dragging = false;
-          this.picture.show(this.picture.result, this.picture.view);
-        }
+        this.release();
         if (isTap) this.#hover(panel, event);
       });
     }
@@ -67,6 +64,13 @@ export class Pointing {
 
   get axis() {
     return this.picture.axis;
+  }
+
+  /** The stall is no longer dragged: the time axis fits the run again. */
+  release() {
+    if (!this.dragging) return;
+    this.dragging = false;
+    this.picture.show(this.picture.result, this.picture.view);
   }
 
   /** Shows the details of the selected place in a new result, if it still has that place. */
@@ -132,6 +136,7 @@ export class Pointing {
     const at = panel.timeOf(next);
     if (at < from || at > to) this.axis.show([at - (to - from) / 2, at + (to - from) / 2]);
     this.#choose(panel, next);
+    this.picture.point(at);
     this.#tell(panel);
     this.live.textContent = panel.describe().map(([name, text]) => `${name}: ${text}`).join(". ");
   }
@@ -149,6 +154,7 @@ export class Pointing {
   }
 
   #hover(panel, event) {
+    if (panel.isInside(event.offsetX)) this.picture.point(panel.at(event.offsetX));
     const found = panel.nearest(event.offsetX, event.offsetY);
     const isPacket = found !== null && panel instanceof Sequence;
     const grip = isPacket ? null : this.#grip(panel, event.offsetX);

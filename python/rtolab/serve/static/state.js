@@ -12,6 +12,7 @@ export function initial(index) {
     flow: null,
     place: "sender",
     view: null,
+    overlay: false,
   };
 }
 
@@ -31,6 +32,7 @@ export async function written(state) {
   if (state.seed !== 1) words.set("seed", String(state.seed));
   for (const name of ["link", "flow"]) if (state[name]) words.set(name, state[name]);
   if (state.place !== "sender") words.set("place", state.place);
+  if (state.overlay) words.set("overlay", "1");
   if (state.view) words.set("view", state.view.map((at) => at.toPrecision(6)).join(","));
   return words.toString();
 }
@@ -51,6 +53,7 @@ export async function read(text, index) {
   if (/^\d{1,15}$/.test(words.get("seed") ?? "")) state.seed = Number(words.get("seed"));
   for (const name of ["link", "flow"]) state[name] = words.get(name);
   if (words.get("place") === "receiver") state.place = "receiver";
+  state.overlay = words.has("overlay");
   const view = (words.get("view") ?? "").split(",").map(Number);
   if (view.length === 2 && view.every(Number.isFinite) && view[0] < view[1]) state.view = view;
   return state;

@@ -6,6 +6,7 @@ import { seconds } from "./units.js";
 /** The columns of the totals, and their meanings. */
 const TOTALS = [
   { head: "Time (s)", key: "elapsed_s", means: "from the first segment to the last acknowledgment" },
+  { head: "kbit/s", key: "goodput_bps", means: "goodput: the data that the application received, over that time, or until the run was cut" },
   { head: "Unneeded", key: "unneeded", means: "retransmitted segments of which an earlier copy arrived" },
   { head: "Retransmitted", key: "retransmissions", means: "all retransmissions, needed or not" },
   { head: "Timeouts", key: "timeouts", means: "how often the retransmission timer expired" },
@@ -32,7 +33,21 @@ export function meanings() {
   return h("details", { class: "meanings" }, h("summary", {}, "What the columns mean"), h("dl", {}, terms));
 }
 
+/** A sender's totals in words. */
+export function inWords({ name, totals: own }) {
+  const end = own.completed ? `${seconds(own.elapsed_s)} s` : ending(own);
+  const timeouts = `${own.timeouts} timeout${own.timeouts === 1 ? "" : "s"}`;
+  return `${name}: ${end}, ${own.unneeded} unneeded, ${timeouts}`;
+}
+
 function text(own, key) {
-  if (key === "elapsed_s") return own.completed ? seconds(own.elapsed_s) : "not finished";
-  return own[key] === null || own[key] === undefined ? "–" : String(own[key]);
+  if (key === "elapsed_s") return own.completed ? seconds(own.elapsed_s) : ending(own);
+  if (own[key] === null || own[key] === undefined) return "–";
+  return key === "goodput_bps" ? (own[key] / 1000).toFixed(1) : String(own[key]);
+}
+
+/** Why a transfer has no end. */
+function ending({ endless, cut_s }) {
+  if (cut_s === undefined) return "not finished";
+  return endless ? `endless, cut at ${Number(cut_s.toFixed(3))} s` : `not finished, cut at ${Number(cut_s.toFixed(3))} s`;
 }
