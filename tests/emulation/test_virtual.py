@@ -1,5 +1,6 @@
 """Guest kernels on a virtual clock: a fake one, and one that was built."""
 
+import io
 import json
 import os
 import signal
@@ -9,15 +10,21 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 import program
 from guests import fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.emulation import Engine, emulate
+from rtolab.tables import emulated
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import EmulationReport
 
 
 def test_a_fake_kernel_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
@@ -195,6 +202,40 @@ def test_wrong_kernels_of_hosts_are_reported(words: tuple[str, ...], message: st
     done = program.run("emulate", "kernel-stall", *words)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("messages",)])
+def test_a_guest_without_shared_memory_is_reported(words: tuple[str, ...], tmp_path: Path) -> None:
+    """It runs at the times that it requests; the report says that it exchanges messages."""
+    fake = fake_kernel(tmp_path / "kernel", *words)
+    result = emulate("kernel-stall", kernel=fake, engine=Engine(["near"]), set={"duration": "9 s"})
+    near, far = (host["exchange"] for host in result.reports[0]["hosts"])
+    assert near is None
+    assert far is not None
+    assert not far["shared_memory"]
+    assert far["messages"]
+    assert "far without shared memory" in " ".join(text(result.reports[0]).split())
+
+
+def text(report: "EmulationReport") -> str:
+    """The printed report."""
+    console = Console(width=200, file=io.StringIO())
+    console.print(emulated.emulation(report))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_guests_exchange_by_shared_memory_if_their_kernel_can() -> None:
+    """Every kernel that is built transfers all data, and none falls back without a word."""
+    require_kernel()
+    for built in kernel.kernels():
+        result = emulate("kernel-stall", kernel=kernel.find(built.name))
+        assert result.connections["completed"].all(), built.title
+        can = tuple(map(int, built.release.split(".")[:2])) >= (6, 11)
+        for host in result.reports[0]["hosts"]:
+            exchange = host["exchange"]
+            assert exchange is not None
+            assert exchange["shared_memory"] == can, built.title
+            assert (exchange["messages"] == 0) == can, built.title
 
 
 @pytest.mark.parametrize("host", ["near", "far"])
