@@ -741,7 +741,7 @@ class Exchange(TypedDict):
     shared_memory: bool
     """By shared memory, which Linux 6.11 and later can."""
     messages: int
-    """The messages after its start, besides those by which it runs and waits: 0 with shared memory."""
+    """The messages after its start, without those by which it runs and waits: 0 if it shares."""
 
 @type_check_only
 class EmulatedHost(TypedDict):
