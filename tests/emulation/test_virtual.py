@@ -289,6 +289,44 @@ def guests(parent: int) -> list[int]:
     return [int(word) for word in listed.stdout.split()]
 
 
+TWO_WAYS = """
+title = "Flows in both directions"
+duration = "30 s"
+[[link]]
+name = "link"
+between = ["near", "far"]
+rate = "2 Mbit/s"
+delay = "50 ms"
+stalls = { scripted = [{ at = "1 s", for = "1500 ms" }] }
+[[flow]]
+name = "there"
+from = "near"
+to = "far"
+bytes = "300 kB"
+[[flow]]
+name = "back"
+from = "far"
+to = "near"
+bytes = "300 kB"
+"""
+
+
+def test_flows_of_guests_are_drawn(tmp_path: Path) -> None:
+    """Both ends that send have the truth about their timeouts; each flow has a figure."""
+    require_kernel()
+    scenario = tmp_path / "both.toml"
+    scenario.write_text(TWO_WAYS, encoding="utf-8")
+    words = ("emulate", str(scenario), "--virtual", "--json", "--out", str(tmp_path / "out"))
+    done = program.run(*words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [one["completed"] for one in document["connections"]] == [True, True]
+    timeouts = pl.read_parquet(tmp_path / "out" / "timeouts.parquet")
+    assert set(timeouts.filter(truth="spurious")["flow"]) == {"there", "back"}
+    figures = {Path(name).name for name in document["files"] if name.endswith(".svg")}
+    assert figures == {"there-sender.svg", "back-sender.svg"}
+
+
 def runs(pid: int) -> bool:
     """Is it a process that has not ended? Nobody may have asked for its exit status yet."""
     try:
