@@ -735,6 +735,15 @@ class Lateness(Late):
     """A run whose p99 exceeds this is NOT GOOD."""
 
 @type_check_only
+class Exchange(TypedDict):
+    """How a guest and rtolab exchange time and packets."""
+
+    shared_memory: bool
+    """By shared memory, which Linux 6.11 and later can."""
+    messages: int
+    """The messages after its start, without those by which it runs and waits: 0 if it shares."""
+
+@type_check_only
 class EmulatedHost(TypedDict):
     """A host with its settings and its kernel's counters."""
 
@@ -744,6 +753,8 @@ class EmulatedHost(TypedDict):
     """Its IPv4 address."""
     kernel: str | None
     """Its kernel, if that is a guest on a virtual clock."""
+    exchange: Exchange | None
+    """The exchange with a guest."""
     effective: dict[str, str]
     """The values that the kernel reports, by setting."""
     counters_before: dict[str, int]

@@ -6,7 +6,8 @@ otherwise with 0. A server prints nothing, opens a datagram socket and continues
 
 Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
 with programs that never end, `asks` with a server's connected socket, `panics` when a program
-starts, `spins` then without sleeping, `killed` at its first answer.
+starts, `spins` then without sleeping, `killed` at its first answer, `messages` about time as of
+Linux 6.1, which has no shared memory.
 """
 
 import mmap
@@ -47,21 +48,43 @@ class Clock:
         length = os.fstat(files[0]).st_size
         self.memory = mmap.mmap(files[0], length)
         self.entry = 4096 + 128 * self.client
-        struct.pack_into("=I", self.memory, self.entry, 1)
+        self.shares = "messages" not in sys.argv
+        self.requested = 0
+        struct.pack_into("=I", self.memory, self.entry, int(self.shares))
+
+    def say(self, op: int, time: int = 0) -> int:
+        """Sends a message; returns the time of the answer."""
+        self.socket.sendall(struct.pack("=IIQ", op, 2, time))
+        answered, _, now = struct.unpack("=IIQ", self.socket.recv(16, socket.MSG_WAITALL))
+        assert answered == 0, answered
+        return int(now)
 
     def wait(self) -> None:
         """Tell the controller that this guest waits."""
-        self.socket.sendall(struct.pack("=IIQ", 3, 2, 0))
+        if self.shares:
+            self.socket.sendall(struct.pack("=IIQ", 3, 2, 0))
+        else:
+            self.say(3)
 
     def request(self) -> None:
         """Ask to run now."""
-        now = struct.unpack_from("=Q", self.memory, 16)[0]
-        struct.pack_into("=IQ", self.memory, self.entry + 4, 1, now)
+        if self.shares:
+            now = struct.unpack_from("=Q", self.memory, 16)[0]
+            struct.pack_into("=IQ", self.memory, self.entry + 4, 1, now)
+        else:
+            self.requested = self.say(4)
+            self.say(2, self.requested)
 
     def run(self) -> None:
         """Waits until it may run."""
-        assert struct.unpack("=IIQ", self.socket.recv(16))[0] == 6
-        struct.pack_into("=I", self.memory, self.entry + 4, 0)
+        op, _, now = struct.unpack("=IIQ", self.socket.recv(16))
+        assert op == 6, op
+        if self.shares:
+            struct.pack_into("=I", self.memory, self.entry + 4, 0)
+        else:
+            # As the kernel does, which otherwise panics.
+            assert now == self.requested, (now, self.requested)
+            self.socket.sendall(struct.pack("=IIQ", 0, 0, 0))
 
 
 class Card:

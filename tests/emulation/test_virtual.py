@@ -1,5 +1,6 @@
 """Guest kernels on a virtual clock: a fake one, and one that was built."""
 
+import io
 import json
 import os
 import signal
@@ -9,15 +10,21 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 import program
 from guests import fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.emulation import Engine, emulate
+from rtolab.tables import emulated
+
+if TYPE_CHECKING:
+    from rtolab._rtolab import EmulationReport
 
 
 def test_a_fake_kernel_is_set_up_and_refuses_a_setting(tmp_path: Path) -> None:
@@ -197,6 +204,40 @@ def test_wrong_kernels_of_hosts_are_reported(words: tuple[str, ...], message: st
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("words", [(), ("messages",)])
+def test_a_guest_without_shared_memory_is_reported(words: tuple[str, ...], tmp_path: Path) -> None:
+    """It runs at the times that it requests; the report says that it exchanges messages."""
+    fake = fake_kernel(tmp_path / "kernel", *words)
+    result = emulate("kernel-stall", kernel=fake, engine=Engine(["near"]), set={"duration": "9 s"})
+    near, far = (host["exchange"] for host in result.reports[0]["hosts"])
+    assert near is None
+    assert far is not None
+    assert not far["shared_memory"]
+    assert far["messages"]
+    assert "far without shared memory" in " ".join(text(result.reports[0]).split())
+
+
+def text(report: "EmulationReport") -> str:
+    """The printed report."""
+    console = Console(width=200, file=io.StringIO())
+    console.print(emulated.emulation(report))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_guests_exchange_by_shared_memory_if_their_kernel_can() -> None:
+    """Every kernel that is built transfers all data, and none falls back without a word."""
+    require_kernel()
+    for built in kernel.kernels():
+        result = emulate("kernel-stall", kernel=kernel.find(built.name))
+        assert result.connections["completed"].all(), built.title
+        can = tuple(map(int, built.release.split(".")[:2])) >= (6, 11)
+        for host in result.reports[0]["hosts"]:
+            exchange = host["exchange"]
+            assert exchange is not None
+            assert exchange["shared_memory"] == can, built.title
+            assert (exchange["messages"] == 0) == can, built.title
+
+
 @pytest.mark.parametrize("host", ["near", "far"])
 def test_the_engine_and_a_kernel_transfer_all_data(host: str) -> None:
     """The kernel sends to the engine, and the other way; two runs are equal."""
@@ -246,6 +287,44 @@ def guests(parent: int) -> list[int]:
         ["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False
     )
     return [int(word) for word in listed.stdout.split()]
+
+
+TWO_WAYS = """
+title = "Flows in both directions"
+duration = "30 s"
+[[link]]
+name = "link"
+between = ["near", "far"]
+rate = "2 Mbit/s"
+delay = "50 ms"
+stalls = { scripted = [{ at = "1 s", for = "1500 ms" }] }
+[[flow]]
+name = "there"
+from = "near"
+to = "far"
+bytes = "300 kB"
+[[flow]]
+name = "back"
+from = "far"
+to = "near"
+bytes = "300 kB"
+"""
+
+
+def test_flows_of_guests_are_drawn(tmp_path: Path) -> None:
+    """Both ends that send have the truth about their timeouts; each flow has a figure."""
+    require_kernel()
+    scenario = tmp_path / "both.toml"
+    scenario.write_text(TWO_WAYS, encoding="utf-8")
+    words = ("emulate", str(scenario), "--virtual", "--json", "--out", str(tmp_path / "out"))
+    done = program.run(*words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [one["completed"] for one in document["connections"]] == [True, True]
+    timeouts = pl.read_parquet(tmp_path / "out" / "timeouts.parquet")
+    assert set(timeouts.filter(truth="spurious")["flow"]) == {"there", "back"}
+    figures = {Path(name).name for name in document["files"] if name.endswith(".svg")}
+    assert figures == {"there-sender.svg", "back-sender.svg"}
 
 
 def runs(pid: int) -> bool:

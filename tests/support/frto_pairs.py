@@ -128,9 +128,9 @@ def make(
 
 
 def with_frto(reported: Mapping[str, Any]) -> dict[str, Any]:
-    """The prediction for F-RTO."""
+    """The prediction for F-RTO. The first row has the settings of the capture, or the defaults."""
     settings = {one["setting"]: one for one in reported["linux"]}
-    found: dict[str, Any] = settings.get("tcp_frto=2", settings["as captured"])
+    found: dict[str, Any] = settings.get("tcp_frto=2", reported["linux"][0])
     return found
 
 

@@ -32,7 +32,7 @@ pub use linux::clean;
 pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketError};
 pub use programs::{OnOutput, Output, Programs};
 pub use report::{
-    Counts, EffectiveSettings, EndReason, HostReport, Lateness, LinkReport, Report,
+    Counts, EffectiveSettings, EndReason, Exchange, HostReport, Lateness, LinkReport, Report,
     WithheldRetransmission,
 };
 

@@ -94,11 +94,24 @@ pub struct HostReport {
     pub address: Ipv4Addr,
     /// Its kernel, if it is a guest with a virtual clock.
     pub kernel: Option<String>,
+    /// The exchange of time and packets with a guest.
+    pub exchange: Option<Exchange>,
     pub effective: EffectiveSettings,
     /// Its counters before the run.
     pub before: Counts,
     /// Its counters after the run.
     pub after: Counts,
+}
+
+/// The exchange of time and packets between a guest kernel and this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Does it use shared memory? Linux 6.11 and later can; others exchange messages, which takes
+    /// longer and has the same results.
+    pub shared_memory: bool,
+    /// The number of messages after the guest's start, besides those by which it runs and waits.
+    /// With shared memory it is 0.
+    pub messages: u64,
 }
 
 impl HostReport {

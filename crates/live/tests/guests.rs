@@ -11,18 +11,39 @@ use rtolab_live::{EmulationResult, Emulator, EndReason, Error, GuestKernel, Virt
 use rtolab_record::Run;
 use rtolab_scenario::Scenario;
 
-/// The first kernel in the cache folder.
+/// The kernel with the latest version in the cache folder.
 fn kernel() -> Option<GuestKernel> {
+    kernels().pop().map(|(kernel, _)| kernel)
+}
+
+/// The kernels in the cache folder, with their versions.
+fn kernels() -> Vec<(GuestKernel, Version)> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?;
-    let found = std::fs::read_dir(cache.join("rtolab/kernels")).ok()?;
-    let mut folders: Vec<_> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    folders.sort();
-    let folder = folders.into_iter().find(|folder| folder.join("kernel.json").is_file());
-    if folder.is_none() {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    let found = cache.and_then(|cache| fs::read_dir(cache.join("rtolab/kernels")).ok());
+    let folders = found.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut kernels: Vec<_> = folders
+        .filter_map(|folder| {
+            let version = version(&fs::read_to_string(folder.join("kernel.json")).ok()?)?;
+            Some((GuestKernel::new(folder, "a kernel".to_string()), version))
+        })
+        .collect();
+    kernels.sort_by_key(|(_, version)| *version);
+    if kernels.is_empty() {
         eprintln!("skipped: this test needs a kernel (rtolab kernel build)");
     }
-    folder.map(|folder| GuestKernel::new(folder, "a kernel".to_string()))
+    kernels
+}
+
+/// Major and minor version.
+type Version = (u32, u32);
+
+/// The version in the description of a kernel.
+fn version(description: &str) -> Option<Version> {
+    let (_, release) = description.split_once("\"release\": \"")?;
+    let mut numbers = release.split(|sign: char| !sign.is_ascii_digit());
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
 }
 
 /// A link of 1 Mbit/s and 50 ms each way, with further keys.
@@ -87,6 +108,19 @@ fn packets_delivered_at_once_are_processed_one_by_one() {
     assert!(2 * row.acks >= row.segments, "{} ACKs of {} segments", row.acks, row.segments);
     let latest = ran.report.lateness.max;
     assert!(latest < rtolab_time::Duration::from_micros(200), "{latest} late");
+}
+
+#[test]
+fn guests_exchange_packets_by_shared_memory_if_their_kernel_can() {
+    for (kernel, version) in kernels() {
+        let ran = emulate(&link(""), &kernel);
+        for host in ran.report.hosts {
+            let exchange = host.exchange.unwrap();
+            let name = kernel.folder.display();
+            assert_eq!(exchange.shared_memory, version >= (6, 11), "{name}");
+            assert_eq!(exchange.shared_memory, exchange.messages == 0, "{name}: {exchange:?}");
+        }
+    }
 }
 
 /// The error of a run with a shell script instead of a kernel.

@@ -61,7 +61,10 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             help="A server for the other end, a command line for sh; CMD starts once it listens.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for tables and captures.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for tables and captures, and figures of the first run's flows."),
+    ] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only remove namespaces that killed runs left behind.")
     ] = False,
@@ -134,7 +137,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             withhold=withhold,
             progress=progress,
         )
-    files = result.write(out) if out else []
+    files = [*result.write(out), *_draw(result, out)] if out else []
     if as_json:
         print_json(_document(scenario, seed, result, files))
     else:
@@ -144,6 +147,20 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
+
+
+def _draw(result: EmulationResult, out: Path) -> list[Path]:
+    """Write a time-sequence figure of each TCP flow of the first run."""
+    import polars as pl  # noqa: PLC0415
+
+    from rtolab.plot import save  # noqa: PLC0415
+    from rtolab.result import file_name  # noqa: PLC0415
+
+    files = []
+    first = result.segments.filter(pl.col("run") == 0)
+    for flow in first["flow"].unique(maintain_order=True):
+        files += save(result.plot.time_sequence(0, flow=flow), out / f"{file_name(flow)}-sender")
+    return files
 
 
 def _check_options(given: dict[str, object], *, flows_of_guests: bool) -> None:

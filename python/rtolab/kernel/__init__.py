@@ -195,7 +195,8 @@ def build(
 
 _BUILDING = ".building-"
 _RECORDED = ("release", "hz", "source")
-_SOURCES = ("agent.h", "clock.c", "direct.c", "init.c", "program.c", "shim.c")
+_INIT = ("init.c", "flows.c", "samples.c", "program.c")
+_SOURCES = (*_INIT, "agent.h", "flows.h", "clock.c", "direct.c", "shim.c")
 _LIBRARIES = {"clock": ("clock.c",), "shim": ("shim.c", "direct.c")}
 
 
@@ -229,7 +230,7 @@ def _compile_programs(folder: Path) -> None:
         (folder / "root" / name).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
         compiler = ["cc", "-O2", "-Wall", "-o"]
-        parts = [str(_package_file(name)) for name in ("init.c", "program.c")]
+        parts = [str(_package_file(name)) for name in _INIT]
         _run([*compiler, "init", "-static", "-pthread", *parts], Path(work))
         (Path(work) / "init").rename(folder / "root" / "init")
         for name, sources in _LIBRARIES.items():

@@ -8,10 +8,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* Reads the personality without changing it. */
+enum { ANY_PERSONALITY = 0xffffffff };
 
 static uint64_t state;
 
@@ -54,10 +58,23 @@ static void confine(void)
 	close(rules);
 }
 
-__attribute__((constructor)) static void begin(void)
+/* A kernel's memory begins after its program's, so its size depends on where that is. */
+static void fix_addresses(char **arguments)
+{
+	int now = personality(ANY_PERSONALITY);
+
+	if (now == -1 || now & ADDR_NO_RANDOMIZE || personality(now | ADDR_NO_RANDOMIZE) == -1)
+		return;
+	execv("/proc/self/exe", arguments);
+}
+
+/* The C library calls it with the arguments of the program. */
+__attribute__((constructor)) static void begin(int number, char **arguments)
 {
 	const char *seed = getenv("RTOLAB_SEED"), *parent = getenv("RTOLAB_PARENT");
 
+	(void)number;
+	fix_addresses(arguments);
 	/* splitmix64 */
 	state = strtoull(seed ? seed : "1", NULL, 10);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -14,7 +14,7 @@ from rtolab.emulation.comparison import Agreement, Comparison
 from rtolab.tables import STYLES, compact, runs
 
 if TYPE_CHECKING:
-    from rtolab._rtolab import EmulationReport
+    from rtolab._rtolab import EmulatedHost, EmulationReport
     from rtolab.experiments.kernel import KernelExperiment
     from rtolab.stats import Summary
 
@@ -167,6 +167,12 @@ def _kernels(report: EmulationReport) -> str:
     return "; ".join(f"{name}: {kernel}" for name, kernel in of_hosts.items())
 
 
+def _falls_back(host: EmulatedHost) -> bool:
+    """Does a guest exchange time or packets by messages?"""
+    exchange = host["exchange"]
+    return bool(exchange and (exchange["messages"] or not exchange["shared_memory"]))
+
+
 def _validity(reports: Sequence[EmulationReport]) -> list[RenderableType]:
     """The kernel of a virtual clock, or the worst lateness of all runs and why runs are invalid."""
     if guest(reports[0]):
@@ -175,6 +181,12 @@ def _validity(reports: Sequence[EmulationReport]) -> list[RenderableType]:
         engines = [host["name"] for host in reports[0]["hosts"] if not host["kernel"]]
         if engines:
             title.append(f"; the engine at {', '.join(engines)}")
+        by_messages = [host["name"] for host in reports[0]["hosts"] if _falls_back(host)]
+        if by_messages:
+            title.append(
+                f"; {', '.join(by_messages)} without shared memory, which is slower "
+                "(Linux 6.11 and later have it)"
+            )
         return [
             title,
             *(Text.assemble(("NOT GOOD", STYLES["fail"]), f"  {d}") for d in doubted[:LISTED]),

@@ -100,6 +100,7 @@ pub(crate) fn reports(hosts: &[(&Host, (Counts, Counts))]) -> Vec<HostReport> {
         name: host.name.clone(),
         address: host.address,
         kernel: None,
+        exchange: None,
         effective: host.effective.clone(),
         before: before.clone(),
         after: after.clone(),

@@ -72,10 +72,17 @@ fn returncode(status: ExitStatus) -> Option<i32> {
 }
 
 #[derive(IntoPyObject)]
+struct Exchange {
+    shared_memory: bool,
+    messages: u64,
+}
+
+#[derive(IntoPyObject)]
 struct Host {
     name: String,
     address: String,
     kernel: Option<String>,
+    exchange: Option<Exchange>,
     effective: BTreeMap<String, String>,
     counters_before: BTreeMap<String, u64>,
     counters_after: BTreeMap<String, u64>,
@@ -88,6 +95,9 @@ impl Host {
             name: host.name.clone(),
             address: host.address.to_string(),
             kernel: host.kernel.clone(),
+            exchange: host
+                .exchange
+                .map(|it| Exchange { shared_memory: it.shared_memory, messages: it.messages }),
             effective: host.effective.iter().cloned().collect(),
             counters_before: host.before.clone(),
             counters_after: host.after.clone(),

@@ -1,5 +1,5 @@
-//! The requests to the first process in a guest and its reports. python/rtolab/kernel/init.c and
-//! program.c are the other side.
+//! The requests to the first process in a guest and its reports. python/rtolab/kernel/init.c is the
+//! other side.
 
 use std::net::SocketAddrV4;
 

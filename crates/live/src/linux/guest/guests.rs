@@ -14,6 +14,7 @@ use super::machine::Machine;
 use super::processor::OneProcessor;
 use super::schedule::{Message, NEVER, Schedule};
 use crate::error::Error;
+use crate::report::Exchange;
 pub(super) use boot::GuestSpec;
 
 /// The message of a guest that [`Guests::handle_messages`] expects.
@@ -57,6 +58,8 @@ struct Guest {
     card: Option<Device>,
     /// Does it take interrupts and announce packets by shared memory?
     direct: bool,
+    /// The messages since its start, besides those by which it runs and waits.
+    messages: u64,
     /// Is an interrupt about sent packets due?
     completion_due: bool,
     /// The real time for which it has run since it last slept, and the virtual time when it woke
@@ -100,6 +103,12 @@ impl Guests<'_> {
         self.guest(host).is_some()
     }
 
+    /// The exchange with the guest that is this host of the scenario.
+    pub(super) fn exchange(&self, host: usize) -> Option<Exchange> {
+        let Guest { direct, messages, .. } = self.guests[self.guest(host)?];
+        Some(Exchange { shared_memory: direct, messages })
+    }
+
     /// The virtual time, in nanoseconds since the kernels' start.
     pub(super) const fn now(&self) -> u64 {
         self.now
@@ -111,9 +120,11 @@ impl Guests<'_> {
         self.schedule.set_time(self.now);
     }
 
-    /// Sets the time to the latest up to which a guest was free to run.
+    /// Sets the time to the latest up to which a guest was free to run, or to the next request to
+    /// run if that is earlier.
     pub(super) fn catch_up(&mut self) {
-        self.set_now(self.free_until);
+        let next = self.next_request().map_or(NEVER, |(at, _)| at);
+        self.set_now(self.free_until.min(next));
     }
 
     /// The next time at which a guest requests to run, and the guest; `usize::MAX` for a delivery.
@@ -121,9 +132,14 @@ impl Guests<'_> {
         if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion_due) {
             return Some((self.now, usize::MAX));
         }
+        self.next_request().filter(|(at, _)| *at < NEVER)
+    }
+
+    /// The earliest request to run, and its guest.
+    fn next_request(&self) -> Option<(u64, usize)> {
         let requests = (0..self.guests.len())
             .filter_map(|guest| Some((self.schedule.request(guest + 1)?, guest)));
-        requests.min().filter(|(at, _)| *at < NEVER)
+        requests.min()
     }
 
     /// Does a host request to run within this time?
@@ -194,7 +210,9 @@ impl Guests<'_> {
             self.receive_packets(guest, links);
         }
         self.now = self.now.max(self.schedule.time());
+        // A guest that exchanges messages advances the time no further than it requests.
         let free_until = Some(self.schedule.free_until()).filter(|at| *at < NEVER);
+        let free_until = free_until.filter(|_| self.schedule.shares(client));
         self.free_until = self.free_until.max(free_until.unwrap_or(0));
         self.schedule.set_running(0);
         if !self.requests_within(guest, MIN_SLEEP) {

@@ -94,6 +94,7 @@ pub(super) fn start<'a>(
             name: name.clone(),
             address: address(host),
             kernel: None,
+            exchange: None,
             effective: EffectiveSettings::new(),
             before: Counts::new(),
             after: Counts::new(),

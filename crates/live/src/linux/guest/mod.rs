@@ -290,6 +290,7 @@ fn guest_run<'a, 'b, A: Actors>(
 
 fn count(guests: &mut Guests<'_>, hosts: &mut [HostReport]) -> Result<(), Error> {
     for (number, host) in hosts.iter_mut().enumerate().filter(|(_, host)| host.kernel.is_some()) {
+        host.exchange = guests.exchange(number);
         host.after = setup::counts(guests, number)?;
     }
     Ok(())

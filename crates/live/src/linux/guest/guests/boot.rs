@@ -95,6 +95,7 @@ impl<'a> Guests<'a> {
                 listener,
                 card: None,
                 direct: false,
+                messages: 0,
                 completion_due: false,
                 busy,
             };
@@ -176,6 +177,7 @@ impl<'a> Guests<'a> {
     fn go_direct(&mut self) -> Result<(), Error> {
         for (number, guest) in self.guests.iter_mut().enumerate() {
             guest.direct = self.schedule.go_direct(number + 1);
+            guest.messages = 0;
             if guest.direct {
                 set_socket_timeout(&guest.clock, Timeout::Recv, Some(POLL_INTERVAL))
                     .map_err(Error::system("set up the clock of a guest kernel"))?;

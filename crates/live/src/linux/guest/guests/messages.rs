@@ -161,6 +161,7 @@ impl Guests<'_> {
             Message::GET_TOD => time = self.clock,
             _ => {}
         }
+        self.guests[guest].messages += u64::from(message.op != Message::WAIT);
         self.send_message(guest, Message { op: Message::ACK, seq: message.seq, time })?;
         Ok(if message.op == Message::WAIT { ClockEvent::Waits } else { ClockEvent::Continues })
     }
@@ -180,6 +181,7 @@ impl Guests<'_> {
             one.card = Some(Device::new(socket, guest));
             return Ok(true);
         };
+        one.messages += 1;
         match card.on_message()? {
             CardMessage::Other => Ok(true),
             CardMessage::End => Ok(false),

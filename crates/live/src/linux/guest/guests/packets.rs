@@ -85,7 +85,10 @@ impl Guests<'_> {
             return self.run((guest, free), 1 << queue, links);
         }
         match card.interrupt(queue) {
-            Ok(true) => self.handle_messages(guest, Until::Answers, &mut NoLinks),
+            Ok(true) => {
+                self.guests[guest].messages += 1;
+                self.handle_messages(guest, Until::Answers, &mut NoLinks)
+            }
             Ok(false) => Ok(()),
             Err(error) if is_closed(&error) => Err(self.guests[guest].machine.ended()),
             Err(error) => Err(Error::system("interrupt a guest kernel")(error)),
