@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +30,16 @@ SLOW = {
     "test_site",
 }
 """Modules whose tests take minutes."""
+
+
+def pytest_configure() -> None:
+    """Lets signals end programs under test although the tests run in the background.
+
+    There a shell or nohup has them ignored, which programs inherit; a handler they do not.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
