@@ -48,6 +48,10 @@ BEGIN = {
     "sweep": ["nowhere"],
     "serve": ["--browse", "nowhere"],
     "watch": ["nowhere"],
+    "tune": ["nowhere"],
+    "plot": ["nowhere"],
+    "import": ["mahimahi", "nowhere"],
+    "record": ["--duration", "0"],
     "wireshark": [],
 }
 """Arguments that make a command fail early, because its work would take long."""

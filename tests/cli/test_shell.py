@@ -39,7 +39,7 @@ def test_bash_completes_commands(tmp_path: Path) -> None:
     program.chmod(0o755)
     script = SHARE / "bash-completion" / "completions" / "rtolab"
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    command = COMPLETE.format(script=script, typed="re")
+    command = COMPLETE.format(script=script, typed="rep")
     done = execute("bash", "-c", command, env=os.environ | {"PATH": path}, check=True)
     assert done.stdout.split() == ["reproduce"]
 
