@@ -232,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reduction_restarts_the_count_of_acknowledged_bytes() {
+        let mut window = window(4, 4, CongestionAvoidance::ByteCounting);
+        window.grow(3000);
+        window.reduce_ssthresh(4000);
+        window.grow(3000);
+        assert_eq!(window.cwnd, 4000);
+        window.grow(1000);
+        assert_eq!(window.cwnd, 5000);
+    }
+
+    #[test]
     fn after_a_timeout_one_segment_counts_until_slow_start_ends() {
         let slow_start = SlowStart::TwoSegments;
         let mut window = Window { slow_start, ..window(8, 100, CongestionAvoidance::AckCounting) };

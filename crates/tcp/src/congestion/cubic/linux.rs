@@ -218,3 +218,36 @@ impl CongestionControl for LinuxCubic {
         self.config.keeps_window(before, cwnd)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::START + Duration::from_millis(millis)
+    }
+
+    /// `bictcp_update` looks at the window and the time of the last evaluation first.
+    #[test]
+    fn soon_after_an_evaluation_at_the_same_window_no_stage_begins() {
+        let mut cubic = LinuxCubic::new(CubicConfig::default());
+        cubic.update(10.0, 1.0, at(1000));
+        cubic.epoch = None;
+        cubic.update(10.0, 1.0, at(1031));
+        assert!(cubic.epoch.is_none());
+        cubic.update(10.0, 1.0, at(1032));
+        assert!(cubic.epoch.is_some());
+    }
+
+    /// The curve counts in ticks: within one it is evaluated once, whatever the window.
+    #[test]
+    fn the_curve_is_evaluated_once_a_tick() {
+        let mut cubic = LinuxCubic::new(CubicConfig::default());
+        cubic.update(10.0, 1.0, at(1000));
+        let last = cubic.last;
+        cubic.update(11.0, 1.0, at(1000) + Duration::from_micros(999));
+        assert_eq!(cubic.last, last);
+        cubic.update(11.0, 1.0, at(1001));
+        assert_ne!(cubic.last, last);
+    }
+}
