@@ -26,6 +26,7 @@ __all__ = [
     "SenderState",
     "Sent",
     "Table",
+    "TimerWatcher",
     "WatchError",
     "Watcher",
     "__commit__",

@@ -1,6 +1,7 @@
 //! Tests of the timers that other minimum RTOs would give, on captures that are specified packet by
 //! packet. The round trip is 100 ms.
 
+#[allow(dead_code, reason = "only a part of the events is used")]
 mod script;
 
 use rtolab_diagnose::{Diagnosis, MINIMUM_RTOS_MS, TimerReport};
