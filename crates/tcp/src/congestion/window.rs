@@ -166,7 +166,7 @@ impl Window {
 
     /// Sets `ssthresh` to `bytes` after a loss: ssthresh = max (FlightSize / 2, 2*SMSS) (RFC 5681
     /// equation 4), where `bytes` is FlightSize / 2 for Reno. Acknowledged bytes are counted afresh
-    /// (Linux: `tcp_init_cwnd_reduction`; FreeBSD: `cc_cong_signal`).
+    /// (Linux: `tcp_init_cwnd_reduction`).
     pub fn reduce_ssthresh(&mut self, bytes: u64) {
         let bytes = match self.halving {
             Halving::Bytes => bytes,
