@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from guests import fake_kernel, require_kernel
+from guests import adopted_orphans, fake_kernel, require_kernel
 from prerequisites import require_tool
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
@@ -355,30 +355,25 @@ def test_an_interrupted_program_leaves_nothing(number: int, tmp_path: Path) -> N
     built = require_kernel()
     script = "echo started; while :; do sleep 1; done"
     words = [sys.executable, "-m", "rtolab.cli", "emulate", "hold", "--virtual", "--", "sh", "-c"]
-    with subprocess.Popen(
-        [*words, script],
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "started\n"
-        process.send_signal(number)
-        process.stdout.read()
-    expected = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
-    assert process.returncode == expected[signal.Signals(number)]
-    until = time.monotonic() + 60
-    while str(built.folder / "linux") in processes():
-        assert time.monotonic() < until, "a guest is left"
-        time.sleep(0.05)
+    with adopted_orphans() as orphans:
+        with subprocess.Popen(
+            [*words, script],
+            env=os.environ | {"TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout
+            assert process.stdout.readline() == "started\n"
+            process.send_signal(number)
+            process.stdout.read()
+        expected = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
+        assert process.returncode == expected[signal.Signals(number)]
+        until = time.monotonic() + 60
+        while str(built.folder / "linux") in orphans():
+            assert time.monotonic() < until, "a guest is left"
+            time.sleep(0.05)
     if number != signal.SIGKILL:
         assert not list(tmp_path.iterdir())
-
-
-def processes() -> str:
-    """The command lines of all processes."""
-    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def test_scores_of_programs_are_alike_in_every_run() -> None:

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 import program
-from guests import fake_kernel, require_kernel
+from guests import adopted_orphans, fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.emulation import Engine, emulate
@@ -261,10 +261,10 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         "emulate('kernel-stall', kernel=kernel.find())"
     )
     env = {**os.environ, "TMPDIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=env, check=True)
-    assert not list(tmp_path.iterdir())
-    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    assert str(built.folder / "linux") not in running.stdout
+    with adopted_orphans() as orphans:
+        subprocess.run([sys.executable, "-c", code], env=env, check=True)
+        assert not list(tmp_path.iterdir())
+        assert str(built.folder / "linux") not in orphans()
 
 
 ENDLESS = """

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,6 +76,8 @@ def server(*options: str, **how: Any) -> Iterator[tuple[str, int]]:
         assert found, f"it said {line!r}"
         yield found[0], process.pid
     finally:
+        if (status := process.poll()) is not None:
+            print(f"rtolab serve had ended with {status}", file=sys.stderr)
         process.terminate()
         process.wait(300)
         process.stdout.close()

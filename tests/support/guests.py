@@ -1,12 +1,20 @@
 """Kernels for tests of guests: a fake one, and the newest that is built."""
 
+import ctypes
+import os
 import shlex
 import stat
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from prerequisites import lack
 from rtolab import kernel
+
+PR_SET_CHILD_SUBREAPER = 36
+"""Of linux/prctl.h."""
 
 FAKE_KERNEL = Path(__file__).parents[1] / "emulation" / "fake_kernel.py"
 
@@ -31,3 +39,18 @@ def require_kernel() -> kernel.Kernel:
     if not kernel.kernels():
         lack("needs a kernel:  rtolab kernel build", ci_has_it=False)
     return kernel.find()
+
+
+@contextmanager
+def adopted_orphans() -> Iterator[Callable[[], str]]:
+    """Makes this process the parent of what its children leave behind.
+
+    Yields what lists the command lines of its children: those of other tests are not among them.
+    """
+    prctl = ctypes.CDLL(None).prctl
+    assert prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    command = ["ps", "-o", "args=", "--ppid", str(os.getpid())]
+    try:
+        yield lambda: subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    finally:
+        prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use memchr::memchr2;
 use thiserror::Error;
 
 /// The number of bytes read at once.
@@ -408,40 +409,51 @@ impl Scan {
 
     /// The number of these bytes that belong to the value, once its end is among them.
     fn on(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, &byte) in bytes.iter().enumerate() {
+        let mut at = 0;
+        while at < bytes.len() {
             if self.in_string {
+                at += self.string(&bytes[at..])?;
+                if self.depth == 0 {
+                    return Some(at);
+                }
+            }
+            while let Some(&byte) = bytes.get(at).filter(|_| !self.in_string) {
                 match byte {
-                    _ if self.is_escaped => self.is_escaped = false,
-                    b'\\' => self.is_escaped = true,
-                    b'"' => {
-                        self.in_string = false;
+                    b'"' => self.in_string = true,
+                    b'{' | b'[' => self.depth += 1,
+                    b'}' | b']' | b',' if self.depth == 0 => return Some(at),
+                    b'}' | b']' => {
+                        self.depth -= 1;
                         if self.depth == 0 {
                             return Some(at + 1);
                         }
                     }
+                    RECORD_SEPARATOR => return Some(at),
+                    byte if self.depth == 0 && self.is_begun && byte.is_ascii_whitespace() => {
+                        return Some(at);
+                    }
                     _ => {}
                 }
-                continue;
+                self.is_begun = true;
+                at += 1;
             }
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' | b',' if self.depth == 0 => return Some(at),
-                b'}' | b']' => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return Some(at + 1);
-                    }
-                }
-                RECORD_SEPARATOR => return Some(at),
-                byte if self.depth == 0 && self.is_begun && byte.is_ascii_whitespace() => {
-                    return Some(at);
-                }
-                _ => {}
-            }
-            self.is_begun = true;
         }
         None
+    }
+
+    /// The number of these bytes that belong to the string that they continue, its closing quote
+    /// included; `None` if it goes on.
+    fn string(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = usize::from(std::mem::take(&mut self.is_escaped));
+        loop {
+            at += memchr2(b'\\', b'"', bytes.get(at..)?)? + 1;
+            if bytes[at - 1] == b'"' {
+                self.in_string = false;
+                return Some(at);
+            }
+            self.is_escaped = at == bytes.len();
+            at += 1;
+        }
     }
 }
 
