@@ -2,11 +2,13 @@
 
     python tools/score_tune.py paths        # spurious timeouts by round trip and minimum RTO
     python tools/score_tune.py incast       # completion times of incasts by minimum RTO
+    python tools/score_tune.py segment      # one segment's minimum RTO against a path's
 
 `paths` captures request and response flows with Linux's minimum RTO of 200 ms, predicts the
 timeouts of other minimums from the capture, and simulates each minimum with the same disturbances.
 `incast` simulates 8 to 64 senders that answer at once through one queue. With `--kernel NAME` the
-hosts are guests with that kernel, on the virtual clock.
+hosts are guests with that kernel, on the virtual clock. `segment` measures tasks of request and
+response on the engine, with a minimum for all segments or only for those whose ACK is delayed.
 """
 
 from __future__ import annotations
@@ -58,6 +60,35 @@ count = {flows}
 start_jitter = "1 s"
 requests = {{ request = "200 B", response = "{size}", think = {{ exponential = "30 ms" }} }}
 """
+LOSSY = """
+title = "Requests over a path that loses frames"
+duration = "60 s"
+
+[[link]]
+name = "path"
+between = ["server", "client"]
+rate = "1 Gbit/s"
+delay = "500 us"
+loss = 0.002
+
+[receiver]
+delayed_ack = "40 ms"
+
+[[flow]]
+name = "pages"
+from = "server"
+to = "client"
+count = 10
+start_jitter = "1 s"
+requests = { request = "200 B", response = "6 kB", think = { exponential = "30 ms" } }
+"""
+CUBIC = '[kernel]\ncongestion = "cubic"\n'
+FLOORS = (
+    ("linux", "kernel.rto_min", (200, 50, 20, 5)),
+    ("sack", "tcp.rto.min", (200, 50, 20)),
+    ("sack", "tcp.rto.min_delayed_ack", (200, 50)),
+)
+"""Senders, the keys of their minimum RTO, and its values in ms."""
 INCAST = """
 title = "Senders that answer at once through one queue"
 duration = "20 s"
@@ -188,14 +219,38 @@ def incast(runs: int, kernel: str | None) -> None:
                 say(*cells, *times, timeouts(result).height, spurious(result))
 
 
+def segment(runs: int) -> None:
+    """Print the times of tasks with a minimum RTO for all segments, and for delayed ACKs only."""
+    say("sender", "minimum", "mean task ms", "timeouts", "spurious", "probes")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lossy.toml"
+        for sender, key, minimums in FLOORS:
+            is_linux = sender == "linux"
+            file.write_text(LOSSY + CUBIC if is_linux else LOSSY)
+            for minimum in minimums:
+                values = {key: f"{minimum} ms"}
+                if not is_linux:
+                    values["tcp.rto.granularity"] = "1 ms"
+                result = rtolab.run(file, sender=sender, set=values, runs=runs, trace=True)
+                task = (pl.col("end_s") - pl.col("start_s")) * 1000
+                mean = result.tasks.select(task.mean()).item()
+                expired = timeouts(result)
+                wrong = expired.filter(pl.col("truth") == "spurious").height
+                probes = result.timeouts.filter(pl.col("kind") == "probe").height
+                say(sender, f"{key} = {minimum} ms", f"{mean:.2f}", expired.height, wrong, probes)
+
+
 def main() -> None:
     """Read the arguments and score."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("what", choices=("paths", "incast"))
+    arguments.add_argument("what", choices=("paths", "incast", "segment"))
     arguments.add_argument("--runs", type=int, default=RUNS)
     arguments.add_argument("--kernel")
     given = arguments.parse_args()
-    {"paths": paths, "incast": incast}[given.what](given.runs, given.kernel)
+    if given.what == "segment":
+        segment(given.runs)
+    else:
+        {"paths": paths, "incast": incast}[given.what](given.runs, given.kernel)
 
 
 if __name__ == "__main__":

@@ -427,7 +427,7 @@ def test_an_idle_connection_that_the_path_forgets(tmp_path: Path) -> None:
     assert "TCP_KEEPIDLE" in said(found)
     [row] = found.tables()["connections"].to_dicts()
     assert {key: row[f"idle_timeout_{key}"] for key in forgotten} == forgotten
-    assert "Whether anything was lost" not in said(found)
+    assert "whether anything was lost" not in said(found)
 
 
 def test_an_idle_connection_that_is_reset(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use rtolab_packet::Ip;
 
 /// TCP's header without options, in bytes.
-const FIXED: usize = 20;
+const FIXED_LEN: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
 /// The maximum number of options recorded.
 const MAX_OPTIONS: usize = 12;
@@ -15,16 +15,16 @@ pub struct SynFingerprint {
     /// The TTL or hop limit at the capture point.
     pub hops: u8,
     /// The kinds of its options, in order (<https://www.iana.org/assignments/tcp-parameters>). 0 is
-    /// the end of the list, 1 is padding.
+    /// the end of the list, 1 is a no-operation.
     pub options: ArrayVec<u8, MAX_OPTIONS>,
-    /// Were options cut off?
+    /// Are options missing because the capture truncated the packet?
     pub is_cut: bool,
 }
 
 impl SynFingerprint {
     pub(crate) fn of(ip: &Ip<'_>) -> Self {
         let header = ip.payload.get(DATA_OFFSET_AT).map_or(0, |byte| usize::from(byte >> 4) * 4);
-        let options = ip.payload.get(FIXED..header.min(ip.payload.len())).unwrap_or_default();
+        let options = ip.payload.get(FIXED_LEN..header.min(ip.payload.len())).unwrap_or_default();
         let is_cut = ip.payload.len() < header;
         Self { hops: ip.header.hops, options: kinds(options), is_cut }
     }

@@ -32,7 +32,7 @@ pub struct ConformanceFinding {
 /// The departures of one end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conformance {
-    initial: Initial,
+    initial: InitialWindow,
     /// The right edge of the peer's advertised window.
     window_edge: Option<Seq>,
     overruns: Frames,
@@ -40,13 +40,16 @@ pub(crate) struct Conformance {
     early_timeouts: Frames,
 }
 
+/// The data that the end sends before its first data is acknowledged.
 #[derive(Clone, Debug, Default)]
-struct Initial {
+struct InitialWindow {
     mss: u64,
     bytes: u64,
     frames: Vec<u64>,
-    opened: bool,
-    over: bool,
+    /// Has the end sent a SYN?
+    has_syn: bool,
+    /// Has the peer acknowledged data?
+    is_over: bool,
 }
 
 /// The number of frames that show a departure, and the first of them.
@@ -69,11 +72,11 @@ impl Conformance {
     /// Processes a segment of the end.
     #[inline]
     pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
-        self.initial.opened |= segment.flags.has(Flags::SYN);
+        self.initial.has_syn |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
             return;
         }
-        if self.initial.opened && !self.initial.over && segment.seq >= flight.max() {
+        if self.initial.has_syn && !self.initial.is_over && segment.seq >= flight.max() {
             let initial = &mut self.initial;
             initial.bytes += u64::from(segment.len);
             if initial.frames.len() < MAX_FRAMES {
@@ -83,8 +86,8 @@ impl Conformance {
                 initial.frames.push(frame.number);
             }
         }
-        let over = self.window_edge.is_some_and(|edge| segment.end() > edge);
-        if over && segment.len > 1 && self.initial.opened && segment.seq >= flight.max() {
+        let is_beyond = self.window_edge.is_some_and(|edge| segment.end() > edge);
+        if is_beyond && segment.len > 1 && self.initial.has_syn && segment.seq >= flight.max() {
             self.overruns.push(frame.number);
         }
     }
@@ -97,22 +100,23 @@ impl Conformance {
         if let Some(mss) = segment.syn_options().mss {
             self.initial.mss = u64::from(mss);
         }
-        self.initial.over |= segment.ack > Seq::FIRST + 1;
+        self.initial.is_over |= segment.ack > Seq::FIRST + 1;
     }
 
-    /// Processes a retransmission after `duplicates` duplicate ACKs.
+    /// Processes a retransmission after `duplicates` duplicate ACKs. `known` has the segments in
+    /// flight and the SRTT.
     pub fn on_retransmission(
         &mut self,
         copy: &Retransmission,
         duplicates: u32,
         known: (&Flight, Option<Duration>),
     ) {
-        let (flight, smoothed) = known;
+        let (flight, srtt) = known;
         match copy.trigger {
             Trigger::FastRetransmit if duplicates < 3 && !flight.uses_sack() => {
                 self.early_fast.push(copy.frame);
             }
-            Trigger::Timeout(0) if smoothed.is_some_and(|rtt| copy.idle < rtt) => {
+            Trigger::Timeout(0) if srtt.is_some_and(|srtt| copy.idle < srtt) => {
                 self.early_timeouts.push(copy.frame);
             }
             _ => {}
@@ -125,7 +129,7 @@ impl Conformance {
         let mut add = |kind, about, frames: &[u64]| {
             findings.push(ConformanceFinding { from, kind, about, frames: frames.to_vec() });
         };
-        let Initial { mss, bytes, frames, .. } = &self.initial;
+        let InitialWindow { mss, bytes, frames, .. } = &self.initial;
         if let Some(segments) = bytes.checked_div(*mss).filter(|_| *bytes > 0) {
             if *bytes > mss * INITIAL_WINDOW + mss / 2 {
                 let about = format!(

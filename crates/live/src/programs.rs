@@ -13,14 +13,14 @@ pub struct Programs<'a> {
     /// A command line for `sh`, with the same substitutions. The client starts when a socket of the
     /// server listens.
     pub server: Option<&'a str>,
-    /// The maximum virtual time until the server listens. After that the client starts anyway.
+    /// The maximum virtual time to wait for the server to listen. Then the client starts anyway.
     pub lead: Duration,
     /// The maximum virtual time for which the client may run.
     pub limit: Option<Duration>,
     /// The packets that are recorded.
     pub logging: PacketLogging,
-    /// A folder in memory whose files are kept as [`Output::Archive`]. When the client has ended,
-    /// SIGTERM ends the programs of both hosts, which may take a second to write their last files.
+    /// A folder in memory whose files are returned as [`Output::Archive`]. When the client has
+    /// ended, the programs of both hosts get SIGTERM, and a second to write their last files.
     pub kept: Option<&'a str>,
 }
 
@@ -30,7 +30,7 @@ pub struct Programs<'a> {
 pub enum Output {
     Standard,
     Error,
-    /// A part of the tar archive of the files that are kept of the host with this number.
+    /// A part of the tar archive of the folder [`Programs::kept`] of the host with this number.
     Archive(usize),
 }
 

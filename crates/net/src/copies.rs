@@ -10,7 +10,8 @@ use rtolab_tcp::Seq;
 /// retransmission.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
-    /// The highest of their sequence numbers, for a fast check: most segments are above it.
+    /// The highest sequence number of `segments`. Most segments are above it, so one comparison
+    /// often suffices.
     last: Seq,
     /// The segments, sorted by sequence number.
     segments: Vec<RetransmittedSegment>,
@@ -25,8 +26,8 @@ pub struct RetransmittedSegment {
     delivered: u16,
 }
 
-/// The order that means that no copy was delivered.
-const NONE: u16 = u16::MAX;
+/// The value of `delivered` if no copy was delivered.
+const UNDELIVERED: u16 = u16::MAX;
 
 impl Copies {
     /// Adds a retransmission: the copy of order `order` of the segment at `seq`. `at_receiver` is
@@ -35,7 +36,7 @@ impl Copies {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].retransmissions = order,
             Err(index) => {
-                let delivered = if at_receiver { 0 } else { NONE };
+                let delivered = if at_receiver { 0 } else { UNDELIVERED };
                 self.segments
                     .insert(index, RetransmittedSegment { seq, retransmissions: order, delivered });
                 self.last = self.last.max(seq);
@@ -53,11 +54,11 @@ impl Copies {
     #[inline]
     pub fn delivered(&mut self, seq: Seq, order: u16) {
         if self.may_contain(seq) {
-            self.look_up(seq, order);
+            self.record_delivery(seq, order);
         }
     }
 
-    fn look_up(&mut self, seq: Seq, order: u16) {
+    fn record_delivery(&mut self, seq: Seq, order: u16) {
         if let Ok(index) = self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             let segment = &mut self.segments[index];
             segment.delivered = segment.delivered.min(order);

@@ -13,7 +13,7 @@ def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
 
     Args:
         found: the diagnosis.
-        capture: the file, if `found` names it differently.
+        capture: the path of the capture, if `found.capture` is not its path.
 
     Returns:
         `what_if` of `rtolab diagnose --what-if --json`: `connection` (its number; null without one)

@@ -32,7 +32,7 @@ TIME_SHARE = 0.05
 """The largest difference between the median times, relative to the kernel's."""
 COUNT_SHARE = 0.1
 COUNT_LEAST = 2
-"""The difference between median counts that is always allowed; else `TIME_SHARE` applies."""
+"""The difference between median counts that is always allowed; else `COUNT_SHARE` applies."""
 
 
 @dataclass(frozen=True)

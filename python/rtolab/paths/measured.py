@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 OUTAGE_PROBES = 3
-"""From this number of consecutive lost probes on, a loss counts as an outage."""
+"""The minimum number of consecutive lost probes that counts as an outage."""
 
 
 @dataclass
@@ -14,12 +14,13 @@ class OneWay:
     """One direction of a path, or both.
 
     Attributes:
-        delays: the start of each delay in seconds, and the delay in milliseconds.
+        delays: the time from which on each delay applies, in seconds, and the delay in ms.
         round_trip: are the delays round-trip times, of which each direction takes half?
         opportunities: delivery opportunities of 1500 bytes, in milliseconds, in order.
-        light: opportunities of the first packets after an idle time, in milliseconds: the time from
-            which they hold, and when each comes after the first packet.
-        rates: the start of each rate in seconds, and the rate in bit/s.
+        light: delivery opportunities of the first packets after an idle time (CellReplay), in
+            milliseconds: the time from which on they apply, and the offset of each from the first
+            packet.
+        rates: the time from which on each rate applies, in seconds, and the rate in bit/s.
         loss: the probability of a loss outside outages.
         outages: start and length of each outage, in seconds.
         reorders: may packets overtake each other?
@@ -56,7 +57,7 @@ class MeasuredPath:
 def split_losses(
     probes: Sequence[tuple[float, bool]],
 ) -> tuple[float, list[tuple[float, float]]]:
-    """The probability of single losses, and the outages.
+    """The probability of a loss outside outages, and the start and length of each outage.
 
     A run of `OUTAGE_PROBES` lost probes or more is an outage, from the first of them to the next
     probe that arrived.

@@ -35,7 +35,7 @@ RECOVERY_LIMIT_S = 120.0
 POLL_INTERVAL_S = 0.5
 """The interval at which the watch asks for the state of pending sockets."""
 DSACK_WAIT_S = 1.0
-"""How long after the end of a recovery a D-SACK still counts."""
+"""The time after the end of a recovery in which a D-SACK still counts."""
 TCP_SYN_SENT, TCP_CA_RECOVERY, TCP_CA_LOSS = 2, 3, 4
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
 
@@ -59,16 +59,15 @@ class TcpInfo(NamedTuple):
     retransmits: int
     ssthresh: int
     dsack_dups: int
-    total_rto: int
 
 
 @dataclass
-class Pending:
-    """A socket that retransmits, until its verdicts are settled. Times are in Unix seconds.
+class PendingSocket:
+    """A socket with retransmissions without a verdict. Times are in Unix seconds.
 
     Attributes:
         since: the time of its first retransmission.
-        first: its state at that time.
+        first: its `tcp_info` at that time.
         min_ssthresh: its smallest ssthresh since then, in segments.
         triggers: the number of its retransmissions by trigger.
         retransmits: `icsk_retransmits` (consecutive timeouts) at its last retransmission.
@@ -93,13 +92,13 @@ class SocketWatcher:
             WatchError: there is no tracefs, no such tracepoint, or no right to use it.
         """
         self.began = time.time()
-        self.pending: dict[Flow, Pending] = {}
+        self.pending: dict[Flow, PendingSocket] = {}
         self.retransmissions: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.timeouts: Counter[str] = Counter()
         self.connections = self.evicted = self.lost_events = self.other_namespaces = 0
         self.polled = 0.0
         self.partial_line = b""
-        self.instance = _instance(root)
+        self.instance = _make_instance(root)
         try:
             (self.instance / EVENT / "enable").write_text("1")
             self.pipe = os.open(self.instance / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -110,23 +109,23 @@ class SocketWatcher:
         self.netlink.settimeout(1)
 
     def poll(self, seconds: float) -> list[str]:
-        """Watch for `seconds`. Returns the verdicts that settled meanwhile, as JSON objects."""
+        """Watch for `seconds`. Returns the verdicts of this time, as JSON objects."""
         until = time.monotonic() + seconds
         lines: list[str] = []
         while True:
             left = max(0.0, until - time.monotonic())
             select.select([self.pipe], [], [], min(left, POLL_INTERVAL_S))
             for flow in self._events():
-                self._retransmitted(flow)
+                self._on_retransmission(flow)
             if time.monotonic() - self.polled >= POLL_INTERVAL_S:
                 self.polled = time.monotonic()
-                lines += self._settled()
+                lines += self._settle()
             if time.monotonic() >= until:
                 return lines
 
     def finish(self) -> list[str]:
         """End the watch. Returns the verdicts on all sockets that are still pending."""
-        lines = list(self._settled(at_end=True))
+        lines = list(self._settle(at_end=True))
         self._remove()
         return lines
 
@@ -173,7 +172,7 @@ class SocketWatcher:
             elif flow := parse_event(line):
                 yield flow
 
-    def _retransmitted(self, flow: Flow) -> None:
+    def _on_retransmission(self, flow: Flow) -> None:
         info = self._info(flow)
         pending = self.pending.get(flow)
         if pending is None and info is None:
@@ -186,7 +185,8 @@ class SocketWatcher:
             if len(self.pending) >= MAX_PENDING:
                 self.evicted += 1
                 return
-            pending = self.pending[flow] = Pending(time.time(), info, info.ssthresh, Counter())
+            pending = PendingSocket(time.time(), info, info.ssthresh, Counter())
+            self.pending[flow] = pending
         pending.recovered = None
         if info is None:
             pending.triggers["unknown"] += 1
@@ -196,7 +196,8 @@ class SocketWatcher:
         if info.ca_state >= TCP_CA_RECOVERY:
             pending.min_ssthresh = min(pending.min_ssthresh, info.ssthresh)
 
-    def _settled(self, *, at_end: bool = False) -> Iterator[str]:
+    def _settle(self, *, at_end: bool = False) -> Iterator[str]:
+        """The verdicts on sockets that have recovered or are given up; at the end on all."""
         now = time.time()
         for flow, pending in list(self.pending.items()):
             info = self._info(flow)
@@ -209,9 +210,10 @@ class SocketWatcher:
                 del self.pending[flow]
                 yield from self._verdicts(flow, pending, info)
 
-    def _verdicts(self, flow: Flow, pending: Pending, last: TcpInfo | None) -> Iterator[str]:
+    def _verdicts(self, flow: Flow, pending: PendingSocket, last: TcpInfo | None) -> Iterator[str]:
         """The verdicts on a socket's retransmissions. `last` is its state after it recovered."""
         duplicates = last.dsack_dups - pending.first.dsack_dups if last else 0
+        # An undo restores the ssthresh from before the reduction.
         is_undone = last is not None and last.ssthresh > pending.min_ssthresh
         about: dict[str, object] = {
             "at": pending.since,
@@ -237,20 +239,20 @@ class SocketWatcher:
     def _info(self, flow: Flow) -> TcpInfo | None:
         """The current state of a socket; `None` if this network namespace has no such socket."""
         family = socket.AF_INET if flow.local.version == 4 else socket.AF_INET6
-        ends = flow.local.packed.ljust(16, b"\0") + flow.peer.packed.ljust(16, b"\0")
-        wanted = struct.pack("=BBBxI", family, socket.IPPROTO_TCP, 2, 0xFFFFFFFF)
-        wanted += struct.pack("!HH", flow.local_port, flow.peer_port) + ends
-        wanted += struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
-        header = struct.pack("=IHHII", 16 + len(wanted), SOCK_DIAG_BY_FAMILY, 1, 0, 0)
-        self.netlink.send(header + wanted)
+        addresses = flow.local.packed.ljust(16, b"\0") + flow.peer.packed.ljust(16, b"\0")
+        request = struct.pack("=BBBxI", family, socket.IPPROTO_TCP, 2, 0xFFFFFFFF)
+        request += struct.pack("!HH", flow.local_port, flow.peer_port) + addresses
+        request += struct.pack("=III", 0, 0xFFFFFFFF, 0xFFFFFFFF)
+        header = struct.pack("=IHHII", 16 + len(request), SOCK_DIAG_BY_FAMILY, 1, 0, 0)
+        self.netlink.send(header + request)
         try:
             return parse_reply(self.netlink.recv(1 << 13))
         except TimeoutError:
             return None
 
 
-def _instance(root: Path | None) -> Path:
-    """A new instance of tracefs. Its ring buffer is separate from that of other tracers."""
+def _make_instance(root: Path | None) -> Path:
+    """Make an instance of tracefs. Its ring buffer is separate from that of other tracers."""
     roots = [root] if root else TRACEFS
     found = next((one for one in roots if (one / EVENT).is_dir()), None)
     if found is None:
@@ -291,16 +293,15 @@ def parse_reply(reply: bytes) -> TcpInfo | None:
     while at + 4 <= min(length, len(reply)):
         size, name = struct.unpack_from("=HH", reply, at)
         if name == INET_DIAG_INFO:
-            info = reply[at + 4 : at + size].ljust(248, b"\0")
+            info = reply[at + 4 : at + size].ljust(220, b"\0")
             (ssthresh,) = struct.unpack_from("=I", info, 76)
             (dups,) = struct.unpack_from("=I", info, 216)
-            (rto,) = struct.unpack_from("=H", info, 240)
-            return TcpInfo(state, info[1], info[2], ssthresh, dups, rto)
+            return TcpInfo(state, info[1], info[2], ssthresh, dups)
         at += max(4, (size + 3) & ~3)
     return None
 
 
-def _trigger(pending: Pending, info: TcpInfo) -> str:
+def _trigger(pending: PendingSocket, info: TcpInfo) -> str:
     """The trigger of a retransmission, as far as the state of the socket shows it."""
     if info.state == TCP_SYN_SENT:
         return "syn"

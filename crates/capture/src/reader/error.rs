@@ -18,12 +18,12 @@ pub enum ReadError {
     },
     #[error("the file is empty, neither pcap nor pcapng")]
     Empty,
-    /// The file begins like neither format.
+    /// The file begins with the magic number of neither format.
     #[error("neither pcap nor pcapng: the file begins with {found}{hint}")]
     NotACapture {
-        /// Its first four bytes, or fewer, in hexadecimal.
+        /// The first four bytes of the file, or fewer, in hexadecimal.
         found: String,
-        /// The format that it seems to have, and the remedy.
+        /// The likely format of the file and how to unpack it, or nothing.
         hint: &'static str,
     },
     #[error("the file ends inside the record that begins at byte {offset}")]

@@ -15,13 +15,13 @@ use crate::frame::Link;
 const HEADER_LEN: usize = 24;
 
 /// The length of the header of a record, in bytes.
-const RECORD_HEAD: usize = 16;
+const RECORD_HEADER_LEN: usize = 16;
 
 /// The file header.
 #[derive(Debug)]
 pub(super) struct Header {
     header: PcapHeader,
-    /// The link type and the nanoseconds of the unit of the fraction of a second, if frames can
+    /// The link type, and the unit of fractions of a second in nanoseconds; `None` if frames cannot
     /// take the fast path.
     plain: Option<(Link, u64)>,
 }
@@ -47,12 +47,12 @@ impl Header {
     #[inline]
     pub(super) fn plain_record<'a>(&self, buffered: &'a [u8]) -> Option<PlainFrame<'a>> {
         let (link, fraction_ns) = self.plain?;
-        let (head, body) = buffered.split_first_chunk::<RECORD_HEAD>()?;
+        let (head, body) = buffered.split_first_chunk::<RECORD_HEADER_LEN>()?;
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let bytes = body.get(..word(8) as usize).filter(|bytes| bytes.len() <= BUFFER)?;
         let at = time(word(0), word(4), fraction_ns);
-        Some(PlainFrame { at, link, bytes, record_len: RECORD_HEAD + bytes.len() })
+        Some(PlainFrame { at, link, bytes, record_len: RECORD_HEADER_LEN + bytes.len() })
     }
 
     /// Reads the next record.
@@ -62,8 +62,8 @@ impl Header {
     ) -> Result<ReadOutcome<'a>, ReadError> {
         let Self { header, .. } = self;
         let big_endian = header.is_bigendian();
-        let head_len = if header.is_modified_format() { 24 } else { RECORD_HEAD };
-        let Some(head) = source.head(head_len)? else { return Ok(ReadOutcome::End) };
+        let header_len = if header.is_modified_format() { 24 } else { RECORD_HEADER_LEN };
+        let Some(head) = source.head(header_len)? else { return Ok(ReadOutcome::End) };
         let captured = [head[8], head[9], head[10], head[11]];
         let captured = match big_endian {
             true => u32::from_be_bytes(captured),

@@ -13,9 +13,9 @@ use crate::summary::SkippedPackets;
 use crate::totals::{CaptureTotals, LossRate};
 use crate::vantage::Vantage;
 
-/// Fewer segments say little about a loss rate.
+/// With fewer segments and no loss, the answer says that there was little data.
 const FEW_SEGMENTS: u64 = 300;
-/// Losses come in bursts if a burst has this many on average.
+/// The minimum mean number of losses per burst at which the answer mentions bursts.
 const BURSTY: f64 = 2.0;
 
 /// The capture has no TCP.
@@ -119,14 +119,15 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
 
 fn one_way(totals: &CaptureTotals) -> Sentence {
     let text = match (totals.connections, totals.one_way) {
-        (0, 1) => "Only one direction of this connection was captured: neither losses nor late \
-                   acknowledgments can be told."
+        (0, 1) => "Only one direction of this connection was captured, which shows neither losses \
+                   nor late acknowledgments."
             .into(),
-        (0, _) => "Only one direction of these connections was captured: neither losses nor late \
-                   acknowledgments can be told."
+        (0, _) => "Only one direction of these connections was captured, which shows neither \
+                   losses nor late acknowledgments."
             .into(),
         (_, count) => format!(
-            "Only one direction was captured of {}, about which nothing can be told.",
+            "Only one direction of {} was captured, which shows neither losses nor late \
+             acknowledgments.",
             counted(count, "connection")
         ),
     };
@@ -151,7 +152,7 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
             _ if totals.unknown > totals.unneeded || totals.is_idle_only() => return None,
-            ..FEW_SEGMENTS => format!("{loses} nothing here, but sent little."),
+            ..FEW_SEGMENTS => format!("{loses} nothing here, but carried little data."),
             _ => format!("{loses} nothing."),
         };
         return Some(Sentence::new(text, basis, &figures));
@@ -201,10 +202,11 @@ fn unknown(totals: &CaptureTotals) -> Option<Sentence> {
         return None;
     }
     let text = match unknown == totals.retransmissions {
-        true => "Whether anything was lost, the capture does not tell.".to_string(),
+        true => "The capture does not show whether anything was lost.".to_string(),
         false => format!(
-            "Of {} the capture does not tell whether it was needed.",
-            counted(unknown, "retransmission")
+            "The capture does not show whether {} {} needed.",
+            counted(unknown, "retransmission"),
+            if unknown == 1 { "was" } else { "were" }
         ),
     };
     let basis = format!("{unknown} of {} without a verdict", totals.retransmissions);
@@ -367,8 +369,8 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         return None;
     }
     if totals.at_receiver > 0 && lost == 0.0 {
-        let text = "What that cost does not show, because the capture was made at the receiver; \
-                    one at the sender shows it.";
+        let text = "The cost is unknown, because the capture was made at the receiver; a capture \
+                    at the sender shows it.";
         let basis = format!("{} captured at the receiver", totals.at_receiver);
         return Some(Sentence::new(text, basis, &[("at_receiver", json!(totals.at_receiver))]));
     }
@@ -400,7 +402,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
-/// Time that the network did not cost.
+/// Sentences about time that was not lost on the network.
 fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<Sentence> {
     let mut said = Vec::new();
     for (end, waits) in ["client", "server"].into_iter().zip(totals.application) {
@@ -436,8 +438,8 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
     if totals.undecided.count > 0 {
         let waits = totals.undecided;
         let text = format!(
-            "For {} no data came; whether the sender or the path held it, a capture at the sender \
-             shows.",
+            "For {} no data arrived; a capture at the sender shows whether the sender or the path \
+             held it.",
             seconds(waits.seconds)
         );
         let basis = counted(waits.count, "silence");
@@ -446,8 +448,8 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
     }
     if let Some(report) = report.filter(|report| report.vantage == Vantage::Unknown) {
         if !report.retransmissions.is_empty() && report.only_from.is_none() {
-            let text = "Where the capture was made does not show: verdicts that rest on times may \
-                        be wrong.";
+            let text = "The capture does not show where it was made, so verdicts that rest on times \
+                        may be wrong.";
             said.push(Sentence::new(text, "no round trip seen in both directions", &[]));
         }
     }

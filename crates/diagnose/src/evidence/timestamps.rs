@@ -19,7 +19,7 @@ pub(super) fn older(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding
     let echo = ack.facts.echo.filter(|_| range.end <= ack.facts.ack)?;
     let upper = match range.start > ack.facts.una_before {
         true => is_original(range, echo).then_some(0)?,
-        false => stamps(range).find(|&(_, stamp)| is_before(echo, stamp))?.0 - 1,
+        false => retransmitted_timestamps(range).find(|&(_, stamp)| is_before(echo, stamp))?.0 - 1,
     };
     Some(Bound::AtMost(upper).shown_by(ack.frame))
 }
@@ -35,7 +35,7 @@ pub(super) fn own_of_tail(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<F
 fn own_timestamp(range: &RetransmittedRange, ack: &Ack<'_>) -> Option<Finding> {
     let facts = ack.facts;
     let echo = facts.echo.filter(|_| range.end <= facts.ack && range.start <= facts.una_before)?;
-    let (index, _) = stamps(range).find(|&(_, stamp)| stamp == echo)?;
+    let (index, _) = retransmitted_timestamps(range).find(|&(_, stamp)| stamp == echo)?;
     let is_own = range.copies[0].timestamp != Some(echo);
     is_own.then(|| Bound::AtLeast(index).shown_by(ack.frame))
 }
@@ -44,18 +44,20 @@ fn is_delayed_tail(range: &RetransmittedRange, ack: &Ack<'_>) -> bool {
     ack.may_be_delayed(range) && ack.nothing_followed(range)
 }
 
-/// Did the original of a range above SND.UNA arrive? The ACK may be a delayed one, which echoes the
-/// timestamp of the packet before (RFC 7323 section 4.3). It is not the ACK of a copy that was sent
-/// long after the packet whose timestamp it echoes.
+/// Does the echo show that the original of a range above SND.UNA arrived? A delayed ACK echoes the
+/// timestamp of an earlier packet (RFC 7323 section 4.3), so the ACK of a copy may echo a timestamp
+/// from before that copy. It cannot if the copy left later after the echoed packet than a receiver
+/// delays an ACK.
 fn is_original(range: &RetransmittedRange, echo: u32) -> bool {
     let (original, copy) = (range.copies[0], range.copies[1]);
-    let before = original.timestamp.is_some_and(|stamp| stamp == echo || is_before(echo, stamp));
-    let late = copy.at.since(original.at) > LONGEST_DELAYED_ACK;
-    before && late && copy.timestamp.is_some_and(|stamp| is_before(echo, stamp))
+    let is_not_newer =
+        original.timestamp.is_some_and(|stamp| stamp == echo || is_before(echo, stamp));
+    let exceeds_ack_delay = copy.at.since(original.at) > LONGEST_DELAYED_ACK;
+    is_not_newer && exceeds_ack_delay && copy.timestamp.is_some_and(|stamp| is_before(echo, stamp))
 }
 
 /// The timestamps of the retransmissions, each with the index of its copy.
-fn stamps(range: &RetransmittedRange) -> impl Iterator<Item = (usize, u32)> {
+fn retransmitted_timestamps(range: &RetransmittedRange) -> impl Iterator<Item = (usize, u32)> {
     let copies = range.copies.iter().enumerate().skip(1);
     copies.filter_map(|(index, copy)| Some((index, copy.timestamp?)))
 }

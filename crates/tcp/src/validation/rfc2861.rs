@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::usage::{DataSent, keep_in_ssthresh};
+use super::usage::{DataSent, raise_ssthresh};
 use crate::congestion::Window;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,14 +32,14 @@ impl Rfc2861 {
             return;
         }
         self.after_idle(window, sent, t_last);
-        self.is_full = sent.fills(window);
+        self.is_full = sent.is_window_full(window);
         if self.is_full {
             self.restart(sent.at);
         } else if !sent.has_more {
             self.w_used = self.w_used.max(sent.flight_size);
             if self.t_prev.is_some_and(|t_prev| sent.at - t_prev >= sent.rto) {
                 // cwnd = (win + W_used) / 2
-                keep_in_ssthresh(window);
+                raise_ssthresh(window);
                 let win = window.cwnd().min(sent.rwnd);
                 window.set_cwnd(u64::midpoint(win, self.w_used));
                 self.restart(sent.at);
@@ -54,7 +54,7 @@ impl Rfc2861 {
         if timeouts == 0 {
             return;
         }
-        keep_in_ssthresh(window);
+        raise_ssthresh(window);
         // After as many halvings as it has bits, the window is at its minimum.
         for _ in 0..timeouts.min(64) {
             let win = window.cwnd().min(sent.rwnd);

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use rtolab_time::{Duration, Instant};
 
-use super::usage::{DataAcked, DataSent, keep_in_ssthresh};
+use super::usage::{DataAcked, DataSent, raise_ssthresh};
 use crate::congestion::Window;
 use crate::seq::Seq;
 
@@ -75,7 +75,7 @@ impl Rfc7661 {
         if sent.flight_size == sent.len {
             self.close_down(window, sent.at, sent.initial_window);
         }
-        self.is_full = sent.fills(window);
+        self.is_full = sent.is_window_full(window);
     }
 
     /// New data is acknowledged outside fast recovery: may the window grow? In the non-validated
@@ -97,7 +97,7 @@ impl Rfc7661 {
         let mut periods = (at - *valid).nanos() / NON_VALIDATED_PERIOD.nanos();
         *valid += NON_VALIDATED_PERIOD * periods;
         if periods > 0 {
-            keep_in_ssthresh(window);
+            raise_ssthresh(window);
         }
         while periods > 0 && window.cwnd() > initial_window {
             window.set_cwnd((window.cwnd() / 2).max(initial_window));

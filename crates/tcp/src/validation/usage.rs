@@ -5,7 +5,7 @@ use rtolab_time::{Duration, Instant};
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// The state of the sender after data was sent, in bytes.
+/// The state of the sender after it sent data; sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataSent {
     pub at: Instant,
@@ -24,13 +24,13 @@ pub(crate) struct DataSent {
 
 impl DataSent {
     /// Is the window full, without room for another segment?
-    pub fn fills(&self, window: &Window) -> bool {
+    pub fn is_window_full(&self, window: &Window) -> bool {
         self.flight_size + window.smss() > window.cwnd().min(self.rwnd)
     }
 }
 
-/// Raises `ssthresh` to three quarters of cwnd before cwnd is reduced (both RFCs).
-pub(super) fn keep_in_ssthresh(window: &mut Window) {
+/// Raises `ssthresh` to at least 3/4 of cwnd, before cwnd is reduced (RFC 2861 and RFC 7661).
+pub(super) fn raise_ssthresh(window: &mut Window) {
     window.set_ssthresh(window.ssthresh().max(window.cwnd() * 3 / 4));
 }
 
@@ -38,11 +38,11 @@ pub(super) fn keep_in_ssthresh(window: &mut Window) {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataAcked {
     pub at: Instant,
-    /// SND.UNA after that.
+    /// SND.UNA after the acknowledgment.
     pub una: Seq,
-    /// SND.MAX after that.
+    /// SND.MAX after the acknowledgment.
     pub max: Seq,
     pub srtt: Duration,
-    /// In bytes.
+    /// The initial window, in bytes.
     pub initial_window: u64,
 }

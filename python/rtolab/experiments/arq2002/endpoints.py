@@ -38,23 +38,23 @@ FIG7_PERS = (0.1, 0.3, 1.0, 3.0, 5.0, 10.0)
 SLIGHTLY_PERS = (1.0, 3.0, 5.0)
 
 
-def fast(per: float) -> Pair:
-    """Reno in the setting of Figure 3."""
+def as_in_fig3(per: float) -> Pair:
+    """Reno at 1920 kbit/s, as in Figure 3."""
     return on(per, rate=FAST)
 
 
 def window_ratio(measured: ExperimentRuns, per: float) -> Estimate:
-    """The window with local retransmission over that without."""
-    return ratio_of(measured, fast(per)("arq"), fast(per)("drop"), WINDOW)
+    """The ratio of the mean windows with and without local retransmission."""
+    return ratio_of(measured, as_in_fig3(per)("arq"), as_in_fig3(per)("drop"), WINDOW)
 
 
 def dupacks_of(measured: ExperimentRuns, per: float) -> Estimate | None:
-    """Fast retransmits with local retransmission over those without."""
-    return dupack_ratio(measured, fast(per)("arq"), fast(per)("drop"))
+    """The ratio of the fast retransmits with and without local retransmission."""
+    return dupack_ratio(measured, as_in_fig3(per)("arq"), as_in_fig3(per)("drop"))
 
 
 def slightly_more(measured: ExperimentRuns) -> Estimate:
-    """The mean of that ratio over the PERs at which timeouts do not suppress dupacks."""
+    """The mean of `dupacks_of` over the PERs at which timeouts do not suppress dupacks."""
     ratios = [dupacks_of(measured, per) for per in SLIGHTLY_PERS]
     return average([ratio for ratio in ratios if ratio])
 
@@ -70,7 +70,7 @@ FIG7 = experiment(
         "are frequent."
     ),
     did="Reno at 1920 kbit/s and 10 ms.",
-    variants=both(fast(per) for per in FIG7_PERS),
+    variants=both(as_in_fig3(per) for per in FIG7_PERS),
     metrics=(WINDOW, TIMEOUTS_100, DUPACKS_100),
     checks=(
         Check(
@@ -84,8 +84,8 @@ FIG7 = experiment(
             "timeouts, drop less arq, lowest of PER 1, 3 and 10 %",
             "order",
             lambda measured: min(
-                mean(measured, fast(per)("drop"), TIMEOUTS_100)
-                - mean(measured, fast(per)("arq"), TIMEOUTS_100)
+                mean(measured, as_in_fig3(per)("drop"), TIMEOUTS_100)
+                - mean(measured, as_in_fig3(per)("arq"), TIMEOUTS_100)
                 for per in (1.0, 3.0, 10.0)
             ),
             {10: Bounds(0, strict=True)},
@@ -148,7 +148,7 @@ SLOPE_PERS = (0.3, 1.0, 3.0, 5.0, 10.0)
 
 
 def small(per: float, delay: int = 10) -> tuple[Case, Case]:
-    """Packets of 296 B, three of which overtake a local retransmission at 10 ms."""
+    """Cases with packets of 296 B, of which three overtake a local retransmission at 10 ms."""
     arq, drop = Setting(per, "arq", delay), Setting(per, "drop", delay)
     return SMALL.on(arq), SMALL.on(drop)
 
@@ -176,13 +176,13 @@ def dupack_ratios() -> list[Check]:
 
 
 def slope(measured: ExperimentRuns, delay: int) -> float:
-    """The increase of fast retransmits per 100 segments and percent of errors, 0.3 to 5 %."""
+    """The fast retransmits per 100 segments that 1 % more errors adds, from a PER of 0.3 to 5 %."""
     low, high = (mean(measured, on(per, delay)("arq"), DUPACKS_100) for per in (0.3, 5.0))
     return (high - low) / (5.0 - 0.3)
 
 
 def more_dupacks(measured: ExperimentRuns, longer: int, shorter: int) -> list[Estimate]:
-    """The ratio of fast retransmits on the longer and the shorter link, at PERs from 1 % on."""
+    """The ratios of fast retransmits on the longer and the shorter link, at each PER from 1 %."""
     ratios = [
         dupack_ratio(measured, on(per, longer)("arq"), on(per, shorter)("arq"))
         for per in SLOPE_PERS
@@ -291,8 +291,8 @@ FIG10_DELAYS = experiment(
 CLAIM_PERS = (1.0, 3.0, 10.0)
 
 
-def rare(measured: ExperimentRuns, per: float) -> float:
-    """The least excess, over delays, of fast retransmits over ten times the timeouts, per 100."""
+def excess_over_timeouts(measured: ExperimentRuns, per: float) -> float:
+    """Fast retransmits minus ten times the timeouts, per 100 segments: the minimum over delays."""
     return min(
         mean(measured, on(per, delay)("arq"), DUPACKS_100)
         - 10 * mean(measured, on(per, delay)("arq"), TIMEOUTS_100)
@@ -306,15 +306,15 @@ CLAIM = experiment(
     source=f"{PAPER}, 5 and 6",
     says="Spurious timeouts are rare with local retransmission, because the timeout is "
     "conservative; spurious dupacks cause most of the unneeded retransmissions.",
-    did="Reno with local retransmission at 10, 50 and 100 ms: fast retransmits less ten times the "
-    "timeouts, which is above 0 if there are more than ten of them for every timeout.",
+    did="Reno with local retransmission at 10, 50 and 100 ms: fast retransmits minus ten times "
+    "the timeouts, which is above 0 if there are more than ten fast retransmits per timeout.",
     variants=tuple(on(per, delay)("arq") for delay in DELAYS for per in CLAIM_PERS),
     metrics=(TIMEOUTS_100, DUPACKS_100),
     checks=tuple(
         Check(
             f"arq: fast retransmits less 10 x timeouts per 100, lowest over delays, PER {per:g} %",
             "ratio",
-            lambda measured, per=per: rare(measured, per),  # type: ignore[misc]
+            lambda measured, per=per: excess_over_timeouts(measured, per),  # type: ignore[misc]
             {RUNS: Bounds(0, strict=True)},
             note="rare is read as one in ten",
             basis="paper",

@@ -1,8 +1,8 @@
 """Set R: the assumptions of every experiment of the report.
 
 The values that the report omits are the same for every table and every variant. We chose most of
-them from the RFCs and Linux 2.4 before the first results, and those in `SETTLED` afterwards, with
-the tables in view. `rtolab reproduce --assume key=value` tries another value.
+them from the RFCs and Linux 2.4 before the first results, and those in `SETTLED` after we had seen
+the tables. `rtolab reproduce --assume key=value` tries another value.
 """
 
 from rtolab.experiments.base import Alternative, assumed, stated
@@ -67,10 +67,10 @@ SETTLED = (
     "tcp.rto.restart_on_retransmit, tcp.window.max_burst (at transmission), tcp.window.halving and "
     "limited transmit's part of ssthresh, with Tables 1 to 3 in view"
 )
-"""Choices that we made after seeing results; `docs/decisions.md` has the results of others."""
+"""Choices that we made after seeing results; `docs/decisions.md` has those of alternatives."""
 
 SETTLED_ECHO = "receiver.echo = linux instead of rfc1323, with Table 3 in view"
-"""A choice that we made afterwards for Eifel alone."""
+"""A choice that we made after seeing results, for Eifel alone."""
 
 DELAYS = (
     stated("link.wireless.spikes.probability", "0.02", "5.1: each packet; assumed ACKs too"),

@@ -18,19 +18,19 @@ use sys::{Mapping, RingSize};
 
 /// The size of a block, in bytes.
 const BLOCK: u32 = 1 << 18;
-/// A block that is not full is handed over after this time, in ms.
-const HANDED_OVER_AFTER: u32 = 50;
+/// The kernel retires a block that is not full after this time, in ms.
+const RETIRE_TIMEOUT_MS: u32 = 50;
 
-// Offsets in a block and in its packets: struct tpacket_hdr_v1 and struct tpacket3_hdr of
-// linux/if_packet.h.
-const PACKETS: usize = 12;
-const FIRST: usize = 16;
-const NEXT: usize = 0;
-const SECONDS: usize = 4;
-const NANOSECONDS: usize = 8;
-const CAPTURED: usize = 12;
-const ORIGINAL: usize = 16;
-const NETWORK: usize = 26;
+// Offsets of the fields of a block (struct tpacket_hdr_v1 of linux/if_packet.h) and of its packets
+// (struct tpacket3_hdr).
+const NUM_PKTS: usize = 12;
+const OFFSET_TO_FIRST_PKT: usize = 16;
+const TP_NEXT_OFFSET: usize = 0;
+const TP_SEC: usize = 4;
+const TP_NSEC: usize = 8;
+const TP_SNAPLEN: usize = 12;
+const TP_LEN: usize = 16;
+const TP_NET: usize = 26;
 
 /// A packet in the ring, from its IP header on.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub(super) struct Ring {
     interface: String,
     mapping: Mapping,
     size: RingSize,
-    /// The block that comes next.
+    /// The index of the next block to read.
     next: usize,
     socket: OwnedFd,
 }
@@ -62,13 +62,13 @@ impl Ring {
         let socket = sys::socket().map_err(system("open a packet socket"))?;
         let index = match interface {
             ANY => 0,
-            name => name_to_index(&socket, name).map_err(|_| unknown(name))?,
+            name => name_to_index(&socket, name).map_err(|_| no_interface(name))?,
         };
         let program = program::program(filter);
         let attached = sys::attach_filter(socket.as_fd(), &program);
         attached.map_err(system("attach a filter to a packet socket"))?;
         let blocks = u32::try_from(size / BLOCK as usize).unwrap_or(u32::MAX).clamp(2, 1 << 12);
-        let size = RingSize { block: BLOCK, blocks, timeout: HANDED_OVER_AFTER };
+        let size = RingSize { block: BLOCK, blocks, retire_timeout_ms: RETIRE_TIMEOUT_MS };
         let made = sys::make_ring(socket.as_fd(), size);
         made.map_err(system("make the ring of a packet socket"))?;
         let mapping = Mapping::new(socket.as_fd(), size);
@@ -78,7 +78,7 @@ impl Ring {
         Ok(Self { interface: interface.to_string(), mapping, size, next: 0, socket })
     }
 
-    /// Hands all packets that have come to `take`; waits for some if there are none.
+    /// Calls `take` with each packet received so far. If there is none, waits for up to `timeout`.
     pub fn receive(
         &mut self,
         timeout: Duration,
@@ -111,7 +111,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Takes at most one round of filled blocks.
+    /// Takes the filled blocks, each at most once. Returns whether there was one.
     fn take_blocks(&mut self, take: &mut impl FnMut(RingFrame<'_>)) -> bool {
         let mut any = false;
         for _ in 0..self.size.blocks {
@@ -124,7 +124,7 @@ impl Ring {
         any
     }
 
-    /// The counts since the previous call.
+    /// The packets and drops since the previous call.
     pub fn counts(&mut self) -> Result<KernelCounts, PacketSocketError> {
         let counted = sys::statistics(self.socket.as_fd());
         let (packets, drops) = counted.map_err(PacketSocketError::system("read the drops"))?;
@@ -132,35 +132,35 @@ impl Ring {
     }
 }
 
-/// The packets of a block.
+/// Calls `take` with each packet of a block.
 fn packets(block: &[u8], take: &mut impl FnMut(RingFrame<'_>)) {
     let word = |at: usize| block.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
     let word = |at: usize| word(at).map(u32::from_ne_bytes);
     let half = |at: usize| block.get(at..at + 2).and_then(|bytes| bytes.try_into().ok());
     let half = |at: usize| half(at).map(u16::from_ne_bytes);
-    let (Some(count), Some(first)) = (word(PACKETS), word(FIRST)) else { return };
+    let (Some(count), Some(first)) = (word(NUM_PKTS), word(OFFSET_TO_FIRST_PKT)) else { return };
     let mut at = first as usize;
     for _ in 0..count {
         let packet = || {
-            let start = at + usize::from(half(at + NETWORK)?);
-            let bytes = block.get(start..start + word(at + CAPTURED)? as usize)?;
-            let nanos = u64::from(word(at + SECONDS)?) * 1_000_000_000;
-            let nanos = nanos + u64::from(word(at + NANOSECONDS)?);
-            let original = word(at + ORIGINAL)? as usize;
+            let start = at + usize::from(half(at + TP_NET)?);
+            let bytes = block.get(start..start + word(at + TP_SNAPLEN)? as usize)?;
+            let nanos = u64::from(word(at + TP_SEC)?) * 1_000_000_000;
+            let nanos = nanos + u64::from(word(at + TP_NSEC)?);
+            let original = word(at + TP_LEN)? as usize;
             Some(RingFrame { bytes, original, at: Instant::from_nanos(nanos) })
         };
         if let Some(packet) = packet() {
             take(packet);
         }
-        match word(at + NEXT) {
+        match word(at + TP_NEXT_OFFSET) {
             Some(next) if next > 0 => at += next as usize,
             _ => return,
         }
     }
 }
 
-/// There is no interface with this name.
-fn unknown(found: &str) -> PacketSocketError {
+/// The error that there is no interface with this name.
+fn no_interface(found: &str) -> PacketSocketError {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = text.lines().filter_map(|line| line.split_once(':'));
     let known: Vec<&str> = names.map(|(name, _)| name.trim()).chain([ANY]).collect();
