@@ -77,7 +77,7 @@ def server(*options: str, **how: Any) -> Iterator[tuple[str, int]]:
         yield found[0], process.pid
     finally:
         if (status := process.poll()) is not None:
-            print(f"rtolab serve had ended with {status}", file=sys.stderr)
+            sys.stderr.write(f"rtolab serve had ended with {status}\n")
         process.terminate()
         process.wait(300)
         process.stdout.close()

@@ -42,9 +42,8 @@ fn log() -> (String, u64) {
             "\"frame_type\":\"stream\",\"stream_id\":0,\"offset\":{},\"length\":1000",
             number * 1000
         );
-        let data = format!(
-            "\"header\":{{{header}}},\"raw\":{{\"length\":1040}},\"frames\":[{{{frame}}}]"
-        );
+        let data =
+            format!("\"header\":{{{header}}},\"raw\":{{\"length\":1040}},\"frames\":[{{{frame}}}]");
         event(&mut log, at_ms, "transport:packet_sent", &data);
         events += 1;
         let Some(acked) = number.checked_sub(IN_FLIGHT) else { continue };
