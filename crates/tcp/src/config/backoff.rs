@@ -15,6 +15,7 @@ pub struct BackoffConfig {
     pub linear_for: LinearFor,
     /// Doubling does not raise the timeout above this, as in QUIC stacks (noq: 2 s; picoquic: a
     /// sixteenth of the idle timeout). A timeout that is longer by itself stays.
+    /// It also bounds the probe timeout of `rfc9002`.
     #[setting(format = Positive, example = "2 s", unset = "none but tcp.rto.max")]
     pub cap: Option<Duration>,
     /// What ends the back-off.

@@ -5,7 +5,7 @@ use rtolab_time::Duration;
 use super::rfc9002::Transmission;
 use super::tlp::{ProbeStep, TailLossProbe};
 use super::{Context, Recovery};
-use crate::config::{RecoveryConfig, SackOnTimeout};
+use crate::config::{Config, RecoveryConfig, SackOnTimeout};
 use crate::estimate::Estimate;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
@@ -126,7 +126,7 @@ pub(crate) trait LossRecovery {
 
     /// The time from the last transmission to the probe timeout that replaces the retransmission
     /// timeout (RFC 9002 section 6.2); `None`: it has a retransmission timeout.
-    fn probe_timeout(&self, _config: &RecoveryConfig) -> Option<Duration> {
+    fn probe_timeout(&self, _config: &Config) -> Option<Duration> {
         None
     }
 

@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 
 use rtolab_time::Duration;
 
-use crate::config::{Algorithm, RackRules, RecoveryConfig, SackRules};
+use crate::config::{Algorithm, Config, RackRules, RecoveryConfig, SackRules};
 use crate::estimate::Estimate;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
@@ -101,7 +101,7 @@ dispatch! {
         fn has_reordered_beyond(dupthresh: u32) -> bool;
         fn is_time_based() -> bool;
         fn may_probe() -> bool;
-        fn probe_timeout(config: &RecoveryConfig) -> Option<Duration>;
+        fn probe_timeout(config: &Config) -> Option<Duration>;
         fn pto_count() -> Option<u32>;
         fn set_loss_detection_timer(outstanding: bool, cx: &mut Context<'_>);
         fn has_probe() -> bool;

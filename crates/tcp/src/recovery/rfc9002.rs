@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use super::{Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction, Retransmit};
-use crate::config::{RecoveryConfig, Rfc9002Config, UndoRule};
+use crate::config::{Config, RecoveryConfig, Rfc9002Config, UndoRule};
 use crate::estimate::Estimate;
 use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
@@ -184,8 +184,8 @@ impl LossRecovery for Rfc9002 {
         true
     }
 
-    fn probe_timeout(&self, config: &RecoveryConfig) -> Option<Duration> {
-        Some(self.rtt.backed_off_pto(self.pto_count, &config.rfc9002))
+    fn probe_timeout(&self, config: &Config) -> Option<Duration> {
+        Some(self.rtt.backed_off_pto(self.pto_count, config))
     }
 
     fn pto_count(&self) -> Option<u32> {
@@ -195,8 +195,7 @@ impl LossRecovery for Rfc9002 {
     /// SetLossDetectionTimer (appendix A.8). While data is outstanding a timer runs, also if all of
     /// it is lost and not retransmitted yet.
     fn set_loss_detection_timer(&self, outstanding: bool, cx: &mut Context<'_>) {
-        let pto = self.rtt.backed_off_pto(self.pto_count, &cx.config.recovery.rfc9002);
-        let pto = pto.min(cx.config.rto.max);
+        let pto = self.rtt.backed_off_pto(self.pto_count, cx.config);
         let since = self.time_of_last_ack_eliciting_packet.unwrap_or(cx.now);
         // "The PTO timer MUST NOT be set if a timer is set for time threshold loss detection": it
         // does not expire before that. If it is late already, packets that are to be sent now come

@@ -406,8 +406,7 @@ impl Sender {
     #[inline]
     pub fn rto(&self) -> Duration {
         if self.has_probe_timeout() {
-            let pto = self.loss_recovery.probe_timeout(&self.config.recovery);
-            return pto.unwrap_or(Duration::ZERO).min(self.config.rto.max);
+            return self.loss_recovery.probe_timeout(&self.config).unwrap_or(Duration::ZERO);
         }
         match self.config.rto.floor {
             RtoFloor::DelayedAck(floor) if self.head_may_wait() => self.rtt.rto_above(floor),

@@ -93,6 +93,15 @@ fn section_6_2_a_probe_timeout_changes_nothing_but_its_back_off() {
 }
 
 #[test]
+fn a_cap_ends_the_doubling_of_the_probe_timeout() {
+    let mut s = setup("rfc9002+backoff:2s").segments(4).sent(1..=4);
+    s.rto(325).early_timer().expect([1, 2]).rto(650);
+    s.early_timer().expect([1, 2]).rto(1300);
+    s.early_timer().expect([1, 2]).rto(2000);
+    s.early_timer().expect([1, 2]).rto(2000);
+}
+
+#[test]
 fn section_6_2_1_each_transmission_restarts_the_timer() {
     let mut s = setup("rfc9002").segments(1).sent(1..=1);
     s.deadline(425).at(300).write(1).expect([2]).deadline(300 + 325);

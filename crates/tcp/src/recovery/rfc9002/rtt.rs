@@ -2,7 +2,7 @@
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::Rfc9002Config;
+use crate::config::{Config, Rfc9002Config};
 use crate::estimate::Estimate;
 
 /// The probe timeout is never doubled more often than this.
@@ -70,8 +70,12 @@ impl RttStats {
         smoothed_rtt + (rttvar * 4).max(config.granularity) + config.max_ack_delay
     }
 
-    /// The probe timeout after `pto_count` expiries, each of which doubles it.
-    pub fn backed_off_pto(&self, pto_count: u32, config: &Rfc9002Config) -> Duration {
-        self.pto(config).saturating_mul(1 << pto_count.min(MAX_DOUBLINGS))
+    /// The probe timeout after `pto_count` expiries, each of which doubles it up to
+    /// `tcp.backoff.cap`.
+    pub fn backed_off_pto(&self, pto_count: u32, config: &Config) -> Duration {
+        let pto = self.pto(&config.recovery.rfc9002);
+        let doubled = pto.saturating_mul(1 << pto_count.min(MAX_DOUBLINGS));
+        let capped = config.backoff.cap.map_or(doubled, |cap| doubled.min(cap.max(pto)));
+        capped.min(config.rto.max)
     }
 }
