@@ -141,6 +141,9 @@ def test_a_prefix_has_one_setting_for_all_its_round_trips() -> None:
     assert [one.recommended for one in settings(found)] == [0.1]
     [line] = [command for _, command in commands(found) if command.startswith("ip ")]
     assert line == "ip route change 10.0.0.0/24 via GATEWAY dev DEVICE rto_min 100ms"
+    said = "10.0.0.0/24: paths of other round trips in it would take 20 ms."
+    assert said in " ".join(warnings(found))
+    assert said not in " ".join(warnings(tune([of(near)])))
     # A class on which any smaller minimum is wrong keeps the whole prefix.
     slow = rows(connection=3, min_rtt=0.5, late=[0.19])
     assert settings(tune([of(near, slow)])) == []

@@ -141,6 +141,7 @@ def warnings(tuning: Tuning) -> Iterator[str]:
     if left:
         yield f"Left out: {counted(left, 'connection')} beyond the limits of a diagnosis."
     for one in settings(tuning):
+        yield from _shared(tuning, one)
         delay = delayed_ack(one)
         if delay is not None:
             yield (
@@ -148,6 +149,24 @@ def warnings(tuning: Tuning) -> Iterator[str]:
                 f"{duration(one.recommended or 0.0)}. With at most {duration(delay)} of delay at "
                 f"the receivers, {duration(one.without_delay or 0.0)} would do."
             )
+
+
+def _shared(tuning: Tuning, chosen: PathClass) -> Iterator[str]:
+    """The other classes of a prefix, if they would take another minimum."""
+    others = sorted(
+        {
+            one.recommended
+            for one in tuning.classes
+            if one.network == chosen.network and one.recommended not in (None, chosen.recommended)
+        }
+    )
+    if others:
+        alone = " and ".join(duration(floor) for floor in others)
+        yield (
+            f"{chosen.network}: paths of other round trips in it would take {alone}. A route or a "
+            "rule knows no round trip, so the largest minimum is advised; a longer --prefix may "
+            "separate them."
+        )
 
 
 def _cap(tuning: Tuning) -> str:
