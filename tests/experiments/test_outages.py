@@ -1,15 +1,19 @@
 """The outage study: small parts of it, on the simulator itself."""
 
+import struct
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+import program
 import rtolab
+from guests import require_kernel
 from rtolab.experiments import find
 from rtolab.experiments.base import Experiment
-from rtolab.experiments.outages import EXPERIMENTS, schedule, study
+from rtolab.experiments.outages import EXPERIMENTS, endless, guests, schedule, study
 from rtolab.experiments.outages.policies import POLICIES
 from rtolab.experiments.reproduce import Reproduction, reproduce
 
@@ -75,3 +79,53 @@ def test_a_run_shows_its_outages() -> None:
     assert rows["length_s"].to_list() == [2.0, 2.0]
     assert rows.filter(pl.col("resume_s").is_null()).is_empty()
     assert rows.filter(pl.col("full_rate_s") < pl.col("resume_s")).is_empty()
+
+
+THIN, ICMP, QUIC = guests.POLICIES[2], guests.POLICIES[4], guests.POLICIES[7]
+
+
+@pytest.mark.parametrize("policy", [THIN, ICMP, QUIC], ids=lambda one: one.label)
+def test_packets_show_the_same_resumptions_as_the_simulator(
+    policy: guests.GuestPolicy, tmp_path: Path
+) -> None:
+    path = tmp_path / "path.toml"
+    path.write_text(guests.scenario(policy, 0.3, routed=not policy.recipe))
+    result = rtolab.run(path, sender=policy.sender, set=policy.set, trace=True)
+    found = guests.resumptions(result, 0.3)
+    table = result.outages
+    assert [one.length_s for one in found] == pytest.approx(table["length_s"].to_list())
+    assert [one.resume_s for one in found] == pytest.approx(table["resume_s"].to_list(), abs=1e-6)
+    assert [one.probes for one in found] == table["probes"].to_list()
+
+
+def test_outages_of_guests_cover_the_range_and_leave_time_to_resume() -> None:
+    spans = guests.spans()
+    assert len(spans) == 12
+    assert (spans[0][1], spans[-1][1]) == (0.2, 25.0)
+    for (at, length), (later, _) in pairwise(spans):
+        assert later - at - length >= guests.BREAK + 1.2 * length - 0.01
+
+
+def test_the_message_of_a_router_quotes_the_packet() -> None:
+    packet = bytes(range(60))
+    message = endless.unreachable(packet)
+    kind, code, _, unused = struct.unpack("!BBHI", message[:8])
+    assert (kind, code, unused, message[8:]) == (3, 1, 0, packet[:28])
+    assert endless.checksum(message) == 0
+
+
+def test_guests_of_the_study_need_the_virtual_clock(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.call(monkeypatch, "reproduce", "outages", "--on", "kernel") == 2
+    assert "add --virtual" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("policy", [THIN, ICMP], ids=lambda one: one.label)
+def test_a_kernel_has_the_policy_of_the_engine(policy: guests.GuestPolicy) -> None:
+    row = guests.measure(policy, 0.1, require_kernel(), seed=1)
+    doubling = guests.measure(guests.POLICIES[1], 0.1, require_kernel(), seed=1)
+    probes = [sum(one.probes for one in side) for side in (row.guest, row.engine, doubling.guest)]
+    assert probes[0] == pytest.approx(probes[1], rel=0.1)
+    assert probes[0] > 1.5 * probes[2]
+    assert [one.resume_s is None for one in row.guest] == [False] * guests.OUTAGES

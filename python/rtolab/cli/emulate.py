@@ -321,9 +321,14 @@ def on_kernel(
 
     named = experiments.find(ids)
     found = [one for one in named if one.id in kernel.MAPPINGS]
-    if not found:
+    studied = any(one.id == kernel.ON_GUESTS for one in named)
+    if studied and ids and guest is None:
+        raise Error(f"{kernel.ON_GUESTS} needs guests on a virtual clock: add --virtual")
+    if not found and not studied:
         kernel.find(named[0].id)
     documents, good = [], True
+    if studied and guest:
+        documents.append(_study_on_guests(guest, seed, out, as_json=as_json))
     for experiment in found:
         with ends_in_order(), progressing(f"{experiment.id} on kernels") as progress:
             done = kernel.on_kernel(
@@ -348,6 +353,23 @@ def on_kernel(
         print_json(documents[0] if len(documents) == 1 else documents)
     if not good:
         raise typer.Exit(SAYS_NO)
+
+
+def _study_on_guests(guest: Kernel, seed: int, out: Path, *, as_json: bool) -> dict[str, Any]:
+    """Run the outage study on guests, print its table and write its document."""
+    from rtolab.experiments.outages.guests import study  # noqa: PLC0415
+    from rtolab.tables.reproduced import laid_out  # noqa: PLC0415
+
+    with ends_in_order(), progressing("outages/study on guests") as progress:
+        done = study(guest, seed=seed, progress=progress)
+    path = out / "outages" / "study" / "kernel" / "kernel.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = done.document()
+    write_text(path, json.dumps(document, indent=2) + "\n")
+    if not as_json:
+        stdout().print(laid_out(done.table()))
+        name_files([path])
+    return document | {"files": [str(path)]}
 
 
 def _document(

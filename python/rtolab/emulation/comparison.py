@@ -161,7 +161,7 @@ def compare(
         sender=sender,
         seed=seed,
         runs=runs,
-        set={**RECEIVER, **_wheel(kernel), **(set or {})},
+        set={**RECEIVER, **wheel(kernel), **(set or {})},
         trace=True,
         windows=True,
     )
@@ -180,7 +180,7 @@ def compare(
     return Comparison(str(scenario), sender, pairs, _checks(pairs), engine, emulated)
 
 
-def _wheel(kernel: Kernel | None) -> dict[str, str]:
+def wheel(kernel: Kernel | None) -> dict[str, str]:
     """The timers of a guest, whose ticks begin with the run; those of this machine do not."""
     if kernel is None or kernel.hz not in WHEELS:
         return {}

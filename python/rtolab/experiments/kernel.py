@@ -187,6 +187,8 @@ MAPPINGS: dict[str, tuple[KernelSender, ...]] = {
     "minrto2007/fig6a": MINRTO2007,
 }
 """By id of the experiment."""
+ON_GUESTS = "outages/study"
+"""The experiment whose senders are kernels and QUIC stacks as they are, on a virtual clock."""
 
 
 def find(name: str) -> tuple[KernelSender, ...]:
@@ -196,7 +198,7 @@ def find(name: str) -> tuple[KernelSender, ...]:
         Error: it has none.
     """
     if name not in MAPPINGS:
-        known = ", ".join(MAPPINGS)
+        known = ", ".join([*MAPPINGS, ON_GUESTS])
         raise Error(f"{name} has no senders that a kernel can be set to; --on kernel knows {known}")
     return MAPPINGS[name]
 

@@ -47,7 +47,7 @@ def reproduction(done: Reproduction, *, kept: bool = False) -> RenderableType:
         lines.append(Text(f"{len(experiment.variants)} variants: their table is in the report"))
     elif done.rows:
         lines.append(_traces(done) if experiment.is_trace else _medians(done))
-    lines += [_laid_out(table) for table in done.tables]
+    lines += [laid_out(table) for table in done.tables]
     if done.derived:
         lines.append(_derived(done.derived))
     if experiment.note:
@@ -115,7 +115,7 @@ def _traces(done: Reproduction) -> Table:
     return table
 
 
-def _laid_out(laid_out: LaidOut) -> RenderableType:
+def laid_out(laid_out: LaidOut) -> RenderableType:
     """A table of the experiment's own."""
     table = compact()
     for place, name in enumerate(laid_out.head):
