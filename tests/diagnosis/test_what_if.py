@@ -165,6 +165,16 @@ def test_other_senders_do_the_same_as_on_the_real_path(tmp_path: Path, other: st
     assert found["detected_s"] is not None
 
 
+@pytest.mark.parametrize("change", [(), (DROPS,)], ids=["stall", "stall and losses"])
+def test_a_bbr_sender_is_replayed_by_bbr(tmp_path: Path, change: tuple[tuple[str, str]]) -> None:
+    file, truth = captured(tmp_path, "linux", ("kernel.congestion", "bbr"), *change)
+    reported = prediction(file)
+    nearest = reported["nearest"]
+    assert (nearest["sender"], nearest["set"]["kernel.congestion"]) == ("linux", "bbr")
+    assert reported["agrees"]
+    assert nearest["elapsed_s"] == pytest.approx(truth["elapsed_s"][0], rel=0.01)
+
+
 def test_missing_information_is_reported(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "sack", place="receiver")
     assert "at the receiver needs timestamps" in prediction(file)["error"]
