@@ -11,6 +11,11 @@ import polars as pl
 import pytest
 
 import rtolab
+from guests import require_kernel
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "guide"))
+
+import measured_path
 
 LINK = """
 title = "A path to measure"
@@ -96,3 +101,19 @@ def test_trains_show_the_rates(tmp_path: Path) -> None:
     found, _ = measured(tmp_path, "--duration", "10")
     rates = {key: int(found[key]["rate"].split()[0]) for key in ("forward", "backward")}
     assert rates == pytest.approx({"forward": 4e6, "backward": 10e6}, rel=0.15)
+
+
+def test_a_path_measured_in_guests_is_replayed(tmp_path: Path) -> None:
+    """The data of the guide's figure."""
+    real, scenario = measured_path.measured(tmp_path, require_kernel().name)
+    rows = [
+        measured_path.delays(real, "receiver", "real"),
+        measured_path.delays(measured_path.replayed(scenario), "sender", "replay"),
+    ]
+    expected, simulated = (one["delay_ms"] for one in rows)
+    for quantile in (0.05, 0.25, 0.5, 0.75, 0.95):
+        one, other = (of.quantile(quantile, "linear") for of in (simulated, expected))
+        assert one == pytest.approx(other, rel=0.05), quantile
+    longest = max(expected.to_list())
+    assert longest > 400
+    assert max(simulated.to_list()) == pytest.approx(longest, abs=PROBES_MS)
