@@ -7,8 +7,9 @@
 `paths` captures request and response flows with Linux's minimum RTO of 200 ms, predicts the
 timeouts of other minimums from the capture, and simulates each minimum with the same disturbances.
 `incast` simulates 8 to 64 senders that answer at once through one queue. With `--kernel NAME` the
-hosts are guests with that kernel, on the virtual clock. `segment` measures tasks of request and
-response on the engine, with a minimum for all segments or only for those whose ACK is delayed.
+hosts are guests with that kernel, on the virtual clock; a run whose guest fails is named and left
+out. `segment` measures tasks of request and response on the engine, with a minimum for all segments
+or only for those whose ACK is delayed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ MINIMUMS_MS = (10, 20, 50, 100, 200, 500)
 ROUND_TRIPS = ("0.1 ms", "1 ms", "10 ms", "100 ms")
 SENDERS = (8, 16, 32, 64)
 RUNS = 10
+FLOWS = 10
 PATHS = """
 title = "Requests over a path that delays some frames and loses others"
 duration = "{duration} s"
@@ -130,7 +132,7 @@ from = "switch"
 to = "client"
 count = {senders}
 start = "1 s"
-stagger = "1 us"
+start_jitter = "20 us"
 bytes = "{size}"
 """
 """Guests send from one host: one kernel has all sockets."""
@@ -142,14 +144,14 @@ def say(*cells: object) -> None:
     sys.stdout.flush()
 
 
-def simulated(text: str, *, runs: int, kernel: str | None) -> Result:
+def simulated(text: str, *, runs: int, kernel: str | None, seed: int = 1) -> Result:
     """Run a scenario with Linux's sender on the engine, or with guests of a kernel."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(text)
         if kernel is None:
-            return rtolab.run(file, sender="linux", runs=runs, trace=True)
-        return emulate(file, runs=runs, kernel=find(kernel))
+            return rtolab.run(file, sender="linux", runs=runs, trace=True, seed=seed)
+        return emulate(file, runs=runs, kernel=find(kernel), seed=seed)
 
 
 def timeouts(result: Result) -> pl.DataFrame:
@@ -175,27 +177,39 @@ def captured(result: Result, runs: int) -> list[Source]:
     return found
 
 
-def paths(runs: int, kernel: str | None) -> None:
+def paths(runs: int, kernel: str | None, flows: int, seed: int) -> None:
     """Print predicted and measured spurious timeouts by round trip and minimum RTO."""
     say("round trip", "late", "loss", "minimum", "predicted", "measured", "difference")
     for round_trip in ROUND_TRIPS:
         for late, loss in (("60 ms", 0.0), ("200 ms", 0.002)):
-            _path(round_trip, {"late": late, "loss": loss}, runs, kernel)
+            values = {"late": late, "loss": loss, "flows": flows}
+            try:
+                _path(round_trip, values, (runs, kernel, seed))
+            except rtolab.Error as error:
+                say(round_trip, late, loss, str(error).splitlines()[-1])
 
 
-def _path(round_trip: str, values: Mapping[str, object], runs: int, kernel: str | None) -> None:
+def _path(
+    round_trip: str, values: Mapping[str, object], where: tuple[int, str | None, int]
+) -> None:
+    runs, kernel, seed = where
     one_way = f"{float(round_trip.removesuffix(' ms')) / 2:g} ms"
-    base = {"duration": 60, "one_way": one_way, "flows": 10, "size": "6 kB", **values}
+    base = {"duration": 60, "one_way": one_way, "size": "6 kB", **values}
     text = PATHS.format(**base, minimum=200)
-    found = tune(captured(simulated(text, runs=runs, kernel=kernel), runs), prefix=0)
+    result = simulated(text, runs=runs, kernel=kernel, seed=seed)
+    found = tune(captured(result, runs), prefix=0)
     seconds = sum(one.seconds for one in found.sources)
     [path] = found.classes
     for minimum in MINIMUMS_MS:
+        cells = (round_trip, values["late"], values["loss"], f"{minimum} ms")
         own = PATHS.format(**base, minimum=minimum)
-        measured = spurious(simulated(own, runs=runs, kernel=kernel))
+        try:
+            measured = spurious(simulated(own, runs=runs, kernel=kernel, seed=seed))
+        except rtolab.Error as error:
+            say(*cells, str(error).splitlines()[0])
+            continue
         predicted = path.at(minimum / 1000).spurious.value * seconds / 86400
         difference = f"{predicted / measured - 1:+.0%}" if measured else "-"
-        cells = (round_trip, values["late"], values["loss"], f"{minimum} ms")
         say(*cells, f"{predicted:.0f}", measured, difference)
 
 
@@ -246,11 +260,15 @@ def main() -> None:
     arguments.add_argument("what", choices=("paths", "incast", "segment"))
     arguments.add_argument("--runs", type=int, default=RUNS)
     arguments.add_argument("--kernel")
+    arguments.add_argument("--flows", type=int, default=FLOWS, help="of paths")
+    arguments.add_argument("--seed", type=int, default=1, help="the first seed of paths")
     given = arguments.parse_args()
     if given.what == "segment":
         segment(given.runs)
+    elif given.what == "incast":
+        incast(given.runs, given.kernel)
     else:
-        {"paths": paths, "incast": incast}[given.what](given.runs, given.kernel)
+        paths(given.runs, given.kernel, given.flows, given.seed)
 
 
 if __name__ == "__main__":
