@@ -16,11 +16,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import polars as pl
-
 from rtolab import _rtolab
 from rtolab.experiments.base import Experiment
 from rtolab.experiments.documents import document, reproduction
+from rtolab.experiments.measured import with_variant
 from rtolab.experiments.reproduce import Reproduction, reproduce, runs_of
 from rtolab.files import stem, write_table, write_text
 from rtolab.result import Result
@@ -286,11 +285,8 @@ def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
                 (files.captures if path.suffix == ".pcapng" else files.data).append(path)
     elif done.of:
         runs = folder / "connections.parquet"
-        table = pl.concat(
-            mine.every_connection.with_columns(variant=pl.lit(variant))
-            for variant, mine in done.of.items()
-        )
-        write_table(runs, table)
+        tables = {variant: mine.every_connection for variant, mine in done.of.items()}
+        write_table(runs, with_variant(tables, as_enum=False))
         files.data.append(runs)
 
 

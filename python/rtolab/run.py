@@ -170,12 +170,13 @@ def find_scenario(scenario: str | Path) -> Path:
     path = Path(scenario)
     if path.exists():
         return path
-    shipped = included_scenarios()
-    if str(scenario) in shipped:
-        return shipped[str(scenario)]
+    # Experiments run thousands of times. To list the folder takes as long as a short run.
+    included = _scenario_folder() / f"{scenario}.toml"
+    if path.name == str(scenario) and included.exists():
+        return included
     beside = f"{scenario}.toml"
     known = beside if Path(beside).exists() else _nearest_file(path)
-    known = known or _rtolab.one_of(str(scenario), [*shipped])
+    known = known or _rtolab.one_of(str(scenario), [*included_scenarios()])
     raise Error(f"{scenario}: found no such file or shipped scenario; expected {known}")
 
 

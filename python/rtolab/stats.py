@@ -4,8 +4,9 @@ Every function is pure: random draws come from a generator of its own with a giv
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 BLOCK = 1_000_000
 """The number of indices that are drawn at a time."""
@@ -257,13 +259,35 @@ def _bootstrap(
     The indices come from doubles, whose stream is the same in every numpy, in blocks that fit into
     memory.
     """
+    of_rows = _medians if middle is np.median else partial(middle, axis=1)
+    if of * draws <= BLOCK:
+        return of_rows(sample[_picks(sample.size, of, draws, seed)])
+    blocks = _drawn(sample.size, of, draws, seed)
+    return np.concatenate([of_rows(sample[picks]) for picks in blocks])
+
+
+@lru_cache(maxsize=2)
+def _picks(size: int, of: int, draws: int, seed: int) -> Indices:
+    """The indices of a single block. Many samples of an experiment have the same size."""
+    (picks,) = _drawn(size, of, draws, seed)
+    return picks
+
+
+def _drawn(size: int, of: int, draws: int, seed: int) -> Iterator[Indices]:
+    """The indices by block."""
     rng = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, BLOCK // of)
-    middles = []
     for first in range(0, draws, rows):
-        picks = (rng.random((min(rows, draws - first), of)) * sample.size).astype(np.int64)
-        middles.append(middle(sample[picks], axis=1))
-    return np.concatenate(middles)
+        yield (rng.random((min(rows, draws - first), of)) * size).astype(np.int64)
+
+
+def _medians(rows: Floats) -> Floats:
+    """As `np.median` of each row, which selects; numpy sorts short rows in half the time."""
+    ordered = np.sort(rows, axis=1)
+    count = rows.shape[1]
+    middle: Floats = ordered[:, (count - 1) // 2 : count // 2 + 1].mean(axis=1)
+    # A row with NaN has no median; NaN comes last.
+    return np.where(np.isnan(ordered[:, -1]), np.nan, middle)
 
 
 def _central(values: Floats, share: float) -> tuple[float, float]:

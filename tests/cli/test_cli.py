@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,6 +138,12 @@ def test_the_scenarios_are_in_the_package_too() -> None:
     named = {path.relative_to(packed) for pattern in patterns for path in top.glob(pattern)}
     assert named == {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
     assert find_scenario("frto2002-delays") == shipped / "frto2002-delays.toml"
+
+
+def test_a_scenario_is_found_without_listing_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    listing = sys.modules["rtolab.run"]
+    monkeypatch.setattr(listing, "included_scenarios", lambda: pytest.fail("listed"))
+    assert find_scenario("stall").name == "stall.toml"
 
 
 def test_a_key_that_the_profiles_of_all_senders_override_is_refused(rtolab: Any) -> None:

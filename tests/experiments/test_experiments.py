@@ -1,17 +1,21 @@
 import json
+import sys
 import tomllib
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
+import polars as pl
 import pytest
 
+import program
 from handmade_tables import Outcome, Simulator, Tape, held_window, repetitions, tables
 from reproductions import failed, set_in
 from rtolab import Error, _rtolab
-from rtolab.experiments import EXPERIMENTS, find
+from rtolab.experiments import EXPERIMENTS, PACKAGES, find
 from rtolab.experiments.base import Bounds, Check, Experiment
 from rtolab.experiments.documents import document, reproduction
-from rtolab.experiments.measured import ExperimentRuns
+from rtolab.experiments.measured import ExperimentRuns, with_variant
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.experiments.trace import Trace
 from rtolab.result import Result
@@ -268,6 +272,27 @@ def test_a_paper_names_all_its_experiments() -> None:
     papers = dict.fromkeys(experiment.paper for experiment in EXPERIMENTS)
     assert [e for paper in papers for e in find([paper])] == find([]) == list(EXPERIMENTS)
     assert {experiment.paper for experiment in find(["frto2002/"])} == {"frto2002"}
+
+
+def test_ids_begin_with_the_module_that_declares_them() -> None:
+    for package in PACKAGES:
+        declared = import_module(f"rtolab.experiments.{package}").EXPERIMENTS
+        assert {id_.split("/")[0] for e in declared for id_ in (e.id, *e.aliases)} == {package}
+
+
+def test_one_experiment_loads_no_module_of_another_paper() -> None:
+    words = "from rtolab.experiments import find; find(['frto2002/table1']); import sys"
+    code = f"{words}; print(*(name for name in sys.modules if '2004' in name or '2001' in name))"
+    ran = program.execute(sys.executable, "-c", code, env=program.environment())
+    assert (ran.stdout, ran.stderr) == ("\n", "")
+
+
+def test_tables_of_variants_become_one_with_their_keys() -> None:
+    tables = {key: pl.DataFrame({"a": list(range(n))}) for key, n in (("x", 2), ("y", 0), ("z", 1))}
+    whole = with_variant(tables)
+    assert whole.to_dict(as_series=False) == {"a": [0, 1, 0], "variant": ["x", "x", "z"]}
+    assert whole.schema["variant"] == pl.Enum(["x", "y", "z"])
+    assert with_variant(tables, as_enum=False).schema["variant"] == pl.String
 
 
 def test_an_unknown_experiment_is_an_error_that_names_the_nearest() -> None:

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from rtolab.stats import Summary, band_of_medians, ratio_of_medians, summarise, wilson
+from rtolab.stats import (
+    Summary,
+    _bootstrap,
+    band_of_medians,
+    ratio_of_medians,
+    summarise,
+    wilson,
+)
 
 
 def test_quartiles_are_interpolated_linearly() -> None:
@@ -50,6 +57,16 @@ def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) 
     at_once = band_of_medians(values)
     monkeypatch.setattr("rtolab.stats.BLOCK", 100)
     assert band_of_medians(values) == at_once
+
+
+@pytest.mark.parametrize("of", [1, 2, 29, 30])
+@pytest.mark.parametrize("missing", [False, True])
+def test_drawn_medians_are_those_of_numpy(of: int, missing: bool) -> None:
+    values = np.random.default_rng(of).integers(0, 9, 50) / 7
+    values[:2] = np.nan if missing else values[:2]
+    drawn = _bootstrap(values, of, 200, seed=3)
+    picks = (np.random.Generator(np.random.PCG64(3)).random((200, of)) * 50).astype(int)
+    np.testing.assert_array_equal(drawn, np.median(values[picks], axis=1))
 
 
 def test_wilsons_interval_is_that_of_the_textbook() -> None:

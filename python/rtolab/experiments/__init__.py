@@ -1,32 +1,49 @@
 """The papers' tables and figures as data; a package per paper."""
 
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.experiments import (
-    arq2002,
-    delays2001,
-    detectors,
-    dualrtt2004,
-    frto2002,
-    liars,
-    minrto2007,
-    outages,
-    today,
-)
 from rtolab.experiments.base import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (
-    frto2002.EXPERIMENTS
-    + arq2002.EXPERIMENTS
-    + minrto2007.EXPERIMENTS
-    + dualrtt2004.EXPERIMENTS
-    + delays2001.EXPERIMENTS
-    + detectors.EXPERIMENTS
-    + outages.EXPERIMENTS
-    + today.EXPERIMENTS
-    + liars.EXPERIMENTS
+PACKAGES = (
+    "frto2002",
+    "arq2002",
+    "minrto2007",
+    "dualrtt2004",
+    "delays2001",
+    "detectors",
+    "outages",
+    "today",
+    "liars",
 )
-"""Every experiment, in the order in which `rtolab reproduce` runs them."""
+"""The modules with experiments, in the order in which `rtolab reproduce` runs them. All ids of a
+module begin with its name."""
+
+if TYPE_CHECKING:
+    EXPERIMENTS: tuple[Experiment, ...]
+    """Every experiment, in the order in which `rtolab reproduce` runs them."""
+
+
+def __getattr__(name: str) -> Any:
+    # One experiment does not need the modules of all others, which take long to load.
+    if name == "EXPERIMENTS":
+        return _all()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _all() -> tuple[Experiment, ...]:
+    return tuple(experiment for package in PACKAGES for experiment in _of(package))
+
+
+@cache
+def _of(package: str) -> tuple[Experiment, ...]:
+    """The experiments of a module."""
+    found: tuple[Experiment, ...] = import_module(f"{__name__}.{package}").EXPERIMENTS
+    return found
 
 
 def find(ids: list[str]) -> list[Experiment]:
@@ -38,23 +55,24 @@ def find(ids: list[str]) -> list[Experiment]:
         Error: an id is unknown.
     """
     if not ids:
-        return list(EXPERIMENTS)
-    found = dict.fromkeys(experiment.id for name in ids for experiment in _named(name.strip("/")))
-    by_id = {experiment.id: experiment for experiment in EXPERIMENTS}
-    return [by_id[name] for name in found]
+        return list(_all())
+    found = (experiment for name in ids for experiment in _named(name.strip("/")))
+    return list({experiment.id: experiment for experiment in found}.values())
 
 
 def _named(name: str) -> list[Experiment]:
+    package = name.partition("/")[0]
+    experiments = _of(package) if package in PACKAGES else _all()
     matching = [
         experiment
-        for experiment in EXPERIMENTS
+        for experiment in experiments
         if name in (experiment.id, *experiment.aliases) or experiment.id.startswith(f"{name}/")
     ]
     if not matching:
-        known = [i for e in EXPERIMENTS for i in (e.id, *e.aliases)]
-        of_paper = [i for i in known if i.startswith(f"{name.partition('/')[0]}/")]
+        known = [i for e in experiments for i in (e.id, *e.aliases)]
         papers = dict.fromkeys(i.split("/")[0] for i in known)
-        near = _rtolab.one_of(name, of_paper or [*known, *papers])
+        of_paper = package in PACKAGES
+        near = _rtolab.one_of(name, known if of_paper else [*known, *papers])
         listed = "`rtolab list experiments` has all"
         raise Error(f"found no experiment {name!r}; expected {near}; {listed}")
     return matching

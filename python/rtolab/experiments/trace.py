@@ -186,13 +186,14 @@ class Trace:
 def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
     """Data sent and ACKs received at the sender, in the order in which it saw them."""
     seen = segments.filter(pl.col("place") == "sender").sort("at_s", maintain_order=True)
+    of_data = ("at_s", "seq", "len", "retransmission", "unneeded")
+    rows = seen.select("event", "ack", "window_edge", *of_data).iter_rows()
     events: list[Data | Ack] = []
-    for row in seen.iter_rows(named=True):
-        if row["event"] == "sent" and row["len"] > 0:
-            retransmission, unneeded = row["retransmission"], row["unneeded"]
-            events.append(Data(row["at_s"], row["seq"], row["len"], retransmission, unneeded))
-        elif row["event"] == "received" and row["ack"] is not None:
-            events.append(Ack(row["at_s"], row["ack"], row["window_edge"]))
+    for event, ack, window_edge, at, seq, length, retransmission, unneeded in rows:
+        if event == "sent" and length > 0:
+            events.append(Data(at, seq, length, retransmission, unneeded))
+        elif event == "received" and ack is not None:
+            events.append(Ack(at, ack, window_edge))
     return events
 
 

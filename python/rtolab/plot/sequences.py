@@ -164,9 +164,9 @@ class _Drawing:
         self.height = max(20.0, size[1])
         self.scale = form.font_pt / 8.0
         self.span = flows[0].view.span
-        edges = [number(seen.edges()["seq"].max()) for seen in flows if options.window]
-        high = max([seen.ends()[1] for seen in flows] + edges)
-        low = min(seen.ends()[0] for seen in flows)
+        edges = [number(seen.edges["seq"].max()) for seen in flows if options.window]
+        high = max([seen.ends[1] for seen in flows] + edges)
+        low = min(seen.ends[0] for seen in flows)
         margin = 0.04 * (high - low)
         self.low, self.high = float(low - margin), float(high + margin)
         self.unit = 1e6 if high >= 2e6 else 1e3 if high >= 2e3 else 1.0
@@ -272,11 +272,11 @@ class _Drawing:
         return layers
 
     def _lines(self, seen: FlowPackets, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-        acks = seen.view.steps(seen.acks).select("at_s", seq=pl.col("ack") / self.unit)
+        acks = seen.ack_steps.select("at_s", seq=pl.col("ack") / self.unit)
         layers = [self._line(acks, ACKED.color, (1, 0)).encode(x, y)]
         self.keys.setdefault(ACKED.name, Key(ACKED.name, "line", ACKED.color))
         if self.options.window:
-            edges = seen.edges().select("at_s", seq=pl.col("seq") / self.unit)
+            edges = seen.edges.select("at_s", seq=pl.col("seq") / self.unit)
             layers.append(self._line(edges, EDGE.color, (3, 1.5)).encode(x, y))
             self.keys.setdefault(EDGE.name, Key(EDGE.name, "line", EDGE.color, dash=(3, 1.5)))
         blocks = sack_blocks(seen.view.shown(seen.acks))

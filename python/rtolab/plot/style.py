@@ -16,6 +16,7 @@ import vl_convert
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
+from rtolab.plot.clips import merged
 
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
@@ -87,7 +88,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     svg = renumbered(vl_convert.vegalite_to_svg(spec))
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     write_text(vector, svg)
-    write_bytes(png, vl_convert.svg_to_png(svg, scale=PIXELS))
+    write_bytes(png, vl_convert.svg_to_png(merged(svg), scale=PIXELS))
     return [png, vector]
 
 

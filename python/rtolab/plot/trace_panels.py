@@ -88,9 +88,9 @@ def sequence(
     seen: FlowPackets, delayed_s: float, marks: Sequence[tuple[float, str]] = (), *, labelled: bool
 ) -> alt.LayerChart:
     """Packets: sequence numbers over time."""
-    x, (low, high) = seen.view.x(labelled=labelled), seen.ends()
-    if seen.edge_fits():
-        high = max(seen.edges()["seq"].to_list(), default=high)
+    x, (low, high) = seen.view.x(labelled=labelled), seen.ends
+    if seen.edge_fits:
+        high = max(seen.edges["seq"].to_list(), default=high)
     y = _bytes("seq:Q", "sequence number (bytes)", low, high)
     packets = packet_marks(seen.view.shown(seen.data), delayed_s)
     layers = [*_background(seen.view, x), *_ack_layers(seen, x, y), _point_layer(packets, x, y)]
@@ -99,7 +99,7 @@ def sequence(
 
 def edge(seen: FlowPackets) -> alt.LayerChart:
     """The right edge of the advertised window, in a panel of its own above the packets."""
-    edges, x = seen.edges(), seen.view.x(labelled=False)
+    edges, x = seen.edges, seen.view.x(labelled=False)
     y = _bytes("seq:Q", "edge", min(edges["seq"].to_list()), max(edges["seq"].to_list()))
     line = Unit(rows(edges)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)
     drawn = line.encode(x, y, *_line_looks([EDGE], "Window offered"))
@@ -136,9 +136,9 @@ def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
 def _ack_layers(seen: FlowPackets, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Cumulative ACKs, the right edge of the advertised window if it fits, and SACK blocks."""
     acks = seen.view.shown(seen.acks)
-    lines = seen.view.steps(seen.acks).select("at_s", seq="ack", what=pl.lit(ACKED.name))
-    if seen.edge_fits():
-        lines = pl.concat([lines, seen.edges()])
+    lines = seen.ack_steps.select("at_s", seq="ack", what=pl.lit(ACKED.name))
+    if seen.edge_fits:
+        lines = pl.concat([lines, seen.edges])
     blocks = sack_blocks(acks).with_columns(what=pl.lit(SACKED.name))
     looks = _present(LINES, [*lines["what"], *blocks["what"]])
     line = Unit(rows(lines)).mark_line(interpolate="step-after", strokeWidth=1.3, clip=True)

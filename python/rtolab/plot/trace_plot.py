@@ -88,7 +88,7 @@ class Plots:
             raise Error("no packets were recorded: run with trace=True")
         beneath = place == "sender" and view.windows.height > 0
         seen = FlowPackets.at(view, place)
-        panels = [] if seen.edge_fits() else [edge(seen)]
+        panels = [] if seen.edge_fits else [edge(seen)]
         panels.append(sequence(seen, delayed_s, marks, labelled=not beneath))
         if beneath:
             panels += [steps(view, CONGESTION, 130), steps(view, TIMER, 90)]

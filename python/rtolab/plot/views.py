@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -135,21 +136,29 @@ class FlowPackets:
         acks = here.filter((pl.col("event") == back) & pl.col("ack").is_not_null())
         return cls(view, data, acks)
 
+    @cached_property
+    def ack_steps(self) -> pl.DataFrame:
+        """The ACKs as a step line within the span."""
+        return self.view.steps(self.acks)
+
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest sequence number shown, of data and ACKs."""
-        data, steps = self.view.shown(self.data), self.view.steps(self.acks)
-        ends = [*data["seq"], *(data["seq"] + data["len"]), *steps["ack"]]
+        data = self.view.shown(self.data)
+        ends = [*data["seq"], *(data["seq"] + data["len"]), *self.ack_steps["ack"]]
         return (min(ends), max(ends)) if ends else (0, 1)
 
+    @cached_property
     def edges(self) -> pl.DataFrame:
         """The right edge of the advertised window, as steps."""
-        steps = self.view.steps(self.acks)
+        steps = self.ack_steps
         return steps.select("at_s", seq="window_edge", what=pl.lit(EDGE)).drop_nulls()
 
+    @cached_property
     def edge_fits(self) -> bool:
         """Does the right edge fit into the panel of the packets?"""
-        low, high = self.ends()
-        return max(self.edges()["seq"].to_list(), default=high) - high <= FITS * (high - low)
+        low, high = self.ends
+        return max(self.edges["seq"].to_list(), default=high) - high <= FITS * (high - low)
 
 
 def check_place(place: str) -> None:

@@ -34,6 +34,21 @@ VERDICTS = pl.Enum(["spurious", "genuine", "open", "blind"])
 
 FOUND = pl.col("verdict") == "spurious"
 
+# To build these takes as long as to apply them to one configuration.
+OF_OWN_DETECTOR = (
+    (pl.col("end") == "sender")
+    & (pl.col("kind") == "timeout")
+    & (pl.col("seq") > 0)
+    & (pl.col("sender") == pl.col("detector").replace_strict(SENDERS, default=""))
+)
+BEGINS = (pl.col("seq") != pl.col("seq").shift(1).over("run", "detector")).fill_null(value=True)
+KEPT = (
+    (pl.col("truth") == "spurious").alias("spurious"),
+    pl.col("detector").cast(NAMES),
+    pl.col("verdict").cast(VERDICTS),
+    pl.col("delay_s").cast(pl.Float32),
+)
+
 
 def digest(result: Result) -> pl.DataFrame:
     """Spike, ground truth, verdict and delay of the verdict, by chain and detector.
@@ -41,21 +56,10 @@ def digest(result: Result) -> pl.DataFrame:
     A sender with a forward step counts only for its own detector. Timeouts before the first spike
     do not count: if the round trip exceeds the initial RTO, the first segment times out.
     """
-    timeouts = (pl.col("end") == "sender") & (pl.col("kind") == "timeout") & (pl.col("seq") > 0)
-    judged = pl.col("detector").replace_strict(SENDERS, default="")
-    said = result.verdicts.filter(timeouts & (pl.col("sender") == judged))
-    begins = pl.col("seq") != pl.col("seq").shift(1).over("run", "detector")
-    first = said.filter(begins.fill_null(value=True))
+    first = result.verdicts.filter(OF_OWN_DETECTOR).filter(BEGINS)
     starts = [begin for begin, _ in schedule(SPIKES)]
     spike = np.searchsorted(starts, first["at_s"].to_numpy(), side="right")
-    every = first.select(
-        "run",
-        pl.Series("spike", spike, dtype=pl.UInt16),
-        spurious=pl.col("truth") == "spurious",
-        detector=pl.col("detector").cast(NAMES),
-        verdict=pl.col("verdict").cast(VERDICTS),
-        delay_s=pl.col("delay_s").cast(pl.Float32),
-    )
+    every = first.select("run", pl.Series("spike", spike, dtype=pl.UInt16), *KEPT)
     return every.filter(pl.col("spike") > 0)
 
 

@@ -84,6 +84,10 @@ def optimum(measured: ExperimentRuns, combination: Combination) -> float | None:
 
 def optima(measured: ExperimentRuns) -> dict[Combination, float]:
     """The optima by combination; combinations without one are left out."""
+    return measured.once(_optima)
+
+
+def _optima(measured: ExperimentRuns) -> dict[Combination, float]:
     all_found = {combination: optimum(measured, combination) for combination in GRID}
     return {combination: tau for combination, tau in all_found.items() if tau is not None}
 

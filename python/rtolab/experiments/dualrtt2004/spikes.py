@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from rtolab.experiments.base import (
     Alternative,
@@ -138,14 +138,19 @@ def found(measured: ExperimentRuns, keys: Sequence[str]) -> float:
 
 
 def _found(runs: Runs) -> float:
-    return float(runs.connections.select(pl.col("found_spurious").sum()).item())
+    return float(runs.connections["found_spurious"].sum())
 
 
 def spikes_of(runs: Runs) -> int:
     """How many spikes these runs met: those of the timetable with `AFTER` behind them."""
     lasted = runs.connections["start_s"] + runs.connections["measured_s"]
-    ends = [sum(spike) for spike in schedule(SPIKES)]
-    return sum(end + AFTER < end_of_run + 1 for end_of_run in lasted for end in ends)
+    return int((_ends()[:, None] + AFTER < lasted.to_numpy() + 1).sum())
+
+
+@cache
+def _ends() -> NDArray[np.float64]:
+    """When the spikes of the whole timetable end, in s."""
+    return np.array([sum(spike) for spike in schedule(SPIKES)])
 
 
 def of_300(measured: ExperimentRuns, key: str) -> float:

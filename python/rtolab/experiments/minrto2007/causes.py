@@ -63,9 +63,12 @@ def causes(runs: Runs) -> Counter[str]:
     receiver, after as long a way to the sender as the ACK that was sent. `SECOND_LOST` counts those
     of these that are due to a loss.
     """
-    packets = _connections(runs)
     found: Counter[str] = Counter()
-    for row in runs.timeouts.filter(WRONG).iter_rows(named=True):
+    wrong = runs.timeouts.filter(WRONG)
+    if wrong.is_empty():
+        return found
+    packets = _connections(runs)
+    for row in wrong.iter_rows(named=True):
         mine, expired, seq = packets[row["run"], row["flow"]], row["at_s"], row["seq"]
         cause = _cause(mine, expired, seq)
         found[cause] += 1
