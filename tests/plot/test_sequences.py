@@ -101,6 +101,36 @@ def test_the_key_explains_what_is_drawn_and_is_not_labelled(figure: Figure) -> N
     assert "lost" in texts(figure)
 
 
+@pytest.mark.parametrize(
+    ("kind", "truth", "name"),
+    [
+        ("timeout", "spurious", "spurious timeout"),
+        ("timeout", "genuine", "genuine timeout"),
+        ("timeout", "ack-lost", "timeout, only ACKs lost"),
+        ("fast_retransmit", "spurious", "spurious fast retransmit"),
+        ("fast_retransmit", "genuine", "fast retransmit"),
+        ("fast_retransmit", "ack-lost", "fast retransmit"),
+        ("probe", "ack-lost", "tail loss probe"),
+    ],
+)
+@pytest.mark.parametrize("overlay", [False, True])
+def test_every_event_is_drawn_whatever_its_truth(
+    kind: str, truth: str, name: str, *, overlay: bool
+) -> None:
+    tape = held_window("sack", frto=False)
+    for event in tape.rows["timeouts"]:
+        event |= {"kind": kind, "truth": truth}
+    said = texts(time_sequence(result(tape), overlay=overlay))
+    if overlay:
+        name = name.removeprefix("genuine ").removesuffix(", only ACKs lost")
+    assert name in said
+
+
+def test_one_retransmission_is_no_plural() -> None:
+    said = texts(time_sequence(result(held_window("sack+frto", frto=True))))
+    assert "12.4 s, 1 unneeded retransmission" in said
+
+
 def test_a_line_goes_on_to_the_edge_where_the_flow_does() -> None:
     traced = result(held_window("sack", frto=False))
     figure = time_sequence(traced, between=(0, 6.15))

@@ -16,6 +16,7 @@ import vl_convert
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
+from rtolab.plot.widths import with_widths
 
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
@@ -86,7 +87,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     check_picture(str(stem))
     svg = renumbered(vl_convert.vegalite_to_svg(spec))
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
-    write_text(vector, svg)
+    write_text(vector, with_widths(svg))
     write_bytes(png, vl_convert.svg_to_png(svg, scale=PIXELS))
     return [png, vector]
 
