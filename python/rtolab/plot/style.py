@@ -109,7 +109,12 @@ def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
     chart.config = alt.Config(
         font="sans-serif",
         axis=alt.AxisConfig(
-            labelFontSize=12, titleFontSize=13, titlePadding=8, gridColor="#e6e6e6"
+            labelFontSize=12,
+            titleFontSize=13,
+            titlePadding=8,
+            gridColor="#e6e6e6",
+            # Moved inwards, the outermost labels would stand beside their ticks.
+            labelFlush=False,
         ),
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=220, rowPadding=3),
         title=alt.TitleConfig(fontSize=17, subtitleFontSize=13, subtitleColor="#444444"),
