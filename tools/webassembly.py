@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rtolab.serve.assets import STYLE_SHEETS, assets, style
 from rtolab.serve.bundle import bundle
@@ -98,7 +99,7 @@ def recorded() -> bytes:
     JSON, the head, and the answers.
     """
     # As the page writes it, which compares texts.
-    request = {
+    request: dict[str, Any] = {
         "scenario": DEFAULT["scenario"],
         "toml": None,
         "set": {},

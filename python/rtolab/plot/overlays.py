@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -129,12 +130,14 @@ class Overlay(Panels):
             mine = events.filter((pl.col("kind") == kind) & (pl.col("spurious") == is_spurious))
             if mine.is_empty():
                 continue
-            looks = {"fill": color if filled else "white", "clip": False}
-            area = EVENT_AREA * self.scale**2
             point = Unit(rows(mine.select("at_s"))).mark_point(
-                shape=shape, stroke=color, size=area, strokeWidth=0.7 * self.scale, opacity=1
+                shape=shape,
+                stroke=color,
+                fill=color if filled else "white",
+                size=EVENT_AREA * self.scale**2,
+                strokeWidth=0.7 * self.scale,
+                opacity=1,
             )
-            point.mark = alt.MarkDef(**point.mark.to_dict() | looks)
             layers.append(point.encode(x, y=alt.value(-up)))
             self.keys.setdefault(name, Key(name, "point", ANY, shape, EVENT_AREA, filled=filled))
         return layers
@@ -156,7 +159,11 @@ class Overlay(Panels):
             found, has_outcomes = places(curves, short, room), False
         layers: list[alt.Chart] = []
         for number, (left, top) in enumerate(found or ()):
-            looks = {"align": "left", "baseline": "top", "color": SENDERS[number][0]}
+            looks: dict[str, Any] = {
+                "align": "left",
+                "baseline": "top",
+                "color": SENDERS[number][0],
+            }
             at = {"x": alt.value(left)}
             bold = NOTHING.mark_text(text=said[number].sender, fontWeight="bold", **looks)
             layers += haloed(bold.encode(**at, y=alt.value(top)))

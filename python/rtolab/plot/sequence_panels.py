@@ -243,7 +243,7 @@ class Panels:
             strokeWidth=0.6 * self.scale,
             strokeDash=list(dash),
             clip=True,
-            **({"xOffset": aside} if aside else {}),
+            xOffset=aside or alt.Undefined,
         )
         return line
 
@@ -273,7 +273,7 @@ class Panels:
             strokeWidth=0.6 * self.scale,
             opacity=1,
             clip=True,
-            **({"xOffset": aside} if aside else {}),
+            xOffset=aside or alt.Undefined,
         )
         return point
 
@@ -288,7 +288,7 @@ class Panels:
             strokeWidth=0.7 * self.scale,
             invalid="break-paths-filter-domains",
             clip=True,
-            **({"xOffset": aside} if aside else {}),
+            xOffset=aside or alt.Undefined,
         )
         return ticks
 
