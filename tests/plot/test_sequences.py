@@ -95,7 +95,7 @@ def test_each_sender_has_a_panel_with_its_name_and_outcome(figure: Figure) -> No
 
 def test_the_key_explains_what_is_drawn_and_is_not_labelled(figure: Figure) -> None:
     said = texts(time_sequence(result(held_window("sack", frto=False)), between=(0, 8)))
-    assert said.count("stall") == 1
+    assert said.count("stall") == 2, "the label with its white outline, and no entry of the key"
     assert {"spurious timeout", "unneeded retransmission", "acknowledged"} <= set(said)
     assert "lost" not in said
     assert "lost" in texts(figure)

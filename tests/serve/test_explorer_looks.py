@@ -239,8 +239,11 @@ def test_runs_that_coincide_are_all_seen(page: Page) -> None:
     until(lambda: page.locator("#picture canvas").count() == 4)
     for panel in (0, 2):
         for sender in ("sender-1", "sender-2"):
-            seen = page.locator("#picture canvas").nth(panel).evaluate(
-                """(canvas, name) => {
+            seen = (
+                page.locator("#picture canvas")
+                .nth(panel)
+                .evaluate(
+                    """(canvas, name) => {
                     const probe = document.createElement("span");
                     probe.style.color = `var(--${name})`;
                     document.body.append(probe);
@@ -254,7 +257,8 @@ def test_runs_that_coincide_are_all_seen(page: Page) -> None:
                     }
                     return count;
                 }""",
-                sender,
+                    sender,
+                )
             )
             assert seen > 60, (panel, sender)
 
