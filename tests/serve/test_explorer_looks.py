@@ -250,7 +250,8 @@ def test_runs_that_coincide_are_all_seen(page: Page) -> None:
                     const color = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
                     probe.remove();
                     const width = Math.round(canvas.width / 4);
-                    const { data } = canvas.getContext("2d").getImageData(0, 0, width, canvas.height);
+                    const context = canvas.getContext("2d");
+                    const { data } = context.getImageData(0, 0, width, canvas.height);
                     let count = 0;
                     for (let at = 0; at < data.length; at += 4) {
                         count += color.every((part, one) => Math.abs(data[at + one] - part) < 40);
