@@ -96,18 +96,3 @@ def test_a_finger_across_the_figure_scrolls_the_page(phone: Page) -> None:
     until(lambda: bool(phone.evaluate("scrollY") > before + 50))
     assert seconds(phone, "stall-at") == 1
     assert "view=" not in str(phone.evaluate("location.hash"))
-
-
-def test_a_drag_goes_on_when_the_queue_empties(phone: Page) -> None:
-    """A panel that came or went would replace the figure under the finger."""
-    figures = phone.locator("#picture canvas")
-    count = figures.count()
-    phone.locator("#controls > summary").click()
-    phone.locator("#rate-text").fill("100 Mbit/s")
-    phone.locator("#controls > summary").click()
-    until(lambda: phone.locator("body.running").count() == 0)
-    x, y = middle(phone, "Stall ends")
-    to, _ = middle(phone, "Stall begins")
-    swipe(phone, [(x, y), (to, y), (x, y)], lift=False)
-    assert figures.count() == count
-    assert seconds(phone, "stall-for") == pytest.approx(2, abs=0.1)
