@@ -1,2 +1,2 @@
 rtolab run hold -s sack -s sack+frto --out out/hold
-rtolab plot out/hold --between 0.5 5 --out spurious-timeout.svg
+rtolab plot out/hold --between 0.5 5 --overlay --out spurious-timeout.svg

@@ -11,11 +11,12 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rtolab.serve.assets import STYLE_SHEETS, assets, style
 from rtolab.serve.bundle import bundle
 from rtolab.serve.downloads import template
-from rtolab.serve.runs import texts
+from rtolab.serve.runs import DEFAULT, answer, index, texts
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = "wasm32-unknown-unknown"
@@ -28,7 +29,8 @@ STYLES = (
     '<link rel="stylesheet" href="static/style.css">'
 )
 ICON = '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
-PRELOADED = ("rtolab.wasm", "texts.json", WORKER)
+RECORDED = "recorded.bin"
+PRELOADED = (RECORDED, "rtolab.wasm", "texts.json", WORKER)
 """What the page fetches at once."""
 BUNDLE = "page.js"
 
@@ -73,6 +75,7 @@ def pages(modules: Mapping[str, bytes]) -> dict[str, bytes]:
         **modules,
         "texts.json": json.dumps(texts()).encode(),
         "saved-page.html": template("{{title}}", "{{data}}"),
+        RECORDED: recorded(),
     }
     page = assets()["index.html"][0].decode().replace("<html", "<html data-engine", 1)
     own = {name: assets()[name][0] for name in (*STYLE_SHEETS, "icon.svg", WORKER)}
@@ -87,6 +90,35 @@ def pages(modules: Mapping[str, bytes]) -> dict[str, bytes]:
         "index.html": page.replace(SCRIPT, "\n".join([*early, script])).encode(),
         "explorer.html": single(page, files | {WORKER: own[WORKER]}).encode(),
     }
+
+
+def recorded() -> bytes:
+    """The index, and the engine's answers to the first questions of the page.
+
+    They are drawn while the engine is compiled. recorded.js reads them: the length of a head in
+    JSON, the head, and the answers.
+    """
+    # As the page writes it, which compares texts.
+    request: dict[str, Any] = {
+        "scenario": DEFAULT["scenario"],
+        "toml": None,
+        "set": {},
+        "senders": DEFAULT["senders"],
+        "seed": 1,
+        "flow": None,
+        "place": "sender",
+        "between": None,
+    }
+    answers = {name: answer(name, request) for name in ("scenario", "run")}
+    head = {
+        "index": index(),
+        "answers": [
+            {"question": name, "request": request, "bytes": len(body)}
+            for name, body in answers.items()
+        ],
+    }
+    text = json.dumps(head).encode()
+    return b"".join([len(text).to_bytes(4, "little"), text, *answers.values()])
 
 
 def single(page: str, files: Mapping[str, bytes]) -> str:

@@ -78,7 +78,7 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
     head = ("Paper", "Experiments", *KINDS, before, after, "the paper's", *VERDICTS[1:], *others)
     body = "".join(_summary_row(line) for line in summary(reproductions))
     known = causes(reproductions)
-    return _table(head, body, "numbers") + (f"<p>{known}</p>" if known else "")
+    return _table(head, body, "numbers checks") + (f"<p>{known}</p>" if known else "")
 
 
 def _summary_row(line: Line) -> str:

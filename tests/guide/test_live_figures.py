@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from browser_fixtures import keep, looking, until
+from browser_fixtures import keep, looking, swipe, until
 from live_figures import LIVE
 from live_pages import explorer
 
@@ -76,6 +76,25 @@ def test_the_stall_is_dragged_with_the_mouse(page: Page, live_site: Path) -> Non
     live.get_by_role("button", name="Restore").click()
     until(lambda: unneeded(live) == 44)
     assert end.get_attribute("aria-valuetext") == "7 s"
+
+
+def test_the_stall_is_dragged_with_a_finger(browser: Browser, live_site: Path) -> None:
+    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    live = figure(page, live_site, "why")
+    assert unneeded(live) == 44
+    end = live.get_by_role("slider", name="Stall ends")
+    end.evaluate("(one) => one.scrollIntoView({block: 'center'})")
+    from_, to = end.bounding_box(), live.get_by_role("slider", name="Stall begins").bounding_box()
+    assert from_
+    assert to
+    y = from_["y"] + 12
+    # A stall of half a second ends before the timer expires.
+    swipe(page, [(from_["x"] + 12, y), (to["x"] + 12 + (from_["x"] - to["x"]) / 6, y + 25)])
+    until(lambda: unneeded(live) == 0)
+    assert end.get_attribute("aria-valuetext") != "7 s"
+    keep(page, "live-why-phone-dragged")
+    context.close()
 
 
 def test_the_stall_is_moved_with_keys(page: Page, live_site: Path) -> None:

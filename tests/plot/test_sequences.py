@@ -95,10 +95,40 @@ def test_each_sender_has_a_panel_with_its_name_and_outcome(figure: Figure) -> No
 
 def test_the_key_explains_what_is_drawn_and_is_not_labelled(figure: Figure) -> None:
     said = texts(time_sequence(result(held_window("sack", frto=False)), between=(0, 8)))
-    assert said.count("stall") == 1
+    assert said.count("stall") == 2, "the label with its white outline, and no entry of the key"
     assert {"spurious timeout", "unneeded retransmission", "acknowledged"} <= set(said)
     assert "lost" not in said
     assert "lost" in texts(figure)
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth", "name"),
+    [
+        ("timeout", "spurious", "spurious timeout"),
+        ("timeout", "genuine", "genuine timeout"),
+        ("timeout", "ack-lost", "timeout, only ACKs lost"),
+        ("fast_retransmit", "spurious", "spurious fast retransmit"),
+        ("fast_retransmit", "genuine", "fast retransmit"),
+        ("fast_retransmit", "ack-lost", "fast retransmit"),
+        ("probe", "ack-lost", "tail loss probe"),
+    ],
+)
+@pytest.mark.parametrize("overlay", [False, True])
+def test_every_event_is_drawn_whatever_its_truth(
+    kind: str, truth: str, name: str, *, overlay: bool
+) -> None:
+    tape = held_window("sack", frto=False)
+    for event in tape.rows["timeouts"]:
+        event |= {"kind": kind, "truth": truth}
+    said = texts(time_sequence(result(tape), overlay=overlay))
+    if overlay:
+        name = name.removeprefix("genuine ").removesuffix(", only ACKs lost")
+    assert name in said
+
+
+def test_one_retransmission_is_no_plural() -> None:
+    said = texts(time_sequence(result(held_window("sack+frto", frto=True))))
+    assert "12.4 s, 1 unneeded retransmission" in said
 
 
 def test_a_line_goes_on_to_the_edge_where_the_flow_does() -> None:

@@ -231,3 +231,54 @@ def test_a_phone_shows_all_of_a_table_and_a_finger_is_enough(
     assert "retransmitted after a timeout" in tip(page).inner_text()
     keep(page, "phone-story")
     context.close()
+
+
+def test_runs_that_coincide_are_all_seen(page: Page) -> None:
+    """Until the stall ends, both senders do the same: neither hides the other."""
+    page.get_by_role("button", name="Overlay").click()
+    until(lambda: page.locator("#picture canvas").count() == 4)
+    for panel in (0, 2):
+        for sender in ("sender-1", "sender-2"):
+            seen = (
+                page.locator("#picture canvas")
+                .nth(panel)
+                .evaluate(
+                    """(canvas, name) => {
+                    const probe = document.createElement("span");
+                    probe.style.color = `var(--${name})`;
+                    document.body.append(probe);
+                    const color = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+                    probe.remove();
+                    const width = Math.round(canvas.width / 4);
+                    const context = canvas.getContext("2d");
+                    const { data } = context.getImageData(0, 0, width, canvas.height);
+                    let count = 0;
+                    for (let at = 0; at < data.length; at += 4) {
+                        count += color.every((part, one) => Math.abs(data[at + one] - part) < 40);
+                    }
+                    return count;
+                }""",
+                    sender,
+                )
+            )
+            assert seen > 60, (panel, sender)
+
+
+def test_the_cursor_covers_no_text(page: Page) -> None:
+    line = page.locator("#picture .cursor").bounding_box()
+    canvas = page.locator("#picture canvas").last.bounding_box()
+    assert line
+    assert canvas
+    # The last panel has the numbers of the time axis in its lowest 20 px.
+    assert line["y"] + line["height"] <= canvas["y"] + canvas["height"] - 20
+    above = page.evaluate(
+        """() => [...document.querySelectorAll("#picture figcaption")].slice(1).map((one) => {
+            const box = one.getBoundingClientRect();
+            const style = getComputedStyle(one);
+            return [style.backgroundColor, Number(style.zIndex), box.width];
+        })"""
+    )
+    for background, level, width in above:
+        assert background == "rgb(255, 255, 255)"
+        assert level > 2
+        assert width < canvas["width"] / 2

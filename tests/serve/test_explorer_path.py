@@ -119,6 +119,41 @@ def test_runs_are_kept_beside_later_ones(page: Page) -> None:
     keep(page, "kept-runs")
     page.get_by_role("button", name="Keep runs").click()
     until(lambda: rows.count() == 2)
+    until(lambda: "kept=" not in str(page.evaluate("location.hash")))
+
+
+def test_an_address_restores_the_kept_runs(page: Page, browser: Browser) -> None:
+    """Also those of an edited scenario, with values of its own."""
+    before = runs(page)
+    page.locator("#controls summary", has_text="Edit").click()
+    text = page.locator("#toml").input_value()
+    page.locator("#toml").fill(text.replace('"1 MB"', '"300 kB"'))
+    settled(page, before)
+    page.get_by_role("button", name="Keep runs").click()
+    before = runs(page)
+    page.locator("#scenario").select_option("tail")
+    settled(page, before)
+    rows = page.locator("#totals-table tbody tr")
+    until(lambda: rows.count() == 4)
+    totals = rows.all_inner_texts()
+    until(lambda: "kept=" in str(page.evaluate("location.hash")))
+    until(lambda: "scenario=tail" in str(page.evaluate("location.hash")))
+    other = browser.new_page()
+    open_(other, page.url)
+    assert other.locator("#totals-table tbody tr").all_inner_texts() == totals
+    button = other.get_by_role("button", name="Keep runs")
+    assert button.get_attribute("aria-pressed") == "true"
+    other.close()
+
+
+def test_kept_runs_that_cannot_run_are_reported(page: Page) -> None:
+    kept = "scenario%3Dhold%26sender%3Dnewrino"
+    page.evaluate(f"location.hash = 'scenario=tail&sender=sack&kept={kept}'")
+    page.locator("#fault").get_by_text("the kept runs: ").wait_for()
+    assert "newreno" in page.locator("#fault").inner_text()
+    assert page.locator("#totals-table tbody tr").count() == 1
+    button = page.get_by_role("button", name="Keep runs")
+    assert button.get_attribute("aria-pressed") == "false"
 
 
 def test_endless_flows_and_cut_runs_say_so(page: Page) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import http.server
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +13,12 @@ import pytest
 
 from browser_fixtures import open_, until
 from explorer_client import CAPTURE, HOLD
+from file_server import ENGINE, served
 from prerequisites import lack, require_tool
 from rtolab import _rtolab
 from rtolab.run import included_scenarios
 from rtolab.serve.runs import texts
+from rtolab.serve.worker import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,38 +28,18 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LARGEST = 500_000
 """What the module may have when it is compressed, in bytes."""
-ANSWERS = """
+HASHES = """
 async (requests) => {
-  const fetched = async (name) => (await fetch(`static/${name}`)).arrayBuffer();
-  const module = await fetched("rtolab.wasm");
-  const engine = (await WebAssembly.instantiate(module, {})).instance.exports;
-  const write = (bytes) => {
-    const at = engine.reserve(bytes.length);
-    new Uint8Array(engine.memory.buffer).set(bytes, at);
-  };
-  engine.begin();
-  write(new Uint8Array(await fetched("texts.json")));
-  engine.take_texts();
   const hashes = [];
   for (const request of requests) {
-    write(new TextEncoder().encode(JSON.stringify(request)));
-    engine.ask(2);
-    const at = engine.output();
-    const answer = new Uint8Array(engine.memory.buffer).slice(at, at + engine.output_length());
-    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", answer));
+    rtolab.ask(2, JSON.stringify(request));
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", rtolab.output()));
     hashes.push(Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(""));
   }
   return hashes;
 }
 """
 """The hashes of the module's answers to requests for runs."""
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """A plain file server."""
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +58,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(built: Path) -> Iterator[str]:
     """The address of a plain file server with the folder."""
-    handler = functools.partial(QuietHandler, directory=built)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    with served(built) as address:
+        yield address
 
 
 @pytest.fixture(params=["site", "file"])
@@ -125,7 +101,8 @@ def test_every_answer_is_that_of_the_server(site: str, browser: Browser) -> None
     ]
     page = browser.new_page()
     page.goto(site)
-    hashes = page.evaluate(ANSWERS, requests)
+    page.evaluate(ENGINE)
+    hashes = page.evaluate(HASHES, requests)
     page.close()
     explorer = _rtolab.Explorer(texts())
     for request, found in zip(requests, hashes, strict=True):
@@ -179,3 +156,38 @@ def test_an_error_stands_at_its_place(local_page: Page) -> None:
     page.wait_for_selector("#sender-fault:visible")
     assert "newreno" in page.locator("#sender-fault").inner_text()
     assert HOLD["scenario"] == page.locator("#scenario").input_value()
+
+
+@pytest.mark.browser
+def test_the_first_picture_is_recorded_and_the_engine_gives_the_same(
+    site: str, built: Path, browser: Browser
+) -> None:
+    page = browser.new_page()
+    # The module never arrives, so that the picture can only be the recorded one.
+    page.route("**/rtolab.wasm", lambda _: None)
+    open_(page, site)
+    assert page.locator('[data-sender="newreno"] [data-total="Unneeded"]').inner_text() == "31"
+    assert page.evaluate("performance.getEntriesByName('engine').length") == 0
+    page.close()
+    page = browser.new_page()
+    page.goto(site)
+    page.evaluate(ENGINE)
+    recorded = (built / "static" / "recorded.bin").read_bytes()
+    length = int.from_bytes(recorded[:4], "little")
+    head = json.loads(recorded[4 : 4 + length])
+    at = 4 + length
+    for one in head["answers"]:
+        question = QUESTIONS.index(one["question"])
+        page.evaluate(
+            "([question, request]) => rtolab.ask(question, request)",
+            [question, json.dumps(one["request"])],
+        )
+        answer = bytes(page.evaluate("Array.from(rtolab.output())"))
+        assert answer == recorded[at : at + one["bytes"]], one["question"]
+        at += one["bytes"]
+    assert at == len(recorded)
+    ours, theirs = head["index"], page.evaluate("rtolab.index")
+    assert ours["scenarios"] == theirs["scenarios"]
+    for name in ("name", "question", "about"):
+        assert [one[name] for one in ours["senders"]] == [one[name] for one in theirs["senders"]]
+    page.close()

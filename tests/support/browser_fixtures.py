@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from explorer_client import server
 from prerequisites import require_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from playwright.sync_api import Browser, Page
 
@@ -88,6 +89,25 @@ def settled(page: Page, before: int) -> None:
     """Wait until a change is shown."""
     until(lambda: runs(page) > before)
     page.wait_for_selector("body:not(.running)")
+
+
+def swipe(page: Page, places: Sequence[tuple[float, float]], *, lift: bool = True) -> None:
+    """Move a finger from place to place, in px of the window, as a touch screen reports it."""
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        touching = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touching})
+
+    touch("touchStart", places[0])
+    for (left, top), (right, bottom) in pairwise(places):
+        for step in range(1, 9):
+            share = step / 8
+            touch("touchMove", (left + share * (right - left), top + share * (bottom - top)))
+            page.wait_for_timeout(20)
+    if lift:
+        touch("touchEnd")
+    session.detach()
 
 
 def keep(page: Page, name: str) -> None:

@@ -13,6 +13,7 @@ import rtolab
 from rtolab.judging import confusions
 from rtolab.plot import styled
 from rtolab.plot.trace_panels import GREY, ORANGE, VERMILION
+from rtolab.plot.widths import with_widths
 from rtolab.stats import wilson
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
@@ -45,7 +46,9 @@ def pictures() -> dict[str, str | bytes]:
             "calibration": _calibration(Path(folder)),
         }
         return {
-            f"made/{name}.svg": vl_convert.vegalite_to_svg(chart.to_dict(validate=False))
+            f"made/{name}.svg": with_widths(
+                vl_convert.vegalite_to_svg(chart.to_dict(validate=False))
+            )
             for name, chart in charts.items()
         }
 

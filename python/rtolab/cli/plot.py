@@ -112,6 +112,9 @@ def plot(  # noqa: PLR0913  (all but the first are options)
     window: Annotated[
         bool, typer.Option("--window", help="Also show the advertised window of packets.")
     ] = False,
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="Packets of all senders in one panel.")
+    ] = False,
     log_x: Annotated[
         bool | None,
         typer.Option(
@@ -175,6 +178,7 @@ def plot(  # noqa: PLR0913  (all but the first are options)
             place=place.value,
             between=between,
             window=window,
+            overlay=overlay,
             **look,
         )
     else:

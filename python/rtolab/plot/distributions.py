@@ -10,12 +10,21 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from rtolab._rtolab import Error
 from rtolab.plot.boxplots import COLORS, DASHES
 from rtolab.plot.keys import Key, key_rows
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
-from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, no_value, thing
+from rtolab.plot.summaries import (
+    Cell,
+    Quantity,
+    caption,
+    cells,
+    check_positive,
+    choose,
+    named,
+    no_value,
+    thing,
+)
 from rtolab.plot.trace_panels import SKY, rows
 from rtolab.plot.trace_plot import StackedChart
 
@@ -115,6 +124,12 @@ class Plan:
         begin = 0.0 if low >= 0 and low < 0.5 * high else low - 0.05 * (high - low or 1.0)
         return alt.Scale(domain=[begin, high + 0.04 * (high - begin or 1.0)], nice=False)
 
+    def x(self, field: str, form: Format, width: float, *, grid: bool) -> alt.X:
+        """The horizontal axis, which is that of the measure."""
+        count = max(3, int(width / (5 * form.font_pt)))
+        axis = alt.Axis(title=self.label, tickCount=count, grid=grid)
+        return alt.X(f"{field}:Q", axis=axis, scale=self.scale())
+
 
 def _plan(
     table: pl.DataFrame | pl.LazyFrame,
@@ -131,8 +146,8 @@ def _plan(
     values = [value for cell in found for value in cell.values]
     if not values:
         raise no_value(frame, choice.y)
-    if log and min(values) <= 0:
-        raise Error(f"{choice.y}: found values that are not positive; leave out the log axis")
+    if log:
+        check_positive(choice.y, values)
     return Plan(found, named(found, choice.by), quantity.label, log, thing(frame))
 
 
@@ -159,8 +174,7 @@ def _boxes(plan: Plan, form: Format, width: float, height: float) -> StackedChar
     base = Unit(alt.InlineData(values=values)).encode(y)
 
     def x(field: str) -> alt.X:
-        axis = alt.Axis(title=plan.label, tickCount=6, grid=True)
-        return alt.X(f"{field}:Q", axis=axis, scale=plan.scale())
+        return plan.x(field, form, width, grid=True)
 
     thin = 0.7 * scale
     tick: dict[str, Any] = {"color": "black", "opacity": 1, "thickness": thin}
@@ -189,10 +203,8 @@ def _boxes(plan: Plan, form: Format, width: float, height: float) -> StackedChar
 
 def _cdf(plan: Plan, form: Format, width: float, height: float) -> StackedChart:
     scale = form.font_pt / 8.0
-    across = plan.scale()
-    end = float(across.domain[1])
-    count = max(3, int(width / (5 * form.font_pt)))
-    x = alt.X("x:Q", axis=alt.Axis(title=plan.label, tickCount=count, grid=False), scale=across)
+    end = float(plan.scale().domain[1])
+    x = plan.x("x", form, width, grid=False)
     axis = alt.Axis(
         title=f"Fraction of {plan.thing}s",
         values=[0, 0.2, 0.4, 0.6, 0.8, 1],

@@ -11,12 +11,21 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from rtolab._rtolab import Error
 from rtolab.plot.boxplots import COLORS, DASHES, SHAPES
 from rtolab.plot.keys import Key, key_rows
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
-from rtolab.plot.summaries import Cell, Quantity, caption, cells, choose, named, no_value, thing
+from rtolab.plot.summaries import (
+    Cell,
+    Quantity,
+    caption,
+    cells,
+    check_positive,
+    choose,
+    named,
+    no_value,
+    thing,
+)
 from rtolab.plot.trace_panels import BLACK
 from rtolab.plot.trace_plot import StackedChart
 from rtolab.stats import Summary
@@ -83,12 +92,12 @@ def sweep(
         raise no_value(rows, choice.y)
     places = list(dict.fromkeys(point.x for points in lines.values() for point in points))
     numbers = [place for place in places if not isinstance(place, str)]
-    if log_x and min(numbers, default=0.0) <= 0:
-        raise Error(f"{choice.x}: found values that are not positive; leave out the log axis")
+    if log_x:
+        # A text has no place there, either.
+        check_positive(str(choice.x), numbers or [0.0])
     log_x = _is_geometric(numbers) if log_x is None else log_x
-    low = min(point.five.q1 for points in lines.values() for point in points)
-    if log_y and low <= 0:
-        raise Error(f"{choice.y}: found values that are not positive; leave out the log axis")
+    if log_y:
+        check_positive(choice.y, (at.five.q1 for points in lines.values() for at in points))
     plan = Plan(lines, across.label, down.label, log_x=log_x, log_y=log_y)
     said = caption(
         found, names, "Medians, with bars from quartile to quartile,", thing(rows), x=choice.x

@@ -17,6 +17,7 @@ from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
 from rtolab.plot.pdf import canonical
 from rtolab.plot.style import Chart, renumbered
+from rtolab.plot.widths import text_width, with_widths
 
 COLUMNS = {
     "ieee": 3.5,
@@ -109,16 +110,9 @@ class Format:
         """The height, in points."""
         return default if self.height_in is None else POINTS * self.height_in
 
-    def text_width(self, text: str, *, of: float = 1.0) -> float:
-        """About the width of a text in points; `of` is its size relative to the font."""
-        return sum(_em(letter) for letter in text) * self.font_pt * of
-
-
-def _em(letter: str) -> float:
-    """About the width of a letter of Helvetica, in ems."""
-    if letter in "iljtf.,:;|'! ()[]/r-":
-        return 0.31
-    return 0.83 if letter in "mwMW%@" else 0.6 if letter.isupper() else 0.545
+    def text_width(self, text: str, *, of: float = 1.0, bold: bool = False) -> float:
+        """The width of a text in points; `of` is its size relative to the font."""
+        return text_width(text, of * self.font_pt, bold=bold)
 
 
 Draw = Callable[[Format, float, float], Chart]
@@ -158,8 +152,8 @@ class Figure:
         return self._drawn()[0]
 
     def svg(self) -> str:
-        """The figure as SVG, with its size in inches."""
-        return self._sized("in", POINTS)
+        """The figure as SVG, with its size in inches; no viewer needs the default font."""
+        return with_widths(self._sized("in", POINTS))
 
     def pdf(self) -> bytes:
         """The figure as PDF: one page of its size, vectors, fonts embedded."""

@@ -17,6 +17,7 @@ from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
 from rtolab.plot.clips import merged
+from rtolab.plot.widths import with_widths
 
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
@@ -87,7 +88,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     check_picture(str(stem))
     svg = renumbered(vl_convert.vegalite_to_svg(spec))
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
-    write_text(vector, svg)
+    write_text(vector, with_widths(svg))
     write_bytes(png, vl_convert.svg_to_png(merged(svg), scale=PIXELS))
     return [png, vector]
 
@@ -109,7 +110,12 @@ def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
     chart.config = alt.Config(
         font="sans-serif",
         axis=alt.AxisConfig(
-            labelFontSize=12, titleFontSize=13, titlePadding=8, gridColor="#e6e6e6"
+            labelFontSize=12,
+            titleFontSize=13,
+            titlePadding=8,
+            gridColor="#e6e6e6",
+            # Moved inwards, the outermost labels would stand beside their ticks.
+            labelFlush=False,
         ),
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=220, rowPadding=3),
         title=alt.TitleConfig(fontSize=17, subtitleFontSize=13, subtitleColor="#444444"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -308,6 +308,12 @@ def no_value(table: pl.DataFrame, y: str) -> Error:
     unfinished = "completed" in table.columns and not table["completed"].any()
     why = "no run has finished" if unfinished else f"these runs did not record {y}"
     return Error(f"{y}: found no value: {why}")
+
+
+def check_positive(column: str, values: Iterable[float]) -> None:
+    """Raises Error if one of the values has no place on a logarithmic axis."""
+    if any(value <= 0 for value in values):
+        raise Error(f"{column}: found values that are not positive; leave out the log axis")
 
 
 def thing(table: pl.DataFrame) -> str:

@@ -29,6 +29,9 @@ WIDTH = 900
 DELAYED_S = 0.5
 """The shortest delay by the link that is marked, in seconds."""
 
+ZERO = "datum.value == 0 ? '0' : datum.label"
+"""Labels of an axis of bytes: zero has no prefix."""
+
 LOST = ("queue", "error", "outage", "script")
 
 
@@ -129,7 +132,7 @@ def _bytes(field: str, title: str, low: float, high: float) -> alt.Y:
     """A vertical axis of sequence numbers with margins."""
     margin = max(0.03 * (high - low), 1)
     scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
-    axis = alt.Axis(format="~s", tickCount=3 if title == "edge" else 10)
+    axis = alt.Axis(format="~s", labelExpr=ZERO, tickCount=3 if title == "edge" else 10)
     return alt.Y(field, title=title, axis=axis, scale=scale)
 
 
@@ -252,7 +255,7 @@ CONGESTION = Steps(
     {"flight": "in flight", "cwnd": "cwnd", "ssthresh": "ssthresh"},
     WINDOWS,
     "Windows",
-    alt.Axis(title="bytes", format="~s", tickCount=5),
+    alt.Axis(title="bytes", format="~s", labelExpr=ZERO, tickCount=5),
 )
 TIMER = Steps(
     {"rto_s": "RTO", "srtt_s": "SRTT"},

@@ -113,7 +113,14 @@ class View:
     def x(self, *, labelled: bool) -> alt.X:
         """The time axis."""
         title = "time (s)" if labelled else None
-        axis = alt.Axis(title=title, labels=labelled, grid=True, tickCount=12)
+        axis = alt.Axis(
+            title=title,
+            labels=labelled,
+            grid=True,
+            tickCount=12,
+            labelOverlap=True,
+            labelSeparation=4,
+        )
         margin = 0.01 * (self.span[1] - self.span[0])
         domain = [self.span[0] - margin, self.span[1] + margin]
         return alt.X("at_s:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)

@@ -14,9 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.run import included_scenarios, scenario_title
 from rtolab.serve.assets import assets
 from rtolab.serve.browse import SHOWN, TYPES, ResultBrowser, ResultEntry, experiment
 from rtolab.serve.faults import Fault
@@ -24,6 +22,7 @@ from rtolab.serve.guard import Guard
 from rtolab.serve.limits import MEGABYTE, Limits
 from rtolab.serve.pool import Answer, BusyError, Kind, Pool, StoppedError
 from rtolab.serve.requests import LONGEST_NAME, RefusedError, RunRequest, printable, read_what_if
+from rtolab.serve.runs import index
 
 BINARY = "application/octet-stream"
 DOWNLOADS = {
@@ -34,10 +33,6 @@ DOWNLOADS = {
 }
 """Kinds of downloads, with their media types."""
 STATUS = {Kind.DONE: 200, Kind.WRONG: 422, Kind.DEFECT: 500, Kind.EXHAUSTED: 507}
-DEFAULT = "hold"
-"""The initial scenario of the page."""
-SENDERS = ("newreno", "newreno+frto")
-"""Its initial senders."""
 
 
 class TooLargeError(Error):
@@ -65,14 +60,7 @@ class Explorer:
         self._uploads = 0
         self.unable: OSError | None = OSError("it has not begun")
         self.browser = ResultBrowser.of(self.folders)
-        self._index = {
-            "version": _rtolab.__version__,
-            "scenarios": [
-                {"name": name, "title": scenario_title(path)}
-                for name, path in included_scenarios().items()
-            ],
-            "senders": _rtolab.policies(),
-            "default": {"scenario": DEFAULT, "senders": SENDERS},
+        self._index = index() | {
             "results": self.browser.titles(),
             "limits": {"capture": self.limits.capture, "senders": self.limits.senders},
         }

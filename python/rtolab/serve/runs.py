@@ -8,7 +8,7 @@ from typing import Any
 
 from rtolab import _rtolab
 from rtolab.result import Result
-from rtolab.run import included_scenarios
+from rtolab.run import included_scenarios, scenario_title
 from rtolab.serve.faults import FILE
 
 Request = Mapping[str, Any]
@@ -30,6 +30,23 @@ class RefusedAnswerError(Exception):
 def explorer() -> _rtolab.Explorer:
     """The explorer with the included scenarios."""
     return _rtolab.Explorer(texts())
+
+
+DEFAULT = {"scenario": "hold", "senders": ["newreno", "newreno+frto"]}
+"""The run with which the page begins."""
+
+
+def index() -> dict[str, Any]:
+    """The version, the scenarios and senders on offer, and the run with which the page begins."""
+    return {
+        "version": _rtolab.__version__,
+        "scenarios": [
+            {"name": name, "title": scenario_title(path)}
+            for name, path in included_scenarios().items()
+        ],
+        "senders": _rtolab.policies(),
+        "default": DEFAULT,
+    }
 
 
 def texts() -> dict[str, str]:

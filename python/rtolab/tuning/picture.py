@@ -40,7 +40,7 @@ def _panel(rows: pl.DataFrame, one: PathClass, what: str, colour: str) -> alt.La
     y = alt.Y("value:Q", title=what)
     layers = [
         base.mark_area(opacity=0.2, color=colour).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(point=True, color=colour).encode(x=x, y=y),
+        base.mark_line(point=alt.OverlayMarkDef(color=colour), color=colour).encode(x=x, y=y),
     ]
     if one.recommended is not None:
         at = Unit(_data([{"minimum": one.recommended * 1000.0}]))

@@ -37,13 +37,10 @@ function loaded() {
 /** The engine, which all figures of the page share. */
 let engine = null;
 async function begin() {
-  const [module, worker] = await Promise.all(["rtolab.wasm", "engine-worker.js"].map(asset));
-  const sources = {
-    module: await WebAssembly.compile(module),
-    texts: new TextEncoder().encode("{}"),
-    worker: URL.createObjectURL(new Blob([worker], { type: "text/javascript" })),
-  };
-  return new Engine(sources, 1);
+  const [bytes, worker] = await Promise.all(["rtolab.wasm", "engine-worker.js"].map(asset));
+  const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
+  const load = async () => ({ module: await WebAssembly.compile(bytes), texts: new TextEncoder().encode("{}") });
+  return new Engine({ worker: address, load }, 1);
 }
 
 class LiveFigure {

@@ -19,15 +19,19 @@ class EngineWorker {
     this.begin();
   }
 
+  /** Starts the thread while its module is compiled. */
   begin() {
+    this.failure = null;
     this.worker = new Worker(this.sources.worker);
-    this.ready = this.call({ module: this.sources.module, texts: this.sources.texts });
+    this.worker.onerror = (event) => (this.failure = defect(event));
+    this.ready = this.sources.loaded().then((loaded) => this.call(loaded));
     this.ready.catch(() => {});
   }
 
   /** Sends a message; the answer to it. */
   call(message, transferred = []) {
     return new Promise((resolve, reject) => {
+      if (this.failure) reject(this.failure);
       this.running = { began: performance.now(), isRun: message.question === QUESTIONS.indexOf("run"), reject };
       this.worker.onmessage = ({ data }) => {
         this.running = null;
@@ -36,8 +40,10 @@ class EngineWorker {
         else resolve(data.answer);
       };
       this.worker.onerror = (event) => {
-        this.restart();
-        reject(new Fault({ where: "request", message: `a defect in rtolab, please report it: ${event.message}` }, 500));
+        // A script that does not load would not load again.
+        if (message.module) this.failure = defect(event);
+        else this.restart();
+        reject(defect(event));
       };
       this.worker.postMessage(message, transferred);
     });
@@ -57,24 +63,39 @@ class EngineWorker {
   }
 }
 
-/** The workers, and who does what. */
+function defect({ message }) {
+  return new Fault({ where: "request", message: `a defect in rtolab, please report it: ${message ?? "no script"}` }, 500);
+}
+
+/** The workers, and who does what. They begin with the first question that has no recorded answer. */
 export class Engine {
-  constructor(sources, most = WORKERS) {
-    Object.assign(this, { sources, most, workers: [], queues: [], busy: [] });
+  /**
+   * `worker` is the address of their script, `load()` gives their module and texts, `captures()` the
+   * module for captures, and `recorded` the recorded answers, if there are any.
+   */
+  constructor({ worker, load, captures, recorded = null }, most = WORKERS) {
+    const loaded = () => (this.loading ??= load());
+    Object.assign(this, { sources: { worker, loaded }, recorded, most, workers: [], queues: [], busy: [] });
+    this.captures = () => (this.capturing ??= captures());
+  }
+
+  /** Starts the first worker, if none has been started. */
+  start() {
+    if (this.workers.length > 0) return;
     this.#add();
-    this.captures = () => (this.loading ??= sources.captures());
+    this.workers[0].ready.then(() => performance.mark("engine"), () => {});
   }
 
   /** The scenarios and senders on offer, as the server's index. */
   async index() {
-    const found = JSON.parse(new TextDecoder().decode(await this.workers[0].ready));
-    const start = { scenario: "hold", senders: ["newreno", "newreno+frto"] };
-    return { version: "", ...found, default: start, results: [], limits: LIMITS };
+    const { index } = await this.recorded;
+    return { results: [], limits: LIMITS, ...index };
   }
 
   /** The answer to a question of the page, as bytes. */
-  ask(name, request) {
-    return this.#next({ question: QUESTIONS.indexOf(name), request: JSON.stringify(request) });
+  async ask(name, request) {
+    const recorded = (await this.recorded)?.answer(name, request);
+    return recorded ?? this.#next({ question: QUESTIONS.indexOf(name), request: JSON.stringify(request) });
   }
 
   /** The diagnosis of a capture, which stays in this browser. */
@@ -101,6 +122,7 @@ export class Engine {
   }
 
   #next(message, transferred) {
+    this.start();
     if (Math.min(...this.busy) > 0 && this.workers.length < this.most) this.#add();
     const place = this.busy.indexOf(Math.min(...this.busy));
     this.busy[place] += 1;

@@ -12,7 +12,7 @@ import { Latest } from "./latest.js";
 import { otherwise } from "./otherwise.js";
 import { PathView } from "./path.js";
 import { legend, Picture } from "./picture.js";
-import { kept, keptOf } from "./pinned.js";
+import { KeptRuns } from "./pinned.js";
 import { question, read, written } from "./state.js";
 import { themed } from "./theme.js";
 import { timeouts } from "./timeouts.js";
@@ -83,18 +83,29 @@ async function load() {
   }
 }
 
+async function runOf(request) {
+  return unpack(await (await ask("api/run", request)).arrayBuffer());
+}
+
+/** Runs that the reader keeps, to compare others with. */
+const keptRuns = new KeptRuns(runOf);
+
 async function run() {
   const began = changedAt;
   changedAt = null;
   document.body.classList.add("running");
   try {
-    const request = question(state, isLarge ? picture.around : null);
-    const result = unpack(await (await ask("api/run", request)).arrayBuffer());
+    const whole = structuredClone(question(state));
+    const result = await runOf({ ...whole, between: isLarge ? picture.around : null });
+    shown = whole;
+    const fault = await keptRuns.follow(state.kept).then(() => null, (error) => error);
+    if (fault && fault.where !== "stopped") state.kept = null;
     show(result);
+    if (fault) throw fault;
     blame(null);
     // It is on the screen with the next frame.
     if (began !== null) requestAnimationFrame(() => performance.measure("drag to picture", { start: began }));
-    else requestAnimationFrame(() => performance.mark("picture"));
+    else requestAnimationFrame(() => firstPicture());
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.where !== "stopped") blame(error);
@@ -102,16 +113,22 @@ async function run() {
   document.body.classList.remove("running");
 }
 
+/** The first picture is on the screen. A recorded one has left the processor to the page until now. */
+function firstPicture() {
+  performance.mark("picture");
+  setTimeout(() => engine?.start());
+}
+
 /** Has the run too many packets to be drawn as a whole? */
 let isLarge = false;
 
-/** Runs that the reader keeps, to compare others with. */
-let pinned = [];
+/** The newest result, and the request that it answers. */
 let newest = null;
+let shown = null;
 
 function show(own) {
   newest = own;
-  const result = kept(own, pinned, index.limits.senders);
+  const result = keptRuns.beside(own, index.limits.senders);
   picture.overlay = state.overlay;
   picture.show(result, state.view);
   pathView.show(result, picture.cursor ?? firstTrouble(own));
@@ -124,6 +141,7 @@ function show(own) {
   branched = [];
   byId("timeouts").replaceChildren(timeouts(own, whatIf));
   byId("overlay").setAttribute("aria-pressed", String(state.overlay));
+  byId("pin").setAttribute("aria-pressed", String(state.kept !== null));
   byId("status").textContent = own.senders.map(inWords).join("; ");
   document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
 }
@@ -218,9 +236,11 @@ byId("overlay").addEventListener("click", () => {
   remember();
 });
 byId("pin").addEventListener("click", () => {
-  pinned = pinned.length > 0 || !newest ? [] : keptOf(newest);
-  byId("pin").setAttribute("aria-pressed", String(pinned.length > 0));
-  if (newest) show(newest);
+  if (!newest) return;
+  state.kept = state.kept ? null : shown;
+  keptRuns.take(state.kept, state.kept && newest);
+  show(newest);
+  remember();
 });
 addEventListener("hashchange", arrive);
 

@@ -46,17 +46,20 @@ export class Handles {
     const element = h("div", { class: "handle", role: "slider", tabindex: "0", "aria-label": label, "data-part": part, title: `${label}: drag, or use the arrow keys`, hidden: true });
     let from = null;
     element.addEventListener("pointerdown", (event) => {
+      // A second finger changes nothing.
+      if (from) return;
       event.preventDefault();
       element.focus({ preventScroll: true });
       element.setPointerCapture(event.pointerId);
-      from = { at: this.#at(event), grip: { part, ...this.handle.stall() } };
+      from = { pointer: event.pointerId, at: this.#at(event), grip: { part, ...this.handle.stall() } };
       this.picture.pointing.dragging = true;
     });
     element.addEventListener("pointermove", (event) => {
-      if (from) this.handle.drag(from.grip, this.#at(event) - from.at);
+      if (from?.pointer === event.pointerId) this.handle.drag(from.grip, this.#at(event) - from.at);
     });
     for (const name of ["pointerup", "pointercancel"]) {
-      element.addEventListener(name, () => {
+      element.addEventListener(name, (event) => {
+        if (from?.pointer !== event.pointerId) return;
         from = null;
         this.picture.pointing.release();
       });

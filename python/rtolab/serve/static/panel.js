@@ -8,6 +8,8 @@ const LEFT = 62;
 const RIGHT = 10;
 const TOP = 14;
 const BOTTOM = 20;
+/** The distance of senders that are drawn over one another, in px. */
+const APART = 1.5;
 
 /**
  * The base class of panels. Subclasses have `range()` and `paint(context, palette)`, and for what may be
@@ -166,6 +168,15 @@ export class Panel {
       context.stroke();
     }
     context.setLineDash([]);
+  }
+
+  /** Draws one of several senders a little aside, so that equal runs are all seen. */
+  aside(number, count, draw) {
+    const by = APART * (number - (count - 1) / 2);
+    this.context.save();
+    this.context.translate(by, -by);
+    draw();
+    this.context.restore();
   }
 
   /** A line that keeps each value until the next one; NaN leaves a gap. */

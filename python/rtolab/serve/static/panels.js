@@ -57,13 +57,16 @@ export class Sequence extends Panel {
   paint(context, palette) {
     const own = this.numbers.map((number) => palette.senders[number % palette.senders.length]);
     const isOverlay = this.senders.length > 1;
+    const count = this.senders.length;
     this.senders.forEach(({ acks, sacks }, at) => {
-      this.steps(acks.at_s, acks.ack, isOverlay ? own[at] : palette.ack);
-      this.#blocks(sacks, context, palette);
+      this.aside(at, count, () => {
+        this.steps(acks.at_s, acks.ack, isOverlay ? own[at] : palette.ack);
+        this.#blocks(sacks, context, palette);
+      });
     });
     // Retransmissions above the rest.
     for (const again of [false, true]) {
-      this.senders.forEach((sender, at) => this.#marks(sender, again, context, palette, own[at], isOverlay));
+      this.senders.forEach((sender, at) => this.aside(at, count, () => this.#marks(sender, again, context, palette, own[at], isOverlay)));
     }
     if (this.chosen !== null) this.#ring(context, palette);
   }
@@ -181,9 +184,11 @@ export class Lines extends Panel {
 
   paint(context, palette) {
     this.senders.map(this.of).forEach((windows, number) => {
-      for (const { name, dash } of this.columns) {
-        this.steps(windows.at_s, windows[name], palette.senders[number % palette.senders.length], dash);
-      }
+      this.aside(number, this.senders.length, () => {
+        for (const { name, dash } of this.columns) {
+          this.steps(windows.at_s, windows[name], palette.senders[number % palette.senders.length], dash);
+        }
+      });
     });
   }
 

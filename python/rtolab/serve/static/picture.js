@@ -40,7 +40,7 @@ export class Picture {
   show(result, view) {
     this.result = result;
     this.view = view;
-    this.queue = busiest(result.senders);
+    this.queue = this.#queueIn(result);
     const names = JSON.stringify([this.overlay, this.queue !== null, ...result.senders.map((sender) => sender.name)]);
     if (names !== this.names) this.#build(result, names);
     const end = Math.max(result.end_s, ...result.senders.map((sender) => sender.end_s));
@@ -55,6 +55,13 @@ export class Picture {
     for (const panel of this.lines) panel.take(result.senders, this.#shades());
     this.draw();
     this.pointing.renew();
+  }
+
+  /** The queue that has a panel. While the stall is dragged no panel comes or goes: it would end the drag. */
+  #queueIn({ senders }) {
+    const queue = busiest(senders);
+    if (!this.pointing.dragging || this.panels.length === 0) return queue;
+    return this.queue && (queue ?? this.queue);
   }
 
   /** The disturbances of the links, once if they are equal in both directions of a link. */

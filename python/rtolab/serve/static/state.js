@@ -13,6 +13,7 @@ export function initial(index) {
     place: "sender",
     view: null,
     overlay: false,
+    kept: null,
   };
 }
 
@@ -24,17 +25,25 @@ export function question(state, between = null) {
 
 /** The part of an address after #, with the names of the command line. */
 export async function written(state) {
-  const words = new URLSearchParams();
-  words.set("scenario", state.scenario);
-  if (state.toml !== null) words.set("toml", await packed(state.toml));
-  for (const [key, value] of Object.entries(state.set)) words.append("set", `${key}=${value}`);
-  for (const sender of state.senders) words.append("sender", sender);
-  if (state.seed !== 1) words.set("seed", String(state.seed));
-  for (const name of ["link", "flow"]) if (state[name]) words.set(name, state[name]);
-  if (state.place !== "sender") words.set("place", state.place);
+  const words = await inWords(state);
+  if (state.link) words.set("link", state.link);
   if (state.overlay) words.set("overlay", "1");
+  if (state.kept) words.set("kept", (await inWords(state.kept)).toString());
   if (state.view) words.set("view", state.view.map((at) => at.toPrecision(6)).join(","));
   return words.toString();
+}
+
+/** A request in the words of an address. */
+async function inWords({ scenario, toml, set, senders, seed, flow, place }) {
+  const words = new URLSearchParams();
+  words.set("scenario", scenario);
+  if (toml !== null) words.set("toml", await packed(toml));
+  for (const [key, value] of Object.entries(set)) words.append("set", `${key}=${value}`);
+  for (const sender of senders) words.append("sender", sender);
+  if (seed !== 1) words.set("seed", String(seed));
+  if (flow) words.set("flow", flow);
+  if (place !== "sender") words.set("place", place);
+  return words;
 }
 
 /** The state in an address; values that it lacks are the initial ones. */
@@ -54,6 +63,11 @@ export async function read(text, index) {
   for (const name of ["link", "flow"]) state[name] = words.get(name);
   if (words.get("place") === "receiver") state.place = "receiver";
   state.overlay = words.has("overlay");
+  if (words.has("kept")) {
+    const kept = new URLSearchParams(words.get("kept"));
+    kept.delete("kept");
+    state.kept = question(await read(kept.toString(), index));
+  }
   const view = (words.get("view") ?? "").split(",").map(Number);
   if (view.length === 2 && view.every(Number.isFinite) && view[0] < view[1]) state.view = view;
   return state;
