@@ -79,12 +79,8 @@ def row(case: Case, real: RealRuns, virtual: list[Transfer]) -> list[str]:
         name: Agreement(name, one.kernel, one.engine, one.allowed, one.agrees)
         for name, one in found.items()
     }
-    time = swapped["time_s"]
-    difference = (
-        ""
-        if None in (time.engine, time.kernel)
-        else f"{100 * (time.kernel / time.engine - 1):+.2f}"
-    )
+    real_s, virtual_s = swapped["time_s"].engine, swapped["time_s"].kernel
+    difference = f"{100 * (virtual_s / real_s - 1):+.2f}" if real_s and virtual_s else ""
     verdict = "agree" if all(check.agrees for check in found.values()) else "differ"
     late = f"{real.late_s * 1e3:.2g}" + ("" if real.good else " (doubted)")
     cells = [both(swapped[name]) for name in HEADINGS]

@@ -199,7 +199,7 @@ def _stacks(
 
 def titles(guests: list[Kernel | None]) -> list[str | None]:
     """The descriptions of kernels, with the names of those whose descriptions are equal."""
-    found = [guest and guest.title for guest in guests]
+    found = [guest.title if guest else None for guest in guests]
     return [
         f"{guest.name}: {title}" if guest and found.count(title) > 1 else title
         for guest, title in zip(guests, found, strict=True)
