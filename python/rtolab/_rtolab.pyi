@@ -998,6 +998,8 @@ def emulate_flows(
     others: Sequence[tuple[str, str | PathLike[str], str]] = ...,
     engine: tuple[Sequence[str], str] = ...,
     withhold: bool = False,
+    judges: Sequence[str] = ...,
+    prototypes: Sequence[Prototype] = ...,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Outcome, list[EmulationReport]]:
     """Run a scenario's flows with the sockets of real kernels.
@@ -1012,10 +1014,14 @@ def emulate_flows(
         others: hosts whose guests have another kernel, with its folder and its description.
         engine: the hosts that are the engine beside guests, and its sender.
         withhold: find the truth about each retransmission of a guest by a repeated run without it.
+        judges: passive detectors at every sender, by name.
+        prototypes: detectors that judges name.
         progress: called from time to time with the numbers of finished runs and of all runs.
 
     Raises:
         ScenarioError: the scenario, a key or a value is invalid.
+        SenderError: a judge is invalid.
+        PrototypeError: the name of a prototype is taken, or it raised an exception.
         EmulationError: a requirement is missing, or a kernel refused a setting.
         Exception: that of `progress`.
     """

@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     trace = single if trace is None else trace
     windows = single if windows is None else windows
     path = find_scenario(scenario)
-    judges, known = _passive_detectors(judge, prototypes)
+    judges, known = passive_detectors(judge, prototypes)
     outcome = _rtolab.simulate(
         path,
         set=[(key, as_toml(value)) for key, value in (set or {}).items()],
@@ -102,7 +102,7 @@ def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _passive_detectors(
+def passive_detectors(
     given: Judge | Sequence[Judge], prototypes: Sequence[Given]
 ) -> tuple[list[str], list[EnginePrototype]]:
     """The names of the passive detectors ("all" stands for every one), and all prototypes."""

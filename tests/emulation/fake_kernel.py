@@ -7,7 +7,9 @@ otherwise with 0. A server prints nothing, opens a datagram socket and continues
 Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
 with programs that never end, `asks` with a server's connected socket, `panics` when a program
 starts, `spins` then without sleeping, `killed` at its first answer, `messages` about time as of
-Linux 6.1, which has no shared memory.
+Linux 6.1, which has no shared memory, `direct` interrupts and kicks by that memory. A `direct`
+guest has a time of its own and panics, as the kernel does, if it should go backwards: the guest
+number 0 naps after each request, and the others read the clock before they answer.
 """
 
 import mmap
@@ -87,6 +89,62 @@ class Clock:
             self.socket.sendall(struct.pack("=IIQ", 0, 0, 0))
 
 
+class OwnTime(Clock):
+    """A clock that advances without a message as far as it may.
+
+    Interrupts and kicks pass by the memory, as in python/rtolab/kernel/direct.c.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        length = struct.unpack_from("=I", self.memory, 4)[0]
+        self.place = (length + 4095) // 4096 * 4096 + 64 * self.client
+        struct.pack_into("=I", self.memory, self.place, 1)
+        self.now = 0
+        self.interrupts = 0
+        self.is_waiting = False
+
+    def set_time(self) -> None:
+        """Take the time of the memory."""
+        now = struct.unpack_from("=Q", self.memory, 16)[0]
+        if now < self.now:
+            panic = "Kernel panic - not syncing: time-travel: time goes backwards"
+            sys.exit(f"{panic} {self.now} -> {now}")
+        self.now = now
+
+    def sleep(self, until: int | None, *, wakes: bool) -> None:
+        """Waits for this time; if `wakes`, also for an interrupt."""
+        kind = (0, 0) if until is None else (1, until)
+        struct.pack_into("=IQ", self.memory, self.entry + 4, *kind)
+        while until is None or self.now < until:
+            if not self.is_waiting:
+                self.wait()
+            op, _, _ = struct.unpack("=IIQ", self.socket.recv(16, socket.MSG_WAITALL))
+            assert op == 6, op
+            self.is_waiting = False
+            self.set_time()
+            self.interrupts |= struct.unpack_from("=I", self.memory, self.place + 8)[0]
+            struct.pack_into("=I", self.memory, self.place + 8, 0)
+            if wakes and self.interrupts:
+                break
+        struct.pack_into("=I", self.memory, self.entry + 4, 0)
+
+    def read(self) -> None:
+        """Reads the clock, which takes 256 ns."""
+        until = self.now + 256
+        if until < struct.unpack_from("=Q", self.memory, 8)[0]:
+            self.now = until
+        else:
+            self.sleep(until, wakes=False)
+
+    def kick(self) -> None:
+        """Announces a frame, after which the time does not advance."""
+        struct.pack_into("=Q", self.memory, 16, self.now)
+        struct.pack_into("=I", self.memory, self.place + 12, 1)
+        free_until = struct.unpack_from("=Q", self.memory, 8)[0]
+        struct.pack_into("=Q", self.memory, 8, min(free_until, self.now + 1))
+
+
 class Card:
     """A network card with two queues."""
 
@@ -105,12 +163,16 @@ class Card:
             self.ask(8, struct.pack("=II", queue, ENTRIES))
             self.ask(10, struct.pack("=II", queue, 0))
             self.ask(9, struct.pack("=IIQQQQ", queue, 0, rings[0], rings[2], rings[1], 0))
-        # No interrupts for what is sent.
-        struct.pack_into("=H", self.memory, RINGS + 0x4000, 1)
+        if "direct" not in sys.argv:
+            self.disable_sent_interrupts()
         for entry in range(ENTRIES):
             self.offer(0, entry, 2048, writable=True)
         self.taken = 0
         self.kicks = 0
+
+    def disable_sent_interrupts(self) -> None:
+        """No interrupts for what is sent."""
+        struct.pack_into("=H", self.memory, RINGS + 0x4000, 1)
 
     def ask(
         self, kind: int, body: bytes, *, flags: int = 9, files: list[int] | None = None
@@ -141,13 +203,16 @@ class Card:
         struct.pack_into("=H", self.memory, rings + 0x1002, (number + 1) & 0xFFFF)
         return address
 
-    def send(self, number: int, frame: bytes) -> None:
-        """Sends an Ethernet frame as the `number`th."""
+    def send(self, number: int, frame: bytes, clock: OwnTime | None = None) -> None:
+        """Sends an Ethernet frame as the `number`th; with `clock` it is announced there."""
         self.kicks = number
         packet = bytes(12) + frame
         address = self.offer(1, number, len(packet), writable=False)
         self.memory[address : address + len(packet)] = packet
-        self.ask(35, struct.pack("=II", 1, 0))
+        if clock:
+            clock.kick()
+        else:
+            self.ask(35, struct.pack("=II", 1, 0))
 
     def interrupted(self, clock: Clock) -> None:
         """Waits for an interrupt, asks to run, and answers it."""
@@ -215,13 +280,15 @@ def main() -> None:
     """Start, announce itself, and answer requests until the controller ends."""
     words = " ".join(sys.argv[1:])
     number = int(re.findall(r"time-travel=ext:(\d+):", words)[0])
-    clock = Clock(number)
+    clock = OwnTime(number) if "direct" in sys.argv else Clock(number)
     card = Card(f"card{number}")
     known = b"/proc/sys/net/ipv4/tcp_available_congestion_control"
     kept = {known: b"reno cubic"}
     card.send(0, ETHERNET + struct.pack("=BBHI", 64, 0, 0, 0))
-    sent = 1
     clock.wait()
+    if isinstance(clock, OwnTime):
+        answer_directly(number, clock, card, kept)
+    sent = 1
     while True:
         card.interrupted(clock)
         clock.run()
@@ -230,6 +297,31 @@ def main() -> None:
                 card.send(sent, one)
                 sent += 1
         clock.wait()
+
+
+def answer_directly(number: int, clock: OwnTime, card: Card, kept: dict[bytes, bytes]) -> None:
+    """Answer requests that arrive by the memory, and interrupts before by messages."""
+    while select.select([clock.socket, card.requests], [], [])[0] != [clock.socket]:
+        card.interrupted(clock)
+        clock.run()
+        card.disable_sent_interrupts()
+        clock.wait()
+    clock.is_waiting = True
+    sent = 1
+    while True:
+        clock.sleep(None, wakes=True)
+        while clock.interrupts:
+            if clock.interrupts & 2:
+                card.disable_sent_interrupts()
+            clock.interrupts = 0
+            for frame in card.received():
+                if number:
+                    clock.read()
+                    clock.read()
+                card.send(sent, answer(frame, kept), clock)
+                sent += 1
+            if number == 0:
+                clock.sleep(clock.now + 300, wakes=True)
 
 
 if __name__ == "__main__":

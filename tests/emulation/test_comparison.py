@@ -11,8 +11,8 @@ from rtolab.emulation.comparison import (
     Agreement,
     Pair,
     Transfer,
-    _checks,
     _verdict,
+    check_medians,
     compare,
 )
 from rtolab.experiments import find, kernel
@@ -25,7 +25,7 @@ def transfer(time_s: float | None, retransmissions: int = 0) -> Transfer:
 
 def checks(engine: list[Transfer], kernel: list[Transfer]) -> dict[str, Agreement]:
     both = zip(engine, kernel, strict=True)
-    return {check.name: check for check in _checks([Pair(1, *pair) for pair in both])}
+    return {check.name: check for check in check_medians([Pair(1, *pair) for pair in both])}
 
 
 def test_small_differences_of_medians_agree() -> None:
@@ -48,7 +48,7 @@ def test_a_kernel_that_varies_between_runs_is_divided_and_does_not_differ() -> N
 
     def judged(engine: list[Transfer], kernel: list[Transfer]) -> tuple[str, bool]:
         pairs = [Pair(1, *pair) for pair in zip(engine, kernel, strict=True)]
-        found = _checks(pairs)
+        found = check_medians(pairs)
         return _verdict(pairs, found), found[0].spread is not None
 
     # Nothing is random: the engine's runs are all the same.
@@ -126,12 +126,12 @@ def test_an_experiment_runs_on_kernels_and_on_the_simulator() -> None:
 def test_a_row_has_both_medians_and_shows_what_differs() -> None:
     engine = [transfer(10.0), transfer(11.0, 5), transfer(30.0, 50)]
     kernel = [transfer(10.5, 9), transfer(11.25, 9), transfer(30.0, 9)]
-    checked = _checks([Pair(1, *pair) for pair in zip(engine, kernel, strict=True)])
+    checked = check_medians([Pair(1, *pair) for pair in zip(engine, kernel, strict=True)])
     row = {check.name: agreement.both(check) for check in checked}
     assert row["time_s"] == "11.00, 11.25"
     assert row["retransmissions"] == "**5, 9**"
     assert row["timeouts"] == "0, 0"
-    ended = _checks([Pair(1, transfer(None), transfer(1.0))])
+    ended = check_medians([Pair(1, transfer(None), transfer(1.0))])
     assert agreement.both(ended[0]) == "**none, none**"
 
 

@@ -6,7 +6,7 @@ The numbers were recorded by `rtolab compare --virtual`. Each of these runs was 
 import pytest
 
 from rtolab.emulation import agreement
-from rtolab.emulation.comparison import RECEIVER, SENDER, Transfer, _transfers
+from rtolab.emulation.comparison import RECEIVER, SENDER, Transfer, transfers
 from rtolab.run import run
 
 ARQ = next(case for case in agreement.CASES if case.name == "ARQ out of order")
@@ -39,4 +39,4 @@ def test_the_engine_repeats_the_transfers_of_a_guest(name: str) -> None:
 
 def engine(scenario: str, seed: int, keys: dict[str, object]) -> Transfer:
     traced = run(scenario, sender=SENDER, seed=seed, set=keys, trace=True, windows=True)
-    return _transfers(traced)[0]
+    return transfers(traced)[0]

@@ -20,6 +20,7 @@ import program
 from guests import adopted_orphans, fake_kernel, require_kernel
 from rtolab import kernel
 from rtolab._rtolab import EmulationError, Error
+from rtolab.cli.conform import titles
 from rtolab.emulation import Engine, emulate
 from rtolab.tables import emulated
 
@@ -46,6 +47,27 @@ def test_a_guest_that_is_killed_within_a_message_is_named(tmp_path: Path) -> Non
     fake = fake_kernel(tmp_path / "kernel", "killed")
     with pytest.raises(EmulationError, match=r"exited early \(signal: 9 \(SIGKILL\)\)"):
         emulate("kernel-stall", kernel=fake)
+
+
+def test_kernels_of_the_same_release_have_their_names_in_results(tmp_path: Path) -> None:
+    """A developer compares a tree before and after a change."""
+    one = fake_kernel(tmp_path / "kernel")
+    before, after = replace(one, name="before"), replace(one, name="after")
+    other = replace(one, release="6.1")
+    assert titles([None, one]) == [None, "Linux 0.0, HZ 1000"]
+    assert titles([before, after, other]) == [
+        "before: Linux 0.0, HZ 1000",
+        "after: Linux 0.0, HZ 1000",
+        "Linux 6.1, HZ 1000",
+    ]
+
+
+def test_a_guest_never_advances_beyond_what_is_due(tmp_path: Path) -> None:
+    """The interrupt about its first frame is due when a request lets a guest read the clock."""
+    fake = fake_kernel(tmp_path / "kernel", "direct")
+    result = emulate("kernel-stall", kernel=fake)
+    exchanges = [host["exchange"] for host in result.reports[0]["hosts"]]
+    assert all(exchange and exchange["shared_memory"] for exchange in exchanges)
 
 
 def test_without_a_kernel_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
@@ -148,6 +170,72 @@ def test_withholding_finds_the_truth_about_a_stall() -> None:
     assert [one["by_withholding"] for one in withheld] == list(result.timeouts["truth"])
     assert "spurious" in {one["by_withholding"] for one in withheld}
     assert all(one["by_withholding"] == one["by_fates"] for one in withheld)
+
+
+INCAST = """
+title = "Senders that answer at once through one queue"
+duration = "20 s"
+
+[[link]]
+name = "switch"
+between = ["switch", "client"]
+rate = "10 Gbit/s"
+delay = "25 us"
+queue = "128 kB"
+"""
+SENDER = """
+[[link]]
+name = "rack{number}"
+between = ["server{number}", "switch"]
+rate = "10 Gbit/s"
+delay = "25 us"
+
+[[flow]]
+name = "answer{number}"
+from = "server{number}"
+to = "client"
+start = "1 s"
+start_jitter = "{jitter}"
+bytes = "32 kB"
+"""
+
+
+ANSWERS = """
+[kernel]
+rto_min = "200 ms"
+
+[receiver]
+delayed_ack = "40 ms"
+
+[[flow]]
+name = "answer"
+from = "switch"
+to = "client"
+count = 8
+start = "1 s"
+start_jitter = "20 us"
+bytes = "4 kB"
+"""
+
+
+def test_eight_guests_send_at_once(tmp_path: Path) -> None:
+    """All transfers end, with the same packets in both runs."""
+    path = tmp_path / "incast.toml"
+    links = (SENDER.format(number=one, jitter=("0 s", "20 us")[one % 2]) for one in range(8))
+    path.write_text(INCAST + "".join(links), encoding="utf-8")
+    built = require_kernel()
+    one, two = (emulate(path, kernel=built) for _ in range(2))
+    assert one.connections["completed"].all()
+    assert one.connections["bytes"].to_list() == [32_000] * 8
+    assert one.segments.equals(two.segments)
+
+
+def test_a_request_is_due_when_a_packet_arrives(tmp_path: Path) -> None:
+    """The client closes a connection at the instant at which it receives for another."""
+    path = tmp_path / "answers.toml"
+    path.write_text(INCAST + ANSWERS, encoding="utf-8")
+    result = emulate(path, kernel=require_kernel(), seed=5)
+    assert result.connections["completed"].all()
 
 
 def test_withholding_needs_guests() -> None:

@@ -2,6 +2,7 @@
 
 use rtolab_record::Recording;
 use rtolab_scenario::Scenario;
+use rtolab_tcp::spurious::{Detector, DetectorId};
 
 use crate::report::Report;
 
@@ -17,6 +18,9 @@ pub struct Emulator<'a> {
     pub scenario: &'a Scenario,
     /// The seed of the run.
     pub seed: u64,
+    /// Passive detectors at the sender of every TCP flow of the scenario. After the run they see
+    /// its segments and the decisions of its TCP to retransmit.
+    pub judges: &'a [(DetectorId, Box<dyn Detector>)],
 }
 
 /// The packets of a command that are recorded.

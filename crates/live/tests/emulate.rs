@@ -67,7 +67,7 @@ fn emulate(
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<Report, Error> {
     let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-    let emulation = Emulator { scenario, seed: 1 };
+    let emulation = Emulator { scenario, seed: 1, judges: &[] };
     emulation.command(&command, PacketLogging::Off, interrupted).map(|ran| ran.report)
 }
 

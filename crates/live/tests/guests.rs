@@ -69,7 +69,7 @@ fn link(keys: &str) -> Scenario {
 }
 
 fn emulate(scenario: &Scenario, kernel: &GuestKernel) -> EmulationResult {
-    let emulation = Emulator { scenario, seed: 1 };
+    let emulation = Emulator { scenario, seed: 1, judges: &[] };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
     emulation
         .run_virtual(&VirtualHosts::guests(kernel), run, &mut || false)
@@ -134,7 +134,7 @@ fn error_of(script: &str) -> Error {
     fs::write(kernel.image(), format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(kernel.image(), Permissions::from_mode(0o755)).unwrap();
     let scenario = link("");
-    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let emulation = Emulator { scenario: &scenario, seed: 1, judges: &[] };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
     emulation.run_virtual(&VirtualHosts::guests(&kernel), run, &mut || false).unwrap_err()
 }
@@ -159,7 +159,7 @@ fn a_kernel_without_time_travel_is_an_error() {
 #[test]
 fn the_error_names_a_folder_without_a_kernel() {
     let scenario = link("");
-    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let emulation = Emulator { scenario: &scenario, seed: 1, judges: &[] };
     let kernel = GuestKernel::new("/nowhere".into(), "no kernel".to_string());
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
     let error = emulation
@@ -177,7 +177,7 @@ fn an_interrupt_ends_the_start() {
     fs::write(kernel.image(), "#!/bin/sh\nexec sleep 60\n").unwrap();
     fs::set_permissions(kernel.image(), Permissions::from_mode(0o755)).unwrap();
     let scenario = link("");
-    let emulation = Emulator { scenario: &scenario, seed: 1 };
+    let emulation = Emulator { scenario: &scenario, seed: 1, judges: &[] };
     let run = Run { run: 0, seed: 1, sender: "linux".into() };
     assert!(emulation.run_virtual(&VirtualHosts::guests(&kernel), run, &mut || true).is_err());
 }

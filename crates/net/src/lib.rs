@@ -7,6 +7,7 @@ mod outage_meter;
 mod packet;
 mod route;
 mod routing_table;
+mod scored_detectors;
 pub mod workload;
 
 pub use copies::Copies;
@@ -15,4 +16,5 @@ pub use outage_meter::{Departure, NewData, OutageMeter};
 pub use packet::{Condition, Notification, Packet, UDP_HEADER};
 pub use route::{Hop, Network};
 pub use routing_table::{Attachment, RouteStep, RoutingTable};
+pub use scored_detectors::ScoredDetectors;
 pub use workload::Application;

@@ -13,7 +13,6 @@ use rtolab_tcp::Config;
 use rtolab_tcp::profile::Sysctl;
 use rtolab_tcp::sender::Negotiated;
 use rtolab_tcp::specification::{self, CustomPolicies};
-use rtolab_tcp::spurious::{Detector, DetectorError, DetectorId};
 use rtolab_time::{Duration, Instant};
 
 use crate::error::SimError;
@@ -166,25 +165,12 @@ impl Lab {
         detectors: &[String],
         what_if: &[String],
     ) -> Result<Self, SimError> {
-        let detectors =
-            detectors.iter().map(|name| self.detector(name)).collect::<Result<_, _>>()?;
+        let detectors = detectors.iter().map(|name| self.custom_policies.passive_detector(name));
+        let detectors = detectors.collect::<Result<_, _>>()?;
         let alternatives = what_if.iter().map(|name| self.alternative(scenario, name));
         let alternatives = alternatives.collect::<Result<_, _>>()?;
         self.request = Some(ScoringRequest { horizon: Horizon::Transfer, detectors, alternatives });
         Ok(self)
-    }
-
-    fn detector(&self, name: &str) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
-        let own = &self.custom_policies.detectors;
-        if let Some(own) = own.iter().find(|own| own.name == name) {
-            return Ok((own.id(), own.detector.clone()));
-        }
-        DetectorId::passive(name).map_err(|error| match error {
-            DetectorError::Unknown { .. } => {
-                DetectorError::unknown(name, own.iter().map(|own| own.name))
-            }
-            error @ DetectorError::Threshold(_) => error,
-        })
     }
 
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, SimError> {

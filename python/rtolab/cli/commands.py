@@ -63,7 +63,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "rtolab emulate hold -- ping -c 8 -i 0.5 {peer}",
         ),
     ),
-    "compare": ("emulate:compare", ("rtolab compare kernel-stall --runs 3",)),
+    "compare": ("compare:compare", ("rtolab compare kernel-stall --runs 3",)),
     "kernel": ("kernel:kernel", ("rtolab kernel build --version 6.12", "rtolab kernel list")),
     "gateway": (
         "gateway:gateway",

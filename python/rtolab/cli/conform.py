@@ -144,12 +144,13 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         report.check_suite(column, path, which)
     scenarios = _chosen(which, suite(which, seed), only or [])
     made = _stacks(stack or [], (name, server, command or []), pairs(set_, "--set"))
+    named = list(zip(titles(guests), guests, strict=True))
     stacks = [
         replace(
-            one, name=_name(one.name, guest, several=len(guests) > 1), lead_s=lead, kernel=guest
+            one, name=_name(one.name, title, several=len(guests) > 1), lead_s=lead, kernel=guest
         )
         for one in made
-        for guest in guests
+        for title, guest in named
     ]
     reports = []
     for one in stacks:
@@ -169,8 +170,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     every = [one.document() for one in reports]
     files = _written(reports, columns, out) if out else []
     if as_json:
-        named = {"files": [str(path) for path in files]}
-        print_json((every[0] if len(every) == 1 else {"stacks": every}) | named)
+        written = {"files": [str(path) for path in files]}
+        print_json((every[0] if len(every) == 1 else {"stacks": every}) | written)
     else:
         for single in reports if len(reports) == 1 or stack else []:
             stdout().print(report.table(single))
@@ -196,13 +197,22 @@ def _stacks(
     return [replace(one, set={**one.set, **set_}) for one in stacks]
 
 
-def _name(given: str, guest: Kernel | None, *, several: bool) -> str:
+def titles(guests: list[Kernel | None]) -> list[str | None]:
+    """The descriptions of kernels, with the names of those whose descriptions are equal."""
+    found = [guest.title if guest else None for guest in guests]
+    return [
+        f"{guest.name}: {title}" if guest and found.count(title) > 1 else title
+        for guest, title in zip(guests, found, strict=True)
+    ]
+
+
+def _name(given: str, title: str | None, *, several: bool) -> str:
     """The name of a stack in results; among several kernels with that of its own."""
-    if guest is None:
+    if title is None:
         return given or "kernel"
     if not given:
-        return guest.title
-    return f"{given}, {guest.title}" if several else given
+        return title
+    return f"{given}, {title}" if several else given
 
 
 def _list(*, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.options import AsJson, HostKernels, KernelName, Set, Virtual
+from rtolab.cli.options import HostKernels, Set, Virtual
 from rtolab.cli.terminal import SAYS_NO, name_files, pairs, print_json, progressing, stdout
 from rtolab.files import write_text
 from rtolab.process import ends_in_order, stdout_is_stderr
@@ -21,9 +21,13 @@ from rtolab.run import LARGEST_SEED, MOST_JOBS, find_scenario
 
 if TYPE_CHECKING:
     from rtolab.emulation import EmulationResult
-    from rtolab.emulation.agreement import Case
-    from rtolab.emulation.comparison import Comparison
     from rtolab.kernel import Kernel
+
+
+JUDGE_WITHOUT_FLOWS = (
+    "--judge goes with the scenario's flows: only the socket of a flow shows why its kernel "
+    "retransmits, and the sockets of CMD are its own"
+)
 
 
 class Backend(Enum):
@@ -88,6 +92,16 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             "repeated run without its retransmission.",
         ),
     ] = False,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A passive detector at every sender, scored against the ground truth; or all."
+        ),
+    ] = None,
+    prototype: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py:CLASS", help="Your own detector, for --judge."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document; CMD's output goes to stderr.")
     ] = False,
@@ -116,6 +130,8 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
     if server and not command:
         raise Error("--server goes with a client: --server CMD -- CMD")
     if command:
+        if judge:
+            raise Error(JUDGE_WITHOUT_FLOWS)
         if runs > 1 or parallel > 1:
             raise Error("--runs and --parallel go with the scenario's flows, not with CMD")
         programs = Programs(command, server, guest, others)
@@ -123,6 +139,7 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
         return
     from rtolab.emulation import Engine  # noqa: PLC0415
     from rtolab.emulation import emulate as emulate_flows  # noqa: PLC0415
+    from rtolab.prototype.source import load  # noqa: PLC0415
 
     with ends_in_order(), progressing(f"emulating {scenario}") as progress:
         result = emulate_flows(
@@ -135,15 +152,36 @@ def emulate(  # noqa: PLR0913  (all but the first two are options)
             kernels=others,
             engine=Engine(engine or [], sender),
             withhold=withhold,
+            judge=judge or (),
+            prototypes=[load(place) for place in prototype or ()],
             progress=progress,
         )
+    _report((scenario, seed), result, judged=bool(judge), out=out, as_json=as_json)
+
+
+def _report(
+    which: tuple[str, int],
+    result: EmulationResult,
+    *,
+    judged: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Write and print the result of flows; exits with 1 if it is in doubt."""
+    from rtolab import judging  # noqa: PLC0415
+
+    scores = judging.confusions(result) if judged else None
     files = [*result.write(out), *_draw(result, out)] if out else []
     if as_json:
-        print_json(_document(scenario, seed, result, files))
+        judges = {} if scores is None else {"judges": [asdict(one) for one in scores]}
+        print_json(_document(*which, result, files) | judges)
     else:
+        from rtolab.tables import detector_scores  # noqa: PLC0415
         from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
         stdout().print(emulated_tables.emulated(result))
+        if scores is not None:
+            stdout().print(detector_scores(scores))
         name_files(files)
     if any(result.doubts):
         raise typer.Exit(SAYS_NO)
@@ -168,85 +206,6 @@ def _check_options(given: dict[str, object], *, flows_of_guests: bool) -> None:
     for option, value in given.items():
         if value and not flows_of_guests:
             raise Error(f"{option} goes with --virtual and the scenario's flows")
-
-
-def compare(  # noqa: PLR0913  (all but the first are options)
-    scenarios: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCENARIO...", help="TOML files, or names of shipped ones."),
-    ] = None,
-    *,
-    every: Annotated[
-        bool, typer.Option("--all", help="The links of docs/agreement.md, some nine minutes.")
-    ] = False,
-    sender: Annotated[str, typer.Option("--sender", "-s", help="The engine's sender.")] = "linux",
-    runs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Seeds, each run on both: 10, or those of --all."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The first seed.")] = 1,
-    parallel: Annotated[
-        int, typer.Option(min=1, max=MOST_JOBS, help="Runs on kernels at a time.")
-    ] = 10,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value that replaces the scenarios'.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the tables and a figure of both.")
-    ] = None,
-    virtual: Virtual = False,
-    kernel: KernelName = None,
-    as_json: AsJson = False,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table of docs/agreement.md, nothing else.")
-    ] = False,
-) -> None:
-    """Compare the engine with this machine's kernel on the same links (Linux, root).
-
-    With --virtual the kernel is a guest on a virtual clock, which needs no root.
-
-    Exits with 1 if the two differ, or if this machine was too slow for the links.
-    """
-    from rtolab.emulation import agreement  # noqa: PLC0415
-    from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
-
-    if every == bool(scenarios):
-        raise Error("`compare` needs scenarios, or --all")
-    if as_json and as_markdown:
-        raise Error("--json and --markdown exclude each other")
-    guest = guest_of(kernel, virtual=virtual)
-    cases = [*agreement.CASES] if every else [_case(name) for name in scenarios or []]
-    found, files = [], []
-    with (
-        ends_in_order(),
-        progressing(f"comparing {', '.join(one.name for one in cases)}") as progress,
-    ):
-        for case, done in agreement.compared(
-            cases,
-            sender=sender,
-            seed=seed,
-            runs=runs,
-            set=pairs(set_, "--set"),
-            parallel=parallel,
-            kernel=guest,
-            progress=progress,
-        ):
-            found.append((case, done))
-            if out:
-                files += _written(done, out / case.name if len(cases) > 1 else out)
-    named = {"files": [str(path) for path in files]}
-    documents = [{"name": case.name} | done.document() for case, done in found]
-    if as_json:
-        print_json((documents[0] if len(cases) == 1 else {"comparisons": documents}) | named)
-    elif as_markdown:
-        rows = [agreement.cells(case, done) for case, done in found]
-        stdout().print(agreement.markdown(rows), highlight=False, markup=False, soft_wrap=True)
-    else:
-        only = emulated_tables.comparison(found[0][1]) if len(found) == 1 else None
-        stdout().print(only or emulated_tables.agreement(found))
-        name_files(files)
-    if any(done.verdict != "agree" for _, done in found):
-        raise typer.Exit(SAYS_NO)
 
 
 def guest_of(name: str | None, *, virtual: bool) -> Kernel | None:
@@ -280,24 +239,6 @@ def guests_of(names: list[str] | None, *, virtual: bool) -> tuple[Kernel | None,
     if of_hosts and not virtual:
         raise Error("--kernel names a guest, which needs --virtual")
     return guest, {str(host): kernel.find(name) for host, name in of_hosts.items()}
-
-
-def _case(scenario: str) -> Case:
-    """A scenario without changes."""
-    from rtolab.emulation.agreement import Case  # noqa: PLC0415
-
-    return Case(Path(scenario).stem, scenario, runs=10)
-
-
-def _written(done: Comparison, out: Path) -> list[Path]:
-    """Write the tables of both, and a time-sequence figure of the first run of each."""
-    from rtolab.plot import save  # noqa: PLC0415
-
-    files = []
-    for name, result in (("engine", done.engine), ("kernel", done.kernel)):
-        files += result.write(out / name)
-        files += save(result.plot.time_sequence(0), out / f"{name}-sender")
-    return files
 
 
 def on_kernel(

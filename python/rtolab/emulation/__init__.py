@@ -14,11 +14,13 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error, Outcome
 from rtolab.process import processors
 from rtolab.result import Result
-from rtolab.run import as_toml, check_numbers, find_scenario
+from rtolab.run import as_toml, check_numbers, find_scenario, passive_detectors
 
 if TYPE_CHECKING:
     from rtolab._rtolab import EmulationReport
     from rtolab.kernel import Kernel
+    from rtolab.prototype import Given
+    from rtolab.run import Judge
 
     Progress = Callable[[int, int], object]
     """Called with the number of finished runs and of all runs."""
@@ -87,6 +89,8 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
     kernels: Mapping[str, Kernel] = MappingProxyType({}),
     engine: Engine = Engine(),
     withhold: bool = False,
+    judge: Judge | Sequence[Judge] = (),
+    prototypes: Sequence[Given] = (),
     progress: Progress | None = None,
 ) -> EmulationResult:
     """Run a scenario's flows with the sockets of real kernels.
@@ -108,6 +112,9 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
         engine: the hosts that are the engine instead, with `kernel`.
         withhold: find the truth about every timeout and fast retransmit of a guest by a repeated
             run in which the links withhold its retransmission, instead of by the packets' fates.
+        judge: passive detectors at the sender of every TCP flow, as those of `rtolab.run`. They see
+            the packets at that host, and when its TCP decided to retransmit.
+        prototypes: detectors in Python that `judge` may name.
         progress: called from time to time with the finished runs and all runs.
 
     Returns:
@@ -115,6 +122,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
 
     Raises:
         EmulationError: a prerequisite is missing, or a kernel rejects a setting.
+        SenderError: `judge` names no detector.
         Error: the scenario, a key or a value is wrong, or `withhold` or `engine` has no guests.
         OSError: the scenario cannot be read.
     """
@@ -133,6 +141,7 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
         (one.name, [(key, as_toml(value)) for key, value in {**common, **one.set}.items()])
         for one in variants
     ]
+    judges, known = passive_detectors(judge, prototypes)
     outcome, reports = _rtolab.emulate_flows(
         find_scenario(scenario),
         variants=named,
@@ -142,6 +151,8 @@ def emulate(  # noqa: PLR0913  (all but the first are options)
         others=kernel_rows(kernels),
         engine=(list(engine.hosts), engine.sender),
         withhold=withhold,
+        judges=judges,
+        prototypes=known,
         progress=progress,
     )
     return EmulationResult(str(scenario), outcome, reports)

@@ -175,9 +175,9 @@ def compare(
         kernel=kernel,
         progress=progress,
     )
-    both = [_transfers(result) for result in (engine, emulated)]
+    both = [transfers(result) for result in (engine, emulated)]
     pairs = [Pair(seed + number, *one) for number, one in enumerate(zip(*both, strict=True))]
-    return Comparison(str(scenario), sender, pairs, _checks(pairs), engine, emulated)
+    return Comparison(str(scenario), sender, pairs, check_medians(pairs), engine, emulated)
 
 
 def wheel(kernel: Kernel | None) -> dict[str, str]:
@@ -187,7 +187,7 @@ def wheel(kernel: Kernel | None) -> dict[str, str]:
     return {"tcp.rto.timer": f"wheel-{kernel.hz}"}
 
 
-def _transfers(result: Result) -> list[Transfer]:
+def transfers(result: Result) -> list[Transfer]:
     """The outcome of each run, in order."""
     undone = result.timeouts.filter(pl.col("verdict") == "spurious").group_by("run").len("undone")
     counts = ("retransmissions", "unneeded", "timeouts", "fast_retransmits")
@@ -217,7 +217,7 @@ def _verdict(pairs: list[Pair], checks: list[Agreement]) -> str:
 
 
 def _is_alike(pair: Pair) -> bool:
-    return all(check.agrees for check in _checks([pair]))
+    return all(check.agrees for check in check_medians([pair]))
 
 
 def _is_certain(pairs: list[Pair]) -> bool:
@@ -225,7 +225,8 @@ def _is_certain(pairs: list[Pair]) -> bool:
     return len({pair.engine for pair in pairs}) == 1
 
 
-def _checks(pairs: list[Pair]) -> list[Agreement]:
+def check_medians(pairs: list[Pair]) -> list[Agreement]:
+    """The agreement of each number over these pairs."""
     names = ("time_s", "retransmissions", "unneeded", "timeouts", "fast_retransmits", "undone")
     return [_check(name, pairs) for name in names]
 

@@ -81,7 +81,7 @@ pub(crate) fn run(
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
     let known = connections::find(&mut network.log);
     let recording =
-        recording::recording((scenario, &routes), run, (&mut network, ending.at), (&known, &[]));
+        recording::recording((emulation, &routes), run, (&mut network, ending.at), (&known, &[]));
     Ok(EmulationResult { recording, report })
 }
 

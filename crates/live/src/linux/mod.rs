@@ -22,6 +22,7 @@ mod paws;
 mod reading;
 mod recording;
 mod routes;
+mod scored;
 pub(crate) mod segment;
 mod session;
 mod settings;

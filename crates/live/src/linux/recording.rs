@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rtolab_link::{Direction, Stats};
+use rtolab_net::ScoredDetectors;
 use rtolab_net::workload::Task;
 use rtolab_record::{
     ConnectionRow, DisturbanceRow, DuplicateRow, LinkRow, Measured, PacketEvent, Place, Recording,
@@ -16,6 +17,7 @@ use super::log::Sent;
 use super::observed_packet::ObservedPacket;
 use super::reading;
 use super::routes::Routes;
+use super::scored;
 use super::session::Session;
 use super::sockets::{Protocol, Sockets};
 use super::tally::{Tally, tally};
@@ -112,25 +114,33 @@ impl FlowInfo {
 }
 
 pub(crate) fn recording(
-    (scenario, routes): (&Scenario, &Routes),
+    (emulation, routes): (&Emulator<'_>, &Routes),
     run: Run,
     (network, until): (&mut EmulatedNetwork<'_>, Instant),
     (flows, observations): (&[FlowInfo], &[Option<Observations>]),
 ) -> Recording {
+    let scenario = emulation.scenario;
     let mut recording = Recording { run, ..Recording::default() };
     for (index, seen) in reading::read_flows(&network.log, flows.len()).iter().enumerate() {
         let watch = observations.get(index).and_then(Option::as_ref);
-        let (episodes, samples) = watch.map_or((&[][..], &[][..]), |(episodes, samples)| {
-            (episodes.as_slice(), samples.as_slice())
-        });
         let info = &flows[index];
         let name = &info.name;
-        let timeouts: Vec<_> = episodes.iter().filter_map(|one| timeout(name, seen, one)).collect();
+        let episodes = watch.map_or(&[][..], |watch| watch.episodes.as_slice());
+        let timeouts = episodes.iter().filter_map(|it| Some((it.copy, timeout(name, seen, it)?)));
+        let (copies, timeouts): (Vec<_>, Vec<_>) = timeouts.unzip();
+        if let (Some(watch), false) = (watch, emulation.judges.is_empty()) {
+            let path = scenario.flows[index].tcp.dualrtt.path;
+            let mut detectors = ScoredDetectors::new(path, emulation.judges);
+            let packets = (seen.as_slice(), network.log.second.as_slice());
+            let decisions = (timeouts.as_slice(), copies.as_slice(), watch.probes.as_slice());
+            recording.verdicts.extend(scored::verdicts(&mut detectors, packets, decisions, until));
+        }
         let has_truth = watch.is_some();
         let (tally, parts) = tally(seen, scenario.measured);
         recording.duplicates.extend(duplicates(name, &tally));
         let counted = (tally, scenario.measured, parts);
         recording.connections.extend(connection(info, counted, &timeouts, has_truth));
+        let samples = watch.map_or(&[][..], |watch| watch.samples.as_slice());
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
         recording.segments.extend(segments((index, name), seen, &network.log.second));
         recording.tasks.extend(tasks(info));

@@ -66,8 +66,14 @@ impl Source for Socket<'_> {
     }
 }
 
-/// The episodes and the samples of a sender.
-pub(crate) type Observations = (Vec<Episode>, Vec<Sample>);
+/// What is known of a sender besides its packets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Observations {
+    pub episodes: Vec<Episode>,
+    pub samples: Vec<Sample>,
+    /// The copies that are tail loss probes.
+    pub probes: Vec<u64>,
+}
 
 /// The observer of one sender.
 pub(crate) struct SenderObserver<S> {
@@ -78,8 +84,7 @@ pub(crate) struct SenderObserver<S> {
     /// An episode that has not sent its packet yet, and the state before it.
     begun: Option<(TimeoutKind, TcpInfo)>,
     counts: Counts,
-    episodes: Vec<Episode>,
-    samples: Vec<Sample>,
+    observations: Observations,
 }
 
 impl<S: Source> SenderObserver<S> {
@@ -90,14 +95,13 @@ impl<S: Source> SenderObserver<S> {
             before: TcpInfo::default(),
             begun: None,
             counts: Counts::new(),
-            episodes: Vec::new(),
-            samples: Vec::new(),
+            observations: Observations::default(),
         }
     }
 
     /// Its observations so far.
     pub(crate) fn observations(&self) -> Observations {
-        (self.episodes.clone(), self.samples.clone())
+        self.observations.clone()
     }
 
     /// Processes a packet with these sequence numbers that the sender sent.
@@ -112,11 +116,18 @@ impl<S: Source> SenderObserver<S> {
             self.sent_max = Some(end);
             return;
         }
-        let Some((kind, before)) = self.begun.take() else { return };
+        let Some((kind, before)) = self.begun.take() else {
+            // Outside of a recovery a kernel retransmits nothing but a probe.
+            if self.before.ca_state < TcpInfo::RECOVERY {
+                self.observations.probes.push(copy);
+            }
+            return;
+        };
         let TcpInfo { rto, backoff, cwnd, snd_mss, .. } = before;
         let (backoff, cwnd) = (backoff.into(), u64::from(cwnd) * u64::from(snd_mss));
         let (undone, truth) = (None, None);
-        self.episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone, truth });
+        let episodes = &mut self.observations.episodes;
+        episodes.push(Episode { kind, at, copy, rto, backoff, cwnd, undone, truth });
         self.counts = self.source.counts();
     }
 
@@ -139,12 +150,13 @@ impl<S: Source> SenderObserver<S> {
         if self.may_be_undo(&before, &info) {
             self.check_undo(at, &info);
         }
-        self.samples.push(Sample { at, info });
+        self.observations.samples.push(Sample { at, info });
     }
 
     /// May this change be an undo?
     fn may_be_undo(&self, before: &TcpInfo, info: &TcpInfo) -> bool {
-        let open = self.episodes.last().is_some_and(|episode| episode.undone.is_none());
+        let open =
+            self.observations.episodes.last().is_some_and(|episode| episode.undone.is_none());
         let left = before.ca_state >= TcpInfo::RECOVERY && info.ca_state < TcpInfo::RECOVERY;
         open && (left || info.ssthresh > before.ssthresh || info.cwnd > before.cwnd + 3)
     }
@@ -161,7 +173,7 @@ impl<S: Source> SenderObserver<S> {
             By::Either if by_time => DetectorId::named("eifel"),
             By::Dsack | By::Either => DetectorId::named("dsack"),
         };
-        if let Some(episode) = self.episodes.last_mut() {
+        if let Some(episode) = self.observations.episodes.last_mut() {
             episode.undone = Some((detector, at));
         }
         self.counts = now;

@@ -90,7 +90,7 @@ pub(crate) fn run(
         sessions.iter().enumerate().map(|(index, session)| FlowInfo::of(scenario, index, session));
     let known: Vec<_> = known.collect();
     let all = (known.as_slice(), observations.as_slice());
-    let recording = recording::recording((scenario, &routes), run, (&mut network, ending.at), all);
+    let recording = recording::recording((emulation, &routes), run, (&mut network, ending.at), all);
     Ok(EmulationResult { recording, report })
 }
 

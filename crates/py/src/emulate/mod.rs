@@ -21,8 +21,9 @@ use rtolab_time::Duration;
 
 use crate::batch::{KeepRunning, batch};
 use crate::effort::Effort;
-use crate::error::{EmulationError, Error, ScenarioError, guard, raise};
+use crate::error::{DetectorError, EmulationError, Error, ScenarioError, guard, raise};
 use crate::outcome::Outcome;
+use crate::prototype::{PrototypeClass, unless_raised};
 use report::EmulationReport;
 
 /// Keys of a scenario with their values.
@@ -49,7 +50,7 @@ pub(crate) fn emulate(
 ) -> PyResult<(Outcome, EmulationReport)> {
     guard(|| {
         let scenario = load(&path, &set)?;
-        let emulation = Emulator { scenario: &scenario, seed };
+        let emulation = Emulator { scenario: &scenario, seed, judges: &[] };
         let mut signals = Signals::default();
         let logging = packet_logging(keep);
         let result = py.detach(|| {
@@ -77,11 +78,14 @@ pub(crate) fn emulate(
 /// kernel with its description: every host is a guest with this kernel and a virtual clock, except
 /// those of `others`, which have another kernel, and those of `engine`, which are the engine with
 /// this sender. With `withhold` the truth about a guest's retransmission is that of a repeated run
-/// without it. `progress` is called repeatedly with the numbers of finished runs and of all runs.
+/// without it. `judges` are passive detectors at every sender, by name; `prototypes` are detectors
+/// that they may name. `progress` is called repeatedly with the numbers of finished runs and of all
+/// runs.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, variants, seeds, parallel=1, guest=None, others=Vec::new(),
-    engine=(Vec::new(), String::new()), withhold=false, progress=None
+    engine=(Vec::new(), String::new()), withhold=false, judges=Vec::new(), prototypes=Vec::new(),
+    progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn emulate_flows(
@@ -94,9 +98,15 @@ pub(crate) fn emulate_flows(
     others: Vec<OtherKernel>,
     engine: (Vec<String>, String),
     withhold: bool,
+    judges: Vec<String>,
+    prototypes: Vec<PrototypeClass>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Vec<EmulationReport>)> {
     guard(|| {
+        let policies = PrototypeClass::all(prototypes)?.policies;
+        let judges = judges.iter().map(|name| policies.passive_detector(name));
+        let judges = judges.collect::<Result<Vec<_>, _>>();
+        let judges = judges.map_err(|error| raise::<DetectorError>(&error))?;
         let guest = guest.map(|(folder, title)| GuestKernel::new(folder, title));
         let others = other_kernels(others);
         let scenarios = variants.iter().map(|(name, set)| Ok((name, load(&path, set)?)));
@@ -107,10 +117,10 @@ pub(crate) fn emulate_flows(
             let ((name, scenario), seed) =
                 (&scenarios[number / seeds.len()], seeds[number % seeds.len()]);
             let run = Run { run: number as u32, seed, sender: name.as_str().into() };
-            let emulation = Emulator { scenario, seed };
+            let emulation = Emulator { scenario, seed, judges: &judges };
             let start = Instant::now();
             let mut is_interrupted = || interrupted.load(Ordering::Relaxed);
-            let result = match &guest {
+            let result = unless_raised(|| match &guest {
                 Some(kernel) => {
                     let (engine, sender) = (engine.0.as_slice(), engine.1.as_str());
                     let others = others.as_slice();
@@ -118,7 +128,7 @@ pub(crate) fn emulate_flows(
                     emulation.run_virtual(&hosts, run, &mut is_interrupted)
                 }
                 None => emulation.run(run, &mut is_interrupted),
-            };
+            })?;
             result
                 .map(|result| Some((result, start.elapsed())))
                 .map_err(|error| raise::<EmulationError>(&error))
@@ -181,7 +191,7 @@ pub(crate) fn emulate_programs(
         let mut kernel = GuestKernel::new(guest.0, guest.1);
         let others = other_kernels(others);
         kernel.time_limit = patience_s.map_or(kernel.time_limit, |limit| span(limit).into());
-        let emulation = Emulator { scenario: &scenario, seed };
+        let emulation = Emulator { scenario: &scenario, seed, judges: &[] };
         let programs = Programs {
             client: &client,
             server: server.as_deref(),

@@ -14,7 +14,7 @@ use rtolab_time::Instant;
 
 use super::counterfactual::Horizon;
 use super::{Branching, Sim};
-use crate::detectors::ScoredDetectors;
+use crate::detectors::DetectorsOfFlows;
 use crate::duplicates::DupackTracker;
 use crate::endpoint::{Checkpoint, Stimulus};
 use crate::flow::SimFlow;
@@ -39,7 +39,7 @@ pub struct Scoring {
     /// The connection before the current event.
     checkpoint: Option<Checkpoint>,
     duplicates: DupackTracker,
-    detectors: ScoredDetectors,
+    detectors: DetectorsOfFlows,
     what_ifs: Vec<WhatIf>,
     /// The copies of segments that may still arrive.
     pub in_network: SegmentsInNetwork,
@@ -78,7 +78,7 @@ impl Scoring {
             alternatives: request.alternatives.clone(),
             checkpoint: None,
             duplicates: DupackTracker::default(),
-            detectors: ScoredDetectors::new(paths, &request.detectors),
+            detectors: DetectorsOfFlows::new(paths, &request.detectors),
             what_ifs: Vec::new(),
             in_network: SegmentsInNetwork::default(),
             branching: None,

@@ -1,9 +1,10 @@
 //! User-defined terms of a sender specification.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::response::CustomResponse;
-use crate::spurious::CustomDetector;
+use crate::spurious::{CustomDetector, Detector, DetectorError, DetectorId};
 
 /// The user-defined policies that a specification may name.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,25 @@ pub(super) struct Parts<'a, 't> {
 }
 
 impl CustomPolicies {
+    /// The passive detector of this name: one of these, or one of the registry.
+    ///
+    /// # Errors
+    /// There is none of this name, or its threshold is out of range.
+    pub fn passive_detector(
+        &self,
+        name: &str,
+    ) -> Result<(DetectorId, Box<dyn Detector>), DetectorError> {
+        if let Some(own) = self.detectors.iter().find(|own| own.name == name) {
+            return Ok((own.id(), own.detector.clone()));
+        }
+        DetectorId::passive(name).map_err(|error| match error {
+            DetectorError::Unknown { .. } => {
+                DetectorError::unknown(name, self.detectors.iter().map(|own| own.name))
+            }
+            error @ DetectorError::Threshold(_) => error,
+        })
+    }
+
     /// Their names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let detectors = self.detectors.iter().map(|own| own.name);

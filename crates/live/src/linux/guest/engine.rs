@@ -9,7 +9,7 @@ use rtolab_record::TimeoutKind;
 use rtolab_socket::Socket;
 use rtolab_tcp::spurious::{EpisodeKind, Verdict};
 use rtolab_tcp::wire::{Addresses, Ports};
-use rtolab_tcp::{Config, Event, Retransmission, State};
+use rtolab_tcp::{Cause, Config, Event, Retransmission, State};
 use rtolab_time::Instant;
 
 use super::super::emulated_network::EmulatedNetwork;
@@ -160,6 +160,11 @@ impl EngineEnd {
             let wire = socket.encode(&segment, self.path.ports);
             complete(&mut bytes, &self.path, (&wire, segment.codepoint()));
             let entered = network.enter(self.host, &bytes, now);
+            let sent = socket.connection.sender().flight().segment_at(segment.seq);
+            let is_probe = sent.is_some_and(|sent| sent.cause == Cause::Probe);
+            if let Some(entered) = entered.as_ref().filter(|_| is_probe && segment.len > 0) {
+                self.observations.probes.push(entered.copy.0);
+            }
             let begun = self.decisions.front().is_some_and(|(_, what)| what.seq == segment.seq);
             let (Some(entered), true) = (entered, begun && segment.sequence_length() > 0) else {
                 continue;
@@ -167,7 +172,7 @@ impl EngineEnd {
             if let Some((kind, what)) = self.decisions.pop_front() {
                 let Retransmission { rto, backoff, cwnd, .. } = what;
                 let (copy, undone, truth) = (entered.copy.0, None, None);
-                self.observations.0.push(Episode {
+                self.observations.episodes.push(Episode {
                     kind,
                     at: now,
                     copy,
@@ -196,7 +201,7 @@ impl EngineEnd {
                         EpisodeKind::Timeout => TimeoutKind::Timeout,
                         EpisodeKind::FastRetransmit => TimeoutKind::FastRetransmit,
                     };
-                    let episodes = self.observations.0.iter_mut();
+                    let episodes = self.observations.episodes.iter_mut();
                     if let Some(last) = episodes.rev().find(|episode| episode.kind == kind) {
                         last.undone = Some((detector, at));
                     }
@@ -206,7 +211,7 @@ impl EngineEnd {
             }
         }
         let info = self.info();
-        let samples = &mut self.observations.1;
+        let samples = &mut self.observations.samples;
         if let Some(info) = info {
             if samples.last().is_none_or(|last| last.info != info) {
                 samples.push(Sample { at: now, info });

@@ -129,10 +129,15 @@ impl Guests<'_> {
 
     /// The next time at which a guest requests to run, and the guest; `usize::MAX` for a delivery.
     pub(super) fn next(&self) -> Option<(u64, usize)> {
-        if !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion_due) {
+        if self.is_due_now() {
             return Some((self.now, usize::MAX));
         }
         self.next_request().filter(|(at, _)| *at < NEVER)
+    }
+
+    /// Is there a frame to deliver, or an interrupt to raise, at the present time?
+    fn is_due_now(&self) -> bool {
+        !self.frames.is_empty() || self.guests.iter().any(|guest| guest.completion_due)
     }
 
     /// The earliest request to run, and its guest.
@@ -159,7 +164,6 @@ impl Guests<'_> {
         links: &mut impl Links,
     ) -> Result<bool, Error> {
         if let Some((guest, frame)) = self.frames.pop_front() {
-            let free = if self.frames.is_empty() { free } else { 0 };
             self.deliver((guest, free), &frame, links)?;
             return Ok(true);
         }
@@ -177,7 +181,8 @@ impl Guests<'_> {
     }
 
     /// Lets a guest run from now on, with interrupts of the queues in the bits of `calls`, until it
-    /// waits. It may advance the time up to `free`.
+    /// waits. It may advance the time up to `free`, unless something else is due now: that would
+    /// reach the guest at a time before its own.
     fn run(
         &mut self,
         (guest, free): (usize, u64),
@@ -188,6 +193,7 @@ impl Guests<'_> {
         let direct = self.guests[guest].direct;
         let others = (0..self.guests.len()).filter(|other| *other != guest);
         let others = others.filter_map(|other| self.schedule.request(other + 1));
+        let free = if self.is_due_now() { 0 } else { free };
         // At the same time, all events of a guest happen in one run.
         let least = self.now + u64::from(direct);
         let free = others.fold(free, u64::min).max(least);

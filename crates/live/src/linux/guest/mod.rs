@@ -93,8 +93,8 @@ fn withhold<'a>(
     let seen = reading::read_flows(&finished.network.log, flows);
     let mut compared = Vec::new();
     for (flow, observed) in finished.observations.iter_mut().enumerate() {
-        let Some((episodes, _)) = observed else { continue };
-        for episode in episodes {
+        let Some(observed) = observed else { continue };
+        for episode in &mut observed.episodes {
             let Some(withheld) = Withheld::new(episode.copy, &finished.network.log) else {
                 continue;
             };
@@ -153,7 +153,7 @@ impl FinishedRun<'_> {
         let report = recording::report((emulation, routes), &self.network, &self.ending, outcome);
         let all = (self.known.as_slice(), self.observations.as_slice());
         let recording =
-            recording::recording((emulation.scenario, routes), run, (&mut self.network, at), all);
+            recording::recording((emulation, routes), run, (&mut self.network, at), all);
         EmulationResult { recording, report }
     }
 
@@ -263,7 +263,7 @@ pub(crate) fn run_programs(
     let report = recording::report((emulation, &routes), network, &ending, outcome);
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
     let known = connections::find(&mut network.log);
-    let recording = recording::recording((scenario, &routes), run, (network, at), (&known, &[]));
+    let recording = recording::recording((emulation, &routes), run, (network, at), (&known, &[]));
     if programs.kept.is_some() && ended != EndReason::Interrupted {
         // What programs send at their end is not part of the run.
         network.log = Log::new(0);
