@@ -7,7 +7,15 @@ import pytest
 
 import rtolab
 from guests import require_kernel
-from kernel_differences import Difference, Packet, compared, first_difference, packets, scenario
+from kernel_differences import (
+    Difference,
+    Packet,
+    compared,
+    first_difference,
+    packets,
+    scenario,
+    shrunk,
+)
 from rtolab import _rtolab
 
 SAME = (2, 3, 5)
@@ -73,6 +81,30 @@ def test_a_seed_gives_a_scenario_that_runs(tmp_path: Path) -> None:
     sent = packets(rtolab.run(tmp_path / "path.toml", trace=True))
     assert sent["sender"][0].kind == "SYN"
     assert {one.kind for one in sent["sender"]} >= {"new data", "ACK"}
+
+
+SMALLEST = 1000
+"""The bytes that the differing transfer of the next test needs."""
+
+
+def size_of(text: str) -> int:
+    return int(text.partition('bytes = "')[2].partition(" ")[0])
+
+
+def test_a_scenario_shrinks_to_what_the_difference_needs(tmp_path: Path) -> None:
+    path = tmp_path / "path.toml"
+    seed = next(seed for seed in range(1, 100) if "loss" in scenario(seed))
+
+    def differs(text: str) -> bool:
+        path.write_text(text)
+        _rtolab.check(path)
+        return "loss" in text and size_of(text) >= SMALLEST
+
+    text = shrunk(scenario(seed), differs)
+    assert differs(text)
+    assert text.count("loss") == 1
+    assert not any(word in text for word in ("queue", "stalls", "jitter", "order", "[kernel]"))
+    assert SMALLEST <= size_of(text) < 2 * SMALLEST
 
 
 def test_some_random_paths_have_no_difference(tmp_path: Path) -> None:

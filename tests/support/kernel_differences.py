@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,14 @@ TOLERANCE_S = 0.01
 """Packets may be this far apart, in seconds."""
 WINDOW = 65535
 """The receiver's window in bytes; a kernel keeps no smaller one (`tcp_measure_rcv_mss`)."""
+
+OPTIONAL = re.compile(
+    r"queue|stalls|outages|loss|jitter|order|duplication"
+    r"|timestamps|sack =|frto|early_retrans|congestion"
+)
+"""The keys of a scenario that can be left out."""
+BYTES = re.compile(r'bytes = "(\d+) B"')
+EMPTY_TABLE = re.compile(r"\n\[(?:link\.\w+|kernel)\]\n(?=\n)")
 
 BLOCKS = [f"sack_{block}_{end}" for block in range(1, 5) for end in ("start", "end")]
 
@@ -169,6 +178,11 @@ def compared(seed: int, kernel: Kernel, folder: Path) -> Difference | None:
     """The first difference on the path of this seed, whose scenario is left in the folder."""
     path = folder / f"{seed}.toml"
     path.write_text(scenario(seed))
+    return difference_on(path, seed, kernel)
+
+
+def difference_on(path: Path, seed: int, kernel: Kernel) -> Difference | None:
+    """The first difference in a scenario with this seed."""
     timer = {"tcp.rto.timer": f"wheel-{kernel.hz}"} if kernel.hz in WHEELS else {}
     engine = rtolab.run(path, sender=SENDER, seed=seed, set={**RECEIVER, **timer}, trace=True)
     guest = emulate(path, variants=[Variant()], seed=seed, runs=1, parallel=1, kernel=kernel)
@@ -186,6 +200,36 @@ def all_compared(
 
 def _numbered(seed: int, kernel: Kernel, folder: Path) -> tuple[int, Difference | None]:
     return seed, compared(seed, kernel, folder)
+
+
+def shrunk(text: str, differs: Callable[[str], bool]) -> str:
+    """The smallest scenario found that still differs.
+
+    It has fewer impairments and settings of the kernel, and a shorter transfer. No single one of
+    these steps makes it smaller.
+
+    Args:
+        text: a scenario of `scenario`.
+        differs: do engine and kernel differ in a scenario?
+    """
+    while smaller := next(filter(differs, _smaller(text)), None):
+        text = smaller
+    return text
+
+
+def _smaller(text: str) -> Iterator[str]:
+    """The scenario without one of its optional keys, then with half the bytes."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if OPTIONAL.match(line):
+            yield _without_empty_tables(lines[:number] + lines[number + 1 :])
+    size = int(BYTES.search(text)[1])  # type: ignore[index]
+    if size > 1:
+        yield BYTES.sub(f'bytes = "{size // 2} B"', text)
+
+
+def _without_empty_tables(lines: list[str]) -> str:
+    return EMPTY_TABLE.sub("", "\n".join(lines) + "\n")
 
 
 def packets(result: Result) -> dict[str, list[Packet]]:

@@ -33,7 +33,8 @@ pub use connection::{
 pub use pacing::{PacingConfig, PacingQuantum, PacingRate};
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{
-    AckCounts, AckDelay, FalseReport, GapFill, OldAcks, ReceiverConfig, RepeatedSyn, RxtAnswer,
+    AckCounts, AckDelay, AckRules, FalseReport, GapFill, OldAcks, ReceiverConfig, RepeatedSyn,
+    RxtAnswer,
 };
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,
@@ -186,6 +187,7 @@ impl Config {
     pub(crate) fn counts_delivered(&self) -> bool {
         match self.recovery.algorithm {
             Algorithm::Rack | Algorithm::Rfc9002 => true,
+            Algorithm::NewReno => self.recovery.rack.rules == RackRules::Linux,
             Algorithm::Sack => self.recovery.sack.rules != SackRules::Ns2,
             _ => false,
         }

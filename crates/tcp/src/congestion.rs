@@ -30,6 +30,7 @@ use crate::config::{
     Config, CongestionAlgorithm, CongestionConfig, CubicGrowth, CubicUndo, HalvedQuantity,
     PacingRate, SlowStartExit,
 };
+use crate::seq::Seq;
 use bbr::Bbr;
 use bbr3::Bbr3;
 use cubic::{Cubic, LinuxCubic};
@@ -232,11 +233,11 @@ impl Controller {
         self.state.on_loss(bytes, cwnd, window)
     }
 
-    /// The retransmission timer expired.
-    pub fn on_timeout(&mut self) {
+    /// The retransmission timer expired at `at`, when SND.MAX was `max`.
+    pub fn on_timeout(&mut self, at: Instant, max: Seq) {
         self.state.on_timeout();
         if let Some(hystart) = &mut self.hystart {
-            hystart.on_timeout();
+            hystart.on_timeout(at, max);
         }
     }
 

@@ -173,7 +173,7 @@ impl Receiver {
     /// while [all is in order](Self::is_in_order).
     #[inline(always)]
     pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
-        self.delayed.arrived(segment, at, &self.config.receiver);
+        self.delayed.arrived(segment, at, (true, &self.config.receiver));
         self.rcv_nxt += segment.len;
         self.read = self.rcv_nxt;
         self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
@@ -289,6 +289,9 @@ impl Receiver {
     /// The segment is dropped for its old timestamp, and acknowledged at once.
     pub fn drop_by_paws(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
+        if segment.sequence_length() > 0 {
+            self.delayed.duplicate(&self.config.receiver);
+        }
         if self.config().dsack_old && segment.sequence_length() > 0 {
             self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
         }

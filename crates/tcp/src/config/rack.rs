@@ -84,6 +84,14 @@ pub enum RackRules {
     ///   continues (`tcp_send_loss_probe`), and no round trip is required in between;
     /// - if a retransmission after a timeout is lost, fast recovery begins (`FLAG_LOST_RETRANS`);
     /// - a timeout marks the segments lost that were sent a round trip ago, without the reordering
-    ///   window, and cwnd is a segment more than the pipe (`tcp_enter_loss`).
+    ///   window, and cwnd is a segment more than the pipe (`tcp_enter_loss`);
+    /// - while retransmissions are in flight, an ACK of a late original in fast recovery marks no
+    ///   losses and releases new data only (`tcp_try_undo_partial`);
+    /// - an undo leaves retransmissions in flight, and one by D-SACKs also the marks of lost
+    ///   segments (`tcp_undo_cwnd_reduction`);
+    /// - after an undo with data missing or retransmitted no probe is sent
+    ///   (`tcp_schedule_loss_probe`).
+    ///
+    /// Without SACK, NewReno follows Linux, too (`tcp_newreno_mark_lost`).
     Linux,
 }

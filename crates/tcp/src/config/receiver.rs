@@ -60,6 +60,9 @@ pub struct ReceiverConfig {
     /// What a retransmitted SYN changes.
     #[setting(skip)]
     pub repeated_syn: RepeatedSyn,
+    /// Which segments count for delayed acknowledgments.
+    #[setting(skip)]
+    pub ack_rules: AckRules,
     /// A false report with which the receiver gains more than its share.
     #[setting(unset = "nothing")]
     pub lie: Option<FalseReport>,
@@ -74,6 +77,23 @@ pub enum OldAcks {
     /// It is accepted if it is only a tick old, or duplicates the last acknowledgment, because its
     /// SACK may be new (Linux, `tcp_disordered_ack_check`). In half a second at most one segment
     /// without data is answered, whether old or outside the window (`tcp_oow_rate_limited`).
+    Linux,
+}
+
+/// Which segments count for delayed acknowledgments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckRules {
+    /// All segments give the time between segments. `quick_acks` counts acknowledgments of data
+    /// that arrived in order.
+    #[default]
+    Common,
+    /// Linux, `net/ipv4/tcp_input.c`:
+    ///
+    /// - more than one full segment is acknowledged at once (`__tcp_ack_snd_check`);
+    /// - only the next expected segment gives the time between segments (`tcp_event_data_recv`);
+    /// - `quick_acks` counts the segments for which the window grows: those in order and, with
+    ///   SACK, those above a gap (`tcp_grow_window`, `tcp_data_queue_ofo`);
+    /// - after a duplicate 16 acknowledgments are sent at once (`tcp_data_queue`).
     Linux,
 }
 

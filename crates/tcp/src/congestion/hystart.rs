@@ -3,10 +3,11 @@
 mod linux;
 mod rfc9406;
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use super::{Acked, Window};
 use crate::config::SlowStartExit;
+use crate::seq::Seq;
 use linux::LinuxHyStart;
 use rfc9406::HyStartPlusPlus;
 
@@ -50,9 +51,9 @@ impl HyStart {
     }
 
     /// A timeout resets the `HyStart` of Linux, which also ends later slow starts (`bictcp_reset`).
-    pub fn on_timeout(&mut self) {
+    pub fn on_timeout(&mut self, at: Instant, max: Seq) {
         if let Variant::Linux(linux) = &mut self.variant {
-            *linux = LinuxHyStart::default();
+            *linux = LinuxHyStart::after_timeout(at, max);
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Sent {
     pub(super) lost: bool,
     /// Was it retransmitted in the current recovery?
     pub(super) retrans_out: bool,
+    /// Is it in RACK's list: sent since RACK last marked it lost (Linux: `tcp_tsorted_anchor`)?
+    pub(super) listed: bool,
 }
 
 impl Sent {
@@ -78,6 +80,7 @@ impl Sent {
             ever_sacked: false,
             lost: false,
             retrans_out: false,
+            listed: true,
         }
     }
 
@@ -160,6 +163,16 @@ pub struct AckFacts {
     /// When the first of the segments that it newly SACKs was sent, without retransmitted ones
     /// (Linux: `first_sackt`).
     pub sacked_sent: Option<Instant>,
+    /// When the last of these was sent (Linux: `last_sackt`).
+    pub last_sacked_sent: Option<Instant>,
+    /// When the first and the last segment were sent that it newly acknowledges, and that were
+    /// neither SACKed before nor retransmitted (Linux: `first_ackt`, `last_ackt`).
+    pub acked_sent: Option<(Instant, Instant)>,
+    /// Was any segment that it acknowledges retransmitted, SACKed before or not (Linux:
+    /// `FLAG_RETRANS_DATA_ACKED`)?
+    pub covers_retransmission: bool,
+    /// The bytes of retransmissions in flight after it (`retrans_out`); `None` if this is unknown.
+    pub retrans_out: Option<u64>,
     /// The end of the lowest segment that was never retransmitted, and that this acknowledgment is
     /// the first to acknowledge or SACK. The original of this segment arrived (Linux:
     /// `FLAG_ORIG_SACK_ACKED`).
@@ -203,10 +216,24 @@ impl AckFacts {
         }
     }
 
+    /// Updates [`Self::acked_sent`] and [`Self::covers_retransmission`]: the acknowledgment covers
+    /// `segment`.
+    #[inline]
+    pub(super) fn note_acked_sent(&mut self, segment: &Sent) {
+        if segment.was_retransmitted() {
+            self.covers_retransmission = true;
+        } else if !segment.sacked {
+            let sent = segment.first_sent;
+            let first = self.acked_sent.map_or(sent, |(first, _)| first);
+            self.acked_sent = Some((first, sent));
+        }
+    }
+
     /// Updates [`Self::sacked_sent`]: the acknowledgment SACKs `segment`.
     pub(super) fn note_sacked_sent(&mut self, segment: &Sent) {
         if !segment.was_retransmitted() {
             let sent = segment.first_sent;
+            self.last_sacked_sent = self.last_sacked_sent.max(Some(sent));
             self.sacked_sent = Some(self.sacked_sent.map_or(sent, |first| first.min(sent)));
         }
     }

@@ -38,6 +38,8 @@ pub struct Flight {
     sacked: u64,
     lost: u64,
     retrans_out: u64,
+    /// The bytes that are both lost and retransmitted.
+    lost_retrans: u64,
     /// The sequence number after the highest one SACKed.
     sacked_end: Seq,
     /// The start of the highest run of SACKed segments, which ends at `sacked_end`.
@@ -49,6 +51,9 @@ pub struct Flight {
     offers_sack: bool,
     /// Is SACK in use?
     sack: bool,
+    /// Does a retransmission count as in flight after its original was delivered or marked lost
+    /// (Linux: `TCPCB_SACKED_RETRANS` without `TCPCB_LOST`)?
+    keeps_retrans_out: bool,
 }
 
 /// The counters of a flight.
@@ -76,15 +81,23 @@ impl Flight {
             window: None,
             offers_sack: false,
             sack: false,
+            keeps_retrans_out: false,
             sacked: 0,
             lost: 0,
             retrans_out: 0,
+            lost_retrans: 0,
             sacked_end: seq,
             highest_run: seq,
             lost_end: seq,
             known: None,
             totals: Totals { acked_segments: 0, duplicates: 0 },
         }
+    }
+
+    /// A retransmission of a segment that is no longer marked lost stays in flight until it is
+    /// acknowledged, or not, as in RFC 6675 section 4.
+    pub(crate) const fn keep_retrans_out(&mut self, keep: bool) {
+        self.keeps_retrans_out = keep;
     }
 
     /// The counters so far.
@@ -248,6 +261,7 @@ impl Flight {
             known.last_sent = at;
             known.timestamp = timestamp;
             known.cause = cause;
+            known.listed = true;
             known.marked = segment.flags.has(Flags::RXT);
             known.transmissions = known.transmissions.saturating_add(1);
             index += 1;
@@ -284,6 +298,10 @@ impl Flight {
             newly_sacked: 0,
             sacked_end: None,
             sacked_sent: None,
+            last_sacked_sent: None,
+            acked_sent: None,
+            covers_retransmission: false,
+            retrans_out: None,
             original: None,
             dsack: None,
             dsack_ignored: false,
@@ -313,6 +331,9 @@ impl Flight {
             let skip = usize::from(facts.dsack.is_some());
             for block in segment.sack_blocks().skip(skip) {
                 self.mark_sacked(&block, facts, &mut on_delivered);
+            }
+            if let (Some(range), true) = (facts.dsack, self.retrans_out > 0) {
+                self.end_retrans_out(&range);
             }
         }
         self.totals.duplicates += u64::from(facts.duplicate);
@@ -348,6 +369,7 @@ impl Flight {
                 on_delivered(&segment, facts);
             }
             facts.note_original(&segment);
+            facts.note_acked_sent(&segment);
             facts.newest_acked = Some(segment);
             if facts.oldest_acked.is_none() {
                 facts.oldest_acked = Some(segment);
@@ -378,6 +400,9 @@ impl Flight {
         }
         if segment.retrans_out {
             self.retrans_out -= bytes;
+        }
+        if segment.lost && segment.retrans_out {
+            self.lost_retrans -= bytes;
         }
     }
 

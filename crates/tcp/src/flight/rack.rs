@@ -51,10 +51,14 @@ impl Flight {
                 if !sent.was_retransmitted() {
                     break;
                 }
-            } else if sent.sacked || (sent.lost && !sent.retrans_out) {
+            } else if sent.sacked
+                || (sent.lost && !sent.retrans_out)
+                || (self.keeps_retrans_out && !sent.listed)
+            {
             } else if sent.last_sent + timeout <= at {
-                losses.lost_again |= sent.retrans_out;
+                losses.lost_again |= sent.retrans_out && (sent.lost || !self.keeps_retrans_out);
                 self.mark_lost_at(index);
+                self.segments[index].listed = false;
                 losses.lost = losses.lost.or(Some(sent.seq));
             } else {
                 losses.awaited = losses.awaited.max(Some(sent.last_sent));
@@ -87,6 +91,13 @@ impl Flight {
         }
     }
 
+    /// Marks the first outstanding segment lost, unless it is.
+    pub(crate) fn mark_head_lost(&mut self) {
+        if self.head().is_some_and(|head| !head.lost) {
+            self.mark_lost_at(0);
+        }
+    }
+
     /// Marks every segment lost that is not SACKed, from `seq` on.
     pub(crate) fn mark_lost_from(&mut self, seq: Seq) {
         for index in self.index_of(seq)..self.segments.len() {
@@ -98,7 +109,7 @@ impl Flight {
 
     /// The first segment from `seq` on that is lost and was not retransmitted since.
     pub(crate) fn lost_from(&self, seq: Seq) -> Option<&Sent> {
-        if self.lost == self.retrans_out {
+        if self.lost == self.lost_retrans {
             return None;
         }
         self.segments.range(self.index_of(seq)..).find(|sent| sent.lost && !sent.retrans_out)
@@ -108,10 +119,19 @@ impl Flight {
     fn mark_lost_at(&mut self, index: usize) {
         let sent = &mut self.segments[index];
         let bytes = u64::from(sent.len);
-        if !core::mem::replace(&mut sent.lost, true) {
+        let was_lost = core::mem::replace(&mut sent.lost, true);
+        if !was_lost {
             self.lost += bytes;
         }
-        if core::mem::take(&mut sent.retrans_out) {
+        if !sent.retrans_out {
+        } else if was_lost {
+            sent.retrans_out = false;
+            self.retrans_out -= bytes;
+            self.lost_retrans -= bytes;
+        } else if self.keeps_retrans_out {
+            self.lost_retrans += bytes;
+        } else {
+            sent.retrans_out = false;
             self.retrans_out -= bytes;
         }
     }

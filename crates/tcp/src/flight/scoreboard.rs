@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::known::KnownBlocks;
-use super::{AckFacts, Flight, Sent};
+use super::{AckFacts, DsackBlock, Flight, Sent};
 use crate::seq::Seq;
 
 /// How much data SACKed above a segment makes it lost; either threshold is enough.
@@ -57,11 +57,14 @@ impl Flight {
             facts.sacked_end = facts.sacked_end.max(Some(segment.end()));
             facts.note_original(segment);
             facts.note_sacked_sent(segment);
-            if core::mem::take(&mut segment.lost) {
+            let was_lost = core::mem::take(&mut segment.lost);
+            if was_lost {
                 self.lost -= bytes;
             }
-            if core::mem::take(&mut segment.retrans_out) {
+            if segment.retrans_out && (was_lost || !self.keeps_retrans_out) {
+                segment.retrans_out = false;
                 self.retrans_out -= bytes;
+                self.lost_retrans -= if was_lost { bytes } else { 0 };
             }
             segment.sacked = true;
             segment.ever_sacked = true;
@@ -91,6 +94,7 @@ impl Flight {
             if !segment.sacked && !segment.lost {
                 segment.lost = true;
                 self.lost += u64::from(segment.len);
+                self.lost_retrans += if segment.retrans_out { u64::from(segment.len) } else { 0 };
             }
         }
         self.lost_end = end;
@@ -127,6 +131,7 @@ impl Flight {
             if !segment.retrans_out && !segment.sacked {
                 segment.retrans_out = true;
                 self.retrans_out += u64::from(segment.len);
+                self.lost_retrans += if segment.lost { u64::from(segment.len) } else { 0 };
             }
         }
     }
@@ -140,8 +145,30 @@ impl Flight {
             segment.lost = false;
             segment.retrans_out = false;
         }
-        self.lost = 0;
-        self.retrans_out = 0;
+        (self.lost, self.retrans_out, self.lost_retrans) = (0, 0, 0);
+        self.lost_end = self.una;
+    }
+
+    /// A D-SACK shows that the retransmissions in `range` have arrived (Linux: `tcp_sacktag_one`).
+    pub(super) fn end_retrans_out(&mut self, range: &DsackBlock) {
+        let first = self.first_from(range.start.max(self.una));
+        for segment in self.segments.range_mut(first..) {
+            if segment.end() > range.end {
+                break;
+            }
+            if segment.sacked && core::mem::take(&mut segment.retrans_out) {
+                self.retrans_out -= u64::from(segment.len);
+                self.lost_retrans -= if segment.lost { u64::from(segment.len) } else { 0 };
+            }
+        }
+    }
+
+    /// Clears the marks of lost segments. Retransmissions stay in flight.
+    pub(crate) fn unmark_lost(&mut self) {
+        for segment in &mut self.segments {
+            segment.lost = false;
+        }
+        (self.lost, self.lost_retrans) = (0, 0);
         self.lost_end = self.una;
     }
 

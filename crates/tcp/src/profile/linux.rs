@@ -6,7 +6,7 @@ use super::Sysctl;
 use super::behaviour::{Behaviour, Profile, initial_segments, restarts_when_idle, sets};
 use super::receivers::{NO_RXT, delayed, dsack, every_two_counted};
 use crate::config::{
-    AckDelay, AfterClose, AfterSyn, Algorithm, CongestionAlgorithm, CongestionAvoidance,
+    AckDelay, AckRules, AfterClose, AfterSyn, Algorithm, CongestionAlgorithm, CongestionAvoidance,
     CubicGrowth, CubicUndo, EchoRule, EcnFallback, FullAck, HalvedQuantity, Halving, Handshake,
     LossWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction,
     ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling,
@@ -65,7 +65,7 @@ const SENDS: &[Behaviour] = &[
     }),
     sets(
         "CUBIC with HyStart, whose curve no undo restores",
-        "Linux 6, net/ipv4/tcp_cubic.c; not modelled: half a ms more for trains where a device has GSO",
+        "Linux 6, net/ipv4/tcp_cubic.c",
         |c| {
             c.congestion.control = CongestionAlgorithm::Cubic;
             c.congestion.cubic.undo = CubicUndo::Linux;
@@ -164,6 +164,11 @@ const RECEIVES: &[Behaviour] = &[
         "an ACK every two full segments, counted in bytes",
         "Linux 6, __tcp_ack_snd_check",
         every_two_counted,
+    ),
+    sets(
+        "more than a full segment is acknowledged at once, and so is what follows a duplicate",
+        "Linux 6, __tcp_ack_snd_check, tcp_event_data_recv and tcp_data_queue",
+        |c| c.receiver.ack_rules = AckRules::Linux,
     ),
     sets(
         "16 ACKs are sent at once, as for a large window",

@@ -4,11 +4,14 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{AckCounts, AckDelay, ReceiverConfig};
+use crate::config::{AckCounts, AckDelay, AckRules, ReceiverConfig};
 use crate::segment::{Flags, Segment};
 
 /// The shortest delay of Linux, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
+
+/// The acknowledgments that Linux sends at once after a duplicate (`TCP_MAX_QUICKACKS`).
+const MAX_QUICKACKS: u32 = 16;
 
 /// When the next acknowledgment is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +32,11 @@ pub(super) struct DelayedAck {
     segments: u32,
     /// The largest payload so far, which is assumed to be a full segment.
     full: u32,
-    /// The number of acknowledgments of data sent so far.
+    /// The number of acknowledgments of data sent so far; in Linux, of segments for which the
+    /// window grows.
     acknowledgments: u32,
+    /// The number of further acknowledgments that a duplicate makes quick (`icsk_ack.quick`).
+    quick: u32,
     /// Present if the delay adapts to the time between segments.
     ato: Option<Box<Ato>>,
 }
@@ -55,9 +61,17 @@ impl Ato {
 }
 
 impl DelayedAck {
-    /// A segment with data arrived, in order or not.
+    /// A segment with data arrived. `is_next`: it begins with the next expected byte.
     #[inline(always)]
-    pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
+    pub(super) fn arrived(
+        &mut self,
+        segment: &Segment,
+        at: Instant,
+        (is_next, config): (bool, &ReceiverConfig),
+    ) {
+        if !is_next && config.ack_rules == AckRules::Linux {
+            return;
+        }
         self.full = self.full.max(segment.len);
         if config.ack_delay == AckDelay::Adaptive {
             match &mut self.ato {
@@ -79,16 +93,39 @@ impl DelayedAck {
     ) -> AckDue {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
-        let enough = match config.ack_counts {
-            AckCounts::Segments => self.segments >= config.ack_every,
-            AckCounts::Bytes => self.bytes >= u64::from(config.ack_every) * u64::from(self.full),
+        let full = u64::from(self.full);
+        let enough = match (config.ack_counts, config.ack_rules) {
+            (AckCounts::Segments, _) => self.segments >= config.ack_every,
+            (AckCounts::Bytes, AckRules::Common) => {
+                self.bytes >= u64::from(config.ack_every) * full
+            }
+            (AckCounts::Bytes, AckRules::Linux) => {
+                self.bytes > u64::from(config.ack_every.saturating_sub(1)) * full
+            }
         };
-        let quick = self.acknowledgments < config.quick_acks;
+        let quick = self.acknowledgments < config.quick_acks || self.quick > 0;
         let pushed = config.ack_pushed_at_once && segment.flags.has(Flags::PSH);
         match due {
             _ if enough || quick || pushed || segment.flags.has(Flags::FIN) => AckDue::Now,
             AckDue::No => AckDue::At(self.deadline(at, config)),
             due => due,
+        }
+    }
+
+    /// A segment arrived while a gap is open. `grows`: the window of Linux grows for it.
+    pub(super) const fn out_of_order(&mut self, config: &ReceiverConfig, grows: bool) {
+        if matches!(config.ack_rules, AckRules::Linux) && grows {
+            self.acknowledgments = self.acknowledgments.saturating_add(1);
+        }
+    }
+
+    /// A duplicate arrived (Linux: `tcp_enter_quickack_mode`).
+    pub(super) fn duplicate(&mut self, config: &ReceiverConfig) {
+        if config.ack_rules == AckRules::Linux {
+            self.quick = MAX_QUICKACKS;
+            if let Some(ato) = &mut self.ato {
+                ato.ato = SHORTEST;
+            }
         }
     }
 
@@ -115,6 +152,7 @@ impl DelayedAck {
         if self.segments > 0 {
             self.acknowledgments = self.acknowledgments.saturating_add(1);
         }
+        self.quick = self.quick.saturating_sub(1);
         (self.segments, self.bytes) = (0, 0);
     }
 }

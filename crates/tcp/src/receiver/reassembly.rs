@@ -58,10 +58,11 @@ impl Receiver {
         if segment.flags.has(Flags::FIN) {
             self.note_fin(&range);
         }
-        self.delayed.arrived(segment, at, &self.config.receiver);
+        let is_next = range.start == self.rcv_nxt;
+        self.delayed.arrived(segment, at, (is_next, &self.config.receiver));
         let fits = range.end <= self.rcv_wnd_edge;
         // The common case: the next expected segment, with nothing queued.
-        if range.start == self.rcv_nxt && self.queued.is_empty() && fits {
+        if is_next && self.queued.is_empty() && fits {
             self.rcv_nxt = range.end;
             self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
             return;
@@ -87,7 +88,12 @@ impl Receiver {
         let edge = self.fin.map_or(self.rcv_wnd_edge, |fin| self.rcv_wnd_edge.min(fin + 1));
         let rest = range.start.max(self.rcv_nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
+        if range.end <= before {
+            self.delayed.duplicate(&self.config.receiver);
+        }
         if queues {
+            let grows = self.config.sack || range.start == before;
+            self.delayed.out_of_order(&self.config.receiver, grows);
             self.queue(rest);
             self.remember_sack_blocks(range.clone());
         }

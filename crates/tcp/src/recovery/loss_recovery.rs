@@ -1,6 +1,6 @@
 //! The interface of a loss recovery.
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use super::rfc9002::Transmission;
 use super::tlp::{ProbeStep, TailLossProbe};
@@ -29,6 +29,9 @@ pub(crate) trait LossRecovery {
 
     /// The acknowledgment is the first to report the delivery of `sent`.
     fn on_delivered(&mut self, _sent: &Sent, _ack: &AckFacts, _: (&Recovery, &RecoveryConfig)) {}
+
+    /// The acknowledgment at `at` gives this round trip.
+    fn on_round_trip(&mut self, _rtt: Duration, _at: Instant, _: &RecoveryConfig) {}
 
     /// All deliveries of the acknowledgment have been reported. Returns whether its D-SACK must be
     /// ignored.
@@ -69,6 +72,27 @@ pub(crate) trait LossRecovery {
 
     /// The reduction is undone: the segments marked lost were not lost.
     fn on_undo(&mut self) {}
+
+    /// The last reduction is undone, by F-RTO or by another detector. Returns whether fast recovery
+    /// continues.
+    fn keeps_state_on_undo(&mut self, _: &Recovery, _: &Flight, _by_frto: bool) -> bool {
+        false
+    }
+
+    /// Is the reduction of the current recovery undone, so that its end does not set cwnd?
+    fn is_undone(&self) -> bool {
+        false
+    }
+
+    /// Does a recovery from a timeout continue that F-RTO cannot see?
+    fn is_in_loss(&self) -> bool {
+        false
+    }
+
+    /// The bytes that the current acknowledgment delivers, if the scoreboard does not tell.
+    fn delivered(&self) -> Option<u64> {
+        None
+    }
 
     /// Clears all losses, and stops the timers.
     fn forget_losses(&mut self, _timers: &mut TimerTable, _flight: &mut Flight) {}

@@ -6,6 +6,7 @@
 
 mod context;
 mod early_retransmit;
+mod linux_reno;
 mod loss_recovery;
 mod newreno;
 mod rack;
@@ -19,7 +20,7 @@ mod tlp;
 
 use alloc::boxed::Box;
 
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 
 use crate::config::{Algorithm, Config, RackRules, RecoveryConfig, SackRules};
 use crate::estimate::Estimate;
@@ -27,6 +28,7 @@ use crate::flight::{AckFacts, Flight, Sent};
 use crate::seq::Seq;
 use crate::timer::TimerTable;
 pub(crate) use context::Context;
+use linux_reno::LinuxReno;
 pub(crate) use loss_recovery::{
     AfterTimeout, Entry, LossRecovery, NextSeg, RecoveryAction, Retransmit,
 };
@@ -47,6 +49,7 @@ pub(crate) enum AnyRecovery {
     Tahoe(Tahoe),
     Reno(Reno),
     NewReno(NewReno),
+    LinuxReno(Box<LinuxReno>),
     Sack(Sack),
     Sack1(Sack1),
     Rack(Box<Rack>),
@@ -61,6 +64,7 @@ macro_rules! delegate {
             AnyRecovery::Tahoe($owner) => $answer,
             AnyRecovery::Reno($owner) => $answer,
             AnyRecovery::NewReno($owner) => $answer,
+            AnyRecovery::LinuxReno($owner) => $answer,
             AnyRecovery::Sack($owner) => $answer,
             AnyRecovery::Sack1($owner) => $answer,
             AnyRecovery::Rack($owner) => $answer,
@@ -101,6 +105,9 @@ dispatch! {
         fn has_reordered_beyond(dupthresh: u32) -> bool;
         fn is_time_based() -> bool;
         fn may_probe() -> bool;
+        fn is_undone() -> bool;
+        fn is_in_loss() -> bool;
+        fn delivered() -> Option<u64>;
         fn probe_timeout(config: &Config) -> Option<Duration>;
         fn pto_count() -> Option<u32>;
         fn set_loss_detection_timer(outstanding: bool, cx: &mut Context<'_>);
@@ -118,6 +125,8 @@ dispatch! {
         fn on_sent(sent: &Transmission);
         fn on_retransmission(seq: Seq, timestamp: u32, flight: &mut Flight);
         fn on_undo();
+        fn keeps_state_on_undo(recovery: &Recovery, flight: &Flight, by_frto: bool) -> bool;
+        fn on_round_trip(rtt: Duration, at: Instant, config: &RecoveryConfig);
         fn forget_losses(timers: &mut TimerTable, flight: &mut Flight);
         fn next_seg(recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg>;
         fn probe() -> Option<&mut TailLossProbe>;
@@ -133,6 +142,7 @@ impl AnyRecovery {
         match (config.algorithm, config.sack.rules, config.rack.rules) {
             (Algorithm::Tahoe, ..) => Self::Tahoe(Tahoe),
             (Algorithm::Reno, ..) => Self::Reno(Reno),
+            (Algorithm::NewReno, _, RackRules::Linux) => Self::LinuxReno(Box::default()),
             (Algorithm::NewReno, ..) => Self::NewReno(NewReno::default()),
             (Algorithm::Sack, SackRules::Ns2, _) => Self::Sack1(Sack1::default()),
             (Algorithm::Sack, SackRules::Rfc3517 | SackRules::Rfc6675, _) => {

@@ -203,10 +203,13 @@ impl LossRecovery for Rack {
 impl Rack {
     /// Step 1: `RACK_update_min_RTT`.
     fn update_min_rtt(&mut self, sent: &Sent, at: Instant, config: &RackConfig) {
-        if sent.was_retransmitted() {
-            return;
+        if !sent.was_retransmitted() {
+            self.note_min_rtt(at - sent.last_sent, at, config);
         }
-        let rtt = at - sent.last_sent;
+    }
+
+    /// Takes a round trip that was measured at `at`.
+    fn note_min_rtt(&mut self, rtt: Duration, at: Instant, config: &RackConfig) {
         let outdated = |since| config.min_rtt_window.is_some_and(|window| at - since > window);
         match self.min_rtt {
             Some((least, since)) if least < rtt && !outdated(since) => {}

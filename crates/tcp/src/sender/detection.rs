@@ -8,13 +8,14 @@ use rtolab_time::Instant;
 use super::outcome::DetectionOutcome;
 use super::responding::Detection;
 use super::{SendPermission, Sender, detectors_of};
+use crate::config::RackRules;
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::spurious::{
-    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, GoBack, Requirement,
-    Resumption, Step2Window, Verdict,
+    Advice, Beginning, DetectorId, DetectorSet, Episode, EpisodeKind, FrtoVariant, GoBack,
+    Requirement, Resumption, Step2Window, Verdict,
 };
 
 impl Sender {
@@ -174,6 +175,10 @@ impl Sender {
                 return DetectionOutcome::None;
             }
             Advice::Hold => self.permission = SendPermission::New(0),
+            Advice::SendTwoNew(_) if self.has_linux_recovery() => {
+                self.permission = SendPermission::NewInWindow;
+                return DetectionOutcome::None;
+            }
             Advice::SendTwoNew(window) => self.permit_new_segments(SendPermission::New(2), window),
             Advice::SendFallback(what, window) => {
                 self.permit_new_segments(SendPermission::Fallback(what), window);
@@ -237,6 +242,21 @@ impl Sender {
             self.stop_frto();
         }
         outcome
+    }
+
+    /// Does F-RTO leave the window and the losses to the rules of Linux (`tcp_process_loss`)?
+    fn has_linux_recovery(&self) -> bool {
+        self.config.frto == Some(FrtoVariant::Linux)
+            && self.loss_recovery.is_time_based()
+            && self.config.recovery.rack.rules == RackRules::Linux
+    }
+
+    /// The last timeout is undone, with SND.UNA at `una`. The next one begins F-RTO anew, unless
+    /// the recovery continues.
+    pub(super) fn forget_frto(&mut self, una: Seq) {
+        if let Some(frto) = self.frto.as_mut().filter(|_| !self.loss_recovery.is_in_loss()) {
+            frto.on_undo(una);
+        }
     }
 
     /// Ends F-RTO: only the windows limit the sender.

@@ -79,17 +79,19 @@ impl Sender {
     #[inline(always)]
     fn sample_on_fast_path(&mut self, ack: &FastPathAck, at: Instant) {
         let sent = match (self.config.rto.sampling, ack.echo) {
-            (Sampling::Linux, Some(echo)) => ack.sent.or_else(|| Some(self.instant_of(echo, at))),
             (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, at)),
-            (Sampling::EveryAck | Sampling::Linux, None) => ack.sent,
+            (Sampling::Linux, _) | (Sampling::EveryAck, None) => ack.sent,
             (Sampling::OncePerWindow | Sampling::EverySegment, _) => {
                 let timed = self.timed.take_if(|(seq, _)| *seq < self.flight.una());
                 timed.map(|(_, sent)| sent)
             }
         };
-        let Some(sent) = sent else { return };
+        let echo = ack.echo.filter(|_| self.config.rto.sampling == Sampling::Linux);
+        let measured = sent.map(|sent| self.rtt.measure(sent, at));
+        let Some(rtt) = measured.or_else(|| echo.map(|echo| self.echoed_rtt(echo, at))) else {
+            return;
+        };
         self.rtt.expect_samples(ack.flight_size, self.window.smss());
-        let rtt = self.rtt.measure(sent, at);
         self.rtt.sample(rtt, self.flight.una(), self.flight.max());
     }
 

@@ -96,6 +96,7 @@ impl Sender {
     /// Passes a round-trip sample to congestion control.
     #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Duration, facts: &AckFacts) {
+        self.loss_recovery.on_round_trip(rtt, facts.at, &self.config.recovery);
         if let Some(controller) = &mut self.controller {
             controller.on_rtt(rtt, facts.at, facts.acks_syn());
         }

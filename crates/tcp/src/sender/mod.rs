@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 pub use crate::ca_state::CaState;
-use crate::config::{AfterSyn, Config, HalvedQuantity, RtoFloor};
+use crate::config::{AfterSyn, Config, HalvedQuantity, RackRules, RtoFloor};
 use crate::congestion::{Controller, Window};
 use crate::event::{Event, Retransmission};
 use crate::flight::{AckFacts, Cause, Flight};
@@ -78,6 +78,8 @@ enum SendPermission {
     Windows,
     /// This many new segments only, whatever the congestion window.
     New(u32),
+    /// New segments only, as far as the windows allow (Linux: `REXMIT_NEW`).
+    NewInWindow,
     /// This segment only, in place of new segments.
     Fallback(Fallback),
 }
@@ -192,9 +194,11 @@ impl Sender {
     pub fn new(config: Arc<Config>) -> Self {
         let window = Window::new(&config.window, u32::from(config.mss), false);
         let rtt = RttEstimator::new(config.clone());
+        let mut flight = Flight::default();
+        flight.keep_retrans_out(config.recovery.rack.rules == RackRules::Linux);
         Self {
             saved: None,
-            flight: Flight::default(),
+            flight,
             window,
             rtt,
             recovery: Recovery::default(),

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 use super::Sender;
 use super::ecn::is_ece;
@@ -65,7 +65,7 @@ impl Sender {
         if self.has_model() {
             self.run_model(&ack);
         } else if self.can_grow(&ack, (phase, outcome), reducing) {
-            self.grow_window(&ack, credits);
+            self.grow_window(&ack, self.loss_recovery.delivered().unwrap_or(credits));
         }
         if ack.is_new() {
             self.end_episode(phase, outcome);
@@ -126,6 +126,7 @@ impl Sender {
             true => flight.note_acked(&segment.without_sack(), &mut ack, on_delivered),
         }
         ack.dsack_ignored = loss_recovery.end_ack(&ack, &config.recovery, window.smss());
+        ack.retrans_out = loss_recovery.is_time_based().then(|| flight.retrans_out());
         (ack, timed)
     }
 
@@ -190,27 +191,27 @@ impl Sender {
     /// Takes an RTT sample (RFC 6298 section 3, RFC 7323 section 4). With
     /// [`Sampling::EverySegment`] it takes one for each send time in `timed`.
     fn sample(&mut self, facts: &AckFacts, timed: &[Instant]) {
+        if self.config.rto.sampling == Sampling::Linux {
+            return self.sample_as_linux(facts);
+        }
         let sent = match (self.config.rto.sampling, facts.echo) {
             (Sampling::EverySegment, _) => {
                 timed.last().copied().filter(|_| !facts.acks_retransmission)
             }
-            (Sampling::EveryAck, Some(echo)) => Some(self.instant_of(echo, facts.at)),
-            (Sampling::EveryAck, None) if facts.acks_retransmission => None,
-            (Sampling::EveryAck, None) => facts.oldest_acked.map(|segment| segment.first_sent),
-            (Sampling::Linux, echo) => self.linux_sample(facts, echo),
+            (Sampling::EveryAck | Sampling::Linux, Some(echo)) => {
+                Some(self.instant_of(echo, facts.at))
+            }
+            (Sampling::EveryAck | Sampling::Linux, None) if facts.acks_retransmission => None,
+            (Sampling::EveryAck | Sampling::Linux, None) => {
+                facts.oldest_acked.map(|segment| segment.first_sent)
+            }
             (Sampling::OncePerWindow, _) => self
                 .timed
                 .filter(|(seq, _)| *seq < facts.ack)
                 .inspect(|_| self.timed = None)
                 .map(|(_, sent)| sent),
         };
-        if facts.acks_syn() && !self.config.rto.sample_handshake {
-            return;
-        }
-        let Some(sent) = sent else { return };
-        if let Some(probe) = self.loss_recovery.probe() {
-            probe.on_rtt_sample();
-        }
+        let Some(sent) = sent.filter(|_| self.may_sample(facts)) else { return };
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss());
         let earlier = timed.len().saturating_sub(1);
         for sent in timed[..earlier].iter().chain([&sent]) {
@@ -218,20 +219,55 @@ impl Sender {
             self.rtt.sample(rtt, self.flight.una(), self.flight.max());
             self.note_round_trip(rtt, facts);
         }
-        let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
-        if let Some(adaptation) = self.rto_adaptation.take_if(|adaptation| new(adaptation.from)) {
-            self.rtt.adapt(adaptation.before, self.rtt.measure(sent, facts.at));
-        }
+        self.adapt_rto(self.rtt.measure(sent, facts.at), facts);
     }
 
-    /// The send time of the segment from which Linux takes its RTT sample (`tcp_ack_update_rtt`);
-    /// `None` if it takes none. If an ACK does not advance SND.UNA, its echo belongs to an earlier
-    /// segment and gives no sample.
-    fn linux_sample(&self, facts: &AckFacts, echo: Option<u32>) -> Option<Instant> {
-        let oldest = facts.oldest_acked.filter(|_| !facts.acks_retransmission);
-        let sent = oldest.map(|segment| segment.first_sent).or(facts.sacked_sent);
-        let echoed = || echo.filter(|_| facts.is_new());
-        sent.or_else(|| echoed().map(|echo| self.instant_of(echo, facts.at)))
+    /// Takes the RTT sample of Linux (`tcp_ack_update_rtt`): of the first segment that is
+    /// acknowledged, else of the first SACKed, else of the echo. Congestion control and RACK
+    /// receive that of the last one (`ca_rtt_us`).
+    fn sample_as_linux(&mut self, facts: &AckFacts) {
+        let acked = facts.acked_sent.filter(|_| !facts.covers_retransmission);
+        let sacked = facts.sacked_sent.zip(facts.last_sacked_sent);
+        let sent = match (acked, sacked) {
+            (Some((first, last)), None) => Some((first, last)),
+            (Some((first, _)), Some((_, last))) | (None, Some((first, last))) => {
+                Some((first, last))
+            }
+            (None, None) => None,
+        };
+        let measured =
+            sent.map(|(first, last)| [first, last].map(|sent| self.rtt.measure(sent, facts.at)));
+        // If an ACK does not advance SND.UNA, its echo belongs to an earlier segment.
+        let echo = facts.echo.filter(|echo| *echo != 0 && facts.is_new());
+        let rtts = measured.or_else(|| echo.map(|echo| [self.echoed_rtt(echo, facts.at); 2]));
+        let Some([first, last]) = rtts.filter(|_| self.may_sample(facts)) else { return };
+        self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss());
+        self.rtt.sample(first, self.flight.una(), self.flight.max());
+        self.note_round_trip(last, facts);
+        self.adapt_rto(first, facts);
+    }
+
+    /// The age of an echoed TSval: whole ticks, at least one (Linux: `tcp_rtt_tsopt_us`).
+    pub(super) fn echoed_rtt(&self, echo: u32, at: Instant) -> Duration {
+        let age = self.timestamp(at).wrapping_sub(echo).max(1);
+        self.config.timestamp.tick.saturating_mul(u64::from(age))
+    }
+
+    /// May the acknowledgment give an RTT sample? That of the SYN may not in some stacks.
+    fn may_sample(&mut self, facts: &AckFacts) -> bool {
+        let may = !facts.acks_syn() || self.config.rto.sample_handshake;
+        if let Some(probe) = self.loss_recovery.probe().filter(|_| may) {
+            probe.on_rtt_sample();
+        }
+        may
+    }
+
+    /// Adapts the estimate after a spurious timeout to the first round trip of new data.
+    fn adapt_rto(&mut self, rtt: Duration, facts: &AckFacts) {
+        let new = |from| facts.oldest_acked.is_some_and(|oldest| oldest.seq >= from);
+        if let Some(adaptation) = self.rto_adaptation.take_if(|adaptation| new(adaptation.from)) {
+            self.rtt.adapt(adaptation.before, rtt);
+        }
     }
 
     /// TSval at this time, from the timestamp clock of this end (RFC 7323 section 5.4).

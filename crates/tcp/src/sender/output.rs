@@ -125,7 +125,11 @@ impl Sender {
     #[inline(always)]
     fn choose(&mut self, at: Instant) -> Option<Chunk> {
         if let Some(cause) = self.retransmit_head.take() {
-            return self.chunk_at(self.first_retransmission(), cause);
+            let seq = match cause {
+                Cause::Timeout => self.flight.una(),
+                _ => self.first_retransmission(),
+            };
+            return self.chunk_at(seq, cause);
         }
         if let Some(probe) = self.choose_probe() {
             return Some(probe);
@@ -134,6 +138,12 @@ impl Sender {
             let chunk = if count > 0 { self.new_chunk() } else { None };
             self.permission = SendPermission::New(count - u32::from(chunk.is_some()));
             return chunk;
+        }
+        if self.permission == SendPermission::NewInWindow {
+            let chunk = self.choose_new_in_window();
+            if chunk.is_some() || self.permission == SendPermission::NewInWindow {
+                return chunk;
+            }
         }
         if let SendPermission::Fallback(fallback) = self.permission {
             return self.choose_fallback(fallback);
@@ -198,6 +208,17 @@ impl Sender {
             self.recovery.limited += u64::from(chunk.len);
         }
         Some(chunk)
+    }
+
+    /// The next chunk of new data in step 2 b of F-RTO. If the window allows none at all, F-RTO
+    /// ends (Linux: `tcp_xmit_recovery`).
+    fn choose_new_in_window(&mut self) -> Option<Chunk> {
+        let has_room = self.outstanding() + self.window.smss() <= self.window.cwnd();
+        let chunk = if has_room { self.new_chunk() } else { None };
+        if chunk.is_none() && self.flight.max() <= self.recovery.recover {
+            self.stop_frto();
+        }
+        chunk
     }
 
     /// The next chunk that was never sent, if there is one, the SYN is acknowledged, and the

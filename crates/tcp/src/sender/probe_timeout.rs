@@ -90,9 +90,9 @@ impl Sender {
 
     /// Congestion is persistent (section 7.6.2): cwnd falls to kMinimumWindow, and slow start
     /// begins.
-    pub(super) fn collapse_window(&mut self) {
+    pub(super) fn collapse_window(&mut self, at: Instant) {
         if let Some(controller) = &mut self.controller {
-            controller.on_timeout();
+            controller.on_timeout(at, self.flight.max());
         }
         self.window.set_segments(2);
         self.recovery.leave();

@@ -5,7 +5,7 @@ use rtolab_time::Instant;
 
 use super::outcome::DetectionOutcome;
 use super::{Chunk, Sender};
-use crate::config::{FullAck, RecoveryConfig};
+use crate::config::{FullAck, RackRules, RecoveryConfig};
 use crate::event::Event;
 use crate::flight::{AckFacts, Cause, Sent};
 use crate::recovery::{
@@ -120,7 +120,7 @@ impl Sender {
             }
             RecoveryAction::Enter(entry) => self.enter_recovery(&entry, at),
             RecoveryAction::SlowStart => self.retransmit_in_slow_start(at),
-            RecoveryAction::Collapse => self.collapse_window(),
+            RecoveryAction::Collapse => self.collapse_window(at),
         }
     }
 
@@ -164,7 +164,7 @@ impl Sender {
         self.window.increase_cwnd(entry.inflation);
         self.retransmit(entry.retransmit, Cause::FastRetransmit);
         if entry.persistent {
-            self.collapse_window();
+            self.collapse_window(at);
         }
     }
 
@@ -211,6 +211,7 @@ impl Sender {
         let was_time_based = self.loss_recovery.is_time_based();
         let had_probe_timeout = self.loss_recovery.pto_count().is_some();
         self.loss_recovery.reconfigure(config);
+        self.flight.keep_retrans_out(config.rack.rules == RackRules::Linux);
         let has_probe_timeout = self.loss_recovery.pto_count().is_some();
         match (was_time_based, self.loss_recovery.is_time_based()) {
             (false, false) => {}

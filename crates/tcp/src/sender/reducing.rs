@@ -131,6 +131,7 @@ impl Sender {
         let unsacked = flight_size - facts.sacked_before;
         let delivered = unsacked - (self.flight.size() - self.flight.sacked());
         let delivered = delivered + self.delivered_twice(facts);
+        let delivered = self.loss_recovery.delivered().unwrap_or(delivered);
         if self.is_in_prr_for_ece() {
             if delivered > 0 {
                 self.update_prr(delivered, facts.is_new());
@@ -138,7 +139,8 @@ impl Sender {
             return;
         }
         if !self.recovery.is_in_fast_recovery() {
-            if self.reduction.end_prr() || recovering {
+            let ends = self.reduction.end_prr() || recovering;
+            if ends && !self.loss_recovery.is_undone() {
                 self.window.set_cwnd(self.window.ssthresh());
             }
             return;

@@ -127,7 +127,7 @@ impl Sender {
             return DetectionOutcome::None;
         };
         self.resume(detection);
-        if context.is_of_fast_retransmit() {
+        if context.is_of_fast_retransmit() && !self.loss_recovery.is_time_based() {
             self.flight.clear_losses();
         }
         self.apply(&action, facts);
@@ -240,11 +240,17 @@ impl Sender {
         self.model_resumes();
         self.timed_out_at = None;
         self.nxt = self.flight.max();
-        self.recovery.leave();
-        self.reduction.end_prr();
+        let by_frto = detection.resumption.is_some();
+        let keeps = self.loss_recovery.keeps_state_on_undo(&self.recovery, &self.flight, by_frto);
+        if !keeps {
+            self.recovery.leave();
+            self.reduction.end_prr();
+        }
+        self.forget_frto(self.flight.una());
         self.loss_recovery.forget_losses(&mut self.timers, &mut self.flight);
         let before = self.flight.una() - 1;
         match self.config.recover_on_undo {
+            _ if keeps || self.loss_recovery.is_in_loss() => {}
             RecoverOnUndo::Keep => {}
             RecoverOnUndo::Reset => self.recovery.recover = before,
             RecoverOnUndo::Discount => {

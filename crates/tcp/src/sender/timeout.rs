@@ -150,13 +150,14 @@ impl Sender {
             ecn.on_reduction();
         }
         if let Some(controller) = &mut self.controller {
-            controller.on_timeout();
+            controller.on_timeout(at, self.flight.max());
         }
         let expiry = Expiry {
             una: head.seq,
             end: head.end(),
             max: self.flight.max(),
-            in_fast_recovery: self.recovery.is_in_fast_recovery(),
+            in_fast_recovery: self.recovery.is_in_fast_recovery()
+                || self.loss_recovery.is_in_loss(),
             sack: self.config.sack && self.flight.uses_sack(),
             timestamp: self.timestamp(at),
             probed: self.outstanding_probe().map(|sent| sent.seq),
@@ -174,7 +175,8 @@ impl Sender {
     /// Has fast recovery reduced the window already, where one reduction per window is configured?
     fn is_second_reduction_in_window(&self) -> bool {
         let once = self.config.window.repeated_timeout == RepeatedTimeout::OncePerWindow;
-        once && self.recovery.is_in_fast_recovery()
+        let is_unfinished = self.flight.una() < self.recovery.recover;
+        once && self.recovery.is_in_fast_recovery() && is_unfinished
     }
 
     /// Enters F-RTO, if configured, and sets cwnd to the loss window.
@@ -202,5 +204,8 @@ impl Sender {
         self.nxt = self.flight.max();
         self.recovery.leave();
         self.loss_recovery.forget_losses(&mut self.timers, &mut self.flight);
+        if self.loss_recovery.is_time_based() {
+            self.flight.clear_losses();
+        }
     }
 }

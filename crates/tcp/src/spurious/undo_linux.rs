@@ -11,8 +11,8 @@
 //!
 //! "The echo is older": than the first retransmission (`retrans_stamp`, `tcp_packet_delayed`). "All
 //! is reported": as many duplicates as there were retransmissions (`undo_retrans` is zero). In Loss
-//! the test precedes F-RTO. Unlike in Linux, a SACKed retransmission counts in `retrans_out` until
-//! it is acknowledged cumulatively.
+//! the test precedes F-RTO. A detector that only observes counts a SACKed retransmission in
+//! `retrans_out` until it is acknowledged cumulatively.
 
 use alloc::vec::Vec;
 
@@ -36,6 +36,8 @@ pub struct UndoLinux {
     retrans_stamp: Option<u32>,
     /// The ranges of the retransmitted segments.
     retransmitted: Vec<(Seq, Seq)>,
+    /// The ranges of the segments that tail loss probes retransmitted. They set no `retrans_stamp`.
+    probed: Vec<(Seq, Seq)>,
     /// Has any acknowledgment arrived?
     ack_seen: bool,
     /// Has any acknowledgment echoed a timestamp?
@@ -65,17 +67,27 @@ impl UndoLinux {
         }
         self.undo_marker = episode.seq;
         self.retransmitted.retain(|(_, end)| *end > episode.seq);
-        self.undo_retrans = self.retransmitted.len() as u32;
+        self.probed.retain(|(_, end)| *end > episode.seq);
+        self.undo_retrans = (self.retransmitted.len() + self.probed.len()) as u32;
         if self.retransmitted.is_empty() {
             self.retrans_stamp = None;
         }
+    }
+
+    /// Counts a retransmission.
+    fn count(&mut self, episode: &Episode) {
+        if self.episode.is_none_or(|(number, _)| number != episode.number) {
+            self.begin(episode);
+        }
+        self.undo_retrans += 1;
     }
 
     /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
     fn counts(&self, range: &DsackBlock, una_before: Seq) -> bool {
         let overlaps = |(start, end): &(Seq, Seq)| *start < range.end && range.start < *end;
         let below = range.end <= una_before;
-        range.end > self.undo_marker && (below || self.retransmitted.iter().any(overlaps))
+        let mut known = self.retransmitted.iter().chain(&self.probed);
+        range.end > self.undo_marker && (below || known.any(overlaps))
     }
 
     fn evidence(&mut self, ack: &AckFacts) -> Evidence {
@@ -92,8 +104,9 @@ impl UndoLinux {
     }
 
     /// Is a retransmission in flight after `ack` is acknowledged (`retrans_out`)?
-    fn has_retrans_out(&self, ack: Seq) -> bool {
-        self.retransmitted.iter().any(|(_, end)| *end > ack)
+    fn has_retrans_out(&self, ack: &AckFacts) -> bool {
+        let listed = || self.retransmitted.iter().any(|(_, end)| *end > ack.ack);
+        ack.retrans_out.map_or_else(listed, |bytes| bytes > 0)
     }
 
     /// Is the reduction undone (`tcp_process_loss` before F-RTO, `tcp_try_undo_recovery`,
@@ -106,9 +119,7 @@ impl UndoLinux {
             EpisodeKind::Timeout => ack.is_new() && (delayed || all_reported),
             EpisodeKind::FastRetransmit if ack.ack >= self.high_seq => delayed || all_reported,
             // A partial ACK undoes only if no retransmission is in flight, which could be needed.
-            EpisodeKind::FastRetransmit if ack.is_new() && delayed => {
-                !self.has_retrans_out(ack.ack)
-            }
+            EpisodeKind::FastRetransmit if ack.is_new() && delayed => !self.has_retrans_out(ack),
             EpisodeKind::FastRetransmit => all_reported,
         }
     }
@@ -116,16 +127,14 @@ impl UndoLinux {
 
 impl Detector for UndoLinux {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
-        if self.episode.is_none_or(|(number, _)| number != episode.number) {
-            self.begin(episode);
-        }
-        self.undo_retrans += 1;
+        self.count(episode);
         self.retrans_stamp.get_or_insert(sent.timestamp);
         self.retransmitted.push((sent.seq, sent.end()));
     }
 
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
-        self.on_retransmission(sent, episode);
+        self.count(episode);
+        self.probed.push((sent.seq, sent.end()));
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {

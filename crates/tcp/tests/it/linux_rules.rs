@@ -4,8 +4,8 @@
 use crate::script;
 use crate::script::{Script, Setup};
 use rtolab_tcp::config::{
-    CongestionAlgorithm, CongestionAvoidance, CubicGrowth, PrrBound, RackRules, RackThreshold,
-    Reduction, Restarts, Sampling, SlowStart,
+    CongestionAlgorithm, CongestionAvoidance, CubicGrowth, HalvedQuantity, PrrBound, RackRules,
+    RackThreshold, Reduction, Restarts, Sampling, SlowStart,
 };
 use rtolab_tcp::spurious::Verdict;
 
@@ -101,6 +101,23 @@ fn a_recovery_of_the_reordering_timer_begins_with_a_segment_delivered() {
     s.at(230).sacks(0, [2..=3]).expect_nothing();
     s.at(231).sacks(0, [2..=4]).expect([21]);
     s.at(232).sacks(0, [2..=5]).expect_nothing();
+}
+
+/// `tcp_end_cwnd_reduction`: when an ACK ends one recovery and begins the next, the window is
+/// `ssthresh` in between, although PRR has not reached it, and the second reduction starts there.
+#[test]
+fn a_recovery_right_after_another_starts_from_ssthresh() {
+    let setup = in_proportion(RackRules::Linux).segments(40).set(|config| {
+        config.window.halves = HalvedQuantity::CongestionWindow;
+    });
+    let mut s = setup.sent(1..=20);
+    s.at(200).sacks(0, [18..=20]).expect([1, 2, 3]).ssthresh(10);
+    s.at(300).sacks(3, [18..=20]).expect(4..=7);
+    s.at(400).sacks(7, [18..=20]).expect(8..=12);
+    s.at(500).sacks(12, [18..=20]).expect((13..=17).chain([21]));
+    s.at(600).sacks(16, [18..=20]).expect(22..=26).cwnd(7.0);
+    s.at(700).sacks(20, [22..=24]).ssthresh(5).fast_retransmits(2);
+    s.take();
 }
 
 /// `FLAG_DSACKING_ACK`: an ACK that only reports a duplicate is not a duplicate acknowledgment, and

@@ -31,6 +31,7 @@ mod frto_variants;
 mod go_back_n;
 mod handshake;
 mod limited_transmit;
+mod linux_reno;
 mod linux_rules;
 mod minrto;
 mod misbehaviour;

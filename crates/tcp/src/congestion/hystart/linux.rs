@@ -12,6 +12,17 @@ const LOW_WINDOW: u64 = 16;
 /// The largest interval between two ACKs of a train (`hystart_ack_delta_us`).
 const ACK_DELTA: Duration = Duration::from_millis(2);
 
+/// The largest segment that TCP hands to the device (`sk_gso_max_size`), about.
+const GSO_MAX_SIZE: u64 = 65_536;
+/// The most that a train is allowed for the aggregation of segments (`hystart_ack_delay`).
+const MAX_ACK_DELAY: Duration = Duration::from_millis(1);
+
+/// The time that four of the largest segments take at the pacing rate, twice the window per SRTT,
+/// but at most a millisecond (`hystart_ack_delay`). TCP always segments late, whatever the device.
+fn ack_delay(window: &Window, srtt: Duration) -> Duration {
+    (srtt * 4 * GSO_MAX_SIZE / (2 * window.cwnd())).min(MAX_ACK_DELAY)
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinuxHyStart {
     /// The connection's smallest round trip.
@@ -33,7 +44,25 @@ struct Round {
     sample_cnt: u32,
 }
 
+impl Round {
+    /// A round that begins now, with SND.MAX at `max` (`bictcp_hystart_reset`).
+    const fn new(now: Instant, max: Seq) -> Self {
+        Self {
+            round_start: now,
+            last_ack: now,
+            end_seq: max,
+            curr_rtt: Duration::MAX,
+            sample_cnt: 0,
+        }
+    }
+}
+
 impl LinuxHyStart {
+    /// The state after a timeout (`bictcp_reset`).
+    pub const fn after_timeout(at: Instant, max: Seq) -> Self {
+        Self { delay_min: None, found: false, round: Some(Round::new(at, max)) }
+    }
+
     /// Processes a round-trip sample. Returns whether slow start ends.
     pub fn update(&mut self, rtt: Duration, window: &Window, acked: &Acked) -> bool {
         let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
@@ -42,14 +71,7 @@ impl LinuxHyStart {
             return false;
         }
         let now = acked.at;
-        // `bictcp_hystart_reset`
-        let fresh = Round {
-            round_start: now,
-            last_ack: now,
-            end_seq: acked.max,
-            curr_rtt: Duration::MAX,
-            sample_cnt: 0,
-        };
+        let fresh = Round::new(now, acked.max);
         let round = self.round.get_or_insert(fresh);
         if acked.una > round.end_seq {
             *round = fresh;
@@ -59,7 +81,8 @@ impl LinuxHyStart {
         }
         if now - round.last_ack <= ACK_DELTA {
             round.last_ack = now;
-            self.found = now - round.round_start > delay_min / 2;
+            let threshold = (delay_min + ack_delay(window, acked.srtt)) / 2;
+            self.found = now - round.round_start > threshold;
         }
         round.curr_rtt = round.curr_rtt.min(rtt);
         if round.sample_cnt < N_RTT_SAMPLE {

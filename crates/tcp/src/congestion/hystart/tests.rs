@@ -16,6 +16,7 @@ struct SlowStart {
     window: Window,
     at: Instant,
     una: u64,
+    srtt: Duration,
 }
 
 impl SlowStart {
@@ -23,7 +24,17 @@ impl SlowStart {
         let mut window = Window::new(&Config::default().window, SMSS as u32, false);
         window.set_cwnd(cwnd * SMSS);
         let hystart = HyStart::new(exit).unwrap();
-        Self { hystart, window, at: Instant::START, una: 0 }
+        Self { hystart, window, at: Instant::START, una: 0, srtt: Duration::ZERO }
+    }
+
+    /// SND.MAX: the window is full.
+    fn max(&self) -> Seq {
+        Seq::FIRST + 1 + (self.una + self.window.cwnd()) as u32
+    }
+
+    /// The retransmission timer expires.
+    fn time_out(&mut self) {
+        self.hystart.on_timeout(self.at, self.max());
     }
 
     fn is_over(&self) -> bool {
@@ -38,10 +49,11 @@ impl SlowStart {
                 break;
             }
             self.at += Duration::from_micros(spacing);
-            let max = Seq::FIRST + 1 + (self.una + self.window.cwnd()) as u32;
+            let max = self.max();
             self.una += SMSS;
             self.hystart.on_rtt(Duration::from_millis(rtt));
             let acked = acked(self.at, SMSS, (Seq::FIRST + 1 + self.una as u32, max));
+            let acked = Acked { srtt: self.srtt, ..acked };
             self.hystart.on_any_ack(&mut self.window, &acked);
             if !self.is_over() {
                 self.hystart.slow_start(&mut self.window, &acked);
@@ -162,12 +174,25 @@ fn linux_ends_slow_start_at_an_ack_train_of_half_a_round_trip() {
     assert!(!slow_start.is_over());
 }
 
+/// `hystart_ack_delay`: the train may last half a millisecond more, less at a high pacing rate.
+#[test]
+fn linux_allows_for_the_aggregation_of_segments() {
+    for (srtt, intervals) in [(0, 101), (5, 101), (100_000, 102)] {
+        let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 200);
+        slow_start.srtt = Duration::from_micros(srtt);
+        slow_start.acks(intervals, 100, 500);
+        assert!(!slow_start.is_over(), "{srtt}");
+        slow_start.acks(1, 100, 500);
+        assert!(slow_start.is_over(), "{srtt}");
+    }
+}
+
 #[test]
 fn linux_restarts_hystart_after_a_timeout() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
     slow_start.acks(60, 100, 1_000);
     assert!(slow_start.is_over());
-    slow_start.hystart.on_timeout();
+    slow_start.time_out();
     slow_start.window.set_ssthresh(u64::MAX);
     slow_start.acks(40, 100, 1_000);
     assert!(!slow_start.is_over());
@@ -188,7 +213,7 @@ fn linux_counts_rounds_from_the_first_one_on() {
 fn a_timeout_clears_the_round_trips_of_linux() {
     let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 100);
     slow_start.acks(20, 100, 1_000);
-    slow_start.hystart.on_timeout();
+    slow_start.time_out();
     slow_start.acks(150, 300, 5_000);
     assert!(!slow_start.is_over());
     slow_start.acks(400, 330, 5_000);

@@ -31,6 +31,17 @@ pub(crate) struct LinuxRack {
     /// TSval of the first retransmission since none was outstanding outside of a recovery
     /// (`retrans_stamp`).
     retrans_stamp: Option<u32>,
+    /// Is data SACKed, lost or retransmitted outside of a recovery (`TCP_CA_Disorder`)?
+    in_disorder: bool,
+    /// Does the current acknowledgment answer a segment that was sent before the first
+    /// retransmission (`tcp_packet_delayed`)?
+    delayed: bool,
+    /// Does the current acknowledgment release new data only (`tcp_try_undo_partial`)?
+    only_new: bool,
+    /// Is the reduction undone by the current acknowledgment?
+    undone: bool,
+    /// Do segments stay marked lost after that (`tcp_undo_cwnd_reduction`)?
+    keeps_marks: bool,
 }
 
 impl From<Rack> for LinuxRack {
@@ -49,6 +60,7 @@ impl LossRecovery for LinuxRack {
     fn begin_ack(&mut self) {
         self.rack.begin_ack();
         self.delivered = None;
+        (self.delayed, self.only_new, self.undone) = (false, false, false);
     }
 
     /// Steps 1 to 3 of RFC 8985 section 6.2. The echo counts only if a retransmission is
@@ -57,11 +69,10 @@ impl LossRecovery for LinuxRack {
         &mut self,
         sent: &Sent,
         ack: &AckFacts,
-        (recovery, config): (&Recovery, &RecoveryConfig),
+        (recovery, _): (&Recovery, &RecoveryConfig),
     ) {
         let (rack, rtt) = (&mut self.rack, ack.at - sent.last_sent);
         self.delivered = self.delivered.max(Some(sent.last_sent));
-        rack.update_min_rtt(sent, ack.at, &config.rack);
         let echo = ack.echo.filter(|_| sent.end() <= ack.ack);
         if !rack.delivery.is_spurious_retransmission(sent, rtt, echo) {
             rack.delivery.update(sent, ack);
@@ -84,6 +95,8 @@ impl LossRecovery for LinuxRack {
         let dsack = ack.dsack.filter(|_| !dsack_ignored && self.rack.reordering_seen);
         self.dsack_seen |= dsack.is_some_and(|range| !self.rack.probe.ends_at(range.end));
         self.advanced |= self.rack.update_rtt(ack, &config.rack, smss);
+        self.delayed =
+            ack.is_new() && self.retrans_stamp.is_some_and(|stamp| echoes_earlier(ack.echo, stamp));
         dsack_ignored
     }
 
@@ -93,32 +106,37 @@ impl LossRecovery for LinuxRack {
         ack: &AckFacts,
         cx: &mut Context<'_>,
     ) -> RecoveryAction {
+        let was_open = !self.rack.timed_out && !recovery.is_in_fast_recovery() && !self.undone;
         let recovered = self.rack.leave_recovery(recovery, ack);
-        if !self.rack.timed_out && !recovery.is_in_fast_recovery() {
-            self.clean_up_retrans_stamp(cx.flight);
-        }
         self.update_reo_wnd_mult(ack.at, recovered);
-        if core::mem::take(&mut self.advanced) {
-            return self.on_reordering_timer(recovery, cx);
-        }
-        // Linux has one timer, which now runs for the timeout or the probe (`tcp_set_xmit_timer`).
-        if ack.is_new() {
+        let is_dubious = !was_open
+            || self.in_disorder
+            || !ack.is_new()
+            || ack.newly_sacked > 0
+            || ack.dsack.is_some();
+        if recovery.is_in_fast_recovery() && self.delayed && cx.flight.retrans_out() > 0 {
+            self.only_new = true;
             cx.timers.stop(Timer::Reordering);
+            return RecoveryAction::None;
         }
-        RecoveryAction::None
+        if is_dubious && was_open && !self.in_disorder {
+            self.retrans_stamp = None;
+        }
+        let step = self.detect_on_ack(recovery, ack, cx);
+        if is_dubious && !self.rack.timed_out && !recovery.is_in_fast_recovery() {
+            self.try_keep_open(cx.flight);
+        }
+        step
     }
 
-    /// Begins fast recovery if a retransmission after a timeout is lost (`FLAG_LOST_RETRANS`).
+    /// The reordering timer expired.
     fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
-        let losses = self.rack.detect_loss(recovery, cx);
-        let lost_again = losses.is_some_and(|losses| losses.lost_again);
-        if lost_again && core::mem::take(&mut self.rack.timed_out) {
-            return self.rack.enter(cx.flight, true);
-        }
-        self.rack.enter_recovery(losses, recovery, cx)
+        self.only_new = false;
+        self.detect(recovery, cx)
     }
 
     fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
+        (self.only_new, self.in_disorder) = (false, false);
         self.rack.mark_losses_on_rto(Duration::ZERO, recovery, cx)
     }
 
@@ -135,17 +153,36 @@ impl LossRecovery for LinuxRack {
         self.advanced = true;
     }
 
+    /// The losses stay marked if D-SACKs undo a fast recovery that is not over.
+    fn keeps_state_on_undo(&mut self, recovery: &Recovery, flight: &Flight, _: bool) -> bool {
+        self.undone = true;
+        let is_partial = recovery.is_in_fast_recovery() && flight.una() < recovery.recover;
+        self.keeps_marks = is_partial && !(self.delayed && flight.retrans_out() == 0);
+        false
+    }
+
+    fn on_round_trip(&mut self, rtt: Duration, at: Instant, config: &RecoveryConfig) {
+        self.rack.note_min_rtt(rtt, at, &config.rack);
+    }
+
     fn has_reordered_beyond(&self, dupthresh: u32) -> bool {
         self.rack.reordering > u64::from(dupthresh)
     }
 
     fn on_retransmission(&mut self, seq: Seq, timestamp: u32, flight: &mut Flight) {
-        self.retrans_stamp.get_or_insert(timestamp);
+        // A probe retransmits a segment that is not lost (`__tcp_retransmit_skb`).
+        if flight.segment_at(seq).is_some_and(Sent::is_lost) {
+            self.retrans_stamp.get_or_insert(timestamp);
+        }
         self.rack.on_retransmission(seq, timestamp, flight);
     }
 
+    /// Retransmissions stay in flight (`tcp_undo_cwnd_reduction`).
     fn forget_losses(&mut self, timers: &mut TimerTable, flight: &mut Flight) {
-        self.rack.forget_losses(timers, flight);
+        self.rack.end_loss_state(timers);
+        if !core::mem::take(&mut self.keeps_marks) {
+            flight.unmark_lost();
+        }
     }
 
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
@@ -157,7 +194,10 @@ impl LossRecovery for LinuxRack {
     }
 
     fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
-        self.rack.next_seg(recovery, cx)
+        match self.only_new {
+            true => cx.can_send_new.then_some(NextSeg::NewAsUsual),
+            false => self.rack.next_seg(recovery, cx),
+        }
     }
 
     fn first_lost(&self, flight: &Flight) -> Option<Seq> {
@@ -173,7 +213,7 @@ impl LossRecovery for LinuxRack {
     }
 
     fn may_probe(&self) -> bool {
-        self.rack.may_probe()
+        self.rack.may_probe() && !self.in_disorder
     }
 }
 
@@ -186,12 +226,52 @@ impl LinuxRack {
         self.dsack_dups <= self.rack.total_retrans
     }
 
-    /// Forgets the first retransmission if none is outstanding (`tcp_retrans_stamp_cleanup`).
-    fn clean_up_retrans_stamp(&mut self, flight: &Flight) {
-        let outstanding = |sent: &Sent| sent.was_retransmitted() && !sent.is_sacked();
-        if self.retrans_stamp.is_some() && !flight.segments_from(flight.una()).any(outstanding) {
+    /// Detects losses if a segment was delivered.
+    fn detect_on_ack(
+        &mut self,
+        recovery: &Recovery,
+        ack: &AckFacts,
+        cx: &mut Context<'_>,
+    ) -> RecoveryAction {
+        if core::mem::take(&mut self.advanced) {
+            return self.detect(recovery, cx);
+        }
+        // Linux has one timer, which now runs for the timeout or the probe (`tcp_set_xmit_timer`).
+        if ack.is_new() {
+            cx.timers.stop(Timer::Reordering);
+        }
+        RecoveryAction::None
+    }
+
+    /// Begins fast recovery if a retransmission after a timeout is lost (`FLAG_LOST_RETRANS`).
+    fn detect(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
+        let losses = self.rack.detect_loss(recovery, cx);
+        let lost_again = losses.is_some_and(|losses| losses.lost_again);
+        let step = match lost_again && core::mem::take(&mut self.rack.timed_out) {
+            true => self.rack.enter(cx.flight, true),
+            false => self.rack.enter_recovery(losses, recovery, cx),
+        };
+        if step != RecoveryAction::None {
+            self.clean_up_retrans_stamp(cx.flight);
+        }
+        step
+    }
+
+    /// Outside of a recovery: is data missing or retransmitted (`tcp_try_keep_open`)?
+    fn try_keep_open(&mut self, flight: &Flight) {
+        let retransmitted = self.clean_up_retrans_stamp(flight);
+        self.in_disorder = retransmitted || flight.sacked() > 0 || flight.lost() > 0;
+    }
+
+    /// Forgets the first retransmission unless one is outstanding (`tcp_retrans_stamp_cleanup`).
+    /// Returns whether one is (`tcp_any_retrans_done`).
+    fn clean_up_retrans_stamp(&mut self, flight: &Flight) -> bool {
+        let outstanding =
+            flight.retrans_out() > 0 || flight.head().is_some_and(Sent::was_retransmitted);
+        if !outstanding {
             self.retrans_stamp = None;
         }
+        outstanding
     }
 
     /// Widens the reordering window for a D-SACK (`tcp_rack_update_reo_wnd`), if the acknowledgment

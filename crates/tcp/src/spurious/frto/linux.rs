@@ -80,8 +80,13 @@ impl Linux {
             && (self.sack || !ack.acks_retransmission)
     }
 
+    /// The recovery is over (`tcp_try_undo_loss`).
+    pub(super) const fn on_undo(&mut self, una: Seq) {
+        self.high_seq = una;
+    }
+
     const fn undone(&mut self, ack: &AckFacts) -> Outcome {
-        self.high_seq = ack.ack;
+        self.on_undo(ack.ack);
         Outcome::spurious(Resumption::Undone)
     }
 

@@ -65,6 +65,13 @@ impl Frto {
         self.step = FrtoState::Idle;
     }
 
+    /// The last timeout is undone, with SND.UNA at `una`: no recovery is under way.
+    pub(crate) const fn on_undo(&mut self, una: Seq) {
+        if let VariantState::Linux(linux) = &mut self.variant {
+            linux.on_undo(una);
+        }
+    }
+
     /// Step 1: the timer expired, and the first segment is retransmitted. A timeout during step 2
     /// or 3 restarts F-RTO.
     pub fn on_timeout(&mut self, expiry: &Expiry) -> Entry {

@@ -1,0 +1,49 @@
+//! Linux without SACK (`tcp_process_loss`, `tcp_try_undo_recovery`, `tcp_newreno_mark_lost`).
+
+use crate::script::{Script, Setup};
+use rtolab_tcp::config::{PrrBound, RackRules, Reduction, Sampling};
+use rtolab_tcp::spurious::Verdict;
+
+/// Linux with timestamps, whose peer does not offer SACK. A round trip of 100 ms is known.
+fn without_sack() -> Setup {
+    let setup = Script::sender("newreno+frto:linux+undo:linux").cwnd(10).handshake_takes(100);
+    setup.set(|config| {
+        (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
+        config.recovery.rack.rules = RackRules::Linux;
+        config.recovery.reduction = Reduction::Prr(PrrBound::Linux);
+    })
+}
+
+/// `tcp_try_undo_loss`: an undo by timestamps leaves `TCP_CA_Loss` in place until more than
+/// `high_seq` is acknowledged. Until then duplicates start no fast retransmit.
+#[test]
+fn after_an_undone_timeout_duplicates_start_no_recovery() {
+    let mut s = without_sack().segments(30).sent(1..=10);
+    let first = s.clock();
+    s.timeout().expect([1]);
+    let late = s.millis() + 100;
+    s.at(late).echoing(first).ack(1).verdict(Verdict::Spurious);
+    s.take();
+    for _ in 0..5 {
+        s.echoing(first).ack(1);
+        assert!(s.take().iter().all(|segment| *segment > 10));
+    }
+    s.fast_retransmits(0);
+}
+
+/// `tcp_add_reno_sack`: each duplicate stands for a delivered segment, so that limited transmit and
+/// PRR may send. `tcp_is_non_sack_preventing_reopen`: fast recovery lasts until more than its end
+/// is acknowledged, so that duplicates of its retransmissions start no further one.
+#[test]
+fn recovery_lasts_until_more_than_its_end_is_acknowledged() {
+    for (above, recoveries) in [(0, 1), (1, 2)] {
+        let mut s = without_sack().segments(60).sent(1..=10);
+        s.at(200).ack(0).expect([11]).ack(0).expect([12]).ack(0).expect([1]);
+        s.ack(0).expect_nothing().ack(0).expect([13]).fast_retransmits(1);
+        let retransmitted = s.clock();
+        for _ in 0..4 {
+            s.at(300).echoing(retransmitted).ack(12 + above).take();
+        }
+        s.fast_retransmits(recoveries);
+    }
+}
