@@ -59,7 +59,7 @@ def _table(table: Table) -> Iterator[str]:
 def _inline(shown: RenderableType) -> str:
     """A text with bold and italic spans, but without colours."""
     if isinstance(shown, str):
-        shown = Text.from_markup(shown)
+        shown = Text(shown)
     if not isinstance(shown, Text):
         return html(shown)
     found = []

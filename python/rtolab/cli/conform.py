@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,16 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.emulate import guest_of
 from rtolab.cli.options import AsJson, Virtual
-from rtolab.cli.terminal import SAYS_NO, finite, name_files, pairs, print_json, progressing, stdout
+from rtolab.cli.terminal import (
+    SAYS_NO,
+    finite,
+    name_files,
+    pairs,
+    print_json,
+    progressing,
+    say,
+    stdout,
+)
 from rtolab.files import write_text
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED, MOST_JOBS
@@ -193,7 +201,7 @@ def _stacks(
     if not recipes:
         return [Stack(name or (client[0] if client else ""), set_, server, client)]
     found = [known.find(one) for one in recipes]
-    stacks = [known.build(one, lambda text: sys.stderr.write(f"rtolab: {text}\n")) for one in found]
+    stacks = [known.build(one, say) for one in found]
     return [replace(one, set={**one.set, **set_}) for one in stacks]
 
 

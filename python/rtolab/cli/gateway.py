@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ import typer
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.options import Set
-from rtolab.cli.terminal import finite, pairs, print_json, stdout
+from rtolab.cli.terminal import finite, pairs, print_json, say, stdout
 from rtolab.process import on_end_signal
 from rtolab.run import find_scenario
 from rtolab.text import counted
@@ -147,8 +146,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     def ready(ipv4_alone: bool) -> None:
         place = f" in {netns}" if netns else ""
         without = ", for IPv4 alone: IPv6 is disabled there" if ipv4_alone else ""
-        sys.stderr.write(f"rtolab: gateway on {device}{place}{without}; Ctrl-C ends it\n")
-        sys.stderr.flush()
+        say(f"gateway on {device}{place}{without}; Ctrl-C ends it")
 
     signals: list[int] = []
 

@@ -190,7 +190,7 @@ def plot(  # noqa: PLR0913  (all but the first are options)
         print_json({"files": [str(out)], "caption": list(figure.caption)})
         return
     for sentence in figure.caption:
-        stdout().print(sentence, highlight=False, markup=False, soft_wrap=True)
+        stdout().print(sentence, highlight=False, soft_wrap=True)
     name_files([out])
 
 

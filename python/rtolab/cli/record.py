@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rtolab._rtolab import Error
-from rtolab.cli.terminal import finite, name_files, progressing, stdout
+from rtolab.cli.terminal import finite, name_files, progressing, say, stdout
 
 DAY_S = 86_400
 
@@ -111,14 +110,10 @@ def _serve(token: str | None, listen: str | None, once: bool) -> None:
     if not token:
         raise Error("--token: found an empty one; expected some text that strangers do not know")
 
-    def report(text: str) -> None:
-        sys.stderr.write(f"rtolab: {text}\n")
-        sys.stderr.flush()
-
     with listening(listen) as link:
         address, port = link.getsockname()[:2]
         where = "HOST" if address in {"::", "0.0.0.0"} else address  # noqa: S104
         place = f"[{where}]:{port}" if ":" in where else f"{where}:{port}"
-        report(f"answers on UDP port {port}; Ctrl-C ends it. At the other end:")
-        report(f"rtolab record {place} --token {token} --out path.toml")
-        serve(link, token, report=report, once=once)
+        say(f"answers on UDP port {port}; Ctrl-C ends it. At the other end:")
+        say(f"rtolab record {place} --token {token} --out path.toml")
+        serve(link, token, report=say, once=once)

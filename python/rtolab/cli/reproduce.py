@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -56,7 +55,7 @@ def demo(
     _write_report(parts, out, as_json=as_json)
     if not as_json:
         said = f"next: `{program()}` alone shows five commands to begin with"
-        stdout().print(said, highlight=False, markup=False, soft_wrap=True)
+        stdout().print(said, highlight=False, soft_wrap=True)
 
 
 def reproduce(  # noqa: PLR0913  (all but the first are options)
@@ -192,7 +191,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
             complain(words, 128 + signal.SIGINT)
     kept = sum(part.kept for part in parts)
     if kept:
-        sys.stderr.write(f"rtolab: {kept} of {len(parts)} kept from an earlier run (or --fresh)\n")
+        say(f"{kept} of {len(parts)} kept from an earlier run (or --fresh)")
     return parts
 
 

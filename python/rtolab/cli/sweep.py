@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab.cli.options import AsJson, Jobs
-from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, stdout
+from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, say, stdout
 from rtolab.text import counted
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _worker_pool(dask: str | None, jobs: int | None) -> WorkerPool:
         return Threads(jobs)
     from rtolab.sweep.cluster import Cluster  # noqa: PLC0415
 
-    return Cluster(dask, say=lambda words: sys.stderr.write(f"rtolab: {words}\n"))
+    return Cluster(dask, say=say)
 
 
 def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> SweepOutcome:
@@ -164,4 +163,4 @@ def _duration(seconds: float) -> str:
 
 
 def _say(words: str) -> None:
-    stdout().print(words, highlight=False, markup=False, soft_wrap=True)
+    stdout().print(words, highlight=False, soft_wrap=True)

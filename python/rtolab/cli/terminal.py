@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from rtolab._rtolab import Error
+from rtolab.text import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rtolab.cli.console import DataConsole
 
 SAYS_NO, BAD_INPUT, DEFECT = 1, 2, 70
 """Exit statuses other than 0."""
@@ -51,8 +52,14 @@ def finite(value: float | None) -> float | None:
 
 def complain(message: str, code: int) -> None:
     """Print a message and exit."""
-    sys.stderr.write(f"rtolab: {message}\n")
+    say(message)
     sys.exit(code)
+
+
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    sys.stderr.write(f"rtolab: {visible(message)}\n")
+    sys.stderr.flush()
 
 
 def check_streams() -> None:
@@ -71,11 +78,11 @@ def check_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def stdout(piped: int = 100) -> Console:
+def stdout(piped: int = 100) -> DataConsole:
     """Standard output, wide enough for our tables, even if a narrow terminal wraps them."""
-    from rich.console import Console  # noqa: PLC0415  (half of the start of a small command)
+    from rtolab.cli.console import DataConsole  # noqa: PLC0415  (half of a small command's start)
 
-    return Console(width=max(NARROWEST, Console().width) if sys.stdout.isatty() else piped)
+    return DataConsole(max(NARROWEST, DataConsole().width) if sys.stdout.isatty() else piped)
 
 
 def program() -> str:
@@ -141,6 +148,7 @@ def progressing(what: str) -> Iterator[Callable[[int, int], None]]:
         yield _logged(what)
         return
     from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
@@ -156,7 +164,7 @@ def progressing(what: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what)
+    task = bar.add_task(escape(visible(what)))
     began = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -180,7 +188,6 @@ def _logged(what: str) -> Callable[[int, int], None]:
         if now - last >= LOGGED_EVERY_S:
             last = now
             with suppress(OSError):
-                sys.stderr.write(f"rtolab: {what}: {done} of {total}\n")
-                sys.stderr.flush()
+                say(f"{what}: {done} of {total}")
 
     return tell

@@ -243,7 +243,6 @@ def _connections(found: Diagnosis, shown: list[dict[str, Any]]) -> Table:
     for one in shown:
         table.add_row(
             str(one["number"]),
-            # An IPv6 address in brackets is no markup.
             Text(f"{one['client']}\n{one['server']}"),
             f"{one['vantage']}\n({one['sender']} sends)",
             _counts(one["retransmissions"], "verdict", VERDICTS),
