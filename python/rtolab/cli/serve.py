@@ -107,6 +107,9 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
     explorer = Explorer(limits, browse)
     config = uvicorn.Config(
         explorer.app(),
+        # Not what happens to be installed: h11 limits headers, and we speak no WebSocket.
+        http="h11",
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -202,7 +202,8 @@ class Explorer:
         if number >= len(files):
             raise MissingError(f"no file {number}")
         path = files[number]
-        if not path.is_file():
+        # The path was resolved: now it may be a link out of the folder.
+        if path.is_symlink() or path.resolve() != path or not path.is_file():
             raise MissingError(f"{path.name} is not there any more")
         # Only figures are displayed: a saved page must not run with our origin.
         how = "inline" if path.suffix in SHOWN else "attachment"

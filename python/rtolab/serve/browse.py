@@ -6,6 +6,7 @@ The server looks for them once, and numbers them and their files. Clients name o
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,8 @@ SHOWN = (".png", ".svg")
 OWN_COLUMNS = ("run", "seed", "sender", "flow", "flow_sender", "set")
 """Columns of `connections` that are not measures."""
 MOST_CELLS = 2000
+LARGEST_RECORD = 64_000_000
+"""The largest manifest or record, in bytes; the server reads them itself."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ def _results(folder: Path, depth: int) -> Iterator[ResultEntry]:
     if "chunks" in (found := _json(folder / MANIFEST)):
         yield ResultEntry("sweep", folder.name, folder)
         return
-    if "document" in (found := _json(folder / RECORD)):
+    found = _json(folder / RECORD)
+    if isinstance(found.get("document"), dict) and "experiment" in found["document"]:
         yield _experiment(folder, found)
     if depth == 0 or not folder.is_dir():
         return
@@ -99,17 +103,24 @@ def _results(folder: Path, depth: int) -> Iterator[ResultEntry]:
 
 def _experiment(folder: Path, record: Mapping[str, Any]) -> ResultEntry:
     named = record.get("files")
-    names = [name for names in named.values() for name in names] if isinstance(named, dict) else []
-    paths = [(folder / str(name)).resolve() for name in names]
+    lists = named.values() if isinstance(named, dict) else ()
+    names = [name for names in lists if isinstance(names, list) for name in names]
+    paths = [(folder / name).resolve() for name in names if _is_path(name)]
     # An edited record must not name files outside of the folder.
     inside = [path for path in paths if path.is_relative_to(folder.resolve()) and path.is_file()]
     files = tuple(path for path in inside if path.suffix in TYPES)
     return ResultEntry("experiment", str(record["document"]["experiment"]), folder, files)
 
 
+def _is_path(name: object) -> bool:
+    """Can a file have this name? The system takes no null character and no lone surrogate."""
+    return isinstance(name, str) and name.isprintable()
+
+
 def experiment(found: ResultEntry) -> Row:
     """The outcome of an experiment, and its files by number."""
     document = _json(found.folder / RECORD).get("document", {})
+    document = document if isinstance(document, dict) else {}
     files = [
         {"number": number, "name": path.name, "shown": path.suffix in SHOWN}
         for number, path in enumerate(found.files)
@@ -127,7 +138,10 @@ def sweep(request: Mapping[str, Any]) -> bytes:
     from rtolab.sweep.store import read  # noqa: PLC0415  (not every worker is asked for one)
 
     connections = read(request["folder"])
-    schema = connections.collect_schema()
+    try:
+        schema = connections.collect_schema()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise Error(f"a chunk of the sweep cannot be read: {str(error).splitlines()[0]}") from None
     measures = [name for name, kind in schema.items() if kind.is_numeric() and _is_measure(name)]
     # A quantity has a column of numbers beside its text.
     grid = [name for name in schema if "." in name and name.rpartition("_")[0] not in schema]
@@ -161,8 +175,12 @@ def _is_measure(name: str) -> bool:
 
 
 def _json(path: Path) -> Row:
+    """A record; empty if it is none, too large, or a link, which could lead out of the folder."""
     try:
+        about = path.lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_RECORD:
+            return {}
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

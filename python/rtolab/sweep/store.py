@@ -12,6 +12,7 @@ A chunk is written into `unfinished/`. Its folder is renamed after the sync to d
 import fcntl
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from rtolab._rtolab import Error
 from rtolab.sweep.chunks import PlannedChunk
 from rtolab.sweep.compute import ChunkFiles
 
+_NAME = re.compile(r"[\w-]+", re.ASCII)
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
 
 
@@ -200,6 +202,14 @@ def manifest(out: Path) -> dict[str, Any]:
     found = _read(out / MANIFEST)
     if not found:
         raise Error(f"{out}: found no {MANIFEST}; expected the folder of a sweep that has ended")
+    for name in ("tables", "chunks"):
+        # They become paths: others may have written the manifest.
+        values = found.get(name)
+        values = values if isinstance(values, list) else [values]
+        strange = [one for one in values if not isinstance(one, str) or not _NAME.fullmatch(one)]
+        if strange:
+            place = f"{out / MANIFEST}: {name}"
+            raise Error(f"{place}: found {ascii(strange[0])[:60]}; expected names as in `chunks/`")
     return found
 
 
