@@ -256,6 +256,21 @@ def test_the_number_of_series_does_not_grow_with_traffic() -> None:
     ]
 
 
+def test_no_label_comes_from_a_packet() -> None:
+    """However many hosts send whatever, the series stay those of the first packet."""
+    one = WatchState(StandIn(interrupt), "e")
+    before = exposition(families(one.totals, "e"), open_metrics=True)
+    for number in range(3000):
+        ends = {"client": f"10.{number >> 8}.{number & 255}.1:{number}", "server": "[::1]:1"}
+        for line in LINES:
+            one._count(line | ends)
+    after = exposition(families(one.totals, "e"), open_metrics=True)
+    assert [line.split()[0] for line in before.splitlines()] == [
+        line.split()[0] for line in after.splitlines()
+    ]
+    assert "::1" not in after
+
+
 def test_the_server_has_no_page_but_the_metrics() -> None:
     with (
         serving(("127.0.0.1", 0), lambda: families(TOTALS, "e")) as port,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +20,11 @@ OPEN_METRICS = "application/openmetrics-text"
 OPEN_METRICS_TYPE = f"{OPEN_METRICS}; version=1.0.0; charset=utf-8"
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 TIMEOUT_S = 5
-"""The longest time for a client, in seconds; then the connection is closed."""
+"""The longest silence of a client, in seconds; then the connection is closed."""
+LONGEST_S = 20
+"""The longest connection of a client, in seconds."""
+MOST_CLIENTS = 16
+"""The most clients at a time; further ones are turned away."""
 
 Labels = Mapping[str, str]
 
@@ -122,6 +129,9 @@ def serving(address: tuple[str, int], found: Callable[[], Iterator[Family]]) -> 
         sys_version = ""
 
         def do_GET(self) -> None:
+            if not answers_to(self.headers.get("Host"), str(server.server_address[0])):
+                self.send_error(403, "found another host's name in Host")
+                return
             if self.path.partition("?")[0] != "/metrics":
                 self.send_error(404, "found no such page; expected /metrics")
                 return
@@ -139,6 +149,27 @@ def serving(address: tuple[str, int], found: Callable[[], Iterator[Family]]) -> 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
         address_family = _family(address[0])
+        places = threading.BoundedSemaphore(MOST_CLIENTS)
+
+        def process_request(self, request: Any, client_address: Any) -> None:
+            if self.places.acquire(blocking=False):
+                super().process_request(request, client_address)
+            else:
+                self.shutdown_request(request)
+
+        def process_request_thread(self, request: Any, client_address: Any) -> None:
+            timer = threading.Timer(LONGEST_S, _close, [request])
+            timer.daemon = True
+            timer.start()
+            try:
+                super().process_request_thread(request, client_address)
+            finally:
+                timer.cancel()
+                self.places.release()
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            if not isinstance(sys.exception(), OSError):  # The client went away.
+                super().handle_error(request, client_address)
 
     with Server(address, Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -148,7 +179,31 @@ def serving(address: tuple[str, int], found: Callable[[], Iterator[Family]]) -> 
             server.shutdown()
 
 
-def _family(host: str) -> int:
-    import socket  # noqa: PLC0415
+def answers_to(host: str | None, listening: str) -> bool:
+    """Is a request with this `Host` for us?
 
+    A page of another host can have its own name resolve to a loopback address (DNS rebinding). At
+    such an address only this machine's own names are right; other addresses have names that we do
+    not know.
+    """
+    if host is None or not _is_loopback(listening):
+        return True
+    name, colon, port = host.lower().rpartition(":")
+    name = name if colon and port.isdigit() else host.lower()
+    return name == "localhost" or _is_loopback(name.removeprefix("[").removesuffix("]"))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _close(request: socket.socket) -> None:
+    with suppress(OSError):
+        request.shutdown(socket.SHUT_RDWR)
+
+
+def _family(host: str) -> int:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
