@@ -37,6 +37,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     prototypes: Sequence[Given] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
+    confined: bool = False,
 ) -> Result:
     """Run a scenario, with each sender on each seed.
 
@@ -60,6 +61,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
             stages in links ({"link.radio.stage": "lossy"}).
         jobs: the number of threads; by default one per processor.
         progress: called from time to time with the number of finished runs and of all runs.
+        confined: refuse a scenario that names files outside of its own folder.
 
     Returns:
         The tables of all runs, senders before seeds.
@@ -94,6 +96,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         prototypes=known,
         jobs=jobs or 0,
         progress=progress,
+        confined=confined,
     )
     return Result(str(scenario), outcome, runs=runs * max(1, len(senders)), traced=trace)
 

@@ -1,14 +1,13 @@
 """The tools of `rtolab mcp`, asked by the package's own client over standard input and output."""
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from prerequisites import lack
+from prerequisites import require_mcp
 from program import PROGRAM, environment
 from rtolab import Error
 from rtolab.cli import mcp as mcp_command
@@ -38,11 +37,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("run", {"scenario": "stall", "runs": 0}, "greater than or equal to 1"),
     ("explain", {"name": "frtoo"}, "expected frto"),
 ]
-
-
-def require_mcp() -> None:
-    if find_spec("mcp") is None:
-        lack("mcp is missing; install it:  pip install mcp")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,6 +29,11 @@ def require_tool(name: str, package: str) -> str:
     """The path of a program, which this Debian package has."""
     path = shutil.which(name)
     return path or lack(f"{name} is missing; install it:  sudo apt-get install {package}")
+
+
+def require_mcp() -> None:
+    if find_spec("mcp") is None:
+        lack("mcp is missing; install it:  pip install mcp")
 
 
 def no_root() -> str | None:

@@ -87,7 +87,14 @@ def run(
     """Simulate a scenario, with each sender on each seed, and compare the medians."""
     with _named(scenario) as name:
         result = run_scenario(
-            name, sender=senders, runs=runs, set=set, judge=judge, trace=False, windows=False
+            name,
+            sender=senders,
+            runs=runs,
+            set=set,
+            judge=judge,
+            trace=False,
+            windows=False,
+            confined=True,
         )
     judges = judging.confusions(result) if judge else []
     first_line = scenario.partition("\n")[0]
@@ -96,8 +103,14 @@ def run(
 
 @contextmanager
 def _named(scenario: str) -> Iterator[str | Path]:
-    """A name or a path as it is; a text as a file."""
+    """A name or a path as it is; a text as a file.
+
+    Raises:
+        Error: it is the path of another kind of file, of which an error would quote a line.
+    """
     if "\n" not in scenario:
+        if Path(scenario).suffix != ".toml" and Path(scenario).is_file():
+            raise Error(f"{scenario}: expected the path of a scenario, which ends in .toml")
         yield scenario
         return
     with tempfile.TemporaryDirectory() as folder:
