@@ -142,6 +142,33 @@ def test_sessions_are_limited_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not one.begun
 
 
+def test_the_probes_of_all_sessions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtolab.paths.recording.server.MOST_LOGGED", 10)
+    one, link = server()
+    keys = [session(one, link, ("127.0.0.1", 1000 + n), n.to_bytes(8)) for n in range(3)]
+    sent = len(link.sent)
+    for number in range(8):
+        for place, key in enumerate(keys):
+            one.take(Probe(number, 0, 0, 1).message(key), 0, ("127.0.0.1", 1000 + place))
+    assert len(link.sent) == sent + 10
+    one.take(protocol.message(protocol.BYE, keys[0]), 0, ("127.0.0.1", 1000))
+    one.take(Probe(9, 0, 0, 1).message(keys[1]), 0, ("127.0.0.1", 1001))
+    assert len(link.sent) == sent + 11
+
+
+def test_a_client_takes_no_more_of_a_log_than_it_has_sent() -> None:
+    measurement = Measurement("here", 28)
+    measurement.sent += [Sent(0, 0, 0, 1) for _ in range(60)]
+    one = client_module._Client(None, "here", TOKEN, measurement)  # type: ignore[arg-type]
+    log = [Reply(0, 1, 1), Reply(59, 1, 1), Reply(60, 1, 1), Reply(2**32 - 1, 1, 1)]
+    one._page(0, 2**32 - 1, log)
+    one._page(5, 3, log)
+    assert (one.count, one.pages) == (None, {})
+    one._page(7, 2, log)
+    one._page(1, 2, log)
+    assert (one.count, one.pages) == (2, {1: log[:2]})
+
+
 def test_the_log_is_complete_in_pages() -> None:
     log = [Reply(number, number * 10, number * 11) for number in range(120)]
     pages = [protocol.page_of(b"12345678", number, log) for number in range(4)]

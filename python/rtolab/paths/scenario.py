@@ -12,6 +12,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.files import write_text
 from rtolab.paths.measured import MeasuredPath, OneWay
+from rtolab.text import visible
 
 LINK = "path"
 COMMENTS_AT = 37
@@ -77,7 +78,7 @@ class _Scenario:
 
     def lines(self) -> Iterator[str]:
         path = self.path
-        yield from (f"# {line}".rstrip() for line in path.origin)
+        yield from (f"# {_comment(line)}".rstrip() for line in path.origin)
         yield ""
         yield f"title = {_quoted(path.title)}"
         yield from self._duration()
@@ -169,8 +170,14 @@ def _series(steps: Sequence[tuple[float, float]], columns: str) -> str:
     return f"# {columns}\n" + "".join(lines)
 
 
+def _comment(text: str) -> str:
+    """A text as one line; the name of a file may hold ends of lines."""
+    return visible(" ".join(text.splitlines()))
+
+
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    # What JSON leaves as it is and TOML forbids.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _number(value: float) -> str:

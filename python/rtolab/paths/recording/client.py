@@ -176,8 +176,16 @@ class _Client:
                 found = True
                 self._reply(read[1], at)
             elif kind == protocol.PAGE and (page := protocol.read_page(content)) is not None:
-                self.count = page[2]
-                self.pages[page[1]] = page[3]
+                self._page(*page[1:])
+
+    def _page(self, number: int, count: int, log: list[Reply]) -> None:
+        """Keep a page of the server's log, which holds no more than what was sent."""
+        sent = len(self.measurement.sent)
+        if count > -(-sent // protocol.ENTRIES):
+            return
+        self.count = count
+        if number < count:
+            self.pages[number] = [reply for reply in log if reply.number < sent]
 
     def _reply(self, reply: Reply, at: int) -> None:
         measurement = self.measurement

@@ -17,6 +17,8 @@ SESSIONS = 16
 """The most sessions at a time."""
 LONGEST_LOG = 1_000_000
 """The most probes of a session."""
+MOST_LOGGED = 2_000_000
+"""The most probes of all sessions at a time, which take some 200 bytes each."""
 IDLE_S = 20.0
 """A session ends after this time without a message."""
 INCOMPLETE_S = 0.05
@@ -102,7 +104,10 @@ class _Server:
 
     def _probe(self, session: _Session, data: bytes, content: bytes, at: int) -> None:
         read = Probe.read(content)
-        if read is None or len(session.log) >= LONGEST_LOG or read[1].number in session.numbers:
+        if read is None or read[1].number in session.numbers:
+            return
+        known = sum(len(one.numbers) for one in self.sessions.values())
+        if len(session.numbers) >= LONGEST_LOG or known >= MOST_LOGGED:
             return
         key, probe = read
         session.numbers.add(probe.number)
