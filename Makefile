@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        soak audit lint-prose docs docs-rust web npm bench-web shell dist clean
+        soak audit sbom lint-prose docs docs-rust web npm bench-web shell dist clean
 
 help:
 	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
@@ -25,6 +25,7 @@ help:
 	@echo 'make lint     check formatting, lints, types and prose'
 	@echo 'make soak     run the tests that take hours: many seeds, many packets, fuzzing'
 	@echo 'make audit    check the dependencies: licences, sources, known vulnerabilities'
+	@echo 'make sbom     write the bill of materials of a wheel to dist/'
 	@echo 'make docs     build the guide as a site in site/'
 	@echo 'make docs-rust  build the documentation of the Rust crates'
 	@echo 'make web      build the explorer without a server in target/web/'
@@ -100,6 +101,11 @@ audit: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --skip-editable
 
+# Needs the network for the hashes of Python's packages.
+sbom: $(VENV)/dev
+	@mkdir -p dist
+	$(BIN)/python tools/sbom dist/rtolab.cdx.json
+
 # Building it runs its figures and notebooks, and generates its reference.
 docs: $(VENV)/dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -133,7 +139,7 @@ PRIVATE := fuzz-models live packetdrill py
 dist: $(VENV)/dev
 	rm -rf dist
 	$(BIN)/maturin sdist --out dist
-	$(BIN)/maturin build --release --quiet --out dist
+	MATURIN=$(BIN)/maturin tools/build-wheel dist --quiet
 	PIP_CONSTRAINT= tools/try-wheel dist/*.whl
 	PIP_CONSTRAINT= tools/try-sdist dist/*.tar.gz
 	cargo package --workspace $(PRIVATE:%=--exclude rtolab-%) --no-verify --allow-dirty --quiet
