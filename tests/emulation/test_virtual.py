@@ -124,6 +124,22 @@ def test_a_kernel_that_cannot_be_built_is_reported_at_once(
     assert not list(tmp_path.rglob("*.json"))
 
 
+@pytest.mark.parametrize("name", ["../other", "..", ".", "/etc", "", "a/../../other"])
+def test_no_folder_outside_of_the_cache_is_removed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    known = '{"release": "6.12.1", "hz": 1000, "source": "x"}'
+    for folder in (kernel.cache() / "good", tmp_path / "rtolab" / "other"):
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(known, encoding="utf-8")
+    with pytest.raises(Error, match="is no kernel that was built; expected good"):
+        kernel.remove(name)
+    assert (tmp_path / "rtolab" / "other" / "kernel.json").exists()
+    kernel.remove("good")
+    assert not kernel.kernels()
+
+
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """One command installs them all."""
     monkeypatch.setattr(

@@ -1,5 +1,6 @@
 """Recommendations from tables with known content, and from captures with known truth."""
 
+import ipaddress
 import json
 import math
 from pathlib import Path
@@ -13,7 +14,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.stats import poisson_sum
 from rtolab.tuning import CURRENT_S, DAY_S, Source, source, tune
-from rtolab.tuning.commands import commands, delayed_ack, rules, settings
+from rtolab.tuning.commands import BPF_LEAST_S, commands, delayed_ack, rules, settings
 from rtolab.tuning.text import answer, document, warnings
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -147,6 +148,18 @@ def test_a_prefix_has_one_setting_for_all_its_round_trips() -> None:
     # A class on which any smaller minimum is wrong keeps the whole prefix.
     slow = rows(connection=3, min_rtt=0.5, late=[0.19])
     assert settings(tune([of(near, slow)])) == []
+
+
+@pytest.mark.parametrize("srtt", [0.0, 1e-9, 0.0005, 0.15, 1e9])
+@pytest.mark.parametrize("late", [[], [0.004], [0.015], [0.19], [1e9]])
+def test_no_capture_sets_times_outside_of_their_bounds(srtt: float, late: list[float]) -> None:
+    """Not below what the kernel takes, nor above its default."""
+    found = tune([of(rows(min_rtt=srtt, late=late, single=len(late)))])
+    for rule in rules(found):
+        assert rule.rto_min_us is not None
+        assert BPF_LEAST_S * 1e6 <= rule.rto_min_us < CURRENT_S * 1e6
+        assert rule.delack_max_us is None or BPF_LEAST_S * 1e6 <= rule.delack_max_us < 1e5
+        assert isinstance(rule.network, ipaddress.IPv4Network)
 
 
 @pytest.mark.parametrize(
