@@ -1,0 +1,460 @@
+"""The page of the guide that says what rtolab was checked against, and what is still wrong.
+
+    python tools/guide/checked.py
+
+writes it to `docs/checked.md`. Its figures are those of other pages and of files of the tests.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from textwrap import fill
+
+from recorded import ROOT, missed_checks, number, numbers, sentence, shares, table, text
+
+PAGE = ROOT / "docs" / "checked.md"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A comparison of rtolab with something that it did not make.
+
+    Attributes:
+        name: what was compared.
+        against: with what, and its version.
+        date: when the figures were recorded.
+        command: what measures them again.
+        page: where they are.
+        score: the result.
+        wrong: what is still wrong, a sentence.
+    """
+
+    name: str
+    against: str
+    date: str
+    command: str
+    page: str
+    score: Callable[[], str]
+    wrong: Callable[[], str]
+
+
+def _papers() -> str:
+    *_, last = table("docs/papers/index.md", "paper", "before", "after", "ours")
+    return f"{last[1]} chosen before the result was seen; {last[2]} after"
+
+
+def _papers_wrong() -> str:
+    counts = missed_checks()
+    listed = ", ".join(
+        f"{paper} {' and '.join(f'{count} ({verdict})' for verdict, count in found.items())}"
+        for paper, found in counts.items()
+    )
+    return f"Checks that are missed, those of our own studies among them: {listed}."
+
+
+def _ns2() -> str:
+    rows = table("crates/sim/tests/oracle.rs", "trace", "sender", "events, all in order")
+    events = sum(number(row[2]) for row in rows)
+    return f"{len(rows)} of {len(rows)} traces: {events:,} events in the same microsecond"
+
+
+def _counts() -> str:
+    rows = table("docs/performance.md", "case", "", "set-up s")
+    worst = 0.0
+    for ours, theirs in pairwise(rows):
+        if ours[1] == "rtolab" and theirs[1].startswith("ns-2"):
+            here, there = number(ours[4]), number(theirs[4])
+            worst = max(worst, abs(here - there) / there)
+    return f"data packets of three networks differ by at most {worst:.1%}".replace("%", " %")
+
+
+def _links() -> str:
+    rows = table("docs/agreement.md", "link", "seeds", "time, s")
+    agree = sum(row[-1] == "agree" for row in rows)
+    return f"{agree} of {len(rows)} links agree in their medians"
+
+
+def _random() -> str:
+    paths, same, low, high = sentence(
+        "docs/agreement.md",
+        r"Of (\d+) paths (\d+) have no difference \(95 % interval: ([\d.]+) to ([\d.]+) %\)",
+    )
+    return f"{same} of {paths} paths without any difference (95 %: {low} to {high} %)"
+
+
+def _random_wrong() -> str:
+    rows = table("docs/agreement.md", "first difference", "paths", "seeds")
+    most = "; ".join(f"{name} ({count})" for name, count, _ in rows[:3])
+    return (
+        f"{sum(int(row[1]) for row in rows)} paths differ, in {len(rows)} ways. The most frequent "
+        f"ones: {most}. The causes of most are unknown."
+    )
+
+
+def _virtual() -> str:
+    rows = table("docs/virtual.md", "scenario", "score, real", "score, virtual")
+    within = sum(abs(float(row[5])) < 1 for row in rows)
+    return f"{within} of {len(rows)} times differ by less than 1 %"
+
+
+def _virtual_wrong() -> str:
+    rows = table("docs/virtual.md", "scenario", "score, real", "score, virtual")
+    far = [f"{row[0]} ({row[5]} %)" for row in rows if abs(float(row[5])) >= 1]
+    return f"Times that differ by 1 % or more: {', '.join(far)}."
+
+
+def _our_scripts() -> str:
+    scripts = sorted((ROOT / "tests" / "packetdrill").glob("*.pkt"))
+    passed = [one for one in scripts if "// Certified on Linux " in one.read_text("utf-8")]
+    return f"{len(passed)} of {len(scripts)} scripts, each certified on the kernel first"
+
+
+_GOOGLES = r"Of all (\d+) scripts there, (\d+) pass, (\d+) need kernel features, and (\d+) fail"
+
+
+def _googles() -> str:
+    every, passed, _, failed = sentence("docs/packetdrill.md", _GOOGLES)
+    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+
+
+def _googles_wrong() -> str:
+    _, _, lacking, failed = sentence("docs/packetdrill.md", _GOOGLES)
+    return (
+        f"{failed} scripts fail, and {lacking} need features of a kernel that the adapter lacks, "
+        "such as Fast Open and zero copy."
+    )
+
+
+def _captures() -> str:
+    rows = [row for row in _accuracy() if row[0] != "receiver"]
+    right, said = shares([row[4] for row in rows])
+    found, there = shares([row[5] for row in rows])
+    return f"{right:,} of {said:,} verdicts right; {found:,} of {there:,} cases found"
+
+
+def _accuracy() -> list[list[str]]:
+    return table("docs/diagnose.md", "evidence", "", "precision, first half")
+
+
+def _captures_wrong() -> str:
+    wrong = [
+        f"{row[1]} by {row[0]} ({row[4]} right)"
+        for row in _accuracy()
+        if len(set(numbers(row[4]))) > 1
+    ]
+    return (
+        f"Wrong verdicts in the test half: {', '.join(wrong)}. On a path with a queue that other "
+        "flows share, do not rely on the class `spurious`."
+    )
+
+
+def _analysers() -> str:
+    rows = _analyser_rows()
+    found = {row[0]: row[1] for row in rows}
+    called = {row[0]: row[2] for row in rows}
+    return (
+        f"tshark finds {found['tshark']} retransmissions at the sender, rtolab "
+        f"{found['rtolab diagnose']}; unneeded: {called['tshark'].split(',')[0]} and "
+        f"{called['rtolab diagnose'].rpartition(',')[0]}"
+    )
+
+
+def _analyser_rows() -> list[list[str]]:
+    (head,) = sentence("docs/diagnose.md", r"\| (at the sender: [^|]+?) \| retransmissions found")
+    return table("docs/diagnose.md", head)
+
+
+def _logs() -> str:
+    rows = table("docs/quic.md", "stack", "odd seeds: precision, recall")
+    precise = shares([row[2].split(", ")[0] for row in rows])
+    found = shares([row[2].split(", ")[1] for row in rows])
+    return (
+        f"{precise[0]:,} of {precise[1]:,} spurious losses rightly so called; {found[0]:,} of "
+        f"{found[1]:,} found, of {len(rows)} stacks"
+    )
+
+
+def _predictions() -> str:
+    *_, last = table("docs/diagnose.md", "links", "pairs", "predicted within 2: real")
+    return f"{last[2]} of {last[1]} in real time, {last[3]} of {last[1]} on the virtual clock"
+
+
+def _watch() -> str:
+    rows = table("docs/watch.md", "link", "spurious timeouts found", "false positives")
+    found, there = shares([row[1] for row in rows])
+    false = sum(number(row[2]) for row in rows)
+    return f"{found:,} of {there:,} spurious timeouts found, {false} false positives"
+
+
+def _tune() -> str:
+    return "{} of {} cells within 10 %".format(
+        *sentence("docs/tune.md", r"The goal of 10 % is met in (\d+) of (\d+) cells")
+    )
+
+
+def _cases() -> str:
+    count = sum(line.startswith("- **T-") for line in text("docs/cases.md").splitlines())
+    return f"{count} cases, each with a test that bears its name"
+
+
+def _fuzzing() -> str:
+    rows = table("docs/reliability.md", "target", "time", "executions")
+    executions = sum(number(row[2]) for row in rows)
+    return f"{len(rows)} targets, {executions:,} executions; no known input fails"
+
+
+def _processors() -> str:
+    (runs,) = sentence("docs/reliability.md", r"compares all records: (\d+) runs were identical")
+    return f"{runs} of {runs} runs identical"
+
+
+LINUX_18 = "Linux 6.18, HZ 250"
+LINUX_12 = "Linux 6.12, HZ 1000"
+
+CHECKS = (
+    Check(
+        "claims of five papers",
+        "2001 to 2007, as printed",
+        "2026-11-24",
+        "rtolab reproduce",
+        "papers/index.md",
+        _papers,
+        _papers_wrong,
+    ),
+    Check(
+        "transfers, event by event",
+        "traces of ns-2.35",
+        "2026-11-21",
+        "cargo test -p rtolab-sim --test oracle",
+        "decisions.md",
+        _ns2,
+        lambda: "Two traces have no fast recovery to compare; no trace is of a random loss.",
+    ),
+    Check(
+        "packets delivered in large networks",
+        "ns-2.35 in three networks",
+        "2026-11-20",
+        "make bench-peers",
+        "performance.md",
+        _counts,
+        lambda: "ns-3 is compared by packets a second and by a bound of its packets alone.",
+    ),
+    Check(
+        "the profile `linux` on fixed links",
+        LINUX_18,
+        "2026-11-22",
+        "sudo rtolab compare --all",
+        "agreement.md",
+        _links,
+        lambda: (
+            "Only medians are compared. In *ARQ out of order* engine and guest differ in single "
+            "runs, in some of them for reasons that we do not know."
+        ),
+    ),
+    Check(
+        "the profile `linux` on random paths",
+        LINUX_12,
+        "2026-11-24",
+        "tools/kernel-differences 1000",
+        "agreement.md",
+        _random,
+        _random_wrong,
+    ),
+    Check(
+        "guests on the virtual clock",
+        f"{LINUX_18}, in real time",
+        "2026-11-24",
+        "rtolab conform --virtual --beside real/conform.json",
+        "virtual.md",
+        _virtual,
+        _virtual_wrong,
+    ),
+    Check(
+        "our packetdrill scripts",
+        LINUX_18,
+        "2026-11-21",
+        "make packetdrill PACKETDRILL=path",
+        "packetdrill.md",
+        _our_scripts,
+        lambda: "They are about timeouts, probes and undo of the sender; none is about a receiver.",
+    ),
+    Check(
+        "Google's packetdrill scripts",
+        "the scripts of `gtests/net/tcp`",
+        "2026-11-21",
+        "make packetdrill PACKETDRILL=path SCRIPTS=path",
+        "packetdrill.md",
+        _googles,
+        _googles_wrong,
+    ),
+    Check(
+        "`diagnose`, captures at the sender",
+        f"420 captures, known truth; {LINUX_18}",
+        "2026-11-24",
+        "make captures",
+        "diagnose.md",
+        _captures,
+        _captures_wrong,
+    ),
+    Check(
+        "`diagnose` beside other analysers",
+        "tshark and tcptrace",
+        "2026-11-22",
+        "make captures",
+        "diagnose.md",
+        _analysers,
+        lambda: "tcptrace finds more retransmissions; it has no class for unneeded ones.",
+    ),
+    Check(
+        "`diagnose`, QUIC logs",
+        "aioquic, ngtcp2, quic-go, noq",
+        "2026-11-24",
+        "tools/qlogs FOLDER 1-24; tools/score_qlogs.py FOLDER",
+        "quic.md",
+        _logs,
+        lambda: "Losses near the end of a log have no verdict.",
+    ),
+    Check(
+        "`diagnose --what-if`, retransmissions",
+        f"{LINUX_18} and {LINUX_12}",
+        "2026-11-24",
+        "tools/pairs real; tools/pairs virtual --virtual --kernel 6.12",
+        "diagnose.md",
+        _predictions,
+        lambda: "The missed pairs have no timestamps; reordering is not inferred without SACK.",
+    ),
+    Check(
+        "`watch`",
+        LINUX_18,
+        "2026-11-24",
+        "tools/score_watch.py --seconds 25",
+        "watch.md",
+        _watch,
+        lambda: "Without timestamps it finds too few spurious timeouts in three of four runs.",
+    ),
+    Check(
+        "`tune`, timeouts of other minimums",
+        "the simulator",
+        "2026-11-24",
+        "tools/score_tune.py paths --runs 2",
+        "tune.md",
+        _tune,
+        lambda: "Below 50 ms and at 500 ms it predicts too few; no kernel was measured.",
+    ),
+    Check(
+        "worked cases of RFCs and papers",
+        "their texts",
+        "2026-11-24",
+        "cargo test --workspace",
+        "cases.md",
+        _cases,
+        lambda: "Cases that need an interpretation are listed on the page, with ours.",
+    ),
+    Check(
+        "hostile input",
+        "fuzzing",
+        "2026-11-22",
+        "make soak",
+        "reliability.md",
+        _fuzzing,
+        lambda: "Each target ran for an hour or two, not for days.",
+    ),
+    Check(
+        "the same results elsewhere",
+        "aarch64, in qemu",
+        "2026-11-22",
+        "tools/aarch64",
+        "reliability.md",
+        _processors,
+        lambda: "No machine with another order of bytes was tried.",
+    ),
+)
+
+NOT_CHECKED = (
+    (
+        "The sender profiles of FreeBSD, gVisor and smoltcp, and the historical ones, rest on "
+        "sources and on papers. No running system is compared with them packet by packet."
+    ),
+    "No kernel but Linux 6.1, 6.12 and 6.18 was compared, and none on real radio links.",
+    (
+        "The captures with known truth come from the simulator, and from kernels over emulated "
+        "links. Captures of the open Internet are not among them: nobody knows their truth."
+    ),
+    "ns-3 is not compared event by event.",
+    "The tests themselves: no mutants of the sources were made and counted.",
+)
+
+
+def page() -> str:
+    """The page as Markdown."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# What was checked, and what is wrong"
+    yield ""
+    yield from _paragraph(
+        "After this page you can say what rtolab was compared with, how well it did, and which "
+        "differences remain, and you can repeat each comparison. Begin here if you distrust us."
+    )
+    yield from _paragraph(
+        "`python tools/guide/checked.py` writes this page from the tables of the pages that it "
+        "links and from files of the tests. A test fails if it is out of date. The date is that of "
+        "the figures."
+    )
+    yield from _table(
+        ("what", "compared with", "result", "figures of"),
+        [(f"[{one.name}]({one.page})", one.against, one.score(), one.date) for one in CHECKS],
+    )
+    yield "## What is still wrong"
+    yield ""
+    for one in CHECKS:
+        yield from _item(f"**{_capital(one.name)}.** {one.wrong()}")
+    yield ""
+    yield "## What nobody has checked"
+    yield ""
+    for what in NOT_CHECKED:
+        yield from _item(what)
+    yield ""
+    yield "## Repeat it"
+    yield ""
+    yield from _paragraph(
+        "The linked pages say what each command needs: some need root, a built kernel, another "
+        "program, or hours."
+    )
+    yield from _table(
+        ("what", "command"), [(one.name, f"`{one.command}`") for one in CHECKS], end=False
+    )
+
+
+def _capital(name: str) -> str:
+    return name if name.startswith("`") else name[0].upper() + name[1:]
+
+
+def _paragraph(said: str) -> Iterator[str]:
+    yield fill(said, 100, break_on_hyphens=False, break_long_words=False)
+    yield ""
+
+
+def _item(said: str) -> Iterator[str]:
+    yield fill(
+        said,
+        100,
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, end: bool = True
+) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(row)} |"
+    if end:
+        yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
