@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 
 
 def peak(parts: Iterable[bytes]) -> int:
@@ -16,8 +17,11 @@ def peak(parts: Iterable[bytes]) -> int:
     ) as running:
         assert running.stdin
         assert running.stderr
-        for part in parts:
-            running.stdin.write(part)
-        running.stdin.close()
+        # It may refuse the capture before its end.
+        with suppress(BrokenPipeError):
+            for part in parts:
+                running.stdin.write(part)
+        with suppress(BrokenPipeError):
+            running.stdin.close()
         reported = running.stderr.read()
     return int(reported.split()[-1]) * 1024

@@ -13,7 +13,7 @@ from explorer_client import HOLD, JSON, resident, server
 CLIENTS = 200
 LOAD_S = float(os.environ.get("RTOLAB_LOAD_S", "5"))
 MOST_MB = 1000
-PATIENCE_S = 120
+PATIENCE_S = 600
 
 
 @dataclass
