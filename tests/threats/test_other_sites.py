@@ -107,7 +107,7 @@ def strange(tmp_path: Path) -> Iterator[tuple[Path, TestClient]]:
     (results / "one" / "page.html").write_text("<script>alert(1)</script>")
     (results / "one" / "script.js").write_text("alert(1)")
     (results / "one" / "link.png").symlink_to(tmp_path / "secret.png")
-    names = [
+    names: list[object] = [
         *("good.png", "good.svg", "page.html", "script.js", "link.png", "../../secret.png"),
         *(str(tmp_path / "secret.png"), "nul\0.png", "\ud800.png", "/etc/passwd", 7, None, {}),
     ]

@@ -58,7 +58,7 @@ def test_strings_of_a_capture_are_no_elements_of_a_notebook_or_a_page(
 @pytest.mark.parametrize("command", ["diagnose", "run", "tune", "plot"])
 def test_names_of_files_do_not_act_on_the_terminal(command: str, tmp_path: Path) -> None:
     missing = tmp_path / f"{HOSTILE.replace('/', '')}.toml"
-    output = ["--out", tmp_path / "out.png"] if command == "plot" else []
+    output: list[str | Path] = ["--out", tmp_path / "out.png"] if command == "plot" else []
     done = run(command, missing, *output)
     assert done.returncode == 2
     assert is_harmless(done.stderr)

@@ -16,12 +16,12 @@ from rtolab.cli.emulate import guest_of
 from rtolab.cli.options import AsJson, Virtual
 from rtolab.cli.terminal import (
     SAYS_NO,
+    announce,
     finite,
     name_files,
     pairs,
     print_json,
     progressing,
-    say,
     stdout,
 )
 from rtolab.files import write_text
@@ -201,7 +201,7 @@ def _stacks(
     if not recipes:
         return [Stack(name or (client[0] if client else ""), set_, server, client)]
     found = [known.find(one) for one in recipes]
-    stacks = [known.build(one, say) for one in found]
+    stacks = [known.build(one, announce) for one in found]
     return [replace(one, set={**one.set, **set_}) for one in stacks]
 
 

@@ -12,7 +12,7 @@ import typer
 from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.options import Set
-from rtolab.cli.terminal import finite, pairs, print_json, say, stdout
+from rtolab.cli.terminal import announce, finite, pairs, print_json, stdout
 from rtolab.process import on_end_signal
 from rtolab.run import find_scenario
 from rtolab.text import counted
@@ -146,7 +146,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
     def ready(ipv4_alone: bool) -> None:
         place = f" in {netns}" if netns else ""
         without = ", for IPv4 alone: IPv6 is disabled there" if ipv4_alone else ""
-        say(f"gateway on {device}{place}{without}; Ctrl-C ends it")
+        announce(f"gateway on {device}{place}{without}; Ctrl-C ends it")
 
     signals: list[int] = []
 

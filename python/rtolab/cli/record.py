@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rtolab._rtolab import Error
-from rtolab.cli.terminal import finite, name_files, progressing, say, stdout
+from rtolab.cli.terminal import announce, finite, name_files, progressing, stdout
 
 DAY_S = 86_400
 
@@ -114,6 +114,6 @@ def _serve(token: str | None, listen: str | None, once: bool) -> None:
         address, port = link.getsockname()[:2]
         where = "HOST" if address in {"::", "0.0.0.0"} else address  # noqa: S104
         place = f"[{where}]:{port}" if ":" in where else f"{where}:{port}"
-        say(f"answers on UDP port {port}; Ctrl-C ends it. At the other end:")
-        say(f"rtolab record {place} --token {token} --out path.toml")
-        serve(link, token, report=say, once=once)
+        announce(f"answers on UDP port {port}; Ctrl-C ends it. At the other end:")
+        announce(f"rtolab record {place} --token {token} --out path.toml")
+        serve(link, token, report=announce, once=once)

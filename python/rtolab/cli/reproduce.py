@@ -16,6 +16,7 @@ from rtolab.cli.emulate import Backend, guest_of, on_kernel
 from rtolab.cli.options import AsJson, Jobs, KernelName, Out, Runs, Seed, Virtual
 from rtolab.cli.terminal import (
     SAYS_NO,
+    announce,
     complain,
     name_files,
     pairs,
@@ -191,7 +192,7 @@ def _reproduce(ids: Sequence[str], campaign: Campaign, *, say: bool = False) -> 
             complain(words, 128 + signal.SIGINT)
     kept = sum(part.kept for part in parts)
     if kept:
-        say(f"{kept} of {len(parts)} kept from an earlier run (or --fresh)")
+        announce(f"{kept} of {len(parts)} kept from an earlier run (or --fresh)")
     return parts
 
 

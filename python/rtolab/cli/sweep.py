@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rtolab.cli.options import AsJson, Jobs
-from rtolab.cli.terminal import SAYS_NO, complain, print_json, progressing, say, stdout
+from rtolab.cli.terminal import SAYS_NO, announce, complain, print_json, progressing, stdout
 from rtolab.text import counted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _worker_pool(dask: str | None, jobs: int | None) -> WorkerPool:
         return Threads(jobs)
     from rtolab.sweep.cluster import Cluster  # noqa: PLC0415
 
-    return Cluster(dask, say=say)
+    return Cluster(dask, say=announce)
 
 
 def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> SweepOutcome:

@@ -52,11 +52,11 @@ def finite(value: float | None) -> float | None:
 
 def complain(message: str, code: int) -> None:
     """Print a message and exit."""
-    say(message)
+    announce(message)
     sys.exit(code)
 
 
-def say(message: str) -> None:
+def announce(message: str) -> None:
     """Print a message on standard error."""
     sys.stderr.write(f"rtolab: {visible(message)}\n")
     sys.stderr.flush()
@@ -188,6 +188,6 @@ def _logged(what: str) -> Callable[[int, int], None]:
         if now - last >= LOGGED_EVERY_S:
             last = now
             with suppress(OSError):
-                say(f"{what}: {done} of {total}")
+                announce(f"{what}: {done} of {total}")
 
     return tell

@@ -16,7 +16,7 @@ import typer
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.cli.terminal import finite, print_lines, say, stdout
+from rtolab.cli.terminal import announce, finite, print_lines, stdout
 from rtolab.process import on_end_signal
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _show(watching: WatchState, end: _End, top: int) -> None:
         Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
     )
     if live is None:
-        say(f"watching {watching.interface}; Ctrl-C ends it")
+        announce(f"watching {watching.interface}; Ctrl-C ends it")
     try:
         with live or nullcontext():
             due = 0.0
