@@ -77,14 +77,14 @@ def _links() -> str:
 def _random() -> str:
     paths, same, low, high = sentence(
         "docs/agreement.md",
-        r"Of (\d+) paths (\d+) have no difference \(95 % interval: ([\d.]+) to ([\d.]+) %\)",
+        r"Of (\d+) paths,? (\d+) [^(|]*\(95 % interval: ([\d.]+) to ([\d.]+) %\)",
     )
     return f"{same} of {paths} paths without any difference (95 %: {low} to {high} %)"
 
 
 def _random_wrong() -> str:
-    rows = table("docs/agreement.md", "first difference", "paths", "seeds")
-    most = "; ".join(f"{name} ({count})" for name, count, _ in rows[:3])
+    rows = table("docs/agreement.md", "first difference", "paths")
+    most = "; ".join(f"{row[0]} ({row[1]})" for row in rows[:3])
     return (
         f"{sum(int(row[1]) for row in rows)} paths differ, in {len(rows)} ways. The most frequent "
         f"ones: {most}. The causes of most are unknown."
