@@ -6,6 +6,7 @@ use crate::config::{Discipline, Limit};
 use crate::frame::{DropCause, Frame};
 use crate::occupancy::Occupancy;
 use crate::red::{Early, RandomEarly};
+use crate::reseed::Visit;
 use crate::stream::Stream;
 
 /// The decision about an arriving frame.
@@ -43,6 +44,11 @@ impl Admission {
             Discipline::DropTail | Discipline::CoDel(_) => None,
         };
         Self { limit, early }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        self.early.iter_mut().for_each(|red| red.visit(visit));
     }
 
     /// The limit, if nothing else decides.
