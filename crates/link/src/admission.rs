@@ -48,7 +48,9 @@ impl Admission {
 
     /// Passes everything in it that is random to `visit`.
     pub(crate) fn visit(&mut self, visit: Visit<'_>) {
-        self.early.iter_mut().for_each(|red| red.visit(visit));
+        if let Some(red) = &mut self.early {
+            red.visit(visit);
+        }
     }
 
     /// The limit, if nothing else decides.

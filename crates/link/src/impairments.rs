@@ -129,16 +129,24 @@ impl Impairments {
         let Self { errors, spikes, jitter, corruption, duplication, .. } = self;
         if let Some(Errors { rng, memory, .. }) = errors {
             visit(RandomPart::Numbers(rng));
-            memory.iter_mut().for_each(|memory| visit(RandomPart::Numbers(&mut memory.rng)));
+            if let Some(memory) = memory {
+                visit(RandomPart::Numbers(&mut memory.rng));
+            }
         }
         if let Some((_, rng)) = spikes {
             visit(RandomPart::Numbers(rng));
         }
-        jitter.iter_mut().for_each(|jitter| jitter.visit(visit));
-        corruption.iter_mut().for_each(|event| visit(RandomPart::Numbers(&mut event.rng)));
+        if let Some(jitter) = jitter {
+            jitter.visit(visit);
+        }
+        if let Some(event) = corruption {
+            visit(RandomPart::Numbers(&mut event.rng));
+        }
         if let Some(Duplication { chance, jitter }) = duplication {
             visit(RandomPart::Numbers(&mut chance.rng));
-            jitter.iter_mut().for_each(|jitter| jitter.visit(visit));
+            if let Some(jitter) = jitter {
+                jitter.visit(visit);
+            }
         }
     }
 

@@ -113,7 +113,9 @@ impl Timeline {
         while self.unknown_from < end {
             self.compute_until(self.unknown_from);
         }
-        self.random.iter_mut().for_each(|spans| spans.rng_mut().reseed(salt));
+        if let Some(spans) = &mut self.random {
+            spans.rng_mut().reseed(salt);
+        }
     }
 
     /// Discards the past before `at`.

@@ -139,7 +139,9 @@ fn every_process_has_another_future() {
         }
         let future = |salt: Option<u64>| {
             let mut fork = link.clone();
-            salt.into_iter().for_each(|salt| fork.reseed(salt));
+            if let Some(salt) = salt {
+                fork.reseed(salt);
+            }
             let found = outcomes(&mut fork, (100, 1000));
             let corrupt = Direction::BOTH.map(|direction| fork.stats(direction).corrupted);
             (found, corrupt)

@@ -20,7 +20,9 @@ impl Sim {
     pub(crate) fn fork_with(&self, salt: u64) -> Self {
         let mut fork = self.clone();
         for link in &mut fork.links {
-            link.channel().into_iter().for_each(|channel| channel.reseed(salt));
+            if let Some(channel) = link.channel() {
+                channel.reseed(salt);
+            }
         }
         for used in &mut fork.applications {
             used.application.reseed(salt);
