@@ -46,6 +46,8 @@ __all__ = [
     "lines",
     "one_of",
     "policies",
+    "rare",
+    "rare_quantities",
     "receivers",
     "schema",
     "simulate",
@@ -674,6 +676,48 @@ def simulate(
         SenderError: a sender or a judge is invalid, or a sender cannot replace another.
         PrototypeError: the name of a prototype is taken, or it raised an exception.
         InternalError: a defect in rtolab.
+    """
+
+def rare_quantities() -> list[tuple[str, int]]:
+    """The quantities whose large values may be rare, each with its value at the first timeout."""
+
+def rare(
+    path: str | PathLike[str],
+    *,
+    set: Sequence[tuple[str, str]] = ...,
+    sender: str | None = None,
+    quantity: str,
+    at_least: int,
+    runs: int,
+    repeats: int,
+    seed: int = 1,
+    jobs: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[list[int]]:
+    """Estimate the chance that a quantity reaches a value in a run, several times.
+
+    The same arguments give the same counts, whatever `jobs`.
+
+    Args:
+        path: the scenario, a TOML file.
+        set: values that replace the scenario's: dotted key, and value as TOML or bare string.
+        sender: a sender specification; None for the scenario's own.
+        quantity: one of `rare_quantities`.
+        at_least: the value that it has to reach.
+        runs: the number of runs at each level.
+        repeats: the number of estimates.
+        seed: of all random numbers, from 0 to 2**64 - 1.
+        jobs: the number of threads; 0 for one per processor.
+        progress: called about 20 times a second with the numbers of finished estimates and of all.
+
+    Returns:
+        For each estimate the number of runs that reached each level, up to the first level that
+        none reached.
+
+    Raises:
+        ScenarioError: the scenario or a replacement is invalid, or cannot be run.
+        SenderError: the sender is invalid.
+        Error: there is no such quantity.
     """
 
 @type_check_only

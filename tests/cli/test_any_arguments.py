@@ -46,6 +46,7 @@ BEGIN = {
     "diagnose": ["nowhere"],
     "conform": ["--only", "nowhere"],
     "sweep": ["nowhere"],
+    "rare": ["nowhere", "--at-least", "2"],
     "serve": ["--browse", "nowhere"],
     "watch": ["nowhere"],
     "tune": ["nowhere"],

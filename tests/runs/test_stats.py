@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from rtolab.stats import (
     Summary,
     _bootstrap,
     band_of_medians,
+    mean_of_few,
     ratio_of_medians,
     summarise,
     wilson,
@@ -81,3 +84,11 @@ def test_wilsons_interval_of_none_and_of_all_has_a_width() -> None:
     none, every = wilson(0, 20), wilson(20, 20)
     assert (none.low, none.high) == pytest.approx((0, 0.1611), abs=5e-5)
     assert (every.low, every.high) == pytest.approx((1 - none.high, 1))
+
+
+def test_a_mean_of_few_has_the_interval_of_students_table() -> None:
+    # t(0.975, 4 degrees of freedom) = 2.776; the standard error of 0 to 4 is the root of a half.
+    found = mean_of_few([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert found.value == 2.0
+    assert found.high - 2.0 == pytest.approx(2.776 * math.sqrt(0.5), rel=1e-3)
+    assert 2.0 - found.low == pytest.approx(found.high - 2.0)

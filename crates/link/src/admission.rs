@@ -6,6 +6,7 @@ use crate::config::{Discipline, Limit};
 use crate::frame::{DropCause, Frame};
 use crate::occupancy::Occupancy;
 use crate::red::{Early, RandomEarly};
+use crate::reseed::Visit;
 use crate::stream::Stream;
 
 /// The decision about an arriving frame.
@@ -43,6 +44,13 @@ impl Admission {
             Discipline::DropTail | Discipline::CoDel(_) => None,
         };
         Self { limit, early }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        if let Some(red) = &mut self.early {
+            red.visit(visit);
+        }
     }
 
     /// The limit, if nothing else decides.

@@ -21,6 +21,7 @@ use crate::layers::{ArqLayers, LineEvent, LineEventKind, Signal, TransmissionTim
 use crate::occupancy::QueueLength;
 use crate::one_way::OneWay;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
+use crate::reseed::Visit;
 use crate::stream::Stream;
 use crate::timeline::{Interrupting, Span, Timeline};
 use crate::waiting::{FrameQueue, Outcomes, PendingOutcome, QueuedFrame};
@@ -241,6 +242,15 @@ impl<F: Frame, L: ArqLayers<F>> ArqNodes<F, L> {
         for arq_node in &mut self.sides {
             arq_node.entry_stalls.keep();
             arq_node.one_way.record_disturbances();
+        }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        for arq_node in &mut self.sides {
+            arq_node.entry_stalls.visit(visit);
+            arq_node.admission.visit(visit);
+            arq_node.one_way.visit(visit);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::occupancy::QueueLength;
 use crate::one_way::OneWay;
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Stats};
+use crate::reseed::reseed;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
 
@@ -181,6 +182,19 @@ impl<F: Frame> Channel<F> {
             plain => plain[direction.index()].in_transit(),
             arq => arq.in_transit(direction)
         )
+    }
+
+    /// Continues with other random numbers, which depend on those so far and on `salt` alone. What
+    /// is decided already stays: frames inside, and the next random span of each kind. A
+    /// user-defined stage keeps its generator.
+    pub fn reseed(&mut self, salt: u64) {
+        reseed(salt, |visit| {
+            self.outages.visit(visit);
+            either!(&mut self.kind,
+                plain => plain.iter_mut().for_each(|one_way| one_way.visit(visit)),
+                arq => arq.visit(visit)
+            );
+        });
     }
 
     /// Watches the queues from now on, for [`Channel::queue_length`]. Call it before the first

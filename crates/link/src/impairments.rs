@@ -6,6 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::{DirectionConfig, Probability, Spikes};
 use crate::jitter::Jitter;
+use crate::reseed::{RandomPart, Visit};
 use crate::stream::{Rng, Stream};
 
 /// The state of a link; a link without states is always in the good one.
@@ -121,6 +122,32 @@ impl Impairments {
             && jitter.is_none()
             && corruption.is_none()
             && duplication.is_none()
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        let Self { errors, spikes, jitter, corruption, duplication, .. } = self;
+        if let Some(Errors { rng, memory, .. }) = errors {
+            visit(RandomPart::Numbers(rng));
+            if let Some(memory) = memory {
+                visit(RandomPart::Numbers(&mut memory.rng));
+            }
+        }
+        if let Some((_, rng)) = spikes {
+            visit(RandomPart::Numbers(rng));
+        }
+        if let Some(jitter) = jitter {
+            jitter.visit(visit);
+        }
+        if let Some(event) = corruption {
+            visit(RandomPart::Numbers(&mut event.rng));
+        }
+        if let Some(Duplication { chance, jitter }) = duplication {
+            visit(RandomPart::Numbers(&mut chance.rng));
+            if let Some(jitter) = jitter {
+                jitter.visit(visit);
+            }
+        }
     }
 
     pub(crate) const fn is_plain(&self) -> bool {

@@ -6,6 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::DirectionConfig;
 use crate::distribution::Distribution;
+use crate::reseed::{RandomPart, Visit};
 use crate::stream::{Rng, Stream};
 
 /// The least probability of a quantile, and its distance from 1.
@@ -38,6 +39,11 @@ impl Jitter {
             rng: stream.rng(),
             correlation: correlation.map(|time| Correlation { time, last: None }),
         })
+    }
+
+    /// Passes its generator to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        visit(RandomPart::Numbers(&mut self.rng));
     }
 
     /// The jitter of the frame whose transmission begins at `at`; zero without jitter.

@@ -34,6 +34,7 @@ mod quantiles;
 mod rates;
 mod red;
 mod report;
+mod reseed;
 mod ring;
 mod stage;
 mod stream;

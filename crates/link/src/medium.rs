@@ -11,6 +11,7 @@ use crate::delays::Delays;
 use crate::frame::{Direction, DropCause};
 use crate::impairments::{FrameImpairments, Impairments, State};
 use crate::report::{Disturbance, DisturbanceKind};
+use crate::reseed::Visit;
 use crate::stage::RunningStage;
 use crate::stream::Stream;
 use crate::timeline::{Span, Timeline};
@@ -193,6 +194,14 @@ impl Medium {
     pub(crate) fn propagation(&mut self, at: Instant) -> Duration {
         let state = self.state(at);
         self.delays.at(at, state)
+    }
+
+    /// Passes everything in it that is random to `visit`, except a user-defined stage.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        self.transmitter.visit(visit);
+        self.impairments.visit(visit);
+        self.states.visit(visit);
+        self.outages.visit(visit);
     }
 
     /// The outages of this direction alone.

@@ -23,6 +23,7 @@ use crate::medium::{LineTransit, Medium};
 use crate::occupancy::{Buffers, Queue, QueueLength};
 use crate::pipe::Pipe;
 use crate::report::{Disturbance, DisturbanceKind, Impairment, Stats};
+use crate::reseed::Visit;
 use crate::stream::Stream;
 use crate::timeline::{Interrupting, Span, Timeline};
 
@@ -264,6 +265,13 @@ impl<F: Frame> OneWay<F> {
             return Duration::ZERO;
         }
         self.medium.transmitter.stalls().covered(from, to)
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        self.entry_stalls.visit(visit);
+        self.admission.visit(visit);
+        self.medium.visit(visit);
     }
 
     /// The outages of this direction alone.

@@ -9,6 +9,7 @@ use rtolab_time::Instant;
 use crate::config::{LightOpportunities, Opportunities};
 use crate::light::{CAPACITY, Train};
 use crate::priority::PriorityPackets;
+use crate::reseed::Visit;
 use crate::timeline::{Interrupting, Timeline};
 
 /// A source of higher priority that uses up this number of opportunities in a row never stops.
@@ -56,6 +57,13 @@ impl Slots {
             priority: priority.map(|packets| PriorityBacklog { packets, bytes: 0, consecutive: 0 }),
             light: light.map(|trace| Box::new(Train::new(trace))),
             is_light: false,
+        }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        if let Some(backlog) = &mut self.priority {
+            backlog.packets.visit(visit);
         }
     }
 

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use rtolab_time::{Duration, Instant};
 
 use crate::priority::Interruptions;
+use crate::reseed::Visit;
 use crate::timeline::{Interrupting, Timeline};
 
 /// The transmitter's stalls, and the packets of a source of higher priority.
@@ -21,6 +22,14 @@ impl Pauses {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.stalls.is_empty() && self.interruptions.is_none()
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        self.stalls.visit(visit);
+        if let Some(interruptions) = &mut self.interruptions {
+            interruptions.visit(visit);
+        }
     }
 
     /// When work that begins at `start`, outside pauses, is done.

@@ -6,6 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use crate::config::Priority;
 use crate::rates::Rates;
+use crate::reseed::{RandomPart, Visit};
 use crate::stream::{BadSpans, Stream};
 use crate::timeline::{Interrupting, Span, Timeline};
 
@@ -32,6 +33,11 @@ impl PriorityPackets {
         let mut packets = Self { talks, every, bytes: priority.packet, next };
         packets.skip_silences();
         (packets.bytes > 0 && !every.is_zero()).then_some(packets)
+    }
+
+    /// Passes its generator to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        visit(RandomPart::Numbers(self.talks.rng_mut()));
     }
 
     pub(crate) fn advance(&mut self) {
@@ -72,6 +78,13 @@ impl Interruptions {
             busy_until: Instant::START,
             consecutive: 0,
         }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        self.packets.visit(visit);
+        self.rates.visit(visit);
+        self.stalls.visit(visit);
     }
 
     /// The first instant from `at` on outside stalls and busy spans.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant, Rate};
 
 use crate::config::{DirectionConfig, RateChange};
+use crate::reseed::Visit;
 use crate::timeline::{Interrupting, Timeline};
 
 /// A rate that changes at given instants, and perhaps another rate in the link's bad state.
@@ -38,6 +39,13 @@ impl Rates {
         steps.sort_by_key(|step| step.at);
         steps.insert(0, RateChange { at: Instant::START, rate: config.rate });
         Self { steps, period: config.rate_period, bad: None }
+    }
+
+    /// Passes the spans of the link's bad state to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        if let Some((_, states)) = &mut self.bad {
+            states.visit(visit);
+        }
     }
 
     fn at(&mut self, at: Instant) -> ConstantRate {

@@ -5,6 +5,7 @@
 use rtolab_time::{Duration, Instant};
 
 use crate::config::Red;
+use crate::reseed::{RandomPart, Visit};
 use crate::stream::{Rng, Stream};
 
 /// The interval between adaptations of `max_p` (Adaptive RED, section 4).
@@ -64,6 +65,11 @@ impl RandomEarly {
             count: None,
             adapted: Instant::START,
         }
+    }
+
+    /// Passes its generator to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        visit(RandomPart::Numbers(&mut self.rng));
     }
 
     /// A frame arrives at `at` at a queue of this length, after the transmitter was `idle`. Draws

@@ -76,6 +76,11 @@ impl Rng {
         ((self.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
     }
 
+    /// Continues with other numbers, which depend on the state so far and on `salt` alone.
+    pub fn reseed(&mut self, salt: u64) {
+        *self = Stream { state: mix(self.bits() ^ mix(salt)) }.rng();
+    }
+
     /// A random length.
     pub fn span(&mut self, distribution: &Distribution) -> Duration {
         match *distribution {
@@ -158,6 +163,8 @@ pub struct RenewalProcess {
 pub(crate) struct BadSpans {
     process: RenewalProcess,
     rng: Rng,
+    /// Identifies the stream: copies have the same.
+    pub(crate) stream: u64,
     /// The number of bad spans after the next one; `None` for any number.
     left: Option<u32>,
     /// The next bad span.
@@ -175,6 +182,7 @@ impl BadSpans {
         let mut spans = Self {
             process,
             rng: stream.rng(),
+            stream: stream.state,
             left: None,
             from: Instant::START,
             to: Instant::START,
@@ -196,6 +204,11 @@ impl BadSpans {
             spans.to = spans.from + spans.rng.span(&spans.process.bad);
         }
         Some(spans)
+    }
+
+    /// Its generator, which has drawn the next span already.
+    pub(crate) const fn rng_mut(&mut self) -> &mut Rng {
+        &mut self.rng
     }
 
     /// With at least one and at most `count` bad spans.

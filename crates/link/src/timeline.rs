@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{DirectionConfig, Interval};
+use crate::reseed::{RandomPart, Visit};
 use crate::stream::{BadSpans, RenewalProcess, Stream};
 
 /// Times at which a transmitter does not work.
@@ -88,6 +89,33 @@ impl Timeline {
     /// Keeps all spans, for [`Timeline::until`].
     pub(crate) fn keep(&mut self) {
         self.keep = true;
+    }
+
+    /// Passes itself to `visit`, if it draws random numbers.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        if self.random.is_some() {
+            visit(RandomPart::Spans(self));
+        }
+    }
+
+    /// The stream of the random spans, if there are any.
+    pub(crate) fn stream(&self) -> Option<u64> {
+        self.random.as_ref().map(|spans| spans.stream)
+    }
+
+    /// All spans that begin before this instant are computed.
+    pub(crate) const fn computed_until(&self) -> Instant {
+        self.unknown_from
+    }
+
+    /// Computes the spans that begin before `end`, and draws other random spans after the next one.
+    pub(crate) fn reseed(&mut self, end: Instant, salt: u64) {
+        while self.unknown_from < end {
+            self.compute_until(self.unknown_from);
+        }
+        if let Some(spans) = &mut self.random {
+            spans.rng_mut().reseed(salt);
+        }
     }
 
     /// Discards the past before `at`.

@@ -9,6 +9,7 @@ use crate::opportunities::Slots;
 use crate::pauses::Pauses;
 use crate::priority::{Interruptions, PriorityPackets};
 use crate::rates::Rates;
+use crate::reseed::Visit;
 use crate::stream::Stream;
 use crate::timeline::{Interrupting, Timeline};
 
@@ -134,6 +135,16 @@ impl Transmitter {
             Pace::Constant(serialiser) if self.pauses.is_empty() => Some(serialiser),
             _ => None,
         }
+    }
+
+    /// Passes everything in it that is random to `visit`.
+    pub(crate) fn visit(&mut self, visit: Visit<'_>) {
+        match &mut self.pace {
+            Pace::Constant(_) => {}
+            Pace::Varying(rates) => rates.visit(visit),
+            Pace::Slots(slots) => slots.visit(visit),
+        }
+        self.pauses.visit(visit);
     }
 
     pub(crate) fn stalls(&mut self) -> &mut Timeline {

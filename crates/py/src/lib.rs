@@ -18,6 +18,7 @@ mod known;
 mod outcome;
 mod panic;
 mod prototype;
+mod rare;
 mod script;
 mod simulate;
 mod table;
@@ -103,6 +104,8 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(rare::rare, module)?)?;
+    module.add_function(wrap_pyfunction!(rare::rare_quantities, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::diagnose_pair, module)?)?;
     module.add_function(wrap_pyfunction!(diagnose::annotate, module)?)?;

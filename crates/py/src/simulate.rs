@@ -151,12 +151,12 @@ pub(crate) fn lab(
     })
 }
 
-fn threads(count: usize) -> PyResult<ThreadPool> {
+pub(crate) fn threads(count: usize) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| raise::<Error>(&error))
 }
 
 /// Calls `progress`, if any. Raises the exceptions of signal handlers and of `progress`.
-fn report_progress(
+pub(crate) fn report_progress(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     runs: (usize, usize),

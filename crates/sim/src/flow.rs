@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use rtolab_net::{Notification, Packet};
-use rtolab_record::{ConnectionRow, Delays, Losses, Measured, Place, TimeoutRow, TransferOutcome};
+use rtolab_record::{
+    ConnectionRow, Delays, Losses, Measured, Place, TimeoutRow, TransferOutcome, Truth,
+};
 use rtolab_tcp::{Config, Connection, Seq};
 use rtolab_time::Instant;
 
 use crate::endpoint::{Consumer, Endpoint};
+use crate::rare::RareQuantity;
 
 /// The part of a flow that all runs share.
 #[derive(Debug)]
@@ -294,6 +297,19 @@ impl SimFlow {
     pub fn timeouts(&self, place: Place) -> impl Iterator<Item = TimeoutRow> + '_ {
         let (end, outcome) = (self.end(place), self.outcome(place));
         end.timeouts.rows((&self.plan.name, place), &end.copies, outcome)
+    }
+
+    /// The quantity at the sender so far; `None` before its first value.
+    pub fn rare(&self, quantity: RareQuantity) -> Option<u32> {
+        let timeouts = self.end(Place::Sender).timeouts.timeouts();
+        let count = |count: usize| Some(count as u32).filter(|count| *count > 0);
+        match quantity {
+            RareQuantity::Backoff => timeouts.map(|(backoff, _)| backoff).max(),
+            RareQuantity::Timeouts => count(timeouts.count()),
+            RareQuantity::SpuriousTimeouts => {
+                count(timeouts.filter(|(_, truth)| *truth == Some(Truth::Spurious)).count())
+            }
+        }
     }
 
     /// The next timeout or fast retransmit of one end that is not scored: its number, its row and

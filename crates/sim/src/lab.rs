@@ -173,6 +173,13 @@ impl Lab {
         Ok(self)
     }
 
+    /// Finds the ground truth of every timeout and fast retransmit, without costs.
+    #[must_use]
+    pub fn with_truth(mut self) -> Self {
+        self.request = Some(truth_alone());
+        self
+    }
+
     fn alternative(&self, scenario: &Scenario, name: &str) -> Result<Alternative, SimError> {
         let plans = Plans::new(scenario, Some(name), &self.custom_policies)?;
         let configs: Vec<_> = plans.legs.iter().map(|leg| leg.configs.clone()).collect();
@@ -231,8 +238,7 @@ impl Lab {
 
     /// The scoring of a run. A trace needs the ground truth, but no costs.
     fn scoring(&self, traced: bool) -> Option<Scoring> {
-        let (detectors, alternatives) = (Vec::new(), Arc::new([]));
-        let truth = ScoringRequest { horizon: Horizon::Truth, detectors, alternatives };
+        let truth = truth_alone();
         let request = self.request.as_ref().or(traced.then_some(&truth))?;
         Some(Scoring::new(self.end, request, self.plans.legs.iter().map(|leg| &leg.configs)))
     }
@@ -342,6 +348,12 @@ impl Lab {
         (recording.segments, recording.windows) = sim.trace.into_rows(&sim.flows);
         recording
     }
+}
+
+/// The scoring that finds the ground truth alone.
+fn truth_alone() -> ScoringRequest {
+    let (detectors, alternatives) = (Vec::new(), Arc::new([]));
+    ScoringRequest { horizon: Horizon::Truth, detectors, alternatives }
 }
 
 /// Records the timeouts and fast retransmits of all ends, with ground truth and verdicts.

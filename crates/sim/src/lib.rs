@@ -13,6 +13,7 @@ mod outages;
 mod plan;
 mod prefetch;
 mod queue;
+mod rare;
 mod retransmission_log;
 mod sim;
 mod trace;
@@ -20,4 +21,5 @@ mod transit;
 
 pub use error::SimError;
 pub use lab::{Lab, Observe};
+pub use rare::{RareEvent, RareQuantity};
 pub use sim::{Branch, Counters, KeepRunning, RunStatus, Sim};

@@ -61,6 +61,15 @@ impl RetransmissionLog {
         self.all.push(Decision { retransmission, kind, earlier_transmissions, evaluation: None });
     }
 
+    /// The number of back-offs and the ground truth of each timeout.
+    pub fn timeouts(&self) -> impl Iterator<Item = (u32, Option<Truth>)> + '_ {
+        let timeouts = self.all.iter().filter(|decision| decision.kind == TimeoutKind::Timeout);
+        timeouts.map(|decision| {
+            let truth = decision.evaluation.as_deref().and_then(|evaluation| evaluation.truth);
+            (decision.retransmission.backoff, truth)
+        })
+    }
+
     /// Removes the decisions from this number on. Returns their kinds.
     pub fn truncate(&mut self, number: usize) -> impl Iterator<Item = TimeoutKind> + '_ {
         self.scored = self.scored.min(number);

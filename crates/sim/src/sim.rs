@@ -11,6 +11,7 @@ mod forwarding;
 mod measure;
 mod middleboxes;
 mod prefetch;
+mod rare;
 mod scoring;
 
 use std::sync::Arc;

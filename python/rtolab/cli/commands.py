@@ -90,6 +90,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("wireshark:wireshark", ("rtolab wireshark --install",)),
     "conform": ("conform:conform", ("rtolab conform --set kernel.frto=0 --out out/conform",)),
     "sweep": ("sweep:sweep", ("rtolab sweep delays.toml --out out/delays",)),
+    "rare": (
+        "rare:rare",
+        ("rtolab rare frto2002-loss -s sack --at-least 5",),
+    ),
     "plot": (
         "plot:plot",
         (

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rtolab._rtolab import Error
 from rtolab.cli.options import AsJson, Jobs
 from rtolab.cli.terminal import SAYS_NO, announce, complain, print_json, progressing, stdout
 from rtolab.text import counted
 
 if TYPE_CHECKING:
-    from rtolab.sweep import Sweep, SweepOutcome, WorkerPool
+    from rtolab.sweep import Shard, Sweep, SweepOutcome, WorkerPool
 
 SHOWN_FAILURES = 10
 
@@ -36,24 +37,34 @@ def sweep(
         str | None,
         typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://head:8786."),
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Compute part I of N only; then the command without --shard joins the parts.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario over a grid of its keys, with senders and seeds.
 
     Finished parts stay in the folder. After an interruption the same command continues, and a
-    larger sweep computes only the new parts.
+    larger sweep computes only the new parts. Shards may run at the same time in one shared folder.
 
     Exits with 1 if a part fails.
     """
-    from rtolab.sweep import load  # noqa: PLC0415
+    from rtolab.sweep import Shard, load  # noqa: PLC0415
 
+    part = Shard.parse(shard) if shard is not None else None
+    if part and status:
+        raise Error("--shard: found with --status, which reports on the whole folder; omit one")
     definition = load(file)
     folder = out or definition.out or Path("out") / file.stem
     if status:
         _status(definition, folder, as_json=as_json)
         return
-    done = _run(definition, folder, _worker_pool(dask, jobs), file)
-    document = _document(definition, folder, done)
+    done = _run(definition, folder, _worker_pool(dask, jobs), part)
+    document = _document(definition, folder, done, part)
     if as_json:
         print_json(document)
     else:
@@ -72,12 +83,14 @@ def _worker_pool(dask: str | None, jobs: int | None) -> WorkerPool:
     return Cluster(dask, say=announce)
 
 
-def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -> SweepOutcome:
+def _run(
+    definition: Sweep, folder: Path, worker_pool: WorkerPool, shard: Shard | None
+) -> SweepOutcome:
     from rtolab.sweep import run  # noqa: PLC0415
 
     try:
-        with progressing(f"sweeping {file}") as tell:
-            return run(definition, folder, worker_pool, tell)
+        with progressing(f"sweeping {definition.file}") as tell:
+            return run(definition, folder, worker_pool, tell, shard=shard)
     except KeyboardInterrupt:
         complain(
             f"interrupted: what is finished is kept in {folder}; the same command continues "
@@ -89,9 +102,12 @@ def _run(definition: Sweep, folder: Path, worker_pool: WorkerPool, file: Path) -
         worker_pool.stop()
 
 
-def _document(definition: Sweep, folder: Path, done: SweepOutcome) -> dict[str, Any]:
+def _document(
+    definition: Sweep, folder: Path, done: SweepOutcome, shard: Shard | None
+) -> dict[str, Any]:
     document: dict[str, Any] = {
         "out": str(folder),
+        "shard": asdict(shard) if shard else None,
         "chunks": len(done.finished),
         "computed": done.computed,
         "failed": [asdict(failure) for failure in done.failures],
@@ -125,7 +141,14 @@ def _show(document: dict[str, Any]) -> None:
             "narrow as requested"
         )
     _failures(failed)
-    _say(f"results: {document['out']}")
+    if document["shard"]:
+        shard = document["shard"]
+        _say(
+            f"this was shard {shard['number']}/{shard['of']}; after the last one, the same command "
+            f"without --shard joins them in {document['out']}"
+        )
+    else:
+        _say(f"results: {document['out']}")
 
 
 def _status(definition: Sweep, folder: Path, *, as_json: bool) -> None:

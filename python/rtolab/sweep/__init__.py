@@ -6,10 +6,12 @@
 
 from rtolab.sweep.definition import Sweep, load
 from rtolab.sweep.engine import SweepOutcome, Threads, WorkerPool, run
+from rtolab.sweep.shard import Shard
 from rtolab.sweep.store import Failure, read, tables
 
 __all__ = [
     "Failure",
+    "Shard",
     "Sweep",
     "SweepOutcome",
     "Threads",

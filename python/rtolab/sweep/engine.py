@@ -20,6 +20,7 @@ from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.compute import ChunkFiles, compute, program
 from rtolab.sweep.definition import Sweep
 from rtolab.sweep.inputs import Inputs, inputs
+from rtolab.sweep.shard import Shard
 from rtolab.sweep.store import Failure, NotKeptError, Store
 
 if TYPE_CHECKING:
@@ -136,7 +137,12 @@ def plan_of(sweep: Sweep) -> tuple[Plan, Inputs]:
 
 
 def run(
-    sweep: Sweep, out: Path, worker_pool: WorkerPool, progress: Progress | None = None
+    sweep: Sweep,
+    out: Path,
+    worker_pool: WorkerPool,
+    progress: Progress | None = None,
+    *,
+    shard: Shard | None = None,
 ) -> SweepOutcome:
     """Compute the missing chunks, and write the manifest.
 
@@ -145,6 +151,9 @@ def run(
         out: the folder; its finished chunks are not computed again.
         worker_pool: the workers.
         progress: called with the chunks done and the chunks known of.
+        shard: compute only this part, beside other processes that compute other parts in the same
+            folder, and write no manifest: a later call without `shard` does. With `until`, a shard
+            has whole cells.
 
     Raises:
         NotKeptError: something cannot be written; finished chunks are kept.
@@ -152,7 +161,7 @@ def run(
         Error: the sweep is wrong.
     """
     plan, read = plan_of(sweep)
-    store = Store(out)
+    store = Store(out, shard)
     with store.opened(worker_pool.workers):
         work = _Work(plan, read, store, worker_pool)
         began = time.monotonic()
@@ -179,7 +188,9 @@ class _Work:
 
     def do(self, progress: Progress) -> None:
         blocks = self._plan.blocks if self._plan.sweep.until is None else 1
-        self._ready.extend(product(range(self._plan.cells), range(blocks)))
+        every = product(range(self._plan.cells), range(blocks))
+        shard = self._store.shard
+        self._ready.extend(shard.part(every) if shard else every)
         with ThreadPoolExecutor(self._worker_pool.ahead) as pool:
             try:
                 while self._ready or self._running:
@@ -241,6 +252,8 @@ class _Work:
 
     def conclude(self) -> None:
         """Write the manifest; if the sweep is complete, set aside the chunks that are not in it."""
+        if self._store.shard:
+            return
         sweep, done = self._plan.sweep, self.done
         # An interrupted sweep may have finished chunks that it has not reached yet.
         every = (

@@ -5,8 +5,10 @@
     failures/KEY.json       the error of a failed chunk
     manifest.json           the finished chunks in the order of the sweep
 
-A chunk is written into `unfinished/`. Its folder is renamed after the sync to disk, so that
-`chunks/` contains only complete chunks.
+A chunk is written into `unfinished/`, that of a shard into a folder of its own there. Its folder is
+renamed after the sync to disk, so that `chunks/` contains only complete chunks.
+
+A sweep locks the folder for itself. Shards share that lock, and each has another one of its own.
 """
 
 import fcntl
@@ -16,7 +18,7 @@ import re
 import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +28,7 @@ import polars as pl
 from rtolab._rtolab import Error
 from rtolab.sweep.chunks import PlannedChunk
 from rtolab.sweep.compute import ChunkFiles
+from rtolab.sweep.shard import Shard
 
 _NAME = re.compile(r"[\w-]+", re.ASCII)
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
@@ -55,16 +58,18 @@ class Store:
 
     Attributes:
         out: the folder.
+        shard: the part of the sweep that the process computes; None for the whole.
     """
 
-    def __init__(self, out: Path) -> None:
-        self.out = out
+    def __init__(self, out: Path, shard: Shard | None = None) -> None:
+        self.out, self.shard = out, shard
         self._chunks, self._aside = out / "chunks", out / "set-aside"
-        self._failures, self._unfinished = out / "failures", out / "unfinished"
+        self._failures, self._shards = out / "failures", out / "unfinished"
+        self._unfinished = self._shards / shard.name if shard else self._shards
 
     @contextmanager
     def opened(self, workers: int) -> Iterator[None]:
-        """Creates and locks the folder; `workers` is shown by `status`.
+        """Creates and locks the folder, or a shard's part; `workers` is shown by `status`.
 
         Raises:
             NotKeptError: it cannot be created or written, or another process has locked it.
@@ -72,11 +77,17 @@ class Store:
         with _keeping(self.out, "the folder of the sweep"):
             for folder in (self._chunks, self._aside, self._failures):
                 folder.mkdir(parents=True, exist_ok=True)
-            # Unbuffered, so that a failed write raises here and not on close.
-            lock = (self.out / LOCK).open("ab", buffering=0)
-        with lock:
-            if not _locked(lock):
-                raise NotKeptError(f"{self.out}: another `rtolab sweep` is at work here")
+        with ExitStack() as locks:
+            other = "another `rtolab sweep` is at work here"
+            if self.shard is None:
+                lock = self._lock(locks, self.out / LOCK, fcntl.LOCK_EX, other)
+            else:
+                self._lock(locks, self.out / LOCK, fcntl.LOCK_SH, f"{other}, without --shard")
+                with _keeping(self.out, "the folder of the shards"):
+                    self._shards.mkdir(exist_ok=True)
+                mine, number = self._shards / f"{self.shard.name}.lock", self.shard.number
+                other = f"another process computes shard {number}/{self.shard.of} here"
+                lock = self._lock(locks, mine, fcntl.LOCK_EX, other)
             with _keeping(self.out, "the folder of the sweep"):
                 lock.truncate(0)
                 lock.write(str(workers).encode())
@@ -86,17 +97,24 @@ class Store:
             with suppress(OSError):
                 self._unfinished.rmdir()
 
-    def workers(self) -> int:
-        """The number of workers of the process that has locked the folder; 0 if there is none."""
+    def _lock(self, locks: ExitStack, path: Path, how: int, other: str) -> IO[bytes]:
+        """Opens and locks a file; `other` is the error if another process has locked it."""
+        with _keeping(self.out, "the folder of the sweep"):
+            # Unbuffered, so that a failed write raises here and not on close. NFS grants a shared
+            # lock only to a file that is also read.
+            lock = locks.enter_context(path.open("ab+", buffering=0))
         try:
-            with (self.out / LOCK).open(encoding="utf-8") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return int(lock.read() or "1")
-        except (OSError, ValueError):
-            pass
-        return 0
+            free = _locked(lock, how)
+        except OSError as error:
+            expected = "expected a file system with locks, as NFS 4, or Lustre with -o flock"
+            raise NotKeptError(f"{path}: {error.strerror or error}; {expected}") from error
+        if not free:
+            raise NotKeptError(f"{self.out}: {other}")
+        return lock
+
+    def workers(self) -> int:
+        """The number of workers of the processes that have locked the folder."""
+        return _workers(self.out / LOCK) or sum(map(_workers, self._shards.glob("*.lock")))
 
     def has(self, planned: PlannedChunk) -> bool:
         """Is the chunk finished?"""
@@ -142,7 +160,13 @@ class Store:
         with self._whole_or_not(planned) as folder:
             for file in folder.iterdir():
                 _sync(file)
-            folder.rename(self._chunks / planned.key)
+            try:
+                folder.rename(self._chunks / planned.key)
+            except OSError:
+                # With another number of shards, two may have the same chunk.
+                if not self.has(planned):
+                    raise
+                shutil.rmtree(folder)
             self._failure(planned).unlink(missing_ok=True)
 
     def fail(self, planned: PlannedChunk, error: str) -> None:
@@ -201,7 +225,8 @@ def manifest(out: Path) -> dict[str, Any]:
     """The manifest of a sweep's folder."""
     found = _read(out / MANIFEST)
     if not found:
-        raise Error(f"{out}: found no {MANIFEST}; expected the folder of a sweep that has ended")
+        expected = "expected the folder of a sweep that has ended, and whose shards are joined"
+        raise Error(f"{out}: found no {MANIFEST}; {expected}")
     for name in ("tables", "chunks"):
         # They become paths: others may have written the manifest.
         values = found.get(name)
@@ -245,11 +270,27 @@ def _keeping(out: Path, what: str) -> Iterator[None]:
         raise NotKeptError(f"{out}: {what} cannot be written: {error.strerror or error}") from error
 
 
-def _locked(lock: IO[bytes]) -> bool:
+def _workers(lock: Path) -> int:
+    """The number of workers of the process that has locked a file for itself; 0 if there is none.
+
+    A shared lock has no number.
+    """
+    try:
+        with lock.open(encoding="utf-8") as opened:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(opened.read() or "1")
+    except (OSError, ValueError):
+        pass
+    return 0
+
+
+def _locked(lock: IO[bytes], how: int) -> bool:
     """Takes the lock if it is free; a caller that only tests it releases it at once."""
     for pause in (0.05, 0.05, 0.0):
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, how | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(pause)
         else:

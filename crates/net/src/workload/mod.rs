@@ -104,6 +104,15 @@ impl Application {
         })
     }
 
+    /// Continues with other random numbers, which depend on those so far and on `salt` alone.
+    pub fn reseed(&mut self, salt: u64) {
+        match self {
+            Self::Requests(requests) => requests.reseed(salt),
+            Self::OnOff(on_off) => on_off.reseed(salt),
+            Self::Pages(_) | Self::Datagrams(_) => {}
+        }
+    }
+
     /// Processes the progress of the flow.
     pub fn on_progress(&mut self, progress: &Progress, at: Instant) {
         match self {

@@ -56,6 +56,10 @@ impl OnOff {
         }
     }
 
+    pub(super) fn reseed(&mut self, salt: u64) {
+        self.rng.reseed(salt);
+    }
+
     pub(super) fn poll(&mut self, at: Instant) -> Option<Action> {
         if at < self.next {
             return None;

@@ -51,6 +51,10 @@ impl Requests {
         Self { request, response, think, count, rng, state: State::Opening, tasks }
     }
 
+    pub(super) fn reseed(&mut self, salt: u64) {
+        self.rng.reseed(salt);
+    }
+
     pub(super) fn on_progress(&mut self, progress: &Progress, at: Instant) {
         let requests = self.tasks.len() as u64;
         match self.state {
