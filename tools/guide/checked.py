@@ -245,9 +245,9 @@ CHECKS = (
     ),
     Check(
         "the profile `linux` on fixed links",
-        LINUX_18,
-        "2026-11-22",
-        "sudo rtolab compare --all",
+        LINUX_12,
+        "2026-11-24",
+        "rtolab compare --all --virtual",
         "agreement.md",
         _links,
         lambda: (
