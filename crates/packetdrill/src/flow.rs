@@ -236,7 +236,8 @@ impl LinuxConnection {
         let mark_moves = part.appended && self.push.unmark(end) && continues;
         let count = part.bytes as usize;
         self.send_buffer.add(end + part.bytes, part.appended);
-        let ends = count == bytes.len() || (mode == BlockingMode::NonBlocking && !self.has_room());
+        let is_full = !self.send_buffer.has_room(self.unacknowledged() + part.bytes);
+        let ends = count == bytes.len() || (mode == BlockingMode::NonBlocking && is_full);
         if mark_moves || part.forced || ends {
             self.push.mark(end + part.bytes);
         }

@@ -97,6 +97,26 @@ fn a_full_send_buffer_ends_a_non_blocking_write() {
     assert_eq!([1, 2].map(|_| tool.write(socket, &[0; 988])), [988, -1]);
 }
 
+/// A write that a full send buffer ends, as in Google's `timestamping/partial.pkt`.
+#[test]
+fn the_last_segment_of_a_partial_write_is_pushed() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(SynOptions { mss: Some(1100), ..MSS_1000 });
+    tool.set_send_buffer(socket, 16_250);
+    tool.set_nonblocking(socket);
+    // A buffer is half the window, in whole segments: 29 of them.
+    assert_eq!(tool.write(socket, &[0; 100_000]), 31_900);
+    let mut pushed = |_| tool.next_segment().unwrap().frame.segment.flags.has(Flags::PSH);
+    (0..10).for_each(|number| _ = pushed(number));
+    for acked in 1..=9 {
+        tool.deliver(ack(isn, 1 + 1100 * acked), b"");
+        // Two segments form a TSO packet.
+        assert_eq!([1, 2].map(&mut pushed), [false, true]);
+    }
+    tool.deliver(ack(isn, 1 + 1100 * 10), b"");
+    assert!(pushed(0), "the last segment is a packet of its own");
+}
+
 #[test]
 fn waiting_for_a_packet_jumps_to_the_timer() {
     let tool = Tool::new("");
