@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use rtolab_time::{Duration, Instant};
 
 use crate::config::{DirectionConfig, Interval};
-use crate::reseed::{RandomPart, Visit};
+use crate::reseed::{RandomPart, RandomSpans, Visit};
 use crate::stream::{BadSpans, RenewalProcess, Stream};
 
 /// Times at which a transmitter does not work.
@@ -95,26 +95,6 @@ impl Timeline {
     pub(crate) fn visit(&mut self, visit: Visit<'_>) {
         if self.random.is_some() {
             visit(RandomPart::Spans(self));
-        }
-    }
-
-    /// The stream of the random spans, if there are any.
-    pub(crate) fn stream(&self) -> Option<u64> {
-        self.random.as_ref().map(|spans| spans.stream)
-    }
-
-    /// All spans that begin before this instant are computed.
-    pub(crate) const fn computed_until(&self) -> Instant {
-        self.unknown_from
-    }
-
-    /// Computes the spans that begin before `end`, and draws other random spans after the next one.
-    pub(crate) fn reseed(&mut self, end: Instant, salt: u64) {
-        while self.unknown_from < end {
-            self.compute_until(self.unknown_from);
-        }
-        if let Some(spans) = &mut self.random {
-            spans.rng_mut().reseed(salt);
         }
     }
 
@@ -234,6 +214,25 @@ impl Timeline {
                 span
             }
             _ => self.scripted.pop_front().expect("the next span is one or the other"),
+        }
+    }
+}
+
+impl RandomSpans for Timeline {
+    fn stream(&self) -> Option<u64> {
+        self.random.as_ref().map(|spans| spans.stream)
+    }
+
+    fn computed_until(&self) -> Instant {
+        self.unknown_from
+    }
+
+    fn reseed(&mut self, end: Instant, salt: u64) {
+        while self.unknown_from < end {
+            self.compute_until(self.unknown_from);
+        }
+        if let Some(spans) = &mut self.random {
+            spans.rng_mut().reseed(salt);
         }
     }
 }

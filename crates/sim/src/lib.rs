@@ -16,6 +16,7 @@ mod queue;
 mod rare;
 mod retransmission_log;
 mod sim;
+mod splitting;
 mod trace;
 mod transit;
 
