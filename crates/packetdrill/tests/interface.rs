@@ -105,7 +105,7 @@ fn the_last_segment_of_a_partial_write_is_pushed() {
     tool.set_send_buffer(socket, 16_250);
     tool.set_nonblocking(socket);
     // A buffer is half the window, in whole segments: 29 of them.
-    assert_eq!(tool.write(socket, &[0; 100_000]), 31_900);
+    assert_eq!(tool.write(socket, &vec![0; 100_000]), 31_900);
     let mut pushed = |_| tool.next_segment().unwrap().frame.segment.flags.has(Flags::PSH);
     (0..10).for_each(|number| _ = pushed(number));
     for acked in 1..=9 {
