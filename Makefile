@@ -43,10 +43,8 @@ test: test-rust test-python
 test-rust: $(VENV)/dev
 	cargo test --workspace --quiet
 
-# PYTEST: options of pytest, such as -n 0 for one process.
-test-python: PYTEST ?= --numprocesses 2 --dist loadgroup
 test-python: $(VENV)/dev
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest
 
 bench: $(VENV)/built
 	benches/run

@@ -43,14 +43,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules.
-
-    The tests of a module stay in one process, with their fixtures; those of emulation too, because
-    they measure times.
-    """
+    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules."""
     for item in items:
-        group = "emulation" if item.path.parent.name == "emulation" else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
         fixtures = getattr(item, "fixturenames", ())
         marks = {"root": "hosts" in fixtures, "browser": "browser" in fixtures}
         for mark, is_one in (marks | {"slow": item.path.stem in SLOW}).items():
