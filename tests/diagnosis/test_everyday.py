@@ -368,9 +368,14 @@ def test_an_outage_is_not_called_a_full_listen_queue(tmp_path: Path) -> None:
 
 
 def test_a_path_that_loses_and_holds_has_no_outage(tmp_path: Path) -> None:
-    """2 % are lost, a short queue overflows, and for 3 s everything is held."""
+    """2 % are lost, a short queue overflows, and for 3 s everything is held.
+
+    In this run losses do not hide the hold; in most runs of other seeds they do.
+    """
     set = {"link.radio.forward.loss": 0.02, "link.radio.queue": "20 kB"}
-    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=3, set=set))[0])
+    result = simulated("kernel-stall", sender="linux", seed=6, set=set)
+    assert {"genuine", "spurious"} <= {*result.timeouts["truth"]}
+    found = read(tmp_path, ends(result)[0])
     assert found.document["answer"]["network"] == "loses-and-late"
     assert found.document["summary"]["totals"]["held"]["longest"] == pytest.approx(3.0, abs=0.2)
     assert "Once nothing came back for 3.0 s" in said(found)

@@ -71,7 +71,7 @@ def test_a_chance_that_no_plain_run_meets_is_found(tmp_path: Path) -> None:
 
 
 PHONE = """
-title = "Losses in bursts"
+title = "Losses in bursts, and stalls"
 duration = "100 s"
 
 [[link]]
@@ -90,6 +90,10 @@ bad = { exponential = "0.4 s" }
 [link.bad]
 loss = 0.7
 
+[link.stalls.random]
+good = { exponential = "6 s" }
+bad = { exponential = "0.6 s" }
+
 [[flow]]
 name = "flow"
 from = "server"
@@ -97,7 +101,7 @@ to = "phone"
 bytes = "300 kB"
 """
 
-QUANTITIES = [("backoff", 2), ("timeouts", 4), ("spurious_timeouts", 2)]
+QUANTITIES = [("backoff", 2), ("timeouts", 4), ("spurious_timeouts", 3)]
 
 
 @pytest.mark.parametrize(("quantity", "at_least"), QUANTITIES)
