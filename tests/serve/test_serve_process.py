@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import program
-from explorer_client import HEAVY, HOLD, HOST, JSON, error_of, resident, server
+from explorer_client import HEAVY, HOLD, HOST, JSON, error_of, most_resident, resident, server
 from rtolab._rtolab import Error
 from rtolab.cli import serve as serve_command
 from rtolab.serve.app import Explorer
@@ -68,10 +68,7 @@ def test_twenty_clients_at_once_are_answered_in_less_than_a_gigabyte() -> None:
         end = time.monotonic() + LOAD_S
         with ThreadPoolExecutor(CLIENTS) as threads:
             clients = [threads.submit(drags, address, number, end) for number in range(CLIENTS)]
-            most = 0.0
-            while not all(client.done() for client in clients):
-                most = max(most, sum(resident(pid).values()))
-                time.sleep(0.1)
+            most = most_resident(pid, clients)
         answers = [answer for client in clients for answer in client.result()]
     assert len(answers) >= CLIENTS
     assert {status for status, _ in answers} == {200}

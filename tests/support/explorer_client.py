@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,15 @@ def unpack(answer: bytes) -> dict[str, Any]:
 
     found: dict[str, Any] = whole(json.loads(answer[4:begin]))
     return found
+
+
+def most_resident(pid: int, clients: Sequence[Future[Any]]) -> float:
+    """The largest memory of a server with its workers, in MB, until these clients are done."""
+    most = 0.0
+    while not all(client.done() for client in clients):
+        most = max(most, sum(resident(pid).values()))
+        time.sleep(0.1)
+    return most
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from explorer_client import HOLD, JSON, resident, server
+from explorer_client import HOLD, JSON, most_resident, server
 
 CLIENTS = 200
 LOAD_S = float(os.environ.get("RTOLAB_LOAD_S", "5"))
@@ -29,10 +29,7 @@ def test_two_hundred_clients_are_all_answered_in_little_memory() -> None:
         end = time.monotonic() + LOAD_S
         with ThreadPoolExecutor(CLIENTS) as threads:
             clients = [threads.submit(drags, address, number, end) for number in range(CLIENTS)]
-            most = 0.0
-            while not all(client.done() for client in clients):
-                most = max(most, sum(resident(pid).values()))
-                time.sleep(0.2)
+            most = most_resident(pid, clients)
         found = [client.result() for client in clients]
     assert all(one.waits for one in found)
     waits = sorted(wait for one in found for wait in one.waits)

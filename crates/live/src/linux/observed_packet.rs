@@ -95,3 +95,36 @@ mod tests {
         assert_eq!(ranges.0.len(), 1);
     }
 }
+
+/// Packets for tests.
+#[cfg(test)]
+pub(super) mod made {
+    use rtolab_link::DropCause;
+    use rtolab_record::{Fate, Place};
+    use rtolab_tcp::Segment;
+    use rtolab_time::{Duration, Instant};
+
+    use super::ObservedPacket;
+
+    /// A packet with the times in milliseconds at which it was sent and arrived; 0 if it was lost.
+    pub(in super::super) fn packet(
+        (copy, from): (u64, Place),
+        segment: Segment,
+        (sent, arrived): (u64, u64),
+    ) -> ObservedPacket {
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        ObservedPacket {
+            copy,
+            from,
+            segment,
+            sent: at(sent),
+            bytes: segment.len + 40,
+            fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(DropCause::Outage) },
+            fate_at: Some(at(arrived.max(sent))),
+            held: Duration::ZERO,
+            dropped_as_old: false,
+            retransmission: false,
+            unneeded: false,
+        }
+    }
+}

@@ -59,40 +59,19 @@ fn events<'a>(
 
 #[cfg(test)]
 mod tests {
-    use rtolab_link::DropCause;
-    use rtolab_record::{Fate, TimeoutKind, Truth};
+    use rtolab_record::{TimeoutKind, Truth};
     use rtolab_tcp::config::KnownPath;
     use rtolab_tcp::spurious::DetectorId;
     use rtolab_tcp::{Flags, Segment, Seq};
     use rtolab_time::Duration;
 
+    use super::super::observed_packet::made::packet;
     use super::*;
 
     const LEN: u32 = 100;
 
     fn at(millis: u64) -> Instant {
         Instant::START + Duration::from_millis(millis)
-    }
-
-    /// A packet with the times in milliseconds at which it was sent and arrived; 0 if it was lost.
-    fn packet(
-        (copy, from): (u64, Place),
-        segment: Segment,
-        (sent, arrived): (u64, u64),
-    ) -> ObservedPacket {
-        ObservedPacket {
-            copy,
-            from,
-            segment,
-            sent: at(sent),
-            bytes: segment.len + 40,
-            fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(DropCause::Outage) },
-            fate_at: Some(at(arrived.max(sent))),
-            held: Duration::ZERO,
-            dropped_as_old: false,
-            retransmission: false,
-            unneeded: false,
-        }
     }
 
     fn data(copy: u64, number: u32, times: (u64, u64)) -> ObservedPacket {

@@ -53,39 +53,20 @@ fn acknowledged(
 
 #[cfg(test)]
 mod tests {
-    use rtolab_link::DropCause;
-    use rtolab_record::{Fate, Place};
+    use rtolab_record::Place;
     use rtolab_tcp::{Segment, Seq};
-    use rtolab_time::Duration;
 
+    use super::super::observed_packet::made::packet;
     use super::*;
 
-    /// A packet with the times in milliseconds at which it was sent and arrived; 0 if it was lost.
-    fn seen(from: Place, segment: Segment, (sent, arrived): (u64, u64)) -> ObservedPacket {
-        let at = |millis| Instant::START + Duration::from_millis(millis);
-        ObservedPacket {
-            copy: 0,
-            from,
-            segment,
-            sent: at(sent),
-            bytes: segment.len + 40,
-            fate: if arrived > 0 { Fate::Delivered } else { Fate::Dropped(DropCause::Outage) },
-            fate_at: Some(at(arrived.max(sent))),
-            held: Duration::ZERO,
-            dropped_as_old: false,
-            retransmission: false,
-            unneeded: false,
-        }
-    }
-
     fn data(times: (u64, u64)) -> ObservedPacket {
-        seen(Place::Sender, Segment::new(Seq::FIRST + 1, 100, Flags::ACK), times)
+        packet((0, Place::Sender), Segment::new(Seq::FIRST + 1, 100, Flags::ACK), times)
     }
 
     fn ack(times: (u64, u64)) -> ObservedPacket {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
         segment.ack = Seq::FIRST + 101;
-        seen(Place::Receiver, segment, times)
+        packet((0, Place::Receiver), segment, times)
     }
 
     #[test]

@@ -14,7 +14,7 @@ export class Recorded {
     }
   }
 
-  /** The answer to exactly this request; undefined if there is none. Whoever takes it owns it. */
+  /** The answer to exactly this request; undefined if there is none. The caller may change it. */
   answer(question, request) {
     return this.answers.get(key(question, request))?.slice();
   }
