@@ -1,6 +1,7 @@
 """Signals, standard streams and processors of this process."""
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -48,6 +49,32 @@ def on_end_signal(handler: Callable[[int, FrameType | None], object]) -> Iterato
 def ends_in_order() -> AbstractContextManager[None]:
     """SIGTERM and SIGHUP raise SystemExit, so that everything is cleaned up."""
     return on_end_signal(lambda number, _: sys.exit(128 + number))
+
+
+@contextmanager
+def ends_silently_without_reader() -> Iterator[None]:
+    """`rtolab list | head` ends silently, with status 1.
+
+    SIGPIPE stays ignored, as Python leaves it: it would also end a server whose client has gone.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not _has_no_reader(1):
+            raise
+        # Python flushes once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+
+
+def _has_no_reader(descriptor: int) -> bool:
+    """Is this a pipe or a socket whose other end is closed?"""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return bool(poll.poll(0))
 
 
 @contextmanager

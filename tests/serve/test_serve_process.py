@@ -53,6 +53,14 @@ def test_a_port_in_use_is_named() -> None:
     assert "--port 0" in again.stderr
 
 
+def test_a_client_that_goes_does_not_end_the_server() -> None:
+    """Nor does a worker that was killed: the system may send SIGPIPE for both."""
+    with server() as (_, pid):
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    ignored = int(status.split("SigIgn:")[1].split()[0], 16)
+    assert ignored & 1 << (signal.SIGPIPE - 1)
+
+
 def test_a_folder_without_results_is_named(tmp_path: Path) -> None:
     again = program.run("serve", "--port", "0", "--browse", tmp_path)
     assert again.returncode == 2

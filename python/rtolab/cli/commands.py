@@ -19,7 +19,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import DetectorError, Error, InternalError, PrototypeError, SenderError
 from rtolab.cli.terminal import BAD_INPUT, DEFECT, check_streams, complain
 from rtolab.machine import check_machine, out_of
-from rtolab.process import end_at_second_interrupt
+from rtolab.process import end_at_second_interrupt, ends_silently_without_reader
 
 EXTRAS = {"dask": "distributed", "mcp": "mcp"}
 FIRST_STEPS = """\
@@ -198,14 +198,12 @@ def main() -> None:
     # Loaded modules stay. Collecting garbage among them, for the last time at exit, takes a third
     # as long as loading them.
     gc.freeze()
-    if hasattr(signal, "SIGPIPE"):
-        # `rtolab list | head` ends silently, as any filter does.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     check_streams()
     end_at_second_interrupt()
     try:
-        check_machine()
-        app()
+        with ends_silently_without_reader():
+            check_machine()
+            app()
     except BaseException as error:
         _explain(error)
         raise

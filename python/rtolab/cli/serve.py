@@ -97,8 +97,11 @@ def _run(listener: socket.socket, limits: Limits, browse: list[Path], *, opens: 
             if explorer.unable:
                 self.should_exit = True
             elif self.started:
-                sys.stdout.write(f"The explorer is at {address}  (Ctrl-C ends it)\n")
-                sys.stdout.flush()
+                try:
+                    sys.stdout.write(f"The explorer is at {address}  (Ctrl-C ends it)\n")
+                    sys.stdout.flush()
+                except BrokenPipeError:
+                    self.should_exit = True  # Nobody learns the address.
                 if opens:
                     import webbrowser  # noqa: PLC0415
 
