@@ -53,21 +53,23 @@ def ends_in_order() -> AbstractContextManager[None]:
 
 @contextmanager
 def ends_silently_without_reader() -> Iterator[None]:
-    """`rtolab list | head` ends silently, with status 1.
+    """`rtolab list | head` ends by SIGPIPE, as any filter does.
 
-    SIGPIPE stays ignored, as Python leaves it: it would also end a server whose client has gone.
+    Until then SIGPIPE is ignored, as Python leaves it: it would also end a server whose client has
+    gone.
     """
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        if not _has_no_reader(1):
-            raise
-        # Python flushes once more when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(1)
+    except (BrokenPipeError, SystemExit) as error:
+        # Libraries that print exit with 1.
+        is_broken = isinstance(error, BrokenPipeError) or error.code == 1
+        if is_broken and _has_no_reader(1):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGPIPE)
+        raise
 
 
 def _has_no_reader(descriptor: int) -> bool:
