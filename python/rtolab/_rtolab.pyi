@@ -44,13 +44,13 @@ __all__ = [
     "gateway",
     "infer_scenario",
     "lines",
-    "one_of",
     "policies",
     "rare",
     "rare_quantities",
     "receivers",
     "schema",
     "simulate",
+    "suggest",
     "trace",
     "what_if",
 ]
@@ -174,7 +174,7 @@ def lines(text: str, file: str) -> list[tuple[list[str], int]]:
         Error: the text is not TOML. The message names `file`.
     """
 
-def one_of(found: str, known: list[str]) -> str:
+def suggest(found: str, known: list[str]) -> str:
     """A message with at most five of `known` that are nearest to `found`."""
 
 @final

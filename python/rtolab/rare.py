@@ -154,7 +154,7 @@ def _chances(counts: Sequence[int], runs: int, levels: int) -> list[float]:
 def _first(quantity: str) -> int:
     known = quantities()
     if quantity not in known:
-        expected = _rtolab.one_of(quantity, [*known])
+        expected = _rtolab.suggest(quantity, [*known])
         raise Error(f"quantity: found `{quantity}`; expected {expected}")
     return known[quantity]
 

@@ -179,7 +179,7 @@ def find_scenario(scenario: str | Path) -> Path:
         return included
     beside = f"{scenario}.toml"
     known = beside if Path(beside).exists() else _nearest_file(path)
-    known = known or _rtolab.one_of(str(scenario), [*included_scenarios()])
+    known = known or _rtolab.suggest(str(scenario), [*included_scenarios()])
     raise Error(f"{scenario}: found no such file or shipped scenario; expected {known}")
 
 

@@ -66,9 +66,9 @@ def rows(**given: Any) -> pl.DataFrame:
             "spurious_probes": sum(one > minimum for one in probed),
             "spurious": spurious,
             "spurious_single": min(single, spurious),
-            "won": values["genuine"] * (CURRENT_S - minimum),
+            "saved": values["genuine"] * (CURRENT_S - minimum),
             "probed": 0,
-            "probes_won": 0.0,
+            "probes_saved": 0.0,
             "preempted": 0,
             "unknown": 0,
         }
@@ -108,8 +108,8 @@ def test_the_smallest_minimum_without_added_spurious_timeouts_is_recommended() -
     at = one.at(0.01)
     assert at.spurious.value * 60 / DAY_S == pytest.approx(5)
     # 190 ms earlier, ten times in a minute.
-    assert at.won.value * 60 / DAY_S == pytest.approx(1.9)
-    assert one.at(0.5).won.value < 0.0
+    assert at.saved.value * 60 / DAY_S == pytest.approx(1.9)
+    assert one.at(0.5).saved.value < 0.0
     said = answer(tune([of(rows(late=[0.015] * 4 + [0.3]))]))
     assert said.startswith("Set the minimum RTO to 20 ms for 10.0.0.0/24: ")
 
@@ -219,7 +219,7 @@ def test_a_cap_follows_from_the_longest_real_timeout() -> None:
     assert (found.cap, found.longest) == (10.0, 40.0)
     row = next(one for one in found.caps if one.seconds == 10.0)
     # The last wait of 40 s ends on average after 5 s instead of 20; 20 and 40 s have 1 + 3 more.
-    assert row.won * 60 / DAY_S == pytest.approx(15.0)
+    assert row.saved * 60 / DAY_S == pytest.approx(15.0)
     assert row.sent * 60 / DAY_S == pytest.approx(4.0)
     assert ("tcp_rto_max_ms=10000" in str(list(commands(found)))) is True
     for other in (series(5.0, 8.0), series(40.0, kind="spurious")):

@@ -83,10 +83,10 @@ fn a_real_timeout_would_have_come_earlier_by_the_difference_of_the_minimums() {
     script.echo = 31_001;
     script.add_events(&[(31_000, Data(62)), (31_100, Ack(62))]);
     let rows = of_client(&mut script);
-    for (millis, won) in [(50, 0.15), (100, 0.1), (200, 0.0), (500, -0.3)] {
+    for (millis, saved) in [(50, 0.15), (100, 0.1), (200, 0.0), (500, -0.3)] {
         let row = at(&rows, millis);
         assert_eq!((row.genuine, row.unknown, row.spurious), (1, 0, 0), "{millis} ms");
-        assert!((row.won - won).abs() < 0.002, "{millis} ms: {}", row.won);
+        assert!((row.saved - saved).abs() < 0.002, "{millis} ms: {}", row.saved);
     }
 }
 

@@ -14,14 +14,14 @@ pub struct Programs<'a> {
     /// server listens.
     pub server: Option<&'a str>,
     /// The maximum virtual time to wait for the server to listen. Then the client starts anyway.
-    pub lead: Duration,
+    pub server_wait: Duration,
     /// The maximum virtual time for which the client may run.
     pub limit: Option<Duration>,
     /// The packets that are recorded.
     pub logging: PacketLogging,
     /// A folder in memory whose files are returned as [`Output::Archive`]. When the client has
     /// ended, the programs of both hosts get SIGTERM, and a second to write their last files.
-    pub kept: Option<&'a str>,
+    pub log_folder: Option<&'a str>,
 }
 
 /// An output stream of a program.
@@ -30,7 +30,7 @@ pub struct Programs<'a> {
 pub enum Output {
     Standard,
     Error,
-    /// A part of the tar archive of the folder [`Programs::kept`] of the host with this number.
+    /// A part of the tar archive of [`Programs::log_folder`] of the host with this number.
     Archive(usize),
 }
 

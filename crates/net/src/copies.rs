@@ -71,7 +71,7 @@ impl Copies {
     }
 
     /// Has a copy of a lower order than `order` delivered the segment at `seq`, at any time?
-    pub fn delivered_before(&self, seq: Seq, order: u16) -> bool {
+    pub fn earlier_copy_delivered(&self, seq: Seq, order: u16) -> bool {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].delivered < order,
             Err(_) => false,
@@ -111,8 +111,8 @@ mod tests {
         copies.delivered(lost, 2);
         copies.delivered(Seq::FIRST + 301, 0);
         assert_eq!((copies.retransmissions(), copies.unneeded()), (5, 3));
-        assert!(copies.delivered_before(late, 1) && copies.delivered_before(late, 2));
-        assert!(!copies.delivered_before(lost, 1) && !copies.delivered_before(lost, 2));
-        assert!(copies.delivered_before(acked, 1));
+        assert!(copies.earlier_copy_delivered(late, 1) && copies.earlier_copy_delivered(late, 2));
+        assert!(!copies.earlier_copy_delivered(lost, 1) && !copies.earlier_copy_delivered(lost, 2));
+        assert!(copies.earlier_copy_delivered(acked, 1));
     }
 }

@@ -49,7 +49,7 @@ fn lines(text: &str, file: &str) -> PyResult<Vec<(Vec<String>, usize)>> {
 
 /// The end of an error message about the name `found`: the five most similar of the names `known`.
 #[pyfunction]
-fn one_of(found: &str, known: Vec<String>) -> PyResult<String> {
+fn suggest(found: &str, known: Vec<String>) -> PyResult<String> {
     guard(|| Ok(rtolab_settings::names::suggest(found, known.iter().map(String::as_str))))
 }
 
@@ -98,7 +98,7 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TABLES", PyTuple::new(module.py(), tables)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(lines, module)?)?;
-    module.add_function(wrap_pyfunction!(one_of, module)?)?;
+    module.add_function(wrap_pyfunction!(suggest, module)?)?;
     module.add_function(wrap_pyfunction!(known::policies, module)?)?;
     module.add_function(wrap_pyfunction!(known::receivers, module)?)?;
     module.add_function(wrap_pyfunction!(known::detectors, module)?)?;

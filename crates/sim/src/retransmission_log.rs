@@ -107,7 +107,7 @@ impl RetransmissionLog {
             let row = decision.row(owner);
             let Decision { earlier_transmissions, .. } = *decision;
             let needed =
-                !copies.delivered_before(decision.retransmission.seq, earlier_transmissions);
+                !copies.earlier_copy_delivered(decision.retransmission.seq, earlier_transmissions);
             let cost = row.cost.map(|cost| Comparison { original, ..cost });
             TimeoutRow { needed, cost, ..row }
         })

@@ -119,7 +119,8 @@ impl Trace {
                 PacketEvent::Received => row.place.other(),
             };
             let copies = &flows[row.flow as usize].end(sender).copies;
-            row.unneeded = row.retransmission && copies.delivered_before(row.segment.seq, order);
+            row.unneeded =
+                row.retransmission && copies.earlier_copy_delivered(row.segment.seq, order);
             row
         };
         (packets.rows.into_iter().map(finish).collect(), self.windows.unwrap_or_default())

@@ -241,7 +241,7 @@ def _chosen(which: Suite, scenarios: list[Scenario], only: list[str]) -> list[Sc
             other = suite_of(one)
             if other:
                 raise Error(f"--only {one}: not in the suite {which}; add --suite {other}")
-            near = f"expected {_rtolab.one_of(one, [*known])}; `rtolab conform --list` has all"
+            near = f"expected {_rtolab.suggest(one, [*known])}; `rtolab conform --list` has all"
             raise Error(f"--only {one}: found no such scenario; {near}")
     return [one for one in scenarios if not only or one.id in only]
 

@@ -206,7 +206,7 @@ def _search(ids: Sequence[str], settings: dict[str, Any], *, as_json: bool) -> N
     able = [one.id for one in experiments.EXPERIMENTS if one.unstated]
     if len(found) != 1 or not found[0].unstated:
         what = found[0].id if len(found) == 1 else f"{len(found)} experiments"
-        near = _rtolab.one_of(found[0].id if len(found) == 1 else "".join(ids[:1]), able)
+        near = _rtolab.suggest(found[0].id if len(found) == 1 else "".join(ids[:1]), able)
         raise Error(f"--search: found {what}; expected one that declares what to vary: {near}")
     with progressing(f"searching {found[0].id}") as progress:
         done = search(found[0], **settings, progress=progress)

@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from rtolab._rtolab import Error, one_of
+from rtolab._rtolab import Error, suggest
 from rtolab.conform.run import Stack
 
 FILE = "stack.toml"
@@ -105,7 +105,7 @@ def find(which: str) -> Recipe:
             f"--stack {which}: found no such file; rtolab's own recipes are in the folder "
             "`stacks` of its source tree: copy it, and name the path of a recipe"
         )
-    near = one_of(which, [KERNEL, *own])
+    near = suggest(which, [KERNEL, *own])
     raise Error(f"--stack {which}: expected the path of a {FILE}, or {near}")
 
 
@@ -122,7 +122,7 @@ def read(path: Path) -> Recipe:
         raise Error(f"{path}: {error}") from error
     for key, value in found.items():
         if key not in _KINDS:
-            raise Error(f"{path}: found the key {key}; expected {one_of(key, [*_KINDS])}")
+            raise Error(f"{path}: found the key {key}; expected {suggest(key, [*_KINDS])}")
         if not isinstance(value, _KINDS[key]):
             kind = "a string" if _KINDS[key] == (str,) else "a table"
             raise Error(f"{path}: {key}: found {value!r}; expected {kind}")

@@ -72,7 +72,7 @@ def _named(name: str) -> list[Experiment]:
         known = [i for e in experiments for i in (e.id, *e.aliases)]
         papers = dict.fromkeys(i.split("/")[0] for i in known)
         of_paper = package in PACKAGES
-        near = _rtolab.one_of(name, known if of_paper else [*known, *papers])
+        near = _rtolab.suggest(name, known if of_paper else [*known, *papers])
         listed = "`rtolab list experiments` has all"
         raise Error(f"found no experiment {name!r}; expected {near}; {listed}")
     return matching

@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from rtolab._rtolab import Error, one_of
+from rtolab._rtolab import Error, suggest
 from rtolab.process import processors
 
 HZ = 1000
@@ -119,7 +119,7 @@ def _find(name: str | None) -> Kernel:
     for kernel in known:
         if kernel.name == name:
             return kernel
-    expected = one_of(name, [kernel.name for kernel in known])
+    expected = suggest(name, [kernel.name for kernel in known])
     raise Error(f"{name} is no kernel that was built; expected {expected}")
 
 

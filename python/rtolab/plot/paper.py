@@ -77,7 +77,7 @@ class Format:
 
     def __post_init__(self) -> None:
         if self.column not in COLUMNS:
-            known = _rtolab.one_of(str(self.column), [*COLUMNS])
+            known = _rtolab.suggest(str(self.column), [*COLUMNS])
             raise Error(f"column: found {self.column}; expected {known}")
         for name, low, high in (
             ("width_in", 1.0, 40.0),
@@ -98,7 +98,7 @@ class Format:
         known = [field.name for field in fields(self)]
         for name in options:
             if name not in known:
-                raise Error(f"found the option {name}; expected {_rtolab.one_of(name, known)}")
+                raise Error(f"found the option {name}; expected {_rtolab.suggest(name, known)}")
         return replace(self, **options)
 
     @property
@@ -236,7 +236,7 @@ def _short(svg: str) -> str:
 def check_suffix(path: Path) -> None:
     """Raises Error unless figures have a format with this suffix."""
     if path.suffix not in SUFFIXES:
-        expected = _rtolab.one_of(path.suffix, [*SUFFIXES])
+        expected = _rtolab.suggest(path.suffix, [*SUFFIXES])
         raise Error(f"{path}: found the suffix `{path.suffix}`; expected {expected}")
 
 

@@ -74,7 +74,7 @@ class Results:
         return not packets.head(1).collect().is_empty()
 
     def _known(self, name: str) -> str:
-        return _rtolab.one_of(name, [*self.tables])
+        return _rtolab.suggest(name, [*self.tables])
 
 
 def read(path: str | Path) -> Results:

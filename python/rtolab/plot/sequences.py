@@ -92,7 +92,7 @@ def _runs(connections: pl.DataFrame, senders: Sequence[str], most: int) -> list[
     of = dict(firsts.iter_rows())
     for sender in senders:
         if sender not in of:
-            expected = _rtolab.one_of(sender, list(of))
+            expected = _rtolab.suggest(sender, list(of))
             raise Error(f"found no run of the sender {sender}; expected {expected}")
     chosen = list(senders or of)
     if len(chosen) > most:

@@ -175,7 +175,7 @@ def _numbered(table: pl.DataFrame, name: str) -> str:
 
 def _column(table: pl.DataFrame, name: str) -> str:
     if name not in table.columns:
-        raise Error(f"found no column {name}; expected {_rtolab.one_of(name, table.columns)}")
+        raise Error(f"found no column {name}; expected {_rtolab.suggest(name, table.columns)}")
     return name
 
 
@@ -346,7 +346,7 @@ def only(table: pl.DataFrame, conditions: Sequence[tuple[str, Sequence[str]]]) -
             there = [f"{value}" for value in column.unique(maintain_order=True).to_list()]
             raise Error(
                 f"{name}: found no row with {', '.join(values)}; expected "
-                f"{_rtolab.one_of(values[0], there)}"
+                f"{_rtolab.suggest(values[0], there)}"
             )
         table = kept
     return table

@@ -106,7 +106,7 @@ def _fields() -> str:
 def _scenario(given: object) -> str:
     shipped = included_scenarios()
     if not isinstance(given, str) or given not in shipped:
-        expected = _rtolab.one_of(_shown(given), [*shipped])
+        expected = _rtolab.suggest(_shown(given), [*shipped])
         raise RefusedError(f"scenario is {_shown(given)}: expected {expected}")
     return given
 

@@ -155,7 +155,7 @@ def _scenario(written: TomlFile) -> Path:
         return beside
     shipped = included_scenarios()
     if name not in shipped:
-        expected = f"expected a file beside the sweep's, or {_rtolab.one_of(name, [*shipped])}"
+        expected = f"expected a file beside the sweep's, or {_rtolab.suggest(name, [*shipped])}"
         raise written.wrong(("scenario",), f"found no file {beside}; {expected}")
     return shipped[name]
 

@@ -63,7 +63,7 @@ class TomlFile:
         """Raises Error if the table has any other keys."""
         for name in self.table(table):
             if name not in known:
-                expected = _rtolab.one_of(name, [*known])
+                expected = _rtolab.suggest(name, [*known])
                 raise self.wrong((*table, name), f"found an unknown key; expected {expected}")
 
     def table(self, key: Key) -> Mapping[str, Any]:

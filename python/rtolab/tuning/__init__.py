@@ -67,7 +67,7 @@ class Minimum:
         late: the share of waits that were longer than SRTT and the minimum.
         spurious: spurious timeouts.
         probes: spurious tail loss probes.
-        won: seconds by which real timeouts and needed probes would have come earlier than with
+        saved: seconds by which real timeouts and needed probes would have come earlier than with
             Linux's default; negative if later.
         delayed: the part of the spurious timeouts with a single outstanding segment.
         preempted: timeouts before a fast retransmit that repaired the loss.
@@ -78,7 +78,7 @@ class Minimum:
     late: float
     spurious: Estimate
     probes: Estimate
-    won: Estimate
+    saved: Estimate
     delayed: float
     preempted: float
     unknown: float
@@ -98,7 +98,7 @@ class PathClass:
         minimums: a row per minimum RTO.
         limit: the smallest minimum RTO in seconds that adds no spurious timeout.
         recommended: the minimum RTO in seconds; None if the data does not suffice or nothing would
-            be won.
+            be saved.
         without_delay: the minimum RTO in seconds that would do if receivers did not delay ACKs.
         timestamps: whether connections with known options use timestamps; None if none is known.
     """
@@ -126,12 +126,12 @@ class Cap:
 
     Attributes:
         seconds: the maximum RTO.
-        won: seconds by which the retransmissions after outages would have come earlier, on average.
+        saved: seconds by which retransmissions after outages would have come earlier, on average.
         sent: additional retransmissions.
     """
 
     seconds: float
-    won: float
+    saved: float
     sent: float
 
 
@@ -210,11 +210,11 @@ def tune(sources: Sequence[Source], *, prefix: int = PREFIX, prefix6: int = PREF
 
 
 def _with_default(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows, with the time won by Linux's default in the same direction as `default_won`."""
+    """The rows, with the time saved by Linux's default in the same direction as `default_saved`."""
     keys = ["source", "connection", "from"]
     default = rows.filter((pl.col("minimum") - CURRENT_S).abs() < 1e-9)
-    won = (pl.col("won") + pl.col("probes_won")).alias("default_won")
-    return rows.join(default.select(*keys, won), on=keys, how="left")
+    saved = (pl.col("saved") + pl.col("probes_saved")).alias("default_saved")
+    return rows.join(default.select(*keys, saved), on=keys, how="left")
 
 
 def _usable(rows: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -281,13 +281,13 @@ def _minimum(seconds: float, rows: pl.DataFrame, days: float) -> Minimum:
 
     waits = int(rows["waits"].sum())
     # All differences of one minimum to the default have the same sign.
-    won = rows["won"] + rows["probes_won"] - rows["default_won"]
+    saved = rows["saved"] + rows["probes_saved"] - rows["default_saved"]
     return Minimum(
         seconds=seconds,
         late=float(rows["late"].sum()) / waits if waits else 0.0,
         spurious=per_day(rows["spurious"].cast(pl.Float64)),
         probes=per_day(rows["spurious_probes"].cast(pl.Float64)),
-        won=per_day(won, unit=abs(CURRENT_S - seconds)),
+        saved=per_day(saved, unit=abs(CURRENT_S - seconds)),
         delayed=float(rows["spurious_single"].sum()) / days,
         preempted=float(rows["preempted"].sum()) / days,
         unknown=float(rows["unknown"].sum()) / days,
@@ -317,7 +317,7 @@ def _smallest(minimums: Sequence[Minimum], probes: float | None) -> float:
 
 
 def _caps(sources: Sequence[Source]) -> tuple[tuple[Cap, ...], float]:
-    """What caps would have won at the last timeout of each outage, and the longest timeout.
+    """What caps would have saved at the last timeout of each outage, and the longest timeout.
 
     The path came back at an unknown time between the last two retransmissions. If all times are
     equally likely, the next retransmission of a timer with a cap comes after half its period.
@@ -327,8 +327,8 @@ def _caps(sources: Sequence[Source]) -> tuple[tuple[Cap, ...], float]:
     rows = []
     for cap in CAPS_S:
         longer = [(after, last) for after, last in waits if after > cap]
-        won = sum((after - cap) / 2.0 for after, last in longer if last)
-        rows.append(Cap(cap, won / days, sum(after / cap - 1.0 for after, _ in longer) / days))
+        saved = sum((after - cap) / 2.0 for after, last in longer if last)
+        rows.append(Cap(cap, saved / days, sum(after / cap - 1.0 for after, _ in longer) / days))
     return tuple(rows), max((after for after, _ in waits), default=0.0)
 
 

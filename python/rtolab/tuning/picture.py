@@ -1,4 +1,4 @@
-"""The picture of a recommendation: what each minimum RTO costs and wins."""
+"""The picture of a recommendation: what each minimum RTO costs and saves."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rtolab.plot.style import Layers, Unit, styled
 from rtolab.tuning import PathClass
 from rtolab.tuning.text import heading
 
-SPURIOUS, WON = "spurious timeouts a day", "seconds won a day"
+SPURIOUS, SAVED = "spurious timeouts a day", "seconds saved a day"
 
 
 def picture(one: PathClass) -> alt.VConcatChart:
-    """Spurious timeouts and time won over the minimum RTO, with their intervals."""
+    """Spurious timeouts and time saved over the minimum RTO, with their intervals."""
     rows = pl.DataFrame(
         [
             {
@@ -26,11 +26,11 @@ def picture(one: PathClass) -> alt.VConcatChart:
                 "high": value.high,
             }
             for row in one.minimums
-            for what, value in ((SPURIOUS, row.spurious), (WON, row.won))
+            for what, value in ((SPURIOUS, row.spurious), (SAVED, row.saved))
         ]
     )
-    panels = [_panel(rows, one, SPURIOUS, "#c44e52"), _panel(rows, one, WON, "#4c72b0")]
-    title = alt.TitleParams("What each minimum RTO costs and wins", subtitle=heading(one))
+    panels = [_panel(rows, one, SPURIOUS, "#c44e52"), _panel(rows, one, SAVED, "#4c72b0")]
+    title = alt.TitleParams("What each minimum RTO costs and saves", subtitle=heading(one))
     return styled(alt.vconcat(*panels), title)
 
 

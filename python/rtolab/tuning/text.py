@@ -28,12 +28,12 @@ def answer(tuning: Tuning) -> str:
     """What to set and what it buys, in a sentence."""
     chosen = settings(tuning)
     if chosen:
-        one = max(chosen, key=lambda each: each.at(each.recommended or 0.0).won.value)
+        one = max(chosen, key=lambda each: each.at(each.recommended or 0.0).saved.value)
         floor = one.recommended or CURRENT_S
         then, now = one.at(floor), one.at(CURRENT_S)
         more = len(chosen) - 1
         others = f" ({number(more, 'other prefix', 'other prefixes')} below)"
-        seconds = then.won.value
+        seconds = then.saved.value
         added = max(then.spurious.high - now.spurious.low, 0.0)
         return (
             f"Set the minimum RTO to {duration(floor)} for {one.network}{others if more else ''}: "
@@ -66,7 +66,7 @@ def answer(tuning: Tuning) -> str:
         )
     return (
         f"Keep the minimum RTO of {duration(CURRENT_S)}: no timeout or probe repaired a loss in "
-        f"this capture, so a smaller one would win nothing."
+        f"this capture, so a smaller one would save nothing."
     )
 
 
@@ -106,7 +106,7 @@ def table(one: PathClass) -> Table:
     for name in ("minimum\nRTO", "ACKs later\nthan it", "spurious time-\nouts a day (95 %)"):
         shown.add_column(name, justify="right", no_wrap=True)
     shown.add_column("spurious\nprobes a day", justify="right", no_wrap=True)
-    shown.add_column("s won\na day (95 %)", justify="right", no_wrap=True)
+    shown.add_column("s saved\na day (95 %)", justify="right", no_wrap=True)
     shown.add_column("", no_wrap=True)
     wanted = {*SHOWN_S, one.recommended}
     for row in one.minimums:
@@ -118,7 +118,7 @@ def table(one: PathClass) -> Table:
             percent(row.late),
             interval(row.spurious),
             amount(row.probes.value),
-            interval(row.won),
+            interval(row.saved),
             marks.get(row.seconds, ""),
             style="bold green" if row.seconds == one.recommended else None,
         )
@@ -175,7 +175,7 @@ def _cap(tuning: Tuning) -> str:
     row = next(one for one in tuning.caps if one.seconds == tuning.cap)
     return (
         f"Longest timeout: {duration(tuning.longest)}. A maximum RTO of {duration(row.seconds)} "
-        f"wins about {amount(row.won)} s a day after outages, for {amount(row.sent)} more "
+        f"saves about {amount(row.saved)} s a day after outages, for {amount(row.sent)} more "
         "retransmissions a day."
     )
 
@@ -232,7 +232,7 @@ def document(tuning: Tuning) -> dict[str, Any]:
                         "late": row.late,
                         "spurious_a_day": estimate(row.spurious),
                         "probes_a_day": estimate(row.probes),
-                        "won_a_day": estimate(row.won),
+                        "saved_a_day": estimate(row.saved),
                         "single_a_day": row.delayed,
                         "preempted_a_day": row.preempted,
                         "unknown_a_day": row.unknown,
@@ -244,7 +244,7 @@ def document(tuning: Tuning) -> dict[str, Any]:
         ],
         "longest_timeout": tuning.longest,
         "caps": [
-            {"seconds": one.seconds, "won_a_day": one.won, "sent_a_day": one.sent}
+            {"seconds": one.seconds, "saved_a_day": one.saved, "sent_a_day": one.sent}
             for one in tuning.caps
         ],
         "cap": tuning.cap,

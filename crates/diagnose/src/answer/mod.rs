@@ -4,6 +4,7 @@
 mod advice;
 mod sentence;
 mod sentences;
+mod silences;
 mod words;
 
 use serde::Serialize;

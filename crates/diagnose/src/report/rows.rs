@@ -233,11 +233,11 @@ pub struct TimerReport {
     pub genuine: u64,
     /// How much earlier than in the capture these would have come, in seconds, in total; negative
     /// if later.
-    pub won: f64,
+    pub saved: f64,
     /// Tail loss probes of the capture that repaired the loss of the only segment.
     pub probed: u64,
     /// How much earlier these would have come, in seconds, in total.
-    pub probes_won: f64,
+    pub probes_saved: f64,
     /// Timeouts that would have come before a fast retransmit that was needed.
     pub preempted: u64,
     /// Timeouts of which the capture does not show whether they are spurious.

@@ -58,9 +58,9 @@ pub(crate) fn reports(
                 spurious: tally.timeouts,
                 spurious_single: tally.single,
                 genuine: 0,
-                won: 0.0,
+                saved: 0.0,
                 probed: 0,
-                probes_won: 0.0,
+                probes_saved: 0.0,
                 preempted: 0,
                 unknown: 0,
             }
@@ -85,11 +85,11 @@ impl TimerReport {
         match fate {
             Fate::GenuineTimeout => {
                 self.genuine += 1;
-                self.won += difference(at, timeout);
+                self.saved += difference(at, timeout);
             }
             Fate::NeededProbe => {
                 self.probed += 1;
-                self.probes_won += difference(at, probe.min(timeout));
+                self.probes_saved += difference(at, probe.min(timeout));
             }
             Fate::OtherRepair => self.preempted += u64::from(timeout < at),
             Fate::Unneeded => {

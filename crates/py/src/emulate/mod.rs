@@ -195,10 +195,10 @@ pub(crate) fn emulate_programs(
         let programs = Programs {
             client: &client,
             server: server.as_deref(),
-            lead: span(lead_s),
+            server_wait: span(lead_s),
             limit: limit_s.map(span),
             logging: packet_logging(keep),
-            kept: kept.as_ref().map(|(folder, _)| folder.as_str()),
+            log_folder: kept.as_ref().map(|(folder, _)| folder.as_str()),
         };
         let mut archives = kept.as_ref().map_or_else(
             || Ok(Vec::new()),

@@ -264,7 +264,7 @@ pub(crate) fn run_programs(
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
     let known = connections::find(&mut network.log);
     let recording = recording::recording((emulation, &routes), run, (network, at), (&known, &[]));
-    if programs.kept.is_some() && ended != EndReason::Interrupted {
+    if programs.log_folder.is_some() && ended != EndReason::Interrupted {
         // What programs send at their end is not part of the run.
         network.log = Log::new(0);
         guest_run.act(Running::archive)?;

@@ -160,7 +160,7 @@ impl<'a> Running<'a> {
         guests: &mut Guests<'_>,
         links: &mut NetworkLinks<'_, '_>,
     ) -> Result<(), Error> {
-        let Some(folder) = self.programs.kept else { return Ok(()) };
+        let Some(folder) = self.programs.log_folder else { return Ok(()) };
         let until = guests.now() + ARCHIVE_LIMIT.nanos();
         let command = ["sh", "-c", ARCHIVE, "sh", folder].map(String::from);
         for program in ARCHIVERS {
@@ -198,7 +198,7 @@ impl<'a> Running<'a> {
         };
         let shell = ["sh", "-c", server].map(String::from);
         self.start(SERVER, &shell, guests)?;
-        self.phase = Phase::Listens { next: now, last: now + self.programs.lead.nanos() };
+        self.phase = Phase::Listens { next: now, last: now + self.programs.server_wait.nanos() };
         Ok(())
     }
 
