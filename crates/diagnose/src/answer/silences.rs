@@ -1,0 +1,152 @@
+//! Sentences about silences: timeouts, held packets, late acknowledgments, idle connections.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::sentence::{OUTAGE, Sentence};
+use super::words::{counted, seconds, times};
+use crate::totals::CaptureTotals;
+
+/// What the sender met while nothing was acknowledged.
+pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
+    let all = [late_timeouts, other_timeouts, held, late, idle_timeouts];
+    all.into_iter().filter_map(|one| one(totals))
+}
+
+fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
+    if totals.spurious == 0 {
+        return None;
+    }
+    let (stall, at) = (seconds(totals.longest_stall), seconds(totals.longest_stall_at));
+    let expired = times(totals.spurious).to_lowercase();
+    let text = match totals.stalls {
+        0 => format!("The retransmission timer expired {expired} although data was only late."),
+        1 => format!(
+            "Nothing was acknowledged for {stall}, from {at} into the capture on; then everything \
+             arrived. The sender mistook this silence for loss: its retransmission timer expired \
+             {expired}, without need."
+        ),
+        count => format!(
+            "{} nothing was acknowledged for a while, the longest time for {stall} from {at} into \
+             the capture on; then everything arrived. The sender mistook these silences for loss: \
+             its retransmission timer expired {expired}, without need.",
+            times(count)
+        ),
+    };
+    let basis = format!("{} of {} spurious", totals.spurious, counted(totals.timeouts, "timeout"));
+    let figures = [
+        ("spurious", json!(totals.spurious)),
+        ("timeouts", json!(totals.timeouts)),
+        ("longest_stall", json!(totals.longest_stall)),
+        ("longest_stall_at", json!(totals.longest_stall_at)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
+    let mut parts = Vec::new();
+    if totals.genuine > 0 {
+        parts.push(format!(
+            "{} the sender repaired a loss only when its retransmission timer expired",
+            times(totals.genuine)
+        ));
+    }
+    if totals.ack_lost > 0 {
+        let what = "the timer expired because acknowledgments were lost and not the data";
+        let count = times(totals.ack_lost);
+        let count = if parts.is_empty() { count } else { count.to_lowercase() };
+        parts.push(format!("{count} {what}"));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let mut text = parts.join("; ");
+    if totals.longest_outage >= OUTAGE {
+        let _ = write!(
+            text,
+            ", after up to {} without an acknowledgment",
+            seconds(totals.longest_outage)
+        );
+    }
+    text.push('.');
+    let basis =
+        format!("{} of {}", totals.genuine + totals.ack_lost, counted(totals.timeouts, "timeout"));
+    let figures = [
+        ("genuine", json!(totals.genuine)),
+        ("ack_lost", json!(totals.ack_lost)),
+        ("timeouts", json!(totals.timeouts)),
+        ("longest_outage", json!(totals.longest_outage)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+fn held(totals: &CaptureTotals) -> Option<Sentence> {
+    let held = totals.held;
+    if held.count == 0 {
+        return None;
+    }
+    let most = if held.count == 1 { "" } else { "up to " };
+    let text = format!(
+        "{} nothing came back for {most}{}: some packets of that time were lost, the others \
+         arrived late.",
+        times(held.count),
+        seconds(held.longest)
+    );
+    let basis = format!("{} in all", seconds(held.seconds));
+    let figures = [("count", json!(held.count)), ("seconds", json!(held.seconds))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+fn late(totals: &CaptureTotals) -> Option<Sentence> {
+    let late = totals.late;
+    if late.count == 0 {
+        return None;
+    }
+    let text = format!(
+        "{} an acknowledgment came late without a timeout, by up to {}.",
+        times(late.count),
+        seconds(late.longest)
+    );
+    let basis = format!("{} in all", seconds(late.seconds));
+    let figures = [("count", json!(late.count)), ("seconds", json!(late.seconds))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+/// Data after a long silence that was never answered, or answered by a reset.
+fn idle_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
+    let count = totals.idle_timeouts;
+    if count == 0 {
+        return None;
+    }
+    let idle = seconds(totals.shortest_idle_timeout);
+    let answer = match totals.idle_resets {
+        0 => "was never answered",
+        resets if resets == count => "was answered by a reset",
+        _ => "was never answered, or answered by a reset",
+    };
+    let text = match count {
+        1 => format!("The first data after a silence of {idle} {answer}."),
+        count => {
+            format!(
+                "In {count} connections the first data after {idle} of silence or more {answer}."
+            )
+        }
+    };
+    let text = format!(
+        "{text} A NAT, a firewall or a load balancer that forgets idle connections does that; a \
+         host that closed the connection or went away looks the same."
+    );
+    let basis = format!(
+        "{} of that data, {}",
+        counted(totals.unanswered, "retransmission"),
+        counted(totals.idle_resets, "reset")
+    );
+    let figures = [
+        ("idle_timeouts", json!(count)),
+        ("shortest_idle_timeout", json!(totals.shortest_idle_timeout)),
+        ("unanswered", json!(totals.unanswered)),
+        ("resets", json!(totals.idle_resets)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
