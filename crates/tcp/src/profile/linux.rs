@@ -8,9 +8,9 @@ use super::receivers::{NO_RXT, delayed, dsack, every_two_counted};
 use crate::config::{
     AckDelay, AckRules, AfterClose, AfterSyn, Algorithm, CongestionAlgorithm, CongestionAvoidance,
     CubicGrowth, CubicUndo, EchoRule, EcnFallback, FullAck, HalvedQuantity, Halving, Handshake,
-    LossWindow, Nagle, OldAcks, PrrBound, RackRoundTrip, RackRules, RackThreshold, Reduction,
-    ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor, Sampling,
-    SlowStart, SlowStartExit, Validation,
+    LossWindow, Nagle, OldAcks, OnUnreachable, PrrBound, RackRoundTrip, RackRules, RackThreshold,
+    Reduction, ReorderingWindow, RepeatedSyn, RepeatedTimeout, Response, Restarts, RtoFloor,
+    Sampling, SlowStart, SlowStartExit, Validation,
 };
 use crate::spurious::{DetectorId, FrtoVariant};
 
@@ -112,6 +112,9 @@ const SENDS: &[Behaviour] = &[
         c.rto.floor = RtoFloor::Variance(Duration::from_millis(200));
         c.rto.max = Duration::from_secs(120);
         c.rto.initial = Duration::from_secs(1);
+    }),
+    sets("ICMP host unreachable takes back one back-off", "Linux 6, tcp_ld_RTO_revert", |c| {
+        c.backoff.unreachable = OnUnreachable::Reverts;
     }),
     sets("one timer for timeout, probe and reordering", "Linux 6, tcp_rearm_rto", |c| {
         c.rto.restarts = Restarts::Linux;

@@ -90,6 +90,16 @@ fn a_message_takes_back_one_back_off() {
 }
 
 #[test]
+fn linux_reacts_to_messages() {
+    let mut s = Script::sender("linux").rto_of(1_000).cwnd(10).offered(10).sent(1..=10);
+    // The tail loss probe precedes the timeouts.
+    s.early_timer().expect([10]).timeout().expect([1]).timeout().expect([1]);
+    let next = s.next_timer();
+    s.unreachable(1).expect_nothing();
+    assert!(s.next_timer() < next);
+}
+
+#[test]
 fn a_late_message_lets_the_timer_expire_at_once() {
     let mut s = script("sack+lcd");
     let _: [u64; 3] = timeouts(&mut s);

@@ -96,7 +96,7 @@ POLICIES = (
         {"tcp.give_up.user_timeout": "10 s"},
         options=("user_timeout=10000",),
     ),
-    GuestPolicy("ICMP (LCD)", KERNEL, "linux+lcd", options=("unreachable",)),
+    GuestPolicy("ICMP (LCD)", KERNEL, "linux", options=("unreachable",)),
     GuestPolicy("doubling", "quic-go", "rfc9002", recipe="quic-go"),
     GuestPolicy("doubling", "quinn", "rfc9002", recipe="quinn"),
     GuestPolicy("cap of 2 s", "noq", "rfc9002+backoff:2s", recipe="noq"),
