@@ -50,3 +50,8 @@ def test_the_commands_print_what_is_shown(block: str) -> None:
     rows = [" ".join(line.split()) for line in shown.splitlines() if line.strip(" ─.")]
     assert len(rows) > 4
     assert [line for line in printed if line in rows] == rows
+
+
+def test_it_stays_short() -> None:
+    """Details belong in the guide."""
+    assert len(README.read_text().splitlines()) <= 150

@@ -17,7 +17,7 @@ CASES = (
     *COMPARED,
     Case("gamma jitter", "gamma-jitter"),
     Case("LTE handover", "lte-handover", {"flow.download.bytes": "35 MB"}),
-    Case("trace of a rate", "mahimahi", {"flow.download.bytes": "5 MB"}),
+    Case("trace of a rate", "mahimahi", {"flow.download.bytes": "1 MB"}),
     Case("blocked millimetre waves", "mmwave-blockage", {"flow.download.bytes": "50 MB"}),
     Case("Mobile IP", "mobile-ip", {"flow.download.bytes": "8500 kB"}),
     Case("series of pings", "ping-replay", {"flow.download.bytes": "5 MB"}),

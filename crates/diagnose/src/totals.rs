@@ -222,6 +222,22 @@ impl CaptureTotals {
         }
     }
 
+    /// How often packets were late.
+    pub const fn delays(&self) -> u64 {
+        self.spurious + self.held.count + self.late.count
+    }
+
+    /// Were packets late once only?
+    pub const fn is_delayed_once(&self) -> bool {
+        let delays = self.delays();
+        delays == 1 || delays == self.spurious && self.stalls == 1
+    }
+
+    /// Do most retransmissions lack a verdict? Then nothing can be recommended.
+    pub const fn is_undecided(&self) -> bool {
+        self.unexplained() > self.needed + self.unneeded
+    }
+
     /// Retransmissions without a verdict, other than those that nothing answers after a silence.
     pub const fn unexplained(&self) -> u64 {
         self.unknown.saturating_sub(self.unanswered)

@@ -21,22 +21,12 @@ pub(super) fn advice(
 ) -> impl Iterator<Item = Sentence> + use<> {
     let of_network = match totals.is_listen_queue_full() {
         true => [Some(listen_queue(totals)), None],
-        false => [loss(totals), hold(totals)],
+        false => [loss(totals, report), hold(totals)],
     };
     of_network
         .into_iter()
         .chain([idle(totals), one_way(totals), settings(totals, report)])
         .flatten()
-}
-
-/// Do most retransmissions lack a verdict? Then nothing can be recommended.
-fn is_undecided(totals: &CaptureTotals) -> bool {
-    totals.unexplained() > totals.needed + totals.unneeded
-}
-
-/// The number of times that packets were late.
-const fn delays(totals: &CaptureTotals) -> u64 {
-    totals.spurious + totals.held.count + totals.late.count
 }
 
 fn listen_queue(totals: &CaptureTotals) -> Sentence {
@@ -47,9 +37,12 @@ fn listen_queue(totals: &CaptureTotals) -> Sentence {
 }
 
 /// What to change on a path that loses packets.
-fn loss(totals: &CaptureTotals) -> Option<Sentence> {
+fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sentence> {
+    let ran = average(report, totals).map_or(String::new(), |(speed, _)| {
+        format!(" The transfer ran at {speed} on average, retransmissions included.")
+    });
     let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
-    if totals.lost + totals.ack_lost == 0 || is_undecided(totals) {
+    if totals.lost + totals.ack_lost == 0 || totals.is_undecided() {
         return None;
     }
     let text = match totals.queue() {
@@ -57,22 +50,25 @@ fn loss(totals: &CaptureTotals) -> Option<Sentence> {
             "Acknowledgments were lost: look at the drop and error counters of the path's devices \
              in that direction."
         }
-        Some(1..) => {
-            "Such losses are how TCP finds the speed of a full link, and no fault: a faster link \
-             would help, other settings of TCP hardly. If the full queue delays others, set a \
-             queue discipline such as `fq_codel` on the device that sends into the link."
-        }
+        Some(1..) => &format!(
+            "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
+             them.{ran} Only a faster link would help, hardly a setting of TCP. If other \
+             traffic suffers from the full queue, use a queue discipline such as `fq_codel` on \
+             the device that sends into the slowest link."
+        ),
         _ if totals.longest_outage >= OUTAGE => {
             "At times nothing got through: look for an outage of the path."
         }
-        Some(0) if totals.lost >= SOME_LOSSES && delays(totals) > 0 => {
-            "Outside these delays round trips did not grow before losses, so those losses do not \
-             point to a full queue; during the delays the capture cannot tell. For the losses, \
-             look for a bad cable, bad radio or a rate limiter on the path."
-        }
+        Some(0) if totals.lost >= SOME_LOSSES && totals.delays() > 0 => &format!(
+            "Outside the {} round trips did not grow before losses, so a full queue is not \
+                 their cause. For the losses, look for interface errors on the path (a bad cable, \
+                 a bad radio) and for a rate limiter that discards.",
+            delay(totals)
+        ),
         Some(0) if totals.lost >= SOME_LOSSES => {
-            "Round trips did not grow before losses, so they do not point to a full queue: look \
-             for a bad cable, bad radio or a rate limiter on the path."
+            "Round trips did not grow before the losses, so a full queue is not their cause. Look \
+             for interface errors on the path (a bad cable, a bad radio) and for a rate limiter \
+             that discards."
         }
         _ => {
             "These losses are too few to tell their cause: look at the drop and error counters of \
@@ -82,14 +78,21 @@ fn loss(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, "", &figures))
 }
 
+const fn delay(totals: &CaptureTotals) -> &'static str {
+    if totals.is_delayed_once() { "delay" } else { "delays" }
+}
+
 /// What to change on a path that holds packets.
 fn hold(totals: &CaptureTotals) -> Option<Sentence> {
-    let held = delays(totals);
-    if held == 0 || is_undecided(totals) {
+    let held = totals.delays();
+    if held == 0 || totals.is_undecided() {
         return None;
     }
-    let text = "For the delays, look for what holds packets: a handover, a radio that sleeps or \
-                retransmits, a receiver or virtual machine that pauses.";
+    let text = format!(
+        "For the {}, look for what holds packets: a handover, a radio that sleeps or \
+         retransmits, a receiver or virtual machine that pauses.",
+        delay(totals)
+    );
     Some(Sentence::new(text, "", &[("held", json!(held))]))
 }
 
@@ -124,7 +127,7 @@ fn one_way(totals: &CaptureTotals) -> Option<Sentence> {
 /// What to change in the settings of TCP.
 fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sentence> {
     let nothing = totals.connections == 0 || totals.segments == 0;
-    if nothing || is_undecided(totals) || totals.is_listen_queue_full() {
+    if nothing || totals.is_undecided() || totals.is_listen_queue_full() {
         return None;
     }
     let timeouts = totals.spurious + totals.ack_lost;
@@ -145,7 +148,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
             return Some(healthy(report, basis, totals));
         }
         _ if totals.lost == 0 && totals.time_lost_by_sender < MIN_MENTIONED_LOSS_S => {
-            "Other settings of TCP's retransmission would save nothing."
+            "No setting of TCP's retransmission would save time."
         }
         _ if totals.queue().is_some_and(|queue| queue > 0) && totals.unneeded == 0 => return None,
         _ if totals.lost == 0 || totals.queue().is_some_and(|queue| queue > 0) => {
@@ -171,16 +174,11 @@ fn slowed_down(
     totals: &CaptureTotals,
 ) -> Sentence {
     let ran = average(report, totals)
-        .map_or(String::new(), |(speed, _)| format!(" The transfer ran at {speed} on average;"));
-    let text = match ran.as_str() {
-        "" => "Each loss also makes the sender slow down: `--what-if` says what that cost, and \
-               whether other settings of TCP would save time."
-            .to_string(),
-        ran => format!(
-            "Each loss also makes the sender slow down.{ran} `--what-if` says what the losses cost, \
-             and whether other settings of TCP would save time."
-        ),
-    };
+        .map_or(String::new(), |(speed, _)| format!(": the transfer ran at {speed} on average"));
+    let text = format!(
+        "Each loss makes the sender slow down{ran}. `--what-if` estimates what that cost, and \
+         whether other settings of TCP would save time."
+    );
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
     Sentence::new(text, basis, &figures)
 }
@@ -194,9 +192,10 @@ fn healthy(report: Option<&ConnectionReport>, basis: String, totals: &CaptureTot
     };
     figures.push(("duration", json!(took)));
     let text = format!(
-        "Losses and delays did not slow the transfer down: it ran at {speed} on average. If the \
-         link is clearly faster, twice as fast for example, look at the applications and the \
-         socket buffers of both ends."
+        "The network did not slow the transfer down; it ran at {speed} on average. If the link is \
+         clearly faster, the limit is at the ends: `ss -ti` on the sender shows whether that is \
+         its application (`app_limited`), its socket buffer (`sndbuf_limited`) or the receiver \
+         (`rwnd_limited`)."
     );
     let basis = format!("{} in {}; {basis}", bytes(totals.bytes), seconds(took));
     Sentence::new(text, basis, &figures)

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::advice::advice;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
-use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
+use super::words::{bytes, counted, counted_losses, percent, seconds, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
@@ -17,7 +17,7 @@ use crate::vantage::Vantage;
 /// With fewer segments and no loss, the answer says that there was little data.
 const FEW_SEGMENTS: u64 = 300;
 /// The minimum mean number of losses per burst at which the answer mentions bursts.
-const BURSTY: f64 = 2.0;
+const BURSTY: f64 = 3.0;
 
 /// The capture has no TCP.
 pub(super) fn no_tcp(skipped: &SkippedPackets) -> Sentence {
@@ -62,7 +62,8 @@ pub(super) fn of_capture(
     totals: &CaptureTotals,
     worst: Option<&ConnectionReport>,
 ) -> Vec<Sentence> {
-    let subject = Subject { loses: "These paths lose", transfer: "the connections", took: None };
+    let words = ["These paths lose", "delay", "delayed"];
+    let subject = Subject { words, transfer: "the connections", took: None };
     let mut said = of_network(totals, &subject);
     if let (Some(worst), true) = (worst, totals.time_lost >= MIN_MENTIONED_LOSS_S) {
         let lost = worst.time_lost.unwrap_or(0.0);
@@ -79,7 +80,8 @@ pub(super) fn of_capture(
 /// The answer about one connection.
 pub(super) fn of_connection(totals: &CaptureTotals, report: &ConnectionReport) -> Vec<Sentence> {
     let took = Some(report.end - report.start);
-    let subject = Subject { loses: "This path loses", transfer: "the transfer", took };
+    let words = ["This path loses", "delays", "delayed"];
+    let subject = Subject { words, transfer: "the transfer", took };
     let mut said = of_network(totals, &subject);
     said.extend(elsewhere(totals, Some(report)));
     said.extend(advice(totals, Some(report)));
@@ -88,7 +90,8 @@ pub(super) fn of_connection(totals: &CaptureTotals, report: &ConnectionReport) -
 
 /// The subjects of sentences about one connection, or about all.
 struct Subject {
-    loses: &'static str,
+    /// "This path loses", "delays" and "delayed".
+    words: [&'static str; 3],
     transfer: &'static str,
     /// The duration of the connection in seconds.
     took: Option<f64>,
@@ -105,7 +108,7 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
     } else {
-        said.extend(loss(totals, subject.loses));
+        said.extend(loss(totals, subject.words));
         said.extend(unknown(totals));
         said.extend(handshake(totals));
         said.extend(silences::sentences(totals));
@@ -136,7 +139,7 @@ fn one_way(totals: &CaptureTotals) -> Sentence {
     Sentence::new(text, basis, &figures)
 }
 
-fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
+fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let LossRate { share, low, high } = totals.loss()?;
     let figures = [
         ("lost", json!(totals.lost)),
@@ -144,13 +147,19 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
         ("low", json!(low)),
         ("high", json!(high)),
     ];
+    let [loses, delays, delayed] = words;
+    let late = if totals.is_undecided() { 0 } else { totals.delays() };
     let of = format!("{} of {} data segments", totals.lost, totals.segments);
     if totals.lost == 0 {
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
             _ if totals.unknown > totals.unneeded || totals.is_idle_only() => return None,
             ..FEW_SEGMENTS => format!("{loses} nothing here, but carried little data."),
-            _ => format!("{loses} nothing."),
+            _ if late == 0 => format!("{loses} nothing."),
+            _ if totals.is_delayed_once() => {
+                format!("{loses} nothing, but {delayed} packets once.")
+            }
+            _ => format!("{loses} nothing, but at times {delays} packets."),
         };
         return Some(Sentence::new(text, basis, &figures));
     }
@@ -163,8 +172,14 @@ fn loss(totals: &CaptureTotals, loses: &str) -> Option<Sentence> {
     }
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
-        let _ = write!(text, ", when a queue of some {} on the path is full", bytes(queue));
-        basis.push_str("; round trips are longer before");
+        let _ =
+            write!(text, ": the link is full, and its queue of some {} overflows", bytes(queue));
+        basis.push_str("; round trips are longer before losses");
+    } else if late > 0 {
+        let _ = match totals.is_delayed_once() {
+            true => write!(text, ", and {delayed} others once"),
+            false => write!(text, ", and at times {delays} others"),
+        };
     }
     text.push('.');
     let mut sentence = Sentence::new(text, basis, &figures);
@@ -236,8 +251,8 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     }
     let figures = [("time_lost", json!(lost)), ("time_lost_by_sender", json!(own))];
     if totals.lost > 0 && totals.timeouts + totals.handshake == 0 {
-        let text = "No loss caused a timeout.";
-        return Some(Sentence::new(text, counted(0, "timeout"), &figures));
+        let text = "All losses were repaired without a timeout.";
+        return Some(Sentence::new(text, "", &figures));
     }
     if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < MIN_MENTIONED_LOSS_S {
         return None;
@@ -253,8 +268,14 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     };
     let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
     let transfer = subject.transfer;
-    let text = format!("Timeouts and delays cost {transfer} {}{of}{whose}.", seconds(lost));
-    let until_acks = format!("{:.3} s until acknowledgments came again", (lost - own).max(0.0));
+    let cause = match totals.timeouts == totals.spurious && totals.handshake == 0 {
+        true if totals.is_delayed_once() => "The delay",
+        true => "Delays",
+        false if totals.delays() == 0 => "Timeouts",
+        false => "Timeouts and delays",
+    };
+    let text = format!("{cause} cost {transfer} {}{of}{whose}.", seconds(lost));
+    let until_acks = format!("acknowledgments came {:.3} s later than due", (lost - own).max(0.0));
     let basis = match own {
         own if own < 0.0005 => until_acks,
         own => format!("{until_acks}, {own:.3} s of retransmitting after that"),

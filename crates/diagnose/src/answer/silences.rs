@@ -23,14 +23,14 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     let text = match totals.stalls {
         0 => format!("The retransmission timer expired {expired} although data was only late."),
         1 => format!(
-            "Nothing was acknowledged for {stall}, from {at} into the capture on; then everything \
-             arrived. The sender mistook this silence for loss: its retransmission timer expired \
-             {expired}, without need."
+            "Nothing was acknowledged for {stall}, from {at} into the capture on; then the \
+             acknowledgments showed that the original packets had arrived. Meanwhile the sender's \
+             retransmission timer had expired {expired}, without need."
         ),
         count => format!(
             "{} nothing was acknowledged for a while, the longest time for {stall} from {at} into \
-             the capture on; then everything arrived. The sender mistook these silences for loss: \
-             its retransmission timer expired {expired}, without need.",
+             the capture on; then acknowledgments showed that the original packets had arrived. \
+             Meanwhile the sender's retransmission timer had expired {expired}, without need.",
             times(count)
         ),
     };
