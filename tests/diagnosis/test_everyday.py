@@ -213,12 +213,12 @@ def test_the_answer_begins_with_the_stall(tmp_path: Path) -> None:
     answer = found.document["answer"]
     assert answer["network"] == "late"
     assert answer["loss"]["share"] == 0
-    assert said(found).startswith("This path loses nothing. ")
+    assert said(found).startswith("This path loses nothing, but delayed packets once. ")
     assert "Nothing was acknowledged for 3.0 s, from 5." in said(found)
     assert "look for what holds packets" in said(found)
     assert all(one["figures"] for one in answer["sentences"])
     text = shown(found).split("\n")
-    assert text[4].startswith("This path loses nothing. [0 of ")
+    assert text[4].startswith("This path loses nothing, but delayed packets once. [0 of ")
 
 
 @pytest.mark.parametrize(("loss", "seed"), [(0.01, 1), (0.01, 2), (0.03, 3), (0.03, 4)])
@@ -230,6 +230,32 @@ def test_the_interval_of_the_loss_rate_holds_the_true_one(
     found = read(tmp_path, ends(result)[0]).document["answer"]
     assert found["network"] in ("loses", "loses-and-late")
     assert found["loss"]["low"] <= loss <= found["loss"]["high"]
+
+
+@pytest.mark.parametrize(
+    ("set", "sentences"),
+    [
+        (
+            {"link.radio.loss": 0.02, "link.radio.queue": "40 kB"},
+            ["% of the data segments, and delayed others once.", "The delay cost the transfer 3."],
+        ),
+        (
+            {"link.radio.stalls.scripted": "[]", "link.radio.queue": "24 kB"},
+            [": the link is full, and its queue of some 2", "Such losses are no fault"],
+        ),
+        (
+            {"link.radio.stalls.scripted": "[]", "link.radio.loss": 0.02},
+            ["% of the data segments.", "All losses were repaired without a timeout."],
+        ),
+        ({"link.radio.stalls.scripted": "[]"}, ["This path loses nothing.", "`app_limited`"]),
+    ],
+    ids=["loss and stall", "queue", "loss", "healthy"],
+)
+def test_the_answer_tells_faults_from_a_full_link(
+    tmp_path: Path, set: dict[str, Any], sentences: list[str]
+) -> None:
+    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=11, set=set))[0])
+    assert [one for one in sentences if one not in said(found)] == []
 
 
 def test_a_pause_of_the_application_is_not_blamed_on_the_network(tmp_path: Path) -> None:
