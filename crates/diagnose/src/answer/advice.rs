@@ -192,10 +192,10 @@ fn healthy(report: Option<&ConnectionReport>, basis: String, totals: &CaptureTot
     };
     figures.push(("duration", json!(took)));
     let text = format!(
-        "The network did not slow the transfer down; it ran at {speed} on average. If the link is \
-         clearly faster, the limit is at the ends: `ss -ti` on the sender shows whether that is \
-         its application (`app_limited`), its socket buffer (`sndbuf_limited`) or the receiver \
-         (`rwnd_limited`)."
+        "Neither losses nor delays slowed the transfer down; it ran at {speed} on average. If that \
+         is about the speed of the link, the link is the limit. If the link is clearly faster, the \
+         limit is at the ends: `ss -ti` on the sender shows whether that is its application \
+         (`app_limited`), its socket buffer (`sndbuf_limited`) or the receiver (`rwnd_limited`)."
     );
     let basis = format!("{} in {}; {basis}", bytes(totals.bytes), seconds(took));
     Sentence::new(text, basis, &figures)
