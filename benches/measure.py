@@ -132,7 +132,7 @@ def measure(options: argparse.Namespace) -> Figures:
     Raises:
         BenchError: something does not build, or fails.
     """
-    binary = build()
+    binary = build("rtolab-sim", "cases")
     names = [name for name in CASES if not (options.quick and name in SLOW)]
     runs: dict[str, list[Run]] = {name: [] for name in [*names, RED]}
     queue: list[Run] = []

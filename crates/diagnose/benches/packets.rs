@@ -1,8 +1,13 @@
 //! Packets diagnosed per second: parallel transfers, each data segment acknowledged, one in a
 //! hundred retransmitted.
+//!
+//! `cargo bench -p rtolab-diagnose --bench packets -- write FILE` writes the capture, and
+//! `... -- read FILE` diagnoses it once and prints `0 run_s packets 0`.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
+use std::path::Path;
+use std::time::Instant;
 
 use arrayvec::ArrayVec;
 use criterion::{Criterion, Throughput};
@@ -73,7 +78,31 @@ fn capture() -> (Vec<u8>, u64) {
     (writer.finish().expect("a vector"), count)
 }
 
+/// Diagnoses a file once; how many packets it has.
+fn read(path: &Path) -> u64 {
+    let file = std::fs::File::open(path).expect("a capture");
+    let Ok(document) = diagnose::<_, Infallible>(file, |_| Ok(()));
+    document.summary.packets
+}
+
 fn main() {
+    // Cargo adds `--bench`.
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    match &words[..] {
+        [command, path] if command == "write" => {
+            std::fs::write(path, capture().0).expect("a file that can be written");
+        }
+        [command, path] if command == "read" => {
+            let begin = Instant::now();
+            let packets = read(Path::new(path));
+            println!("0 {:.6} {packets} 0", begin.elapsed().as_secs_f64());
+        }
+        _ => measure(),
+    }
+}
+
+fn measure() {
     let mut criterion = Criterion::default().configure_from_args();
     let (file, count) = capture();
     let mut group = criterion.benchmark_group("diagnose");
