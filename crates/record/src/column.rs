@@ -1,5 +1,6 @@
 //! Building of tables: named columns with a cell for each row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
@@ -156,6 +157,7 @@ macro_rules! texts {
 texts! {
     &str;
     String;
+    Cow<'_, str>;
 }
 
 #[inline(never)]
