@@ -126,7 +126,7 @@ class Compared:
 def report(options: argparse.Namespace) -> int:
     """Measure, print, and compare with the targets."""
     load = os.getloadavg()[0]
-    binary = build("rtolab-sim", "cases")
+    binary = build()
     ready = peers(options)
     names = [name for name in CASES if not (options.quick and name in SLOW)]
     cases = [measure(name, binary, ready, options.rounds) for name in names]

@@ -86,14 +86,13 @@ def rustc() -> str:
 
 
 def count_all() -> dict[str, int]:
-    """Instructions per packet, by case. Cases run side by side, the longest first."""
-    simulator = build("rtolab-sim", "cases")
-    diagnosis = build("rtolab-diagnose", "packets")
+    """Instructions per packet, by case. Cases run side by side."""
+    binary = build()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as threads:
         capture = f"{folder}/capture.pcapng"
-        output([diagnosis, "write", capture])
-        commands = {case: [simulator, *words] for case, words in CASES.items()}
-        commands[DIAGNOSE] = [diagnosis, "read", capture]
+        output([binary, "write", capture])
+        commands = {case: [binary, *words] for case, words in CASES.items()}
+        commands[DIAGNOSE] = [binary, DIAGNOSE, capture]
         counts = threads.map(instructions, commands.values())
         return dict(zip(commands, map(round, counts), strict=True))
 
@@ -106,7 +105,7 @@ def instructions(command: list[str]) -> float:
 
 def beside_bare_queue() -> int:
     """Print what a packet of (b) costs, beside the cost of its events in a bare event queue."""
-    binary = build("rtolab-sim", "cases")
+    binary = build()
     run, whole = profile([binary, DISTANCE_CASE], *CACHES)
     _, bare = profile(bare_queue(binary, run), *CACHES)
     sys.stdout.write(

@@ -132,7 +132,7 @@ def measure(options: argparse.Namespace) -> Figures:
     Raises:
         BenchError: something does not build, or fails.
     """
-    binary = build("rtolab-sim", "cases")
+    binary = build()
     names = [name for name in CASES if not (options.quick and name in SLOW)]
     runs: dict[str, list[Run]] = {name: [] for name in [*names, RED]}
     queue: list[Run] = []

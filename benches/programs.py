@@ -97,12 +97,12 @@ def quantity(text: str) -> float:
     return float(number) * UNITS[unit]
 
 
-def build(package: str, name: str) -> str:
-    """Build a program of `package`, and return its path."""
-    command = ["cargo", "bench", "-p", package, "--bench", name, "--no-run", "--quiet"]
+def build() -> str:
+    """Build our program that runs one case, and return its path."""
+    command = ["cargo", "bench", "-p", "rtolab-py", "--bench", "cases", "--no-run", "--quiet"]
     for line in output([*command, "--message-format=json"]).splitlines():
         message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == name:
+        if message.get("executable") and message["target"]["name"] == "cases":
             return str(message["executable"])
     raise BenchError(f"`{' '.join(command)}` built no program")
 
