@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use arrayvec::ArrayVec;
 use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -31,7 +32,7 @@ fn packet(flow: u32, segment: (u32, u32, u32), tick: u64) -> CapturedPacket {
             flags: Flags::ACK,
             syn: SynOptions::default(),
             timestamps: Some(Timestamps { value: now, echo: now }),
-            sack: Default::default(),
+            sack: ArrayVec::new(),
         },
         comment: None,
         codepoint: rtolab_tcp::Codepoint::default(),
