@@ -145,13 +145,17 @@ dist: $(VENV)/dev
 clean:
 	rm -rf $(VENV) target site dist
 
-# A virtual environment with the package, editable, and its dependencies.
+# A virtual environment with the package, editable, and its dependencies. pip installs these while
+# cargo compiles.
 $(VENV)/installed: pyproject.toml constraints.txt crates/py/Cargo.toml
 	@python=$$(tools/prerequisites) || exit; \
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	    "$$python" -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
 	@echo 'Building rtolab; the first time takes a few minutes.'
+	@$(BIN)/python tools/dependencies $(EXTRA) | \
+	    $(BIN)/python -m pip install --quiet --requirement /dev/stdin & \
+	$(MATURIN) --skip-install; built=$$?; wait $$! && exit $$built
 	@$(MATURIN)
 	@touch $@
 
@@ -162,6 +166,7 @@ $(VENV)/built: $(VENV)/installed $(RUST)
 	@touch $@
 
 # Further tools of tests and lints.
+$(VENV)/dev: EXTRA := dev
 $(VENV)/dev: pyproject.toml constraints.txt $(VENV)/built
 	@$(MATURIN) --extras dev
 	@touch $@

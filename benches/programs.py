@@ -99,7 +99,7 @@ def quantity(text: str) -> float:
 
 def build() -> str:
     """Build our program that runs one case, and return its path."""
-    command = ["cargo", "bench", "-p", "rtolab-sim", "--bench", "cases", "--no-run", "--quiet"]
+    command = ["cargo", "bench", "-p", "rtolab-py", "--bench", "cases", "--no-run", "--quiet"]
     for line in output([*command, "--message-format=json"]).splitlines():
         message = json.loads(line)
         if message.get("executable") and message["target"]["name"] == "cases":

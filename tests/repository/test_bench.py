@@ -1,5 +1,6 @@
 import json
 import os
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -183,14 +184,61 @@ def test_a_peer_that_prints_nonsense_is_quoted(no_peers: Path) -> None:
     assert "`sorry` is not what a run prints" in ran.stderr
 
 
-@pytest.mark.parametrize(("growth", "status"), [(0.019, 0), (0.021, 1)])
-def test_more_than_two_percent_more_instructions_fail(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, growth: float, status: int
-) -> None:
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, int]:
+    """The counts of a check, which begin as the recorded ones: 100,000 for each case."""
+    same = dict.fromkeys((*counted.CASES, counted.DIAGNOSE), 100_000)
     recorded = tmp_path / "instructions.json"
-    recorded.write_text(json.dumps({"a": 100_000, "b": 100_000}))
+    machine = {"rustc": "1.85.0", "instructions": same}
+    recorded.write_text(json.dumps({platform.machine(): machine}))
     monkeypatch.setattr(counted, "COUNTS", recorded)
-    monkeypatch.setattr(counted, "build", lambda: "")
-    taken = {"a": 100_000, "b": 100_000 * (1 + growth)}
-    monkeypatch.setattr(counted, "instructions", lambda _, case: taken[case])
+    taken = dict(same)
+    monkeypatch.setattr(counted, "count_all", lambda: taken)
+    monkeypatch.setattr(counted, "rustc", lambda: "1.85.0")
+    return taken
+
+
+@pytest.mark.parametrize("case", [*counted.CASES, counted.DIAGNOSE])
+@pytest.mark.parametrize("growth", [-0.5, 0.019, 0.021])
+def test_more_than_two_percent_more_instructions_fail(
+    counts: dict[str, int], capsys: pytest.CaptureFixture[str], case: str, growth: float
+) -> None:
+    status = 1 if growth > 0.02 else 0
+    counts[case] = round(100_000 * (1 + growth))
     assert counted.check(record=False) == status
+    printed = capsys.readouterr()
+    assert f"({case}) {counts[case]:,} instructions per packet, {growth:+.1%} of 100,000" in (
+        printed.out.splitlines()
+    )
+    failure = f"more than 2% above the recorded count: {case}\n"
+    assert printed.err == (failure if status else "")
+
+
+def test_another_compiler_is_named_where_counts_grow(
+    counts: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(counted, "rustc", lambda: "1.99.0")
+    assert counted.check(record=False) == 0
+    assert capsys.readouterr().err == ""
+    counts["d"] = 120_000
+    assert counted.check(record=False) == 1
+    assert "recorded with rustc 1.85.0, this is 1.99.0" in capsys.readouterr().err
+
+
+def test_recorded_counts_are_kept_by_architecture(
+    counts: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    counts["a"] = 70_000
+    assert counted.check(record=False) == 0  # nothing to compare with
+    assert counted.check(record=True) == 0
+    recorded = json.loads(counted.COUNTS.read_text())
+    assert recorded["riscv64"]["instructions"]["a"] == 70_000
+    assert len(recorded) == 2
+    counts["a"] = 72_000
+    assert counted.check(record=False) == 1
+
+
+def test_every_case_has_a_recorded_count() -> None:
+    for machine in json.loads(counted.COUNTS.read_text()).values():
+        assert set(machine["instructions"]) == {*counted.CASES, counted.DIAGNOSE}

@@ -44,6 +44,7 @@ impl Stats {
     }
 
     /// Counts a delivered frame that was one transmission.
+    #[inline]
     pub(crate) fn count_delivered(&mut self, bytes: u32, delay: Duration) {
         self.transmit(bytes);
         self.count_sdu_delivered(bytes, delay);

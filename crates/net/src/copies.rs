@@ -32,6 +32,7 @@ const UNDELIVERED: u16 = u16::MAX;
 impl Copies {
     /// Adds a retransmission: the copy of order `order` of the segment at `seq`. `at_receiver` is
     /// whether the receiver already has all of the segment.
+    #[inline]
     pub fn retransmitted(&mut self, seq: Seq, order: u16, at_receiver: bool) {
         match self.segments.binary_search_by_key(&seq, |segment| segment.seq) {
             Ok(index) => self.segments[index].retransmissions = order,

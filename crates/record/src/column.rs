@@ -1,10 +1,11 @@
 //! Building of tables: named columns with a cell for each row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch};
 use arrow_schema::{Field, Schema};
 
 use crate::{Recording, Run};
@@ -67,7 +68,10 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
 }
 
 /// A type of cells. It is an `Option` if a cell may be null.
-pub trait Cell {
+///
+/// There are hundreds of columns, each with a closure of its own. What is generic over that closure
+/// therefore only collects the cells, and one function per type of cells builds the array.
+pub trait Cell: Sized {
     /// May a cell be null?
     const NULLABLE: bool;
 
@@ -75,13 +79,13 @@ pub trait Cell {
     fn array(cells: impl Iterator<Item = Self>) -> ArrayRef;
 }
 
-macro_rules! cells {
-    ($($cell:ty => $array:ty;)*) => {$(
+macro_rules! numbers {
+    ($($cell:ty => $kind:ty;)*) => {$(
         impl Cell for $cell {
             const NULLABLE: bool = false;
 
             fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
-                Arc::new(cells.map(Some).collect::<$array>())
+                numbers::<$kind>(cells.collect())
             }
         }
 
@@ -89,20 +93,76 @@ macro_rules! cells {
             const NULLABLE: bool = true;
 
             fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
-                Arc::new(cells.collect::<$array>())
+                numbers_or_null::<$kind>(&cells.collect::<Vec<_>>())
             }
         }
     )*};
 }
 
-cells! {
-    u32 => PrimitiveArray<UInt32Type>;
-    u64 => PrimitiveArray<UInt64Type>;
-    i64 => PrimitiveArray<Int64Type>;
-    f64 => PrimitiveArray<Float64Type>;
-    bool => BooleanArray;
-    &str => StringArray;
-    String => StringArray;
+numbers! {
+    u32 => UInt32Type;
+    u64 => UInt64Type;
+    i64 => Int64Type;
+    f64 => Float64Type;
+}
+
+fn numbers<T: ArrowPrimitiveType>(cells: Vec<T::Native>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(cells.into(), None))
+}
+
+fn numbers_or_null<T: ArrowPrimitiveType>(cells: &[Option<T::Native>]) -> ArrayRef {
+    Arc::new(cells.iter().copied().collect::<PrimitiveArray<T>>())
+}
+
+impl Cell for bool {
+    const NULLABLE: bool = false;
+
+    fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
+        Arc::new(BooleanArray::from(cells.collect::<Vec<_>>()))
+    }
+}
+
+impl Cell for Option<bool> {
+    const NULLABLE: bool = true;
+
+    fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
+        Arc::new(BooleanArray::from(cells.collect::<Vec<_>>()))
+    }
+}
+
+macro_rules! texts {
+    ($($cell:ty;)*) => {$(
+        impl Cell for $cell {
+            const NULLABLE: bool = false;
+
+            fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
+                let mut texts = StringBuilder::new();
+                cells.for_each(|text| append(&mut texts, Some(&*text)));
+                Arc::new(texts.finish())
+            }
+        }
+
+        impl Cell for Option<$cell> {
+            const NULLABLE: bool = true;
+
+            fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
+                let mut texts = StringBuilder::new();
+                cells.for_each(|text| append(&mut texts, text.as_deref()));
+                Arc::new(texts.finish())
+            }
+        }
+    )*};
+}
+
+texts! {
+    &str;
+    String;
+    Cow<'_, str>;
+}
+
+#[inline(never)]
+fn append(texts: &mut StringBuilder, text: Option<&str>) {
+    texts.append_option(text);
 }
 
 /// Implements [`Cell`] for lists whose items may be null.
@@ -112,9 +172,12 @@ macro_rules! lists {
             const NULLABLE: bool = true;
 
             fn array(cells: impl Iterator<Item = Self>) -> ArrayRef {
-                let mut lists = ListBuilder::new(<$builder>::new());
-                lists.extend(cells);
-                Arc::new(lists.finish())
+                fn of(cells: Vec<Option<Vec<Option<$item>>>>) -> ArrayRef {
+                    let mut lists = ListBuilder::new(<$builder>::new());
+                    lists.extend(cells);
+                    Arc::new(lists.finish())
+                }
+                of(cells.collect())
             }
         }
     )*};

@@ -172,6 +172,7 @@ pub struct Delays {
 
 impl Delays {
     /// Counts a packet with this delay.
+    #[inline]
     pub fn count(&mut self, delay: Duration) {
         self.packets += 1;
         self.total += delay;

@@ -1,6 +1,8 @@
 //! The tables of runs as Arrow record batches, one function per table. Times are in seconds since
 //! the start of the run, sizes are in bytes, and sequence numbers are relative to the SYN.
 
+use std::borrow::Cow;
+
 use arrow_array::RecordBatch;
 use rtolab_link::Stats;
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
@@ -223,7 +225,7 @@ pub fn segments(recordings: &[Recording]) -> RecordBatch {
         .column("ack", |row| ack(&row.segment))
         .column("window", |row| row.segment.window)
         .column("window_edge", |row| Some(ack(&row.segment)? + i64::from(row.segment.window)))
-        .column("flags", |row| row.segment.flags.to_string());
+        .column("flags", |row| letters(row.segment.flags));
     (0..MAX_SACK_BLOCKS)
         .fold(table, sack_block)
         .column("ts_value", |row| row.segment.timestamps().map(|timestamps| timestamps.value))
@@ -235,6 +237,14 @@ pub fn segments(recordings: &[Recording]) -> RecordBatch {
         .column("fate_at_s", |row| row.fate_at.map(Instant::secs_f64))
         .column("held_s", |row| row.held.secs_f64())
         .finish()
+}
+
+/// The letters of flags, without an allocation for those of nearly all segments.
+fn letters(flags: Flags) -> Cow<'static, str> {
+    match flags {
+        Flags::ACK => Cow::Borrowed("A"),
+        flags => Cow::Owned(flags.to_string()),
+    }
 }
 
 /// `windows`: one row per change of a sender's windows.

@@ -13,6 +13,8 @@ mod outages;
 mod plan;
 mod prefetch;
 mod queue;
+#[cfg(test)]
+mod queue_tests;
 mod rare;
 mod retransmission_log;
 mod sim;

@@ -118,6 +118,7 @@ impl Receiver {
     }
 
     /// When the next acknowledgment is due.
+    #[inline]
     pub fn ack_due(&self) -> AckDue {
         let held = self.dupacks.as_ref().and_then(|dupacks| dupacks.until());
         match (self.due, held) {

@@ -225,6 +225,7 @@ impl RttEstimator {
     }
 
     /// The estimate before a sample, unless many back-offs have discarded it.
+    #[inline]
     fn prior_estimate(&mut self) -> Option<Estimate> {
         let forgotten = core::mem::take(&mut self.forgotten);
         self.estimate.filter(|_| !forgotten)

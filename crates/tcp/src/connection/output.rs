@@ -178,6 +178,7 @@ impl Connection {
     }
 
     /// The window to advertise in `segment`, in bytes, rounded as its 16-bit field requires.
+    #[inline]
     fn window_for(&self, segment: &Segment) -> u32 {
         let shift = match segment.flags.has(Flags::SYN) {
             true => 0,

@@ -14,6 +14,7 @@ use crate::seq::Seq;
 
 impl Receiver {
     /// Does the receiver hold all of this range?
+    #[inline]
     pub fn holds(&self, range: &Range<Seq>) -> bool {
         range.end <= self.rcv_nxt
             || self
